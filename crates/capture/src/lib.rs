@@ -1,0 +1,1 @@
+//! Streaming reader and writer for pcap and pcapng files.

@@ -1,0 +1,2 @@
+//! The `inorder` command: one small file a verb.
+fn main() {}

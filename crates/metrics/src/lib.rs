@@ -1,0 +1,1 @@
+//! Packet reordering metrics: RFC 4737, RFC 5236, mean displacement and entropy.

@@ -1,0 +1,1 @@
+//! Tables, JSON, CSV, Parquet and the page.

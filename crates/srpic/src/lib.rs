@@ -1,0 +1,1 @@
+//! Sorting Reordered Packets with Interrupt Coalescing (SRPIC).

@@ -1,0 +1,125 @@
+//! Who talks to whom: the key that both directions of a connection share.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+/// One end of a connection; IPv4 is held in its IPv4-mapped IPv6 form.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Endpoint {
+    /// Address, network byte order read as one big-endian number.
+    pub addr: u128,
+    /// Port (0 for protocols without).
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// An endpoint from an IPv4 address given as a big-endian number.
+    #[inline]
+    pub fn v4(addr: u32, port: u16) -> Self {
+        Endpoint {
+            addr: 0xffff_0000_0000 | u128::from(addr),
+            port,
+        }
+    }
+
+    /// An endpoint from an IPv6 address given as a big-endian number.
+    #[inline]
+    pub fn v6(addr: u128, port: u16) -> Self {
+        Endpoint { addr, port }
+    }
+
+    /// As the standard library's type; prints `1.2.3.4:5` or `[::1]:5`.
+    pub fn socket_addr(&self) -> SocketAddr {
+        let v6 = Ipv6Addr::from(self.addr);
+        let ip = v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4);
+        SocketAddr::new(ip, self.port)
+    }
+}
+
+/// Which way a packet of a connection goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Dir {
+    /// From the key's `low` endpoint to its `high` one.
+    LowToHigh,
+    /// From `high` to `low`.
+    HighToLow,
+}
+
+impl Dir {
+    /// 0 or 1, for arrays of the two directions.
+    #[inline]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The other way.
+    #[inline]
+    pub fn reverse(self) -> Dir {
+        match self {
+            Dir::LowToHigh => Dir::HighToLow,
+            Dir::HighToLow => Dir::LowToHigh,
+        }
+    }
+}
+
+/// The 4-tuple with its endpoints in a fixed order, so that both directions share it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct FlowKey {
+    /// The smaller endpoint.
+    pub low: Endpoint,
+    /// The larger endpoint.
+    pub high: Endpoint,
+    /// Identifier of the overlay the packet was found in (VXLAN VNI, GRE key, ...), 0 for none,
+    /// so that tenants with equal addresses stay apart.
+    pub overlay: u32,
+}
+
+impl FlowKey {
+    /// The key and the direction of a packet from `src` to `dst`.
+    #[inline]
+    pub fn new(src: Endpoint, dst: Endpoint, overlay: u32) -> (FlowKey, Dir) {
+        if src <= dst {
+            (
+                FlowKey {
+                    low: src,
+                    high: dst,
+                    overlay,
+                },
+                Dir::LowToHigh,
+            )
+        } else {
+            (
+                FlowKey {
+                    low: dst,
+                    high: src,
+                    overlay,
+                },
+                Dir::HighToLow,
+            )
+        }
+    }
+
+    /// Source and destination of packets that go `dir`.
+    pub fn ends(&self, dir: Dir) -> (Endpoint, Endpoint) {
+        match dir {
+            Dir::LowToHigh => (self.low, self.high),
+            Dir::HighToLow => (self.high, self.low),
+        }
+    }
+
+    /// A 64-bit hash; cheap, well mixed, the same in every run and on every machine.
+    #[inline]
+    pub fn hash64(&self) -> u64 {
+        let fold = |a: u64, b: u64| {
+            let wide = u128::from(a) * u128::from(b);
+            (wide as u64) ^ ((wide >> 64) as u64)
+        };
+        let low = (self.low.addr as u64) ^ ((self.low.addr >> 64) as u64).rotate_left(32);
+        let high = (self.high.addr as u64) ^ ((self.high.addr >> 64) as u64).rotate_left(32);
+        let rest = u64::from(self.low.port) << 48
+            | u64::from(self.high.port) << 32
+            | u64::from(self.overlay);
+        // Odd constants with bits spread evenly (digits of pi), so that no operand is zero.
+        let x = fold(low ^ 0x243f_6a88_85a3_08d3, high ^ 0x1319_8a2e_0370_7344);
+        fold(x ^ rest, 0xa409_3822_299f_31d1)
+    }
+}

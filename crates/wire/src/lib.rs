@@ -1,0 +1,58 @@
+//! From captured frames to what the rest of inorder works on: TCP segments and packets of
+//! other numbered services.
+//!
+//! Pure: bytes in, values out. No I/O, no clock.
+
+mod flow;
+mod link;
+mod numbered;
+mod segment;
+
+pub use flow::{Dir, Endpoint, FlowKey};
+pub use link::LinkType;
+pub use numbered::{Numbered, Service, StreamKey};
+pub use segment::{Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
+
+/// A captured frame, as a capture reader hands it over.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Capture time, nanoseconds since the Unix epoch.
+    pub ts_ns: i64,
+    /// 1-based number of the frame in its capture.
+    pub number: u64,
+    /// What the first byte of `data` belongs to.
+    pub link: LinkType,
+    /// Length of the frame on the wire, bytes; `data` may be shorter (snap length).
+    pub orig_len: u32,
+    /// The captured bytes.
+    pub data: &'a [u8],
+}
+
+/// What a frame turned out to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::large_enum_variant)] // Copy values on a hot path; boxing would cost more.
+pub enum Packet {
+    /// A TCP segment and the connection it belongs to.
+    Tcp(FlowKey, Dir, Segment),
+    /// A packet of another numbered service.
+    Numbered(StreamKey, Numbered),
+    /// Nothing that can be followed; the reason is counted, never silently dropped.
+    Other(Other),
+}
+
+/// Why a frame is of no further use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Other {
+    /// Not IP (ARP, LLDP, ...).
+    NotIp,
+    /// IP, but neither TCP nor a numbered service.
+    OtherProtocol,
+    /// A fragment other than the first, or a first one too short: no ports.
+    Fragment,
+    /// The capture's snap length cut the headers.
+    Truncated,
+    /// A length or version field contradicts the packet.
+    Malformed,
+    /// A link type this crate cannot read.
+    UnknownLink,
+}
