@@ -1,0 +1,134 @@
+//! Events: one late or lost segment each, with what it rests on.
+
+/// What happened to an original transmission.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// It arrived after data sent later (RFC 4737 section 3).
+    Reordered,
+    /// It never arrived; a retransmission filled its place.
+    Lost,
+}
+
+/// How far an event can be trusted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Confidence {
+    /// The evidence admits no other reading, extent included.
+    Certain,
+    /// That it happened is sure or nearly so; the extent may be off.
+    Likely,
+    /// Another reading is as good; [`Event::reason`] says why.
+    Ambiguous,
+}
+
+/// What an event rests on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Evidence {
+    /// A hole below SACKed data filled without any retransmission (RFC 2018).
+    Sack,
+    /// A duplicate SACK showed that both copies arrived (RFC 2883).
+    Dsack,
+    /// The echoed timestamp names the copy that arrived (RFC 7323, RFC 3522).
+    Timestamps,
+    /// Timestamps named the retransmission, a DSACK later the original: later than one RTT.
+    TimestampsDsack,
+    /// The report came sooner than the retransmission could have caused it.
+    Timing,
+    /// A duplicate acknowledgement without news: an old original discarded by PAWS (RFC 7323).
+    Paws,
+    /// Duplicate acknowledgements and a cumulative jump, no SACK: rough.
+    CumulativeAck,
+    /// Arrival order at the receiver; originals told apart by the IPv4 identification.
+    ArrivalIpId,
+    /// Arrival order at the receiver; originals told apart by timestamps.
+    ArrivalTimestamps,
+    /// Arrival order at the receiver; originals told apart by what the sender can have known.
+    ArrivalTiming,
+    /// Seen at both ends.
+    Peer,
+}
+
+/// Why an event is not certain.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reason {
+    /// One acknowledgement reported several arrivals; their order is a guess.
+    AckCompression,
+    /// Acknowledgements are missing before the one that reports it.
+    AcksMissing,
+    /// Which of several copies arrived first cannot be told.
+    WhichCopy,
+    /// The connection has no SACK: only fills of the left edge are visible.
+    NoSack,
+    /// Neither timestamps nor IP identification tell original from retransmission.
+    LoneCopy,
+    /// The capture misses packets around this place.
+    CaptureGap,
+    /// Timestamps tick slower than the round trip.
+    CoarseClock,
+}
+
+/// Which part of the path an event belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Half {
+    /// Between sender and receiver.
+    EndToEnd,
+    /// Between sender and capture point (receiver-side or middle captures).
+    Upstream,
+}
+
+/// One late or lost original transmission.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Event {
+    /// What happened.
+    pub kind: Kind,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What it rests on.
+    pub evidence: Evidence,
+    /// Why it is not certain; `None` when it is.
+    pub reason: Option<Reason>,
+    /// Which part of the path.
+    pub half: Half,
+    /// When the capture point learned of the arrival or loss, nanoseconds since the epoch.
+    pub at_ns: i64,
+    /// Frame number of the original transmission; 0 if it was not captured.
+    pub frame: u64,
+    /// Frame number of the packet that proves it (the late packet itself, or an ACK).
+    pub proof_frame: u64,
+    /// Bytes from the flow's first data byte (ISN + 1 when the SYN was seen).
+    pub seq_offset: u64,
+    /// Payload bytes of the segment.
+    pub len: u32,
+    /// Reordering extent in packets, RFC 4737 section 4.2; `None` for losses and when unknown.
+    pub extent: Option<u32>,
+    /// Byte offset, RFC 4737 section 4.4.
+    pub extent_bytes: Option<u64>,
+    /// Late time offset in nanoseconds, RFC 4737 section 4.3; from a sender-side capture, the
+    /// time between the ACKs that report the first larger segment and this one.
+    pub late_ns: Option<i64>,
+}
+
+/// What a retransmission was good for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Verdict {
+    /// Its original never arrived.
+    Needed,
+    /// Its original arrived too.
+    Spurious,
+    /// Cannot be told.
+    Ambiguous,
+}
+
+/// One captured retransmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Retransmission {
+    /// Frame number of the retransmission.
+    pub frame: u64,
+    /// When it was captured, nanoseconds since the epoch.
+    pub at_ns: i64,
+    /// Bytes from the flow's first data byte.
+    pub seq_offset: u64,
+    /// Payload bytes.
+    pub len: u32,
+    /// Needed, spurious or ambiguous.
+    pub verdict: Verdict,
+}

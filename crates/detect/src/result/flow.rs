@@ -1,0 +1,292 @@
+//! Everything said of one flow: one direction of a connection that carried data.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use super::{Distribution, Event, Retransmission, WhatIf};
+
+/// One direction of one connection.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FlowId {
+    /// Sender of the data.
+    pub src: SocketAddr,
+    /// Receiver of the data.
+    pub dst: SocketAddr,
+    /// Overlay identifier (VXLAN VNI, GRE key), 0 for none.
+    pub overlay: u32,
+    /// 0 for the first connection with this 4-tuple, 1 for the next, ...
+    pub reuse: u32,
+}
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}->{}", self.src, self.dst)
+    }
+}
+
+/// Where on the path the capture was taken, seen from the data's direction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Vantage {
+    /// At or next to the data's sender.
+    Sender,
+    /// At or next to the data's receiver.
+    Receiver,
+    /// In between.
+    Middle,
+}
+
+/// What told the vantage point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum VantageBasis {
+    /// The user said so.
+    Forced,
+    /// The gaps between the three packets of the handshake.
+    Handshake,
+    /// How soon ACKs follow data and data follow ACKs.
+    Timing,
+    /// An initial TTL or hop limit that no router has touched.
+    Ttl,
+    /// Nothing did; this is the default.
+    Unknown,
+}
+
+/// The vantage point and how it was found.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct VantageChoice {
+    /// Where.
+    pub vantage: Vantage,
+    /// What told it.
+    pub basis: VantageBasis,
+    /// Time from capture point to the receiver and back, nanoseconds; `None` if never seen.
+    pub to_receiver_ns: Option<i64>,
+    /// Time from capture point to the sender and back, nanoseconds; `None` if never seen.
+    pub to_sender_ns: Option<i64>,
+}
+
+/// Retransmissions by what they were good for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Retransmissions {
+    /// All that were captured (and, at a receiver, all that arrived).
+    pub total: u64,
+    /// The original never arrived.
+    pub needed: u64,
+    /// The original arrived too.
+    pub spurious: u64,
+    /// Cannot be told, or not yet acknowledged at the capture's end.
+    pub ambiguous: u64,
+}
+
+/// Reordering of a flow's original transmissions.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Reordering {
+    /// Original transmissions known to have arrived.
+    pub arrived: u64,
+    /// Of these, reordered (RFC 4737 section 3); ambiguous events not counted.
+    pub reordered: u64,
+    /// Events that are ambiguous.
+    pub ambiguous: u64,
+    /// Extents in packets (RFC 4737 section 4.2) of the counted ones.
+    pub extents: Distribution,
+    /// Late times in nanoseconds (RFC 4737 section 4.3) of the counted ones.
+    pub late_ns: Distribution,
+    /// Byte offsets (RFC 4737 section 4.4) of the counted ones.
+    pub extent_bytes: Distribution,
+    /// Reorder density (RFC 5236): displacement and density, ascending; threshold 1,024.
+    pub rd: Vec<(i64, f64)>,
+    /// Sum of |displacement| x density.
+    pub mean_displacement: f64,
+    /// Entropy of RD, natural logarithm.
+    pub entropy: f64,
+}
+
+impl Reordering {
+    /// RFC 4737 section 4.1; 0 when nothing arrived.
+    pub fn ratio(&self) -> f64 {
+        if self.arrived == 0 {
+            0.0
+        } else {
+            self.reordered as f64 / self.arrived as f64
+        }
+    }
+}
+
+/// Reordered packets that follow each other closely.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Bursts {
+    /// Runs of reordered arrivals with no packet in order between them.
+    pub count: u64,
+    /// Lengths of the runs, packets.
+    pub lengths: Distribution,
+}
+
+/// Reordering at one sending rate, averaged over intervals of 250 ms.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct RateClass {
+    /// Lower bound of the rate, bits/s; classes are a quarter octave wide.
+    pub rate_bps: u64,
+    /// Intervals seen in this class.
+    pub intervals: u64,
+    /// Original segments sent in them.
+    pub packets: u64,
+    /// Of these, reordered.
+    pub reordered: u64,
+    /// Mean extent of these, packets.
+    pub mean_extent: f64,
+    /// Mean late time of these, nanoseconds.
+    pub mean_late_ns: f64,
+}
+
+/// What started a recovery.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum RecoveryVerdict {
+    /// At least one segment retransmitted in it had been lost.
+    Loss,
+    /// Nothing retransmitted in it had been lost: reordering alone caused it.
+    Spurious,
+    /// Cannot be told.
+    Ambiguous,
+}
+
+/// One recovery phase: from the first retransmission until everything sent before is acknowledged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Recovery {
+    /// First retransmission, nanoseconds since the epoch.
+    pub start_ns: i64,
+    /// Bytes from the flow's first data byte to what was retransmitted first.
+    pub seq_offset: u64,
+    /// Retransmissions sent in it.
+    pub retransmissions: u32,
+    /// True when a retransmission time-out, not duplicate ACKs, started it (as far as the
+    /// capture shows: nothing newly acknowledged or SACKed for longer than an RTT).
+    pub timeout: bool,
+    /// Whether reordering alone caused it.
+    pub verdict: RecoveryVerdict,
+}
+
+/// Recovery phases, when the sender cut its rate.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Recoveries {
+    /// All.
+    pub total: u64,
+    /// Caused by reordering alone.
+    pub spurious: u64,
+    /// Cannot be told.
+    pub ambiguous: u64,
+    /// Each one, when events are kept.
+    pub list: Vec<Recovery>,
+}
+
+/// What would have kept the sender from mistaking late for lost.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Avoidance {
+    /// Smallest duplicate-ACK threshold under which no late segment looks lost
+    /// (greatest extent + 1; RFC 5681 has 3). `None` when nothing was late.
+    pub dupthresh: Option<u32>,
+    /// Smallest time to wait after the first sign of a hole, nanoseconds (RACK's window).
+    pub window_ns: Option<i64>,
+}
+
+/// Reordering of pure acknowledgements on the way back.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct AckPath {
+    /// Acknowledgements seen.
+    pub acks: u64,
+    /// Of these, overtaken by one emitted later.
+    pub reordered: u64,
+    /// Acknowledgements known to be missing (gaps in the receiver's IP ID), 0 if not knowable.
+    pub missing: u64,
+}
+
+/// What the capture itself did, kept apart from the network.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Artefacts {
+    /// Frames captured twice (same IP ID, sequence and acknowledgement number).
+    pub duplicated_frames: u64,
+    /// Data frames out of order at their own sender: the capturing host swapped them.
+    pub swapped_frames: u64,
+    /// Acknowledged segments that the capture never saw.
+    pub missing_segments: u64,
+    /// Timestamps that ran backwards.
+    pub time_reversals: u64,
+}
+
+/// What a point of the time-sequence diagram shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum PointKind {
+    /// First transmission of data.
+    Data,
+    /// Retransmission.
+    Retransmission,
+    /// Cumulative acknowledgement.
+    Ack,
+}
+
+/// One point of the time-sequence diagram (thinned evenly when there are too many).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Point {
+    /// Nanoseconds since the epoch.
+    pub at_ns: i64,
+    /// Bytes from the flow's first data byte.
+    pub seq_offset: u64,
+    /// What it is.
+    pub kind: PointKind,
+}
+
+/// What is said of one flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowReport {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Where the capture was taken.
+    pub vantage: VantageChoice,
+    /// First and last packet, nanoseconds since the epoch.
+    pub first_ns: i64,
+    /// Last packet of the connection.
+    pub last_ns: i64,
+    /// The SYN was seen: `seq_offset` counts from ISN + 1.
+    pub syn_seen: bool,
+    /// SACK was negotiated or seen.
+    pub sack: bool,
+    /// Timestamps were negotiated or seen.
+    pub timestamps: bool,
+    /// Payload of a full segment, bytes, as seen on the wire (super-segments are split at it).
+    pub mss: u32,
+    /// Smallest round trip seen from the capture point, nanoseconds.
+    pub min_rtt_ns: Option<i64>,
+    /// Original data segments (super-segments split at `mss`), without retransmissions.
+    pub data_packets: u64,
+    /// Their payload bytes.
+    pub data_bytes: u64,
+    /// Retransmissions.
+    pub retransmissions: Retransmissions,
+    /// Original transmissions lost; ambiguous ones not counted.
+    pub losses: u64,
+    /// Original segments neither acknowledged nor known lost when the capture ended.
+    pub undecided: u64,
+    /// Reordering of the originals.
+    pub reordering: Reordering,
+    /// From a middle capture: reordering between sender and capture point only.
+    pub upstream: Option<Box<Reordering>>,
+    /// Counts are rough: the connection has no SACK (sender side).
+    pub rough: bool,
+    /// Runs of reordered packets.
+    pub bursts: Bursts,
+    /// Reordering by sending rate, ascending.
+    pub by_rate: Vec<RateClass>,
+    /// Recovery phases.
+    pub recoveries: Recoveries,
+    /// What would have avoided the spurious ones.
+    pub avoidance: Avoidance,
+    /// Reordering of acknowledgements.
+    pub ack_path: AckPath,
+    /// The capture's own doing.
+    pub artefacts: Artefacts,
+    /// What sorting would have left (receiver-side captures).
+    pub what_if: Vec<WhatIf>,
+    /// Every event, when asked for; ordered by `at_ns`.
+    pub events: Vec<Event>,
+    /// Every retransmission with its verdict, when events are kept.
+    pub retransmission_list: Vec<Retransmission>,
+    /// Points of the time-sequence diagram, when asked for.
+    pub points: Vec<Point>,
+}

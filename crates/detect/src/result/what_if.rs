@@ -1,0 +1,23 @@
+//! What a sorting receiver would have left of the reordering.
+
+/// One setting of SRPIC laid over a receiver-side capture.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WhatIf {
+    /// Largest sorting block, packets.
+    pub block_size: u32,
+    /// Interrupt coalescing delay, nanoseconds.
+    pub coalesce_ns: u64,
+    /// Reordered packets left (RFC 4737 section 3).
+    pub reordered: u64,
+    /// Left, as a share of the packets.
+    pub reordered_ratio: f64,
+    /// Greatest extent left (RFC 4737 section 4.2), packets.
+    pub max_extent: u32,
+    /// Immediate duplicate acknowledgements that sorting would have saved, against the same
+    /// packets unsorted.
+    pub dupacks_saved: u64,
+    /// Mean time a packet waited for the end of its batch, nanoseconds.
+    pub mean_added_delay_ns: u64,
+    /// Greatest such time, nanoseconds.
+    pub max_added_delay_ns: u64,
+}
