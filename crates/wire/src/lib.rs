@@ -6,11 +6,15 @@
 mod flow;
 mod link;
 mod numbered;
+mod options;
+mod rtp;
 mod segment;
+mod slow;
 
 pub use flow::{Dir, Endpoint, FlowKey};
 pub use link::LinkType;
 pub use numbered::{Numbered, Service, StreamKey};
+pub use rtp::RtpGate;
 pub use segment::{Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
 /// A captured frame, as a capture reader hands it over.
@@ -55,4 +59,9 @@ pub enum Other {
     Malformed,
     /// A link type this crate cannot read.
     UnknownLink,
+}
+
+/// Reads one frame.
+pub fn parse(frame: &Frame<'_>) -> Packet {
+    slow::parse(frame)
 }

@@ -1,0 +1,184 @@
+//! TCP options in any order, whole, cut or malformed.
+
+use crate::segment::{Has, MAX_SACK_BLOCKS, Segment, TcpFlags};
+
+const END: u8 = 0;
+const NOP: u8 = 1;
+const MSS: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+
+/// The largest shift a receiver may apply (RFC 7323 section 2.3).
+const MAX_WSCALE: u8 = 14;
+
+/// Reads into `segment` the options of which `captured` is all that was captured and
+/// `wire_len` the length in the header.
+///
+/// What is whole is used; what is cut or contradicts its length sets [`Has::OPTIONS_CUT`], and
+/// [`Has::UNSUITABLE`] with it, for nobody can say that only timestamps were there.
+pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
+    let mut rest = captured;
+    let mut whole = captured.len() >= wire_len;
+    while let [kind, after @ ..] = rest {
+        match *kind {
+            END => {
+                // What follows is padding: nothing of meaning was cut.
+                whole = true;
+                break;
+            }
+            NOP => {
+                rest = after;
+                continue;
+            }
+            _ => {}
+        }
+        let Some(&len) = after.first() else {
+            whole = false;
+            break;
+        };
+        let len = usize::from(len);
+        let Some((option, next)) = (len >= 2).then(|| rest.split_at_checked(len)).flatten() else {
+            whole = false;
+            // The blocks of a cut SACK option that are whole still count.
+            if *kind == SACK && len >= 2 && captured.len() < wire_len {
+                sack(segment, rest.get(2..).unwrap_or_default());
+            }
+            break;
+        };
+        whole &= one(segment, *kind, option.get(2..).unwrap_or_default());
+        rest = next;
+    }
+    if !whole {
+        segment.has |= Has::OPTIONS_CUT | Has::UNSUITABLE;
+    }
+}
+
+/// Reads one option; false when its length is not what its kind asks for.
+fn one(segment: &mut Segment, kind: u8, value: &[u8]) -> bool {
+    if kind != TIMESTAMPS {
+        segment.has |= Has::UNSUITABLE;
+    }
+    let syn = segment.flags.any(TcpFlags::SYN);
+    match (kind, value) {
+        (TIMESTAMPS, [a, b, c, d, e, f, g, h]) => {
+            segment.tsval = u32::from_be_bytes([*a, *b, *c, *d]);
+            segment.tsecr = u32::from_be_bytes([*e, *f, *g, *h]);
+            segment.has |= Has::TIMESTAMPS;
+        }
+        (SACK, [_, ..]) => {
+            sack(segment, value);
+            return value.len().is_multiple_of(8) && value.len() <= 8 * MAX_SACK_BLOCKS;
+        }
+        // The next three have a meaning in a SYN only.
+        (MSS, [high, low]) if syn => segment.mss = u16::from_be_bytes([*high, *low]),
+        (WINDOW_SCALE, [shift]) if syn => segment.wscale = (*shift).min(MAX_WSCALE),
+        (SACK_PERMITTED, []) if syn => segment.has |= Has::SACK_PERMITTED,
+        (MSS, [_, _]) | (WINDOW_SCALE, [_]) | (SACK_PERMITTED, []) => {}
+        (MSS | WINDOW_SCALE | SACK_PERMITTED | SACK | TIMESTAMPS, _) => return false,
+        _ => {}
+    }
+    true
+}
+
+/// Takes the whole blocks of a SACK option (RFC 2018 section 3).
+fn sack(segment: &mut Segment, value: &[u8]) {
+    segment.has |= Has::UNSUITABLE;
+    segment.sack = Default::default();
+    segment.sack_len = 0;
+    for (slot, block) in segment.sack.iter_mut().zip(value.chunks_exact(8)) {
+        if let [a, b, c, d, e, f, g, h] = *block {
+            *slot = (
+                u32::from_be_bytes([a, b, c, d]),
+                u32::from_be_bytes([e, f, g, h]),
+            );
+            segment.sack_len += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::NO_WSCALE;
+
+    fn read_all(flags: u8, options: &[u8]) -> Segment {
+        read_cut(flags, options, options.len())
+    }
+
+    fn read_cut(flags: u8, options: &[u8], captured: usize) -> Segment {
+        let mut segment = Segment {
+            flags: TcpFlags(flags),
+            wscale: NO_WSCALE,
+            ..Segment::default()
+        };
+        read(&mut segment, &options[..captured], options.len());
+        segment
+    }
+
+    const SYN_OPTIONS: [u8; 20] = [
+        2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 7, 0, 0, 0, 0, 1, 3, 3, 7,
+    ];
+
+    #[test]
+    fn the_options_of_a_linux_syn() {
+        let s = read_all(TcpFlags::SYN, &SYN_OPTIONS);
+        assert_eq!((s.mss, s.wscale, s.tsval), (1460, 7, 7));
+        assert_eq!(
+            s.has,
+            Has::SACK_PERMITTED | Has::TIMESTAMPS | Has::UNSUITABLE
+        );
+    }
+
+    #[test]
+    fn outside_a_syn_they_mean_nothing() {
+        let s = read_all(TcpFlags::ACK, &SYN_OPTIONS);
+        assert_eq!((s.mss, s.wscale), (0, NO_WSCALE));
+        assert_eq!(s.has, Has::TIMESTAMPS | Has::UNSUITABLE);
+    }
+
+    #[test]
+    fn a_shift_above_fourteen_is_fourteen() {
+        assert_eq!(read_all(TcpFlags::SYN, &[3, 3, 200, 0]).wscale, 14);
+    }
+
+    #[test]
+    fn an_empty_sack_is_malformed_and_the_rest_is_read() {
+        let s = read_all(TcpFlags::ACK, &[5, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!((s.sack_len, s.tsval, s.tsecr), (0, 1, 2));
+        assert!(s.has(Has::OPTIONS_CUT | Has::TIMESTAMPS));
+    }
+
+    #[test]
+    fn lengths_below_two_and_beyond_the_header_stop_the_reading() {
+        for bad in [[8, 0, 0, 0], [8, 1, 0, 0], [99, 200, 0, 0], [1, 1, 1, 8]] {
+            assert!(
+                read_all(TcpFlags::ACK, &bad).has(Has::OPTIONS_CUT),
+                "{bad:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_cut_sack_keeps_its_whole_blocks() {
+        let mut options = vec![1, 1, 5, 26];
+        for edge in [10u32, 20, 30, 40, 50, 60] {
+            options.extend(edge.to_be_bytes());
+        }
+        let s = read_cut(TcpFlags::ACK, &options, 4 + 8 + 5);
+        assert_eq!(s.sack_blocks(), [(10, 20)]);
+        assert!(s.has(Has::OPTIONS_CUT));
+        let s = read_all(TcpFlags::ACK, &options);
+        assert_eq!(s.sack_blocks(), [(10, 20), (30, 40), (50, 60)]);
+        assert!(!s.has(Has::OPTIONS_CUT));
+    }
+
+    #[test]
+    fn padding_after_the_end_of_list_may_be_cut() {
+        let s = read_cut(TcpFlags::ACK, &[0, 0, 0, 0], 1);
+        assert!(!s.has(Has::OPTIONS_CUT));
+        let s = read_cut(TcpFlags::ACK, &[1, 1, 1, 1], 2);
+        assert!(s.has(Has::OPTIONS_CUT));
+    }
+}

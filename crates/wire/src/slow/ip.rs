@@ -1,0 +1,206 @@
+//! IPv4 and IPv6 with their extension headers, down to the transport header.
+
+use super::{Context, Ends, Parsed, Rest, be16, be32, tcp, tunnel, udp};
+use crate::flow::Endpoint;
+use crate::numbered::Service;
+use crate::segment::Has;
+use crate::{Other, Packet};
+use etherparse::err::{ip_auth, ipv4, ipv6};
+use etherparse::{
+    IpAuthHeaderSlice, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
+    Ipv6RawExtHeaderSlice,
+};
+
+/// What the network layer says of a packet.
+#[derive(Clone, Copy)]
+pub(super) struct Network {
+    pub(super) ends: Ends,
+    pub(super) ip_id: u16,
+    pub(super) ttl: u8,
+    pub(super) ecn: u8,
+    /// Bits of [`Has`].
+    pub(super) has: u8,
+    first_fragment: bool,
+}
+
+impl Network {
+    /// The two ends with their ports.
+    pub(super) fn with_ports(&self, src: u16, dst: u16) -> Ends {
+        let Ends { src: from, dst: to } = self.ends;
+        Ends {
+            src: Endpoint { port: src, ..from },
+            dst: Endpoint { port: dst, ..to },
+        }
+    }
+}
+
+/// IPv4 or IPv6, by the version field.
+pub(super) fn either(rest: Rest<'_>, context: Context) -> Parsed {
+    let [first] = *rest.head::<1>()?;
+    match first >> 4 {
+        4 => v4(rest, context),
+        6 => v6(rest, context),
+        _ => Err(Other::Malformed),
+    }
+}
+
+pub(super) fn v4(rest: Rest<'_>, context: Context) -> Parsed {
+    let header = Ipv4HeaderSlice::from_slice(rest.data).map_err(|e| match e {
+        ipv4::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
+        ipv4::HeaderSliceError::Content(_) => Other::Malformed,
+    })?;
+    let header_len = header.slice().len();
+    let total_len = usize::from(header.total_len());
+    let body = rest.skip(header_len)?;
+    let mut has = Has::IP_ID;
+    if header.dont_fragment() {
+        has |= Has::DF;
+    }
+    if header_len > 20 || header.is_fragmenting_payload() {
+        has |= Has::UNSUITABLE;
+    }
+    // TSO frames are captured before their length is filled in.
+    let body = if total_len == 0 {
+        has |= Has::LEN_FROM_FRAME;
+        body
+    } else if total_len < header_len {
+        return Err(Other::Malformed);
+    } else {
+        body.with_wire_len(total_len - header_len)
+    };
+    if header.fragments_offset().value() != 0 {
+        return Err(Other::Fragment);
+    }
+    let network = Network {
+        ends: Ends {
+            src: Endpoint::v4(u32::from_be_bytes(header.source()), 0),
+            dst: Endpoint::v4(u32::from_be_bytes(header.destination()), 0),
+        },
+        ip_id: header.identification(),
+        ttl: header.ttl(),
+        ecn: header.ecn().value(),
+        has,
+        first_fragment: header.more_fragments(),
+    };
+    extensions(header.protocol().0, network, body, context)
+}
+
+pub(super) fn v6(rest: Rest<'_>, context: Context) -> Parsed {
+    let header = Ipv6HeaderSlice::from_slice(rest.data).map_err(|e| match e {
+        ipv6::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
+        ipv6::HeaderSliceError::Content(_) => Other::Malformed,
+    })?;
+    let body = rest.skip(40)?;
+    // Zero marks a jumbogram (RFC 2675) or a TSO frame; in both the frame knows the length.
+    let (has, body) = match header.payload_length() {
+        0 => (Has::LEN_FROM_FRAME, body),
+        len => (0, body.with_wire_len(usize::from(len))),
+    };
+    let network = Network {
+        ends: Ends {
+            src: Endpoint::v6(u128::from_be_bytes(header.source()), 0),
+            dst: Endpoint::v6(u128::from_be_bytes(header.destination()), 0),
+        },
+        ip_id: 0,
+        ttl: header.hop_limit(),
+        ecn: header.ecn().value(),
+        has,
+        first_fragment: false,
+    };
+    extensions(header.next_header().0, network, body, context)
+}
+
+/// Walks extension headers (RFC 8200 section 4) and AH (RFC 4302) to the transport header.
+fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Context) -> Parsed {
+    let (mut protocol, mut rest) = (protocol, rest);
+    let v6 = network.has & Has::IP_ID == 0;
+    loop {
+        let (next, len) = match protocol {
+            // Hop-by-hop, routing, destination options.
+            0 | 43 | 60 if v6 => {
+                let header = Ipv6RawExtHeaderSlice::from_slice(rest.data)
+                    .map_err(|e| rest.shortage(e.required_len))?;
+                (header.next_header(), header.slice().len())
+            }
+            44 if v6 => {
+                let header = Ipv6FragmentHeaderSlice::from_slice(rest.data)
+                    .map_err(|e| rest.shortage(e.required_len))?;
+                if header.fragment_offset().value() != 0 {
+                    return Err(Other::Fragment);
+                }
+                network.first_fragment |= header.more_fragments();
+                (header.next_header(), header.slice().len())
+            }
+            51 => {
+                let header = IpAuthHeaderSlice::from_slice(rest.data).map_err(|e| match e {
+                    ip_auth::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
+                    ip_auth::HeaderSliceError::Content(_) => Other::Malformed,
+                })?;
+                (header.next_header(), header.slice().len())
+            }
+            _ => break,
+        };
+        network.has |= Has::UNSUITABLE;
+        protocol = next.0;
+        rest = rest.skip(len)?;
+    }
+    match transport(protocol, &network, rest, context) {
+        // A first fragment too short for its headers is odd, yet no contradiction.
+        Err(Other::Malformed) if network.first_fragment => Err(Other::Fragment),
+        parsed => parsed,
+    }
+}
+
+fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context) -> Parsed {
+    match protocol {
+        6 => tcp::parse(network, rest, context),
+        17 => udp::parse(network, rest, context),
+        1 => echo(network, rest, context, 8, 0),
+        58 => echo(network, rest, context, 128, 129),
+        50 => esp(network.ends, rest, context),
+        47 => tunnel::gre(network, rest, context),
+        4 | 41 => {
+            let inner = context.inside(0, tunnel::kind(protocol))?;
+            if protocol == 4 {
+                v4(rest, inner)
+            } else {
+                v6(rest, inner)
+            }
+        }
+        // MPLS in IP (RFC 4023), EtherIP (RFC 3378).
+        137 => tunnel::mpls(rest, context.inside(0, tunnel::kind(protocol))?),
+        97 => tunnel::ether_ip(rest, context),
+        _ => Err(Other::OtherProtocol),
+    }
+}
+
+/// ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4) echo: the two share their layout.
+fn echo(network: &Network, rest: Rest<'_>, context: Context, request: u8, reply: u8) -> Parsed {
+    let [kind] = *rest.head::<1>()?;
+    let reply_bit = match kind {
+        k if k == request => 0,
+        k if k == reply => 1 << 16,
+        _ => return Err(Other::OtherProtocol),
+    };
+    let head = rest.head::<8>()?;
+    let id = u32::from(u16::from_be_bytes([head[4], head[5]])) | reply_bit;
+    let seq = u64::from(u16::from_be_bytes([head[6], head[7]]));
+    Ok(context.numbered(Service::IcmpEcho, network.ends, id, seq, rest.wire - 8))
+}
+
+/// ESP (RFC 4303 section 2): SPI and sequence number in clear, the rest sealed.
+pub(super) fn esp(ends: Ends, rest: Rest<'_>, context: Context) -> Result<Packet, Other> {
+    rest.head::<8>()?;
+    match (be32(rest.data, 0), be32(rest.data, 4)) {
+        // SPI 0 never appears on the wire and 1-255 are reserved (RFC 4303 section 2.1).
+        (Some(spi @ 256..), Some(seq)) => {
+            Ok(context.numbered(Service::Esp, ends, spi, u64::from(seq), rest.wire - 8))
+        }
+        _ => Err(Other::Malformed),
+    }
+}
+
+/// The 16 bits at `at`, or the reason why they are not there.
+pub(super) fn field16(rest: Rest<'_>, at: usize) -> Result<u16, Other> {
+    be16(rest.data, at).ok_or_else(|| rest.shortage(at + 2))
+}

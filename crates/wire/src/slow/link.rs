@@ -1,0 +1,114 @@
+//! Link layers, down to the first IP header.
+
+use super::{Context, Parsed, Rest, be16, ip, tunnel};
+use crate::{LinkType, Other};
+use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
+
+/// EtherType of IPv4.
+pub(super) const ETHER_IPV4: u16 = 0x0800;
+/// EtherType of IPv6.
+pub(super) const ETHER_IPV6: u16 = 0x86dd;
+
+pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context) -> Parsed {
+    match link {
+        LinkType::ETHERNET => ethernet(rest, context),
+        LinkType::LINUX_SLL => {
+            let head = rest.head::<16>()?;
+            ether_type(
+                u16::from_be_bytes([head[14], head[15]]),
+                rest.skip(16)?,
+                context,
+            )
+        }
+        LinkType::LINUX_SLL2 => {
+            let head = rest.head::<20>()?;
+            ether_type(
+                u16::from_be_bytes([head[0], head[1]]),
+                rest.skip(20)?,
+                context,
+            )
+        }
+        LinkType::RAW | LinkType::RAW_BSD | LinkType::RAW_OPENBSD => ip::either(rest, context),
+        LinkType::IPV4 => ip::v4(rest, context),
+        LinkType::IPV6 => ip::v6(rest, context),
+        LinkType::NULL | LinkType::LOOP => loopback(rest, context),
+        LinkType::PPP | LinkType::PPP_HDLC => ppp(rest, context),
+        _ => Err(Other::UnknownLink),
+    }
+}
+
+/// An Ethernet frame, from its destination address on.
+pub(super) fn ethernet(rest: Rest<'_>, context: Context) -> Parsed {
+    let header =
+        Ethernet2HeaderSlice::from_slice(rest.data).map_err(|e| rest.shortage(e.required_len))?;
+    ether_type(header.ether_type().0, rest.skip(14)?, context)
+}
+
+/// What follows an EtherType, through any number of VLAN tags.
+pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context) -> Parsed {
+    let (mut ether_type, mut rest) = (ether_type, rest);
+    // 802.1Q, 802.1ad and the two older numbers for stacked tags.
+    while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = ether_type {
+        let tag = SingleVlanHeaderSlice::from_slice(rest.data)
+            .map_err(|e| rest.shortage(e.required_len))?;
+        ether_type = tag.ether_type().0;
+        rest = rest.skip(4)?;
+    }
+    match ether_type {
+        ETHER_IPV4 => ip::v4(rest, context),
+        ETHER_IPV6 => ip::v6(rest, context),
+        0x8847 | 0x8848 => tunnel::mpls(rest, context),
+        0x8864 => ppp(rest.skip(6)?, context),
+        // Below 0x0600 the field is a length and an LLC header follows (IEEE 802.3 3.2.6).
+        0..0x0600 => snap(rest, context),
+        _ => Err(Other::NotIp),
+    }
+}
+
+/// LLC with a SNAP header that holds an EtherType (RFC 1042).
+fn snap(rest: Rest<'_>, context: Context) -> Parsed {
+    match rest.data {
+        [0xaa, 0xaa, 0x03, 0, 0, 0, high, low, ..] => {
+            let inner = u16::from_be_bytes([*high, *low]);
+            ether_type(inner, rest.skip(8)?, context.deeper()?)
+        }
+        _ => Err(Other::NotIp),
+    }
+}
+
+/// BSD loopback: the address family tells nothing the IP version does not, and its number for
+/// IPv6 and its byte order vary with the system, so only the numbers of others are refused.
+fn loopback(rest: Rest<'_>, context: Context) -> Parsed {
+    let family = rest.head::<4>()?;
+    let low = match family {
+        [0, 0, 0, low] | [low, 0, 0, 0] => *low,
+        _ => return Err(Other::NotIp),
+    };
+    match low {
+        2 => ip::v4(rest.skip(4)?, context),
+        // Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS.
+        10 | 23 | 24 | 28 | 30 => ip::v6(rest.skip(4)?, context),
+        _ => Err(Other::NotIp),
+    }
+}
+
+/// PPP, its address and control bytes and the high byte of the protocol optional
+/// (RFC 1661 section 6.5 and 6.6).
+pub(super) fn ppp(rest: Rest<'_>, context: Context) -> Parsed {
+    let rest = match rest.data {
+        [0xff, 0x03, ..] => rest.skip(2)?,
+        _ => rest,
+    };
+    let [first] = *rest.head::<1>()?;
+    let (protocol, len) = match be16(rest.data, 0) {
+        _ if first & 1 == 1 => (u16::from(first), 1),
+        Some(protocol) => (protocol, 2),
+        None => return Err(rest.shortage(2)),
+    };
+    match protocol {
+        0x0021 => ip::v4(rest.skip(len)?, context),
+        0x0057 => ip::v6(rest.skip(len)?, context),
+        0x0281 | 0x0283 => tunnel::mpls(rest.skip(len)?, context),
+        _ => Err(Other::NotIp),
+    }
+}

@@ -1,0 +1,93 @@
+//! The general path: every link type, header chain and tunnel this crate knows, one small
+//! function a layer. `etherparse` reads the headers it has a type for; the fast path is written
+//! by hand, so that the two can check each other.
+
+mod ip;
+mod link;
+mod rest;
+mod tcp;
+mod tunnel;
+mod udp;
+
+pub(crate) use rest::{Rest, be16, be32};
+
+use crate::flow::Endpoint;
+use crate::numbered::{Numbered, Service, StreamKey};
+use crate::{Frame, Other, Packet};
+
+/// Tunnels inside tunnels that are followed; a frame with more was made to annoy.
+const MAX_TUNNELS: u8 = 6;
+
+/// What a packet turned out to be, or why nothing can be made of it.
+pub(crate) type Parsed = Result<Packet, Other>;
+
+/// What every layer has to know of the frame and of the tunnels around it.
+#[derive(Clone, Copy)]
+pub(crate) struct Context {
+    ts_ns: i64,
+    frame: u64,
+    overlay: u32,
+    tunnels: u8,
+}
+
+impl Context {
+    /// The context inside one more tunnel. `id` is what tells tenants apart; `kind` stands in
+    /// for it in tunnels that have none, so that inside and outside never share a key.
+    fn inside(self, id: u32, kind: u32) -> Result<Context, Other> {
+        let own = if id == 0 { kind } else { id };
+        // Nested tunnels are mixed with an odd multiplier (2^32 / golden ratio).
+        let overlay = match self.overlay {
+            0 => own,
+            outer => outer.wrapping_mul(0x9e37_79b1) ^ own,
+        };
+        Context { overlay, ..self }.deeper()
+    }
+
+    /// The context one level down in a nesting without an overlay of its own. Every way back to
+    /// an earlier layer passes here, so that no frame can exhaust the stack.
+    fn deeper(self) -> Result<Context, Other> {
+        if self.tunnels == MAX_TUNNELS {
+            return Err(Other::OtherProtocol);
+        }
+        Ok(Context {
+            tunnels: self.tunnels + 1,
+            ..self
+        })
+    }
+
+    fn numbered(self, service: Service, ends: Ends, id: u32, seq: u64, payload: usize) -> Packet {
+        Packet::Numbered(
+            StreamKey {
+                service,
+                src: ends.src,
+                dst: ends.dst,
+                id,
+                overlay: self.overlay,
+            },
+            Numbered {
+                ts_ns: self.ts_ns,
+                frame: self.frame,
+                seq,
+                payload_len: u32::try_from(payload).unwrap_or(u32::MAX),
+            },
+        )
+    }
+}
+
+/// Source and destination of a packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    src: Endpoint,
+    dst: Endpoint,
+}
+
+/// Reads a frame without shortcuts.
+pub(crate) fn parse(frame: &Frame<'_>) -> Packet {
+    let context = Context {
+        ts_ns: frame.ts_ns,
+        frame: frame.number,
+        overlay: 0,
+        tunnels: 0,
+    };
+    link::parse(frame.link, Rest::of_frame(frame), context).unwrap_or_else(Packet::Other)
+}

@@ -1,0 +1,58 @@
+//! The TCP header (RFC 9293 section 3.1).
+
+use super::ip::Network;
+use super::{Context, Parsed, Rest};
+use crate::flow::FlowKey;
+use crate::options;
+use crate::segment::{NO_WSCALE, Segment, TcpFlags};
+use crate::{Other, Packet};
+use etherparse::TcpHeaderSlice;
+
+pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Parsed {
+    let mut fixed = *rest.head::<20>()?;
+    let header_len = usize::from(fixed[12] >> 4) * 4;
+    if header_len < 20 || header_len > rest.wire {
+        return Err(Other::Malformed);
+    }
+    // The options may be cut by the snap length; the fixed part is read as a header without any.
+    fixed[12] = 0x50 | fixed[12] & 0x0f;
+    let header = TcpHeaderSlice::from_slice(&fixed).map_err(|_| Other::Malformed)?;
+    let ends = network.with_ports(header.source_port(), header.destination_port());
+    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay);
+    let mut segment = Segment {
+        ts_ns: context.ts_ns,
+        frame: context.frame,
+        seq: header.sequence_number(),
+        ack: header.acknowledgment_number(),
+        payload_len: u32::try_from(rest.wire - header_len).unwrap_or(u32::MAX),
+        window: header.window_size(),
+        ip_id: network.ip_id,
+        flags: flags(&header),
+        has: network.has,
+        ttl: network.ttl,
+        wscale: NO_WSCALE,
+        ecn: network.ecn,
+        ..Segment::default()
+    };
+    let captured = rest.data.get(20..header_len.min(rest.data.len()));
+    options::read(&mut segment, captured.unwrap_or_default(), header_len - 20);
+    Ok(Packet::Tcp(key, dir, segment))
+}
+
+fn flags(header: &TcpHeaderSlice<'_>) -> TcpFlags {
+    let bits = [
+        (header.fin(), TcpFlags::FIN),
+        (header.syn(), TcpFlags::SYN),
+        (header.rst(), TcpFlags::RST),
+        (header.psh(), TcpFlags::PSH),
+        (header.ack(), TcpFlags::ACK),
+        (header.urg(), TcpFlags::URG),
+        (header.ece(), TcpFlags::ECE),
+        (header.cwr(), TcpFlags::CWR),
+    ];
+    TcpFlags(
+        bits.iter()
+            .filter(|(set, _)| *set)
+            .fold(0, |all, (_, bit)| all | bit),
+    )
+}
