@@ -1,0 +1,204 @@
+//! Finding a packet's flow: a hash table emptied by raising a number.
+//!
+//! Flows lie one after another in the order they were first seen; an open-addressed index of
+//! twice as many buckets points at them. Each bucket is stamped with the generation that wrote
+//! it, so forgetting all flows costs the same whether the table is full or empty.
+
+use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
+
+use crate::key::FlowKey;
+
+/// A place of the index.
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    /// Generation that wrote the bucket; any other than the current one means it is free.
+    stamp: u32,
+    /// Lower half of the hash, so that a foreign flow is seldom looked at.
+    tag: u32,
+    /// Index of the flow.
+    flow: u32,
+}
+
+/// Flows of the current generation with a `T` each.
+pub(crate) struct Table<K, T> {
+    buckets: Vec<Bucket>,
+    flows: Vec<(K, T)>,
+    capacity: usize,
+    generation: u32,
+    seed: u64,
+    /// The flow found last: packets come in trains.
+    last: usize,
+}
+
+/// Where a key is or would go.
+pub(crate) enum Place {
+    /// The flow at this index.
+    Known(usize),
+    /// Not there; a token for [`Table::insert`] valid until the table changes.
+    Free(Vacancy),
+}
+
+/// A free bucket and what is to be written into it.
+pub(crate) struct Vacancy {
+    bucket: usize,
+    tag: u32,
+}
+
+impl<K: FlowKey, T> Table<K, T> {
+    /// A table for `capacity` flows, all its memory reserved.
+    pub(crate) fn new(capacity: usize, seed: u64) -> Result<Self, TryReserveError> {
+        let mut buckets = Vec::new();
+        // Load at most one half: a probe seldom looks at a second bucket.
+        let places = Self::places(capacity);
+        buckets.try_reserve_exact(places)?;
+        buckets.resize(places, Bucket::default());
+        let mut flows = Vec::new();
+        flows.try_reserve_exact(capacity)?;
+        Ok(Table {
+            buckets,
+            flows,
+            capacity,
+            generation: 1,
+            seed,
+            last: 0,
+        })
+    }
+
+    fn places(capacity: usize) -> usize {
+        (capacity * 2).next_power_of_two()
+    }
+
+    /// Bytes a table for `capacity` flows reserves.
+    pub(crate) fn footprint(capacity: usize) -> usize {
+        Self::places(capacity) * size_of::<Bucket>() + capacity * size_of::<(K, T)>()
+    }
+
+    /// Looks `key` up.
+    #[inline]
+    pub(crate) fn find(&mut self, key: &K) -> Place {
+        if let Some((known, _)) = self.flows.get(self.last)
+            && known == key
+        {
+            return Place::Known(self.last);
+        }
+        self.probe(key)
+    }
+
+    #[inline]
+    fn probe(&mut self, key: &K) -> Place {
+        let hash = key.hash64(self.seed);
+        let tag = hash as u32;
+        let mask = self.buckets.len() - 1;
+        let mut bucket = (hash >> 32) as usize & mask;
+        // Ends: at least half of the buckets are free.
+        loop {
+            let b = self.buckets[bucket];
+            if b.stamp != self.generation {
+                return Place::Free(Vacancy { bucket, tag });
+            }
+            if b.tag == tag && self.flows[b.flow as usize].0 == *key {
+                self.last = b.flow as usize;
+                return Place::Known(self.last);
+            }
+            bucket = (bucket + 1) & mask;
+        }
+    }
+
+    /// True when no flow can be added.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.flows.len() >= self.capacity
+    }
+
+    /// Adds a flow; the caller has seen that the table is not full.
+    #[inline]
+    pub(crate) fn insert(&mut self, vacancy: &Vacancy, key: K, value: T) -> usize {
+        debug_assert!(!self.is_full());
+        let flow = self.flows.len();
+        self.buckets[vacancy.bucket] = Bucket {
+            stamp: self.generation,
+            tag: vacancy.tag,
+            flow: flow as u32,
+        };
+        self.flows.push((key, value));
+        self.last = flow;
+        flow
+    }
+
+    /// Forgets every flow. Constant time, but for once in 2^32 calls.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.flows.clear();
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
+            self.buckets.fill(Bucket::default());
+            self.generation = 1;
+        }
+    }
+
+    /// How many flows there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// The flow at `index`.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> &mut T {
+        &mut self.flows[index].1
+    }
+
+    /// Index of `key`, leaving everything as it is.
+    pub(crate) fn peek(&self, key: &K) -> Option<&T> {
+        self.flows.iter().find(|(k, _)| k == key).map(|(_, t)| t)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All keys in one bucket and with one tag: only `Eq` can tell them apart.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    struct Colliding(u32);
+
+    impl FlowKey for Colliding {
+        fn hash64(&self, _seed: u64) -> u64 {
+            u64::MAX
+        }
+    }
+
+    fn add<K: FlowKey>(table: &mut Table<K, u32>, key: K, value: u32) -> usize {
+        match table.find(&key) {
+            Place::Known(i) => i,
+            Place::Free(v) => table.insert(&v, key, value),
+        }
+    }
+
+    #[test]
+    fn collisions_do_not_mix_flows() {
+        let mut table = Table::new(8, 0).unwrap();
+        for k in 0..8 {
+            assert_eq!(add(&mut table, Colliding(k), k), k as usize);
+        }
+        assert!(table.is_full());
+        for k in (0..8).rev() {
+            let at = add(&mut table, Colliding(k), 99);
+            assert_eq!(*table.get_mut(at), k);
+        }
+    }
+
+    #[test]
+    fn clearing_forgets_and_the_stamp_may_wrap() {
+        let mut table = Table::new(2, 0).unwrap();
+        table.generation = u32::MAX - 1;
+        for round in 0..4 {
+            assert_eq!(add(&mut table, 5u64, round), 0);
+            assert_eq!(*table.get_mut(0), round);
+            table.clear();
+            assert_eq!(table.len(), 0);
+            assert!(matches!(table.find(&5), Place::Free(_)));
+        }
+    }
+}
