@@ -1,0 +1,59 @@
+//! The names results carry in machine-readable output: kebab-case, stable.
+
+use inorder_detect::{
+    Confidence, Evidence, Half, Kind, PointKind, Reason, RecoveryVerdict, Vantage, VantageBasis,
+    Verdict,
+};
+
+/// A value with a stable name for output.
+pub trait Name {
+    /// The name: lower case, words joined by `-`.
+    fn name(&self) -> &'static str;
+}
+
+macro_rules! names {
+    ($type:ty { $($variant:ident => $name:literal),+ $(,)? }) => {
+        impl Name for $type {
+            fn name(&self) -> &'static str {
+                match self { $(<$type>::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+names!(Kind { Reordered => "reordered", Lost => "lost" });
+names!(Confidence { Certain => "certain", Likely => "likely", Ambiguous => "ambiguous" });
+names!(Evidence {
+    Sack => "sack",
+    Dsack => "dsack",
+    Timestamps => "timestamps",
+    TimestampsDsack => "timestamps-dsack",
+    Timing => "timing",
+    Paws => "paws",
+    CumulativeAck => "cumulative-ack",
+    ArrivalIpId => "arrival-ip-id",
+    ArrivalTimestamps => "arrival-timestamps",
+    ArrivalTiming => "arrival-timing",
+    Peer => "peer",
+});
+names!(Reason {
+    AckCompression => "ack-compression",
+    AcksMissing => "acks-missing",
+    WhichCopy => "which-copy",
+    NoSack => "no-sack",
+    LoneCopy => "lone-copy",
+    CaptureGap => "capture-gap",
+    CoarseClock => "coarse-clock",
+});
+names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });
+names!(Verdict { Needed => "needed", Spurious => "spurious", Ambiguous => "ambiguous" });
+names!(RecoveryVerdict { Loss => "loss", Spurious => "spurious", Ambiguous => "ambiguous" });
+names!(Vantage { Sender => "sender", Receiver => "receiver", Middle => "middle" });
+names!(VantageBasis {
+    Forced => "forced",
+    Handshake => "handshake",
+    Timing => "timing",
+    Ttl => "ttl",
+    Unknown => "unknown",
+});
+names!(PointKind { Data => "data", Retransmission => "retransmission", Ack => "ack" });

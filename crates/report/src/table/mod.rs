@@ -1,0 +1,152 @@
+//! Output for people: a verdict, a table of flows, and what is behind the numbers.
+
+mod detail;
+mod extras;
+mod flows;
+mod grid;
+
+use std::io::{self, Write};
+
+use crate::model::{Analysis, by_severity, has_problems};
+use crate::units::{bytes, time};
+use crate::verdict::{plural, verdict};
+
+/// How the text is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Characters a line may have; `None` when the reader is not a terminal.
+    pub width: Option<usize>,
+    /// Terminal attributes (bold, dim) may be used.
+    pub colour: bool,
+    /// Flows shown at most per file.
+    pub top: usize,
+    /// Print single events too.
+    pub events: bool,
+}
+
+impl Default for Style {
+    /// Any width, no attributes, 20 flows, no single events.
+    fn default() -> Self {
+        Style {
+            width: None,
+            colour: false,
+            top: 20,
+            events: false,
+        }
+    }
+}
+
+impl Style {
+    fn bold(&self) -> (&'static str, &'static str) {
+        if self.colour {
+            ("\x1b[1m", "\x1b[0m")
+        } else {
+            ("", "")
+        }
+    }
+}
+
+/// Writes the analyses for people to read.
+pub fn write(out: &mut dyn Write, analyses: &[Analysis], style: &Style) -> io::Result<()> {
+    for (i, analysis) in analyses.iter().enumerate() {
+        if i > 0 {
+            writeln!(out)?;
+        }
+        write_one(out, analysis, style)?;
+    }
+    Ok(())
+}
+
+fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+    let (bold, plain) = style.bold();
+    let file = printable(&analysis.file);
+    writeln!(out, "{bold}{file}{plain}  {}", summary(analysis))?;
+    writeln!(out)?;
+    paragraph(out, &verdict(analysis), "", style.width)?;
+    extras::warnings(out, analysis, style)?;
+    let shown = by_severity(&analysis.flows);
+    let shown = &shown[..shown.len().min(style.top)];
+    if !shown.is_empty() {
+        writeln!(out)?;
+        flows::write(out, shown, style)?;
+        left_out(out, analysis.flows.len() - shown.len())?;
+    }
+    for flow in shown.iter().filter(|flow| has_problems(flow)) {
+        writeln!(out)?;
+        detail::write(out, flow, style)?;
+    }
+    extras::streams(out, analysis, style)?;
+    extras::peer(out, analysis, style)?;
+    extras::skipped(out, analysis, style)
+}
+
+fn left_out(out: &mut dyn Write, n: usize) -> io::Result<()> {
+    match n {
+        0 => Ok(()),
+        n => writeln!(
+            out,
+            "({} not shown; --top N shows more)",
+            plural(n as u64, "flow")
+        ),
+    }
+}
+
+fn summary(analysis: &Analysis) -> String {
+    let format = match analysis.format.as_str() {
+        "" => String::new(),
+        format => format!("{}, ", printable(format)),
+    };
+    format!(
+        "({format}{}, {}, {})",
+        plural(analysis.frames, "frame"),
+        bytes(analysis.bytes),
+        time(analysis.duration_ns()),
+    )
+}
+
+/// Writes `text` broken at blanks; lines after the first begin with `indent`.
+fn paragraph(
+    out: &mut dyn Write,
+    text: &str,
+    indent: &str,
+    width: Option<usize>,
+) -> io::Result<()> {
+    let width = width.unwrap_or(100).max(20);
+    let mut column = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            write!(out, "\n{indent}{word}")?;
+            column = indent.len() + length;
+        } else {
+            let blank = if column > 0 { " " } else { "" };
+            write!(out, "{blank}{word}")?;
+            column += blank.len() + length;
+        }
+    }
+    writeln!(out)
+}
+
+/// Names come from outside: control characters must not reach the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(printable("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+    }
+
+    #[test]
+    fn paragraphs_break_at_blanks() {
+        let mut out = Vec::new();
+        paragraph(&mut out, "aaaaaaaaaa bbbbbbbbbb cccccccccc", "  ", Some(22)).unwrap();
+        assert_eq!(out, b"aaaaaaaaaa bbbbbbbbbb\n  cccccccccc\n");
+    }
+}

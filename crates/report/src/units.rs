@@ -1,0 +1,119 @@
+//! Numbers as people read them.
+
+/// A count with thousands separators: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A time with three significant digits and its unit: `12.4 ms`, `980 µs`, `3.20 s`.
+pub fn time(ns: i64) -> String {
+    let magnitude = ns.unsigned_abs() as f64;
+    let (scaled, unit) = match ns.unsigned_abs() {
+        0..=999 => return format!("{ns} ns"),
+        1_000..=999_499 => (magnitude / 1e3, "µs"),
+        999_500..=999_499_999 => (magnitude / 1e6, "ms"),
+        _ => (magnitude / 1e9, "s"),
+    };
+    let sign = if ns < 0 { "-" } else { "" };
+    format!("{sign}{} {unit}", significant(scaled))
+}
+
+/// As [`time`], for the unsigned values of a distribution.
+pub fn time_u64(ns: u64) -> String {
+    time(i64::try_from(ns).unwrap_or(i64::MAX))
+}
+
+/// A rate with three significant digits: `12.4 Mbit/s`.
+pub fn rate(bits_per_second: u64) -> String {
+    let value = bits_per_second as f64;
+    let (scaled, unit) = match bits_per_second {
+        0..=999 => return format!("{bits_per_second} bit/s"),
+        1_000..=999_499 => (value / 1e3, "kbit/s"),
+        999_500..=999_499_999 => (value / 1e6, "Mbit/s"),
+        _ => (value / 1e9, "Gbit/s"),
+    };
+    format!("{} {unit}", significant(scaled))
+}
+
+/// A size in bytes with three significant digits: `12.4 MB` (decimal units).
+pub fn bytes(n: u64) -> String {
+    let value = n as f64;
+    let (scaled, unit) = match n {
+        0..=999 => return format!("{n} B"),
+        1_000..=999_499 => (value / 1e3, "kB"),
+        999_500..=999_499_999 => (value / 1e6, "MB"),
+        _ => (value / 1e9, "GB"),
+    };
+    format!("{} {unit}", significant(scaled))
+}
+
+/// A share as a percentage without the sign; small ones keep two significant digits, and what
+/// is not nothing never shows as zero.
+pub fn percent(share: f64) -> String {
+    let p = share * 100.0;
+    if !p.is_finite() {
+        "-".to_owned()
+    } else if p == 0.0 || p >= 1.0 {
+        format!("{p:.1}")
+    } else if p >= 0.01 {
+        format!("{p:.2}")
+    } else {
+        format!("{p:.1e}")
+    }
+}
+
+/// One decimal below ten thousand, none above.
+pub fn mean(value: f64) -> String {
+    if value < 10_000.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+/// Nanoseconds as milliseconds, for machine-readable output (exact below 2^53 ns).
+pub fn millis(ns: i64) -> f64 {
+    ns as f64 / 1e6
+}
+
+fn significant(value: f64) -> String {
+    if value >= 99.95 {
+        format!("{value:.0}")
+    } else if value >= 9.995 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_read_them() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(time(0), "0 ns");
+        assert_eq!(time(-1_500), "-1.50 µs");
+        assert_eq!(time(12_400_000), "12.4 ms");
+        assert_eq!(time(999_499_999), "999 ms");
+        assert_eq!(time(999_999_999), "1.00 s");
+        assert_eq!(time(i64::MIN), "-9223372037 s");
+        assert_eq!(rate(9_990_000), "9.99 Mbit/s");
+        assert_eq!(bytes(70_000_000), "70.0 MB");
+        assert_eq!(percent(0.0), "0.0");
+        assert_eq!(percent(0.5), "50.0");
+        assert_eq!(percent(0.0067), "0.67");
+        assert_eq!(percent(0.000_001), "1.0e-4");
+    }
+}
