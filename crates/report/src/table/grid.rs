@@ -6,7 +6,7 @@ use std::io::{self, Write};
 /// Blank columns between two table columns.
 const GAP: usize = 2;
 /// The first column is not shortened below this.
-const MIN_FIRST: usize = 24;
+const MIN_FIRST: usize = 31;
 
 /// One column of a [`Grid`].
 pub struct Column {
@@ -229,9 +229,9 @@ mod tests {
 
     #[test]
     fn narrow_tables_shorten_the_first_column_then_drop_the_least_important() {
-        assert!(text(Some(46)).contains('…'));
-        assert!(text(Some(46)).contains("mean"));
-        assert!(!text(Some(40)).contains("mean"));
+        assert!(text(Some(50)).contains('…'));
+        assert!(text(Some(50)).contains("mean"));
+        assert!(!text(Some(47)).contains("mean"));
         for width in 0..60 {
             assert!(text(Some(width)).contains("flow"));
         }
