@@ -1,0 +1,76 @@
+//! What a capture file says of itself.
+
+use inorder_wire::LinkType;
+use std::fmt;
+
+/// The container format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Format {
+    /// Classic pcap with timestamps in microseconds.
+    PcapMicro,
+    /// Classic pcap with timestamps in nanoseconds.
+    PcapNano,
+    /// pcapng.
+    PcapNg,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::PcapMicro => "pcap (microseconds)",
+            Format::PcapNano => "pcap (nanoseconds)",
+            Format::PcapNg => "pcapng",
+        })
+    }
+}
+
+/// The compression around the format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Compression {
+    /// None.
+    Plain,
+    /// gzip, one member or several.
+    Gzip,
+    /// Zstandard, one frame or several.
+    Zstd,
+}
+
+impl fmt::Display for Compression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Compression::Plain => "plain",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+        })
+    }
+}
+
+/// An interface frames were captured on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interface {
+    /// What its frames begin with.
+    pub link: LinkType,
+    /// Most bytes captured of a frame; 0 for no limit.
+    pub snaplen: u32,
+    /// Its name (pcapng `if_name`).
+    pub name: Option<String>,
+    /// Its description (pcapng `if_description`).
+    pub description: Option<String>,
+}
+
+/// What is known of a capture file so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileInfo {
+    /// The name given on opening.
+    pub name: String,
+    /// Container format.
+    pub format: Format,
+    /// Compression around it.
+    pub compression: Compression,
+    /// Snap length of the file header, or the largest of the interfaces; 0 for no limit.
+    pub snaplen: u32,
+    /// One interface for pcap; for pcapng those met so far, over all sections.
+    pub interfaces: Vec<Interface>,
+}

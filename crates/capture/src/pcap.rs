@@ -1,0 +1,232 @@
+//! Classic pcap (draft-ietf-opsawg-pcap): a file header, then records one after the other.
+
+use crate::info::Format;
+use inorder_wire::{Frame, LinkType};
+
+/// Length of the file header, bytes.
+pub(crate) const FILE_HEADER_LEN: usize = 24;
+
+/// No writer makes longer records, whatever its snap length says (libpcap's own limit).
+const USUAL_MAX_LEN: u32 = 262_144;
+
+/// A record longer than this is damage even when the snap length allows it.
+pub(crate) const MAX_LEN: u32 = 256 << 20;
+
+/// How the records of a file are laid out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Records {
+    big_endian: bool,
+    /// Nanoseconds in one unit of the fraction: 1 or 1000.
+    unit_ns: i64,
+    /// 16, or 24 in the variant some old Linux distributions wrote.
+    header_len: usize,
+    link: LinkType,
+    /// Longest record that is believed.
+    max_len: u32,
+}
+
+/// What the file header says.
+pub(crate) struct FileHeader {
+    pub(crate) records: Records,
+    pub(crate) format: Format,
+    pub(crate) link: LinkType,
+    pub(crate) snaplen: u32,
+}
+
+/// How far a walk over the records in a buffer came.
+#[derive(Default, Debug)]
+pub(crate) struct Walk {
+    /// Bytes of whole records.
+    pub(crate) consumed: usize,
+    /// Frames in them.
+    pub(crate) frames: usize,
+    /// Why the walk cannot go on, if it cannot.
+    pub(crate) damage: Option<String>,
+}
+
+impl FileHeader {
+    /// Reads the file header; `None` when its magic is of another format.
+    pub(crate) fn read(bytes: &[u8; FILE_HEADER_LEN]) -> Option<FileHeader> {
+        let [m0, m1, m2, m3, _, _, _, _, ..] = *bytes;
+        let (magic, big_endian) = match u32::from_be_bytes([m0, m1, m2, m3]) {
+            be @ (0xa1b2_c3d4 | 0xa1b2_3c4d | 0xa1b2_cd34) => (be, true),
+            le => (le.swap_bytes(), false),
+        };
+        let (format, unit_ns, header_len) = match magic {
+            0xa1b2_c3d4 => (Format::PcapMicro, 1000, 16),
+            0xa1b2_3c4d => (Format::PcapNano, 1, 16),
+            // Kuznetzov's variant: eight more bytes in each record header.
+            0xa1b2_cd34 => (Format::PcapMicro, 1000, 24),
+            _ => return None,
+        };
+        let word = |at| u32_at(big_endian, bytes, at).unwrap_or(0);
+        let snaplen = word(16);
+        // The upper bits of the last word tell of frame check sequences.
+        let link = LinkType(word(20) as u16);
+        let records = Records {
+            big_endian,
+            unit_ns,
+            header_len,
+            link,
+            max_len: snaplen.clamp(USUAL_MAX_LEN, MAX_LEN),
+        };
+        Some(FileHeader {
+            records,
+            format,
+            link,
+            snaplen,
+        })
+    }
+}
+
+#[inline]
+fn u32_at(big_endian: bool, bytes: &[u8], at: usize) -> Option<u32> {
+    let word = *bytes.get(at..)?.first_chunk()?;
+    Some(if big_endian {
+        u32::from_be_bytes(word)
+    } else {
+        u32::from_le_bytes(word)
+    })
+}
+
+impl Records {
+    /// Counts the whole records in `bytes`, which begins with one.
+    pub(crate) fn walk(&self, bytes: &[u8]) -> Walk {
+        if self.big_endian {
+            self.walk_in::<true>(bytes)
+        } else {
+            self.walk_in::<false>(bytes)
+        }
+    }
+
+    fn walk_in<const BIG_ENDIAN: bool>(&self, bytes: &[u8]) -> Walk {
+        let mut walk = Walk::default();
+        while let Some(len) = u32_at(BIG_ENDIAN, bytes, walk.consumed + 8) {
+            if len > self.max_len {
+                walk.damage = Some(format!(
+                    "a record of {len} bytes; at most {} were expected",
+                    self.max_len
+                ));
+                break;
+            }
+            let end = walk.consumed + self.header_len + len as usize;
+            if end > bytes.len() {
+                break;
+            }
+            walk.consumed = end;
+            walk.frames += 1;
+        }
+        walk
+    }
+
+    /// The frame whose record begins at `at`, and where the next begins.
+    #[inline]
+    pub(crate) fn decode<'a>(
+        &self,
+        bytes: &'a [u8],
+        at: usize,
+        number: u64,
+    ) -> Option<(Frame<'a>, usize)> {
+        let record = bytes.get(at..)?;
+        let header = record.first_chunk::<16>()?;
+        let word = |at| u32_at(self.big_endian, header, at).unwrap_or(0);
+        let (seconds, fraction, captured, orig_len) = (word(0), word(4), word(8), word(12));
+        let end = self.header_len + captured as usize;
+        let frame = Frame {
+            ts_ns: self.timestamp(seconds, fraction),
+            number,
+            link: self.link,
+            orig_len,
+            data: record.get(self.header_len..end)?,
+        };
+        Some((frame, at + end))
+    }
+
+    /// Seconds count unsigned, to the year 2106, as the format says. A fraction with its top
+    /// bit set can only be a negative number: some tools subtract timestamps that way, and
+    /// then both fields are signed.
+    #[inline]
+    fn timestamp(&self, seconds: u32, fraction: u32) -> i64 {
+        const NANOS: i64 = 1_000_000_000;
+        if fraction >> 31 == 0 {
+            i64::from(seconds) * NANOS + i64::from(fraction) * self.unit_ns
+        } else {
+            i64::from(seconds as i32) * NANOS + i64::from(fraction as i32) * self.unit_ns
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(magic: [u8; 4], snaplen: u32, link: u32) -> [u8; FILE_HEADER_LEN] {
+        let mut header = [0; FILE_HEADER_LEN];
+        header[..4].copy_from_slice(&magic);
+        header[16..20].copy_from_slice(&snaplen.to_le_bytes());
+        header[20..].copy_from_slice(&link.to_le_bytes());
+        header
+    }
+
+    fn micro() -> Records {
+        FileHeader::read(&header([0xd4, 0xc3, 0xb2, 0xa1], 96, 1))
+            .unwrap()
+            .records
+    }
+
+    #[test]
+    fn the_magic_tells_the_variant() {
+        let read = |magic| FileHeader::read(&header(magic, 0, 0xf400_0001));
+        assert_eq!(
+            read([0xd4, 0xc3, 0xb2, 0xa1]).unwrap().format,
+            Format::PcapMicro
+        );
+        assert_eq!(
+            read([0x4d, 0x3c, 0xb2, 0xa1]).unwrap().format,
+            Format::PcapNano
+        );
+        assert_eq!(
+            read([0xa1, 0xb2, 0x3c, 0x4d]).unwrap().format,
+            Format::PcapNano
+        );
+        assert_eq!(
+            read([0x34, 0xcd, 0xb2, 0xa1]).unwrap().records.header_len,
+            24
+        );
+        assert_eq!(
+            read([0x4d, 0x3c, 0xb2, 0xa1]).unwrap().link,
+            LinkType::ETHERNET
+        );
+        assert!(read([0x0a, 0x0d, 0x0d, 0x0a]).is_none());
+    }
+
+    #[test]
+    fn timestamps_before_1970_and_after_2038() {
+        let at = |s: i64, f: i64| micro().timestamp(s as u32, f as u32);
+        assert_eq!(at(5, 6), 5_000_006_000);
+        assert_eq!(at(-3599, -996_481), -3_599_996_481_000);
+        assert_eq!(at(0x9000_0000, 0), 0x9000_0000 * 1_000_000_000);
+    }
+
+    #[test]
+    fn a_walk_ends_at_the_last_whole_record() {
+        let mut bytes = Vec::new();
+        for len in [3u32, 0, 5] {
+            bytes.extend([0; 8]);
+            bytes.extend(len.to_le_bytes());
+            bytes.extend([0; 4]);
+            bytes.extend(vec![7; len as usize]);
+        }
+        let walk = micro().walk(&bytes[..bytes.len() - 1]);
+        assert_eq!((walk.consumed, walk.frames), (19 + 16, 2));
+        assert_eq!(micro().walk(&bytes).frames, 3);
+    }
+
+    #[test]
+    fn absurd_lengths_are_damage() {
+        let mut bytes = [0; 16];
+        bytes[8..12].copy_from_slice(&262_145u32.to_le_bytes());
+        let walk = micro().walk(&bytes);
+        assert!(walk.damage.unwrap().contains("262145"));
+    }
+}

@@ -1,0 +1,294 @@
+//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, packets among them.
+//!
+//! `pcap-parser` reads interface descriptions; packet blocks are walked by hand, because a list
+//! of options for every packet would cost more than the packet.
+
+use crate::block::Record;
+use crate::info::{FileInfo, Interface};
+use crate::pcap::{MAX_LEN, Walk};
+use crate::time::Clock;
+use inorder_wire::LinkType;
+use pcap_parser::pcapng::{InterfaceDescriptionBlock, OptionCode};
+use pcap_parser::{parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le};
+
+/// Type of a section header block; reads the same in both byte orders.
+pub(crate) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+/// Type, length and the length repeated at the end.
+const FRAME_LEN: usize = 12;
+
+/// State of a reader: what the current section has defined.
+#[derive(Default, Debug)]
+pub(crate) struct Sections {
+    big_endian: bool,
+    interfaces: Vec<Known>,
+}
+
+/// An interface of the current section.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// Index into the interfaces of the file.
+    index: u16,
+    link: LinkType,
+    snaplen: u32,
+    clock: Clock,
+}
+
+/// What a packet block says before its bytes.
+struct PacketHeader {
+    interface: u32,
+    units: Option<u64>,
+    captured: u32,
+    orig_len: u32,
+    data_at: usize,
+}
+
+impl Sections {
+    /// Reads the whole blocks in `bytes`, which begins with one, into `records` and `info`.
+    pub(crate) fn walk(
+        &mut self,
+        bytes: &[u8],
+        records: &mut Vec<Record>,
+        info: &mut FileInfo,
+    ) -> Walk {
+        let mut at = 0;
+        let mut damage = None;
+        while let Some(rest) = bytes.get(at..) {
+            match self.block(rest) {
+                Ok(Some(block)) => {
+                    if let Err(what) = self.read(block, at, records, info) {
+                        damage = Some(what);
+                        break;
+                    }
+                    at += block.len();
+                }
+                Ok(None) => break,
+                Err(what) => {
+                    damage = Some(what);
+                    break;
+                }
+            }
+        }
+        Walk {
+            consumed: at,
+            frames: records.len(),
+            damage,
+        }
+    }
+
+    /// The block at the start of `bytes`; `None` when it is not yet whole.
+    fn block<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, String> {
+        let Some(kind) = self.u32(bytes, 0) else {
+            return Ok(None);
+        };
+        if kind == SECTION_HEADER {
+            let Some(magic) = bytes.get(8..12) else {
+                return Ok(None);
+            };
+            self.big_endian = match magic {
+                [0x1a, 0x2b, 0x3c, 0x4d] => true,
+                [0x4d, 0x3c, 0x2b, 0x1a] => false,
+                other => return Err(format!("section byte-order magic {other:02x?}")),
+            };
+        }
+        let Some(len) = self.u32(bytes, 4) else {
+            return Ok(None);
+        };
+        if len > MAX_LEN || (len as usize) < FRAME_LEN || !len.is_multiple_of(4) {
+            return Err(format!(
+                "a block of {len} bytes; expected a multiple of 4 from {FRAME_LEN} to {MAX_LEN}"
+            ));
+        }
+        let Some(block) = bytes.get(..len as usize) else {
+            return Ok(None);
+        };
+        match self.u32(block, block.len() - 4) {
+            Some(again) if again == len => Ok(Some(block)),
+            again => Err(format!(
+                "block length {len} at the start, {} at the end",
+                again.unwrap_or(0)
+            )),
+        }
+    }
+
+    fn read(
+        &mut self,
+        block: &[u8],
+        at: usize,
+        records: &mut Vec<Record>,
+        info: &mut FileInfo,
+    ) -> Result<(), String> {
+        match self.u32(block, 0).unwrap_or(0) {
+            ENHANCED_PACKET => records.push(self.packet(self.enhanced(block), block, at)?),
+            SECTION_HEADER => self.section(block)?,
+            INTERFACE_DESCRIPTION => self.interface(block, info)?,
+            SIMPLE_PACKET => records.push(self.packet(self.simple(block), block, at)?),
+            OBSOLETE_PACKET => records.push(self.packet(self.obsolete(block), block, at)?),
+            // Names, statistics, secrets, custom blocks.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn section(&mut self, block: &[u8]) -> Result<(), String> {
+        let major = self.u16(block, 12);
+        if major != Some(1) {
+            return Err(format!(
+                "pcapng version {}; expected 1",
+                major.map_or_else(|| "missing".to_string(), |m| m.to_string())
+            ));
+        }
+        self.interfaces.clear();
+        Ok(())
+    }
+
+    fn interface(&mut self, block: &[u8], info: &mut FileInfo) -> Result<(), String> {
+        let parsed = if self.big_endian {
+            parse_interfacedescriptionblock_be(block)
+        } else {
+            parse_interfacedescriptionblock_le(block)
+        };
+        let (_, parsed) = parsed.map_err(|_| "malformed interface description".to_string())?;
+        let link = LinkType(parsed.linktype.0 as u16);
+        let index = u16::try_from(info.interfaces.len())
+            .map_err(|_| format!("more than {} interfaces", u16::MAX))?;
+        self.interfaces.push(Known {
+            index,
+            link,
+            snaplen: parsed.snaplen,
+            clock: Clock::new(parsed.if_tsresol, self.tsoffset(&parsed)),
+        });
+        info.snaplen = match info.snaplen {
+            // Without limit stays without.
+            0 if index > 0 => 0,
+            _ if parsed.snaplen == 0 => 0,
+            before => before.max(parsed.snaplen),
+        };
+        info.interfaces.push(Interface {
+            link,
+            snaplen: parsed.snaplen,
+            name: text(&parsed, OptionCode::IfName),
+            description: text(&parsed, OptionCode::IfDescription),
+        });
+        Ok(())
+    }
+
+    /// The time offset in seconds, in the byte order of the section.
+    fn tsoffset(&self, parsed: &InterfaceDescriptionBlock<'_>) -> i64 {
+        let option = parsed
+            .options
+            .iter()
+            .find(|o| o.code == OptionCode::IfTsoffset);
+        match option.and_then(|o| o.value.first_chunk::<8>()) {
+            Some(bytes) if self.big_endian => i64::from_be_bytes(*bytes),
+            Some(bytes) => i64::from_le_bytes(*bytes),
+            None => 0,
+        }
+    }
+
+    #[inline]
+    fn enhanced(&self, block: &[u8]) -> Option<PacketHeader> {
+        let word = |at| self.u32(block, at);
+        Some(PacketHeader {
+            interface: word(8)?,
+            units: Some(u64::from(word(12)?) << 32 | u64::from(word(16)?)),
+            captured: word(20)?,
+            orig_len: word(24)?,
+            data_at: 28,
+        })
+    }
+
+    /// As [`Sections::enhanced`], with a count of drops in half of the interface's place.
+    fn obsolete(&self, block: &[u8]) -> Option<PacketHeader> {
+        let interface = u32::from(self.u16(block, 8)?);
+        self.enhanced(block).map(|header| PacketHeader {
+            interface,
+            ..header
+        })
+    }
+
+    /// A simple packet belongs to the first interface and has neither time nor captured length.
+    fn simple(&self, block: &[u8]) -> Option<PacketHeader> {
+        let orig_len = self.u32(block, 8)?;
+        let limit = match self.interfaces.first() {
+            Some(Known { snaplen: 1.., .. }) => self.interfaces.first()?.snaplen,
+            _ => u32::MAX,
+        };
+        let room = u32::try_from(block.len() - 16).unwrap_or(u32::MAX);
+        Some(PacketHeader {
+            interface: 0,
+            units: None,
+            captured: orig_len.min(limit).min(room),
+            orig_len,
+            data_at: 12,
+        })
+    }
+
+    #[inline]
+    fn packet(
+        &self,
+        header: Option<PacketHeader>,
+        block: &[u8],
+        at: usize,
+    ) -> Result<Record, String> {
+        let header = header.ok_or_else(|| format!("a packet block of {} bytes", block.len()))?;
+        let known = usize::try_from(header.interface)
+            .ok()
+            .and_then(|index| self.interfaces.get(index))
+            .ok_or_else(|| {
+                format!(
+                    "interface {}; this section has defined {}",
+                    header.interface,
+                    self.interfaces.len()
+                )
+            })?;
+        let room = block.len().saturating_sub(header.data_at + 4);
+        if header.captured as usize > room {
+            return Err(format!(
+                "{} captured bytes in a block with room for {room}",
+                header.captured
+            ));
+        }
+        Ok(Record {
+            ts_ns: header.units.map_or(0, |units| known.clock.to_ns(units)),
+            // Blocks are below 256 MiB and a buffer holds little more than one.
+            at: u32::try_from(at + header.data_at).map_err(|_| "buffer overrun".to_string())?,
+            captured: header.captured,
+            orig_len: header.orig_len,
+            link: known.link,
+            interface: known.index,
+        })
+    }
+
+    #[inline]
+    fn u32(&self, bytes: &[u8], at: usize) -> Option<u32> {
+        let word = *bytes.get(at..)?.first_chunk()?;
+        Some(if self.big_endian {
+            u32::from_be_bytes(word)
+        } else {
+            u32::from_le_bytes(word)
+        })
+    }
+
+    #[inline]
+    fn u16(&self, bytes: &[u8], at: usize) -> Option<u16> {
+        let word = *bytes.get(at..)?.first_chunk()?;
+        Some(if self.big_endian {
+            u16::from_be_bytes(word)
+        } else {
+            u16::from_le_bytes(word)
+        })
+    }
+}
+
+/// A text option, up to the zero some writers end it with.
+fn text(parsed: &InterfaceDescriptionBlock<'_>, code: OptionCode) -> Option<String> {
+    let option = parsed.options.iter().find(|o| o.code == code)?;
+    let bytes = option.as_bytes().ok()?;
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    Some(String::from_utf8_lossy(text).into_owned())
+}

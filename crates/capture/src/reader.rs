@@ -1,0 +1,265 @@
+//! The reader: one loop for all formats.
+
+use crate::block::{Block, Layout};
+use crate::error::CaptureError;
+use crate::info::{Compression, FileInfo, Format, Interface};
+use crate::pcap::{FILE_HEADER_LEN, FileHeader, Records, Walk};
+use crate::pcapng::Sections;
+use crate::source::Source;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// A capture being read, front to back, a block at a time.
+///
+/// ```
+/// # fn main() -> Result<(), inorder_capture::CaptureError> {
+/// # use inorder_capture::{Block, Capture};
+/// # let bytes: &'static [u8] = &[
+/// #     0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 96, 0, 0, 0, 101, 0, 0, 0,
+/// #     1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 40, 0, 0, 0, 0x45,
+/// # ];
+/// let mut capture = Capture::from_reader("example", Box::new(bytes))?;
+/// let mut block = Block::default();
+/// while capture.read_block(&mut block)? {
+///     for frame in block.frames() {
+///         assert_eq!((frame.ts_ns, frame.orig_len), (1_000_002_000, 40));
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Capture {
+    source: Source,
+    total: Option<u64>,
+    info: FileInfo,
+    format: Reading,
+    /// The start of a record whose end has not been read yet.
+    carry: Vec<u8>,
+    /// Frames delivered.
+    frames: u64,
+    /// Where `carry` begins in the uncompressed file.
+    offset: u64,
+    /// Nothing more will come.
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Reading {
+    Pcap(Records),
+    PcapNg(Sections),
+}
+
+impl std::fmt::Debug for Capture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Capture")
+            .field("info", &self.info)
+            .field("frames", &self.frames)
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Capture {
+    /// Opens a file; `-` is the standard input.
+    pub fn open(path: &Path) -> Result<Capture, CaptureError> {
+        if path.as_os_str() == "-" {
+            return Capture::from_reader("standard input", Box::new(io::stdin()));
+        }
+        let name = path.display().to_string();
+        let failed = |source| CaptureError::Io {
+            name: name.clone(),
+            offset: 0,
+            source,
+        };
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        let mut capture = Capture::from_reader(&name, Box::new(file))?;
+        // The length of a pipe or a device tells nothing.
+        capture.total = metadata.is_file().then_some(metadata.len());
+        Ok(capture)
+    }
+
+    /// Reads from anything; `name` is for messages.
+    pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Capture, CaptureError> {
+        let mut info = FileInfo {
+            name: name.to_string(),
+            format: Format::PcapNg,
+            compression: Compression::Plain,
+            snaplen: 0,
+            interfaces: Vec::new(),
+        };
+        let mut source = Source::new(reader).map_err(|e| failure(&info, 0, e))?;
+        info.compression = source.compression;
+        let mut head = [0; FILE_HEADER_LEN];
+        let (len, result) = source.fill(&mut head);
+        result.map_err(|e| failure(&info, 0, e))?;
+        let head = head.get(..len).unwrap_or_default();
+        let (format, carry) = detect(head, &mut info)?;
+        Ok(Capture {
+            offset: (len - carry.len()) as u64,
+            source,
+            total: None,
+            info,
+            format,
+            carry,
+            frames: 0,
+            ended: false,
+        })
+    }
+
+    /// Fills `block`, emptied first, with the next frames, about a megabyte of them.
+    /// `Ok(false)` at the end.
+    ///
+    /// After an error the frames before it are in `block` and valid, and every further call
+    /// returns `Ok(false)`.
+    pub fn read_block(&mut self, block: &mut Block) -> Result<bool, CaptureError> {
+        let layout = match &self.format {
+            Reading::Pcap(records) => Layout::Consecutive(*records),
+            Reading::PcapNg(_) => Layout::Indexed,
+        };
+        block.restart(self.frames + 1, layout, &self.carry);
+        self.carry.clear();
+        if self.ended {
+            return Ok(false);
+        }
+        loop {
+            let room = block.room();
+            let wanted = room.len();
+            let (len, result) = self.source.fill(room);
+            block.add_filled(len);
+            let walk = self.walk(block);
+            block.set_len(walk.frames);
+            let at_end = len < wanted;
+            if walk.frames > 0 || walk.damage.is_some() || at_end {
+                return self.finish(block, walk, at_end, result);
+            }
+            // Blocks without frames, or a frame longer than the buffer: go on reading.
+            block.drop_front(walk.consumed);
+            self.offset += walk.consumed as u64;
+        }
+    }
+
+    /// Compressed bytes consumed so far, for a progress bar.
+    pub fn bytes_read(&self) -> u64 {
+        self.source.consumed()
+    }
+
+    /// Compressed bytes in all, when the input is a file.
+    pub fn total_bytes(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// What the file says of itself; interfaces of a pcapng file appear as they are met.
+    pub fn info(&self) -> &FileInfo {
+        &self.info
+    }
+
+    fn walk(&mut self, block: &mut Block) -> Walk {
+        match &mut self.format {
+            Reading::Pcap(records) => records.walk(block.filled()),
+            Reading::PcapNg(sections) => {
+                let (bytes, records) = block.filled_and_records();
+                sections.walk(bytes, records, &mut self.info)
+            }
+        }
+    }
+
+    /// Ends a call: keeps what is left for the next one, or says why there is none.
+    fn finish(
+        &mut self,
+        block: &Block,
+        walk: Walk,
+        at_end: bool,
+        result: io::Result<()>,
+    ) -> Result<bool, CaptureError> {
+        let left = block.filled().get(walk.consumed..).unwrap_or_default();
+        self.frames += walk.frames as u64;
+        self.offset += walk.consumed as u64;
+        self.ended = at_end || walk.damage.is_some();
+        let what = match walk.damage {
+            Some(what) => what,
+            None => {
+                if let Err(e) = result {
+                    return Err(failure(&self.info, self.offset + left.len() as u64, e));
+                }
+                if !self.ended {
+                    self.carry.extend_from_slice(left);
+                    return Ok(true);
+                }
+                if left.is_empty() {
+                    return Ok(walk.frames > 0);
+                }
+                format!("the file ends {} bytes into a record", left.len())
+            }
+        };
+        Err(CaptureError::Damaged {
+            name: self.info.name.clone(),
+            frame: self.frames + 1,
+            offset: self.offset,
+            what,
+        })
+    }
+}
+
+/// The format of a file that begins with `head`, and those bytes of it that belong to blocks.
+fn detect(head: &[u8], info: &mut FileInfo) -> Result<(Reading, Vec<u8>), CaptureError> {
+    if let [0x0a, 0x0d, 0x0d, 0x0a, ..] = head {
+        return Ok((Reading::PcapNg(Sections::default()), head.to_vec()));
+    }
+    let Some(header) = head.first_chunk().and_then(FileHeader::read) else {
+        return Err(CaptureError::NotACapture {
+            name: info.name.clone(),
+            found: describe(head),
+        });
+    };
+    if !header.link.is_supported() {
+        return Err(CaptureError::UnknownLinkType {
+            name: info.name.clone(),
+            link: header.link,
+        });
+    }
+    info.format = header.format;
+    info.snaplen = header.snaplen;
+    info.interfaces.push(Interface {
+        link: header.link,
+        snaplen: header.snaplen,
+        name: None,
+        description: None,
+    });
+    Ok((Reading::Pcap(header.records), Vec::new()))
+}
+
+/// What a file that is no capture looks like.
+fn describe(head: &[u8]) -> String {
+    match head {
+        [] => "an empty file".to_string(),
+        [b's', b'n', b'o', b'o', b'p', ..] => "a snoop capture".to_string(),
+        [b'G', b'M', b'B', b'U', ..] => "a Network Monitor capture".to_string(),
+        [b'B', b'Z', b'h', ..] => "bzip2 data".to_string(),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => "xz data".to_string(),
+        [0x04, 0x22, 0x4d, 0x18, ..] => "lz4 data".to_string(),
+        [0xd4 | 0x4d | 0x34, 0xc3 | 0x3c | 0xcd, 0xb2, 0xa1, ..]
+        | [0xa1, 0xb2, 0xc3 | 0x3c | 0xcd, 0xd4 | 0x4d | 0x34, ..] => {
+            format!("only {} bytes of a pcap file header", head.len())
+        }
+        _ => format!("{:02x?}", head.get(..8).unwrap_or(head)),
+    }
+}
+
+fn failure(info: &FileInfo, offset: u64, source: io::Error) -> CaptureError {
+    let name = info.name.clone();
+    match info.compression {
+        Compression::Plain => CaptureError::Io {
+            name,
+            offset,
+            source,
+        },
+        compression => CaptureError::Decompress {
+            name,
+            compression,
+            offset,
+            source,
+        },
+    }
+}
