@@ -1,1 +1,59 @@
-//! Packet reordering metrics: RFC 4737, RFC 5236, mean displacement and entropy.
+//! Packet reordering metrics of RFC 4737 and RFC 5236, streaming.
+//!
+//! Every metric is a type of its own, fed packet by packet (`new`, `update`, `finish`) or run
+//! by run, with no allocation per packet and bounded memory; what falls out of bounds is
+//! counted. [`Metrics`] runs all of them side by side, a packet in order costing next to
+//! nothing.
+//!
+//! | metric | source | type |
+//! |---|---|---|
+//! | reordered, ratio, sequence discontinuity | RFC 4737, 3 and 4.1 | [`Order`] |
+//! | extent, late time, byte offset | 4.2 to 4.4 | [`Order`], [`Extents`] |
+//! | gaps between reordering discontinuities | 4.5 | [`Gaps`] |
+//! | reordering-free runs | 4.6 | [`Runs`] |
+//! | n-reordering | 5 | [`NReordering`] |
+//! | reorder density RD | RFC 5236, 3 | [`ReorderDensity`] |
+//! | reorder buffer-occupancy density RBD | RFC 5236, 4 | [`BufferDensity`] |
+//! | mean displacement, entropy, lateness, ... | derived from RD | [`Displacements`] |
+//!
+//! Times are integer nanoseconds, sequence numbers count packets from any start up to
+//! [`MAX_SEQ`]; [`Unwrapper`] extends the wrapping numbers of a protocol to these.
+//!
+//! ```
+//! use inorder_metrics::{Config, Metrics};
+//!
+//! let mut metrics = Metrics::new(Config::default());
+//! for (position, seq) in [1, 6, 7, 2, 3, 4, 5, 8].into_iter().enumerate() {
+//!     metrics.update(seq, 1_000_000 * position as i64, 1500);
+//! }
+//! let summary = metrics.finish();
+//! assert_eq!(summary.counts.reordered, 4);
+//! assert_eq!(summary.displacements.mean_displacement(), 2.0);
+//! assert!((summary.displacements.entropy() - 1.04).abs() < 0.001);
+//! ```
+
+mod buffer_density;
+mod density_window;
+mod displacement;
+mod distribution;
+mod extent;
+mod gaps;
+mod holes;
+mod n_reordering;
+mod order;
+mod reorder_density;
+mod runs;
+mod summary;
+mod unwrap;
+
+pub use buffer_density::{BufferDensity, Occupancy};
+pub use displacement::Displacements;
+pub use distribution::Distribution;
+pub use extent::Extents;
+pub use gaps::{Discontinuity, Gaps};
+pub use n_reordering::NReordering;
+pub use order::{Arrival, DEFAULT_MAX_HOLES, Order, OrderCounts, Reordered};
+pub use reorder_density::ReorderDensity;
+pub use runs::Runs;
+pub use summary::{Config, Metrics, Summary};
+pub use unwrap::{MAX_SEQ, Unwrapper};

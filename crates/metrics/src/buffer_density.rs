@@ -1,0 +1,345 @@
+//! Reorder buffer-occupancy density, RBD (RFC 5236 section 4).
+
+use std::collections::VecDeque;
+
+use crate::unwrap::MAX_SEQ;
+
+/// Density of the occupancy of a hypothetical buffer that restores the order.
+///
+/// The buffer holds packets larger than the expected number `E`, at most the threshold `BT`
+/// of them. A packet that finds it full gives up on `E`, which moves on to the next number
+/// present. After each packet that is neither a copy nor below `E` the occupancy is counted.
+///
+/// The expected number starts as the smallest of the first `BT + 1` arrivals, unless the
+/// first number sent is given: a stream need not be seen from its beginning.
+///
+/// ```
+/// let mut rbd = inorder_metrics::BufferDensity::new(4);
+/// for seq in [1, 4, 2, 5, 3, 6, 7, 8] {
+///     rbd.update(seq);
+/// }
+/// let density: Vec<_> = rbd.finish().density().collect();
+/// assert_eq!(density, [(0, 0.625), (1, 0.25), (2, 0.125)]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct BufferDensity {
+    threshold: u16,
+    /// E of the RFC; before `settled`, the number after the consecutive first arrivals.
+    expected: u64,
+    settled: bool,
+    /// First arrivals, all consecutive and ending before `expected`.
+    first_run: u64,
+    /// First arrivals once they are not consecutive.
+    first: Vec<u64>,
+    buffer: Runs,
+    empty: u64,
+    counts: Vec<u64>,
+    ignored: u64,
+    given_up: u64,
+}
+
+/// Buffered packets as ascending runs of consecutive numbers.
+#[derive(Clone, Default, Debug)]
+struct Runs {
+    runs: VecDeque<(u64, u64)>,
+    packets: usize,
+}
+
+impl Runs {
+    fn first(&self) -> Option<u64> {
+        self.runs.front().map(|run| run.0)
+    }
+
+    /// The number after the run that starts with `seq`, which is taken out.
+    fn take(&mut self, seq: u64) -> Option<u64> {
+        let (start, end) = *self.runs.front()?;
+        if start != seq {
+            return None;
+        }
+        self.runs.pop_front();
+        self.packets -= (end - start + 1) as usize;
+        Some(end + 1)
+    }
+
+    /// False when `seq` is there already.
+    fn insert(&mut self, seq: u64) -> bool {
+        let at = match self.runs.back_mut() {
+            Some(last) if last.1 + 1 == seq => {
+                last.1 = seq;
+                self.packets += 1;
+                return true;
+            }
+            Some(last) if last.1 < seq => self.runs.len(),
+            _ => self.runs.partition_point(|run| run.1 < seq),
+        };
+        let joins_next = match self.runs.get(at) {
+            Some(next) if next.0 <= seq => return false,
+            Some(next) => next.0 == seq + 1,
+            None => false,
+        };
+        self.packets += 1;
+        let before = at
+            .checked_sub(1)
+            .filter(|i| self.runs.get(*i).is_some_and(|r| r.1 + 1 == seq));
+        match (before, joins_next) {
+            (Some(before), true) => {
+                let end = self.runs.remove(at).map_or(seq, |run| run.1);
+                self.set_end(before, end);
+            }
+            (Some(before), false) => self.set_end(before, seq),
+            (None, true) => self.set_start(at, seq),
+            (None, false) => self.runs.insert(at, (seq, seq)),
+        }
+        true
+    }
+
+    fn set_end(&mut self, index: usize, end: u64) {
+        if let Some(run) = self.runs.get_mut(index) {
+            run.1 = end;
+        }
+    }
+
+    fn set_start(&mut self, index: usize, start: u64) {
+        if let Some(run) = self.runs.get_mut(index) {
+            run.0 = start;
+        }
+    }
+}
+
+impl BufferDensity {
+    /// With the threshold BT, packets; the stream may start at any number.
+    pub fn new(threshold: u16) -> Self {
+        BufferDensity {
+            threshold,
+            expected: 0,
+            settled: false,
+            first_run: 0,
+            first: Vec::new(),
+            buffer: Runs::default(),
+            empty: 0,
+            counts: Vec::new(),
+            ignored: 0,
+            given_up: 0,
+        }
+    }
+
+    /// As [`new`](Self::new), of a stream known to start with `start`.
+    pub fn with_start(threshold: u16, start: u64) -> Self {
+        BufferDensity {
+            expected: start,
+            settled: true,
+            ..BufferDensity::new(threshold)
+        }
+    }
+
+    /// The next arrival; `seq` up to [`MAX_SEQ`].
+    #[inline]
+    pub fn update(&mut self, seq: u64) {
+        if seq > MAX_SEQ {
+            self.ignored += 1;
+        } else if self.settled {
+            self.place(seq);
+        } else {
+            self.learn(seq);
+        }
+    }
+
+    /// `n` packets with the numbers `first`, `first + 1`, ...; O(1) while the buffer is
+    /// empty, at most O(BT) more for each hole that is given up.
+    #[inline]
+    pub fn update_run(&mut self, first: u64, n: u64) {
+        let (mut seq, mut left) = (first, n);
+        while left > 0 {
+            if self.settled && self.buffer.packets == 0 && seq == self.expected {
+                self.empty += left;
+                self.expected = self.expected.saturating_add(left);
+                return;
+            }
+            self.update(seq);
+            seq = seq.saturating_add(1);
+            left -= 1;
+        }
+    }
+
+    /// Before the start is known.
+    fn learn(&mut self, seq: u64) {
+        let enough = u64::from(self.threshold) + 1;
+        if self.first.is_empty() {
+            if self.first_run == 0 || seq == self.expected {
+                self.expected = seq + 1;
+                self.first_run += 1;
+                if self.first_run == enough {
+                    self.settle();
+                }
+                return;
+            }
+            self.first
+                .extend(self.expected - self.first_run..self.expected);
+        }
+        self.first.push(seq);
+        if self.first.len() as u64 == enough {
+            self.settle();
+        }
+    }
+
+    /// The start is the smallest number so far; replays the first arrivals.
+    fn settle(&mut self) {
+        self.settled = true;
+        if self.first.is_empty() {
+            self.empty += self.first_run;
+            return;
+        }
+        let first = std::mem::take(&mut self.first);
+        self.expected = first.iter().copied().min().unwrap_or(0);
+        for seq in first {
+            self.place(seq);
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, seq: u64) {
+        if seq < self.expected {
+            self.ignored += 1;
+            return;
+        }
+        if seq == self.expected {
+            self.expected += 1;
+            self.release();
+        } else if self.buffer.packets < usize::from(self.threshold) {
+            if !self.buffer.insert(seq) {
+                self.ignored += 1;
+                return;
+            }
+        } else if !self.place_full(seq) {
+            return;
+        }
+        self.count();
+    }
+
+    /// A packet beyond the expected one finds the buffer full; false when it is a copy.
+    fn place_full(&mut self, seq: u64) -> bool {
+        // Whether it is a copy must be known before anything is given up.
+        let copy = {
+            let at = self.buffer.runs.partition_point(|run| run.1 < seq);
+            self.buffer.runs.get(at).is_some_and(|run| run.0 <= seq)
+        };
+        if copy {
+            self.ignored += 1;
+            return false;
+        }
+        let next = self.buffer.first().map_or(seq, |first| first.min(seq));
+        self.given_up = self.given_up.saturating_add(next - self.expected);
+        self.expected = next;
+        self.release();
+        if seq == self.expected {
+            self.expected += 1;
+            self.release();
+        } else {
+            self.buffer.insert(seq);
+        }
+        true
+    }
+
+    fn release(&mut self) {
+        while let Some(next) = self.buffer.take(self.expected) {
+            self.expected = next;
+        }
+    }
+
+    #[inline]
+    fn count(&mut self) {
+        let occupancy = self.buffer.packets;
+        let Some(index) = occupancy.checked_sub(1) else {
+            self.empty += 1;
+            return;
+        };
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
+        }
+        if let Some(count) = self.counts.get_mut(index) {
+            *count += 1;
+        }
+    }
+
+    /// Packets skipped: copies, or numbers given up before they arrived.
+    pub fn ignored(&self) -> u64 {
+        self.ignored
+    }
+
+    /// Numbers the buffer gave up waiting for, because it was full.
+    pub fn given_up(&self) -> u64 {
+        self.given_up
+    }
+
+    /// Ends the stream and hands over the histogram.
+    pub fn finish(mut self) -> Occupancy {
+        if !self.settled {
+            self.settle();
+        }
+        Occupancy {
+            threshold: self.threshold,
+            empty: self.empty,
+            filled: self.counts,
+            ignored: self.ignored,
+            given_up: self.given_up,
+        }
+    }
+}
+
+/// Histogram of buffer occupancies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Occupancy {
+    threshold: u16,
+    empty: u64,
+    filled: Vec<u64>,
+    ignored: u64,
+    given_up: u64,
+}
+
+impl Occupancy {
+    /// The occupancy threshold BT, packets.
+    pub fn threshold(&self) -> u16 {
+        self.threshold
+    }
+
+    /// Packets counted, N' of the RFC.
+    pub fn total(&self) -> u64 {
+        self.empty + self.filled.iter().sum::<u64>()
+    }
+
+    /// Non-zero counts as (occupancy in packets, packets), ascending.
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let filled = (1..).zip(self.filled.iter().copied());
+        [(0, self.empty)]
+            .into_iter()
+            .chain(filled)
+            .filter(|(_, count)| *count > 0)
+    }
+
+    /// The density RBD: (occupancy, share of packets), ascending, without zeros.
+    pub fn density(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
+        let total = self.total().max(1) as f64;
+        self.counts()
+            .map(move |(k, count)| (k, count as f64 / total))
+    }
+
+    /// Mean occupancy after an arrival, packets.
+    pub fn mean(&self) -> f64 {
+        self.density().map(|(k, p)| k as f64 * p).sum()
+    }
+
+    /// The fullest the buffer got, packets.
+    pub fn max(&self) -> u64 {
+        self.filled.len() as u64
+    }
+
+    /// Packets skipped: copies, or numbers given up before they arrived.
+    pub fn ignored(&self) -> u64 {
+        self.ignored
+    }
+
+    /// Numbers given up because the buffer was full.
+    pub fn given_up(&self) -> u64 {
+        self.given_up
+    }
+}

@@ -1,0 +1,191 @@
+//! n-reordering (RFC 4737 section 5) and who takes part in reordering.
+
+use crate::unwrap::MAX_SEQ;
+
+/// How many immediate predecessors of each packet have larger numbers.
+///
+/// A packet is n-reordered when all of the `n` packets that arrived just before it have
+/// larger numbers (section 5.3); TCP with a threshold of `n` duplicate acknowledgements
+/// takes such a packet for lost. Feed first copies only.
+///
+/// Kept is a stack of runs of consecutive numbers, ascending, none of which was followed by
+/// a smaller number yet. A late packet pops what is above it, so the number of its larger
+/// predecessors is the distance to the run then on top; every packet is popped once, O(1)
+/// each on average. What is popped was overtaken by nothing but *did* overtake, which
+/// counts the packets that arrived early.
+///
+/// ```
+/// let mut n = inorder_metrics::NReordering::new(8, 1024);
+/// let found: Vec<u64> = [1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11].map(|seq| n.update(seq)).into();
+/// assert_eq!(found, [0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0]);
+/// assert_eq!(n.cumulative(), [1, 1, 1, 1]);
+/// assert_eq!(n.overtaking(), 4); // 7 8 9 10
+/// ```
+#[derive(Clone, Debug)]
+pub struct NReordering {
+    n_max: usize,
+    max_runs: usize,
+    stack: Vec<Run>,
+    /// Position of the last packet of the highest run dropped from the bottom, if any.
+    dropped: Option<u64>,
+    received: u64,
+    highest: Option<u64>,
+    /// `exact[n - 1]`: packets whose largest n is n, those beyond `n_max` in the last.
+    exact: Vec<u64>,
+    overtaking: u64,
+    late: u64,
+    truncated: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: u64,
+    /// Inclusive.
+    end: u64,
+    /// Position of the arrival of `end`.
+    position: u64,
+    /// Members that arrived in order.
+    in_order: u64,
+}
+
+impl NReordering {
+    /// Counts n up to `n_max` (packets beyond are counted there) and remembers at least
+    /// `max_runs` runs of consecutive numbers.
+    pub fn new(n_max: usize, max_runs: usize) -> Self {
+        NReordering {
+            n_max: n_max.max(1),
+            max_runs: max_runs.max(2),
+            stack: Vec::new(),
+            dropped: None,
+            received: 0,
+            highest: None,
+            exact: Vec::new(),
+            overtaking: 0,
+            late: 0,
+            truncated: 0,
+        }
+    }
+
+    /// The next arrival; returns the largest n for which it is n-reordered, 0 if for none.
+    #[inline]
+    pub fn update(&mut self, seq: u64) -> u64 {
+        if seq > MAX_SEQ {
+            return 0;
+        }
+        if self.highest.is_none_or(|highest| highest < seq) {
+            self.update_run(seq, 1);
+            return 0;
+        }
+        self.received += 1;
+        self.late += 1;
+        let predecessors = self.received - 1;
+        while let Some(run) = self.stack.pop_if(|run| run.start > seq) {
+            self.overtaking += run.in_order;
+        }
+        let smaller = match self.stack.last() {
+            Some(run) => run.position,
+            None => {
+                self.truncated += u64::from(self.dropped.is_some());
+                self.dropped.unwrap_or(0)
+            }
+        };
+        self.push(seq, seq, 0);
+        let n = predecessors - smaller;
+        self.count(n);
+        n
+    }
+
+    /// `n` in-order arrivals with the numbers `first`, `first + 1`, ..., all larger than any
+    /// before, in O(1).
+    #[inline]
+    pub fn update_run(&mut self, first: u64, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let end = first.saturating_add(n - 1);
+        self.received += n;
+        self.highest = Some(end);
+        self.push(first, end, n);
+    }
+
+    #[inline]
+    fn push(&mut self, start: u64, end: u64, in_order: u64) {
+        let position = self.received;
+        if let Some(top) = self.stack.last_mut().filter(|top| top.end + 1 == start) {
+            top.end = end;
+            top.position = position;
+            top.in_order += in_order;
+            return;
+        }
+        if self.stack.len() >= self.max_runs.saturating_mul(2) {
+            self.drop_bottom();
+        }
+        self.stack.push(Run {
+            start,
+            end,
+            position,
+            in_order,
+        });
+    }
+
+    /// Drops the older half at once, so that the move costs O(1) a packet on average.
+    fn drop_bottom(&mut self) {
+        let half = self.stack.len() / 2;
+        if let Some(run) = self.stack.drain(..half).next_back() {
+            self.dropped = Some(run.position);
+        }
+    }
+
+    fn count(&mut self, n: u64) {
+        let Some(index) = n.checked_sub(1) else {
+            return;
+        };
+        let index = usize::try_from(index)
+            .unwrap_or(usize::MAX)
+            .min(self.n_max - 1);
+        if index >= self.exact.len() {
+            self.exact.resize(index + 1, 0);
+        }
+        if let Some(count) = self.exact.get_mut(index) {
+            *count += 1;
+        }
+    }
+
+    /// Index `n - 1`: packets whose largest n is exactly n; the last of `n_max` entries also
+    /// holds the larger ones.
+    pub fn largest(&self) -> &[u64] {
+        &self.exact
+    }
+
+    /// Index `n - 1`: packets that are n-reordered. As in the RFC, a packet n-reordered for
+    /// some n is so for every smaller one.
+    pub fn cumulative(&self) -> Vec<u64> {
+        let mut counts = self.exact.clone();
+        let mut above = 0;
+        for count in counts.iter_mut().rev() {
+            above += *count;
+            *count = above;
+        }
+        counts
+    }
+
+    /// Packets that arrived, L of the RFC; the degree of n-reordering is the count over it.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// In-order packets that arrived before a packet of a smaller number: early ones.
+    pub fn overtaking(&self) -> u64 {
+        self.overtaking
+    }
+
+    /// Packets that overtook or were overtaken: late ones and early ones together.
+    pub fn involved(&self) -> u64 {
+        self.overtaking + self.late
+    }
+
+    /// Packets for which memory reached less far back than their n: theirs is a lower bound.
+    pub fn truncated(&self) -> u64 {
+        self.truncated
+    }
+}

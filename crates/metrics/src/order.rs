@@ -1,0 +1,338 @@
+//! Which packets are reordered, and by how much (RFC 4737 sections 3 and 4.1 to 4.5).
+
+use std::collections::VecDeque;
+
+use crate::gaps::{Discontinuity, Gaps};
+use crate::holes::{Hole, Holes};
+use crate::unwrap::MAX_SEQ;
+
+/// Holes and discontinuities remembered unless told otherwise.
+pub const DEFAULT_MAX_HOLES: usize = 4096;
+
+/// What an arriving packet turned out to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// Not smaller than expected (RFC 4737 section 3.3).
+    InOrder {
+        /// Numbers skipped, the size of the sequence discontinuity; mostly 0.
+        skipped: u64,
+    },
+    /// Smaller than a number that arrived before it.
+    Reordered(Reordered),
+    /// A copy of a packet already received; not a part of any metric.
+    Duplicate,
+    /// Below what is remembered (or above [`MAX_SEQ`]): late or a copy, there is no telling.
+    Unclassified,
+}
+
+/// By how much a packet is reordered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reordered {
+    /// Extent: positions since the first arrival with a larger number (section 4.2), >= 1.
+    pub extent: u64,
+    /// Late time: nanoseconds since that arrival (section 4.3); negative only if the clock
+    /// stepped back.
+    pub late_ns: i64,
+    /// Bytes received with larger numbers, to be stored until now (section 4.4).
+    pub byte_offset: u64,
+}
+
+/// Tells in-order from reordered packets in one pass, keeping only the missing numbers.
+///
+/// The first arrival with a number larger than `s` is the one that skipped `s`, so a hole
+/// that remembers its opener gives extent and late time, and a byte counter per hole the
+/// byte offset. Losses alone reorder nothing; only first copies count.
+///
+/// Cost: O(1) for an in-order packet; a late one pays for the holes newer (or older,
+/// whichever are fewer) than its own. Memory: at most `max_holes` holes, none while nothing
+/// is missing.
+///
+/// ```
+/// use inorder_metrics::{Arrival, Order};
+///
+/// let mut order = Order::new();
+/// for seq in [1, 2, 3, 5, 6, 7, 8] {
+///     order.update(seq, 1_000_000 * seq as i64, 100);
+/// }
+/// let Arrival::Reordered(late) = order.update(4, 9_000_000, 100) else { panic!() };
+/// assert_eq!((late.extent, late.late_ns, late.byte_offset), (4, 4_000_000, 400));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Order {
+    max_holes: usize,
+    /// Numbers below are not remembered.
+    floor: u64,
+    /// NextExp of the RFC.
+    next: u64,
+    first: Option<First>,
+    holes: Holes,
+    openers: VecDeque<Opener>,
+    /// Number of the front of `openers`; 0 stands for the first arrival, kept apart.
+    front_opener: u64,
+    gaps: Gaps,
+    counts: OrderCounts,
+}
+
+/// The first arrival, opener of everything sent before it.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    seq: u64,
+    time_ns: i64,
+    hole_stored: bool,
+    confirmed: bool,
+}
+
+/// An arrival that skipped numbers; confirmed once one of them arrives.
+#[derive(Clone, Copy, Debug)]
+struct Opener {
+    at: Discontinuity,
+    confirmed: bool,
+}
+
+/// Packets counted by [`Order`].
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct OrderCounts {
+    /// First copies received, L of the RFC.
+    pub received: u64,
+    /// Of these, reordered.
+    pub reordered: u64,
+    /// Further copies.
+    pub duplicates: u64,
+    /// Packets below what is remembered, neither `received` nor `duplicates`.
+    pub unclassified: u64,
+    /// Sequence discontinuities: arrivals that skipped at least one number.
+    pub sequence_discontinuities: u64,
+    /// Numbers skipped and not received since: lost, or not yet there.
+    pub missing: u64,
+    /// Holes forgotten because more than the allowed number were newer.
+    pub holes_given_up: u64,
+}
+
+impl OrderCounts {
+    /// Ratio of reordered to received packets (section 4.1); 0 when none was received.
+    pub fn reordered_ratio(&self) -> f64 {
+        if self.received == 0 {
+            return 0.0;
+        }
+        self.reordered as f64 / self.received as f64
+    }
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Order::with_limits(DEFAULT_MAX_HOLES, None)
+    }
+}
+
+impl Order {
+    /// With [`DEFAULT_MAX_HOLES`], starting wherever the first arrival is.
+    pub fn new() -> Self {
+        Order::default()
+    }
+
+    /// Remembers at most `max_holes` holes and as many discontinuities; `start` is the
+    /// number of the first packet sent, where it is known: smaller ones are unclassified.
+    pub fn with_limits(max_holes: usize, start: Option<u64>) -> Self {
+        Order {
+            max_holes: max_holes.max(1),
+            floor: start.unwrap_or(0),
+            next: start.unwrap_or(0),
+            first: None,
+            holes: Holes::default(),
+            openers: VecDeque::new(),
+            front_opener: 1,
+            gaps: Gaps::new(),
+            counts: OrderCounts::default(),
+        }
+    }
+
+    /// An arrival at `time_ns` with `bytes` of payload.
+    pub fn update(&mut self, seq: u64, time_ns: i64, bytes: u32) -> Arrival {
+        let bytes = u64::from(bytes);
+        if seq < self.floor || seq > MAX_SEQ {
+            self.counts.unclassified += 1;
+            return Arrival::Unclassified;
+        }
+        let Some(first) = self.first else {
+            return self.start(seq, time_ns, bytes);
+        };
+        if seq >= self.next {
+            return self.in_order(seq, time_ns, bytes);
+        }
+        if seq < first.seq && !first.hole_stored {
+            self.open_before(first);
+        }
+        match self.holes.find(seq) {
+            Some(index) => self.reordered(index, seq, time_ns, bytes),
+            None => {
+                self.counts.duplicates += 1;
+                Arrival::Duplicate
+            }
+        }
+    }
+
+    /// `n` packets that follow the highest number received, of together `bytes` bytes, in
+    /// O(1). `time_ns` is when the first of them arrived; it matters only at the start of a
+    /// stream, which then begins at the known start, or at 1.
+    #[inline]
+    pub fn in_order_run(&mut self, n: u64, time_ns: i64, bytes: u64) {
+        if n == 0 {
+            return;
+        }
+        if self.first.is_none() {
+            self.next = self.floor.max(1);
+            self.set_first(self.next, time_ns);
+        }
+        self.next = self.next.saturating_add(n);
+        self.counts.received += n;
+        self.holes.in_order(bytes);
+    }
+
+    fn set_first(&mut self, seq: u64, time_ns: i64) {
+        self.first = Some(First {
+            seq,
+            time_ns,
+            hole_stored: false,
+            confirmed: false,
+        });
+    }
+
+    fn start(&mut self, seq: u64, time_ns: i64, bytes: u64) -> Arrival {
+        self.set_first(seq, time_ns);
+        self.next = seq + 1;
+        self.counts.received = 1;
+        self.holes.in_order(bytes);
+        Arrival::InOrder { skipped: 0 }
+    }
+
+    fn in_order(&mut self, seq: u64, time_ns: i64, bytes: u64) -> Arrival {
+        let skipped = seq - self.next;
+        self.counts.received += 1;
+        if skipped > 0 {
+            self.open(seq, time_ns, skipped);
+        }
+        self.next = seq + 1;
+        self.holes.in_order(bytes);
+        Arrival::InOrder { skipped }
+    }
+
+    fn open(&mut self, seq: u64, time_ns: i64, skipped: u64) {
+        let at = Discontinuity {
+            position: self.counts.received,
+            time_ns,
+        };
+        self.holes.open(Hole {
+            lo: self.next,
+            hi: seq - 1,
+            opener: self.front_opener + self.openers.len() as u64,
+            position: at.position,
+            time_ns,
+            below: 0,
+        });
+        self.openers.push_back(Opener {
+            at,
+            confirmed: false,
+        });
+        self.counts.sequence_discontinuities += 1;
+        self.counts.missing = self.counts.missing.saturating_add(skipped);
+        self.forget_oldest();
+    }
+
+    /// Stores the hole before the first arrival, now that a packet falls into it.
+    fn open_before(&mut self, first: First) {
+        self.first = Some(First {
+            hole_stored: true,
+            ..first
+        });
+        self.holes.open_oldest(Hole {
+            lo: self.floor,
+            hi: first.seq - 1,
+            opener: 0,
+            position: 1,
+            time_ns: first.time_ns,
+            below: 0,
+        });
+    }
+
+    fn reordered(&mut self, index: usize, seq: u64, time_ns: i64, bytes: u64) -> Arrival {
+        let Some((hole, byte_offset)) = self.holes.fill(index, seq, bytes) else {
+            return Arrival::Unclassified;
+        };
+        self.counts.received += 1;
+        self.counts.reordered += 1;
+        if hole.opener > 0 {
+            self.counts.missing = self.counts.missing.saturating_sub(1);
+        }
+        self.confirm(hole.opener);
+        self.forget_oldest();
+        if index == 0 {
+            self.settle_openers();
+        }
+        Arrival::Reordered(Reordered {
+            extent: self.counts.received - hole.position,
+            late_ns: time_ns.saturating_sub(hole.time_ns),
+            byte_offset,
+        })
+    }
+
+    fn confirm(&mut self, opener: u64) {
+        if let Some(index) = opener.checked_sub(self.front_opener) {
+            if let Some(known) = self.openers.get_mut(index as usize) {
+                known.confirmed = true;
+            }
+        } else if let Some(first) = self.first.as_mut().filter(|f| opener == 0 && !f.confirmed) {
+            first.confirmed = true;
+            self.gaps.update(Discontinuity {
+                position: 1,
+                time_ns: first.time_ns,
+            });
+        }
+    }
+
+    /// Keeps within bounds; what is given up is below the floor from now on.
+    fn forget_oldest(&mut self) {
+        while self.holes.len() > self.max_holes || self.openers.len() > self.max_holes {
+            let Some(hole) = self.holes.pop_front() else {
+                break;
+            };
+            self.floor = hole.hi + 1;
+            self.counts.holes_given_up += 1;
+            self.settle_openers();
+        }
+    }
+
+    /// Passes on, in order of position, discontinuities none of whose numbers can still come.
+    fn settle_openers(&mut self) {
+        // The numbers before the first arrival hold nothing up: Gaps takes that one late.
+        let open = self.holes.oldest_opener();
+        while self.front_opener < open {
+            let Some(opener) = self.openers.pop_front() else {
+                break;
+            };
+            self.front_opener += 1;
+            if opener.confirmed {
+                self.gaps.update(opener.at);
+            }
+        }
+    }
+
+    /// The number expected next, NextExp of the RFC.
+    #[inline]
+    pub fn next_expected(&self) -> u64 {
+        self.next
+    }
+
+    /// Packets so far.
+    #[inline]
+    pub fn counts(&self) -> &OrderCounts {
+        &self.counts
+    }
+
+    /// Ends the stream: the counts and the gaps between all discontinuities.
+    pub fn finish(mut self) -> (OrderCounts, Gaps) {
+        for opener in self.openers.drain(..).filter(|opener| opener.confirmed) {
+            self.gaps.update(opener.at);
+        }
+        (self.counts, self.gaps)
+    }
+}
