@@ -1,2 +1,24 @@
 //! The `inorder` command: one small file a verb.
-fn main() {}
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before the damage
+//! was used), 130 interrupted.
+
+mod cli;
+mod error;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().verb.run() {
+        Ok(code) => code,
+        // Whoever read the output has seen enough.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("inorder: {error}");
+            error.exit_code()
+        }
+    }
+}

@@ -206,7 +206,10 @@ mod tests {
 
     fn text(width: Option<usize>) -> String {
         let mut grid = Grid::new(&COLUMNS);
-        grid.row(vec!["[2001:db8::1]:40000->[2001:db8::2]:5001".into(), "1,200".into()]);
+        grid.row(vec![
+            "[2001:db8::1]:40000->[2001:db8::2]:5001".into(),
+            "1,200".into(),
+        ]);
         let mut out = Vec::new();
         grid.write(&mut out, 1, width, ("", "")).unwrap();
         String::from_utf8(out).unwrap()

@@ -1,0 +1,30 @@
+//! The command line as a whole.
+
+use clap::Parser;
+
+use crate::verbs::Verb;
+
+/// Measure, detect and repair packet reordering.
+#[derive(Parser)]
+#[command(
+    name = "inorder",
+    version,
+    after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before \
+                  the damage was used), 130 interrupted."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,85 @@
+//! Errors as a user meets them: one line, what, where, what was expected; and exit codes.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use inorder_capture::CaptureError;
+
+/// What a verb ends with.
+pub type Outcome = Result<ExitCode, CliError>;
+
+/// Exit code for damaged input.
+pub const DAMAGED: u8 = 3;
+/// Exit code after Ctrl-C: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
+/// Why a verb did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Options that contradict each other or the input.
+    #[error("{0}")]
+    Usage(String),
+    /// The input cannot be read, or not to its end.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// Input other than a capture is malformed.
+    #[error("{place}: {problem}")]
+    Malformed {
+        /// File and line.
+        place: String,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+    /// The standard output cannot be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+    /// A named file cannot be read or written.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What failed: `read`, `write`, `create`.
+        action: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl CliError {
+    /// Wraps an I/O error with the file it happened to.
+    pub fn file(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> CliError {
+        let path = path.to_owned();
+        move |source| CliError::File {
+            path,
+            action,
+            source,
+        }
+    }
+
+    /// True when the reader of our output went away.
+    pub fn is_broken_pipe(&self) -> bool {
+        let (CliError::Output(source) | CliError::File { source, .. }) = self else {
+            return false;
+        };
+        source.kind() == io::ErrorKind::BrokenPipe
+    }
+
+    /// The exit code that belongs to the error.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            CliError::Usage(_) => 2,
+            CliError::Capture(error) if is_damage(error) => DAMAGED,
+            CliError::Malformed { .. } => DAMAGED,
+            CliError::Capture(_) | CliError::Output(_) | CliError::File { .. } => 1,
+        })
+    }
+}
+
+/// True when the capture is a capture, but broken; frames before the damage were delivered.
+pub fn is_damage(error: &CaptureError) -> bool {
+    matches!(
+        error,
+        CaptureError::Damaged { .. } | CaptureError::Decompress { .. }
+    )
+}

@@ -1,0 +1,25 @@
+//! `inorder completions`: completion scripts, made from the command line's own definition.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use crate::cli::Cli;
+use crate::error::Outcome;
+
+/// Options of `inorder completions`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The shell to complete in
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: &Args) -> Outcome {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "inorder", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,53 @@
+//! `inorder man`: manual pages, made from the command line's own definition.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use crate::cli::Cli;
+use crate::error::{CliError, Outcome};
+
+/// Options of `inorder man`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Write inorder.1 and one page a verb here instead of printing inorder.1
+    dir: Option<PathBuf>,
+}
+
+/// Prints or writes the pages.
+pub fn run(args: &Args) -> Outcome {
+    let mut command = Cli::command();
+    command.build();
+    match &args.dir {
+        None => io::stdout().write_all(&page(&command)?)?,
+        Some(dir) => write_all(&command, dir)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_all(command: &clap::Command, dir: &Path) -> Result<(), CliError> {
+    fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    write_page(command, "inorder", dir)?;
+    for verb in command
+        .get_subcommands()
+        .filter(|verb| verb.get_name() != "help")
+    {
+        write_page(verb, &format!("inorder-{}", verb.get_name()), dir)?;
+    }
+    Ok(())
+}
+
+fn write_page(command: &clap::Command, name: &str, dir: &Path) -> Result<(), CliError> {
+    let path = dir.join(format!("{name}.1"));
+    fs::write(&path, page(command)?).map_err(CliError::file(&path, "write"))
+}
+
+fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Man::new(command.clone()).render(&mut page)?;
+    Ok(page)
+}
