@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::unwrap::MAX_SEQ;
+use crate::unwrap::{MAX_SEQ, accepted};
 
 /// Density of the occupancy of a hypothetical buffer that restores the order.
 ///
@@ -148,15 +148,16 @@ impl BufferDensity {
     /// empty, at most O(BT) more for each hole that is given up.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
-        let (mut seq, mut left) = (first, n);
+        let (mut seq, mut left) = (first, accepted(first, n));
+        self.ignored = self.ignored.saturating_add(n - left);
         while left > 0 {
             if self.settled && self.buffer.packets == 0 && seq == self.expected {
                 self.empty += left;
-                self.expected = self.expected.saturating_add(left);
+                self.expected += left;
                 return;
             }
             self.update(seq);
-            seq = seq.saturating_add(1);
+            seq += 1;
             left -= 1;
         }
     }

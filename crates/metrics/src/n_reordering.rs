@@ -1,6 +1,6 @@
 //! n-reordering (RFC 4737 section 5) and who takes part in reordering.
 
-use crate::unwrap::MAX_SEQ;
+use crate::unwrap::{MAX_SEQ, accepted};
 
 /// How many immediate predecessors of each packet have larger numbers.
 ///
@@ -99,10 +99,11 @@ impl NReordering {
     /// before, in O(1).
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
+        let n = accepted(first, n);
         if n == 0 {
             return;
         }
-        let end = first.saturating_add(n - 1);
+        let end = first + (n - 1);
         self.received += n;
         self.highest = Some(end);
         self.push(first, end, n);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::gaps::{Discontinuity, Gaps};
 use crate::holes::{Hole, Holes};
-use crate::unwrap::MAX_SEQ;
+use crate::unwrap::{MAX_SEQ, accepted};
 
 /// Holes and discontinuities remembered unless told otherwise.
 pub const DEFAULT_MAX_HOLES: usize = 4096;
@@ -183,7 +183,8 @@ impl Order {
             self.next = self.floor.max(1);
             self.set_first(self.next, time_ns);
         }
-        self.next = self.next.saturating_add(n);
+        let n = accepted(self.next, n);
+        self.next += n;
         self.counts.received += n;
         self.holes.in_order(bytes);
     }

@@ -2,7 +2,7 @@
 
 use crate::density_window::Window;
 use crate::displacement::Displacements;
-use crate::unwrap::MAX_SEQ;
+use crate::unwrap::{MAX_SEQ, accepted};
 
 /// Density of packet displacements, by the RFC's stay-back algorithm.
 ///
@@ -68,7 +68,7 @@ impl ReorderDensity {
     /// The next arrival; `seq` up to [`MAX_SEQ`].
     #[inline]
     pub fn update(&mut self, seq: u64) {
-        if self.calm && self.seen && seq == self.next {
+        if self.calm && self.seen && seq == self.next && seq <= MAX_SEQ {
             return self.calm_run(1);
         }
         self.update_general(seq);
@@ -78,13 +78,14 @@ impl ReorderDensity {
     /// order, at most O(DT) more after each that did not.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
-        let (mut seq, mut left) = (first, n);
+        let (mut seq, mut left) = (first, accepted(first, n));
+        self.ignored = self.ignored.saturating_add(n - left);
         while left > 0 {
             if self.calm && self.seen && seq == self.next {
                 return self.calm_run(left);
             }
             self.update_general(seq);
-            seq = seq.saturating_add(1);
+            seq += 1;
             left -= 1;
         }
     }
@@ -116,7 +117,7 @@ impl ReorderDensity {
         let placed = n - filling;
         self.in_place += placed;
         self.indexed |= placed > 0;
-        self.next = self.next.saturating_add(n);
+        self.next += n;
     }
 
     fn update_general(&mut self, seq: u64) {

@@ -1,7 +1,7 @@
 //! All metrics of a stream at once.
 
 use crate::order::DEFAULT_MAX_HOLES;
-use crate::unwrap::MAX_SEQ;
+use crate::unwrap::{MAX_SEQ, accepted};
 use crate::{
     Arrival, BufferDensity, Displacements, Extents, Gaps, NReordering, Occupancy, Order,
     OrderCounts, ReorderDensity, Runs,
@@ -120,7 +120,7 @@ impl Metrics {
         if seq == self.next && seq <= MAX_SEQ {
             self.next += 1;
             self.pending += 1;
-            self.pending_bytes += u64::from(bytes);
+            self.pending_bytes = self.pending_bytes.saturating_add(u64::from(bytes));
             return Arrival::InOrder { skipped: 0 };
         }
         self.update_general(seq, time_ns, bytes)
@@ -128,7 +128,8 @@ impl Metrics {
 
     /// `n` packets that follow the highest number so far, of together `bytes` bytes, in
     /// O(1). `time_ns` is when the first of them arrived; it matters only at the start of a
-    /// stream, which then begins at the known start or 1.
+    /// stream, which then begins at the known start, or at 1. Numbers beyond [`MAX_SEQ`] are
+    /// left out.
     #[inline]
     pub fn in_order_run(&mut self, n: u64, time_ns: i64, bytes: u64) {
         if n == 0 {
@@ -142,9 +143,10 @@ impl Metrics {
             n -= 1;
             bytes -= u64::from(first_bytes);
         }
-        self.next = self.next.saturating_add(n);
+        let n = accepted(self.next, n);
+        self.next += n;
         self.pending += n;
-        self.pending_bytes += bytes;
+        self.pending_bytes = self.pending_bytes.saturating_add(bytes);
     }
 
     /// Tells the metrics of the run that ended.

@@ -5,6 +5,12 @@
 /// Half of the `u64` space, so that every difference of two numbers fits an `i64`.
 pub const MAX_SEQ: u64 = (1 << 63) - 1;
 
+/// How many of `n` numbers from `first` on are accepted.
+#[inline]
+pub(crate) fn accepted(first: u64, n: u64) -> u64 {
+    n.min((MAX_SEQ + 1).saturating_sub(first))
+}
+
 /// Extends wrapping sequence numbers to `u64`.
 ///
 /// A number is taken to lie within half the space of the highest seen so far, as RFC 1982
