@@ -1,0 +1,207 @@
+//! Link layers and tunnels around one and the same segment.
+
+mod build;
+
+use build::*;
+use inorder_wire::{LinkType, Other, Packet, TcpFlags};
+
+fn inner() -> Vec<u8> {
+    ipv4(6, &tcp(TcpFlags::ACK, &TIMESTAMPS, 50))
+}
+
+fn inner_v6() -> Vec<u8> {
+    ipv6(6, &tcp(TcpFlags::ACK, &TIMESTAMPS, 50))
+}
+
+/// Checks that the segment is found, and returns its overlay.
+#[track_caller]
+fn found(packet: Packet) -> u32 {
+    let s = segment(packet);
+    assert_eq!((s.seq, s.payload_len, s.tsval), (SEQ, 50, 1000));
+    overlay(packet)
+}
+
+#[test]
+fn link_layers() {
+    let sll = join(
+        &[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 0x08, 0x00],
+        &inner(),
+    );
+    let sll2 = [
+        &[
+            0x86, 0xdd, 0, 0, 0, 0, 0, 2, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0,
+        ][..],
+        &inner_v6(),
+    ];
+    let tagged = vlan(7, 0x0800, &inner());
+    for (link, bytes) in [
+        (1, eth(0x0800, &inner())),
+        (1, eth(0x8100, &tagged)),
+        (1, eth(0x8100, &vlan(7, 0x86dd, &inner_v6()))),
+        (1, eth(0x88a8, &vlan(5, 0x8100, &tagged))),
+        (1, eth(0x9100, &vlan(5, 0x8100, &vlan(6, 0x8100, &tagged)))),
+        (1, eth(82, &join(&[0xaa, 0xaa, 3, 0, 0, 0, 8, 0], &inner()))),
+        (
+            1,
+            eth(
+                0x8864,
+                &join(&[0x11, 0, 0, 1, 0, 104, 0x00, 0x21], &inner()),
+            ),
+        ),
+        (113, sll),
+        (276, sll2.concat()),
+        (101, inner()),
+        (101, inner_v6()),
+        (12, inner()),
+        (14, inner_v6()),
+        (228, inner()),
+        (229, inner_v6()),
+        (0, join(&[2, 0, 0, 0], &inner())),
+        (0, join(&[30, 0, 0, 0], &inner_v6())),
+        (0, join(&[0, 0, 0, 28], &inner_v6())),
+        (108, join(&[0, 0, 0, 24], &inner_v6())),
+        (9, join(&[0xff, 0x03, 0x00, 0x21], &inner())),
+        (9, join(&[0x21], &inner())),
+        (50, join(&[0xff, 0x03, 0x00, 0x57], &inner_v6())),
+        (
+            1,
+            eth(0x8847, &join(&[0, 1, 0, 64, 0, 2, 1, 64], &inner_v6())),
+        ),
+        (
+            1,
+            eth(
+                0x8847,
+                &join(&[0, 1, 1, 64, 0, 0, 0, 0], &eth(0x0800, &inner())),
+            ),
+        ),
+    ] {
+        assert_eq!(found(parse(LinkType(link), &bytes)), 0, "link type {link}");
+    }
+}
+
+#[test]
+fn what_is_not_ip() {
+    assert_eq!(
+        other(parse(LinkType::ETHERNET, &eth(0x0806, &[0; 28]))),
+        Other::NotIp
+    );
+    assert_eq!(
+        other(parse(LinkType::ETHERNET, &eth(38, &[0x42, 0x42, 3, 0]))),
+        Other::NotIp
+    );
+    assert_eq!(other(parse(LinkType(105), &[0; 40])), Other::UnknownLink);
+    assert_eq!(other(parse(LinkType::RAW, &[0x50; 40])), Other::Malformed);
+    assert_eq!(
+        other(parse(LinkType::RAW, &ipv4(2, &[0; 8]))),
+        Other::OtherProtocol
+    );
+}
+
+fn gre(flags: u16, protocol: u16, optional: &[u8], body: &[u8]) -> Vec<u8> {
+    let head = [flags.to_be_bytes(), protocol.to_be_bytes()].concat();
+    ipv4(47, &[&head, optional, body].concat())
+}
+
+fn vxlan(vni: u8, inner: &[u8]) -> Vec<u8> {
+    let head = [8, 0, 0, 0, 0, 0, vni, 0];
+    ipv4(17, &udp(50_000, 4789, &join(&head, &eth(0x0800, inner))))
+}
+
+#[test]
+fn tunnels_keep_tenants_apart() {
+    let raw = |bytes: &[u8]| found(parse(LinkType::RAW, bytes));
+    assert_eq!(raw(&vxlan(42, &inner())), 42);
+    let geneve = [1, 0, 0x65, 0x58, 0, 0, 43, 0, 9, 9, 9, 9];
+    let geneve = udp(50_000, 6081, &join(&geneve, &eth(0x86dd, &inner_v6())));
+    assert_eq!(raw(&ipv6(17, &geneve)), 43);
+    let key = [0, 0, 0, 44];
+    assert_eq!(raw(&gre(0x2000, 0x0800, &key, &inner())), 44);
+    assert_eq!(
+        raw(&gre(0xa000, 0x0800, &[1, 2, 0, 0, 0, 0, 0, 45], &inner())),
+        45
+    );
+    assert_eq!(raw(&gre(0x2000, 0x6558, &key, &eth(0x0800, &inner()))), 44);
+
+    // Without an identifier inside and outside are still not the same.
+    let plain = [
+        gre(0, 0x0800, &[], &inner()),
+        ipv4(4, &inner()),
+        ipv4(41, &inner_v6()),
+        ipv6(41, &inner_v6()),
+        ipv4(97, &join(&[0x30, 0], &eth(0x0800, &inner()))),
+        vxlan(0, &inner()),
+    ];
+    assert!(plain.iter().all(|bytes| raw(bytes) != 0));
+
+    // Two levels: both count, in their order.
+    let twice = |outer, inside| raw(&vxlan(outer, &vxlan(inside, &inner())));
+    assert_ne!(twice(1, 2), twice(2, 1));
+    assert_ne!(twice(1, 2), twice(1, 3));
+}
+
+#[test]
+fn gtp_u_with_extension_headers() {
+    let gtp = |head: &[u8]| {
+        let body = udp(2152, 2152, &join(head, &inner()));
+        found(parse(LinkType::RAW, &ipv4(17, &body)))
+    };
+    let plain = gtp(&[0x30, 255, 0, 112, 0, 0, 0, 1]);
+    let sequence = gtp(&[0x32, 255, 0, 112, 0, 0, 0, 2, 0, 9, 0, 0]);
+    let extended = gtp(&[0x34, 255, 0, 112, 0, 0, 0, 3, 0, 0, 0, 0x85, 1, 0x10, 9, 0]);
+    // The endpoint identifiers differ by direction: they must not split a connection.
+    assert!(plain == sequence && sequence == extended && plain != 0);
+}
+
+#[test]
+fn erspan_and_pptp() {
+    let frame = eth(0x0800, &inner());
+    let seq = [0, 0, 0, 5];
+    let type_two = gre(
+        0x1000,
+        0x88be,
+        &seq,
+        &join(&[0x10, 1, 0, 77, 0, 0, 0, 0], &frame),
+    );
+    let type_one = gre(0, 0x88be, &[], &frame);
+    let type_three = [0x20, 1, 0, 77, 0, 0, 0, 0, 0, 0, 0, 0];
+    let type_three = gre(0x1000, 0x22eb, &seq, &join(&type_three, &frame));
+    let pptp = [0, 108, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2];
+    let pptp = gre(0x3081, 0x880b, &pptp, &join(&[0xff, 3, 0, 0x21], &inner()));
+    for bytes in [type_one, type_two, type_three, pptp] {
+        assert_ne!(found(parse(LinkType::RAW, &bytes)), 0);
+    }
+}
+
+#[test]
+fn the_inner_length_counts_and_inner_cuts_show() {
+    let bytes = eth(0x0800, &vxlan(1, &inner()));
+    let headers = bytes.len() - 50;
+    assert_eq!(found(parse_cut(&bytes, headers)), 1);
+    assert_eq!(other(parse_cut(&bytes, headers - 40)), Other::Truncated);
+}
+
+#[test]
+fn nesting_ends() {
+    let mut bytes = inner();
+    for _ in 0..6 {
+        bytes = ipv4(4, &bytes);
+    }
+    found(parse(LinkType::RAW, &bytes));
+    let bytes = ipv4(4, &bytes);
+    assert_eq!(other(parse(LinkType::RAW, &bytes)), Other::OtherProtocol);
+    // Pseudowires and SNAP in one another must not exhaust the stack.
+    let mut bytes = Vec::new();
+    for _ in 0..100_000 {
+        bytes.extend(eth(0x8847, &[0, 1, 1, 64, 0, 0, 0, 0]));
+    }
+    assert_eq!(
+        other(parse(LinkType::ETHERNET, &bytes)),
+        Other::OtherProtocol
+    );
+    let snap = eth(6, &[0xaa, 0xaa, 3, 0, 0, 0, 0, 6]);
+    let snaps = [&snap[..], &[0xaa, 0xaa, 3, 0, 0, 0, 0, 6].repeat(100_000)].concat();
+    assert_eq!(
+        other(parse(LinkType::ETHERNET, &snaps)),
+        Other::OtherProtocol
+    );
+}
