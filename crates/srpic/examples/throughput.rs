@@ -95,11 +95,11 @@ fn round(load: &Workload, packets: usize, batch: usize) -> f64 {
     while done < packets {
         for arrivals in load.lap.chunks(batch) {
             up.clear();
-            for packet in arrivals {
+            let described = arrivals.iter().map(|packet| {
                 let seq = base.wrapping_add(packet.index.wrapping_mul(LEN));
-                let meta = Meta::data(packet.flow, seq, LEN);
-                sorter.push(&meta, packet, &mut |p| up.push(p));
-            }
+                (Meta::data(packet.flow, seq, LEN), packet)
+            });
+            sorter.push_all(described, &mut |p| up.push(p));
             sorter.end_of_batch(&mut |p| up.push(p));
             black_box(&up);
         }

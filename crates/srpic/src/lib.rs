@@ -45,6 +45,7 @@ mod block;
 mod config;
 mod key;
 mod meta;
+mod ring;
 mod sorter;
 mod srpic;
 mod table;

@@ -2,10 +2,11 @@
 
 use alloc::vec::Vec;
 
-use crate::block::{Block, Part, Slots};
+use crate::block::Block;
 use crate::config::{Config, ConfigError};
 use crate::key::FlowKey;
 use crate::meta::Meta;
+use crate::ring::Ring;
 use crate::sorter::Sorter;
 use crate::table::{Place, Table};
 
@@ -24,9 +25,8 @@ use crate::table::{Place, Table};
 /// Flows are flushed in the order their first packets came in.
 pub struct Srpic<K, P> {
     table: Table<K, Block>,
-    slots: Slots<P>,
+    ring: Ring<P>,
     block_size: u32,
-    ring_size: usize,
     literal: bool,
     counters: Counters,
 }
@@ -71,9 +71,8 @@ impl<K: FlowKey, P> Srpic<K, P> {
         let oom = |_| ConfigError::OutOfMemory;
         Ok(Srpic {
             table: Table::new(config.flow_capacity, config.hash_seed).map_err(oom)?,
-            slots: Slots::new(config.ring_size, config.block_size).map_err(oom)?,
+            ring: Ring::new(config.ring_size, config.block_size).map_err(oom)?,
             block_size: config.block_size as u32,
-            ring_size: config.ring_size,
             literal: config.literal,
             counters: Counters::default(),
         })
@@ -83,7 +82,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     pub fn memory_footprint(config: &Config) -> usize {
         size_of::<Self>()
             + Table::<K, Block>::footprint(config.flow_capacity)
-            + Slots::<P>::footprint(config.ring_size, config.block_size)
+            + Ring::<P>::footprint(config.ring_size, config.block_size)
     }
 
     /// One packet arrives; what is due goes to `out`.
@@ -93,38 +92,69 @@ impl<K: FlowKey, P> Srpic<K, P> {
         F: FnMut(P) + ?Sized,
     {
         if !meta.suitable {
-            return self.pass(meta, packet, out);
+            return self.pass(&meta.flow, packet, out);
         }
-        let flow = match self.table.find(&meta.flow) {
-            Place::Known(flow) => flow,
-            Place::Free(vacancy) if !self.table.is_full() => {
-                self.table.insert(&vacancy, meta.flow, Block::EMPTY)
-            }
-            Place::Free(_) => self.make_room(&meta.flow, out),
-        };
+        let flow = self.enter(&meta.flow, out);
         let block = self.table.get_mut(flow);
-        self.slots.add(block, meta.seq, meta.len, packet);
-        if block.count >= self.block_size {
-            self.counters.full_blocks += 1;
-            self.slots.deliver(block, self.literal, out);
-        }
-        if self.slots.arrived() >= self.ring_size {
-            self.counters.full_rings += 1;
-            self.flush_all(out);
+        self.ring.add(block, meta.seq, meta.len, packet);
+        self.flush_if_due(flow, out);
+    }
+
+    /// Pushes packets one after another: the same as [`Srpic::push`] for each, but quicker when
+    /// packets of a flow follow one another.
+    #[inline]
+    pub fn push_all<I, F>(&mut self, packets: I, out: &mut F)
+    where
+        I: IntoIterator<Item = (Meta<K>, P)>,
+        F: FnMut(P) + ?Sized,
+    {
+        let mut packets = packets.into_iter();
+        let mut next = packets.next();
+        while let Some((meta, packet)) = next {
+            next = packets.next();
+            match next {
+                Some((m, p)) if m.suitable && meta.suitable && m.flow == meta.flow => {
+                    next = self.push_train((meta, packet), (m, p), &mut packets, out);
+                }
+                _ => self.push(&meta, packet, out),
+            }
         }
     }
 
-    /// Pushes `packets` one after another, each with the facts in the same place of `metas`; stops
-    /// at the end of the shorter one.
+    /// Pushes two packets of a flow and those of it that follow, until something is due; gives
+    /// back the packet after them.
     #[inline]
-    pub fn push_batch<I, F>(&mut self, metas: &[Meta<K>], packets: I, out: &mut F)
+    fn push_train<I, F>(
+        &mut self,
+        first: (Meta<K>, P),
+        second: (Meta<K>, P),
+        rest: &mut I,
+        out: &mut F,
+    ) -> Option<(Meta<K>, P)>
     where
-        I: IntoIterator<Item = P>,
+        I: Iterator<Item = (Meta<K>, P)>,
         F: FnMut(P) + ?Sized,
     {
-        for (meta, packet) in metas.iter().zip(packets) {
-            self.push(meta, packet, out);
+        let key = first.0.flow;
+        let flow = self.enter(&key, out);
+        let mut train = Train::new(self.table.get_mut(flow), &mut self.ring);
+        train.add(first);
+        let mut next = Some(second);
+        while train.count() < self.block_size && !train.fills_ring() {
+            match next {
+                Some((meta, packet)) if meta.suitable && meta.flow == key => {
+                    train.add((meta, packet));
+                    next = rest.next();
+                }
+                other => {
+                    next = other;
+                    break;
+                }
+            }
         }
+        drop(train);
+        self.flush_if_due(flow, out);
+        next
     }
 
     /// The batch ends: everything held is delivered, every flow forgotten.
@@ -148,7 +178,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// Packets held now, at most [`Config::ring_size`] less one.
     #[inline]
     pub fn held(&self) -> usize {
-        self.slots.held()
+        self.ring.held()
     }
 
     /// Flows with a packet in the current batch.
@@ -160,7 +190,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// What has been done so far.
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
-        counters.sorted += self.slots.arrived() as u64;
+        counters.sorted += self.ring.arrived() as u64;
         counters
     }
 
@@ -168,29 +198,61 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// looking at, not for the fast path: it searches and allocates.
     pub fn lists(&self, flow: &K) -> Option<Lists> {
         let block = self.table.peek(flow)?;
-        let numbers = |part| self.slots.numbers(block, part);
+        let numbers = |list| self.ring.numbers(block, list);
         Some(Lists {
-            prev: numbers(Part::Prev),
-            curr: numbers(Part::Curr),
-            after: numbers(Part::After),
+            prev: numbers(block.prev),
+            curr: numbers(block.curr),
+            after: numbers(block.after),
             next_exp: block.next_exp,
         })
     }
 
     /// A packet that cannot wait.
-    fn pass<F>(&mut self, meta: &Meta<K>, packet: P, out: &mut F)
+    fn pass<F>(&mut self, flow: &K, packet: P, out: &mut F)
     where
         F: FnMut(P) + ?Sized,
     {
         self.counters.passed += 1;
         if !self.literal
-            && let Place::Known(flow) = self.table.find(&meta.flow)
+            && let Place::Known(flow) = self.table.find(flow)
         {
             let block = self.table.get_mut(flow);
             self.counters.overtaken += u64::from(block.count > 0);
-            self.slots.deliver(block, false, out);
+            self.ring.deliver(block, false, out);
         }
         out(packet);
+    }
+
+    /// Find_SRPIC_manager_for_packet, or Create_.
+    #[inline]
+    fn enter<F>(&mut self, flow: &K, out: &mut F) -> usize
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        match self.table.find(flow) {
+            Place::Known(known) => known,
+            Place::Free(vacancy) if !self.table.is_full() => {
+                self.table.insert(&vacancy, *flow, Block::EMPTY)
+            }
+            Place::Free(_) => self.make_room(flow, out),
+        }
+    }
+
+    /// Flushes `flow` if its block is full, and every flow if the ring is.
+    #[inline]
+    fn flush_if_due<F>(&mut self, flow: usize, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        let block = self.table.get_mut(flow);
+        if block.count >= self.block_size {
+            self.counters.full_blocks += 1;
+            self.ring.deliver(block, self.literal, out);
+        }
+        if self.ring.is_full() {
+            self.counters.full_rings += 1;
+            self.flush_all(out);
+        }
     }
 
     /// Empties a full table, then adds `flow` to it.
@@ -214,11 +276,49 @@ impl<K: FlowKey, P> Srpic<K, P> {
     {
         for flow in 0..self.table.len() {
             let block = self.table.get_mut(flow);
-            self.slots.deliver(block, self.literal, out);
+            self.ring.deliver(block, self.literal, out);
         }
-        self.counters.sorted += self.slots.arrived() as u64;
+        self.counters.sorted += self.ring.arrived() as u64;
         self.table.clear();
-        self.slots.clear();
+        self.ring.clear();
+    }
+}
+
+/// Packets of one flow in a row: the block is worked on in registers and put back at the end,
+/// also when the caller's iterator unwinds.
+struct Train<'a, P> {
+    home: &'a mut Block,
+    block: Block,
+    ring: &'a mut Ring<P>,
+}
+
+impl<'a, P> Train<'a, P> {
+    #[inline]
+    fn new(home: &'a mut Block, ring: &'a mut Ring<P>) -> Self {
+        let block = *home;
+        Train { home, block, ring }
+    }
+
+    #[inline(always)] // As Block::add.
+    fn add<K>(&mut self, (meta, packet): (Meta<K>, P)) {
+        self.ring.add(&mut self.block, meta.seq, meta.len, packet);
+    }
+
+    #[inline]
+    fn count(&self) -> u32 {
+        self.block.count
+    }
+
+    #[inline]
+    fn fills_ring(&self) -> bool {
+        self.ring.is_full()
+    }
+}
+
+impl<P> Drop for Train<'_, P> {
+    #[inline]
+    fn drop(&mut self) {
+        *self.home = self.block;
     }
 }
 

@@ -175,7 +175,7 @@ fn batches_are_pushed_whole() {
     let metas = [3, 1, 2].map(|seq| Meta::data(1u32, seq, 1));
     let mut sorter = Srpic::new(&Config::default()).unwrap();
     let mut up = Vec::new();
-    sorter.push_batch(&metas, ["c", "a", "b"], &mut |p| up.push(p));
+    sorter.push_all(metas.into_iter().zip(["c", "a", "b"]), &mut |p| up.push(p));
     sorter.end_of_batch(&mut |p| up.push(p));
     assert_eq!(up, ["a", "b", "c"]);
 }
