@@ -4,6 +4,7 @@
 //! was used), 130 interrupted.
 
 mod cli;
+mod engine;
 mod error;
 mod verbs;
 

@@ -1,0 +1,87 @@
+//! Captures in, packets to whoever wants them, on one thread or several.
+//!
+//! Work comes in two kinds: *read and parse block k* (reading under a lock, parsing in any
+//! order) and *consume shard s of block k* (in block order within a shard). Connections are
+//! spread over shards by hash, so each consumer sees its connections' packets in file order
+//! whatever the number of threads, and results do not depend on it.
+
+mod batch;
+mod parallel;
+mod reader;
+mod serial;
+mod tally;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use inorder_capture::CaptureError;
+use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+
+pub use reader::{Progress, Reader};
+pub use tally::Tally;
+
+/// Shards that TCP connections are spread over; one more takes all other packets.
+pub const TCP_SHARDS: usize = 8;
+/// The shard of numbered packets other than TCP.
+pub const NUMBERED_SHARD: usize = TCP_SHARDS;
+/// All shards.
+pub const SHARDS: usize = TCP_SHARDS + 1;
+
+/// Takes the packets of one shard, in the order of the capture.
+pub trait Sink: Send {
+    /// A TCP segment.
+    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment);
+    /// A packet of another numbered service.
+    fn numbered(&mut self, key: StreamKey, packet: &Numbered);
+}
+
+/// What came of reading.
+pub struct Done<S> {
+    /// One consumer a shard, all packets seen.
+    pub sinks: Vec<S>,
+    /// Counts over all frames.
+    pub tally: Tally,
+    /// Why reading ended before the end, if it did; everything before was consumed.
+    pub error: Option<CaptureError>,
+    /// Format of the first file.
+    pub format: String,
+}
+
+/// Reads `files`, as one capture, to the end, or until `stop` is set.
+///
+/// `sink` makes the consumer of a shard. Fails only when the first file cannot be opened.
+pub fn run<S: Sink>(
+    files: &[PathBuf],
+    threads: usize,
+    stop: &AtomicBool,
+    progress: &dyn Progress,
+    sink: impl Fn() -> S,
+) -> Result<Done<S>, CaptureError> {
+    let mut reader = Reader::open(files, stop, progress)?;
+    let mut sinks: Vec<S> = (0..SHARDS).map(|_| sink()).collect();
+    let tally = match threads {
+        0 | 1 => serial::run(&mut reader, &mut sinks),
+        _ => parallel::run(&mut reader, &mut sinks, threads),
+    };
+    Ok(Done {
+        sinks,
+        tally,
+        format: reader.format(),
+        error: reader.into_error(),
+    })
+}
+
+/// The shard of a connection.
+#[inline]
+pub fn shard_of(key: &FlowKey) -> usize {
+    // The low bits index the consumer's own hash table; these are independent of them.
+    (key.hash64() >> 61) as usize % TCP_SHARDS
+}
+
+/// True when the user asked to stop.
+fn stopped(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Counts over all frames of a capture.
+
+use inorder_wire::{Frame, Other};
+
+/// What is counted while frames are parsed; tallies of blocks add up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tally {
+    /// Frames read.
+    pub frames: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Earliest capture time, nanoseconds since the epoch.
+    first_ns: i64,
+    /// Latest capture time.
+    last_ns: i64,
+    /// Frames of no use, by reason.
+    skipped: [u64; REASONS.len()],
+}
+
+/// Reasons as people read them, in the order of [`index`].
+const REASONS: [&str; 6] = [
+    "not IP",
+    "neither TCP nor a numbered service",
+    "fragments without ports",
+    "cut before the end of the headers",
+    "malformed",
+    "of an unknown link type",
+];
+
+fn index(reason: Other) -> usize {
+    match reason {
+        Other::NotIp => 0,
+        Other::OtherProtocol => 1,
+        Other::Fragment => 2,
+        Other::Truncated => 3,
+        Other::Malformed => 4,
+        Other::UnknownLink => 5,
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally {
+            frames: 0,
+            bytes: 0,
+            first_ns: i64::MAX,
+            last_ns: i64::MIN,
+            skipped: [0; REASONS.len()],
+        }
+    }
+}
+
+impl Tally {
+    /// Counts a frame.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame<'_>) {
+        self.frames += 1;
+        self.bytes += u64::from(frame.orig_len);
+        self.first_ns = self.first_ns.min(frame.ts_ns);
+        self.last_ns = self.last_ns.max(frame.ts_ns);
+    }
+
+    /// Counts a frame of no use.
+    #[inline]
+    pub fn skip(&mut self, reason: Other) {
+        if let Some(count) = self.skipped.get_mut(index(reason)) {
+            *count += 1;
+        }
+    }
+
+    /// Adds the counts of another part of the capture.
+    pub fn add(&mut self, other: &Tally) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+        self.first_ns = self.first_ns.min(other.first_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        for (sum, count) in self.skipped.iter_mut().zip(other.skipped) {
+            *sum += count;
+        }
+    }
+
+    /// Earliest and latest capture time; zeros without frames.
+    pub fn span_ns(&self) -> (i64, i64) {
+        match self.frames {
+            0 => (0, 0),
+            _ => (self.first_ns, self.last_ns),
+        }
+    }
+
+    /// Reasons with their counts, the most frequent first.
+    pub fn skipped(&self) -> Vec<(String, u64)> {
+        let mut skipped: Vec<(String, u64)> = REASONS
+            .iter()
+            .zip(self.skipped)
+            .filter(|(_, count)| *count > 0)
+            .map(|(reason, count)| ((*reason).to_owned(), count))
+            .collect();
+        skipped.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        skipped
+    }
+}

@@ -1,0 +1,197 @@
+//! The engine on several threads against the plain loop, over captures made here.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use super::*;
+
+/// Remembers what it is given.
+#[derive(Default, PartialEq, Debug)]
+struct Memory {
+    segments: Vec<(FlowKey, Dir, Segment)>,
+    numbered: Vec<(StreamKey, Numbered)>,
+}
+
+impl Sink for Memory {
+    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
+        self.segments.push((*key, dir, *segment));
+    }
+
+    fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
+        self.numbered.push((key, *packet));
+    }
+}
+
+struct Silent;
+
+impl Progress for Silent {
+    fn at(&self, _: u64, _: Option<u64>) {}
+}
+
+/// A file that goes away with its owner.
+struct TempFile(PathBuf);
+
+impl TempFile {
+    fn new(name: &str, bytes: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("inorder-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        TempFile(path)
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Classic pcap, link type 101 (raw IP), microseconds.
+fn pcap(frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4u32, 2 | 4 << 16, 0, 0, 65_535, 101] {
+        file.extend(word.to_le_bytes());
+    }
+    for (i, frame) in frames.into_iter().enumerate() {
+        let len = frame.len() as u32;
+        for word in [i as u32 / 1_000, i as u32 % 1_000, len, len] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+/// IPv4 around `body`; header checksums are nobody's business here.
+fn ip(protocol: u8, host: u8, body: &[u8]) -> Vec<u8> {
+    let len = (20 + body.len()) as u16;
+    let mut frame = vec![0x45, 0];
+    frame.extend(len.to_be_bytes());
+    frame.extend([
+        0, 0, 0, 0, 64, protocol, 0, 0, 10, 0, 0, host, 10, 0, 0, 200,
+    ]);
+    frame.extend(body);
+    frame
+}
+
+fn tcp(connection: u32, n: u32) -> Vec<u8> {
+    let mut body = Vec::new();
+    body.extend((1_000 + (connection % 5_000) as u16).to_be_bytes());
+    body.extend(443u16.to_be_bytes());
+    body.extend((n * 10).to_be_bytes());
+    body.extend(1u32.to_be_bytes());
+    body.extend([0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+    body.extend([7; 10]);
+    ip(6, (connection % 50) as u8, &body)
+}
+
+fn esp(n: u32) -> Vec<u8> {
+    let mut body = vec![0, 0, 1, 0];
+    body.extend(n.to_be_bytes());
+    body.extend([9; 40]);
+    ip(50, 9, &body)
+}
+
+/// A few blocks' worth of many connections, one ESP stream and some noise.
+fn traffic(frames: u32, seed: u32) -> Vec<u8> {
+    pcap((0..frames).map(|n| match n % 10 {
+        0 => esp(n),
+        1 => vec![0; 30],
+        _ => tcp(n.wrapping_mul(seed) % 3_001, n),
+    }))
+}
+
+fn run_on(files: &[PathBuf], threads: usize) -> (Vec<Memory>, Tally, Option<CaptureError>) {
+    let stop = AtomicBool::new(false);
+    let done = run(files, threads, &stop, &Silent, Memory::default).unwrap();
+    (done.sinks, done.tally, done.error)
+}
+
+#[test]
+fn threads_change_nothing() {
+    let file = TempFile::new("threads.pcap", &traffic(60_000, 2_654_435_761));
+    let files = [file.0.clone()];
+    let (expected, tally, error) = run_on(&files, 1);
+    assert!(error.is_none());
+    assert_eq!(tally.frames, 60_000);
+    assert_eq!(tally.skipped().iter().map(|s| s.1).sum::<u64>(), 6_000);
+    assert_eq!(expected[NUMBERED_SHARD].numbered.len(), 6_000);
+    let segments: usize = expected.iter().map(|m| m.segments.len()).sum();
+    assert_eq!(segments, 48_000);
+    assert!(
+        expected[..TCP_SHARDS]
+            .iter()
+            .all(|m| m.segments.len() > 1_000)
+    );
+    for threads in [2, 3, 8] {
+        let (sinks, same, error) = run_on(&files, threads);
+        assert!(error.is_none());
+        assert_eq!(same, tally);
+        assert!(sinks == expected, "{threads} threads differ");
+    }
+}
+
+#[test]
+fn rotated_files_count_on() {
+    let whole = TempFile::new("rotated-0.pcap", &traffic(2_000, 7));
+    let again = TempFile::new("rotated-1.pcap", &traffic(1_000, 7));
+    for threads in [1, 2] {
+        let (sinks, tally, error) = run_on(&[whole.0.clone(), again.0.clone()], threads);
+        assert!(error.is_none());
+        assert_eq!(tally.frames, 3_000);
+        let esp: Vec<u64> = sinks[NUMBERED_SHARD]
+            .numbered
+            .iter()
+            .map(|n| n.1.frame)
+            .collect();
+        let expected: Vec<u64> = (0..300).map(|i| i * 10 + 1).collect();
+        assert_eq!(esp, expected);
+    }
+}
+
+#[test]
+fn what_came_before_the_damage_is_used() {
+    let mut bytes = traffic(30_000, 3);
+    bytes.truncate(bytes.len() - 5);
+    let file = TempFile::new("damaged.pcap", &bytes);
+    for threads in [1, 2, 4] {
+        let (_, tally, error) = run_on(&[file.0.clone()], threads);
+        assert_eq!(tally.frames, 29_999);
+        assert!(matches!(
+            error,
+            Some(CaptureError::Damaged { frame: 30_000, .. })
+        ));
+    }
+}
+
+#[test]
+fn stopping_ends_at_a_block() {
+    struct StopAfter<'a>(&'a AtomicBool, Mutex<u32>);
+    impl Progress for StopAfter<'_> {
+        fn at(&self, _: u64, _: Option<u64>) {
+            let mut calls = self.1.lock().unwrap();
+            *calls += 1;
+            self.0.store(*calls >= 2, Ordering::Relaxed);
+        }
+    }
+    let file = TempFile::new("stop.pcap", &traffic(60_000, 3));
+    for threads in [1, 2] {
+        let stop = AtomicBool::new(false);
+        let watch = StopAfter(&stop, Mutex::new(0));
+        let files = [file.0.clone()];
+        let done = run(&files, threads, &stop, &watch, Memory::default).unwrap();
+        assert!(done.error.is_none());
+        assert!(
+            done.tally.frames > 0 && done.tally.frames < 60_000,
+            "{}",
+            done.tally.frames
+        );
+        let seen: usize = done
+            .sinks
+            .iter()
+            .map(|s| s.segments.len() + s.numbered.len())
+            .sum();
+        let skipped: u64 = done.tally.skipped().iter().map(|s| s.1).sum();
+        assert_eq!(seen as u64 + skipped, done.tally.frames);
+    }
+}
