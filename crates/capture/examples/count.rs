@@ -42,7 +42,7 @@ fn count(path: &Path) {
                     }
                 }
                 Packet::Numbered(key, packet) => gate.push(key, packet, |key, _| {
-                    bump(format!("{}", key.service.name()));
+                    bump(key.service.name().to_string());
                 }),
                 Packet::Other(other) => bump(format!("other: {other:?}")),
             }
