@@ -50,6 +50,20 @@ impl Runs {
         self.runs.front().map(|run| run.0)
     }
 
+    fn last(&self) -> Option<u64> {
+        self.runs.back().map(|run| run.1)
+    }
+
+    /// Adds `first .. first + n`, larger than all there; `n` > 0.
+    fn append(&mut self, first: u64, n: usize) {
+        let end = first + (n as u64 - 1);
+        self.packets += n;
+        match self.runs.back_mut() {
+            Some(last) if last.1 + 1 == first => last.1 = end,
+            _ => self.runs.push_back((first, end)),
+        }
+    }
+
     /// The number after the run that starts with `seq`, which is taken out.
     fn take(&mut self, seq: u64) -> Option<u64> {
         let (start, end) = *self.runs.front()?;
@@ -156,10 +170,32 @@ impl BufferDensity {
                 self.expected += left;
                 return;
             }
-            self.update(seq);
-            seq += 1;
-            left -= 1;
+            let taken = self.stored_run(seq, left);
+            seq += taken;
+            left -= taken;
         }
+    }
+
+    /// Some of a run that meets a buffer in use; returns how many.
+    #[inline]
+    fn stored_run(&mut self, first: u64, n: u64) -> u64 {
+        let room = usize::from(self.threshold) - self.buffer.packets.min(self.threshold.into());
+        let beyond_all = self.buffer.last().is_some_and(|last| last < first);
+        if room == 0 || !beyond_all {
+            self.update(first);
+            return 1;
+        }
+        let before = self.buffer.packets;
+        let taken = usize::try_from(n).map_or(room, |n| n.min(room));
+        self.buffer.append(first, taken);
+        if self.counts.len() < before + taken {
+            self.counts.resize(before + taken, 0);
+        }
+        // One packet found each occupancy on the way.
+        for count in self.counts.iter_mut().skip(before).take(taken) {
+            *count += 1;
+        }
+        taken as u64
     }
 
     /// Before the start is known.

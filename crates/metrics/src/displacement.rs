@@ -26,36 +26,32 @@ impl Displacements {
         }
     }
 
-    /// Counts a packet displaced by at most the threshold; others as
+    /// Counts `n` packets displaced by at most the threshold; others as
     /// [`beyond`](Self::beyond).
     #[inline]
-    pub fn count(&mut self, displacement: i64) {
+    pub fn count(&mut self, displacement: i64, n: u64) {
         if displacement == 0 {
-            self.in_place += 1;
+            self.in_place += n;
             return;
         }
         if displacement.unsigned_abs() > u64::from(self.threshold) {
-            return self.count_beyond(displacement);
+            return self.count_beyond(displacement, n);
         }
         if self.moved.is_empty() {
             self.moved = vec![0; 2 * usize::from(self.threshold) + 1];
         }
         let index = (i64::from(self.threshold) + displacement) as usize;
         if let Some(count) = self.moved.get_mut(index) {
-            *count += 1;
+            *count += n;
         }
     }
 
-    pub(crate) fn count_beyond(&mut self, displacement: i64) {
+    pub(crate) fn count_beyond(&mut self, displacement: i64, n: u64) {
         if displacement < 0 {
-            self.too_early += 1;
+            self.too_early += n;
         } else {
-            self.too_late += 1;
+            self.too_late += n;
         }
-    }
-
-    pub(crate) fn add_in_place(&mut self, n: u64) {
-        self.in_place += n;
     }
 
     /// Adds the counts of another stream. With different thresholds the larger one holds.
@@ -180,11 +176,11 @@ mod tests {
     fn streams_merge_whatever_their_thresholds() {
         let mut narrow = Displacements::new(2);
         for d in [0, 1, -1, 2, 3] {
-            narrow.count(d);
+            narrow.count(d, 1);
         }
         let mut wide = Displacements::new(5);
         for d in [0, 5, -5] {
-            wide.count(d);
+            wide.count(d, 1);
         }
         let both = [(-5, 1), (-1, 1), (0, 2), (1, 1), (2, 1), (5, 1)];
         let mut a = narrow.clone();

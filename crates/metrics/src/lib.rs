@@ -40,6 +40,7 @@ mod extent;
 mod gaps;
 mod holes;
 mod n_reordering;
+mod number_set;
 mod order;
 mod reorder_density;
 mod runs;

@@ -29,7 +29,7 @@ pub struct ReorderDensity {
     threshold: u16,
     /// Packets waiting are `next - waiting .. next` while `calm`.
     next: u64,
-    waiting: u32,
+    waiting: u64,
     calm: bool,
     /// Some packet got a receive index.
     indexed: bool,
@@ -84,10 +84,27 @@ impl ReorderDensity {
             if self.calm && self.seen && seq == self.next {
                 return self.calm_run(left);
             }
-            self.update_general(seq);
-            seq += 1;
-            left -= 1;
+            let taken = self.disturbed_run(seq, left);
+            seq += taken;
+            left -= taken;
         }
+    }
+
+    /// Some of a run that does not continue packets all in order; returns how many.
+    #[inline]
+    fn disturbed_run(&mut self, first: u64, n: u64) -> u64 {
+        if let Some(window) = self
+            .window
+            .as_mut()
+            .filter(|_| !self.calm && first > self.highest)
+        {
+            let taken = window.update_run(first, n);
+            self.highest = first + taken - 1;
+            self.rest();
+            return taken;
+        }
+        self.update_general(first);
+        1
     }
 
     /// `n` packets following the highest number so far (1 or the known start, if none).
@@ -111,9 +128,9 @@ impl ReorderDensity {
 
     #[inline]
     fn calm_run(&mut self, n: u64) {
-        let room = u64::from(u32::from(self.threshold) - self.waiting);
+        let room = u64::from(self.threshold) - self.waiting;
         let filling = n.min(room);
-        self.waiting += filling as u32;
+        self.waiting += filling;
         let placed = n - filling;
         self.in_place += placed;
         self.indexed |= placed > 0;
@@ -133,7 +150,7 @@ impl ReorderDensity {
             if seq == self.next {
                 return self.calm_run(1);
             }
-            let oldest = self.next - u64::from(self.waiting);
+            let oldest = self.next - self.waiting;
             // Either a copy of one that waits, or below a receive index already given.
             if seq < self.next && (self.indexed || seq >= oldest) {
                 self.ignored += 1;
@@ -143,15 +160,19 @@ impl ReorderDensity {
         }
         self.highest = self.highest.max(seq);
         if let Some(window) = &mut self.window {
-            if !window.update(seq) {
-                self.ignored += 1;
-            }
-            if let Some((oldest, waiting)) = window.in_order() {
-                self.calm = true;
-                self.indexed = true;
-                self.waiting = waiting;
-                self.next = oldest + u64::from(waiting);
-            }
+            self.ignored += u64::from(!window.update(seq));
+        }
+        self.rest();
+    }
+
+    /// Lets the window rest when all in it is in order.
+    #[inline]
+    fn rest(&mut self) {
+        if let Some((oldest, waiting)) = self.window.as_ref().and_then(|w| w.in_order()) {
+            self.calm = true;
+            self.indexed = true;
+            self.waiting = waiting;
+            self.next = oldest + waiting;
         }
     }
 
@@ -189,7 +210,7 @@ impl ReorderDensity {
             None => Displacements::new(self.threshold),
         };
         let waiting = if self.calm { self.waiting } else { 0 };
-        result.add_in_place(self.in_place + u64::from(waiting));
+        result.count(0, self.in_place + waiting);
         result
     }
 }
