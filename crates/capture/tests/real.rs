@@ -54,7 +54,7 @@ const EXPECTED: &[(&str, [u64; 5])] = &[
     ("pcpp-nanosecs-bigendian.pcap", [10, 3, 0, 10, 0]),
     ("pcpp-sll.pcap", [518, 324, 0, 483, 0]),
     ("peafowl-seq-wrap-ooo.pcap", [11, 5, 0, 0, 0]),
-    ("suricata-bug4953-loss-trap.pcap", [158, 91, 1, 0, 0]),
+    ("suricata-bug4953-loss-trap.pcap", [158, 91, 25, 0, 0]),
     ("suricata-http-body-ipv6-ts.pcap", [2007, 1240, 73, 2007, 0]),
     ("suricata-icmp-and-ssh.pcap", [362, 194, 0, 322, 40]),
     ("suricata-smb2-lan-reorder.pcap", [792, 566, 77, 767, 0]),
