@@ -95,11 +95,11 @@ fn round(load: &Workload, packets: usize, batch: usize) -> f64 {
     while done < packets {
         for arrivals in load.lap.chunks(batch) {
             up.clear();
-            let described = arrivals.iter().map(|packet| {
+            let meta = |packet: &Packet| {
                 let seq = base.wrapping_add(packet.index.wrapping_mul(LEN));
-                (Meta::data(packet.flow, seq, LEN), packet)
-            });
-            sorter.push_all(described, &mut |p| up.push(p));
+                Meta::data(packet.flow, seq, LEN)
+            };
+            sorter.push_burst(arrivals, meta, |packet| packet, &mut |p| up.push(p));
             sorter.end_of_batch(&mut |p| up.push(p));
             black_box(&up);
         }

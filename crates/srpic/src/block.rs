@@ -18,22 +18,83 @@ pub(crate) struct Link {
     next: u32,
 }
 
-/// First and last slot of a list.
+/// First and last slot of a list, and its largest key.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
     pub(crate) head: u32,
     pub(crate) tail: u32,
+    max: i32,
 }
 
 impl List {
     const EMPTY: List = List {
         head: NIL,
         tail: NIL,
+        max: i32::MIN,
     };
 
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.head == NIL
+    }
+
+    /// Puts slot `at` behind the tail.
+    #[inline(always)] // As Block::add.
+    fn append(&mut self, links: &mut [Link], at: u32, key: i32) {
+        // The links of a train are right as they are laid down: each packet's next is the one
+        // that arrives next.
+        if self.tail.wrapping_add(1) != at
+            && let Some(tail) = links.get_mut(self.tail as usize)
+        {
+            tail.next = at;
+        }
+        if let Some(link) = links.get_mut(at as usize) {
+            *link = Link {
+                key,
+                prev: self.tail,
+                next: at.wrapping_add(1),
+            };
+        }
+        if self.is_empty() {
+            self.head = at;
+        }
+        self.tail = at;
+        self.max = self.max.max(key);
+    }
+
+    /// Add_packet_to_list_and_sort: true when the packet found its place, false when that is too
+    /// far and the packet is the list's last.
+    #[inline(always)] // As Block::add.
+    fn insert(&mut self, links: &mut [Link], at: u32, key: i32) -> bool {
+        let (list, sorted) = self.with(links, at, key);
+        *self = list;
+        sorted
+    }
+
+    /// By value, so that the block stays in registers around the call.
+    #[inline(never)]
+    fn with(mut self, links: &mut [Link], at: u32, key: i32) -> (List, bool) {
+        let place = left_neighbour(links, self, key);
+        let left = place.unwrap_or(self.tail);
+        if left == self.tail {
+            self.append(links, at, key);
+            return (self, place.is_some());
+        }
+        let right = match links.get_mut(left as usize) {
+            Some(link) => core::mem::replace(&mut link.next, at),
+            None => core::mem::replace(&mut self.head, at),
+        };
+        if let Some(link) = links.get_mut(right as usize) {
+            link.prev = at;
+        }
+        if let Some(link) = links.get_mut(at as usize) {
+            *link = Link {
+                key,
+                prev: left,
+                next: right,
+            };
+        }
+        (self, true)
     }
 
     /// The slots from head to tail.
@@ -59,8 +120,6 @@ pub(crate) struct Block {
     /// NextExp as the block's first packet set it. Distances from here order the block: a fixed
     /// point, so the order is total however far NextExp moves.
     pub(crate) anchor: u32,
-    /// Largest key in Curr so far.
-    curr_max: i32,
     pub(crate) prev: List,
     pub(crate) curr: List,
     pub(crate) after: List,
@@ -87,7 +146,6 @@ impl Block {
         count: 0,
         next_exp: 0,
         anchor: 0,
-        curr_max: 0,
         prev: List::EMPTY,
         curr: List::EMPTY,
         after: List::EMPTY,
@@ -100,40 +158,25 @@ impl Block {
         let end = seq.wrapping_add(len);
         if self.count == 0 {
             *self = Block {
-                next_exp: end,
+                next_exp: seq,
                 anchor: end,
-                curr_max: i32::MIN,
-                curr: List { head: at, tail: at },
                 ..Block::EMPTY
             };
         }
-        let key = seq.wrapping_sub(self.anchor) as i32;
-        if self.count == 0 || seq == self.next_exp {
-            // The links of a train are right as they are laid down: each packet's next is the
-            // one that arrives next.
-            if self.curr.tail != at.wrapping_sub(1)
-                && let Some(tail) = links.get_mut(self.curr.tail as usize)
-            {
-                tail.next = at;
-            }
-            lay(links, at, key, self.curr.tail, at.wrapping_add(1));
-            // Only a block that spans 2^31 or more can run backwards here.
-            self.unsorted |= key < self.curr_max;
-            self.curr_max = key;
-            self.next_exp = end;
-            self.curr.tail = at;
-        } else {
-            let early = (seq.wrapping_sub(self.next_exp) as i32) < 0;
-            let list = if early { self.prev } else { self.after };
-            let (list, sorted) = insert(links, list, at, key);
-            self.unsorted |= !sorted;
-            if early {
-                self.prev = list;
-            } else {
-                self.after = list;
-            }
-        }
         self.count += 1;
+        let key = seq.wrapping_sub(self.anchor) as i32;
+        if seq == self.next_exp {
+            self.next_exp = end;
+            // Only a block that spans 2^31 or more can run backwards here.
+            self.unsorted |= key < self.curr.max;
+            self.curr.append(links, at, key);
+        } else if (seq.wrapping_sub(self.next_exp) as i32) < 0 {
+            self.unsorted |= !self.prev.insert(links, at, key);
+        } else if key >= self.after.max {
+            self.after.append(links, at, key);
+        } else {
+            self.unsorted |= !self.after.insert(links, at, key);
+        }
     }
 
     /// What has to be done to deliver the block in order.
@@ -154,36 +197,6 @@ impl Block {
             Shape::Overlapping
         }
     }
-}
-
-#[inline]
-fn lay(links: &mut [Link], at: u32, key: i32, prev: u32, next: u32) {
-    if let Some(link) = links.get_mut(at as usize) {
-        *link = Link { key, prev, next };
-    }
-}
-
-/// Add_packet_to_list_and_sort: gives back the list, and whether the packet found its place.
-/// If it did not, it is the list's last.
-#[inline]
-fn insert(links: &mut [Link], mut list: List, at: u32, key: i32) -> (List, bool) {
-    let place = left_neighbour(links, list, key);
-    let left = place.unwrap_or(list.tail);
-    let right = match links.get_mut(left as usize) {
-        Some(_) if left == list.tail => NIL,
-        Some(link) => link.next,
-        None => list.head,
-    };
-    match links.get_mut(left as usize) {
-        Some(link) => link.next = at,
-        None => list.head = at,
-    }
-    match links.get_mut(right as usize) {
-        Some(link) => link.prev = at,
-        None => list.tail = at,
-    }
-    lay(links, at, key, left, right);
-    (list, place.is_some())
 }
 
 /// The last slot of `list` whose key is not above `key`, so that equals stay in arrival order;

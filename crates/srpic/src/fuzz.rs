@@ -111,6 +111,7 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
         return (Vec::new(), Vec::new());
     };
     let mut naive = Naive::new(config);
+    let mut other_ways = OtherWays::new(config);
     let (mut came, mut out, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     for step in story.into_iter().chain([Step::EndOfBatch]) {
         let ends = matches!(step, Step::EndOfBatch);
@@ -120,10 +121,12 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
                 came.push(facts);
                 sorter.push(&meta, id, &mut |p| out.push(p));
                 naive.push(&meta, id, &mut expected);
+                other_ways.batch.push((meta, id));
             }
             Step::EndOfBatch => {
                 sorter.end_of_batch(&mut |p| out.push(p));
                 naive.end_of_batch(&mut expected);
+                other_ways.end_of_batch(&expected);
             }
         }
         assert_eq!(out, expected, "differs from the dumb twin");
@@ -133,6 +136,42 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
         assert!(sorter.flows() <= config.flow_capacity);
     }
     (came, out)
+}
+
+/// Sorters fed with whole batches, which must make no difference.
+struct OtherWays {
+    batch: Vec<(Meta<Key>, usize)>,
+    all: (Srpic<Key, usize>, Vec<usize>),
+    burst: (Srpic<Key, usize>, Vec<usize>),
+}
+
+impl OtherWays {
+    fn new(config: &Config) -> Self {
+        // The configuration has been found good; the default stands in to avoid a panic.
+        let make = || Srpic::new(config).or_else(|_| Srpic::new(&Config::default()));
+        let fresh = || make().map(|s| (s, Vec::new()));
+        match (fresh(), fresh()) {
+            (Ok(all), Ok(burst)) => OtherWays {
+                batch: Vec::new(),
+                all,
+                burst,
+            },
+            _ => unreachable!("no memory for a few slots"),
+        }
+    }
+
+    fn end_of_batch(&mut self, expected: &[usize]) {
+        let batch = core::mem::take(&mut self.batch);
+        let (sorter, out) = &mut self.burst;
+        sorter.push_burst(&batch, |t| t.0, |t| t.1, &mut |p| out.push(p));
+        sorter.end_of_batch(&mut |p| out.push(p));
+        assert_eq!(out, expected, "push_burst differs");
+        let (sorter, out) = &mut self.all;
+        sorter.push_all(batch, &mut |p| out.push(p));
+        sorter.end_of_batch(&mut |p| out.push(p));
+        assert_eq!(out, expected, "push_all differs");
+        assert_eq!(self.all.0.counters(), self.burst.0.counters());
+    }
 }
 
 fn check_each_once(came: &[Came], out: &[usize]) {

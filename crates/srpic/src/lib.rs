@@ -42,6 +42,7 @@ pub mod model;
 
 mod batch;
 mod block;
+mod burst;
 mod config;
 mod key;
 mod meta;

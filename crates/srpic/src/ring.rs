@@ -49,7 +49,35 @@ impl<P> Ring<P> {
     /// Every slot has been used: all blocks must be flushed before another packet is added.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.arrived >= self.packets.len()
+        self.room() == 0
+    }
+
+    /// How many more packets fit.
+    #[inline]
+    pub(crate) fn room(&self) -> usize {
+        self.packets.len() - self.arrived
+    }
+
+    /// Counts packets that are delivered without being held.
+    #[inline]
+    pub(crate) fn pass_by(&mut self, packets: usize) {
+        self.arrived += packets;
+        self.delivered += packets;
+    }
+
+    /// Zeros to sort with, as many as a block has packets at most.
+    #[inline]
+    pub(crate) fn lend_scratch(&mut self, words: usize) -> Vec<u64> {
+        let mut scratch = core::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.resize(words, 0);
+        scratch
+    }
+
+    /// Takes back what was lent.
+    #[inline]
+    pub(crate) fn give_back_scratch(&mut self, scratch: Vec<u64>) {
+        self.scratch = scratch;
     }
 
     /// Packets not yet delivered.

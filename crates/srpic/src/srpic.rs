@@ -24,11 +24,11 @@ use crate::table::{Place, Table};
 ///
 /// Flows are flushed in the order their first packets came in.
 pub struct Srpic<K, P> {
-    table: Table<K, Block>,
-    ring: Ring<P>,
+    pub(crate) table: Table<K, Block>,
+    pub(crate) ring: Ring<P>,
     block_size: u32,
-    literal: bool,
-    counters: Counters,
+    pub(crate) literal: bool,
+    pub(crate) counters: Counters,
 }
 
 /// What a sorter has done so far.
@@ -175,6 +175,12 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.flush_all(out);
     }
 
+    /// BlockSize.
+    #[inline]
+    pub fn block_size(&self) -> usize {
+        self.block_size as usize
+    }
+
     /// Packets held now, at most [`Config::ring_size`] less one.
     #[inline]
     pub fn held(&self) -> usize {
@@ -225,7 +231,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Find_SRPIC_manager_for_packet, or Create_.
     #[inline]
-    fn enter<F>(&mut self, flow: &K, out: &mut F) -> usize
+    pub(crate) fn enter<F>(&mut self, flow: &K, out: &mut F) -> usize
     where
         F: FnMut(P) + ?Sized,
     {
@@ -249,6 +255,15 @@ impl<K: FlowKey, P> Srpic<K, P> {
             self.counters.full_blocks += 1;
             self.ring.deliver(block, self.literal, out);
         }
+        self.flush_full_ring(out);
+    }
+
+    /// Flushes every flow if the ring is full.
+    #[inline]
+    pub(crate) fn flush_full_ring<F>(&mut self, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
         if self.ring.is_full() {
             self.counters.full_rings += 1;
             self.flush_all(out);
