@@ -1,6 +1,7 @@
 //! Tables, JSON, CSV, Parquet and the page.
 
 pub mod csv;
+pub mod html;
 pub mod json;
 mod model;
 pub mod names;

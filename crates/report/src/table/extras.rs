@@ -114,15 +114,16 @@ pub(crate) fn stream_name(stream: &StreamReport) -> String {
     )
 }
 
-const PEER: [Column; 8] = [
-    column("", "against the other end", 0),
-    column("", "true", 0),
-    column("", "inferred", 0),
-    column("", "right", 1),
-    column("", "missed", 1),
-    column("", "precision", 0),
-    column("", "recall", 0),
-    column("", "F1", 0),
+/// Columns of the comparison with the other end.
+pub(crate) const PEER_TITLES: [&str; 8] = [
+    "against the other end",
+    "true",
+    "inferred",
+    "right",
+    "missed",
+    "precision",
+    "recall",
+    "F1",
 ];
 
 /// The comparison with the other end.
@@ -130,7 +131,8 @@ pub fn peer(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Resu
     let Some(peer) = &analysis.peer else {
         return Ok(());
     };
-    let mut grid = Grid::new(&PEER);
+    let columns = PEER_TITLES.map(|title| column("", title, u8::from(title == "right")));
+    let mut grid = Grid::new(&columns);
     for row in peer_rows(peer) {
         grid.row(row);
     }

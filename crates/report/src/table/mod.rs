@@ -7,6 +7,9 @@ mod grid;
 
 use std::io::{self, Write};
 
+pub(crate) use self::detail::facts;
+pub(crate) use self::extras::{PEER_TITLES, peer_rows, peer_text, stream_name};
+pub(crate) use self::flows::flow_name;
 use crate::model::{Analysis, by_severity, has_problems};
 use crate::units::{bytes, time};
 use crate::verdict::{plural, verdict};
