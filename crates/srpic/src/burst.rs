@@ -91,20 +91,23 @@ impl<K: FlowKey, P> Srpic<K, P> {
         F: FnMut(P) + ?Sized,
     {
         let mut rest = burst;
-        while !self.literal
-            && let Some((block, behind)) = rest.split_at_checked(self.block_size())
-        {
-            if self.sort_in_place(block, &meta, &packet, out) {
-                rest = behind;
-            } else {
+        while !rest.is_empty() {
+            let block = rest.get(..self.block_size()).filter(|_| !self.literal);
+            let mut one_by_one = rest.len();
+            if let Some(block) = block {
+                if self.sort_in_place(block, &meta, &packet, out) {
+                    rest = rest.get(block.len()..).unwrap_or_default();
+                    continue;
+                }
                 // As many as bring the flow, if it is one, to the end of the block it has begun.
-                let begun = block.first().map_or(0, |t| self.held_of(&meta(t).flow));
-                let (one_by_one, behind) = rest.split_at(self.block_size() - begun);
-                self.push_all(one_by_one.iter().map(|t| (meta(t), packet(t))), out);
-                rest = behind;
+                one_by_one = block.len() - self.held_of(block, &meta);
             }
+            let (now, later) = rest.split_at_checked(one_by_one).unwrap_or((rest, &[]));
+            for t in now {
+                self.push(&meta(t), packet(t), out);
+            }
+            rest = later;
         }
-        self.push_all(rest.iter().map(|t| (meta(t), packet(t))), out);
     }
 
     /// Sorts and delivers a block that lies in one piece; false when it does not.
@@ -163,10 +166,14 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.table.get_mut(flow).count == 0 && packets <= self.ring.room()
     }
 
-    fn held_of(&mut self, flow: &K) -> usize {
-        match self.table.find(flow) {
-            Place::Known(flow) => self.table.get_mut(flow).count as usize,
-            Place::Free(_) => 0,
+    /// Packets held, less than a block, of the flow that `block` begins with.
+    fn held_of<T, M>(&mut self, block: &[T], meta: &M) -> usize
+    where
+        M: Fn(&T) -> Meta<K>,
+    {
+        match block.first().map(|t| self.table.find(&meta(t).flow)) {
+            Some(Place::Known(flow)) => self.table.get_mut(flow).count as usize,
+            _ => 0,
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::key::Hashed;
 use crate::meta::Meta;
 use crate::naive::Naive;
@@ -107,11 +107,10 @@ fn data_packet(flow: u8, number: i64, len: u32) -> Step {
 
 /// Runs both sorters side by side; gives back what came in and the order it went out.
 fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
-    let Ok(mut sorter) = Srpic::new(config) else {
+    let mut naive = Naive::new(config);
+    let (Ok(mut sorter), Ok(mut in_bursts)) = (Srpic::new(config), InBursts::new(config)) else {
         return (Vec::new(), Vec::new());
     };
-    let mut naive = Naive::new(config);
-    let mut other_ways = OtherWays::new(config);
     let (mut came, mut out, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     for step in story.into_iter().chain([Step::EndOfBatch]) {
         let ends = matches!(step, Step::EndOfBatch);
@@ -121,12 +120,13 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
                 came.push(facts);
                 sorter.push(&meta, id, &mut |p| out.push(p));
                 naive.push(&meta, id, &mut expected);
-                other_ways.batch.push((meta, id));
+                in_bursts.batch.push((meta, id));
             }
             Step::EndOfBatch => {
                 sorter.end_of_batch(&mut |p| out.push(p));
                 naive.end_of_batch(&mut expected);
-                other_ways.end_of_batch(&expected);
+                in_bursts.end_of_batch(&expected);
+                assert_eq!(sorter.counters(), in_bursts.sorter.counters());
             }
         }
         assert_eq!(out, expected, "differs from the dumb twin");
@@ -138,39 +138,28 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
     (came, out)
 }
 
-/// Sorters fed with whole batches, which must make no difference.
-struct OtherWays {
+/// A sorter fed with whole batches, which must make no difference.
+struct InBursts {
+    sorter: Srpic<Key, usize>,
     batch: Vec<(Meta<Key>, usize)>,
-    all: (Srpic<Key, usize>, Vec<usize>),
-    burst: (Srpic<Key, usize>, Vec<usize>),
+    out: Vec<usize>,
 }
 
-impl OtherWays {
-    fn new(config: &Config) -> Self {
-        // The configuration has been found good; the default stands in to avoid a panic.
-        let make = || Srpic::new(config).or_else(|_| Srpic::new(&Config::default()));
-        let fresh = || make().map(|s| (s, Vec::new()));
-        match (fresh(), fresh()) {
-            (Ok(all), Ok(burst)) => OtherWays {
-                batch: Vec::new(),
-                all,
-                burst,
-            },
-            _ => unreachable!("no memory for a few slots"),
-        }
+impl InBursts {
+    fn new(config: &Config) -> Result<Self, ConfigError> {
+        Ok(InBursts {
+            sorter: Srpic::new(config)?,
+            batch: Vec::new(),
+            out: Vec::new(),
+        })
     }
 
     fn end_of_batch(&mut self, expected: &[usize]) {
-        let batch = core::mem::take(&mut self.batch);
-        let (sorter, out) = &mut self.burst;
-        sorter.push_burst(&batch, |t| t.0, |t| t.1, &mut |p| out.push(p));
+        let (sorter, out) = (&mut self.sorter, &mut self.out);
+        sorter.push_burst(&self.batch, |t| t.0, |t| t.1, &mut |p| out.push(p));
         sorter.end_of_batch(&mut |p| out.push(p));
+        self.batch.clear();
         assert_eq!(out, expected, "push_burst differs");
-        let (sorter, out) = &mut self.all;
-        sorter.push_all(batch, &mut |p| out.push(p));
-        sorter.end_of_batch(&mut |p| out.push(p));
-        assert_eq!(out, expected, "push_all differs");
-        assert_eq!(self.all.0.counters(), self.burst.0.counters());
     }
 }
 

@@ -100,63 +100,6 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.flush_if_due(flow, out);
     }
 
-    /// Pushes packets one after another: the same as [`Srpic::push`] for each, but quicker when
-    /// packets of a flow follow one another.
-    #[inline]
-    pub fn push_all<I, F>(&mut self, packets: I, out: &mut F)
-    where
-        I: IntoIterator<Item = (Meta<K>, P)>,
-        F: FnMut(P) + ?Sized,
-    {
-        let mut packets = packets.into_iter();
-        let mut next = packets.next();
-        while let Some((meta, packet)) = next {
-            next = packets.next();
-            match next {
-                Some((m, p)) if m.suitable && meta.suitable && m.flow == meta.flow => {
-                    next = self.push_train((meta, packet), (m, p), &mut packets, out);
-                }
-                _ => self.push(&meta, packet, out),
-            }
-        }
-    }
-
-    /// Pushes two packets of a flow and those of it that follow, until something is due; gives
-    /// back the packet after them.
-    #[inline]
-    fn push_train<I, F>(
-        &mut self,
-        first: (Meta<K>, P),
-        second: (Meta<K>, P),
-        rest: &mut I,
-        out: &mut F,
-    ) -> Option<(Meta<K>, P)>
-    where
-        I: Iterator<Item = (Meta<K>, P)>,
-        F: FnMut(P) + ?Sized,
-    {
-        let key = first.0.flow;
-        let flow = self.enter(&key, out);
-        let mut train = Train::new(self.table.get_mut(flow), &mut self.ring);
-        train.add(first);
-        let mut next = Some(second);
-        while train.count() < self.block_size && !train.fills_ring() {
-            match next {
-                Some((meta, packet)) if meta.suitable && meta.flow == key => {
-                    train.add((meta, packet));
-                    next = rest.next();
-                }
-                other => {
-                    next = other;
-                    break;
-                }
-            }
-        }
-        drop(train);
-        self.flush_if_due(flow, out);
-        next
-    }
-
     /// The batch ends: everything held is delivered, every flow forgotten.
     #[inline]
     pub fn end_of_batch<F>(&mut self, out: &mut F)
@@ -296,44 +239,6 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.counters.sorted += self.ring.arrived() as u64;
         self.table.clear();
         self.ring.clear();
-    }
-}
-
-/// Packets of one flow in a row: the block is worked on in registers and put back at the end,
-/// also when the caller's iterator unwinds.
-struct Train<'a, P> {
-    home: &'a mut Block,
-    block: Block,
-    ring: &'a mut Ring<P>,
-}
-
-impl<'a, P> Train<'a, P> {
-    #[inline]
-    fn new(home: &'a mut Block, ring: &'a mut Ring<P>) -> Self {
-        let block = *home;
-        Train { home, block, ring }
-    }
-
-    #[inline(always)] // As Block::add.
-    fn add<K>(&mut self, (meta, packet): (Meta<K>, P)) {
-        self.ring.add(&mut self.block, meta.seq, meta.len, packet);
-    }
-
-    #[inline]
-    fn count(&self) -> u32 {
-        self.block.count
-    }
-
-    #[inline]
-    fn fills_ring(&self) -> bool {
-        self.ring.is_full()
-    }
-}
-
-impl<P> Drop for Train<'_, P> {
-    #[inline]
-    fn drop(&mut self) {
-        *self.home = self.block;
     }
 }
 

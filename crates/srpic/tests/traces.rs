@@ -171,13 +171,22 @@ fn sixteen_bit_services_sort_over_their_wrap() {
 }
 
 #[test]
-fn batches_are_pushed_whole() {
-    let metas = [3, 1, 2].map(|seq| Meta::data(1u32, seq, 1));
-    let mut sorter = Srpic::new(&Config::default()).unwrap();
+fn a_burst_is_sorted_where_it_lies_or_not_with_one_result() {
+    let burst = [
+        (1, 3, "3"),
+        (1, 1, "1"),
+        (1, 2, "2"),
+        (2, 7, "7"),
+        (1, 4, "4"),
+        (2, 6, "6"),
+    ];
+    let mut sorter = Srpic::new(&Config::new(3, 512)).unwrap();
     let mut up = Vec::new();
-    sorter.push_all(metas.into_iter().zip(["c", "a", "b"]), &mut |p| up.push(p));
+    let meta = |&(flow, seq, _): &(u32, u32, &str)| Meta::data(flow, seq, 1);
+    sorter.push_burst(&burst, meta, |t| t.2, &mut |p| up.push(p));
+    assert_eq!(up, ["1", "2", "3"]);
     sorter.end_of_batch(&mut |p| up.push(p));
-    assert_eq!(up, ["a", "b", "c"]);
+    assert_eq!(up, ["1", "2", "3", "4", "6", "7"]);
 }
 
 /// A caller that knows no more than the trait, as one with several sorters would.
