@@ -1,0 +1,440 @@
+//! Data as it comes by the capture point: new, late, or again.
+//!
+//! At a receiver this is the whole analysis (RFC 4737 on arrivals, with retransmissions told
+//! apart); in the middle it is the upstream half; at a sender it only says which transmissions
+//! are originals.
+
+use inorder_wire::Segment;
+
+use crate::collect::{Basis, Collector, Place};
+use crate::copies::{Above, Copy, Means, tell};
+use crate::order::{Arrived, Hole, Late, Order};
+use crate::recovery::RecoveryTracker;
+use crate::result::{Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
+
+/// A copy that filled a hole before its original was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Fill {
+    copies: u32,
+    phase: u32,
+    at_ns: i64,
+    frame: u64,
+    position: u64,
+    ambiguous: bool,
+}
+
+/// What is remembered with every hole.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Note {
+    above: Above,
+    fill: Fill,
+}
+
+/// What a piece of data (one wire segment) is at the capture point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Piece {
+    /// Highest data so far.
+    New,
+    /// An original behind higher data.
+    Late,
+    /// A retransmission.
+    Again,
+}
+
+/// What the caller knows of the connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Context {
+    /// Wire payload of a full segment.
+    pub(crate) mss: u32,
+    pub(crate) timestamps: bool,
+    pub(crate) sack: bool,
+    /// The sender's IPv4 identification counts.
+    pub(crate) ip_id: bool,
+    /// Packets of the sender that vanished just before this one, as its identification says;
+    /// 0 when it says nothing or too much.
+    pub(crate) vanished: u8,
+    pub(crate) to_sender_ns: Option<i64>,
+    /// Highest cumulative acknowledgement the receiver has sent.
+    pub(crate) una: i64,
+    /// The first byte's number is known from the SYN.
+    pub(crate) syn_seen: bool,
+}
+
+/// The arrivals of one direction at the capture point.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    order: Order<Note>,
+    collector: Collector,
+    recoveries: RecoveryTracker,
+    keep: bool,
+    list: Vec<Retransmission>,
+    retransmissions: u64,
+    spurious: u64,
+    usual_ns: Option<i64>,
+    last_ns: i64,
+}
+
+/// What [`Arrival::finish`] tells beside the collector.
+#[derive(Debug)]
+pub(crate) struct ArrivalEnd {
+    pub(crate) collector: Collector,
+    pub(crate) recoveries: Recoveries,
+    pub(crate) list: Vec<Retransmission>,
+    pub(crate) retransmissions: u64,
+    pub(crate) needed: u64,
+    pub(crate) spurious: u64,
+    pub(crate) undecided: u64,
+    pub(crate) missing: u64,
+}
+
+impl Arrival {
+    pub(crate) fn new(half: Half, keep: bool) -> Self {
+        Arrival {
+            order: Order::new(0),
+            collector: Collector::new(half, keep),
+            recoveries: RecoveryTracker::new(keep),
+            keep,
+            list: Vec::new(),
+            retransmissions: 0,
+            spurious: 0,
+            usual_ns: None,
+            last_ns: i64::MIN,
+        }
+    }
+
+    /// The receiver has acknowledged everything below `una`.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, una: i64) {
+        self.recoveries.acknowledged(una);
+    }
+
+    /// The data of `seg`, first byte at `start`. Calls `sink` for every wire segment in it.
+    #[inline]
+    pub(crate) fn data(
+        &mut self,
+        seg: &Segment,
+        start: i64,
+        cx: &Context,
+        mut sink: impl FnMut(Piece, i64, u32),
+    ) {
+        if cx.vanished > 0 && start == self.order.next() && self.tail_was_lost(seg, cx) {
+            // The skipped numbers are a hole now, and this is data in it.
+            let missing = i64::from(cx.vanished) * i64::from(cx.mss);
+            let end = start + i64::from(seg.payload_len);
+            self.order.skip_to(
+                end.max(start + missing),
+                seg.ts_ns,
+                Note {
+                    above: Above::of(seg),
+                    fill: Fill::default(),
+                },
+            );
+        }
+        if start == self.order.next() && seg.payload_len <= cx.mss {
+            // The common case, one full or short segment in order.
+            self.last_ns = seg.ts_ns;
+            self.collector.sent(seg.ts_ns, seg.payload_len);
+            if let Arrived::InOrder(label) =
+                self.order
+                    .arrive(start, seg.payload_len, seg.ts_ns, false, Note::default())
+            {
+                self.collector.in_order(label);
+            }
+            sink(Piece::New, start, seg.payload_len);
+            return;
+        }
+        self.general(seg, start, cx, &mut sink);
+        self.last_ns = seg.ts_ns;
+    }
+
+    fn general(
+        &mut self,
+        seg: &Segment,
+        start: i64,
+        cx: &Context,
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let end = start + i64::from(seg.payload_len);
+        let next = self.order.next();
+        if end <= next {
+            if !cx.syn_seen && start < 0 {
+                return;
+            }
+            if seg.payload_len <= 1 && end == next && end <= cx.una + 1 {
+                return; // A keep-alive (RFC 9293 section 3.8.4), not data.
+            }
+        }
+        let mut from = start;
+        while from < end {
+            let to = end.min(from + i64::from(cx.mss.max(1)));
+            // A piece that begins in old data and reaches beyond is old up to the border.
+            let to = if from < next && to > next { next } else { to };
+            let len = (to - from) as u32;
+            if from >= self.order.next() {
+                self.new_data(seg, from, len, sink);
+            } else {
+                self.old_data(seg, from, len, cx, sink);
+            }
+            from = to;
+        }
+    }
+
+    fn new_data(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        len: u32,
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let note = Note {
+            above: Above::of(seg),
+            fill: Fill::default(),
+        };
+        self.collector.sent(seg.ts_ns, len);
+        if let Arrived::InOrder(label) = self.order.arrive(from, len, seg.ts_ns, false, note) {
+            self.collector.in_order(label);
+        }
+        sink(Piece::New, from, len);
+    }
+
+    /// In-order data whose identification jumped after a pause of a round trip or more, no hole
+    /// open: what vanished was the tail, and this is its retransmission.
+    fn tail_was_lost(&self, seg: &Segment, cx: &Context) -> bool {
+        let pause = seg.ts_ns.saturating_sub(self.last_ns);
+        let rtt = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
+        cx.ip_id && self.last_ns != i64::MIN && pause >= rtt && self.order.holes().is_empty()
+    }
+
+    fn old_data(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        len: u32,
+        cx: &Context,
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let to = from + i64::from(len);
+        let first = self.order.holes().partition_point(|h| h.end <= from);
+        let hole = self
+            .order
+            .holes()
+            .get(first)
+            .copied()
+            .filter(|h| h.start < to);
+        let Some(hole) = hole else {
+            // The original was here before: whatever this is, it was not needed.
+            self.count_copy(seg, from, len, Verdict::Spurious, cx);
+            sink(Piece::Again, from, len);
+            return;
+        };
+        match self.judge(seg, &hole, cx) {
+            Copy::Original(basis) => {
+                self.late_original(seg, &hole, from, len, basis);
+                sink(Piece::Late, from, len);
+            }
+            Copy::Retransmission(basis) => {
+                let phase = self.count_copy(seg, from, len, Verdict::Ambiguous, cx);
+                let position = self.order.arrivals();
+                self.order.annotate(from, to, |note| {
+                    if note.fill.copies == 0 {
+                        note.fill.at_ns = seg.ts_ns;
+                        note.fill.frame = seg.frame;
+                        note.fill.position = position;
+                        note.fill.ambiguous = basis.confidence == Confidence::Ambiguous;
+                    }
+                    note.fill.copies += 1;
+                    note.fill.phase = phase;
+                });
+                sink(Piece::Again, from, len);
+            }
+        }
+    }
+
+    fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {
+        // Without SACK the sender hears of a hole only when it is the left edge; the holes below
+        // it were filled by whatever came last.
+        let news_ns = if cx.sack || hole.start <= cx.una {
+            hole.opened_ns
+        } else {
+            self.last_ns
+        };
+        Means {
+            ip_id: cx.ip_id,
+            timestamps: cx.timestamps,
+            to_sender_ns: cx.to_sender_ns,
+            news_ns: news_ns.max(hole.opened_ns),
+            usual_ns: self.usual_ns,
+        }
+    }
+
+    fn judge(&mut self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> Copy {
+        let means = self.means(hole, cx);
+        let told = tell(seg, &hole.note.above, &means);
+        let fill = hole.note.fill;
+        if fill.copies == 0 || !fill.ambiguous {
+            return told;
+        }
+        // Two copies and no mark on either: the one whose delay is like that of clear
+        // retransmissions is the retransmission. The other is the original.
+        let Some(usual) = self.usual_ns.or(cx.to_sender_ns) else {
+            return told;
+        };
+        let (first, second) = (fill.at_ns - means.news_ns, seg.ts_ns - means.news_ns);
+        let basis = Basis {
+            evidence: Evidence::ArrivalTiming,
+            confidence: Confidence::Likely,
+            reason: Some(Reason::WhichCopy),
+        };
+        if (first - usual).abs() <= (second - usual).abs() {
+            Copy::Original(basis)
+        } else {
+            Copy::Retransmission(basis)
+        }
+    }
+
+    fn late_original(
+        &mut self,
+        seg: &Segment,
+        hole: &Hole<Note>,
+        from: i64,
+        len: u32,
+        basis: Basis,
+    ) {
+        let fill = hole.note.fill;
+        self.collector.sent(seg.ts_ns, len);
+        let arrived = self
+            .order
+            .arrive(from, len, seg.ts_ns, false, Note::default());
+        match arrived {
+            Arrived::Late(late) if late.extent > 0 => {
+                self.record_late(seg, from, len, &late, basis);
+            }
+            // Nothing sent later had arrived: in order, but after its retransmission.
+            Arrived::Late(late) => self.collector.in_order(late.label),
+            _ => return,
+        }
+        if fill.copies > 0 {
+            self.spurious += u64::from(fill.copies);
+            self.recoveries
+                .resolve(fill.phase, Verdict::Spurious, fill.copies);
+        }
+    }
+
+    fn record_late(&mut self, seg: &Segment, from: i64, len: u32, late: &Late, basis: Basis) {
+        let place = Place {
+            start: from,
+            len,
+            frame: seg.frame,
+            proof_frame: seg.frame,
+            at_ns: seg.ts_ns,
+            sent_ns: seg.ts_ns,
+        };
+        self.collector.late(place, *late, late.label, basis);
+    }
+
+    /// Counts a retransmission; returns its recovery phase.
+    fn count_copy(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        len: u32,
+        verdict: Verdict,
+        cx: &Context,
+    ) -> u32 {
+        self.retransmissions += 1;
+        let idle = seg.ts_ns.saturating_sub(self.last_ns);
+        let timeout = cx
+            .to_sender_ns
+            .is_some_and(|rtt| idle > rtt.max(150_000_000));
+        let phase = self
+            .recoveries
+            .retransmitted(seg.ts_ns, from, self.order.next(), timeout);
+        if verdict == Verdict::Spurious {
+            self.spurious += 1;
+            self.recoveries.resolve(phase, verdict, 1);
+        }
+        if self.keep {
+            self.list.push(Retransmission {
+                frame: seg.frame,
+                at_ns: seg.ts_ns,
+                seq_offset: from.max(0) as u64,
+                len,
+                verdict,
+            });
+        }
+        phase
+    }
+
+    /// The end: what was filled by a retransmission alone was lost.
+    pub(crate) fn finish(mut self, cx: &Context) -> ArrivalEnd {
+        let holes: Vec<Hole<Note>> = self.order.holes().iter().copied().collect();
+        let (mut needed, mut undecided, mut missing) = (0, 0, 0);
+        let mss = i64::from(cx.mss.max(1));
+        for hole in &holes {
+            let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
+            if hole.note.fill.copies > 0 {
+                needed += u64::from(hole.note.fill.copies);
+                self.lost(hole, mss, cx.ip_id);
+            } else if hole.end <= cx.una {
+                missing += packets;
+            } else {
+                undecided += packets;
+            }
+        }
+        self.settle_list(&holes);
+        ArrivalEnd {
+            collector: self.collector,
+            recoveries: self.recoveries.finish(),
+            list: self.list,
+            retransmissions: self.retransmissions,
+            needed,
+            spurious: self.spurious,
+            undecided,
+            missing,
+        }
+    }
+
+    fn lost(&mut self, hole: &Hole<Note>, mss: i64, ip_id: bool) {
+        let fill = hole.note.fill;
+        self.recoveries
+            .resolve(fill.phase, Verdict::Needed, fill.copies);
+        let basis = if fill.ambiguous {
+            Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy)
+        } else if ip_id {
+            Basis::certain(Evidence::ArrivalIpId)
+        } else {
+            Basis::certain(Evidence::ArrivalTimestamps)
+        };
+        let mut from = hole.start;
+        while from < hole.end {
+            let to = hole.end.min(from + mss);
+            let place = Place {
+                start: from,
+                len: (to - from) as u32,
+                frame: 0,
+                proof_frame: fill.frame,
+                at_ns: fill.at_ns,
+                sent_ns: fill.at_ns,
+            };
+            self.collector.lost(place, basis);
+            from = to;
+        }
+    }
+
+    fn settle_list(&mut self, holes: &[Hole<Note>]) {
+        for r in self
+            .list
+            .iter_mut()
+            .filter(|r| r.verdict == Verdict::Ambiguous)
+        {
+            let offset = r.seq_offset as i64;
+            let i = holes.partition_point(|h| h.end <= offset);
+            let in_hole = holes.get(i).is_some_and(|h| h.start <= offset);
+            r.verdict = if in_hole {
+                Verdict::Needed
+            } else {
+                Verdict::Spurious
+            };
+        }
+    }
+}

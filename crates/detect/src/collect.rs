@@ -1,0 +1,302 @@
+//! Where the engines of one flow put what they find.
+
+use std::collections::BTreeMap;
+
+use inorder_metrics::ReorderDensity;
+
+use crate::order::Late;
+use crate::result::{
+    Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass, Reason, Reordering,
+};
+
+/// Displacements beyond this count as lost in RD (RFC 5236 section 4.2, DT).
+const RD_THRESHOLD: u16 = 1_024;
+/// The paper averages the sending rate over this long ("250 ms", section V).
+const RATE_INTERVAL_NS: i64 = 250_000_000;
+
+/// What an event rests on and how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Basis {
+    pub(crate) evidence: Evidence,
+    pub(crate) confidence: Confidence,
+    pub(crate) reason: Option<Reason>,
+}
+
+impl Basis {
+    pub(crate) fn certain(evidence: Evidence) -> Self {
+        Basis {
+            evidence,
+            confidence: Confidence::Certain,
+            reason: None,
+        }
+    }
+
+    /// The same, one step less sure, because of `reason`.
+    pub(crate) fn weaker(self, reason: Reason) -> Self {
+        let confidence = match self.confidence {
+            Confidence::Certain => Confidence::Likely,
+            lower => lower,
+        };
+        Basis {
+            confidence,
+            reason: self.reason.or(Some(reason)),
+            ..self
+        }
+    }
+
+    pub(crate) fn ambiguous(evidence: Evidence, reason: Reason) -> Self {
+        Basis {
+            evidence,
+            confidence: Confidence::Ambiguous,
+            reason: Some(reason),
+        }
+    }
+}
+
+/// A segment as events name it.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub(crate) struct Place {
+    pub(crate) start: i64,
+    pub(crate) len: u32,
+    pub(crate) frame: u64,
+    pub(crate) proof_frame: u64,
+    pub(crate) at_ns: i64,
+    /// When the original was sent (or arrived, at a receiver), for the rate.
+    pub(crate) sent_ns: i64,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Interval {
+    number: i64,
+    bytes: u64,
+    packets: u64,
+    reordered: u64,
+    extents: u64,
+    late_ns: i64,
+}
+
+/// Everything one half of the path tells about the originals of one flow.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    half: Half,
+    keep_events: bool,
+    arrived: u64,
+    reordered: u64,
+    ambiguous: u64,
+    lost: u64,
+    extents: Distribution,
+    late_ns: Distribution,
+    extent_bytes: Distribution,
+    rd: ReorderDensity,
+    burst: u64,
+    bursts: Bursts,
+    interval: Interval,
+    classes: BTreeMap<i32, (Interval, u64)>,
+    max_late_ns: i64,
+    events: Vec<Event>,
+}
+
+impl Collector {
+    pub(crate) fn new(half: Half, keep_events: bool) -> Self {
+        Collector {
+            half,
+            keep_events,
+            arrived: 0,
+            reordered: 0,
+            ambiguous: 0,
+            lost: 0,
+            extents: Distribution::default(),
+            late_ns: Distribution::default(),
+            extent_bytes: Distribution::default(),
+            rd: ReorderDensity::new(RD_THRESHOLD),
+            burst: 0,
+            bursts: Bursts::default(),
+            interval: Interval::default(),
+            classes: BTreeMap::new(),
+            max_late_ns: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: i64, bytes: u32) {
+        if now >= (self.interval.number + 1) * RATE_INTERVAL_NS
+            || now < self.interval.number * RATE_INTERVAL_NS
+        {
+            self.close_interval(now.div_euclid(RATE_INTERVAL_NS));
+        }
+        self.interval.bytes += u64::from(bytes);
+        self.interval.packets += 1;
+    }
+
+    fn close_interval(&mut self, next: i64) {
+        let i = std::mem::replace(
+            &mut self.interval,
+            Interval {
+                number: next,
+                ..Default::default()
+            },
+        );
+        if i.packets == 0 {
+            return;
+        }
+        let rate = i.bytes as f64 * 8.0 / (RATE_INTERVAL_NS as f64 / 1e9);
+        let class = (rate.max(1.0).log2() * 4.0).floor() as i32;
+        let (sum, intervals) = self.classes.entry(class).or_default();
+        *intervals += 1;
+        sum.packets += i.packets;
+        sum.reordered += i.reordered;
+        sum.extents += i.extents;
+        sum.late_ns += i.late_ns;
+    }
+
+    /// An original arrived in order; `label` is its packet number.
+    #[inline]
+    pub(crate) fn in_order(&mut self, label: u64) {
+        self.arrived += 1;
+        self.rd.update(label);
+        if self.burst > 0 {
+            self.end_burst();
+        }
+    }
+
+    fn end_burst(&mut self) {
+        self.bursts.count += 1;
+        self.bursts.lengths.add(self.burst);
+        self.burst = 0;
+    }
+
+    /// An original arrived late.
+    pub(crate) fn late(&mut self, place: Place, late: Late, label: u64, basis: Basis) {
+        self.arrived += 1;
+        self.burst += 1;
+        self.rd.update(label);
+        let basis = if late.opener_unsure {
+            basis.weaker(Reason::AckCompression)
+        } else {
+            basis
+        };
+        if basis.confidence == Confidence::Ambiguous {
+            self.ambiguous += 1;
+        } else {
+            self.reordered += 1;
+            self.extents.add(u64::from(late.extent));
+            self.late_ns.add(late.late_ns.max(0) as u64);
+            self.extent_bytes.add(late.bytes);
+            self.max_late_ns = self.max_late_ns.max(late.late_ns);
+            self.interval.reordered += 1;
+            self.interval.extents += u64::from(late.extent);
+            self.interval.late_ns += late.late_ns.max(0);
+        }
+        self.push(place, Kind::Reordered, basis, Some(late));
+    }
+
+    /// A late arrival of which only the fact is known, not how far (no SACK).
+    pub(crate) fn late_unmeasured(&mut self, place: Place, basis: Basis) {
+        self.arrived += 1;
+        self.burst += 1;
+        if basis.confidence == Confidence::Ambiguous {
+            self.ambiguous += 1;
+        } else {
+            self.reordered += 1;
+            self.interval.reordered += 1;
+        }
+        self.push(place, Kind::Reordered, basis, None);
+    }
+
+    /// An original never arrived.
+    pub(crate) fn lost(&mut self, place: Place, basis: Basis) {
+        if basis.confidence == Confidence::Ambiguous {
+            self.ambiguous += 1;
+        } else {
+            self.lost += 1;
+        }
+        self.push(place, Kind::Lost, basis, None);
+    }
+
+    fn push(&mut self, place: Place, kind: Kind, basis: Basis, late: Option<Late>) {
+        if !self.keep_events {
+            return;
+        }
+        self.events.push(Event {
+            kind,
+            confidence: basis.confidence,
+            evidence: basis.evidence,
+            reason: basis.reason,
+            half: self.half,
+            at_ns: place.at_ns,
+            frame: place.frame,
+            proof_frame: place.proof_frame,
+            seq_offset: place.start.max(0) as u64,
+            len: place.len,
+            extent: late.map(|l| l.extent),
+            extent_bytes: late.map(|l| l.bytes),
+            late_ns: late.map(|l| l.late_ns),
+        });
+    }
+
+    /// Originals known to have arrived.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// How late the late ones of this flow are (median), nanoseconds; `None` for too few.
+    pub(crate) fn usual_late_ns(&self) -> Option<i64> {
+        const ENOUGH: u64 = 5;
+        let median = self
+            .late_ns
+            .quantile(0.5)
+            .filter(|_| self.late_ns.count() >= ENOUGH)?;
+        i64::try_from(median).ok()
+    }
+
+    /// Originals lost for sure.
+    pub(crate) fn losses(&self) -> u64 {
+        self.lost
+    }
+
+    /// The summary, the bursts, the rate classes and the events, in the order of time.
+    pub(crate) fn finish(mut self) -> (Reordering, Bursts, Vec<RateClass>, Vec<Event>) {
+        if self.burst > 0 {
+            self.end_burst();
+        }
+        self.close_interval(0);
+        let rd = self.rd.finish();
+        let reordering = Reordering {
+            arrived: self.arrived,
+            reordered: self.reordered,
+            ambiguous: self.ambiguous,
+            extents: self.extents,
+            late_ns: self.late_ns,
+            extent_bytes: self.extent_bytes,
+            mean_displacement: rd.mean_displacement(),
+            entropy: rd.entropy(),
+            rd: rd.density().collect(),
+        };
+        self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
+        let by_rate = self
+            .classes
+            .into_iter()
+            .map(|(c, (sum, n))| rate_class(c, &sum, n));
+        (reordering, self.bursts, by_rate.collect(), self.events)
+    }
+}
+
+fn rate_class(class: i32, sum: &Interval, intervals: u64) -> RateClass {
+    let per = |total: f64| {
+        if sum.reordered == 0 {
+            0.0
+        } else {
+            total / sum.reordered as f64
+        }
+    };
+    RateClass {
+        rate_bps: (f64::from(class) / 4.0).exp2() as u64,
+        intervals,
+        packets: sum.packets,
+        reordered: sum.reordered,
+        mean_extent: per(sum.extents as f64),
+        mean_late_ns: per(sum.late_ns as f64),
+    }
+}

@@ -1,0 +1,154 @@
+//! One connection: both directions, the handshake, and the vantage point they share.
+
+use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+
+use crate::config::Config;
+use crate::result::FlowReport;
+use crate::side::{End, Hello, Shared, Side};
+use crate::vantage::Position;
+
+/// A connection as the tracker holds it.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) key: FlowKey,
+    pub(crate) reuse: u32,
+    pub(crate) last_ns: i64,
+    first_ns: i64,
+    sides: [Side; 2],
+    position: Position,
+    /// Segments that wait until the vantage point is known.
+    waiting: Option<Vec<(Dir, Segment)>>,
+    reset: bool,
+    answered: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(key: FlowKey, reuse: u32, now: i64, config: &Config) -> Self {
+        Connection {
+            key,
+            reuse,
+            last_ns: now,
+            first_ns: now,
+            sides: [Side::default(), Side::default()],
+            position: Position::default(),
+            waiting: config.vantage.is_none().then(Vec::new),
+            reset: false,
+            answered: false,
+        }
+    }
+
+    /// True when `seg` opens a new connection with the same addresses and ports.
+    pub(crate) fn is_reuse(&self, dir: Dir, seg: &Segment) -> bool {
+        if !seg.flags.any(TcpFlags::SYN) || seg.flags.any(TcpFlags::ACK | TcpFlags::RST) {
+            return false;
+        }
+        match self.sides[dir.index()].hello {
+            Some(hello) => hello.isn != seg.seq,
+            // Mid-flow so far, or the other end of a simultaneous open (RFC 9293 section 3.5).
+            None => self.sides[dir.reverse().index()].hello.is_none() || self.closed(),
+        }
+    }
+
+    /// Both directions are finished, or it was reset.
+    pub(crate) fn closed(&self) -> bool {
+        self.reset || (self.sides[0].fin && self.sides[1].fin)
+    }
+
+    /// The next segment.
+    #[inline]
+    pub(crate) fn push(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        if seg.ts_ns < self.last_ns {
+            self.sides[dir.index()].note_reversal();
+        } else {
+            self.last_ns = seg.ts_ns;
+        }
+        self.position.observe(dir, seg);
+        let Some(waiting) = &mut self.waiting else {
+            return self.handle(dir, seg, config);
+        };
+        waiting.push((dir, *seg));
+        if self.position.settled() {
+            self.release(config);
+        }
+    }
+
+    fn release(&mut self, config: &Config) {
+        for (dir, seg) in self.waiting.take().unwrap_or_default() {
+            self.handle(dir, &seg, config);
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        let side = &mut self.sides[dir.index()];
+        let (fresh, vanished) = side.observe(seg);
+        if !fresh {
+            return;
+        }
+        if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
+            self.control(dir, seg);
+        }
+        if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
+            let shared = self.shared(dir);
+            let to_sender = self.position.to_sender(dir);
+            let (position, answered) = (&self.position, self.answered);
+            self.sides[dir.index()].data(seg, vanished, &shared, to_sender, || {
+                (
+                    position.choose(dir, config.vantage, answered),
+                    config.clone(),
+                )
+            });
+        }
+        self.answered |= seg.flags.any(TcpFlags::ACK);
+        let by_id = self.sides[dir.index()].ids_count();
+        let answer = self.position.to_sender(dir);
+        self.sides[dir.reverse().index()].acknowledged(seg, by_id, answer);
+    }
+
+    fn control(&mut self, dir: Dir, seg: &Segment) {
+        let side = &mut self.sides[dir.index()];
+        if seg.flags.any(TcpFlags::SYN) {
+            side.hello = Some(Hello {
+                isn: seg.seq,
+                mss: seg.mss,
+                sack: seg.has(Has::SACK_PERMITTED),
+                timestamps: seg.has(Has::TIMESTAMPS),
+            });
+        }
+        side.fin |= seg.flags.any(TcpFlags::FIN);
+        self.reset |= seg.flags.any(TcpFlags::RST);
+    }
+
+    fn shared(&self, dir: Dir) -> Shared {
+        let (ours, theirs) = (&self.sides[dir.index()], &self.sides[dir.reverse().index()]);
+        match (ours.hello, theirs.hello) {
+            (Some(a), Some(b)) => Shared {
+                sack: Some(a.sack && b.sack),
+                timestamps: a.timestamps && b.timestamps,
+                peer_mss: b.mss,
+            },
+            _ => Shared {
+                sack: None,
+                timestamps: ours.speaks_timestamps() && theirs.speaks_timestamps(),
+                peer_mss: theirs.hello.map_or(0, |h| h.mss),
+            },
+        }
+    }
+
+    /// The reports on the directions that carried data.
+    pub(crate) fn finish(mut self, config: &Config, out: &mut Vec<FlowReport>) {
+        self.release(config);
+        let dirs = [Dir::LowToHigh, Dir::HighToLow];
+        let ends = dirs.map(|dir| End {
+            shared: self.shared(dir),
+            choice: self.position.choose(dir, config.vantage, self.answered),
+            reuse: self.reuse,
+            first_ns: self.first_ns,
+            last_ns: self.last_ns,
+        });
+        for (dir, end) in dirs.into_iter().zip(ends) {
+            let side = std::mem::take(&mut self.sides[dir.index()]);
+            out.extend(side.finish(&self.key, dir, &end));
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Original or retransmission: what a copy of data below the highest seen gives away.
+//!
+//! An original was sent before any transmission of higher data, a retransmission after. Whatever
+//! the sender counts up a packet (IPv4 identification) or by time (timestamps) tells them apart.
+
+use inorder_wire::{Has, Segment};
+
+use crate::collect::Basis;
+use crate::result::{Evidence, Reason};
+
+/// Whether a host's IPv4 identification counts its packets.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct IdCounter {
+    last: Option<u16>,
+    good: u32,
+    bad: u32,
+}
+
+/// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
+const MAX_STEP: i16 = 1_024;
+
+impl IdCounter {
+    /// The next packet of this host in capture order; how far the counter went, if it did.
+    #[inline]
+    pub(crate) fn observe(&mut self, seg: &Segment) -> Option<i16> {
+        if !seg.has(Has::IP_ID) {
+            return None;
+        }
+        let Some(last) = self.last else {
+            self.last = Some(seg.ip_id);
+            return None;
+        };
+        let step = seg.ip_id.wrapping_sub(last) as i16;
+        match step {
+            1..=MAX_STEP => {
+                self.good += 1;
+                self.last = Some(seg.ip_id);
+            }
+            // A late or duplicated packet says nothing about the counter.
+            ..=-1 if step >= -MAX_STEP => {}
+            _ => {
+                self.bad += 1;
+                self.last = Some(seg.ip_id);
+            }
+        }
+        Some(step)
+    }
+
+    /// True when the field has behaved as a counter so far.
+    #[inline]
+    pub(crate) fn trusted(&self) -> bool {
+        self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good)
+    }
+}
+
+/// What is known of the transmissions of higher data, kept with each hole.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+pub(crate) struct Above {
+    pub(crate) ip_id: u16,
+    pub(crate) tsval: u32,
+    pub(crate) at_ns: i64,
+}
+
+impl Above {
+    pub(crate) fn of(seg: &Segment) -> Self {
+        Above {
+            ip_id: seg.ip_id,
+            tsval: seg.tsval,
+            at_ns: seg.ts_ns,
+        }
+    }
+}
+
+/// What a copy is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Copy {
+    /// The first transmission of its bytes.
+    Original(Basis),
+    /// A later one.
+    Retransmission(Basis),
+}
+
+/// What can be used to tell copies of one flow apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Means {
+    /// The identification counts ([`IdCounter::trusted`]).
+    pub(crate) ip_id: bool,
+    /// Both ends use timestamps.
+    pub(crate) timestamps: bool,
+    /// Capture point to sender and back, nanoseconds.
+    pub(crate) to_sender_ns: Option<i64>,
+    /// When the sender can first have known of the hole, nanoseconds.
+    pub(crate) news_ns: i64,
+    /// Delay of clear retransmissions after the news, nanoseconds.
+    pub(crate) usual_ns: Option<i64>,
+}
+
+/// Tells whether `seg` is an original, given the transmission of higher data that opened its hole.
+pub(crate) fn tell(seg: &Segment, above: &Above, means: &Means) -> Copy {
+    if means.ip_id && seg.has(Has::IP_ID) {
+        return by_ip_id(seg, above, means);
+    }
+    if means.timestamps && seg.has(Has::TIMESTAMPS) {
+        let basis = Basis::certain(Evidence::ArrivalTimestamps);
+        match seg.tsval.wrapping_sub(above.tsval) as i32 {
+            ..0 => return Copy::Original(basis),
+            0 => return same_tick(seg, means),
+            _ => return Copy::Retransmission(basis),
+        }
+    }
+    by_timing(seg, means)
+}
+
+fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
+    let basis = Basis::certain(Evidence::ArrivalIpId);
+    let before = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
+    let stamped = means.timestamps && seg.has(Has::TIMESTAMPS);
+    let ticks = if stamped {
+        seg.tsval.wrapping_sub(above.tsval) as i32
+    } else {
+        0
+    };
+    match (before, ticks) {
+        // The counter has come round while the packet was under way.
+        (true, 1..) => Copy::Retransmission(Basis::certain(Evidence::ArrivalTimestamps)),
+        (false, ..0) => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
+        (true, _) => Copy::Original(basis),
+        (false, _) => Copy::Retransmission(basis),
+    }
+}
+
+/// Sent within one tick of higher data: a retransmission would need a round trip in between.
+fn same_tick(seg: &Segment, means: &Means) -> Copy {
+    /// The clocks of common stacks tick every 1, 4 or 10 ms.
+    const TICK_NS: i64 = 10_000_000;
+    match means.to_sender_ns {
+        Some(rtt) if seg.ts_ns - means.news_ns >= rtt && rtt < 2_000_000 => Copy::Retransmission(
+            Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::CoarseClock),
+        ),
+        None if seg.ts_ns - means.news_ns > TICK_NS => Copy::Retransmission(Basis::ambiguous(
+            Evidence::ArrivalTimestamps,
+            Reason::CoarseClock,
+        )),
+        _ => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
+    }
+}
+
+/// A retransmission needs news of the hole at the sender and a trip back.
+fn by_timing(seg: &Segment, means: &Means) -> Copy {
+    let evidence = Evidence::ArrivalTiming;
+    let elapsed = seg.ts_ns - means.news_ns;
+    let Some(rtt) = means.to_sender_ns else {
+        return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
+    };
+    if elapsed < rtt - rtt / 10 {
+        return Copy::Original(Basis::certain(evidence));
+    }
+    let usual = means.usual_ns.unwrap_or(rtt);
+    if elapsed > 3 * usual {
+        // Later than retransmissions of this flow come; a time-out would be later still.
+        return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
+    }
+    Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy))
+}
+
+/// The last few packets of one direction, to recognise a frame that was captured twice.
+#[derive(Clone, Debug)]
+pub(crate) struct Recent {
+    ring: [(u64, u64); 16],
+    next: usize,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Recent {
+            ring: [(0, 0); 16],
+            next: 0,
+        }
+    }
+}
+
+impl Recent {
+    fn print_of(seg: &Segment) -> (u64, u64) {
+        let numbers = u64::from(seg.seq) << 32 | u64::from(seg.ack);
+        let rest = u64::from(seg.tsval) << 32
+            | u64::from(seg.ip_id) << 16
+            | u64::from(seg.payload_len as u16);
+        // A print of zero marks an empty place.
+        (numbers ^ u64::from(seg.flags.0) << 56, rest | 1 << 63)
+    }
+
+    /// Remembers a packet.
+    #[inline]
+    pub(crate) fn push(&mut self, seg: &Segment) {
+        self.ring[self.next] = Self::print_of(seg);
+        self.next = (self.next + 1) % self.ring.len();
+    }
+
+    /// True when the very same packet came by before. Without an identification two packets that
+    /// agree in everything cannot be told from one captured twice.
+    pub(crate) fn contains(&self, seg: &Segment) -> bool {
+        seg.has(Has::IP_ID) && seg.ip_id != 0 && self.ring.contains(&Self::print_of(seg))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seg(ip_id: u16, tsval: u32, ts_ns: i64) -> Segment {
+        Segment {
+            ip_id,
+            tsval,
+            ts_ns,
+            has: Has::IP_ID | Has::TIMESTAMPS,
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn a_counter_is_trusted_and_a_random_field_is_not() {
+        let mut counter = IdCounter::default();
+        let mut random = IdCounter::default();
+        for i in 0..50u16 {
+            counter.observe(&seg(65_520u16.wrapping_add(i * 2), 0, 0));
+            random.observe(&seg(i.wrapping_mul(40_503), 0, 0));
+        }
+        assert!(counter.trusted());
+        assert!(!random.trusted());
+    }
+
+    #[test]
+    fn the_identification_tells_original_from_copy_across_its_wrap() {
+        let above = Above::of(&seg(3, 100, 0));
+        let means = Means {
+            ip_id: true,
+            timestamps: true,
+            ..Means::default()
+        };
+        assert!(matches!(
+            tell(&seg(65_534, 100, 10), &above, &means),
+            Copy::Original(_)
+        ));
+        assert!(matches!(
+            tell(&seg(9, 105, 10), &above, &means),
+            Copy::Retransmission(_)
+        ));
+        // 40,000 packets late: the timestamp, not the wrapped counter, is right.
+        assert!(matches!(
+            tell(&seg(30_000, 90, 10), &above, &means),
+            Copy::Original(_)
+        ));
+    }
+
+    #[test]
+    fn without_marks_only_a_copy_sooner_than_the_round_trip_is_an_original() {
+        let bare = |ts_ns| Segment {
+            ts_ns,
+            ..Segment::default()
+        };
+        let means = Means {
+            to_sender_ns: Some(1_000),
+            news_ns: 0,
+            ..Means::default()
+        };
+        let above = Above::default();
+        let sure = tell(&bare(500), &above, &means);
+        assert_eq!(
+            sure,
+            Copy::Original(Basis::certain(Evidence::ArrivalTiming))
+        );
+        let open = tell(&bare(1_500), &above, &means);
+        let lone = Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy);
+        assert_eq!(open, Copy::Retransmission(lone));
+    }
+}

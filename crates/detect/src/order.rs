@@ -1,0 +1,365 @@
+//! RFC 4737 on the arrivals of original transmissions, by byte ranges, in memory that depends on
+//! the holes and not on the packets.
+//!
+//! The first arrival with a larger number than a late one is always the arrival that opened the
+//! hole the late one falls in: remember it per hole, and extent (section 4.2) and late time
+//! (4.3) are differences. The dumb twin in the tests compares against the definitions.
+
+use std::collections::VecDeque;
+
+/// Holes remembered at once; beyond, the oldest is given up (its originals count as lost).
+const MAX_HOLES: usize = 16_384;
+/// Late arrivals remembered for the byte offset.
+const MAX_LATE: usize = 16_384;
+
+/// A range of originals not seen to arrive, below data that has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hole<T> {
+    /// First missing byte.
+    pub(crate) start: i64,
+    /// End of the missing bytes.
+    pub(crate) end: i64,
+    /// Arrival position of the packet that opened it.
+    pub(crate) opened_at: u64,
+    /// Its arrival time, nanoseconds.
+    pub(crate) opened_ns: i64,
+    /// The opener's place in the order is a guess.
+    pub(crate) opener_unsure: bool,
+    /// Bytes arrived before and with the opener.
+    bytes_before: u64,
+    /// Packet number of the first missing packet, by estimate from the sizes.
+    pub(crate) first_label: u64,
+    /// What the user of this structure wants to remember.
+    pub(crate) note: T,
+}
+
+/// A late arrival, measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Late {
+    /// RFC 4737 section 4.2, packets.
+    pub(crate) extent: u32,
+    /// RFC 4737 section 4.4, bytes.
+    pub(crate) bytes: u64,
+    /// RFC 4737 section 4.3, nanoseconds.
+    pub(crate) late_ns: i64,
+    /// The order of the first larger packet is a guess.
+    pub(crate) opener_unsure: bool,
+    /// Packet number by estimate.
+    pub(crate) label: u64,
+}
+
+/// What an arrival was.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Arrived {
+    /// At or above the next expected byte; the packet number by estimate.
+    InOrder(u64),
+    /// In a hole.
+    Late(Late),
+    /// Its bytes had arrived before (or the hole was given up).
+    Known,
+}
+
+/// Arrivals of originals and the holes they leave.
+#[derive(Debug)]
+pub(crate) struct Order<T> {
+    holes: VecDeque<Hole<T>>,
+    next: i64,
+    next_label: u64,
+    position: u64,
+    bytes: u64,
+    late: VecDeque<(u64, i64, u32)>,
+    mss: u32,
+}
+
+impl<T: Copy + Default> Order<T> {
+    /// Expects `next` first.
+    pub(crate) fn new(next: i64) -> Self {
+        Order {
+            holes: VecDeque::new(),
+            next,
+            next_label: 0,
+            position: 0,
+            bytes: 0,
+            late: VecDeque::new(),
+            mss: 1,
+        }
+    }
+
+    /// One past the highest byte that has arrived.
+    #[inline]
+    pub(crate) fn next(&self) -> i64 {
+        self.next
+    }
+
+    /// Originals that have arrived.
+    #[inline]
+    pub(crate) fn arrivals(&self) -> u64 {
+        self.position
+    }
+
+    /// Holes, lowest first.
+    pub(crate) fn holes(&self) -> &VecDeque<Hole<T>> {
+        &self.holes
+    }
+
+    /// The arrival of the original with bytes `[start, start + len)` at `now`. `unsure` says its
+    /// place among its neighbours is a guess. A new hole gets `note`.
+    #[inline]
+    pub(crate) fn arrive(
+        &mut self,
+        start: i64,
+        len: u32,
+        now: i64,
+        unsure: bool,
+        note: T,
+    ) -> Arrived {
+        self.mss = self.mss.max(len);
+        if start == self.next && len > 0 {
+            let label = self.next_label;
+            self.next_label += 1;
+            self.next += i64::from(len);
+            self.position += 1;
+            self.bytes += u64::from(len);
+            return Arrived::InOrder(label);
+        }
+        if start > self.next {
+            return self.skip_ahead(start, len, now, unsure, note);
+        }
+        self.fill(start, len, now)
+    }
+
+    /// Takes everything below `to` as sent and missing since `now`.
+    pub(crate) fn skip_to(&mut self, to: i64, now: i64, note: T) {
+        if to <= self.next {
+            return;
+        }
+        self.open_hole(to, now, false, note);
+        let hole = self.holes.back().copied();
+        if let Some(hole) = hole {
+            self.next_label = self.label_in(&hole, to).max(self.next_label + 1);
+        }
+        self.next = to;
+    }
+
+    fn open_hole(&mut self, end: i64, now: i64, opener_unsure: bool, note: T) {
+        let hole = Hole {
+            start: self.next,
+            end,
+            opened_at: self.position,
+            opened_ns: now,
+            opener_unsure,
+            bytes_before: self.bytes,
+            first_label: self.next_label,
+            note,
+        };
+        if self.holes.len() >= MAX_HOLES {
+            self.holes.pop_front();
+        }
+        self.holes.push_back(hole);
+    }
+
+    fn skip_ahead(
+        &mut self,
+        start: i64,
+        len: u32,
+        now: i64,
+        opener_unsure: bool,
+        note: T,
+    ) -> Arrived {
+        let missing = (start - self.next) as u64;
+        self.open_hole(start, now, opener_unsure, note);
+        let label = self.next_label + missing.div_ceil(u64::from(self.mss));
+        self.next_label = label + 1;
+        self.next = start + i64::from(len);
+        self.position += 1;
+        self.bytes += u64::from(len);
+        Arrived::InOrder(label)
+    }
+
+    fn fill(&mut self, start: i64, len: u32, now: i64) -> Arrived {
+        let end = start + i64::from(len);
+        // The first hole that ends beyond `start`; a segment that straddles a hole's edge
+        // counts for the part in the hole.
+        let i = self.holes.partition_point(|h| h.end <= start);
+        let Some(hole) = self.holes.get(i).copied() else {
+            return Arrived::Known;
+        };
+        if hole.start >= end || len == 0 {
+            return Arrived::Known;
+        }
+        let (from, to) = (start.max(hole.start), end.min(hole.end));
+        let label = self.label_in(&hole, from);
+        let between = self.bytes - hole.bytes_before;
+        let lower: u64 = self
+            .late
+            .iter()
+            .rev()
+            .take_while(|&&(position, ..)| position > hole.opened_at)
+            .filter(|&&(_, s, _)| s < start)
+            .map(|&(.., l)| u64::from(l))
+            .sum();
+        let late = Late {
+            extent: u32::try_from(self.position - hole.opened_at).unwrap_or(u32::MAX),
+            bytes: between.saturating_sub(lower),
+            late_ns: now - hole.opened_ns,
+            opener_unsure: hole.opener_unsure,
+            label,
+        };
+        self.cut(i, hole, from, to);
+        if self.late.len() >= MAX_LATE {
+            self.late.pop_front();
+        }
+        self.late.push_back((self.position, start, len));
+        self.position += 1;
+        self.bytes += u64::from(len);
+        Arrived::Late(late)
+    }
+
+    fn label_in(&self, hole: &Hole<T>, at: i64) -> u64 {
+        hole.first_label + (at - hole.start) as u64 / u64::from(self.mss)
+    }
+
+    /// Changes the note of the missing bytes in `[from, to)`, splitting holes at its edges.
+    pub(crate) fn annotate(&mut self, from: i64, to: i64, mut change: impl FnMut(&mut T)) {
+        let mut i = self.holes.partition_point(|h| h.end <= from);
+        while let Some(hole) = self.holes.get(i).copied() {
+            if hole.start >= to {
+                break;
+            }
+            if hole.start < from {
+                self.split(i, hole, from);
+                i += 1;
+                continue;
+            }
+            if hole.end > to {
+                self.split(i, hole, to);
+            }
+            change(&mut self.holes[i].note);
+            i += 1;
+        }
+    }
+
+    fn split(&mut self, i: usize, hole: Hole<T>, at: i64) {
+        let right = Hole {
+            start: at,
+            first_label: self.label_in(&hole, at),
+            ..hole
+        };
+        self.holes[i].end = at;
+        self.holes.insert(i + 1, right);
+    }
+
+    /// Like [`Order::arrive`] for a late original that arrived earlier than now: at `position`.
+    pub(crate) fn arrive_back_at(
+        &mut self,
+        start: i64,
+        len: u32,
+        then: i64,
+        position: u64,
+    ) -> Arrived {
+        let arrived = self.fill(start, len, then);
+        match arrived {
+            Arrived::Late(late) => {
+                let later = self.position.saturating_sub(position + 1);
+                let extent = u64::from(late.extent).saturating_sub(later).max(1);
+                Arrived::Late(Late {
+                    extent: extent as u32,
+                    ..late
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// Takes `[from, to)` out of hole `i`.
+    fn cut(&mut self, i: usize, hole: Hole<T>, from: i64, to: i64) {
+        let right = Hole {
+            start: to,
+            first_label: self.label_in(&hole, to),
+            ..hole
+        };
+        match (from > hole.start, to < hole.end) {
+            (false, false) => {
+                self.holes.remove(i);
+            }
+            (false, true) => self.holes[i] = right,
+            (true, false) => self.holes[i].end = from,
+            (true, true) => {
+                self.holes[i].end = from;
+                self.holes.insert(i + 1, right);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LEN: u32 = 100;
+
+    /// Feeds packet numbers (each of 100 bytes) and lists (number, extent, bytes) of the late.
+    fn late_of(arrivals: &[i64]) -> Vec<(i64, u32, u64)> {
+        let mut order = Order::<()>::new(100);
+        let mut out = Vec::new();
+        for (t, &s) in arrivals.iter().enumerate() {
+            if let Arrived::Late(l) = order.arrive(s * 100, LEN, t as i64, false, ()) {
+                assert_eq!(
+                    l.late_ns,
+                    i64::from(l.extent),
+                    "positions and times agree here"
+                );
+                out.push((s, l.extent, l.bytes));
+            }
+        }
+        out
+    }
+
+    /// The definitions of RFC 4737, word by word.
+    fn late_by_definition(arrivals: &[i64]) -> Vec<(i64, u32, u64)> {
+        let mut next = 1;
+        let mut out = Vec::new();
+        for (i, &s) in arrivals.iter().enumerate() {
+            if s >= next {
+                next = s + 1;
+                continue;
+            }
+            let first = arrivals[..i].iter().position(|&o| o > s).unwrap();
+            let bytes = arrivals[..i].iter().filter(|&&o| o > s).count() as u64 * 100;
+            out.push((s, (i - first) as u32, bytes));
+        }
+        out
+    }
+
+    #[test]
+    fn examples_of_rfc_4737() {
+        assert_eq!(late_of(&[1, 2, 3, 5, 6, 7, 8, 4, 9, 10]), [(4, 4, 400)]);
+        assert_eq!(
+            late_of(&[1, 2, 3, 4, 7, 5, 6, 8, 9, 10]),
+            [(5, 1, 100), (6, 2, 100)]
+        );
+        assert_eq!(
+            late_of(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]),
+            [(4, 4, 400), (5, 5, 400), (6, 6, 400)]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_definitions(
+            keys in proptest::collection::vec((0u32..60, 0.0f64..1.0), 1..120),
+        ) {
+            // Each packet is delayed by its key; some are lost.
+            let mut sent: Vec<(u32, i64)> = keys
+                .iter()
+                .enumerate()
+                .filter(|(_, k)| k.1 > 0.1)
+                .map(|(i, k)| (i as u32 + k.0, i as i64 + 1))
+                .collect();
+            sent.sort_unstable();
+            let arrivals: Vec<i64> = sent.into_iter().map(|p| p.1).collect();
+            prop_assert_eq!(late_of(&arrivals), late_by_definition(&arrivals));
+        }
+    }
+}

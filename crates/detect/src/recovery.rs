@@ -1,0 +1,150 @@
+//! Recovery phases: when the sender took something for lost, and whether anything was.
+
+use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
+
+/// Phases whose retransmissions may still get their verdict.
+const MAX_OPEN: usize = 4_096;
+
+#[derive(Clone, Copy, Debug)]
+struct Phase {
+    recovery: Recovery,
+    needed: u32,
+    spurious: u32,
+}
+
+impl Phase {
+    fn verdict(&self) -> RecoveryVerdict {
+        if self.needed > 0 {
+            RecoveryVerdict::Loss
+        } else if self.spurious == self.recovery.retransmissions {
+            RecoveryVerdict::Spurious
+        } else {
+            RecoveryVerdict::Ambiguous
+        }
+    }
+}
+
+/// Recognises phases (RFC 6582 "recover": from the first retransmission until what had been sent
+/// by then is acknowledged) and gathers the verdicts on their retransmissions.
+#[derive(Debug, Default)]
+pub(crate) struct RecoveryTracker {
+    phases: std::collections::VecDeque<Phase>,
+    first: u32,
+    recover: Option<i64>,
+    done: Recoveries,
+    keep: bool,
+}
+
+impl RecoveryTracker {
+    pub(crate) fn new(keep: bool) -> Self {
+        RecoveryTracker {
+            keep,
+            ..Self::default()
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, una: i64) {
+        if self.recover.is_some_and(|r| una >= r) {
+            self.recover = None;
+        }
+    }
+
+    /// A retransmission of `offset` at `now`; `highest` is one past the highest byte sent.
+    /// Returns the phase it belongs to, for [`RecoveryTracker::resolve`].
+    pub(crate) fn retransmitted(
+        &mut self,
+        now: i64,
+        offset: i64,
+        highest: i64,
+        timeout: bool,
+    ) -> u32 {
+        if self.recover.is_none() || self.phases.is_empty() {
+            self.recover = Some(highest);
+            if self.phases.len() >= MAX_OPEN {
+                self.close_oldest();
+            }
+            let recovery = Recovery {
+                start_ns: now,
+                seq_offset: offset.max(0) as u64,
+                retransmissions: 0,
+                timeout,
+                verdict: RecoveryVerdict::Ambiguous,
+            };
+            self.phases.push_back(Phase {
+                recovery,
+                needed: 0,
+                spurious: 0,
+            });
+        }
+        if let Some(last) = self.phases.back_mut() {
+            last.recovery.retransmissions += 1;
+        }
+        self.first + self.phases.len() as u32 - 1
+    }
+
+    /// A verdict on `copies` retransmissions of phase `id`.
+    pub(crate) fn resolve(&mut self, id: u32, verdict: Verdict, copies: u32) {
+        let index = id.wrapping_sub(self.first) as usize;
+        if let Some(phase) = self.phases.get_mut(index) {
+            match verdict {
+                Verdict::Needed => phase.needed += copies,
+                Verdict::Spurious => phase.spurious += copies,
+                Verdict::Ambiguous => {}
+            }
+        }
+    }
+
+    fn close_oldest(&mut self) {
+        if let Some(phase) = self.phases.pop_front() {
+            self.first += 1;
+            let verdict = phase.verdict();
+            self.done.total += 1;
+            match verdict {
+                RecoveryVerdict::Spurious => self.done.spurious += 1,
+                RecoveryVerdict::Ambiguous => self.done.ambiguous += 1,
+                RecoveryVerdict::Loss => {}
+            }
+            if self.keep {
+                self.done.list.push(Recovery {
+                    verdict,
+                    ..phase.recovery
+                });
+            }
+        }
+    }
+
+    /// The counts, and the phases when kept.
+    pub(crate) fn finish(mut self) -> Recoveries {
+        while !self.phases.is_empty() {
+            self.close_oldest();
+        }
+        self.done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_is_spurious_only_if_every_retransmission_was() {
+        let mut t = RecoveryTracker::new(true);
+        let a = t.retransmitted(1, 0, 1_000, false);
+        assert_eq!(
+            t.retransmitted(2, 100, 1_200, false),
+            a,
+            "same phase until 1000 is acked"
+        );
+        t.acknowledged(999);
+        t.acknowledged(1_000);
+        let b = t.retransmitted(9, 2_000, 3_000, true);
+        assert_ne!(a, b);
+        t.resolve(a, Verdict::Spurious, 2);
+        t.resolve(b, Verdict::Needed, 1);
+        let done = t.finish();
+        assert_eq!((done.total, done.spurious, done.ambiguous), (2, 1, 0));
+        assert!(done.list[1].timeout);
+    }
+}

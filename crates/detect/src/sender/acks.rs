@@ -1,0 +1,282 @@
+//! Acknowledgements back in the order the receiver emitted them.
+//!
+//! The path back reorders too, and an inference from ACKs in the wrong order is wrong. Where the
+//! receiver's IPv4 identification counts, it gives the order and tells which ACKs are missing;
+//! otherwise cumulative ACK, TSval, highest SACK edge and SACKed bytes do.
+
+use std::collections::VecDeque;
+
+use inorder_wire::{Has, Segment};
+
+/// ACKs held back at most while one before them may still come.
+const DEPTH: usize = 4_096;
+/// Give up waiting for a missing one after this long.
+const PATIENCE_NS: i64 = 50_000_000;
+/// Without an identification nothing says that one is missing, so all wait alike: this many
+/// and this long.
+const CONTENT_DEPTH: usize = 24;
+const CONTENT_PATIENCE_NS: i64 = 5_000_000;
+
+/// An acknowledgement in emission order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack {
+    pub(crate) seg: Segment,
+    /// Packets of the receiver missing just before this one, as far as can be known.
+    pub(crate) missing: u32,
+    /// Emitted before one that has been handed out already.
+    pub(crate) stale: bool,
+}
+
+/// What orders ACKs without an identification.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    ack: i64,
+    tsval: i64,
+    edge: i64,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Held {
+    order: i64,
+    key: Key,
+    seg: Segment,
+}
+
+/// The queue. Feed every packet of the receiver's direction, take ACKs out in order.
+#[derive(Debug, Default)]
+pub(crate) struct AckQueue {
+    held: VecDeque<Held>,
+    by_id: bool,
+    last_id: Option<u16>,
+    next_id: Option<i64>,
+    last_key: Option<Key>,
+    base: Option<Segment>,
+    pub(crate) seen: u64,
+    pub(crate) reordered: u64,
+    pub(crate) missing: u64,
+}
+
+impl AckQueue {
+    /// Takes `seg`, captured just now; `by_id` says the identification counts. ACKs whose turn
+    /// has come go to `out`.
+    #[inline]
+    pub(crate) fn push(&mut self, seg: &Segment, by_id: bool, mut out: impl FnMut(Ack)) {
+        self.seen += 1;
+        let by_id = by_id && seg.has(Has::IP_ID);
+        if by_id != self.by_id {
+            // What was held under the other rule goes first.
+            self.flush(&mut out);
+            self.by_id = by_id;
+            self.next_id = by_id
+                .then_some(self.last_id)
+                .flatten()
+                .map(|id| i64::from(id) + 1);
+        }
+        if by_id {
+            self.push_by_id(seg, &mut out);
+        } else {
+            if seg.has(Has::IP_ID) {
+                self.last_id = Some(seg.ip_id);
+            }
+            self.push_by_content(seg, &mut out);
+        }
+    }
+
+    fn push_by_id(&mut self, seg: &Segment, out: &mut impl FnMut(Ack)) {
+        let Some(next) = self.next_id else {
+            self.next_id = Some(i64::from(seg.ip_id) + 1);
+            out(Ack {
+                seg: *seg,
+                missing: 0,
+                stale: false,
+            });
+            return;
+        };
+        let id = next + i64::from(seg.ip_id.wrapping_sub(next as u16) as i16);
+        if id == next {
+            self.next_id = Some(next + 1);
+            out(Ack {
+                seg: *seg,
+                missing: 0,
+                stale: false,
+            });
+            if !self.held.is_empty() {
+                self.release_by_id(seg.ts_ns, out);
+            }
+            return;
+        }
+        if id < next {
+            // It was given up, or is a copy.
+            self.reordered += 1;
+            self.missing = self.missing.saturating_sub(1);
+            out(Ack {
+                seg: *seg,
+                missing: 0,
+                stale: true,
+            });
+            return;
+        }
+        let place = self.held.partition_point(|h| h.order <= id);
+        if place < self.held.len() {
+            self.reordered += 1;
+        }
+        self.held.insert(
+            place,
+            Held {
+                order: id,
+                key: Key::none(),
+                seg: *seg,
+            },
+        );
+        self.release_by_id(seg.ts_ns, out);
+    }
+
+    fn release_by_id(&mut self, now: i64, out: &mut impl FnMut(Ack)) {
+        while let Some(front) = self.held.front() {
+            let next = self.next_id.unwrap_or(front.order);
+            let overdue = self.held.len() > DEPTH || now - front.seg.ts_ns > PATIENCE_NS;
+            if front.order > next && !overdue {
+                return;
+            }
+            let missing = (front.order - next).max(0);
+            if let Some(held) = self.held.pop_front() {
+                self.hand_out_by_id(&held, missing, out);
+            }
+        }
+    }
+
+    fn hand_out_by_id(&mut self, held: &Held, missing: i64, out: &mut impl FnMut(Ack)) {
+        self.missing += missing as u64;
+        self.next_id = Some(held.order + 1);
+        out(Ack {
+            seg: held.seg,
+            missing: missing as u32,
+            stale: false,
+        });
+    }
+
+    fn push_by_content(&mut self, seg: &Segment, out: &mut impl FnMut(Ack)) {
+        let base = *self.base.get_or_insert(*seg);
+        let key = Key::of(seg, &base);
+        let place = self.held.partition_point(|h| h.key <= key);
+        if place < self.held.len() {
+            self.reordered += 1;
+        }
+        self.held.insert(
+            place,
+            Held {
+                order: 0,
+                key,
+                seg: *seg,
+            },
+        );
+        while let Some(front) = self.held.front() {
+            let aged = seg.ts_ns - front.seg.ts_ns > CONTENT_PATIENCE_NS;
+            let due = (aged && self.held.len() > CONTENT_DEPTH) || self.held.len() > DEPTH;
+            if !due {
+                return;
+            }
+            self.pop_by_content(out);
+        }
+    }
+
+    fn pop_by_content(&mut self, out: &mut impl FnMut(Ack)) {
+        if let Some(held) = self.held.pop_front() {
+            let stale = self.last_key.is_some_and(|last| held.key < last);
+            if !stale {
+                self.last_key = Some(held.key);
+            }
+            out(Ack {
+                seg: held.seg,
+                missing: 0,
+                stale,
+            });
+        }
+    }
+
+    /// Hands out everything that is still held.
+    pub(crate) fn flush(&mut self, mut out: impl FnMut(Ack)) {
+        while let Some(front) = self.held.front() {
+            if self.by_id {
+                let missing = self.next_id.map_or(0, |next| (front.order - next).max(0));
+                if let Some(held) = self.held.pop_front() {
+                    self.hand_out_by_id(&held, missing, &mut out);
+                }
+            } else {
+                self.pop_by_content(&mut out);
+            }
+        }
+    }
+}
+
+impl Key {
+    fn none() -> Self {
+        Key {
+            ack: 0,
+            tsval: 0,
+            edge: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Relative to the first ACK seen, so that wraps do not disturb the order.
+    fn of(seg: &Segment, base: &Segment) -> Self {
+        let far = |n: u32| i64::from(n.wrapping_sub(base.ack) as i32);
+        let mut edge = far(seg.ack);
+        let mut bytes = 0;
+        for &(left, right) in seg.sack_blocks() {
+            edge = edge.max(far(right));
+            bytes += u64::from(right.wrapping_sub(left));
+        }
+        Key {
+            ack: far(seg.ack),
+            tsval: i64::from(seg.tsval.wrapping_sub(base.tsval) as i32),
+            edge,
+            bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(ip_id: u16, number: u32) -> Segment {
+        Segment {
+            ip_id,
+            ack: number,
+            has: Has::IP_ID,
+            ts_ns: 0,
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn the_identification_restores_the_order_across_its_wrap_and_counts_what_is_missing() {
+        let mut q = AckQueue::default();
+        let mut got = Vec::new();
+        for (id, number) in [(65_534, 1), (0, 3), (65_535, 2), (3, 6), (1, 4)] {
+            q.push(&ack(id, number), true, |a| got.push((a.seg.ack, a.missing)));
+        }
+        q.flush(|a| got.push((a.seg.ack, a.missing)));
+        assert_eq!(got, [(1, 0), (2, 0), (3, 0), (4, 0), (6, 1)]);
+        assert_eq!((q.reordered, q.missing), (1, 1));
+    }
+
+    #[test]
+    fn without_it_the_content_does() {
+        let mut q = AckQueue::default();
+        let mut got = Vec::new();
+        for number in [10, 30, 20, 40] {
+            let seg = Segment {
+                ack: number,
+                ..Segment::default()
+            };
+            q.push(&seg, false, |a| got.push(a.seg.ack));
+        }
+        q.flush(|a| got.push(a.seg.ack));
+        assert_eq!(got, [10, 20, 30, 40]);
+        assert_eq!(q.reordered, 1);
+    }
+}

@@ -1,0 +1,274 @@
+//! What the sender has sent and what the receiver has reported of it.
+
+use std::collections::VecDeque;
+
+/// An original transmission that is not yet cumulatively acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sent {
+    pub(crate) start: i64,
+    pub(crate) sent_ns: i64,
+    pub(crate) frame: u64,
+    pub(crate) len: u32,
+    pub(crate) tsval: u32,
+    /// SACKed already.
+    pub(crate) reported: bool,
+    /// Index + 1 of its retransmissions in the board's slab, 0 for none.
+    copies: u32,
+}
+
+impl Sent {
+    pub(crate) fn end(&self) -> i64 {
+        self.start + i64::from(self.len)
+    }
+}
+
+/// The retransmissions of one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Copies {
+    pub(crate) count: u32,
+    pub(crate) phase: u32,
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+    pub(crate) first_tsval: u32,
+    pub(crate) last_tsval: u32,
+}
+
+impl Copies {
+    pub(crate) fn add(&mut self, now: i64, tsval: u32, phase: u32) {
+        if self.count == 0 {
+            self.first_ns = now;
+            self.first_tsval = tsval;
+        }
+        self.count += 1;
+        self.last_ns = now;
+        self.last_tsval = tsval;
+        self.phase = phase;
+    }
+}
+
+/// Sent segments in sequence order, from the lowest not cumulatively acknowledged.
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    sent: VecDeque<Sent>,
+    copies: Vec<Copies>,
+    free: Vec<u32>,
+}
+
+impl Board {
+    pub(crate) fn len(&self) -> usize {
+        self.sent.len()
+    }
+
+    pub(crate) fn get(&self, i: usize) -> Option<&Sent> {
+        self.sent.get(i)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.sent.iter()
+    }
+
+    /// A first transmission; usually the highest, seldom (capture order) in the middle.
+    #[inline]
+    pub(crate) fn insert(&mut self, start: i64, len: u32, sent_ns: i64, frame: u64, tsval: u32) {
+        let sent = Sent {
+            start,
+            sent_ns,
+            frame,
+            len,
+            tsval,
+            reported: false,
+            copies: 0,
+        };
+        match self.sent.back() {
+            Some(last) if last.start > start => {
+                let i = self.sent.partition_point(|s| s.start < start);
+                self.sent.insert(i, sent);
+            }
+            _ => self.sent.push_back(sent),
+        }
+    }
+
+    /// Index of the first segment that ends beyond `offset`.
+    #[inline]
+    pub(crate) fn find(&self, offset: i64) -> usize {
+        // Full segments are the rule: guess, then correct.
+        if let Some(front) = self.sent.front() {
+            if offset < front.end() {
+                return 0;
+            }
+            let guess = ((offset - front.start) / i64::from(front.len.max(1))) as usize;
+            if let Some(s) = self.sent.get(guess) {
+                if s.start <= offset && offset < s.end() {
+                    return guess;
+                }
+            }
+        }
+        self.sent.partition_point(|s| s.end() <= offset)
+    }
+
+    /// Takes the lowest segment off if it ends at or below `ack`.
+    #[inline]
+    pub(crate) fn pop_acked(&mut self, ack: i64) -> Option<(Sent, Option<Copies>)> {
+        let front = self.sent.front().copied()?;
+        if front.end() > ack {
+            return None;
+        }
+        self.sent.pop_front();
+        let copies = self.copies_of(&front).copied();
+        if front.copies > 0 {
+            self.free.push(front.copies - 1);
+        }
+        Some((front, copies))
+    }
+
+    pub(crate) fn copies_of(&self, sent: &Sent) -> Option<&Copies> {
+        self.copies.get((sent.copies as usize).wrapping_sub(1))
+    }
+
+    /// Marks segment `i` as reported; returns it as it was.
+    pub(crate) fn report(&mut self, i: usize) -> Option<(Sent, Option<Copies>)> {
+        let sent = self.sent.get_mut(i)?;
+        let before = *sent;
+        sent.reported = true;
+        let copies = self.copies_of(&before).copied();
+        Some((before, copies))
+    }
+
+    /// Notes a retransmission of segment `i`.
+    pub(crate) fn retransmitted(&mut self, i: usize, now: i64, tsval: u32, phase: u32) {
+        let Some(sent) = self.sent.get_mut(i) else {
+            return;
+        };
+        if sent.copies == 0 {
+            let slot = self.free.pop().unwrap_or(self.copies.len() as u32);
+            if slot as usize == self.copies.len() {
+                self.copies.push(Copies::default());
+            } else {
+                self.copies[slot as usize] = Copies::default();
+            }
+            sent.copies = slot + 1;
+        }
+        self.copies[sent.copies as usize - 1].add(now, tsval, phase);
+    }
+}
+
+/// Disjoint byte ranges above the cumulative ACK that the receiver has SACKed.
+#[derive(Debug, Default)]
+pub(crate) struct Ranges {
+    ranges: Vec<(i64, i64)>,
+}
+
+impl Ranges {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// One past the highest byte in any range.
+    pub(crate) fn top(&self) -> Option<i64> {
+        self.ranges.last().map(|r| r.1)
+    }
+
+    /// Forgets everything below `una`.
+    #[inline]
+    pub(crate) fn drop_below(&mut self, una: i64) {
+        if self.ranges.first().is_some_and(|r| r.0 < una) {
+            let gone = self.ranges.partition_point(|r| r.1 <= una);
+            self.ranges.drain(..gone);
+            if let Some(first) = self.ranges.first_mut() {
+                first.0 = first.0.max(una);
+            }
+        }
+    }
+
+    /// Adds `[from, to)`; the parts that were not there before go to `news`.
+    #[inline]
+    pub(crate) fn add(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) {
+        let first = self.ranges.partition_point(|r| r.1 < from);
+        match self.ranges.get(first) {
+            Some(&(a, b)) if a <= from && to <= b => return,
+            _ => {}
+        }
+        let mut last = first;
+        let (mut low, mut high, mut at) = (from, to, from);
+        while let Some(&(a, b)) = self.ranges.get(last) {
+            if a > to {
+                break;
+            }
+            if a > at {
+                news.push((at, a));
+            }
+            at = at.max(b);
+            low = low.min(a);
+            high = high.max(b);
+            last += 1;
+        }
+        if at < to {
+            news.push((at, to));
+        }
+        if last == first + 1 {
+            self.ranges[first] = (low, high);
+        } else {
+            self.ranges.splice(first..last, [(low, high)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_agree_with_a_bitmap(
+            adds in proptest::collection::vec((0i64..200, 1i64..40), 1..60),
+            una in 0i64..100,
+        ) {
+            let mut ranges = Ranges::default();
+            let mut bitmap = [false; 256];
+            for (i, &(from, len)) in adds.iter().enumerate() {
+                if i == adds.len() / 2 {
+                    ranges.drop_below(una);
+                    bitmap[..una as usize].fill(false);
+                }
+                let mut news = Vec::new();
+                ranges.add(from, from + len, &mut news);
+                let mut expected = Vec::new();
+                for b in from..from + len {
+                    if !bitmap[b as usize] {
+                        expected.push(b);
+                    }
+                    bitmap[b as usize] = true;
+                }
+                let got: Vec<i64> = news.iter().flat_map(|&(a, b)| a..b).collect();
+                prop_assert_eq!(got, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn segments_are_found_by_guess_and_by_search() {
+        let mut board = Board::default();
+        for (i, len) in [100u32, 100, 50, 100, 100].into_iter().enumerate() {
+            let start = [0, 100, 200, 250, 350][i];
+            board.insert(start, len, 0, i as u64, 0);
+        }
+        for (offset, index) in [
+            (0, 0),
+            (99, 0),
+            (100, 1),
+            (249, 2),
+            (250, 3),
+            (449, 4),
+            (450, 5),
+        ] {
+            assert_eq!(board.find(offset), index, "offset {offset}");
+        }
+        board.retransmitted(1, 5, 7, 0);
+        let (_, none) = board.pop_acked(100).unwrap();
+        assert_eq!(none, None);
+        assert!(board.pop_acked(150).is_none());
+        assert_eq!(board.pop_acked(200).unwrap().1.unwrap().count, 1);
+    }
+}

@@ -1,0 +1,133 @@
+//! Retransmitted segments that have been reported: which copy came first, and whether the
+//! original came at all.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use inorder_wire::Segment;
+
+use super::board::{Copies, Sent};
+use super::place_of;
+use crate::collect::Place;
+
+/// Segments remembered; the lowest is closed when there are more.
+const MAX_FILLED: usize = 16_384;
+
+/// Which copy a first report was about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum By {
+    /// The original.
+    Original,
+    /// A retransmission.
+    Copy,
+    /// Waiting in the log under this id.
+    Doubtful(u64),
+}
+
+/// One retransmitted and reported segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    pub(crate) place: Place,
+    pub(crate) tsval: u32,
+    pub(crate) copies: Copies,
+    pub(crate) first: By,
+    pub(crate) reported_ns: i64,
+    /// DSACKs seen for it.
+    pub(crate) duplicates: u32,
+    /// The original is known to have arrived, first or later.
+    pub(crate) original_in: bool,
+}
+
+impl Filled {
+    fn new(sent: &Sent, copies: Copies, ack: &Segment, first: By) -> Self {
+        Filled {
+            place: place_of(sent, ack),
+            tsval: sent.tsval,
+            copies,
+            first,
+            reported_ns: ack.ts_ns,
+            duplicates: 0,
+            original_in: first == By::Original,
+        }
+    }
+
+    /// The original came first.
+    pub(crate) fn known(sent: &Sent, copies: Copies, ack: &Segment) -> Self {
+        Self::new(sent, copies, ack, By::Original)
+    }
+
+    /// A retransmission came first.
+    pub(crate) fn by_copy(sent: &Sent, copies: Copies, ack: &Segment) -> Self {
+        Self::new(sent, copies, ack, By::Copy)
+    }
+
+    /// Not known yet; `id` in the log.
+    pub(crate) fn doubtful(sent: &Sent, copies: Copies, ack: &Segment, id: u64) -> Self {
+        Self::new(sent, copies, ack, By::Doubtful(id))
+    }
+
+    fn end(&self) -> i64 {
+        self.place.start + i64::from(self.place.len)
+    }
+}
+
+/// An ACK without cause: its id in the log, its time, and the receiver's TS.Recent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bare {
+    pub(super) id: u64,
+    pub(super) at_ns: i64,
+    pub(super) recent: u32,
+}
+
+/// Filled segments by first byte.
+#[derive(Debug, Default)]
+pub(crate) struct FilledMap {
+    map: BTreeMap<i64, Filled>,
+    /// ACKs without cause that wait for their hole.
+    pub(super) bares: VecDeque<Bare>,
+}
+
+impl FilledMap {
+    pub(crate) fn insert(&mut self, filled: Filled) {
+        self.map.insert(filled.place.start, filled);
+    }
+
+    pub(crate) fn get_mut(&mut self, start: i64) -> Option<&mut Filled> {
+        self.map.get_mut(&start)
+    }
+
+    /// The segment that `offset` falls in.
+    pub(crate) fn covering(&mut self, offset: i64) -> Option<&mut Filled> {
+        self.map
+            .range_mut(..=offset)
+            .next_back()
+            .map(|e| e.1)
+            .filter(|f| f.end() > offset)
+    }
+
+    /// First bytes of the segments in `[left, right)`.
+    pub(crate) fn starts_in(&self, left: i64, right: i64) -> Vec<i64> {
+        self.map
+            .range(left..right.max(left))
+            .map(|e| *e.0)
+            .collect()
+    }
+
+    /// Segments from `start` on.
+    pub(crate) fn from(&self, start: i64) -> impl Iterator<Item = &Filled> {
+        self.map.range(start..).map(|e| e.1)
+    }
+
+    /// The lowest, when there are too many.
+    pub(crate) fn pop_excess(&mut self) -> Option<Filled> {
+        if self.map.len() > MAX_FILLED {
+            self.pop()
+        } else {
+            None
+        }
+    }
+
+    /// The lowest.
+    pub(crate) fn pop(&mut self) -> Option<Filled> {
+        self.map.pop_first().map(|e| e.1)
+    }
+}

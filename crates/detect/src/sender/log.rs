@@ -1,0 +1,181 @@
+//! The arrivals at the receiver as its ACKs tell them, in order, some waiting for a verdict.
+//!
+//! RFC 4737 counts positions, so a segment whose arrival is doubtful (original or retransmission)
+//! holds back all that came after it until a later ACK, or the lack of one, decides.
+
+use std::collections::VecDeque;
+
+use crate::collect::{Basis, Collector, Place};
+use crate::order::{Arrived, Order};
+use crate::result::Reason;
+
+/// Entries that may wait at once; beyond, the oldest is decided as if its time were up.
+const MAX_WAITING: usize = 65_536;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Status {
+    /// An original arrived here.
+    Original(Basis),
+    /// Original or retransmission: a DSACK before the deadline tells.
+    Doubtful {
+        /// Nanoseconds.
+        deadline: i64,
+    },
+    /// A bare duplicate ACK: perhaps an old original that PAWS discarded (RFC 7323 section 5.3).
+    Bare {
+        /// Nanoseconds.
+        deadline: i64,
+    },
+    /// Not an arrival of an original after all.
+    Nothing,
+}
+
+/// One reported arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) place: Place,
+    pub(crate) status: Status,
+    /// Why its place among its neighbours is a guess.
+    pub(crate) unsure: Option<Reason>,
+}
+
+/// The log and the order it feeds.
+#[derive(Debug)]
+pub(crate) struct ArrivalLog {
+    entries: VecDeque<Entry>,
+    first: u64,
+    order: Order<()>,
+    /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
+    pub(crate) expired: Vec<i64>,
+}
+
+impl ArrivalLog {
+    pub(crate) fn new() -> Self {
+        ArrivalLog {
+            entries: VecDeque::new(),
+            first: 0,
+            order: Order::new(0),
+            expired: Vec::new(),
+        }
+    }
+
+    /// Appends; the id serves [`ArrivalLog::decide`].
+    #[inline]
+    pub(crate) fn push(&mut self, entry: Entry, out: &mut Collector) -> u64 {
+        if self.entries.is_empty() {
+            if let Status::Original(basis) = entry.status {
+                // Nothing waits: the common case never touches the queue.
+                record(&mut self.order, &entry, basis, out);
+                self.first += 1;
+                return self.first - 1;
+            }
+        }
+        self.entries.push_back(entry);
+        self.first + self.entries.len() as u64 - 1
+    }
+
+    /// Sets the status of entry `id`, if it still waits.
+    pub(crate) fn decide(&mut self, id: u64, status: Status) -> bool {
+        let Some(entry) = self.waiting_mut(id) else {
+            return false;
+        };
+        entry.status = status;
+        true
+    }
+
+    /// Makes the bare entry `id` the arrival of an original.
+    pub(crate) fn adopt(&mut self, id: u64, place: Place, basis: Basis) {
+        if let Some(entry) = self.waiting_mut(id) {
+            let proof = entry.place;
+            entry.place = Place {
+                at_ns: proof.at_ns,
+                proof_frame: proof.proof_frame,
+                ..place
+            };
+            entry.status = Status::Original(basis);
+        }
+    }
+
+    fn waiting_mut(&mut self, id: u64) -> Option<&mut Entry> {
+        let i = usize::try_from(id.checked_sub(self.first)?).ok()?;
+        self.entries.get_mut(i)
+    }
+
+    /// Passes on what is decided, up to the first entry that still waits at `now`.
+    #[inline]
+    pub(crate) fn settle(&mut self, now: i64, out: &mut Collector) {
+        while let Some(front) = self.entries.front() {
+            let full = self.entries.len() > MAX_WAITING;
+            match front.status {
+                Status::Original(basis) => record(&mut self.order, front, basis, out),
+                Status::Nothing => {}
+                Status::Doubtful { deadline } if now >= deadline || full => {
+                    self.expired.push(front.place.start);
+                }
+                Status::Bare { deadline } if now >= deadline || full => {}
+                _ => return,
+            }
+            self.entries.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// True when nothing waits.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+#[inline]
+fn record(order: &mut Order<()>, entry: &Entry, basis: Basis, out: &mut Collector) {
+    let place = entry.place;
+    let unsure = entry.unsure.is_some();
+    match order.arrive(place.start, place.len, place.at_ns, unsure, ()) {
+        Arrived::InOrder(label) => out.in_order(label),
+        Arrived::Late(late) => {
+            let basis = entry.unsure.map_or(basis, |reason| basis.weaker(reason));
+            out.late(place, late, late.label, basis);
+        }
+        Arrived::Known => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Evidence, Half};
+
+    fn entry(start: i64, status: Status) -> Entry {
+        let place = Place {
+            start,
+            len: 100,
+            at_ns: start,
+            ..Place::default()
+        };
+        Entry {
+            place,
+            status,
+            unsure: None,
+        }
+    }
+
+    #[test]
+    fn a_doubtful_arrival_holds_back_the_positions_behind_it() {
+        let sure = Status::Original(Basis::certain(Evidence::Sack));
+        let mut out = Collector::new(Half::EndToEnd, true);
+        let mut log = ArrivalLog::new();
+        log.push(entry(0, sure), &mut out);
+        log.push(entry(300, sure), &mut out);
+        let id = log.push(entry(100, Status::Doubtful { deadline: 1_000 }), &mut out);
+        log.push(entry(200, sure), &mut out);
+        log.settle(500, &mut out);
+        assert_eq!(out.arrived(), 2);
+        assert!(log.decide(id, Status::Nothing));
+        log.settle(500, &mut out);
+        let (reordering, .., events) = out.finish();
+        assert_eq!((reordering.arrived, reordering.reordered), (3, 1));
+        assert_eq!((events[0].seq_offset, events[0].extent), (200, Some(1)));
+    }
+}

@@ -1,0 +1,575 @@
+//! The sender's vantage: from data sent and ACKs received to what arrived when.
+//!
+//! Section III of the mobile-network paper (SACK, DSACK, timestamps, both together) and the
+//! detection draft, turned around: rebuild the order in which originals arrived at the receiver
+//! and compute RFC 4737 on it.
+
+mod acks;
+mod attribute;
+mod board;
+mod filled;
+mod log;
+mod no_sack;
+
+use inorder_wire::{Has, Segment, TcpFlags};
+
+use crate::collect::{Basis, Collector, Place};
+use crate::recovery::RecoveryTracker;
+use crate::result::{Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
+use crate::unwrap::Unwrapper;
+
+use acks::{Ack, AckQueue};
+use attribute::{Compression, First};
+use board::{Board, Copies, Ranges, Sent};
+use filled::{Filled, FilledMap};
+use log::{ArrivalLog, Entry, Status};
+use no_sack::NoSack;
+
+/// A segment reported for the first time by an ACK.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    sent: Sent,
+    copies: Option<Copies>,
+    unsure: Option<Reason>,
+    left_edge: bool,
+}
+
+/// What the connection negotiated; `None` where the handshake was not seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) sack: Option<bool>,
+    pub(crate) timestamps: bool,
+}
+
+/// The inference for one direction of one connection.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    board: Board,
+    ranges: Ranges,
+    queue: AckQueue,
+    log: ArrivalLog,
+    filled: FilledMap,
+    no_sack: NoSack,
+    compression: Compression,
+    collector: Collector,
+    recoveries: RecoveryTracker,
+    unwrap: Unwrapper,
+    options: Options,
+    sack_seen: bool,
+    dsack_seen: bool,
+    mss: u32,
+    highest: i64,
+    una: i64,
+    raw_una: i64,
+    last: Option<Segment>,
+    last_news_ns: i64,
+    min_rtt: Option<i64>,
+    rtt: Option<i64>,
+    data_packets: u64,
+    data_bytes: u64,
+    retransmissions: u64,
+    needed: u64,
+    spurious: u64,
+    missing: u64,
+    keep: bool,
+    list: Vec<Retransmission>,
+    reports: Vec<Report>,
+    news: Vec<(i64, i64)>,
+    ready: Vec<Ack>,
+}
+
+/// What [`Sender::finish`] tells.
+#[derive(Debug)]
+pub(crate) struct SenderEnd {
+    pub(crate) collector: Collector,
+    pub(crate) recoveries: Recoveries,
+    pub(crate) list: Vec<Retransmission>,
+    pub(crate) data_packets: u64,
+    pub(crate) data_bytes: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) needed: u64,
+    pub(crate) spurious: u64,
+    pub(crate) undecided: u64,
+    pub(crate) missing: u64,
+    pub(crate) acks: u64,
+    pub(crate) acks_reordered: u64,
+    pub(crate) acks_missing: u64,
+    pub(crate) min_rtt: Option<i64>,
+    pub(crate) rough: bool,
+    pub(crate) sack: bool,
+}
+
+impl Sender {
+    pub(crate) fn new(unwrap: Unwrapper, options: Options, keep: bool) -> Self {
+        Sender {
+            board: Board::default(),
+            ranges: Ranges::default(),
+            queue: AckQueue::default(),
+            log: ArrivalLog::new(),
+            filled: FilledMap::default(),
+            no_sack: NoSack::default(),
+            compression: Compression::default(),
+            collector: Collector::new(Half::EndToEnd, keep),
+            recoveries: RecoveryTracker::new(keep),
+            unwrap,
+            options,
+            sack_seen: false,
+            dsack_seen: false,
+            mss: 1,
+            highest: 0,
+            una: 0,
+            raw_una: 0,
+            last: None,
+            last_news_ns: i64::MIN,
+            min_rtt: None,
+            rtt: None,
+            data_packets: 0,
+            data_bytes: 0,
+            retransmissions: 0,
+            needed: 0,
+            spurious: 0,
+            missing: 0,
+            keep,
+            list: Vec::new(),
+            reports: Vec::new(),
+            news: Vec::new(),
+            ready: Vec::new(),
+        }
+    }
+
+    /// A round trip to the receiver is known to take as little as `ns` (handshake included).
+    #[inline]
+    pub(crate) fn note_rtt(&mut self, ns: i64) {
+        if ns > 0 && self.min_rtt.is_none_or(|m| ns < m) {
+            self.min_rtt = Some(ns);
+        }
+    }
+
+    /// A first transmission of `[start, start + len)`.
+    #[inline]
+    pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
+        self.data_packets += 1;
+        self.data_bytes += u64::from(len);
+        self.mss = self.mss.max(len);
+        self.collector.sent(seg.ts_ns, len);
+        let end = start + i64::from(len);
+        if end > self.highest {
+            self.highest = end;
+            self.unwrap.advance(end);
+        }
+        if start >= self.una {
+            self.board
+                .insert(start, len, seg.ts_ns, seg.frame, seg.tsval);
+        }
+    }
+
+    /// A retransmission of `[start, start + len)`.
+    pub(crate) fn retransmitted(&mut self, seg: &Segment, start: i64, len: u32) {
+        self.retransmissions += 1;
+        let patience = self
+            .min_rtt
+            .map_or(180_000_000, |rtt| (rtt * 2).max(180_000_000));
+        let timeout = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
+        let phase = self
+            .recoveries
+            .retransmitted(seg.ts_ns, start, self.highest, timeout);
+        let verdict = self.place_copy(seg, start, phase);
+        if verdict == Verdict::Spurious {
+            self.spurious += 1;
+            self.recoveries.resolve(phase, verdict, 1);
+        }
+        self.no_sack.retransmitted(seg.ts_ns);
+        if self.keep {
+            let seq_offset = start.max(0) as u64;
+            let (frame, at_ns) = (seg.frame, seg.ts_ns);
+            self.list.push(Retransmission {
+                frame,
+                at_ns,
+                seq_offset,
+                len,
+                verdict,
+            });
+        }
+    }
+
+    /// Books a copy where its segment is; `Ambiguous` while its fate is open.
+    fn place_copy(&mut self, seg: &Segment, start: i64, phase: u32) -> Verdict {
+        if start >= self.una {
+            let i = self.board.find(start);
+            match self.board.get(i) {
+                Some(s) if s.start > start => return Verdict::Ambiguous, // Never captured.
+                Some(s) if !s.reported => {
+                    self.board.retransmitted(i, seg.ts_ns, seg.tsval, phase);
+                    return Verdict::Ambiguous;
+                }
+                Some(_) => {}
+                None => return Verdict::Ambiguous,
+            }
+        }
+        match self.filled.covering(start) {
+            Some(f) if !f.original_in => {
+                f.copies.add(seg.ts_ns, seg.tsval, phase);
+                Verdict::Ambiguous
+            }
+            _ => Verdict::Spurious,
+        }
+    }
+
+    /// A packet of the receiver's direction, with or without data of its own; `by_id` says that
+    /// the receiver's IPv4 identification counts.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, seg: &Segment, by_id: bool) {
+        if seg.flags.any(TcpFlags::RST) || !seg.flags.any(TcpFlags::ACK) {
+            return;
+        }
+        let ack = self.unwrap.offset(seg.ack);
+        if ack > self.raw_una {
+            self.raw_una = ack;
+            self.recoveries.acknowledged(ack);
+        }
+        self.last_news_ns = seg.ts_ns;
+        if seg.sack_len > 0 {
+            self.sack_seen = true;
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        self.queue.push(seg, by_id, |ack| ready.push(ack));
+        for ack in ready.drain(..) {
+            self.process(&ack);
+        }
+        self.ready = ready;
+    }
+
+    fn without_sack(&self) -> bool {
+        !self.sack_seen && (self.options.sack == Some(false) || self.no_sack.evident())
+    }
+
+    fn process(&mut self, ack: &Ack) {
+        let seg = &ack.seg;
+        let number = self.unwrap.offset(seg.ack);
+        if number > self.highest {
+            self.beyond_the_capture(number);
+        }
+        let number = number.min(self.highest);
+        if self.options.sack != Some(true) && !self.sack_seen {
+            self.process_without_sack(ack, number);
+        } else {
+            self.process_with_sack(ack, number);
+        }
+        self.settle(seg.ts_ns);
+        if !ack.stale {
+            self.last = Some(*seg);
+        }
+    }
+
+    /// The receiver acknowledges what was never captured (or the FIN, one number).
+    fn beyond_the_capture(&mut self, number: i64) {
+        let bytes = number - self.highest;
+        if bytes > 1 {
+            self.missing += (bytes as u64).div_ceil(u64::from(self.mss.max(1)));
+            self.highest = number;
+            self.unwrap.advance(number);
+        }
+    }
+
+    fn process_with_sack(&mut self, ack: &Ack, number: i64) {
+        let dsack = self.dsack(&ack.seg, number);
+        let had_hole = !self.ranges.is_empty();
+        let advanced = number > self.una;
+        self.reports.clear();
+        if advanced {
+            self.pop_acked(number);
+        }
+        let covered = self.reports.len();
+        self.report_blocks(&ack.seg, dsack.is_some());
+        let reported = self.reports.len();
+        self.put_in_order(ack, covered, had_hole);
+        let reports = std::mem::take(&mut self.reports);
+        for report in &reports {
+            self.arrived(report, ack, had_hole);
+        }
+        self.reports = reports;
+        if let Some((left, right)) = dsack {
+            self.duplicate(left, right, ack);
+        } else if !advanced {
+            self.bare(ack, reported);
+            if let Some(last) = self.last.filter(|_| reported > 1 && ack.missing == 0) {
+                self.compression.observe(ack.seg.ts_ns - last.ts_ns);
+            }
+        }
+    }
+
+    fn pop_acked(&mut self, number: i64) {
+        while let Some((sent, copies)) = self.board.pop_acked(number) {
+            if !sent.reported {
+                self.reports.push(Report {
+                    sent,
+                    copies,
+                    unsure: None,
+                    left_edge: false,
+                });
+            }
+        }
+        self.una = number;
+        self.ranges.drop_below(number);
+    }
+
+    /// The duplicate a first block reports (RFC 2883 section 4).
+    fn dsack(&self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
+        let block = |i: usize| {
+            let &(l, r) = seg.sack_blocks().get(i)?;
+            let (l, r) = (self.unwrap.offset(l), self.unwrap.offset(r));
+            (l < r).then_some((l, r))
+        };
+        let first = block(0)?;
+        let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
+        (first.1 <= number || block(1).is_some_and(inside)).then_some(first)
+    }
+
+    /// Collects newly SACKed segments, the block that changed first (listed last) first.
+    fn report_blocks(&mut self, seg: &Segment, skip_first: bool) {
+        for i in (usize::from(skip_first)..seg.sack_blocks().len()).rev() {
+            let (left, right) = seg.sack[i];
+            let (left, right) = (self.unwrap.offset(left), self.unwrap.offset(right));
+            let (left, right) = (left.max(self.una), right.min(self.highest));
+            if left >= right {
+                continue;
+            }
+            self.news.clear();
+            self.ranges.add(left, right, &mut self.news);
+            for n in 0..self.news.len() {
+                let (from, to) = self.news[n];
+                self.report_range(from, to);
+            }
+        }
+    }
+
+    fn report_range(&mut self, from: i64, to: i64) {
+        let mut i = self.board.find(from);
+        while let Some(s) = self.board.get(i) {
+            if s.end() > to {
+                break;
+            }
+            if !s.reported && s.start >= from {
+                if let Some((sent, copies)) = self.board.report(i) {
+                    self.reports.push(Report {
+                        sent,
+                        copies,
+                        unsure: None,
+                        left_edge: false,
+                    });
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
+    ///
+    /// With a hole outstanding an arrival at the left edge is acknowledged at once, so it came
+    /// last; the rest is what SACK compression hides (Linux `tcp_comp_sack_*`), in no known order.
+    fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
+        let n = self.reports.len();
+        if covered > 0 {
+            self.reports[0].left_edge = true;
+        }
+        let sacked = n - covered;
+        let several = if had_hole { n > 1 } else { sacked > 1 };
+        if !several {
+            return;
+        }
+        let reason = if ack.missing > 0 {
+            Reason::AcksMissing
+        } else {
+            Reason::AckCompression
+        };
+        let from = if had_hole { 0 } else { covered };
+        for report in &mut self.reports[from..] {
+            report.unsure = Some(reason);
+        }
+        if had_hole && covered > 0 && ack.missing == 0 {
+            self.reports.rotate_left(1);
+            self.reports[n - 1].unsure = None;
+        }
+    }
+
+    fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
+        let now = ack.seg.ts_ns;
+        let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
+            if !had_hole || report.left_edge {
+                self.sample_rtt(now - report.sent.sent_ns, had_hole);
+            }
+            self.log_original(report, ack, Basis::certain(Evidence::Sack));
+            if let Some(copies) = report.copies {
+                // Retransmitted while the ACK was on its way.
+                self.spurious += u64::from(copies.count);
+                self.recoveries
+                    .resolve(copies.phase, Verdict::Spurious, copies.count);
+                self.filled
+                    .insert(Filled::known(&report.sent, copies, &ack.seg));
+            }
+            return;
+        };
+        match self.attribute(report, &copies, ack) {
+            First::Original(basis) => {
+                self.log_original(report, ack, basis);
+                self.spurious += u64::from(copies.count);
+                self.recoveries
+                    .resolve(copies.phase, Verdict::Spurious, copies.count);
+                self.filled
+                    .insert(Filled::known(&report.sent, copies, &ack.seg));
+            }
+            First::Retransmission => {
+                self.filled
+                    .insert(Filled::by_copy(&report.sent, copies, &ack.seg));
+                self.adopt_bare(report.sent.start, now);
+            }
+            First::Unknown => {
+                let wait = self
+                    .min_rtt
+                    .map_or(20_000_000, |rtt| (2 * rtt).max(20_000_000));
+                let entry = Entry {
+                    place: place_of(&report.sent, &ack.seg),
+                    status: Status::Doubtful {
+                        deadline: now + wait,
+                    },
+                    unsure: report.unsure,
+                };
+                let id = self.log.push(entry, &mut self.collector);
+                let doubtful = Filled::doubtful(&report.sent, copies, &ack.seg, id);
+                self.filled.insert(doubtful);
+            }
+        }
+        self.trim_filled();
+    }
+
+    fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
+        let entry = Entry {
+            place: place_of(&report.sent, &ack.seg),
+            status: Status::Original(basis),
+            unsure: report.unsure,
+        };
+        self.log.push(entry, &mut self.collector);
+    }
+
+    fn sample_rtt(&mut self, sample: i64, had_hole: bool) {
+        if sample <= 0 {
+            return;
+        }
+        self.min_rtt = Some(self.min_rtt.map_or(sample, |m| m.min(sample)));
+        if !had_hole {
+            // Gain 1/8 as in RFC 6298.
+            self.rtt = Some(self.rtt.map_or(sample, |r| r + (sample - r) / 8));
+        }
+    }
+
+    fn settle(&mut self, now: i64) {
+        if self.log.is_empty() {
+            return;
+        }
+        self.log.settle(now, &mut self.collector);
+        while let Some(start) = self.log.expired.pop() {
+            // No DSACK came: it was the retransmission that arrived.
+            if let Some(f) = self.filled.get_mut(start) {
+                f.first = filled::By::Copy;
+                let reported = f.reported_ns;
+                self.adopt_bare(start, reported);
+            }
+        }
+    }
+
+    fn trim_filled(&mut self) {
+        while let Some(f) = self.filled.pop_excess() {
+            self.close(&f);
+        }
+    }
+
+    /// Final verdict on a segment that a retransmission filled: no original came.
+    fn close(&mut self, f: &Filled) {
+        if f.original_in {
+            return;
+        }
+        self.needed += u64::from(f.copies.count);
+        self.recoveries
+            .resolve(f.copies.phase, Verdict::Needed, f.copies.count);
+        let evidence = if self.options.timestamps {
+            Evidence::Timestamps
+        } else {
+            Evidence::Sack
+        };
+        let basis = if self.dsack_seen || self.options.timestamps {
+            Basis::certain(evidence)
+        } else {
+            Basis::certain(evidence).weaker(Reason::WhichCopy)
+        };
+        self.collector.lost(f.place, basis);
+    }
+
+    /// The end of the capture or of the connection.
+    pub(crate) fn finish(mut self) -> SenderEnd {
+        let mut rest = Vec::new();
+        self.queue.flush(|ack| rest.push(ack));
+        for ack in &rest {
+            self.process(ack);
+        }
+        self.settle(i64::MAX);
+        let undecided = self.board.iter().filter(|s| !s.reported).count() as u64;
+        self.settle_list();
+        while let Some(f) = self.filled.pop() {
+            self.close(&f);
+        }
+        let rough = self.without_sack();
+        SenderEnd {
+            collector: self.collector,
+            recoveries: self.recoveries.finish(),
+            list: self.list,
+            data_packets: self.data_packets,
+            data_bytes: self.data_bytes,
+            retransmissions: self.retransmissions,
+            needed: self.needed,
+            spurious: self.spurious,
+            undecided,
+            missing: self.missing,
+            acks: self.queue.seen,
+            acks_reordered: self.queue.reordered,
+            acks_missing: self.queue.missing,
+            min_rtt: self.min_rtt,
+            rough,
+            sack: self.sack_seen || self.options.sack == Some(true),
+        }
+    }
+
+    fn settle_list(&mut self) {
+        let mut list = std::mem::take(&mut self.list);
+        for r in list.iter_mut().filter(|r| r.verdict == Verdict::Ambiguous) {
+            let start = r.seq_offset as i64;
+            let open = start >= self.una
+                && self
+                    .board
+                    .get(self.board.find(start))
+                    .is_none_or(|s| !s.reported);
+            r.verdict = match self.filled.covering(start) {
+                Some(f) if f.original_in => Verdict::Spurious,
+                Some(_) => Verdict::Needed,
+                None if open => Verdict::Ambiguous,
+                None => Verdict::Spurious,
+            };
+        }
+        self.list = list;
+    }
+
+    /// True when both ends are known to use timestamps and this ACK carries one.
+    fn stamped(&self, seg: &Segment) -> bool {
+        self.options.timestamps && seg.has(Has::TIMESTAMPS)
+    }
+}
+
+fn place_of(sent: &Sent, ack: &Segment) -> Place {
+    Place {
+        start: sent.start,
+        len: sent.len,
+        frame: sent.frame,
+        proof_frame: ack.frame,
+        at_ns: ack.ts_ns,
+        sent_ns: sent.sent_ns,
+    }
+}

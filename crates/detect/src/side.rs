@@ -1,0 +1,425 @@
+//! One direction of a connection: its data, and the ACKs that answer it.
+
+use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+
+use crate::arrival::{Arrival, Context, Piece};
+use crate::config::Config;
+use crate::copies::{IdCounter, Recent};
+use crate::points::Points;
+use crate::result::{AckPath, Event, Retransmission};
+use crate::result::{
+    Artefacts, Avoidance, FlowId, FlowReport, Half, PointKind, Recoveries, Reordering,
+    Retransmissions, Vantage, VantageChoice,
+};
+use crate::sender::{Options, Sender, SenderEnd};
+use crate::unwrap::Unwrapper;
+
+/// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
+const ETHERNET_PAYLOAD: u32 = 1_460;
+/// Payloads of full segments on links with an MTU of 9,000.
+const JUMBO: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
+
+/// What the SYN of one host said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hello {
+    pub(crate) isn: u32,
+    pub(crate) mss: u16,
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+}
+
+/// The two engines that follow one direction's data.
+#[derive(Debug)]
+struct Engines {
+    unwrap: Unwrapper,
+    arrival: Arrival,
+    sender: Option<Sender>,
+    points: Option<Points>,
+    una: i64,
+    choice: VantageChoice,
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+pub(crate) struct Side {
+    pub(crate) hello: Option<Hello>,
+    pub(crate) fin: bool,
+    ids: IdCounter,
+    recent: Recent,
+    duplicated: u64,
+    reversals: u64,
+    packets: u64,
+    bytes: u64,
+    max_payload: u32,
+    timestamps: bool,
+    sack_seen: bool,
+    engines: Option<Box<Engines>>,
+}
+
+/// What both directions share, as seen when a segment is handled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shared {
+    /// SACK negotiated; `None` without handshake.
+    pub(crate) sack: Option<bool>,
+    pub(crate) timestamps: bool,
+    /// MSS option of the data's receiver, 0 if unknown.
+    pub(crate) peer_mss: u16,
+}
+
+impl Side {
+    /// Looks at a packet this host sent, before the engines do. False for a frame that was
+    /// captured twice. The number is how many packets of the host vanished before it.
+    #[inline]
+    pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
+        let step = self.ids.observe(seg);
+        if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
+            self.duplicated += 1;
+            return (false, 0);
+        }
+        self.recent.push(seg);
+        if seg.has(Has::TIMESTAMPS) {
+            self.timestamps = true;
+        }
+        if seg.sack_len > 0 {
+            self.sack_seen = true;
+        }
+        let vanished = match step {
+            Some(s @ 2..=65) if self.ids.trusted() => (s - 1) as u8,
+            _ => 0,
+        };
+        (true, vanished)
+    }
+
+    pub(crate) fn note_reversal(&mut self) {
+        self.reversals += 1;
+    }
+
+    pub(crate) fn speaks_timestamps(&self) -> bool {
+        self.timestamps
+    }
+
+    /// Payload of a full segment on the wire.
+    #[inline]
+    fn mss(&mut self, seg: &Segment, shared: &Shared) -> u32 {
+        if shared.peer_mss > 0 {
+            let options = if shared.timestamps { 12 } else { 0 };
+            return u32::from(shared.peer_mss).saturating_sub(options).max(1);
+        }
+        let len = seg.payload_len;
+        if len > self.max_payload && (len <= ETHERNET_PAYLOAD || JUMBO.contains(&len)) {
+            self.max_payload = len;
+        }
+        if len > ETHERNET_PAYLOAD && self.max_payload < 1_000 {
+            return ETHERNET_PAYLOAD - if shared.timestamps { 12 } else { 0 };
+        }
+        self.max_payload.max(536)
+    }
+
+    /// Data of this direction.
+    #[inline]
+    pub(crate) fn data(
+        &mut self,
+        seg: &Segment,
+        vanished: u8,
+        shared: &Shared,
+        to_sender_ns: Option<i64>,
+        start: impl FnOnce() -> (VantageChoice, Config),
+    ) {
+        let mss = self.mss(seg, shared);
+        let syn = u32::from(seg.flags.any(TcpFlags::SYN));
+        let first = seg.seq.wrapping_add(syn);
+        if self.engines.is_none() {
+            let (choice, config) = start();
+            let base = self.hello.map_or(first, |h| h.isn.wrapping_add(1));
+            self.engines = Some(Box::new(Engines::new(base, choice, &config, shared)));
+        }
+        let syn_seen = self.hello.is_some();
+        let ip_id = self.ids.trusted();
+        let sack = shared.sack.unwrap_or(true);
+        let Some(engines) = self.engines.as_deref_mut() else {
+            return;
+        };
+        let cx = Context {
+            mss,
+            timestamps: shared.timestamps,
+            sack,
+            ip_id,
+            vanished,
+            to_sender_ns,
+            una: engines.una,
+            syn_seen,
+        };
+        let offset = engines.unwrap.offset(first);
+        engines.unwrap.advance(offset + i64::from(seg.payload_len));
+        let Engines {
+            arrival,
+            sender,
+            points,
+            ..
+        } = engines;
+        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
+        arrival.data(seg, offset, &cx, |piece, at, len| {
+            if piece == Piece::Again {
+                if let Some(sender) = sender {
+                    sender.retransmitted(seg, at, len);
+                }
+            } else {
+                *packets += 1;
+                *bytes += u64::from(len);
+                if let Some(sender) = sender {
+                    sender.sent(seg, at, len);
+                }
+            }
+            if let Some(points) = points {
+                let again = piece == Piece::Again;
+                let kind = if again {
+                    PointKind::Retransmission
+                } else {
+                    PointKind::Data
+                };
+                points.push(seg.ts_ns, at, kind);
+            }
+        });
+    }
+
+    /// A packet of the other host, for this direction's data; `by_id` says that host's
+    /// identification counts, `to_receiver_ns` how soon it answers at best.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, seg: &Segment, by_id: bool, to_receiver_ns: Option<i64>) {
+        let Some(engines) = self.engines.as_deref_mut() else {
+            return;
+        };
+        if !seg.flags.any(TcpFlags::ACK) || seg.flags.any(TcpFlags::RST) {
+            return;
+        }
+        let ack = engines.unwrap.offset(seg.ack);
+        if ack > engines.una {
+            engines.una = ack;
+            engines.arrival.acknowledged(ack);
+            if let Some(points) = &mut engines.points {
+                points.push(seg.ts_ns, ack, PointKind::Ack);
+            }
+        }
+        if let Some(sender) = &mut engines.sender {
+            if let Some(rtt) = to_receiver_ns {
+                sender.note_rtt(rtt);
+            }
+            sender.acknowledged(seg, by_id);
+        }
+    }
+
+    pub(crate) fn ids_count(&self) -> bool {
+        self.ids.trusted()
+    }
+
+    /// The report on this direction, if it carried data.
+    pub(crate) fn finish(mut self, key: &FlowKey, dir: Dir, end: &End) -> Option<FlowReport> {
+        let engines = *self.engines.take()?;
+        let (src, dst) = key.ends(dir);
+        let flow = FlowId {
+            src: src.socket_addr(),
+            dst: dst.socket_addr(),
+            overlay: key.overlay,
+            reuse: end.reuse,
+        };
+        Some(self.report(engines, flow, end))
+    }
+
+    fn report(self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
+        let mss = match end.shared.peer_mss {
+            0 => self.max_payload,
+            m => u32::from(m) - if end.shared.timestamps { 12 } else { 0 },
+        };
+        let cx = Context {
+            mss: mss.max(1),
+            timestamps: end.shared.timestamps,
+            sack: end.shared.sack.unwrap_or(true),
+            ip_id: self.ids.trusted(),
+            vanished: 0,
+            to_sender_ns: end.choice.to_sender_ns,
+            una: engines.una,
+            syn_seen: self.hello.is_some(),
+        };
+        let vantage = engines.choice.vantage;
+        let arrival = engines.arrival.finish(&cx);
+        let sender = engines.sender.map(Sender::finish);
+        let points = engines.points.map(Points::finish).unwrap_or_default();
+        let mut artefacts = Artefacts {
+            duplicated_frames: self.duplicated,
+            time_reversals: self.reversals,
+            ..Artefacts::default()
+        };
+        let choice = VantageChoice {
+            to_receiver_ns: end.choice.to_receiver_ns,
+            to_sender_ns: end.choice.to_sender_ns,
+            ..engines.choice
+        };
+        let ack_path = sender.as_ref().map_or_else(AckPath::default, |s| AckPath {
+            acks: s.acks,
+            reordered: s.acks_reordered,
+            missing: s.acks_missing,
+        });
+        let mut upstream = None;
+        let (rough, sack_used) = sender
+            .as_ref()
+            .map_or((false, self.sack_seen), |s| (s.rough, s.sack));
+        let min_rtt_ns = sender
+            .as_ref()
+            .and_then(|s| s.min_rtt)
+            .or(choice.to_sender_ns);
+        let main = match sender {
+            Some(s) => {
+                artefacts.missing_segments = s.missing;
+                let main = Main::from_sender(s);
+                if vantage == Vantage::Middle {
+                    upstream = Some(Box::new(arrival.collector.finish().0));
+                } else {
+                    artefacts.swapped_frames = arrival.collector.finish().0.reordered;
+                }
+                main
+            }
+            None => {
+                artefacts.missing_segments = arrival.missing;
+                Main::from_arrival(arrival, self.packets, self.bytes)
+            }
+        };
+        let (reordering, bursts, by_rate, events) = main.collector;
+        FlowReport {
+            flow,
+            vantage: choice,
+            first_ns: end.first_ns,
+            last_ns: end.last_ns,
+            syn_seen: self.hello.is_some(),
+            sack: end.shared.sack.unwrap_or(sack_used),
+            timestamps: end.shared.timestamps,
+            mss: cx.mss,
+            min_rtt_ns,
+            data_packets: main.packets,
+            data_bytes: main.bytes,
+            retransmissions: main.retransmissions,
+            losses: main.losses,
+            undecided: main.undecided,
+            avoidance: avoidance(&reordering),
+            reordering,
+            upstream,
+            rough,
+            bursts,
+            by_rate,
+            recoveries: main.recoveries,
+            ack_path,
+            artefacts,
+            what_if: Vec::new(),
+            events,
+            retransmission_list: main.list,
+            points,
+        }
+    }
+}
+
+impl Engines {
+    fn new(base: u32, choice: VantageChoice, config: &Config, shared: &Shared) -> Self {
+        let at_receiver = choice.vantage == Vantage::Receiver;
+        let half = if choice.vantage == Vantage::Middle {
+            Half::Upstream
+        } else {
+            Half::EndToEnd
+        };
+        let unwrap = Unwrapper::new(base);
+        let options = Options {
+            sack: shared.sack,
+            timestamps: shared.timestamps,
+        };
+        let sender = (!at_receiver).then(|| Sender::new(unwrap, options, config.keep_events));
+        let keep = config.keep_events && choice.vantage != Vantage::Sender;
+        Engines {
+            unwrap,
+            arrival: Arrival::new(half, keep),
+            sender,
+            points: config.keep_points.then(Points::new),
+            una: 0,
+            choice,
+        }
+    }
+}
+
+/// What the connection knows at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) shared: Shared,
+    pub(crate) choice: VantageChoice,
+    pub(crate) reuse: u32,
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+}
+
+type Collected = (
+    Reordering,
+    crate::result::Bursts,
+    Vec<crate::result::RateClass>,
+    Vec<Event>,
+);
+
+/// The half that speaks for the whole flow.
+struct Main {
+    collector: Collected,
+    packets: u64,
+    bytes: u64,
+    retransmissions: Retransmissions,
+    losses: u64,
+    undecided: u64,
+    recoveries: Recoveries,
+    list: Vec<Retransmission>,
+}
+
+impl Main {
+    fn from_sender(s: SenderEnd) -> Self {
+        let losses = s.collector.losses();
+        let decided = s.needed + s.spurious;
+        Main {
+            packets: s.data_packets,
+            bytes: s.data_bytes,
+            retransmissions: Retransmissions {
+                total: s.retransmissions,
+                needed: s.needed,
+                spurious: s.spurious,
+                ambiguous: s.retransmissions.saturating_sub(decided),
+            },
+            losses,
+            undecided: s.undecided,
+            recoveries: s.recoveries,
+            list: s.list,
+            collector: s.collector.finish(),
+        }
+    }
+
+    fn from_arrival(a: crate::arrival::ArrivalEnd, packets: u64, bytes: u64) -> Self {
+        let losses = a.collector.losses();
+        let decided = a.needed + a.spurious;
+        Main {
+            // Originals, lost ones included: the flow's, not the capture's.
+            packets: packets + losses,
+            bytes,
+            retransmissions: Retransmissions {
+                total: a.retransmissions,
+                needed: a.needed,
+                spurious: a.spurious,
+                ambiguous: a.retransmissions.saturating_sub(decided),
+            },
+            losses,
+            undecided: a.undecided,
+            recoveries: a.recoveries,
+            list: a.list,
+            collector: a.collector.finish(),
+        }
+    }
+}
+
+fn avoidance(reordering: &Reordering) -> Avoidance {
+    if reordering.extents.count() == 0 {
+        return Avoidance::default();
+    }
+    Avoidance {
+        dupthresh: u32::try_from(reordering.extents.max() + 1).ok(),
+        window_ns: i64::try_from(reordering.late_ns.max()).ok(),
+    }
+}

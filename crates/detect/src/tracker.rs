@@ -1,0 +1,140 @@
+//! All connections of a capture.
+
+use hashbrown::HashTable;
+use inorder_wire::{Dir, FlowKey, Segment};
+
+use crate::config::Config;
+use crate::connection::Connection;
+use crate::result::FlowReport;
+
+/// Segments between two looks for connections that are over.
+const SWEEP: u32 = 1 << 16;
+/// A closed connection is kept this long for stragglers, nanoseconds.
+const LINGER_NS: i64 = 5_000_000_000;
+
+/// Follows every connection; feed segments in capture order.
+///
+/// ```
+/// use inorder_detect::{Config, Tracker};
+/// use inorder_wire::{Endpoint, FlowKey, Segment};
+///
+/// let (key, dir) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
+/// let mut tracker = Tracker::new(Config::default());
+/// // Bytes 0-99, then 200-299, then the late 100-199.
+/// for (ts_ns, seq) in [(0, 0), (1_000, 200), (2_000, 100)] {
+///     let seg = Segment { ts_ns, seq, payload_len: 100, ..Segment::default() };
+///     tracker.push(&key, dir, &seg);
+/// }
+/// let flows = tracker.finish();
+/// assert_eq!(flows[0].data_packets, 3);
+/// ```
+#[derive(Debug)]
+pub struct Tracker {
+    config: Config,
+    index: HashTable<u32>,
+    connections: Vec<Option<Connection>>,
+    free: Vec<u32>,
+    last: Option<(FlowKey, u32)>,
+    until_sweep: u32,
+    done: Vec<FlowReport>,
+}
+
+impl Tracker {
+    /// No connections yet.
+    pub fn new(config: Config) -> Self {
+        Tracker {
+            config,
+            index: HashTable::new(),
+            connections: Vec::new(),
+            free: Vec::new(),
+            last: None,
+            until_sweep: SWEEP,
+            done: Vec::new(),
+        }
+    }
+
+    /// The next segment, in capture order; it goes `dir` on connection `key`.
+    #[inline]
+    pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
+        let slot = match self.last {
+            Some((last, slot)) if last == *key => slot,
+            _ => self.slot(key, seg.ts_ns),
+        };
+        self.last = Some((*key, slot));
+        let Some(Some(connection)) = self.connections.get_mut(slot as usize) else {
+            return;
+        };
+        if seg.flags.any(inorder_wire::TcpFlags::SYN) && connection.is_reuse(dir, seg) {
+            let reuse = connection.reuse + 1;
+            let next = Connection::new(*key, reuse, seg.ts_ns, &self.config);
+            let old = std::mem::replace(connection, next);
+            old.finish(&self.config, &mut self.done);
+        }
+        if let Some(Some(connection)) = self.connections.get_mut(slot as usize) {
+            connection.push(dir, seg, &self.config);
+        }
+        self.until_sweep -= 1;
+        if self.until_sweep == 0 {
+            self.sweep(seg.ts_ns);
+        }
+    }
+
+    fn slot(&mut self, key: &FlowKey, now: i64) -> u32 {
+        let hash = key.hash64();
+        let connections = &self.connections;
+        let same =
+            |&slot: &u32| matches!(connections.get(slot as usize), Some(Some(c)) if c.key == *key);
+        if let Some(&slot) = self.index.find(hash, same) {
+            return slot;
+        }
+        let connection = Connection::new(*key, 0, now, &self.config);
+        let slot = self.free.pop().unwrap_or(self.connections.len() as u32);
+        if slot as usize == self.connections.len() {
+            self.connections.push(Some(connection));
+        } else {
+            self.connections[slot as usize] = Some(connection);
+        }
+        let connections = &self.connections;
+        self.index.insert_unique(hash, slot, |&s| {
+            connections
+                .get(s as usize)
+                .and_then(Option::as_ref)
+                .map_or(0, |c| c.key.hash64())
+        });
+        slot
+    }
+
+    /// Closes what is over, so that memory follows the connections that live.
+    fn sweep(&mut self, now: i64) {
+        self.until_sweep = SWEEP;
+        self.last = None;
+        for slot in 0..self.connections.len() {
+            let over = self.connections[slot].as_ref().is_some_and(|c| {
+                let idle = now.saturating_sub(c.last_ns);
+                idle > self.config.idle_ns || (c.closed() && idle > LINGER_NS)
+            });
+            if !over {
+                continue;
+            }
+            if let Some(connection) = self.connections[slot].take() {
+                let found = self
+                    .index
+                    .find_entry(connection.key.hash64(), |&s| s as usize == slot);
+                if let Ok(entry) = found {
+                    entry.remove();
+                }
+                self.free.push(slot as u32);
+                connection.finish(&self.config, &mut self.done);
+            }
+        }
+    }
+
+    /// The reports, in the order in which the connections began.
+    pub fn finish(mut self) -> Vec<FlowReport> {
+        for connection in self.connections.drain(..).flatten() {
+            connection.finish(&self.config, &mut self.done);
+        }
+        self.done.sort_by_key(|f| (f.first_ns, f.flow));
+        self.done
+    }
+}

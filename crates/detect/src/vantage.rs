@@ -1,0 +1,259 @@
+//! Where on the path a capture was taken, from how soon each host answers.
+
+use inorder_wire::{Dir, Has, Segment, TcpFlags};
+
+use crate::result::{Vantage, VantageBasis, VantageChoice};
+
+/// Below this sum of both round trips, timing says more about the hosts than about the path.
+const MIN_PATH_NS: i64 = 50_000;
+
+/// Something sent towards a host whose answer is awaited.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// Sequence number the answer must acknowledge, or TSval it must echo.
+    number: u32,
+    at_ns: i64,
+}
+
+/// One host of a connection as the capture point sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Host {
+    /// Smallest time from a packet towards the host to its answer.
+    answer_ns: Option<i64>,
+    sequence: Option<Probe>,
+    timestamp: Option<Probe>,
+    last_tsval: Option<u32>,
+    highest: Option<u32>,
+    ttl: Option<u8>,
+}
+
+/// Which host the capture point is next to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Near {
+    Low,
+    High,
+    Neither,
+}
+
+/// Estimates both halves of the path; feed every segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Position {
+    hosts: [Host; 2],
+    handshake: bool,
+    packets: u32,
+}
+
+fn reaches(number: u32, target: u32) -> bool {
+    (number.wrapping_sub(target) as i32) >= 0
+}
+
+impl Position {
+    /// A segment that goes `dir`.
+    #[inline]
+    pub(crate) fn observe(&mut self, dir: Dir, seg: &Segment) {
+        self.packets = self.packets.saturating_add(1);
+        let (from, to) = (dir.index(), dir.reverse().index());
+        self.answer(from, seg);
+        self.ask(from, to, seg);
+    }
+
+    fn answer(&mut self, from: usize, seg: &Segment) {
+        let host = &mut self.hosts[from];
+        if host.ttl.is_none() {
+            host.ttl = Some(seg.ttl);
+        }
+        if let Some(probe) = host.sequence {
+            if seg.flags.any(TcpFlags::ACK) && reaches(seg.ack, probe.number) {
+                host.sequence = None;
+                host.sample(seg.ts_ns - probe.at_ns);
+                self.handshake |= self.packets <= 3;
+            }
+        }
+        let host = &mut self.hosts[from];
+        if let Some(probe) = host.timestamp {
+            if seg.has(Has::TIMESTAMPS) && reaches(seg.tsecr, probe.number) {
+                host.timestamp = None;
+                if seg.tsecr == probe.number {
+                    host.sample(seg.ts_ns - probe.at_ns);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, from: usize, to: usize, seg: &Segment) {
+        let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
+        let end = seg.seq.wrapping_add(numbers);
+        // Only data never sent before: the answer to a retransmission may be the original's.
+        if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
+            self.hosts[from].highest = Some(end);
+            if self.hosts[to].sequence.is_none() {
+                self.hosts[to].sequence = Some(Probe {
+                    number: end,
+                    at_ns: seg.ts_ns,
+                });
+            }
+        }
+        if seg.has(Has::TIMESTAMPS) {
+            let fresh = self.hosts[from]
+                .last_tsval
+                .is_none_or(|last| seg.tsval != last && reaches(seg.tsval, last));
+            if fresh {
+                self.hosts[from].last_tsval = Some(seg.tsval);
+                if self.hosts[to].timestamp.is_none() {
+                    self.hosts[to].timestamp = Some(Probe {
+                        number: seg.tsval,
+                        at_ns: seg.ts_ns,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Smallest round trip between capture point and the sender of what goes `dir`.
+    #[inline]
+    pub(crate) fn to_sender(&self, dir: Dir) -> Option<i64> {
+        self.hosts[dir.index()].answer_ns
+    }
+
+    /// True when more packets would hardly change the answer.
+    pub(crate) fn settled(&self) -> bool {
+        let Some(ratio) = self.ratio() else {
+            return self.packets >= 512;
+        };
+        let clear = !(0.1..=0.9).contains(&ratio);
+        (clear && self.handshake) || (clear && self.packets >= 48) || self.packets >= 512
+    }
+
+    /// Share of the path, by time, that lies on the low host's side.
+    fn ratio(&self) -> Option<f64> {
+        let (low, high) = (self.hosts[0].answer_ns?, self.hosts[1].answer_ns?);
+        (low + high >= MIN_PATH_NS).then(|| low as f64 / (low + high) as f64)
+    }
+
+    fn near(&self) -> (Near, VantageBasis) {
+        let timing = if self.handshake {
+            VantageBasis::Handshake
+        } else {
+            VantageBasis::Timing
+        };
+        let by_ttl = self.near_by_ttl();
+        match self.ratio() {
+            Some(r) if r < 0.2 => (Near::Low, timing),
+            Some(r) if r > 0.8 => (Near::High, timing),
+            // An end that is slow to answer looks like the middle; its TTL gives it away.
+            Some(r) if r < 0.4 && by_ttl == Near::Low => (Near::Low, VantageBasis::Ttl),
+            Some(r) if r > 0.6 && by_ttl == Near::High => (Near::High, VantageBasis::Ttl),
+            Some(_) => (Near::Neither, timing),
+            None if by_ttl != Near::Neither => (by_ttl, VantageBasis::Ttl),
+            None => self.near_by_one_side(),
+        }
+    }
+
+    fn near_by_ttl(&self) -> Near {
+        let untouched = |h: &Host| matches!(h.ttl, Some(32 | 64 | 128 | 255));
+        match (untouched(&self.hosts[0]), untouched(&self.hosts[1])) {
+            (true, false) => Near::Low,
+            (false, true) => Near::High,
+            _ => Near::Neither,
+        }
+    }
+
+    /// On one machine or in one room the sooner answer is the nearer host.
+    fn near_by_one_side(&self) -> (Near, VantageBasis) {
+        match (self.hosts[0].answer_ns, self.hosts[1].answer_ns) {
+            (Some(low), Some(high)) if low < high => (Near::Low, VantageBasis::Timing),
+            (Some(low), Some(high)) if low > high => (Near::High, VantageBasis::Timing),
+            _ => (Near::Neither, VantageBasis::Unknown),
+        }
+    }
+
+    /// The vantage point for data that goes `dir`; `answered` says that ACKs were seen.
+    pub(crate) fn choose(
+        &self,
+        dir: Dir,
+        forced: Option<Vantage>,
+        answered: bool,
+    ) -> VantageChoice {
+        let (near, basis) = self.near();
+        let sender_is = if dir == Dir::LowToHigh {
+            Near::Low
+        } else {
+            Near::High
+        };
+        let (vantage, basis) = match (forced, near, basis) {
+            (Some(vantage), ..) => (vantage, VantageBasis::Forced),
+            (None, _, VantageBasis::Unknown) if answered => (Vantage::Sender, basis),
+            (None, _, VantageBasis::Unknown) => (Vantage::Receiver, basis),
+            (None, Near::Neither, _) => (Vantage::Middle, basis),
+            (None, near, _) if near == sender_is => (Vantage::Sender, basis),
+            (None, ..) => (Vantage::Receiver, basis),
+        };
+        VantageChoice {
+            vantage,
+            basis,
+            to_receiver_ns: self.hosts[dir.reverse().index()].answer_ns,
+            to_sender_ns: self.to_sender(dir),
+        }
+    }
+}
+
+impl Host {
+    fn sample(&mut self, ns: i64) {
+        if ns >= 0 {
+            self.answer_ns = Some(self.answer_ns.map_or(ns, |a| a.min(ns)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(ms: i64, seq: u32, ack: u32, flags: u8) -> Segment {
+        Segment {
+            ts_ns: ms * 1_000_000,
+            seq,
+            ack,
+            flags: TcpFlags(flags),
+            ..Segment::default()
+        }
+    }
+
+    /// SYN at 0, SYN-ACK after `there`, ACK after `back` more, as the capture point sees them.
+    fn handshake(there: i64, back: i64) -> Position {
+        let mut p = Position::default();
+        p.observe(Dir::LowToHigh, &packet(0, 99, 0, TcpFlags::SYN));
+        let both = TcpFlags::SYN | TcpFlags::ACK;
+        p.observe(Dir::HighToLow, &packet(there, 499, 100, both));
+        p.observe(
+            Dir::LowToHigh,
+            &packet(there + back, 100, 500, TcpFlags::ACK),
+        );
+        p
+    }
+
+    #[test]
+    fn the_handshake_tells() {
+        for (there, back, vantage) in [
+            (10, 0, Vantage::Sender),
+            (0, 10, Vantage::Receiver),
+            (5, 6, Vantage::Middle),
+        ] {
+            let choice = handshake(there, back).choose(Dir::LowToHigh, None, true);
+            assert_eq!(
+                (choice.vantage, choice.basis),
+                (vantage, VantageBasis::Handshake)
+            );
+        }
+    }
+
+    #[test]
+    fn a_forced_vantage_is_taken_and_the_round_trips_still_told() {
+        let choice = handshake(10, 0).choose(Dir::LowToHigh, Some(Vantage::Middle), true);
+        assert_eq!(choice.vantage, Vantage::Middle);
+        assert_eq!(
+            (choice.to_receiver_ns, choice.to_sender_ns),
+            (Some(10_000_000), Some(0))
+        );
+    }
+}
