@@ -362,7 +362,7 @@ impl Occupancy {
 
     /// Mean occupancy after an arrival, packets.
     pub fn mean(&self) -> f64 {
-        self.density().map(|(k, p)| k as f64 * p).sum()
+        self.density().fold(0.0, |sum, (k, p)| sum + k as f64 * p)
     }
 
     /// The fullest the buffer got, packets.

@@ -114,11 +114,14 @@ impl Displacements {
             .map(move |(d, count)| (d, count as f64 / total))
     }
 
+    /// Mean of `value` over the packets; 0 rather than -0, the empty sum of floats, without any.
+    fn expect(&self, value: impl Fn(i64) -> f64) -> f64 {
+        self.density().fold(0.0, |sum, (d, p)| sum + value(d) * p)
+    }
+
     /// Mean displacement, the sum of |i| RD[i], packets (equation 6).
     pub fn mean_displacement(&self) -> f64 {
-        self.density()
-            .map(|(d, p)| d.unsigned_abs() as f64 * p)
-            .sum()
+        self.expect(|d| d.unsigned_abs() as f64)
     }
 
     /// Reorder entropy, minus the sum of RD[i] ln RD[i], nats (equation 7).
@@ -140,17 +143,17 @@ impl Displacements {
     /// Mean square of the displacement, packets squared; the variance, as the mean is 0
     /// (equation 4).
     pub fn variance(&self) -> f64 {
-        self.density().map(|(d, p)| (d * d) as f64 * p).sum()
+        self.expect(|d| (d * d) as f64)
     }
 
     /// Share of packets displaced to later positions, 0 to 1.
     pub fn late_ratio(&self) -> f64 {
-        self.density().filter(|(d, _)| *d > 0).map(|(_, p)| p).sum()
+        self.expect(|d| f64::from(u8::from(d > 0)))
     }
 
     /// Share of packets displaced to earlier positions, 0 to 1.
     pub fn early_ratio(&self) -> f64 {
-        self.density().filter(|(d, _)| *d < 0).map(|(_, p)| p).sum()
+        self.expect(|d| f64::from(u8::from(d < 0)))
     }
 
     /// Share of packets displaced, early or late, 0 to 1.
