@@ -54,6 +54,7 @@ impl Window {
     /// An arrival; false when it is skipped: a copy, or below the receive index.
     #[inline]
     pub fn update(&mut self, seq: u64) -> bool {
+        self.leave();
         if seq < self.index || self.known.contains(self.index, seq) {
             return false;
         }
@@ -67,11 +68,15 @@ impl Window {
     ///
     /// Larger numbers known too soon change nothing: whenever a packet leaves a full window
     /// some smaller number at or above the receive index is known, and the smallest counts.
+    /// So packets may also stay a while longer, to leave in longer runs, until some arrival
+    /// asks for the receive index.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) -> u64 {
         let n = n.min(u64::from(self.threshold) + 1);
         self.push(first, n);
-        self.leave();
+        if self.waiting > 2 * u64::from(self.threshold) + 1 {
+            self.leave();
+        }
         n
     }
 
@@ -125,13 +130,16 @@ impl Window {
     /// not 0.
     #[inline]
     fn pop(&mut self, most: u64) {
-        if !self.known.contains(self.index, self.index) {
-            self.skip_lost();
-        }
         let Some(run) = self.runs.front().copied() else {
             self.waiting = 0;
             return;
         };
+        let together = run.len.min(most);
+        let mut n = self.known.consecutive(self.index, together);
+        if n == 0 {
+            self.skip_lost();
+            n = self.known.consecutive(self.index, together).max(1);
+        }
         let displacement = self.index.wrapping_sub(run.start) as i64;
         if displacement.unsigned_abs() > u64::from(self.threshold) {
             self.discard(run.start, displacement);
@@ -139,8 +147,6 @@ impl Window {
         }
         // The indices belong to these packets or to other known ones; either way they are
         // behind now. Early packets stay known: their own numbers are ahead.
-        let together = run.len.min(most);
-        let n = self.known.consecutive(self.index, together);
         self.counts.count(displacement, n);
         self.remove_oldest(n);
         self.known.remove_run(self.index, n);

@@ -110,8 +110,8 @@ impl NumberSet {
         }
     }
 
-    /// How many consecutive near numbers from `first`, itself in the set, are in it; counts
-    /// up to `most`, which may not exceed the span.
+    /// How many consecutive near numbers from `first` on are in the set; counts up to `most`,
+    /// which may not exceed the span.
     #[inline]
     pub fn consecutive(&self, first: u64, most: u64) -> u64 {
         let mut found = 0;
@@ -124,22 +124,20 @@ impl NumberSet {
                 break;
             }
         }
-        found.clamp(1, most)
+        found.min(most)
     }
 
     /// The smallest number.
     pub fn first(&self, base: u64) -> Option<u64> {
         let words = self.bits.len() as u64;
         let aligned = base - base % 64;
-        // The word of the base is looked at twice: first its bits from the base on, at last
-        // those below, which stand for the top of the span.
+        // The word of the base is looked at twice: first its bits from the base on, at last,
+        // when those are known to be clear, the ones below, the top of the span.
         let near = (0..=words).find_map(|step| {
             let start = aligned + 64 * step;
             let mut bits = self.bits.get(self.word(start)).copied()?;
             if step == 0 {
                 bits &= u64::MAX << (base % 64);
-            } else if step == words {
-                bits &= !(u64::MAX << (base % 64));
             }
             (bits != 0).then(|| start + u64::from(bits.trailing_zeros()))
         });

@@ -168,14 +168,14 @@ impl Metrics {
     fn update_general(&mut self, seq: u64, time_ns: i64, bytes: u32) -> Arrival {
         self.flush();
         let arrival = self.order.update(seq, time_ns, bytes);
-        // RFC 5236 has rules of its own for copies and late packets: they see everything.
-        self.density.update(seq);
-        self.occupancy.update(seq);
         match &arrival {
             Arrival::InOrder { .. } => {
                 self.runs.in_order(1, u64::from(bytes));
-                self.n_reordering.update(seq);
+                self.n_reordering.update_run(seq, 1);
+                self.density.update_run(seq, 1);
+                self.occupancy.update_run(seq, 1);
                 self.next = seq + 1;
+                return arrival;
             }
             Arrival::Reordered(reordered) => {
                 self.runs.reordered();
@@ -184,6 +184,9 @@ impl Metrics {
             }
             Arrival::Duplicate | Arrival::Unclassified => {}
         }
+        // RFC 5236 has rules of its own for copies and late packets: they see everything.
+        self.density.update(seq);
+        self.occupancy.update(seq);
         arrival
     }
 

@@ -212,6 +212,34 @@ fn what_falls_out_of_bounds_is_counted() {
     assert_eq!((counts.holes_given_up, counts.unclassified), (1, 2));
 }
 
+/// A discontinuity nothing arrived for is none of section 4.5, given up or not.
+#[test]
+fn gaps_when_holes_are_given_up() {
+    let mut order = Order::with_limits(2, None);
+    // 3 skips 2, 5 skips 4 and 7 skips 6; of these only 4 and 6 arrive, after 2 was given up.
+    for seq in [1, 3, 5, 7, 4, 6, 8] {
+        order.update(seq, 10 * seq as i64, 1);
+    }
+    let (counts, gaps) = order.finish();
+    assert_eq!((counts.holes_given_up, counts.missing), (1, 1));
+    assert_eq!((gaps.count(), gaps.packets().sum()), (2, 1));
+    assert_eq!(gaps.time_ns().sum(), 20);
+}
+
+/// Discontinuities whose numbers all arrived take up no room.
+#[test]
+fn filled_holes_are_forgotten() {
+    let mut order = Order::with_limits(2, None);
+    for late in (1..1000).map(|k| 3 * k) {
+        for seq in [late + 2, late + 1, late] {
+            assert_ne!(order.update(seq, 0, 1), Arrival::Unclassified);
+        }
+    }
+    let (counts, gaps) = order.finish();
+    assert_eq!((counts.holes_given_up, counts.reordered), (0, 2 * 999));
+    assert_eq!((gaps.count(), gaps.packets().max()), (999, Some(3)));
+}
+
 /// The numbers at the edges of the space, times at theirs: nothing overflows.
 #[test]
 fn extreme_values() {
