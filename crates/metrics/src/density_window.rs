@@ -96,8 +96,9 @@ impl Window {
             _ => return None,
         };
         let full = self.waiting == u64::from(self.threshold);
-        (full && start == self.index && self.known.len() == self.waiting)
-            .then_some((start, self.waiting))
+        // No other number is known then: one that left the window early was at most DT above
+        // a receive index already passed, and all numbers up to there wait.
+        (full && start == self.index).then_some((start, self.waiting))
     }
 
     pub fn into_displacements(self) -> Displacements {

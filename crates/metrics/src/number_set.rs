@@ -10,7 +10,6 @@ pub(crate) struct NumberSet {
     bits: Box<[u64]>,
     far: Vec<u64>,
     far_min: u64,
-    len: u64,
 }
 
 /// Bits `from .. from + n` of a word, `n` from 1 to 64 - `from`.
@@ -27,7 +26,6 @@ impl NumberSet {
             bits: vec![0; words].into(),
             far: Vec::new(),
             far_min: u64::MAX,
-            len: 0,
         }
     }
 
@@ -35,13 +33,6 @@ impl NumberSet {
         self.bits.fill(0);
         self.far.clear();
         self.far_min = u64::MAX;
-        self.len = 0;
-    }
-
-    /// How many numbers.
-    #[inline]
-    pub fn len(&self) -> u64 {
-        self.len
     }
 
     #[inline]
@@ -81,7 +72,6 @@ impl NumberSet {
     /// Adds `first .. first + n`, none of which may be in the set.
     #[inline]
     pub fn insert_run(&mut self, base: u64, first: u64, n: u64) {
-        self.len += n;
         let reach = self.span().saturating_sub(first - base);
         let near = n.min(reach);
         self.change(first, near, |bits, mask| *bits |= mask);
@@ -94,7 +84,6 @@ impl NumberSet {
     /// Removes the near numbers `first .. first + n`, all of which must be in the set.
     #[inline]
     pub fn remove_run(&mut self, first: u64, n: u64) {
-        self.len -= n;
         self.change(first, n, |bits, mask| *bits &= !mask);
     }
 
@@ -106,7 +95,6 @@ impl NumberSet {
         if let Some(at) = self.far.iter().position(|far| *far == number) {
             self.far.swap_remove(at);
             self.far_min = self.far.iter().copied().min().unwrap_or(u64::MAX);
-            self.len -= 1;
         }
     }
 
@@ -155,7 +143,6 @@ impl NumberSet {
     #[cold]
     fn fetch_near(&mut self, base: u64) {
         let far = std::mem::take(&mut self.far);
-        self.len -= far.len() as u64;
         self.far_min = u64::MAX;
         for number in far {
             self.insert_run(base, number, 1);
@@ -210,7 +197,6 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(set.first(base), twin.first().copied());
-                prop_assert_eq!(set.len(), twin.len() as u64);
                 for x in base..base + 800 {
                     prop_assert_eq!(set.contains(base, x), twin.contains(&x));
                 }

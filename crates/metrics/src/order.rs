@@ -266,7 +266,8 @@ impl Order {
         }
         self.confirm(hole.opener);
         self.forget_oldest();
-        if index == 0 {
+        // Only the oldest hole or, before it, that of the first arrival holds openers up.
+        if index <= 1 {
             self.settle_openers();
         }
         Arrival::Reordered(Reordered {
