@@ -119,12 +119,12 @@ impl Displacements {
         self.density().fold(0.0, |sum, (d, p)| sum + value(d) * p)
     }
 
-    /// Mean displacement, the sum of |i| RD[i], packets (equation 6).
+    /// Mean displacement, the sum of `|i| RD[i]`, packets (equation 6).
     pub fn mean_displacement(&self) -> f64 {
         self.expect(|d| d.unsigned_abs() as f64)
     }
 
-    /// Reorder entropy, minus the sum of RD[i] ln RD[i], nats (equation 7).
+    /// Reorder entropy, minus the sum of `RD[i] ln RD[i]`, nats (equation 7).
     pub fn entropy(&self) -> f64 {
         // Zero rather than -0 when all packets are in place.
         0.0 - self.density().map(|(_, p)| p * p.ln()).sum::<f64>()

@@ -88,6 +88,15 @@ mod tests {
         assert_eq!(wraps.extend(255), first);
     }
 
+    /// An old number arriving late does not move the point of reference.
+    #[test]
+    fn the_highest_number_is_the_reference() {
+        let mut seq = Unwrapper::new(8).unwrap();
+        let first = seq.extend(0);
+        let found = [100, 0, 200].map(|raw| seq.extend(raw) - first);
+        assert_eq!(found, [100, 0, 200]);
+    }
+
     #[test]
     fn widths() {
         assert_eq!(Unwrapper::new(0), None);
