@@ -117,6 +117,16 @@ impl FourTuple {
         FourTuple { words }
     }
 
+    /// The bytes [`FourTuple::from_bytes`] makes the same flow of.
+    #[inline]
+    pub fn to_bytes(&self) -> [u8; 40] {
+        let mut bytes = [0; 40];
+        for (chunk, word) in bytes.chunks_exact_mut(8).zip(self.words) {
+            chunk.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
     #[inline]
     fn from_words(s1: u64, s0: u64, d1: u64, d0: u64, src_port: u16, dst_port: u16) -> Self {
         let ports = u64::from(src_port) << 48 | u64::from(dst_port) << 32;
@@ -196,6 +206,12 @@ mod tests {
             assert_ne!(base.hash64(7), other.hash64(7));
         }
         assert_eq!(base, base.in_overlay(9).in_overlay(0));
+    }
+
+    #[test]
+    fn bytes_and_back() {
+        let flow = FourTuple::v4([1, 2, 3, 4], 5, [6, 7, 8, 9], 10).in_overlay(11);
+        assert_eq!(FourTuple::from_bytes(&flow.to_bytes()), flow);
     }
 
     #[test]

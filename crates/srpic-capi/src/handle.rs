@@ -1,0 +1,92 @@
+//! The handle: a sorter that refuses to be entered twice.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::{c_int, c_void};
+
+use ::inorder_srpic::{FourTuple, Srpic};
+
+use crate::inorder_srpic_deliver;
+
+/// Error numbers, the same on every system this runs on.
+pub(crate) mod error {
+    use std::ffi::c_int;
+
+    pub(crate) const ENOMEM: c_int = 12;
+    pub(crate) const EBUSY: c_int = 16;
+    pub(crate) const EINVAL: c_int = 22;
+    pub(crate) const ENOSPC: c_int = 28;
+}
+
+/// What is inside: flows by address, port and overlay, packets by pointer.
+pub(crate) type Sorter = Srpic<FourTuple, *mut c_void>;
+
+/// Bytes a handle takes beyond its sorter.
+pub(crate) const OVERHEAD: usize = size_of::<inorder_srpic>() - size_of::<Sorter>();
+
+/// A sorter.
+pub struct inorder_srpic {
+    /// A call is under way: `sorter` is borrowed.
+    busy: Cell<bool>,
+    sorter: UnsafeCell<Sorter>,
+}
+
+impl inorder_srpic {
+    /// A new handle, to be given to [`inorder_srpic::free`] once.
+    pub(crate) fn into_raw(sorter: Sorter) -> *mut Self {
+        Box::into_raw(Box::new(inorder_srpic {
+            busy: Cell::new(false),
+            sorter: UnsafeCell::new(sorter),
+        }))
+    }
+
+    /// Frees a handle.
+    ///
+    /// # Safety
+    /// `handle` comes from [`inorder_srpic::into_raw`], is not freed yet and nobody is inside.
+    pub(crate) unsafe fn free(handle: *mut Self) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Box::from_raw(handle) });
+    }
+}
+
+/// Lets `work` at the sorter. An error number when there is none or somebody is inside already,
+/// as when a delivery calls back.
+///
+/// # Safety
+/// `handle` is NULL or a handle, used by this thread alone.
+pub(crate) unsafe fn within<R>(
+    handle: *const inorder_srpic,
+    work: impl FnOnce(&mut Sorter) -> R,
+) -> Result<R, c_int> {
+    // SAFETY: the caller's promise; shared, so that one inside another is no harm.
+    let handle = unsafe { handle.as_ref() }.ok_or(error::EINVAL)?;
+    if handle.busy.replace(true) {
+        return Err(error::EBUSY);
+    }
+    // SAFETY: `busy` was not set, so nobody else has borrowed the sorter.
+    let result = work(unsafe { &mut *handle.sorter.get() });
+    handle.busy.set(false);
+    Ok(result)
+}
+
+/// Lets `work` at the sorter with a way to deliver; 0 or a negative error number.
+///
+/// # Safety
+/// As [`within`], and `deliver` may be called with any packet held and `user`.
+pub(crate) unsafe fn enter(
+    handle: *mut inorder_srpic,
+    deliver: inorder_srpic_deliver,
+    user: *mut c_void,
+    work: impl FnOnce(&mut Sorter, &mut dyn FnMut(*mut c_void)),
+) -> c_int {
+    let Some(deliver) = deliver else {
+        return -error::EINVAL;
+    };
+    // SAFETY: the caller's promise.
+    let mut out = |packet| unsafe { deliver(packet, user) };
+    // SAFETY: the caller's promise.
+    match unsafe { within(handle, |s| work(s, &mut out)) } {
+        Ok(()) => 0,
+        Err(errno) => -errno,
+    }
+}
