@@ -69,17 +69,23 @@ impl CliError {
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             CliError::Usage(_) => 2,
-            CliError::Capture(error) if is_damage(error) => DAMAGED,
-            CliError::Malformed { .. } => DAMAGED,
-            CliError::Capture(_) | CliError::Output(_) | CliError::File { .. } => 1,
+            error if error.is_damage() => DAMAGED,
+            _ => 1,
         })
     }
-}
 
-/// True when the capture is a capture, but broken; frames before the damage were delivered.
-pub fn is_damage(error: &CaptureError) -> bool {
-    matches!(
-        error,
-        CaptureError::Damaged { .. } | CaptureError::Decompress { .. }
-    )
+    /// True when the input is broken; what came before the damage was used.
+    pub fn is_damage(&self) -> bool {
+        let damaged = |error: &CaptureError| {
+            matches!(
+                error,
+                CaptureError::Damaged { .. } | CaptureError::Decompress { .. }
+            )
+        };
+        match self {
+            CliError::Capture(error) => damaged(error),
+            CliError::Malformed { .. } => true,
+            _ => false,
+        }
+    }
 }

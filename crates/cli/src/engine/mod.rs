@@ -74,8 +74,8 @@ pub fn run<S: Sink>(
 /// The shard of a connection.
 #[inline]
 pub fn shard_of(key: &FlowKey) -> usize {
-    // The low bits index the consumer's own hash table; these are independent of them.
-    (key.hash64() >> 61) as usize % TCP_SHARDS
+    // The consumer's own hash table uses the low and the highest bits; these are neither.
+    (key.hash64() >> 40) as usize % TCP_SHARDS
 }
 
 /// True when the user asked to stop.

@@ -115,6 +115,10 @@ struct Board {
     parsing: usize,
     /// Buffers that may still be made.
     unmade: usize,
+    #[expect(
+        clippy::vec_box,
+        reason = "boxes travel between queues, buffers stay in place"
+    )]
     free: Vec<Box<Buffers>>,
     /// Parsed blocks whose batches were not all consumed, the oldest first; `None` while a
     /// block is being parsed.
@@ -162,11 +166,12 @@ impl Board {
         if let Some(task) = self.take_batch() {
             return Some(task);
         }
-        if !self.at_end && !self.reading {
-            if let Some(buffers) = self.take_buffers() {
-                self.reading = true;
-                return Some(Task::Read(buffers));
-            }
+        if !self.at_end
+            && !self.reading
+            && let Some(buffers) = self.take_buffers()
+        {
+            self.reading = true;
+            return Some(Task::Read(buffers));
         }
         let idle = !self.reading && self.parsing == 0 && self.parsed.is_empty();
         (self.at_end && idle).then_some(Task::End)

@@ -4,12 +4,18 @@ use clap::Subcommand;
 
 use crate::error::Outcome;
 
+mod analyze;
 mod completions;
 mod man;
+mod metrics;
 
 /// One variant a verb.
 #[derive(Subcommand)]
 pub enum Verb {
+    /// Say what captures tell of reordering, loss and needless retransmission
+    Analyze(analyze::Args),
+    /// Compute the metrics of RFC 4737 and RFC 5236 over numbers given as text
+    Metrics(metrics::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page, or write one page a verb into a directory
@@ -20,6 +26,8 @@ impl Verb {
     /// Does it.
     pub fn run(&self) -> Outcome {
         match self {
+            Verb::Analyze(args) => analyze::run(args),
+            Verb::Metrics(args) => metrics::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Man(args) => man::run(args),
         }

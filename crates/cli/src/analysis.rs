@@ -1,0 +1,105 @@
+//! One analysis: packets through the detector, results in a fixed order.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use inorder_capture::CaptureError;
+use inorder_detect::{Config, Tracker};
+use inorder_report::Analysis;
+use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+
+use crate::engine::{self, Progress, Sink};
+
+/// How to read and what to look for.
+pub struct Job<'a> {
+    /// Threads to use.
+    pub threads: usize,
+    /// What the detector looks for and keeps.
+    pub config: Config,
+    /// Set when the user wants to stop.
+    pub stop: &'a AtomicBool,
+    /// Told how far reading is.
+    pub progress: &'a dyn Progress,
+}
+
+/// Analyses `files` as one capture. An error that ended the reading early comes beside the
+/// analysis of what was read before.
+pub fn analyze(
+    files: &[PathBuf],
+    job: &Job<'_>,
+) -> Result<(Analysis, Option<CaptureError>), CaptureError> {
+    let sink = || Detector::new(job.config.clone());
+    let done = engine::run(files, job.threads, job.stop, job.progress, sink)?;
+    let (first_ns, last_ns) = done.tally.span_ns();
+    let mut analysis = Analysis {
+        file: name(files),
+        format: done.format,
+        frames: done.tally.frames,
+        bytes: done.tally.bytes,
+        first_ns,
+        last_ns,
+        skipped: done.tally.skipped(),
+        ..Analysis::default()
+    };
+    for sink in done.sinks {
+        sink.finish(&mut analysis);
+    }
+    analysis
+        .flows
+        .sort_by_key(|flow| (flow.first_ns, flow.flow));
+    warn(&mut analysis, done.error.as_ref(), job.stop);
+    Ok((analysis, done.error))
+}
+
+fn warn(analysis: &mut Analysis, error: Option<&CaptureError>, stop: &AtomicBool) {
+    let read = analysis.frames;
+    if let Some(error) = error {
+        analysis.warnings.push(format!(
+            "{error}; only the {read} frames before were analysed"
+        ));
+    }
+    if stop.load(Ordering::Relaxed) {
+        analysis.warnings.push(format!(
+            "interrupted: only the first {read} frames were analysed"
+        ));
+    }
+}
+
+/// The files as one name.
+fn name(files: &[PathBuf]) -> String {
+    let show = |path: &Path| match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
+    };
+    match files {
+        [] => String::new(),
+        [one] => show(one),
+        [first, rest @ ..] => format!("{} and {} more", show(first), rest.len()),
+    }
+}
+
+/// The detector of one shard.
+struct Detector {
+    tracker: Tracker,
+}
+
+impl Detector {
+    fn new(config: Config) -> Self {
+        Detector {
+            tracker: Tracker::new(config),
+        }
+    }
+
+    fn finish(self, analysis: &mut Analysis) {
+        analysis.flows.extend(self.tracker.finish());
+    }
+}
+
+impl Sink for Detector {
+    #[inline]
+    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
+        self.tracker.push(key, dir, segment);
+    }
+
+    fn numbered(&mut self, _key: StreamKey, _packet: &Numbered) {}
+}

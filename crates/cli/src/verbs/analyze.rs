@@ -1,0 +1,259 @@
+//! `inorder analyze`: what a capture says about reordering, loss and needless retransmission.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::ValueEnum;
+use inorder_capture::{AnnotateError, Capture, CaptureError};
+use inorder_detect::{Config, Vantage};
+use inorder_report::{Analysis, csv, html, json, table};
+
+use crate::analysis::{Job, analyze};
+use crate::error::{CliError, DAMAGED, INTERRUPTED, Outcome};
+use crate::progress::Bar;
+use crate::{annotations, interrupt, outputs};
+
+/// Options of `inorder analyze`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:\n  inorder analyze trace.pcapng\n  inorder analyze --events --json trace.pcapng > \
+trace.json\n  tcpdump -w - tcp | inorder analyze --html order.html -")]
+pub struct Args {
+    /// Captures (pcap, pcapng, plain, gzip or zstd), each analysed on its own; `-` for the
+    /// standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Take the files, in the order given, as one rotated capture
+    #[arg(long)]
+    join: bool,
+    /// Where the captures were made, seen from the sender of the data
+    #[arg(long, value_enum, default_value_t = VantageArg::Auto)]
+    vantage: VantageArg,
+    /// Keep and print every single event
+    #[arg(long)]
+    events: bool,
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print CSV instead of text, or write it to FILE: a row for each flow, with --events for
+    /// each event
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Write flows.parquet and events.parquet into DIR
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
+    /// Write a page with charts that opens without a network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write a pcapng copy of the capture with a comment at each event
+    #[arg(long, value_name = "OUT.pcapng")]
+    annotate: Option<PathBuf>,
+    /// Flows shown at most in text and with charts
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Do not work out what a sorting receiver would have left
+    #[arg(long)]
+    no_what_if: bool,
+    /// Only flows and streams whose `src:port->dst:port` contains TEXT
+    #[arg(long, value_name = "TEXT")]
+    flow: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum VantageArg {
+    /// Infer it for each connection
+    Auto,
+    /// At or next to the sender
+    Sender,
+    /// At or next to the receiver
+    Receiver,
+    /// In between
+    Middle,
+}
+
+impl VantageArg {
+    fn forced(self) -> Option<Vantage> {
+        match self {
+            VantageArg::Auto => None,
+            VantageArg::Sender => Some(Vantage::Sender),
+            VantageArg::Receiver => Some(Vantage::Receiver),
+            VantageArg::Middle => Some(Vantage::Middle),
+        }
+    }
+}
+
+/// Analyses all files, then prints; a file that cannot be read does not hinder the others.
+pub fn run(args: &Args) -> Outcome {
+    check(args)?;
+    let stop = interrupt::flag();
+    let (analyses, errors) = analyze_all(args, stop);
+    for error in &errors {
+        eprintln!("inorder: {error}");
+    }
+    if !analyses.is_empty() {
+        print(args, &analyses)?;
+        annotate(args, &analyses)?;
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(exit_code(&errors))
+}
+
+/// Options that contradict each other.
+fn check(args: &Args) -> Result<(), CliError> {
+    let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    let problem = if is_stdout(&args.json) && is_stdout(&args.csv) {
+        "--json and --csv cannot both go to the standard output; give one a file: --json=FILE"
+    } else if args.annotate.is_some() && (args.files.len() != 1 || args.files[0] == Path::new("-"))
+    {
+        "--annotate needs exactly one capture, in a file"
+    } else if args
+        .files
+        .iter()
+        .filter(|file| *file == Path::new("-"))
+        .count()
+        > 1
+    {
+        "the standard input can be read only once"
+    } else if args.threads == Some(0) {
+        "--threads needs at least 1"
+    } else {
+        return Ok(());
+    };
+    Err(CliError::Usage(problem.to_owned()))
+}
+
+/// The analyses and what went wrong.
+fn analyze_all(args: &Args, stop: &AtomicBool) -> (Vec<Analysis>, Vec<CliError>) {
+    let groups: Vec<&[PathBuf]> = match args.join {
+        true => vec![&args.files],
+        false => args.files.chunks(1).collect(),
+    };
+    let (mut analyses, mut errors) = (Vec::new(), Vec::new());
+    for files in groups {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let progress = Bar::new();
+        let job = Job {
+            threads: threads(args),
+            config: config(args),
+            stop,
+            progress: &progress,
+        };
+        match analyze(files, &job) {
+            Ok((mut analysis, error)) => {
+                keep_only(args.flow.as_deref(), &mut analysis);
+                analyses.push(analysis);
+                errors.extend(error.map(CliError::from));
+            }
+            Err(error) => errors.push(error.into()),
+        }
+    }
+    (analyses, errors)
+}
+
+fn threads(args: &Args) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    args.threads.unwrap_or_else(cores)
+}
+
+fn config(args: &Args) -> Config {
+    #[cfg(feature = "parquet")]
+    let parquet = args.parquet.is_some();
+    #[cfg(not(feature = "parquet"))]
+    let parquet = false;
+    Config {
+        vantage: args.vantage.forced(),
+        keep_events: args.events || args.html.is_some() || args.annotate.is_some() || parquet,
+        keep_points: args.html.is_some(),
+        what_if: !args.no_what_if,
+        ..Config::default()
+    }
+}
+
+fn keep_only(filter: Option<&str>, analysis: &mut Analysis) {
+    if let Some(text) = filter {
+        analysis
+            .flows
+            .retain(|flow| flow.flow.to_string().contains(text));
+        analysis
+            .streams
+            .retain(|stream| format!("{}->{}", stream.src, stream.dst).contains(text));
+    }
+}
+
+fn print(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
+    if let Some(path) = &args.json {
+        outputs::write_to(path, |out| json::write(out, analyses, args.events))?;
+    }
+    if let Some(path) = &args.csv {
+        outputs::write_to(path, |out| match args.events {
+            true => csv::write_events(out, analyses),
+            false => csv::write_flows(out, analyses),
+        })?;
+    }
+    #[cfg(feature = "parquet")]
+    if let Some(dir) = &args.parquet {
+        outputs::parquet(dir, analyses)?;
+    }
+    if let Some(path) = &args.html {
+        let page = html::Page {
+            top: args.top,
+            charts: true,
+        };
+        outputs::write_to(path, |out| html::write(out, analyses, &page))?;
+    }
+    let taken = [&args.json, &args.csv, &args.html];
+    if taken
+        .iter()
+        .any(|path| path.as_deref() == Some(Path::new("-")))
+    {
+        return Ok(());
+    }
+    let style = outputs::style(args.top, args.events);
+    outputs::to_stdout(|out| table::write(out, analyses, &style))
+}
+
+/// Copies the capture with its events as comments.
+fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
+    let (Some(copy), [analysis], [file]) = (&args.annotate, analyses, args.files.as_slice()) else {
+        return Ok(());
+    };
+    let comments = annotations::of(&analysis.flows);
+    let mut capture = Capture::open(file)?;
+    let mut damage = None;
+    outputs::to_file(copy, |out| {
+        let comment = |frame: u64| comments.get(&frame).map(String::as_str);
+        match inorder_capture::annotate(&mut capture, out, comment) {
+            Ok(_) => Ok(()),
+            Err(AnnotateError::Write(error)) => Err(error),
+            // Said already: the analysis met the same damage, and the copy holds what it read.
+            Err(AnnotateError::Read(error)) => {
+                damage = Some(error);
+                Ok(())
+            }
+        }
+    })?;
+    match damage {
+        Some(error @ CaptureError::Io { .. }) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Zero without errors; damage counts only if nothing worse happened.
+fn exit_code(errors: &[CliError]) -> ExitCode {
+    if errors.iter().any(|error| !error.is_damage()) {
+        ExitCode::FAILURE
+    } else if errors.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(DAMAGED)
+    }
+}
