@@ -180,7 +180,8 @@ fn bars<K: ToString>(
     let shown = all.iter().filter(|(_, share)| *share >= least).take(BARS);
     for (key, share) in shown {
         let bar = "#".repeat((40.0 * share).round() as usize);
-        writeln!(out, "{:>8}  {share:.4}  {bar}", key.to_string())?;
+        let row = format!("{:>8}  {share:.4}  {bar}", key.to_string());
+        writeln!(out, "{}", row.trim_end())?;
     }
     if all.len() > BARS {
         writeln!(
