@@ -373,7 +373,9 @@ impl Arrival {
         for hole in &holes {
             let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
             if hole.note.fill.copies > 0 {
-                needed += u64::from(hole.note.fill.copies);
+                // The first copy was needed; those that arrived after it were not.
+                needed += 1;
+                self.spurious += u64::from(hole.note.fill.copies - 1);
                 self.lost(hole, mss, cx.ip_id);
             } else if hole.end <= cx.una {
                 missing += packets;

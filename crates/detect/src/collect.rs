@@ -205,6 +205,12 @@ impl Collector {
         self.push(place, Kind::Reordered, basis, None);
     }
 
+    /// An arrival that may have been late; nothing tells, so it is counted and no event made.
+    pub(crate) fn late_perhaps(&mut self) {
+        self.arrived += 1;
+        self.ambiguous += 1;
+    }
+
     /// An original never arrived.
     pub(crate) fn lost(&mut self, place: Place, basis: Basis) {
         if basis.confidence == Confidence::Ambiguous {

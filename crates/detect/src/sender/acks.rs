@@ -12,6 +12,8 @@ use inorder_wire::{Has, Segment};
 const DEPTH: usize = 4_096;
 /// Give up waiting for a missing one after this long.
 const PATIENCE_NS: i64 = 50_000_000;
+/// Steps larger than this are no counter's.
+const MAX_STEP: i32 = 4_096;
 /// Without an identification nothing says that one is missing, so all wait alike: this many
 /// and this long.
 const CONTENT_DEPTH: usize = 24;
@@ -93,7 +95,21 @@ impl AckQueue {
             });
             return;
         };
-        let id = next + i64::from(seg.ip_id.wrapping_sub(next as u16) as i16);
+        let step = seg.ip_id.wrapping_sub(next as u16) as i16;
+        if seg.ip_id == 0 && i32::from(step).abs() > MAX_STEP {
+            // Linux sends SYN-ACKs and the ACKs of closed sockets without an identification.
+            while let Some(held) = self.held.pop_front() {
+                let missing = self.next_id.map_or(0, |n| (held.order - n).max(0));
+                self.hand_out_by_id(&held, missing, out);
+            }
+            out(Ack {
+                seg: *seg,
+                missing: 0,
+                stale: false,
+            });
+            return;
+        }
+        let id = next + i64::from(step);
         if id == next {
             self.next_id = Some(next + 1);
             out(Ack {

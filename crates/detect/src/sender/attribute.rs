@@ -36,13 +36,6 @@ impl Sender {
     /// Decides for a segment that was retransmitted before `ack` came.
     pub(super) fn attribute(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
         let now = ack.seg.ts_ns;
-        // Sooner than any retransmission can have got there and back.
-        if self
-            .min_rtt
-            .is_some_and(|rtt| now < copies.first_ns + rtt - rtt / 64)
-        {
-            return First::Original(Basis::certain(Evidence::Timing));
-        }
         if self.stamped(&ack.seg) {
             let before = self.last.map(|l| l.tsecr);
             if before.is_some_and(|recent| discarded(report.sent.tsval, recent)) {
@@ -57,6 +50,13 @@ impl Sender {
                     return First::Retransmission;
                 }
             }
+        }
+        // Sooner than any retransmission can have got there and back.
+        if self
+            .min_rtt
+            .is_some_and(|rtt| now < copies.first_ns + rtt - rtt / 16)
+        {
+            return First::Original(Basis::certain(Evidence::Timing));
         }
         First::Unknown
     }
@@ -186,8 +186,8 @@ impl Sender {
             return;
         }
         if self.open_candidate(seg.tsecr) {
-            self.log_bare(seg);
-        } else if let Some(start) = self.filled_candidate(seg.tsecr) {
+            self.log_bare(seg, reported == 0);
+        } else if let Some(start) = self.filled_candidate(seg.tsecr).filter(|_| reported == 0) {
             self.late_original(start, ack, Evidence::Paws);
         }
     }
@@ -217,7 +217,7 @@ impl Sender {
             .map(|f| f.place.start)
     }
 
-    fn log_bare(&mut self, seg: &inorder_wire::Segment) {
+    fn log_bare(&mut self, seg: &inorder_wire::Segment, empty: bool) {
         let place = Place {
             at_ns: seg.ts_ns,
             proof_frame: seg.frame,
@@ -238,6 +238,7 @@ impl Sender {
             id,
             at_ns: seg.ts_ns,
             recent: seg.tsecr,
+            empty,
         });
     }
 
@@ -253,7 +254,10 @@ impl Sender {
         let due = f.place.sent_ns + self.min_rtt.unwrap_or(0);
         let usual = self.collector.usual_late_ns();
         let fits = self.filled.bares.iter().enumerate().filter(|(_, b)| {
-            b.at_ns <= filled_ns && b.at_ns >= due && discarded(f.tsval, b.recent)
+            b.at_ns <= filled_ns
+                && b.at_ns >= due
+                && discarded(f.tsval, b.recent)
+                && (b.empty || usual.is_some())
         });
         let best = match usual {
             None => fits.map(|(i, _)| i).next(),

@@ -76,6 +76,8 @@ pub(super) struct Bare {
     pub(super) id: u64,
     pub(super) at_ns: i64,
     pub(super) recent: u32,
+    /// It reported nothing new at all.
+    pub(super) empty: bool,
 }
 
 /// Filled segments by first byte.

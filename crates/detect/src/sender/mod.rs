@@ -25,6 +25,9 @@ use filled::{Filled, FilledMap};
 use log::{ArrivalLog, Entry, Status};
 use no_sack::NoSack;
 
+/// Segments of the block that changed last that are taken to have come together.
+const FEW: usize = 4;
+
 /// A segment reported for the first time by an ACK.
 #[derive(Clone, Copy, Debug)]
 struct Report {
@@ -59,6 +62,7 @@ pub(crate) struct Sender {
     dsack_seen: bool,
     mss: u32,
     highest: i64,
+    block_mark: usize,
     una: i64,
     raw_una: i64,
     last: Option<Segment>,
@@ -117,6 +121,7 @@ impl Sender {
             dsack_seen: false,
             mss: 1,
             highest: 0,
+            block_mark: 0,
             una: 0,
             raw_una: 0,
             last: None,
@@ -178,7 +183,9 @@ impl Sender {
             self.spurious += 1;
             self.recoveries.resolve(phase, verdict, 1);
         }
-        self.no_sack.retransmitted(seg.ts_ns);
+        let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+        self.no_sack
+            .retransmitted(seg.ts_ns, start, self.una, self.highest, rtt);
         if self.keep {
             let seq_offset = start.max(0) as u64;
             let (frame, at_ns) = (seg.frame, seg.ts_ns);
@@ -325,9 +332,16 @@ impl Sender {
         (first.1 <= number || block(1).is_some_and(inside)).then_some(first)
     }
 
-    /// Collects newly SACKed segments, the block that changed first (listed last) first.
+    /// Collects newly SACKed segments in ascending order, with one exception: the block listed
+    /// first changed last (RFC 2018 section 4), so if it lies below another that grew, its
+    /// segments came last if they are few. Of many one did, and the lowest is the likeliest.
     fn report_blocks(&mut self, seg: &Segment, skip_first: bool) {
+        let from = self.reports.len();
+        self.block_mark = from;
         for i in (usize::from(skip_first)..seg.sack_blocks().len()).rev() {
+            if i == usize::from(skip_first) {
+                self.block_mark = self.reports.len();
+            }
             let (left, right) = seg.sack[i];
             let (left, right) = (self.unwrap.offset(left), self.unwrap.offset(right));
             let (left, right) = (left.max(self.una), right.min(self.highest));
@@ -339,6 +353,23 @@ impl Sender {
             for n in 0..self.news.len() {
                 let (from, to) = self.news[n];
                 self.report_range(from, to);
+            }
+        }
+        self.ascend(from);
+    }
+
+    fn ascend(&mut self, from: usize) {
+        let mark = self.block_mark.clamp(from, self.reports.len());
+        let first = self.reports.get(mark).map(|r| r.sent.start);
+        let newest = self.reports.len() - mark;
+        let reports = &mut self.reports[from..];
+        let highest = reports[..mark - from].iter().map(|r| r.sent.start).max();
+        reports.sort_unstable_by_key(|r| r.sent.start);
+        if let (Some(first), Some(highest)) = (first, highest) {
+            if first < highest {
+                if let Some(i) = reports.iter().position(|r| r.sent.start == first) {
+                    reports[i..].rotate_left(if newest <= FEW { newest } else { 1 });
+                }
             }
         }
     }
@@ -386,9 +417,11 @@ impl Sender {
         for report in &mut self.reports[from..] {
             report.unsure = Some(reason);
         }
-        if had_hole && covered > 0 && ack.missing == 0 {
+        if had_hole && covered > 0 {
             self.reports.rotate_left(1);
-            self.reports[n - 1].unsure = None;
+            if ack.missing == 0 {
+                self.reports[n - 1].unsure = None;
+            }
         }
     }
 
