@@ -19,7 +19,7 @@ mod table;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Input, one arrival a line: seq[,time_s[,bytes]]. Times are decimal seconds, taken to the \
-nanosecond; bytes are payload. Blank lines, `#` comments and a header line are skipped.\ \
+nanosecond; bytes are payload. Blank lines, `#` comments and a header line are skipped. \
 Quantiles in the table are at most 3 % high.\n\n\
 Example:\n  printf '%s\\n' 1 2 3 5 6 7 8 4 9 10 | inorder metrics --json")]
 pub struct Args {
