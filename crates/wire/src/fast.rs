@@ -5,8 +5,7 @@
 //! bit for bit; the tests hold one against the other.
 
 use crate::flow::{Endpoint, FlowKey};
-use crate::options;
-use crate::segment::{Has, NO_WSCALE, Segment, TcpFlags};
+use crate::segment::{Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 use crate::slow::{be16, be32};
 use crate::{Frame, LinkType, Packet};
 
@@ -17,6 +16,7 @@ const TCP_LEN: usize = 20;
 const NOP_NOP_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
 /// The network header, as far as a segment wants it.
+#[derive(Clone, Copy)]
 struct Network {
     src: u128,
     dst: u128,
@@ -29,7 +29,7 @@ struct Network {
 }
 
 /// The packet, if it is of the common kind.
-#[inline]
+#[inline(always)]
 pub(crate) fn parse(frame: &Frame<'_>) -> Option<Packet> {
     let (ether_type, ip) = network_layer(frame)?;
     let (network, tcp) = match ether_type {
@@ -37,11 +37,11 @@ pub(crate) fn parse(frame: &Frame<'_>) -> Option<Packet> {
         0x86dd => ipv6(ip)?,
         _ => return None,
     };
-    segment(frame, &network, tcp)
+    segment(frame, network, tcp)
 }
 
 /// EtherType and bytes of the network layer.
-#[inline]
+#[inline(always)]
 fn network_layer<'a>(frame: &Frame<'a>) -> Option<(u16, &'a [u8])> {
     let data = frame.data;
     match frame.link {
@@ -60,7 +60,7 @@ fn network_layer<'a>(frame: &Frame<'a>) -> Option<(u16, &'a [u8])> {
 }
 
 /// An IPv4 header of 20 bytes, whole packet, TCP inside.
-#[inline]
+#[inline(always)]
 fn ipv4(ip: &[u8]) -> Option<(Network, &[u8])> {
     let (h, tcp) = ip.split_first_chunk::<20>()?;
     let total_len = usize::from(u16::from_be_bytes([h[2], h[3]]));
@@ -83,7 +83,7 @@ fn ipv4(ip: &[u8]) -> Option<(Network, &[u8])> {
 }
 
 /// An IPv6 header with TCP right behind it.
-#[inline]
+#[inline(always)]
 fn ipv6(ip: &[u8]) -> Option<(Network, &[u8])> {
     let (h, tcp) = ip.split_first_chunk::<40>()?;
     let tcp_len = usize::from(u16::from_be_bytes([h[4], h[5]]));
@@ -105,14 +105,17 @@ fn ipv6(ip: &[u8]) -> Option<(Network, &[u8])> {
     Some((network, tcp))
 }
 
-/// A TCP header that is whole.
-#[inline]
-fn segment(frame: &Frame<'_>, network: &Network, tcp: &[u8]) -> Option<Packet> {
+/// A TCP header that is whole, its options in one of the usual layouts.
+///
+/// The segment is put together in one expression from values in registers: a struct filled
+/// field by field and then moved costs more than all the reading.
+#[inline(always)]
+fn segment(frame: &Frame<'_>, network: Network, tcp: &[u8]) -> Option<Packet> {
     let h = tcp.first_chunk::<TCP_LEN>()?;
     let header_len = usize::from(h[12] >> 4) * 4;
     let payload_len = network.tcp_len.checked_sub(header_len)?;
     // Also refuses header lengths below 20.
-    let option_bytes = tcp.get(TCP_LEN..header_len)?;
+    let options = usual_options(tcp.get(TCP_LEN..header_len)?)?;
     let src = Endpoint {
         addr: network.src,
         port: u16::from_be_bytes([h[0], h[1]]),
@@ -122,59 +125,73 @@ fn segment(frame: &Frame<'_>, network: &Network, tcp: &[u8]) -> Option<Packet> {
         port: u16::from_be_bytes([h[2], h[3]]),
     };
     let (key, dir) = FlowKey::new(src, dst, 0);
-    let mut segment = Segment {
-        ts_ns: frame.ts_ns,
-        frame: frame.number,
-        seq: u32::from_be_bytes([h[4], h[5], h[6], h[7]]),
-        ack: u32::from_be_bytes([h[8], h[9], h[10], h[11]]),
-        payload_len: payload_len as u32,
-        window: u16::from_be_bytes([h[14], h[15]]),
-        ip_id: network.ip_id,
-        flags: TcpFlags(h[13]),
-        has: network.has,
-        ttl: network.ttl,
-        wscale: NO_WSCALE,
-        ecn: network.ecn,
-        ..Segment::default()
-    };
-    if !usual_options(&mut segment, option_bytes) {
-        options::read(&mut segment, option_bytes, option_bytes.len());
-    }
-    Some(Packet::Tcp(key, dir, segment))
+    Some(Packet::Tcp(
+        key,
+        dir,
+        Segment {
+            ts_ns: frame.ts_ns,
+            frame: frame.number,
+            seq: u32::from_be_bytes([h[4], h[5], h[6], h[7]]),
+            ack: u32::from_be_bytes([h[8], h[9], h[10], h[11]]),
+            payload_len: payload_len as u32,
+            tsval: options.tsval,
+            tsecr: options.tsecr,
+            window: u16::from_be_bytes([h[14], h[15]]),
+            ip_id: network.ip_id,
+            mss: 0,
+            flags: TcpFlags(h[13]),
+            has: network.has | options.has,
+            ttl: network.ttl,
+            wscale: NO_WSCALE,
+            ecn: network.ecn,
+            sack_len: options.sack_len,
+            sack: options.sack,
+        },
+    ))
 }
 
-/// Reads the layouts of established connections: nothing, timestamps, timestamps and SACK.
-/// False when the options are others; nothing has been read then.
-#[inline]
-fn usual_options(segment: &mut Segment, options: &[u8]) -> bool {
-    let Some((head, rest)) = options.split_first_chunk::<12>() else {
-        return options.is_empty();
-    };
-    if head.first_chunk() != Some(&NOP_NOP_TIMESTAMPS) {
-        return false;
-    }
-    if !rest.is_empty() && !usual_sack(segment, rest) {
-        return false;
-    }
-    segment.tsval = be32(head, 4).unwrap_or(0);
-    segment.tsecr = be32(head, 8).unwrap_or(0);
-    segment.has |= Has::TIMESTAMPS;
-    true
+/// What the usual options say.
+#[derive(Default)]
+struct Options {
+    tsval: u32,
+    tsecr: u32,
+    has: u8,
+    sack_len: u8,
+    sack: [(u32, u32); MAX_SACK_BLOCKS],
 }
 
-/// NOP, NOP, SACK that fills the rest of the header: one to three blocks.
-#[inline]
-fn usual_sack(segment: &mut Segment, options: &[u8]) -> bool {
-    let Some(([1, 1, 5, len], blocks)) = options.split_first_chunk::<4>() else {
-        return false;
+/// Reads the layouts of established connections: nothing, timestamps, SACK, or both.
+#[inline(always)]
+fn usual_options(options: &[u8]) -> Option<Options> {
+    let mut read = Options::default();
+    let mut rest = options;
+    if let Some((head, behind)) = rest.split_first_chunk::<12>()
+        && head.first_chunk() == Some(&NOP_NOP_TIMESTAMPS)
+    {
+        read.tsval = be32(head, 4)?;
+        read.tsecr = be32(head, 8)?;
+        read.has = Has::TIMESTAMPS;
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        let blocks = usual_sack(rest)?;
+        let block = |at| Some((be32(blocks, at)?, be32(blocks, at + 4)?));
+        read.sack_len = (blocks.len() / 8) as u8;
+        read.sack = [8, 16, 24, 32].map(|end| match blocks.len() >= end {
+            true => block(end - 8).unwrap_or_default(),
+            false => (0, 0),
+        });
+        read.has |= Has::UNSUITABLE;
+    }
+    Some(read)
+}
+
+/// The blocks of NOP, NOP, SACK that fills the rest of the header.
+#[inline(always)]
+fn usual_sack(options: &[u8]) -> Option<&[u8]> {
+    let ([1, 1, 5, len], blocks) = options.split_first_chunk::<4>()? else {
+        return None;
     };
-    if usize::from(*len) != blocks.len() + 2 || !matches!(blocks.len(), 8 | 16 | 24) {
-        return false;
-    }
-    for (slot, block) in segment.sack.iter_mut().zip(blocks.chunks_exact(8)) {
-        *slot = (be32(block, 0).unwrap_or(0), be32(block, 4).unwrap_or(0));
-    }
-    segment.sack_len = (blocks.len() / 8) as u8;
-    segment.has |= Has::UNSUITABLE;
-    true
+    let fills = usize::from(*len) == blocks.len() + 2;
+    (fills && matches!(blocks.len(), 8 | 16 | 24 | 32)).then_some(blocks)
 }

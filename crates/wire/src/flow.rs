@@ -77,25 +77,11 @@ impl FlowKey {
     /// The key and the direction of a packet from `src` to `dst`.
     #[inline]
     pub fn new(src: Endpoint, dst: Endpoint, overlay: u32) -> (FlowKey, Dir) {
-        if src <= dst {
-            (
-                FlowKey {
-                    low: src,
-                    high: dst,
-                    overlay,
-                },
-                Dir::LowToHigh,
-            )
-        } else {
-            (
-                FlowKey {
-                    low: dst,
-                    high: src,
-                    overlay,
-                },
-                Dir::HighToLow,
-            )
-        }
+        // Selects instead of branches: directions alternate and are hard to predict.
+        let swap = src > dst;
+        let (low, high) = if swap { (dst, src) } else { (src, dst) };
+        let dir = if swap { Dir::HighToLow } else { Dir::LowToHigh };
+        (FlowKey { low, high, overlay }, dir)
     }
 
     /// Source and destination of packets that go `dir`.

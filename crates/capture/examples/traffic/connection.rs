@@ -181,7 +181,7 @@ impl Connection {
             dst: self.sender,
             ip_id: self.receiver_id,
             ttl: 64,
-            window: 2048,
+            window: 4096,
             tsval: self.clock(at_ns).wrapping_add(7_777),
             tsecr: self.ts_recent,
             seq: self.receiver_isn.wrapping_add(1),
@@ -195,6 +195,7 @@ impl Connection {
             seq: self.sender_isn,
             flags: SYN,
             syn: true,
+            window: 64_240,
             tsecr: 0,
             ..self.sender_packet(at_ns)
         };
@@ -211,6 +212,7 @@ impl Connection {
             ack: self.sender_isn.wrapping_add(1),
             flags: SYN | ACK,
             syn: true,
+            window: 65_160,
             ..self.receiver_packet(at_ns)
         };
         Outcome {
