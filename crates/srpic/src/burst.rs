@@ -128,7 +128,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
             return false;
         };
         let of_flow = |m: &Meta<K>| m.suitable && m.flow == first.flow;
-        if !of_flow(&first) || !of_flow(&last) || !self.has_room(&first.flow, block.len(), out) {
+        if !of_flow(&first) || !of_flow(&last) || !self.has_room(first.flow, block.len(), out) {
             return false;
         }
         let anchor = first.seq.wrapping_add(first.len);
@@ -158,7 +158,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// True when `flow` holds nothing and a block of it would not be cut short by the ring.
     #[inline]
-    fn has_room<F>(&mut self, flow: &K, packets: usize, out: &mut F) -> bool
+    fn has_room<F>(&mut self, flow: K, packets: usize, out: &mut F) -> bool
     where
         F: FnMut(P) + ?Sized,
     {
@@ -171,7 +171,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     where
         M: Fn(&T) -> Meta<K>,
     {
-        match block.first().map(|t| self.table.find(&meta(t).flow)) {
+        match block.first().map(|t| self.table.find(meta(t).flow)) {
             Some(Place::Known(flow)) => self.table.get_mut(flow).count as usize,
             _ => 0,
         }

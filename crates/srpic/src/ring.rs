@@ -65,11 +65,10 @@ impl<P> Ring<P> {
         self.delivered += packets;
     }
 
-    /// Zeros to sort with, as many as a block has packets at most.
+    /// So many words to sort with, a block's at most; what they say has no meaning.
     #[inline]
     pub(crate) fn lend_scratch(&mut self, words: usize) -> Vec<u64> {
         let mut scratch = core::mem::take(&mut self.scratch);
-        scratch.clear();
         scratch.resize(words, 0);
         scratch
     }

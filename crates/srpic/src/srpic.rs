@@ -92,9 +92,9 @@ impl<K: FlowKey, P> Srpic<K, P> {
         F: FnMut(P) + ?Sized,
     {
         if !meta.suitable {
-            return self.pass(&meta.flow, packet, out);
+            return self.pass(meta.flow, packet, out);
         }
-        let flow = self.enter(&meta.flow, out);
+        let flow = self.enter(meta.flow, out);
         let block = self.table.get_mut(flow);
         self.ring.add(block, meta.seq, meta.len, packet);
         self.flush_if_due(flow, out);
@@ -157,7 +157,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     }
 
     /// A packet that cannot wait.
-    fn pass<F>(&mut self, flow: &K, packet: P, out: &mut F)
+    fn pass<F>(&mut self, flow: K, packet: P, out: &mut F)
     where
         F: FnMut(P) + ?Sized,
     {
@@ -174,14 +174,14 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Find_SRPIC_manager_for_packet, or Create_.
     #[inline]
-    pub(crate) fn enter<F>(&mut self, flow: &K, out: &mut F) -> usize
+    pub(crate) fn enter<F>(&mut self, flow: K, out: &mut F) -> usize
     where
         F: FnMut(P) + ?Sized,
     {
         match self.table.find(flow) {
             Place::Known(known) => known,
             Place::Free(vacancy) if !self.table.is_full() => {
-                self.table.insert(&vacancy, *flow, Block::EMPTY)
+                self.table.insert(&vacancy, flow, Block::EMPTY)
             }
             Place::Free(_) => self.make_room(flow, out),
         }
@@ -215,7 +215,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Empties a full table, then adds `flow` to it.
     #[cold]
-    fn make_room<F>(&mut self, flow: &K, out: &mut F) -> usize
+    fn make_room<F>(&mut self, flow: K, out: &mut F) -> usize
     where
         F: FnMut(P) + ?Sized,
     {
@@ -223,7 +223,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.flush_all(out);
         match self.table.find(flow) {
             Place::Known(known) => known,
-            Place::Free(vacancy) => self.table.insert(&vacancy, *flow, Block::EMPTY),
+            Place::Free(vacancy) => self.table.insert(&vacancy, flow, Block::EMPTY),
         }
     }
 

@@ -23,7 +23,9 @@ struct Bucket {
 /// Flows of the current generation with a `T` each.
 pub(crate) struct Table<K, T> {
     buckets: Vec<Bucket>,
-    flows: Vec<(K, T)>,
+    /// Apart from `values`: a pair would be put together on the stack, and wait there.
+    keys: Vec<K>,
+    values: Vec<T>,
     capacity: usize,
     generation: u32,
     seed: u64,
@@ -53,11 +55,13 @@ impl<K: FlowKey, T> Table<K, T> {
         let places = Self::places(capacity);
         buckets.try_reserve_exact(places)?;
         buckets.resize(places, Bucket::default());
-        let mut flows = Vec::new();
-        flows.try_reserve_exact(capacity)?;
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        keys.try_reserve_exact(capacity)?;
+        values.try_reserve_exact(capacity)?;
         Ok(Table {
             buckets,
-            flows,
+            keys,
+            values,
             capacity,
             generation: 1,
             seed,
@@ -71,22 +75,21 @@ impl<K: FlowKey, T> Table<K, T> {
 
     /// Bytes a table for `capacity` flows reserves.
     pub(crate) fn footprint(capacity: usize) -> usize {
-        Self::places(capacity) * size_of::<Bucket>() + capacity * size_of::<(K, T)>()
+        Self::places(capacity) * size_of::<Bucket>() + capacity * (size_of::<K>() + size_of::<T>())
     }
 
-    /// Looks `key` up.
+    /// Looks `key` up. By value, here and below: a key whose address is taken is laid in memory,
+    /// word by word, and read back too wide to be forwarded from there.
     #[inline]
-    pub(crate) fn find(&mut self, key: &K) -> Place {
-        if let Some((known, _)) = self.flows.get(self.last)
-            && known == key
-        {
+    pub(crate) fn find(&mut self, key: K) -> Place {
+        if self.keys.get(self.last) == Some(&key) {
             return Place::Known(self.last);
         }
         self.probe(key)
     }
 
     #[inline]
-    fn probe(&mut self, key: &K) -> Place {
+    fn probe(&mut self, key: K) -> Place {
         let hash = key.hash64(self.seed);
         let tag = hash as u32;
         let mask = self.buckets.len() - 1;
@@ -97,7 +100,7 @@ impl<K: FlowKey, T> Table<K, T> {
             if b.stamp != self.generation {
                 return Place::Free(Vacancy { bucket, tag });
             }
-            if b.tag == tag && self.flows[b.flow as usize].0 == *key {
+            if b.tag == tag && self.keys[b.flow as usize] == key {
                 self.last = b.flow as usize;
                 return Place::Known(self.last);
             }
@@ -108,20 +111,21 @@ impl<K: FlowKey, T> Table<K, T> {
     /// True when no flow can be added.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.flows.len() >= self.capacity
+        self.keys.len() >= self.capacity
     }
 
     /// Adds a flow; the caller has seen that the table is not full.
     #[inline]
     pub(crate) fn insert(&mut self, vacancy: &Vacancy, key: K, value: T) -> usize {
         debug_assert!(!self.is_full());
-        let flow = self.flows.len();
+        let flow = self.keys.len();
         self.buckets[vacancy.bucket] = Bucket {
             stamp: self.generation,
             tag: vacancy.tag,
             flow: flow as u32,
         };
-        self.flows.push((key, value));
+        self.keys.push(key);
+        self.values.push(value);
         self.last = flow;
         flow
     }
@@ -129,7 +133,8 @@ impl<K: FlowKey, T> Table<K, T> {
     /// Forgets every flow. Constant time, but for once in 2^32 calls.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        self.flows.clear();
+        self.keys.clear();
+        self.values.clear();
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
             self.buckets.fill(Bucket::default());
@@ -140,18 +145,19 @@ impl<K: FlowKey, T> Table<K, T> {
     /// How many flows there are.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.flows.len()
+        self.keys.len()
     }
 
     /// The flow at `index`.
     #[inline]
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut T {
-        &mut self.flows[index].1
+        &mut self.values[index]
     }
 
     /// Index of `key`, leaving everything as it is.
     pub(crate) fn peek(&self, key: &K) -> Option<&T> {
-        self.flows.iter().find(|(k, _)| k == key).map(|(_, t)| t)
+        let flow = self.keys.iter().position(|k| k == key)?;
+        self.values.get(flow)
     }
 }
 
@@ -170,7 +176,7 @@ mod tests {
     }
 
     fn add<K: FlowKey>(table: &mut Table<K, u32>, key: K, value: u32) -> usize {
-        match table.find(&key) {
+        match table.find(key) {
             Place::Known(i) => i,
             Place::Free(v) => table.insert(&v, key, value),
         }
@@ -198,7 +204,7 @@ mod tests {
             assert_eq!(*table.get_mut(0), round);
             table.clear();
             assert_eq!(table.len(), 0);
-            assert!(matches!(table.find(&5), Place::Free(_)));
+            assert!(matches!(table.find(5), Place::Free(_)));
         }
     }
 }
