@@ -2,6 +2,32 @@
 //! other numbered services.
 //!
 //! Pure: bytes in, values out. No I/O, no clock.
+//!
+//! ```
+//! use inorder_wire::{Frame, Has, LinkType, Packet, parse};
+//!
+//! // An IPv4 header, a TCP header, timestamps; the 100 bytes of payload were not captured.
+//! let bytes = [
+//!     0x45, 0, 0, 152, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, //
+//!     0x9c, 0x40, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x80, 0x10, 1, 0, 0, 0, 0, 0, //
+//!     1, 1, 8, 10, 0, 0, 0, 3, 0, 0, 0, 4,
+//! ];
+//! let frame = Frame {
+//!     ts_ns: 1_700_000_000_000_000_000,
+//!     number: 1,
+//!     link: LinkType::RAW,
+//!     orig_len: 152,
+//!     data: &bytes,
+//! };
+//! let Packet::Tcp(key, dir, segment) = parse(&frame) else {
+//!     panic!("not TCP");
+//! };
+//! let (source, destination) = key.ends(dir);
+//! assert_eq!(source.socket_addr().to_string(), "10.0.0.1:40000");
+//! assert_eq!(destination.socket_addr().to_string(), "10.0.0.2:80");
+//! assert_eq!((segment.seq, segment.payload_len), (1, 100));
+//! assert!(segment.has(Has::TIMESTAMPS) && segment.tsval == 3);
+//! ```
 
 mod check;
 mod fast;
@@ -80,3 +106,7 @@ pub fn parse(frame: &Frame<'_>) -> Packet {
         None => slow::parse(frame),
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;
