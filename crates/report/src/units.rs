@@ -65,8 +65,10 @@ pub fn percent(share: f64) -> String {
         format!("{p:.1}")
     } else if p >= 0.01 {
         format!("{p:.2}")
+    } else if p >= 0.0001 {
+        format!("{p:.4}")
     } else {
-        format!("{p:.1e}")
+        "<0.0001".to_owned()
     }
 }
 
@@ -114,6 +116,7 @@ mod tests {
         assert_eq!(percent(0.0), "0.0");
         assert_eq!(percent(0.5), "50.0");
         assert_eq!(percent(0.0067), "0.67");
-        assert_eq!(percent(0.000_001), "1.0e-4");
+        assert_eq!(percent(0.000_052), "0.0052");
+        assert_eq!(percent(0.000_000_1), "<0.0001");
     }
 }

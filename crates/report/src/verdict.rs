@@ -119,10 +119,17 @@ fn late(t: &Totals) -> String {
         (some, all) => format!("{} of {} flows", count(some), count(all)),
     };
     let share = t.reordered as f64 / t.arrived.max(1) as f64;
+    // Where no extent could be told, none of the events has one.
+    let how_late = match t.max_extent {
+        0 => "late".to_owned(),
+        extent => format!(
+            "late by up to {} (extent {})",
+            time_u64(t.max_late_ns),
+            count(extent)
+        ),
+    };
     format!(
-        "{who} had packets late by up to {} (extent {}): {} of {}, {} %.",
-        time_u64(t.max_late_ns),
-        count(t.max_extent),
+        "{who} had packets {how_late}: {} of {}, {} %.",
         count(t.reordered),
         plural(t.arrived, "packet"),
         percent(share),
