@@ -44,7 +44,11 @@ pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
         (
             "",
             count(t.flows),
-            format!("flows, {} with late packets", count(t.reordered_flows)),
+            format!(
+                "{}, {} with late packets",
+                if t.flows == 1 { "flow" } else { "flows" },
+                count(t.reordered_flows)
+            ),
         ),
         (
             mood(t.reordered),

@@ -79,6 +79,12 @@ function theme() {
   };
 }
 
+// Black is lost on a dark page; large marks hide each other when there are many.
+function adapt(spec, events) {
+  if (dark.matches) spec.encoding.color.scale.range[5] = "#f3f4f6";
+  if (events > 300) Object.assign(spec.layer[2].mark, { size: 14, strokeWidth: 1, opacity: 0.6 });
+}
+
 function draw(section, specs, data) {
   const flow = data[section.dataset.flow];
   for (const chart of section.querySelectorAll(".chart[data-chart]")) {
@@ -87,7 +93,7 @@ function draw(section, specs, data) {
     spec.data = { values: RECORDS[name](flow) };
     spec.config = theme();
     spec.autosize = { type: "fit-x", contains: "padding" };
-    if (dark.matches && name === "sequence") spec.encoding.color.scale.range[5] = "#f3f4f6";
+    if (name === "sequence") adapt(spec, flow.events.length);
     // `ast`: expressions are interpreted, so the page needs no right to evaluate code.
     const options = { ast: true, renderer: "canvas", actions: { export: true, source: false, compiled: false, editor: false } };
     vegaEmbed(chart.querySelector(".plot"), spec, options).catch((error) => {
