@@ -247,16 +247,6 @@ impl Collector {
         self.arrived
     }
 
-    /// How late the late ones of this flow are (median), nanoseconds; `None` for too few.
-    pub(crate) fn usual_late_ns(&self) -> Option<i64> {
-        const ENOUGH: u64 = 5;
-        let median = self
-            .late_ns
-            .quantile(0.5)
-            .filter(|_| self.late_ns.count() >= ENOUGH)?;
-        i64::try_from(median).ok()
-    }
-
     /// Originals lost for sure.
     pub(crate) fn losses(&self) -> u64 {
         self.lost

@@ -20,6 +20,8 @@ pub(crate) enum First {
 const PAWS_WINDOW: i32 = 1;
 /// How long a bare duplicate ACK may wait for the hole it belongs to.
 const BARE_PATIENCE_NS: i64 = 200_000_000;
+/// Latenesses this close are taken as equal: queues on the way differ by as much.
+const MIN_TOLERANCE_NS: i64 = 1_200_000;
 /// Holes looked at for one bare duplicate ACK.
 const MAX_CANDIDATES: usize = 512;
 
@@ -179,8 +181,8 @@ impl Sender {
         }
         let suspicious = match reported {
             0 => last.ack == seg.ack && last.window == seg.window && last.tsecr == seg.tsecr,
-            1 => false,
-            _ => self.compression.early(seg.ts_ns - last.ts_ns),
+            1 if !self.compressing => false,
+            _ => self.early(seg.ts_ns - last.ts_ns),
         };
         if !suspicious {
             return;
@@ -190,6 +192,13 @@ impl Sender {
         } else if let Some(start) = self.filled_candidate(seg.tsecr).filter(|_| reported == 0) {
             self.late_original(start, ack, Evidence::Paws);
         }
+    }
+
+    /// Is `gap` between two ACKs clearly shorter than the timer of SACK compression?
+    fn early(&self, gap: i64) -> bool {
+        self.compression
+            .middle()
+            .is_some_and(|(usual, _)| gap < usual * 3 / 4)
     }
 
     /// Is an original outstanding in a hole that the receiver would discard?
@@ -252,7 +261,7 @@ impl Sender {
             return;
         };
         let due = f.place.sent_ns + self.min_rtt.unwrap_or(0);
-        let usual = self.collector.usual_late_ns();
+        let usual = self.lateness.middle();
         let fits = self.filled.bares.iter().enumerate().filter(|(_, b)| {
             b.at_ns <= filled_ns
                 && b.at_ns >= due
@@ -261,10 +270,10 @@ impl Sender {
         });
         let best = match usual {
             None => fits.map(|(i, _)| i).next(),
-            Some(late) => fits
+            Some((late, spread)) => fits
                 .map(|(i, b)| ((b.at_ns - due - late).abs(), i))
                 .min()
-                .filter(|&(off, _)| off <= late / 4 + 1_000_000)
+                .filter(|&(off, _)| off <= 2 * spread + MIN_TOLERANCE_NS)
                 .map(|(_, i)| i),
         };
         let Some(bare) = best.and_then(|i| self.filled.bares.remove(i)) else {
@@ -273,29 +282,5 @@ impl Sender {
         let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
         self.log.adopt(bare.id, f.place, basis);
         self.original_came(start, By::Copy);
-    }
-}
-
-/// How long the receiver compresses SACKs, learnt from the ACKs that report several segments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Compression {
-    gaps: [i64; 15],
-    next: usize,
-    full: bool,
-}
-
-impl Compression {
-    /// An ACK that reports several segments came `gap` nanoseconds after the one before.
-    pub(super) fn observe(&mut self, gap: i64) {
-        self.gaps[self.next] = gap;
-        self.next = (self.next + 1) % self.gaps.len();
-        self.full |= self.next == 0;
-    }
-
-    /// True when `gap` is clearly shorter than the timer.
-    fn early(&self, gap: i64) -> bool {
-        let mut sorted = self.gaps;
-        sorted.sort_unstable();
-        self.full && gap < sorted[sorted.len() / 2] * 3 / 4
     }
 }

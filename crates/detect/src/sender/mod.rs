@@ -10,6 +10,7 @@ mod board;
 mod filled;
 mod log;
 mod no_sack;
+mod ring;
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
@@ -19,11 +20,12 @@ use crate::result::{Evidence, Half, Reason, Recoveries, Retransmission, Verdict}
 use crate::unwrap::Unwrapper;
 
 use acks::{Ack, AckQueue};
-use attribute::{Compression, First};
+use attribute::First;
 use board::{Board, Copies, Ranges, Sent};
 use filled::{Filled, FilledMap};
 use log::{ArrivalLog, Entry, Status};
 use no_sack::NoSack;
+use ring::Ring;
 
 /// Segments of the block that changed last that are taken to have come together.
 const FEW: usize = 4;
@@ -53,7 +55,12 @@ pub(crate) struct Sender {
     log: ArrivalLog,
     filled: FilledMap,
     no_sack: NoSack,
-    compression: Compression,
+    /// Time between ACKs that report several segments, nanoseconds.
+    compression: Ring,
+    /// The last ACK without an advance reported several segments.
+    compressing: bool,
+    /// Time by which originals that filled the left edge came late, nanoseconds.
+    lateness: Ring,
     collector: Collector,
     recoveries: RecoveryTracker,
     unwrap: Unwrapper,
@@ -112,7 +119,9 @@ impl Sender {
             log: ArrivalLog::new(),
             filled: FilledMap::default(),
             no_sack: NoSack::default(),
-            compression: Compression::default(),
+            compression: Ring::default(),
+            compressing: false,
+            lateness: Ring::default(),
             collector: Collector::new(Half::EndToEnd, keep),
             recoveries: RecoveryTracker::new(keep),
             unwrap,
@@ -300,8 +309,9 @@ impl Sender {
         } else if !advanced {
             self.bare(ack, reported);
             if let Some(last) = self.last.filter(|_| reported > 1 && ack.missing == 0) {
-                self.compression.observe(ack.seg.ts_ns - last.ts_ns);
+                self.compression.push(ack.seg.ts_ns - last.ts_ns);
             }
+            self.compressing = reported > 1;
         }
     }
 
@@ -431,6 +441,7 @@ impl Sender {
             if !had_hole || report.left_edge {
                 self.sample_rtt(now - report.sent.sent_ns, had_hole);
             }
+            self.note_lateness(report, now, had_hole);
             self.log_original(report, ack, Basis::certain(Evidence::Sack));
             if let Some(copies) = report.copies {
                 // Retransmitted while the ACK was on its way.
@@ -444,6 +455,7 @@ impl Sender {
         };
         match self.attribute(report, &copies, ack) {
             First::Original(basis) => {
+                self.note_lateness(report, now, had_hole);
                 self.log_original(report, ack, basis);
                 self.spurious += u64::from(copies.count);
                 self.recoveries
@@ -473,6 +485,13 @@ impl Sender {
             }
         }
         self.trim_filled();
+    }
+
+    /// What fills the left edge is acknowledged at once: its lateness is exact.
+    fn note_lateness(&mut self, report: &Report, now: i64, had_hole: bool) {
+        if let Some(rtt) = self.min_rtt.filter(|_| had_hole && report.left_edge) {
+            self.lateness.push(now - report.sent.sent_ns - rtt);
+        }
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
