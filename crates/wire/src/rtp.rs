@@ -20,7 +20,7 @@ const CANDIDATES: usize = 8192;
 /// the first packets of a stream back until four of them have near-consecutive numbers and
 /// the same addresses, ports and SSRC, then hands them all on in the order they came.
 ///
-/// Memory is bounded: the unproved streams that were quiet for longest are forgotten.
+/// Unproved streams take bounded memory: those quiet for longest are forgotten.
 #[derive(Default, Debug)]
 pub struct RtpGate {
     proved: HashSet<StreamKey>,
