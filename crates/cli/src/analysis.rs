@@ -17,7 +17,7 @@ pub struct Job<'a> {
     /// What the detector looks for and keeps.
     pub config: Config,
     /// Set when the user wants to stop.
-    pub stop: &'a AtomicBool,
+    pub stop: &'static AtomicBool,
     /// Told how far reading is.
     pub progress: &'a dyn Progress,
 }

@@ -350,3 +350,41 @@ fn completions_and_manual_pages_cover_the_verbs() {
     let verb = fs::read_to_string(folder.path("inorder-analyze.1")).unwrap();
     assert!(verb.contains("vantage") && verb.contains("annotate"));
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_reading_and_reports_what_was_read() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(["analyze", "--json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // More than pipe and buffers hold: when it is written, the command is at work. The input
+    // stays open and stops in the middle of a frame.
+    let frames: Vec<Vec<u8>> = (0..30_000).map(|n| segment(n % 200)).collect();
+    let bytes = pcap(&frames);
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&bytes[..bytes.len() - 9]).unwrap();
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    let file = &json(&output)["files"][0];
+    assert!(file["frames"].as_u64().unwrap() > 1_000, "{file}");
+    assert!(
+        file["warnings"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("interrupted"),
+        "{file}"
+    );
+}

@@ -9,6 +9,7 @@ mod batch;
 mod parallel;
 mod reader;
 mod serial;
+mod stdin;
 mod tally;
 
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ pub struct Done<S> {
 pub fn run<S: Sink>(
     files: &[PathBuf],
     threads: usize,
-    stop: &AtomicBool,
+    stop: &'static AtomicBool,
     progress: &dyn Progress,
     sink: impl Fn() -> S,
 ) -> Result<Done<S>, CaptureError> {

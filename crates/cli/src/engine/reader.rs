@@ -1,10 +1,11 @@
 //! Block after block out of one file, or out of several as if they were one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use inorder_capture::{Block, Capture, CaptureError, Compression};
 
+use super::stdin::Stdin;
 use super::stopped;
 
 /// Told how far reading is.
@@ -18,7 +19,7 @@ pub struct Reader<'a> {
     /// Files not opened yet, the next one last.
     waiting: Vec<PathBuf>,
     capture: Capture,
-    stop: &'a AtomicBool,
+    stop: &'static AtomicBool,
     progress: &'a dyn Progress,
     /// Frames delivered from earlier files; numbers go on counting.
     frames_before: u64,
@@ -33,11 +34,11 @@ impl<'a> Reader<'a> {
     /// Opens the first of `files`.
     pub fn open(
         files: &[PathBuf],
-        stop: &'a AtomicBool,
+        stop: &'static AtomicBool,
         progress: &'a dyn Progress,
     ) -> Result<Self, CaptureError> {
         let mut waiting: Vec<PathBuf> = files.iter().rev().cloned().collect();
-        let capture = Capture::open(&waiting.pop().unwrap_or_else(|| "-".into()))?;
+        let capture = open(&waiting.pop().unwrap_or_else(|| "-".into()), stop)?;
         Ok(Reader {
             waiting,
             format: describe(&capture),
@@ -61,7 +62,8 @@ impl<'a> Reader<'a> {
             let more = match result {
                 Ok(more) => more,
                 Err(error) => {
-                    self.error = Some(error);
+                    // Stopped in the middle of a record, the input is not damaged.
+                    self.error = Some(error).filter(|_| !stopped(self.stop));
                     self.ended = true;
                     false
                 }
@@ -85,7 +87,7 @@ impl<'a> Reader<'a> {
             self.ended = true;
             return;
         };
-        match Capture::open(&path) {
+        match open(&path, self.stop) {
             Ok(capture) => self.capture = capture,
             Err(error) => {
                 self.error = Some(error);
@@ -112,6 +114,13 @@ impl<'a> Reader<'a> {
     pub fn into_error(self) -> Option<CaptureError> {
         self.error
     }
+}
+
+fn open(path: &Path, stop: &'static AtomicBool) -> Result<Capture, CaptureError> {
+    if path.as_os_str() == "-" {
+        return Capture::from_reader("standard input", Box::new(Stdin::new(stop)));
+    }
+    Capture::open(path)
 }
 
 fn describe(capture: &Capture) -> String {

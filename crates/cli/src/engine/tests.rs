@@ -102,8 +102,8 @@ fn traffic(frames: u32, seed: u32) -> Vec<u8> {
 }
 
 fn run_on(files: &[PathBuf], threads: usize) -> (Vec<Memory>, Tally, Option<CaptureError>) {
-    let stop = AtomicBool::new(false);
-    let done = run(files, threads, &stop, &Silent, Memory::default).unwrap();
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let done = run(files, threads, &NEVER, &Silent, Memory::default).unwrap();
     (done.sinks, done.tally, done.error)
 }
 
@@ -166,8 +166,8 @@ fn what_came_before_the_damage_is_used() {
 
 #[test]
 fn stopping_ends_at_a_block() {
-    struct StopAfter<'a>(&'a AtomicBool, Mutex<u32>);
-    impl Progress for StopAfter<'_> {
+    struct StopAfter(&'static AtomicBool, Mutex<u32>);
+    impl Progress for StopAfter {
         fn at(&self, _: u64, _: Option<u64>) {
             let mut calls = self.1.lock().unwrap();
             *calls += 1;
@@ -176,10 +176,10 @@ fn stopping_ends_at_a_block() {
     }
     let file = TempFile::new("stop.pcap", &traffic(60_000, 3));
     for threads in [1, 2] {
-        let stop = AtomicBool::new(false);
-        let watch = StopAfter(&stop, Mutex::new(0));
+        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let watch = StopAfter(stop, Mutex::new(0));
         let files = [file.0.clone()];
-        let done = run(&files, threads, &stop, &watch, Memory::default).unwrap();
+        let done = run(&files, threads, stop, &watch, Memory::default).unwrap();
         assert!(done.error.is_none());
         assert!(
             done.tally.frames > 0 && done.tally.frames < 60_000,

@@ -130,7 +130,7 @@ fn check(args: &Args) -> Result<(), CliError> {
 }
 
 /// The analyses and what went wrong.
-fn analyze_all(args: &Args, stop: &AtomicBool) -> (Vec<Analysis>, Vec<CliError>) {
+fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<CliError>) {
     let groups: Vec<&[PathBuf]> = match args.join {
         true => vec![&args.files],
         false => args.files.chunks(1).collect(),

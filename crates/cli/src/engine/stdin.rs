@@ -1,0 +1,90 @@
+//! The standard input, read so that waiting for it can be broken off.
+//!
+//! A blocking read cannot be interrupted portably; so a thread reads, and the reader waits for
+//! that thread only until the user stops.
+
+use std::io::{self, ErrorKind, Read};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use super::stopped;
+
+/// Bytes read at once: what a Linux pipe holds.
+const CHUNK: usize = 1 << 16;
+/// Chunks waiting at most.
+const CHUNKS: usize = 16;
+/// How often to look whether the user stopped.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The standard input; it ends when the user stops.
+pub struct Stdin {
+    chunks: Receiver<io::Result<Vec<u8>>>,
+    current: Vec<u8>,
+    at: usize,
+    stop: &'static AtomicBool,
+}
+
+impl Stdin {
+    /// Starts reading.
+    pub fn new(stop: &'static AtomicBool) -> Self {
+        let (sender, chunks) = sync_channel(CHUNKS);
+        // The thread ends with the input, with its reader, or with the program.
+        std::thread::spawn(move || {
+            let mut input = io::stdin().lock();
+            loop {
+                let mut chunk = vec![0; CHUNK];
+                let result = match input.read(&mut chunk) {
+                    Ok(0) => return,
+                    Ok(length) => {
+                        chunk.truncate(length);
+                        Ok(chunk)
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    Err(error) => Err(error),
+                };
+                let last = result.is_err();
+                if sender.send(result).is_err() || last {
+                    return;
+                }
+            }
+        });
+        Stdin {
+            chunks,
+            current: Vec::new(),
+            at: 0,
+            stop,
+        }
+    }
+
+    /// Waits for the next chunk; false at the end.
+    fn next(&mut self) -> io::Result<bool> {
+        while !stopped(self.stop) {
+            match self.chunks.recv_timeout(LOOK) {
+                Ok(chunk) => {
+                    self.current = chunk?;
+                    self.at = 0;
+                    return Ok(true);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Read for Stdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.current.len() && !self.next()? {
+            return Ok(0);
+        }
+        let rest = self.current.get(self.at..).unwrap_or_default();
+        let length = rest.len().min(buffer.len());
+        if let (Some(to), Some(from)) = (buffer.get_mut(..length), rest.get(..length)) {
+            to.copy_from_slice(from);
+        }
+        self.at += length;
+        Ok(length)
+    }
+}
