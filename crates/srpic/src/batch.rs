@@ -102,6 +102,11 @@ impl Batcher {
         self.current.as_ref()
     }
 
+    /// The batch being formed, if its softirq had started when the last packet arrived.
+    pub fn fired(&self) -> Option<&Batch> {
+        self.current().filter(|batch| batch.fire_ns <= self.now_ns)
+    }
+
     /// The batch being formed, if it has ended by `now_ns`; it is taken out.
     pub fn poll(&mut self, now_ns: i64) -> Option<Batch> {
         self.current.take_if(|batch| batch.end_ns < now_ns)

@@ -1,0 +1,139 @@
+//! `inorder sort`: what the stack would have seen behind a card that sorts its batches.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use inorder_capture::{Block, Capture, CaptureError};
+use inorder_srpic::Config;
+
+use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::{interrupt, outputs};
+
+mod classify;
+mod output;
+mod receiver;
+mod tally;
+
+use output::Output;
+use receiver::Receiver;
+use tally::Summary;
+
+/// Options of `inorder sort`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Frames are gathered into batches as a card with interrupt coalescing would, sorted within each \
+batch, flow by flow (SRPIC), and written in the order and at the time the stack would have got \
+them: when the interrupt of their batch fires. Nothing is dropped, nothing changed but order and \
+time. Frames of both directions are taken as received, so sort captures made at or near the \
+receiver of the data.\n\n\
+Example:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
+pub struct Args {
+    /// Capture to sort (pcap, pcapng, plain, gzip or zstd); `-` for the standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Where to write: pcapng when it ends in .pcapng, otherwise pcap; `-` for the standard
+    /// output, then the summary goes to the standard error
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Packets of a flow sorted together at most
+    #[arg(long, value_name = "PACKETS", default_value_t = 32)]
+    block_size: usize,
+    /// From the first packet at an idle ring to the interrupt, microseconds
+    #[arg(long, value_name = "US", default_value_t = 75)]
+    coalesce_us: u32,
+    /// Packets the receive ring holds; when it is full the interrupt fires at once
+    #[arg(long, value_name = "PACKETS", default_value_t = 512)]
+    ring_size: usize,
+    /// Sort the other numbered services too: RTP, ESP, WireGuard, ICMP echo, GRE
+    #[arg(long)]
+    services: bool,
+    /// The paper's listing to the letter: what passes at once may overtake, copies come first
+    #[arg(long)]
+    literal: bool,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Sorts and prints what changed.
+pub fn run(args: &Args) -> Outcome {
+    let stop = interrupt::flag();
+    let mut receiver = receiver(args)?;
+    let damage = sort(args, &mut receiver, stop)?;
+    print(args, &receiver.summary())?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    // What came before the damage has been sorted and written.
+    damage.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
+}
+
+fn receiver(args: &Args) -> Result<Receiver, CliError> {
+    let usage = |problem: String| CliError::Usage(problem);
+    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    if same(&args.input, &args.output) {
+        return Err(usage("IN and OUT are one file".to_owned()));
+    }
+    let config = Config {
+        literal: args.literal,
+        ..Config::new(args.block_size, args.ring_size)
+    };
+    let coalesce_ns = i64::from(args.coalesce_us) * 1_000;
+    Receiver::new(&config, coalesce_ns, args.services).map_err(|e| usage(e.to_string()))
+}
+
+/// Reads, sorts and writes; gives back what ended reading early.
+fn sort(
+    args: &Args,
+    receiver: &mut Receiver,
+    stop: &AtomicBool,
+) -> Result<Option<CaptureError>, CliError> {
+    let mut capture = Capture::open(&args.input)?;
+    let mut damage = None;
+    outputs::write_to(&args.output, |out| {
+        let format = output::Format::of(&args.output);
+        let mut output = Output::new(out, format, capture.info().snaplen);
+        damage = copy(&mut capture, receiver, &mut output, stop)?;
+        output.finish()
+    })?;
+    Ok(damage)
+}
+
+fn copy<W: Write>(
+    capture: &mut Capture,
+    receiver: &mut Receiver,
+    output: &mut Output<W>,
+    stop: &AtomicBool,
+) -> io::Result<Option<CaptureError>> {
+    let mut block = Block::default();
+    let mut damage = None;
+    let mut more = true;
+    while more && !stop.load(Ordering::Relaxed) {
+        // After an error the frames before it are in the block.
+        more = capture.read_block(&mut block).unwrap_or_else(|error| {
+            damage = Some(error);
+            false
+        });
+        for frame in block.frames() {
+            receiver.arrive(&frame, output)?;
+        }
+    }
+    receiver.finish(output)?;
+    Ok(damage)
+}
+
+fn print(args: &Args, summary: &Summary) -> Result<(), CliError> {
+    let write = |out: &mut dyn Write| match args.json {
+        true => summary.write_json(out),
+        false => summary.write_text(out),
+    };
+    if args.output == Path::new("-") {
+        return Ok(write(&mut io::stderr().lock())?);
+    }
+    outputs::to_stdout(write)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Writing frames in one of two formats, whose headers wait for the first frame.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use inorder_capture::{Interface, InterfaceId, PcapNgWriter, PcapWriter};
+use inorder_wire::{Frame, LinkType};
+
+/// What `tcpdump` writes when no limit was asked for.
+const NO_LIMIT: u32 = 262_144;
+
+/// The container format.
+#[derive(Clone, Copy)]
+pub enum Format {
+    Pcap,
+    PcapNg,
+}
+
+impl Format {
+    /// By the end of the name.
+    pub fn of(path: &Path) -> Self {
+        match path.extension().is_some_and(|e| e == "pcapng") {
+            true => Format::PcapNg,
+            false => Format::Pcap,
+        }
+    }
+}
+
+/// A capture being written.
+pub struct Output<W: Write> {
+    state: State<W>,
+    snaplen: u32,
+}
+
+enum State<W> {
+    /// No frame yet: what kind they are is not known.
+    New(W, Format),
+    Pcap(PcapWriter<W>),
+    PcapNg(PcapNgWriter<W>, BTreeMap<LinkType, InterfaceId>),
+    /// Writing failed.
+    Broken,
+}
+
+impl<W: Write> Output<W> {
+    pub fn new(out: W, format: Format, snaplen: u32) -> Self {
+        let snaplen = if snaplen == 0 { NO_LIMIT } else { snaplen };
+        Output {
+            state: State::New(out, format),
+            snaplen,
+        }
+    }
+
+    /// Writes one frame. A pcap file holds frames of one link type only.
+    pub fn write(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        self.begin(frame.link)?;
+        match &mut self.state {
+            State::Pcap(writer) => writer.write(frame),
+            State::PcapNg(writer, interfaces) => {
+                let interface = *interfaces.entry(frame.link).or_insert_with(|| {
+                    writer.add_interface(Interface {
+                        link: frame.link,
+                        snaplen: self.snaplen,
+                        name: None,
+                        description: None,
+                    })
+                });
+                writer.write(interface, frame, None)
+            }
+            State::New(..) | State::Broken => Ok(()),
+        }
+    }
+
+    /// Writes the header if no frame has come.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.begin(LinkType::ETHERNET)
+    }
+
+    fn begin(&mut self, link: LinkType) -> io::Result<()> {
+        if !matches!(self.state, State::New(..)) {
+            return Ok(());
+        }
+        if let State::New(out, format) = std::mem::replace(&mut self.state, State::Broken) {
+            self.state = match format {
+                Format::Pcap => State::Pcap(PcapWriter::new(out, link, self.snaplen)?),
+                Format::PcapNg => State::PcapNg(PcapNgWriter::new(out)?, BTreeMap::new()),
+            };
+        }
+        Ok(())
+    }
+}
