@@ -155,7 +155,7 @@ fn what_came_before_the_damage_is_used() {
     bytes.truncate(bytes.len() - 5);
     let file = TempFile::new("damaged.pcap", &bytes);
     for threads in [1, 2, 4] {
-        let (_, tally, error) = run_on(&[file.0.clone()], threads);
+        let (_, tally, error) = run_on(std::slice::from_ref(&file.0), threads);
         assert_eq!(tally.frames, 29_999);
         assert!(matches!(
             error,
