@@ -1,6 +1,6 @@
 //! Where results go: the standard output and files.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub fn to_file(
 #[cfg(feature = "parquet")]
 pub fn parquet(dir: &Path, analyses: &[inorder_report::Analysis]) -> Result<(), CliError> {
     use inorder_report::parquet;
-    fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
     let flows = dir.join("flows.parquet");
     let file = File::create(&flows).map_err(CliError::file(&flows, "create"))?;
     parquet::write_flows(file, analyses).map_err(CliError::file(&flows, "write"))?;

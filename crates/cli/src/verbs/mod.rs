@@ -8,6 +8,7 @@ mod analyze;
 mod completions;
 mod man;
 mod metrics;
+mod sort;
 
 /// One variant a verb.
 #[derive(Subcommand)]
@@ -16,6 +17,8 @@ pub enum Verb {
     Analyze(analyze::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 over numbers given as text
     Metrics(metrics::Args),
+    /// Sort a capture as a receiver's network card could
+    Sort(sort::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page, or write one page a verb into a directory
@@ -28,6 +31,7 @@ impl Verb {
         match self {
             Verb::Analyze(args) => analyze::run(args),
             Verb::Metrics(args) => metrics::run(args),
+            Verb::Sort(args) => sort::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Man(args) => man::run(args),
         }
