@@ -9,6 +9,7 @@ use inorder_report::Analysis;
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::{self, Progress, Sink};
+use crate::streams::Streams;
 
 /// How to read and what to look for.
 pub struct Job<'a> {
@@ -81,17 +82,26 @@ fn name(files: &[PathBuf]) -> String {
 /// The detector of one shard.
 struct Detector {
     tracker: Tracker,
+    streams: Streams,
 }
 
 impl Detector {
     fn new(config: Config) -> Self {
         Detector {
             tracker: Tracker::new(config),
+            streams: Streams::default(),
         }
     }
 
     fn finish(self, analysis: &mut Analysis) {
         analysis.flows.extend(self.tracker.finish());
+        let (streams, left_out) = self.streams.finish();
+        analysis.streams.extend(streams);
+        if left_out > 0 {
+            analysis.warnings.push(format!(
+                "too many numbered streams: {left_out} packets belong to streams not followed"
+            ));
+        }
     }
 }
 
@@ -101,5 +111,7 @@ impl Sink for Detector {
         self.tracker.push(key, dir, segment);
     }
 
-    fn numbered(&mut self, _key: StreamKey, _packet: &Numbered) {}
+    fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
+        self.streams.push(key, packet);
+    }
 }

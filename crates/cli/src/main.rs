@@ -11,6 +11,7 @@ mod error;
 mod interrupt;
 mod outputs;
 mod progress;
+mod streams;
 mod verbs;
 
 use std::process::ExitCode;
