@@ -20,6 +20,8 @@ pub(crate) struct Connection {
     waiting: Option<Vec<(Dir, Segment)>>,
     reset: bool,
     answered: bool,
+    /// What [`Connection::find_shared`] last found for each direction.
+    shared: [Shared; 2],
 }
 
 impl Connection {
@@ -34,6 +36,7 @@ impl Connection {
             waiting: config.vantage.is_none().then(Vec::new),
             reset: false,
             answered: false,
+            shared: [Shared::default(); 2],
         }
     }
 
@@ -81,15 +84,19 @@ impl Connection {
     #[inline]
     fn handle(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         let side = &mut self.sides[dir.index()];
+        let stamped = side.speaks_timestamps();
         let (fresh, vanished) = side.observe(seg);
         if !fresh {
             return;
+        }
+        if side.speaks_timestamps() != stamped {
+            self.share();
         }
         if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
             self.control(dir, seg);
         }
         if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
-            let shared = self.shared(dir);
+            let shared = self.shared[dir.index()];
             let to_sender = self.position.to_sender(dir);
             let (position, answered) = (&self.position, self.answered);
             self.sides[dir.index()].data(seg, vanished, &shared, to_sender, || {
@@ -117,9 +124,14 @@ impl Connection {
         }
         side.fin |= seg.flags.any(TcpFlags::FIN);
         self.reset |= seg.flags.any(TcpFlags::RST);
+        self.share();
     }
 
-    fn shared(&self, dir: Dir) -> Shared {
+    fn share(&mut self) {
+        self.shared = [Dir::LowToHigh, Dir::HighToLow].map(|dir| self.find_shared(dir));
+    }
+
+    fn find_shared(&self, dir: Dir) -> Shared {
         let (ours, theirs) = (&self.sides[dir.index()], &self.sides[dir.reverse().index()]);
         match (ours.hello, theirs.hello) {
             (Some(a), Some(b)) => Shared {
@@ -140,7 +152,7 @@ impl Connection {
         self.release(config);
         let dirs = [Dir::LowToHigh, Dir::HighToLow];
         let ends = dirs.map(|dir| End {
-            shared: self.shared(dir),
+            shared: self.find_shared(dir),
             choice: self.position.choose(dir, config.vantage, self.answered),
             reuse: self.reuse,
             first_ns: self.first_ns,

@@ -57,7 +57,7 @@ pub(crate) struct Side {
 }
 
 /// What both directions share, as seen when a segment is handled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shared {
     /// SACK negotiated; `None` without handshake.
     pub(crate) sack: Option<bool>,

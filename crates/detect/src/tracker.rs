@@ -33,8 +33,10 @@ pub struct Tracker {
     config: Config,
     index: HashTable<u32>,
     connections: Vec<Option<Connection>>,
+    /// Their keys, apart so that a look-up touches little memory.
+    keys: Vec<FlowKey>,
     free: Vec<u32>,
-    last: Option<(FlowKey, u32)>,
+    last: Option<u32>,
     until_sweep: u32,
     done: Vec<FlowReport>,
 }
@@ -46,6 +48,7 @@ impl Tracker {
             config,
             index: HashTable::new(),
             connections: Vec::new(),
+            keys: Vec::new(),
             free: Vec::new(),
             last: None,
             until_sweep: SWEEP,
@@ -57,10 +60,10 @@ impl Tracker {
     #[inline]
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
         let slot = match self.last {
-            Some((last, slot)) if last == *key => slot,
+            Some(last) if self.keys.get(last as usize) == Some(key) => last,
             _ => self.slot(key, seg.ts_ns),
         };
-        self.last = Some((*key, slot));
+        self.last = Some(slot);
         let Some(Some(connection)) = self.connections.get_mut(slot as usize) else {
             return;
         };
@@ -81,25 +84,25 @@ impl Tracker {
 
     fn slot(&mut self, key: &FlowKey, now: i64) -> u32 {
         let hash = key.hash64();
-        let connections = &self.connections;
-        let same =
-            |&slot: &u32| matches!(connections.get(slot as usize), Some(Some(c)) if c.key == *key);
-        if let Some(&slot) = self.index.find(hash, same) {
+        let keys = &self.keys;
+        if let Some(&slot) = self
+            .index
+            .find(hash, |&slot| keys.get(slot as usize) == Some(key))
+        {
             return slot;
         }
         let connection = Connection::new(*key, 0, now, &self.config);
         let slot = self.free.pop().unwrap_or(self.connections.len() as u32);
         if slot as usize == self.connections.len() {
             self.connections.push(Some(connection));
+            self.keys.push(*key);
         } else {
             self.connections[slot as usize] = Some(connection);
+            self.keys[slot as usize] = *key;
         }
-        let connections = &self.connections;
+        let keys = &self.keys;
         self.index.insert_unique(hash, slot, |&s| {
-            connections
-                .get(s as usize)
-                .and_then(Option::as_ref)
-                .map_or(0, |c| c.key.hash64())
+            keys.get(s as usize).map_or(0, FlowKey::hash64)
         });
         slot
     }

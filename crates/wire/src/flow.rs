@@ -3,12 +3,24 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// One end of a connection; IPv4 is held in its IPv4-mapped IPv6 form.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+#[derive(Clone, Copy, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+#[allow(clippy::derived_hash_with_manual_eq)] // The same equality, compared in halves.
 pub struct Endpoint {
     /// Address, network byte order read as one big-endian number.
     pub addr: u128,
     /// Port (0 for protocols without).
     pub port: u16,
+}
+
+impl PartialEq for Endpoint {
+    /// By halves: the address has just been stored that way, and a load that is wider than the
+    /// store before it waits for the store to retire.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.addr as u64 == other.addr as u64
+            && (self.addr >> 64) as u64 == (other.addr >> 64) as u64
+            && self.port == other.port
+    }
 }
 
 impl Endpoint {

@@ -91,7 +91,7 @@ pub struct Reordering {
     pub late_ns: Distribution,
     /// Byte offsets (RFC 4737 section 4.4) of the counted ones.
     pub extent_bytes: Distribution,
-    /// Reorder density (RFC 5236): displacement and density, ascending; threshold 1,024.
+    /// Reorder density (RFC 5236): displacement and density, ascending; threshold 200.
     pub rd: Vec<(i64, f64)>,
     /// Sum of |displacement| x density.
     pub mean_displacement: f64,

@@ -118,6 +118,7 @@ impl AckQueue {
                 stale: false,
             });
             if !self.held.is_empty() {
+                self.reordered += 1; // Others had overtaken it.
                 self.release_by_id(seg.ts_ns, out);
             }
             return;
