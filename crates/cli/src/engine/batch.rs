@@ -44,15 +44,15 @@ pub fn parse(block: &Block, frames_before: u64, batches: &mut Batches) -> Tally 
     for mut frame in block.frames() {
         tally.frame(&frame);
         frame.number += frames_before;
-        match inorder_wire::parse(&frame) {
+        match &inorder_wire::parse(&frame) {
             Packet::Tcp(key, dir, segment) => {
-                let shard = shard_of(&key);
-                batches[shard].tcp.push((key, dir, segment));
+                let shard = shard_of(key);
+                batches[shard].tcp.push((*key, *dir, *segment));
             }
             Packet::Numbered(key, packet) => {
-                batches[NUMBERED_SHARD].numbered.push((key, packet));
+                batches[NUMBERED_SHARD].numbered.push((*key, *packet));
             }
-            Packet::Other(reason) => tally.skip(reason),
+            Packet::Other(reason) => tally.skip(*reason),
         }
     }
     tally

@@ -13,18 +13,19 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S]) -> Tally {
         for mut frame in block.frames() {
             tally.frame(&frame);
             frame.number += frames_before;
-            match inorder_wire::parse(&frame) {
+            // By reference: what was parsed is large enough for a copy to be felt.
+            match &inorder_wire::parse(&frame) {
                 Packet::Tcp(key, dir, segment) => {
-                    if let Some(sink) = sinks.get_mut(shard_of(&key)) {
-                        sink.tcp(&key, dir, &segment);
+                    if let Some(sink) = sinks.get_mut(shard_of(key)) {
+                        sink.tcp(key, *dir, segment);
                     }
                 }
                 Packet::Numbered(key, packet) => {
                     if let Some(sink) = sinks.get_mut(NUMBERED_SHARD) {
-                        sink.numbered(key, &packet);
+                        sink.numbered(*key, packet);
                     }
                 }
-                Packet::Other(reason) => tally.skip(reason),
+                Packet::Other(reason) => tally.skip(*reason),
             }
         }
     }
