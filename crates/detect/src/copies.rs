@@ -12,6 +12,7 @@ use crate::result::{Evidence, Reason};
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct IdCounter {
     last: Option<u16>,
+    trusted: bool,
     good: u32,
     bad: u32,
 }
@@ -26,30 +27,44 @@ impl IdCounter {
         if !seg.has(Has::IP_ID) {
             return None;
         }
-        let Some(last) = self.last else {
+        let step = seg.ip_id.wrapping_sub(self.last?) as i16;
+        if step == 1 && self.trusted {
+            self.good = self.good.saturating_add(1);
             self.last = Some(seg.ip_id);
-            return None;
-        };
-        let step = seg.ip_id.wrapping_sub(last) as i16;
+        } else {
+            self.judge(step, seg.ip_id);
+        }
+        Some(step)
+    }
+
+    /// The first packet with an identification.
+    #[inline]
+    pub(crate) fn start(&mut self, seg: &Segment) {
+        if self.last.is_none() && seg.has(Has::IP_ID) {
+            self.last = Some(seg.ip_id);
+        }
+    }
+
+    fn judge(&mut self, step: i16, ip_id: u16) {
         match step {
             1..=MAX_STEP => {
-                self.good += 1;
-                self.last = Some(seg.ip_id);
+                self.good = self.good.saturating_add(1);
+                self.last = Some(ip_id);
             }
             // A late or duplicated packet says nothing about the counter.
             ..=-1 if step >= -MAX_STEP => {}
             _ => {
-                self.bad += 1;
-                self.last = Some(seg.ip_id);
+                self.bad = self.bad.saturating_add(1);
+                self.last = Some(ip_id);
             }
         }
-        Some(step)
+        self.trusted = self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good);
     }
 
     /// True when the field has behaved as a counter so far.
     #[inline]
     pub(crate) fn trusted(&self) -> bool {
-        self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good)
+        self.trusted
     }
 }
 
@@ -164,42 +179,37 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
 }
 
 /// The last few packets of one direction, to recognise a frame that was captured twice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
-    ring: [(u64, u64); 16],
-    next: usize,
-}
-
-impl Default for Recent {
-    fn default() -> Self {
-        Recent {
-            ring: [(0, 0); 16],
-            next: 0,
-        }
-    }
+    prints: [u64; 16],
+    next: u8,
 }
 
 impl Recent {
-    fn print_of(seg: &Segment) -> (u64, u64) {
+    /// What two captures of one packet share, mixed into 64 bits.
+    #[inline]
+    fn print_of(seg: &Segment) -> u64 {
         let numbers = u64::from(seg.seq) << 32 | u64::from(seg.ack);
-        let rest = u64::from(seg.tsval) << 32
-            | u64::from(seg.ip_id) << 16
-            | u64::from(seg.payload_len as u16);
-        // A print of zero marks an empty place.
-        (numbers ^ u64::from(seg.flags.0) << 56, rest | 1 << 63)
+        let rest = u64::from(seg.ip_id) << 48
+            | u64::from(seg.flags.0) << 40
+            | u64::from(seg.payload_len & 0xff_ffff) << 16;
+        // An odd constant with bits spread evenly, so that the two halves cannot cancel out.
+        (numbers ^ rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ rest
+            ^ u64::from(seg.tsval)
     }
 
     /// Remembers a packet.
     #[inline]
     pub(crate) fn push(&mut self, seg: &Segment) {
-        self.ring[self.next] = Self::print_of(seg);
-        self.next = (self.next + 1) % self.ring.len();
+        self.next = (self.next + 1) & 15;
+        self.prints[usize::from(self.next)] = Self::print_of(seg);
     }
 
     /// True when the very same packet came by before. Without an identification two packets that
     /// agree in everything cannot be told from one captured twice.
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
-        seg.has(Has::IP_ID) && seg.ip_id != 0 && self.ring.contains(&Self::print_of(seg))
+        seg.has(Has::IP_ID) && seg.ip_id != 0 && self.prints.contains(&Self::print_of(seg))
     }
 }
 
@@ -221,6 +231,8 @@ mod tests {
     fn a_counter_is_trusted_and_a_random_field_is_not() {
         let mut counter = IdCounter::default();
         let mut random = IdCounter::default();
+        counter.start(&seg(65_519, 0, 0));
+        random.start(&seg(1, 0, 0));
         for i in 0..50u16 {
             counter.observe(&seg(65_520u16.wrapping_add(i * 2), 0, 0));
             random.observe(&seg(i.wrapping_mul(40_503), 0, 0));

@@ -249,28 +249,6 @@ impl<T: Copy + Default> Order<T> {
         self.holes.insert(i + 1, right);
     }
 
-    /// Like [`Order::arrive`] for a late original that arrived earlier than now: at `position`.
-    pub(crate) fn arrive_back_at(
-        &mut self,
-        start: i64,
-        len: u32,
-        then: i64,
-        position: u64,
-    ) -> Arrived {
-        let arrived = self.fill(start, len, then);
-        match arrived {
-            Arrived::Late(late) => {
-                let later = self.position.saturating_sub(position + 1);
-                let extent = u64::from(late.extent).saturating_sub(later).max(1);
-                Arrived::Late(Late {
-                    extent: extent as u32,
-                    ..late
-                })
-            }
-            other => other,
-        }
-    }
-
     /// Takes `[from, to)` out of hole `i`.
     fn cut(&mut self, i: usize, hole: Hole<T>, from: i64, to: i64) {
         let right = Hole {

@@ -72,6 +72,9 @@ impl Side {
     #[inline]
     pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
         let step = self.ids.observe(seg);
+        if step.is_none() {
+            self.ids.start(seg);
+        }
         if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
             self.duplicated += 1;
             return (false, 0);

@@ -4,6 +4,13 @@ use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 use crate::result::{Vantage, VantageBasis, VantageChoice};
 
+/// Segments of a connection that are all looked at.
+const ALWAYS: u32 = 1 << 11;
+/// Segments from one look to the next.
+const ROUND: u32 = 1 << 14;
+/// Segments at the start of a window that only tell what the highest number is.
+const QUIET: u32 = 1 << 10;
+
 /// Below this sum of both round trips, timing says more about the hosts than about the path.
 const MIN_PATH_NS: i64 = 50_000;
 
@@ -41,6 +48,7 @@ pub(crate) struct Position {
     hosts: [Host; 2],
     handshake: bool,
     packets: u32,
+    quiet: u32,
 }
 
 fn reaches(number: u32, target: u32) -> bool {
@@ -48,11 +56,28 @@ fn reaches(number: u32, target: u32) -> bool {
 }
 
 impl Position {
-    /// A segment that goes `dir`.
+    /// A segment that goes `dir`. The smallest answers come early in most connections: after
+    /// the first [`ALWAYS`] segments only a window in each round of [`ROUND`] is looked at.
     #[inline]
     pub(crate) fn observe(&mut self, dir: Dir, seg: &Segment) {
-        self.packets = self.packets.saturating_add(1);
+        // Never back to the start: the first packets are special.
+        self.packets = self.packets.checked_add(1).unwrap_or(ROUND);
+        if self.packets > ALWAYS && self.packets % ROUND > ALWAYS {
+            return;
+        }
+        self.look(dir, seg);
+    }
+
+    fn look(&mut self, dir: Dir, seg: &Segment) {
         let (from, to) = (dir.index(), dir.reverse().index());
+        if self.packets.is_multiple_of(ROUND) {
+            // What was asked before the pause has been answered unseen, and what was sent in it
+            // may be sent again: ask only about what is newer than this segment.
+            for host in &mut self.hosts {
+                (host.sequence, host.timestamp, host.highest) = (None, None, None);
+            }
+            self.quiet = QUIET;
+        }
         self.answer(from, seg);
         self.ask(from, to, seg);
     }
@@ -62,31 +87,34 @@ impl Position {
         if host.ttl.is_none() {
             host.ttl = Some(seg.ttl);
         }
-        if let Some(probe) = host.sequence {
-            if seg.flags.any(TcpFlags::ACK) && reaches(seg.ack, probe.number) {
-                host.sequence = None;
-                host.sample(seg.ts_ns - probe.at_ns);
-                self.handshake |= self.packets <= 3;
-            }
+        if let Some(probe) = host.sequence
+            && seg.flags.any(TcpFlags::ACK)
+            && reaches(seg.ack, probe.number)
+        {
+            host.sequence = None;
+            host.sample(seg.ts_ns - probe.at_ns);
+            self.handshake |= self.packets <= 3;
         }
         let host = &mut self.hosts[from];
-        if let Some(probe) = host.timestamp {
-            if seg.has(Has::TIMESTAMPS) && reaches(seg.tsecr, probe.number) {
-                host.timestamp = None;
-                if seg.tsecr == probe.number {
-                    host.sample(seg.ts_ns - probe.at_ns);
-                }
+        if let Some(probe) = host.timestamp
+            && seg.has(Has::TIMESTAMPS)
+            && reaches(seg.tsecr, probe.number)
+        {
+            host.timestamp = None;
+            if seg.tsecr == probe.number {
+                host.sample(seg.ts_ns - probe.at_ns);
             }
         }
     }
 
     fn ask(&mut self, from: usize, to: usize, seg: &Segment) {
+        self.quiet = self.quiet.saturating_sub(1);
         let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
         let end = seg.seq.wrapping_add(numbers);
         // Only data never sent before: the answer to a retransmission may be the original's.
         if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
             self.hosts[from].highest = Some(end);
-            if self.hosts[to].sequence.is_none() {
+            if self.quiet == 0 && self.hosts[to].sequence.is_none() {
                 self.hosts[to].sequence = Some(Probe {
                     number: end,
                     at_ns: seg.ts_ns,

@@ -28,16 +28,16 @@ struct Network {
     has: u8,
 }
 
-/// The packet, if it is of the common kind.
+/// Puts the packet into `out`, if it is of the common kind; otherwise leaves `out` as it was.
 #[inline(always)]
-pub(crate) fn parse(frame: &Frame<'_>) -> Option<Packet> {
+pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     let (ether_type, ip) = network_layer(frame)?;
     let (network, tcp) = match ether_type {
         0x0800 => ipv4(ip)?,
         0x86dd => ipv6(ip)?,
         _ => return None,
     };
-    segment(frame, network, tcp)
+    segment(frame, network, tcp, out)
 }
 
 /// EtherType and bytes of the network layer.
@@ -110,7 +110,7 @@ fn ipv6(ip: &[u8]) -> Option<(Network, &[u8])> {
 /// The segment is put together in one expression from values in registers: a struct filled
 /// field by field and then moved costs more than all the reading.
 #[inline(always)]
-fn segment(frame: &Frame<'_>, network: Network, tcp: &[u8]) -> Option<Packet> {
+fn segment(frame: &Frame<'_>, network: Network, tcp: &[u8], out: &mut Packet) -> Option<()> {
     let h = tcp.first_chunk::<TCP_LEN>()?;
     let header_len = usize::from(h[12] >> 4) * 4;
     let payload_len = network.tcp_len.checked_sub(header_len)?;
@@ -125,7 +125,7 @@ fn segment(frame: &Frame<'_>, network: Network, tcp: &[u8]) -> Option<Packet> {
         port: u16::from_be_bytes([h[2], h[3]]),
     };
     let (key, dir) = FlowKey::new(src, dst, 0);
-    Some(Packet::Tcp(
+    *out = Packet::Tcp(
         key,
         dir,
         Segment {
@@ -147,7 +147,8 @@ fn segment(frame: &Frame<'_>, network: Network, tcp: &[u8]) -> Option<Packet> {
             sack_len: options.sack_len,
             sack: options.sack,
         },
-    ))
+    );
+    Some(())
 }
 
 /// What the usual options say.

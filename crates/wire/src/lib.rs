@@ -97,13 +97,19 @@ pub enum Other {
 /// is told apart from what contradicts itself. Of a tunnelled packet the innermost TCP segment
 /// counts. UDP that may be RTP is returned as RTP: pass numbered packets through [`RtpGate`].
 ///
-/// On a hot path match on a reference to the result; moving a segment out of it costs as much
-/// as parsing does.
+/// On a hot path use [`parse_into`]: moving a segment costs as much as parsing it.
 #[inline]
 pub fn parse(frame: &Frame<'_>) -> Packet {
-    match fast::parse(frame) {
-        Some(packet) => packet,
-        None => slow::parse(frame),
+    let mut packet = Packet::Other(Other::NotIp);
+    parse_into(frame, &mut packet);
+    packet
+}
+
+/// Reads one frame into `packet`, as [`parse`] does, without moving the result about.
+#[inline]
+pub fn parse_into(frame: &Frame<'_>, packet: &mut Packet) {
+    if fast::parse_into(frame, packet).is_none() {
+        *packet = slow::parse(frame);
     }
 }
 

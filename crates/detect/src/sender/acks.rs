@@ -278,7 +278,7 @@ mod tests {
         }
         q.flush(|a| got.push((a.seg.ack, a.missing)));
         assert_eq!(got, [(1, 0), (2, 0), (3, 0), (4, 0), (6, 1)]);
-        assert_eq!((q.reordered, q.missing), (1, 1));
+        assert_eq!((q.reordered, q.missing), (2, 1));
     }
 
     #[test]

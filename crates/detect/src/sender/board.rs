@@ -97,10 +97,11 @@ impl Board {
                 return 0;
             }
             let guess = ((offset - front.start) / i64::from(front.len.max(1))) as usize;
-            if let Some(s) = self.sent.get(guess) {
-                if s.start <= offset && offset < s.end() {
-                    return guess;
-                }
+            if let Some(s) = self.sent.get(guess)
+                && s.start <= offset
+                && offset < s.end()
+            {
+                return guess;
             }
         }
         self.sent.partition_point(|s| s.end() <= offset)

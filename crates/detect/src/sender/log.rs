@@ -63,13 +63,13 @@ impl ArrivalLog {
     /// Appends; the id serves [`ArrivalLog::decide`].
     #[inline]
     pub(crate) fn push(&mut self, entry: Entry, out: &mut Collector) -> u64 {
-        if self.entries.is_empty() {
-            if let Status::Original(basis) = entry.status {
-                // Nothing waits: the common case never touches the queue.
-                record(&mut self.order, &entry, basis, out);
-                self.first += 1;
-                return self.first - 1;
-            }
+        if self.entries.is_empty()
+            && let Status::Original(basis) = entry.status
+        {
+            // Nothing waits: the common case never touches the queue.
+            record(&mut self.order, &entry, basis, out);
+            self.first += 1;
+            return self.first - 1;
         }
         self.entries.push_back(entry);
         self.first + self.entries.len() as u64 - 1

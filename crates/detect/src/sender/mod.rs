@@ -375,12 +375,11 @@ impl Sender {
         let reports = &mut self.reports[from..];
         let highest = reports[..mark - from].iter().map(|r| r.sent.start).max();
         reports.sort_unstable_by_key(|r| r.sent.start);
-        if let (Some(first), Some(highest)) = (first, highest) {
-            if first < highest {
-                if let Some(i) = reports.iter().position(|r| r.sent.start == first) {
-                    reports[i..].rotate_left(if newest <= FEW { newest } else { 1 });
-                }
-            }
+        if let (Some(first), Some(highest)) = (first, highest)
+            && first < highest
+            && let Some(i) = reports.iter().position(|r| r.sent.start == first)
+        {
+            reports[i..].rotate_left(if newest <= FEW { newest } else { 1 });
         }
     }
 
@@ -390,15 +389,16 @@ impl Sender {
             if s.end() > to {
                 break;
             }
-            if !s.reported && s.start >= from {
-                if let Some((sent, copies)) = self.board.report(i) {
-                    self.reports.push(Report {
-                        sent,
-                        copies,
-                        unsure: None,
-                        left_edge: false,
-                    });
-                }
+            if !s.reported
+                && s.start >= from
+                && let Some((sent, copies)) = self.board.report(i)
+            {
+                self.reports.push(Report {
+                    sent,
+                    copies,
+                    unsure: None,
+                    left_edge: false,
+                });
             }
             i += 1;
         }
