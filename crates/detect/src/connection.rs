@@ -97,7 +97,7 @@ impl Connection {
         }
         if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
             let shared = self.shared[dir.index()];
-            let to_sender = self.position.to_sender(dir);
+            let to_sender = self.position.answer_time(dir);
             let (position, answered) = (&self.position, self.answered);
             self.sides[dir.index()].data(seg, vanished, &shared, to_sender, || {
                 (
@@ -108,7 +108,7 @@ impl Connection {
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
         let by_id = self.sides[dir.index()].ids_count();
-        let answer = self.position.to_sender(dir);
+        let answer = self.position.answer_time(dir);
         self.sides[dir.reverse().index()].acknowledged(seg, by_id, answer);
     }
 

@@ -160,11 +160,17 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
     }
 }
 
+/// Where no round trip is known: few retransmissions come sooner after the news than this.
+const SHORTEST_NS: i64 = 1_000_000;
+
 /// A retransmission needs news of the hole at the sender and a trip back.
 fn by_timing(seg: &Segment, means: &Means) -> Copy {
     let evidence = Evidence::ArrivalTiming;
     let elapsed = seg.ts_ns - means.news_ns;
     let Some(rtt) = means.to_sender_ns else {
+        if elapsed < SHORTEST_NS {
+            return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
+        }
         return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
     };
     if elapsed < rtt - rtt / 10 {

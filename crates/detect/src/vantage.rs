@@ -139,7 +139,7 @@ impl Position {
 
     /// Smallest round trip between capture point and the sender of what goes `dir`.
     #[inline]
-    pub(crate) fn to_sender(&self, dir: Dir) -> Option<i64> {
+    pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
         self.hosts[dir.index()].answer_ns
     }
 
@@ -149,7 +149,7 @@ impl Position {
             return self.packets >= 512;
         };
         let clear = !(0.1..=0.9).contains(&ratio);
-        (clear && self.handshake) || (clear && self.packets >= 48) || self.packets >= 512
+        (clear && (self.handshake || self.packets >= 48)) || self.packets >= 512
     }
 
     /// Share of the path, by time, that lies on the low host's side.
@@ -220,7 +220,7 @@ impl Position {
             vantage,
             basis,
             to_receiver_ns: self.hosts[dir.reverse().index()].answer_ns,
-            to_sender_ns: self.to_sender(dir),
+            to_sender_ns: self.answer_time(dir),
         }
     }
 }
