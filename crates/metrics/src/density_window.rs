@@ -5,7 +5,14 @@ use std::collections::VecDeque;
 use crate::displacement::Displacements;
 use crate::number_set::NumberSet;
 
-/// The RFC's `window` and `buf`.
+/// The RFC's `window` and `buf`, from which packets leave as soon as can be.
+///
+/// The RFC's packets leave when `DT` others have come after them. The receive index is then
+/// given to the oldest if its number is in the window or in `buf`, and else skipped; but a
+/// number once there stays until it is an index, so an index there already is given at once
+/// and only a missing one is waited for. This changes no acceptance either: numbers below
+/// the index are either there, copies, or skipped as in the RFC. The exception is a packet
+/// too early by more than `DT`: it ceases to be there when discarded, and has to wait.
 ///
 /// The window is kept as runs of consecutive numbers in order of arrival: all packets of a
 /// run that take consecutive receive indices have the same displacement and leave at once.
@@ -21,6 +28,18 @@ pub(crate) struct Window {
     /// Numbers at or above `index` that wait, or left the window early.
     known: NumberSet,
     counts: Displacements,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum State {
+    /// All packets are in `run .. next`; the first receive index is not known.
+    Starting,
+    /// No packet stays back, and the numbers from `next - ahead` on are there: indices not
+    /// taken yet. Packets that follow are displaced by `-ahead`; by 0 unless packets were
+    /// discarded as too late, whose indices fell to later ones.
+    Calm { ahead: u64 },
+    /// All but `run .. next` are in the window.
+    Disturbed,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,24 +61,20 @@ impl Window {
         }
     }
 
-    /// Starts anew with the `waiting` packets from `oldest` on; keeps the counts.
-    pub fn restart(&mut self, index: u64, oldest: u64, waiting: u64) {
-        self.runs.clear();
-        self.waiting = 0;
+    /// Goes on, empty, from receive index `index`; it and the next, together `known`
+    /// numbers, are there. Keeps the counts.
+    pub fn restart(&mut self, index: u64, known: u64) {
         self.index = index;
-        self.known.clear();
-        self.push(oldest, waiting);
+        self.known.insert_run(index, index, known);
     }
 
     /// An arrival; false when it is skipped: a copy, or below the receive index.
-    #[inline]
     pub fn update(&mut self, seq: u64) -> bool {
-        self.leave();
         if seq < self.index || self.known.contains(self.index, seq) {
             return false;
         }
         self.push(seq, 1);
-        self.leave();
+        self.leave(self.threshold);
         true
     }
 
@@ -68,37 +83,35 @@ impl Window {
     ///
     /// Larger numbers known too soon change nothing: whenever a packet leaves a full window
     /// some smaller number at or above the receive index is known, and the smallest counts.
-    /// So packets may also stay a while longer, to leave in longer runs, until some arrival
-    /// asks for the receive index.
-    #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) -> u64 {
         let n = n.min(u64::from(self.threshold) + 1);
         self.push(first, n);
-        if self.waiting > 2 * u64::from(self.threshold) + 1 {
-            self.leave();
-        }
+        self.leave(self.threshold);
         n
+    }
+
+    /// Packets displaced by `-ahead`, without any that wait.
+    pub fn count_early(&mut self, ahead: u64, n: u64) {
+        self.counts.count(-(ahead as i64), n);
     }
 
     /// Lets all that wait leave, at the end of the stream.
     pub fn drain(&mut self) {
-        while self.waiting > 0 {
-            self.pop(self.waiting);
-        }
+        self.leave(0);
     }
 
-    /// When everything is in order again: the oldest packet that waits and how many do.
+    /// The state after all numbers below `next`. When calm, nothing is kept.
     #[inline]
-    pub fn in_order(&self) -> Option<(u64, u64)> {
-        let start = match self.runs.len() {
-            0 => self.index,
-            1 => self.runs.front()?.start,
-            _ => return None,
-        };
-        let full = self.waiting == u64::from(self.threshold);
-        // No other number is known then: one that left the window early was at most DT above
-        // a receive index already passed, and all numbers up to there wait.
-        (full && start == self.index).then_some((start, self.waiting))
+    pub fn state(&mut self, next: u64) -> State {
+        let ahead = next - self.index;
+        if self.waiting > 0
+            || ahead > u64::from(self.threshold)
+            || self.known.consecutive(self.index, ahead) < ahead
+        {
+            return State::Disturbed;
+        }
+        self.known.remove_run(self.index, ahead);
+        State::Calm { ahead }
     }
 
     pub fn into_displacements(self) -> Displacements {
@@ -118,36 +131,37 @@ impl Window {
         }
     }
 
-    /// Packets beyond the threshold need not wait longer.
+    /// Packets leave while their receive indices are known, or lost because more than `stay`
+    /// packets wait.
     #[inline]
-    fn leave(&mut self) {
-        let stay = u64::from(self.threshold);
-        while self.waiting > stay {
-            self.pop(self.waiting - stay);
+    fn leave(&mut self, stay: u16) {
+        while let Some(run) = self.runs.front().copied() {
+            let full = self.waiting > u64::from(stay);
+            let mut n = self.known.consecutive(self.index, run.len);
+            if n == 0 {
+                if !full {
+                    return;
+                }
+                self.skip_lost();
+                n = self.known.consecutive(self.index, run.len).max(1);
+            }
+            let displacement = self.index.wrapping_sub(run.start) as i64;
+            if displacement.unsigned_abs() <= u64::from(self.threshold) {
+                self.assign(displacement, n);
+            } else if full || displacement > 0 {
+                self.discard(run.start, displacement);
+            } else {
+                return;
+            }
         }
     }
 
-    /// The oldest packets leave and take the next receive indices; at most `most`, which is
-    /// not 0.
+    /// The `n` oldest packets leave and take the next receive indices.
+    ///
+    /// The indices belong to these packets or to other known ones; either way they are
+    /// behind now. Early packets stay known: their own numbers are ahead.
     #[inline]
-    fn pop(&mut self, most: u64) {
-        let Some(run) = self.runs.front().copied() else {
-            self.waiting = 0;
-            return;
-        };
-        let together = run.len.min(most);
-        let mut n = self.known.consecutive(self.index, together);
-        if n == 0 {
-            self.skip_lost();
-            n = self.known.consecutive(self.index, together).max(1);
-        }
-        let displacement = self.index.wrapping_sub(run.start) as i64;
-        if displacement.unsigned_abs() > u64::from(self.threshold) {
-            self.discard(run.start, displacement);
-            return;
-        }
-        // The indices belong to these packets or to other known ones; either way they are
-        // behind now. Early packets stay known: their own numbers are ahead.
+    fn assign(&mut self, displacement: i64, n: u64) {
         self.counts.count(displacement, n);
         self.remove_oldest(n);
         self.known.remove_run(self.index, n);

@@ -29,12 +29,6 @@ impl NumberSet {
         }
     }
 
-    pub fn clear(&mut self) {
-        self.bits.fill(0);
-        self.far.clear();
-        self.far_min = u64::MAX;
-    }
-
     #[inline]
     fn span(&self) -> u64 {
         64 * self.bits.len() as u64

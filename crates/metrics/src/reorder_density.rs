@@ -1,19 +1,19 @@
 //! Reorder density, RD (RFC 5236 section 3).
 
-use crate::density_window::Window;
+use crate::density_window::{State, Window};
 use crate::displacement::Displacements;
 use crate::unwrap::{MAX_SEQ, accepted};
 
 /// Density of packet displacements, by the RFC's stay-back algorithm.
 ///
-/// Packets wait in a window of `DT + 1` arrivals until it is known which numbers are lost.
-/// Each packet leaving it takes the next receive index, the smallest number not yet passed
-/// that is known to have arrived; its displacement is that index minus its own number:
-/// early packets negative, late ones positive. A packet displaced by more than the
-/// threshold `DT` counts as lost; copies are skipped.
+/// Packets take the receive indices in order of arrival. An index is a number that arrives,
+/// in ascending order; a packet's displacement is its index minus its own number: early
+/// packets negative, late ones positive. A number not there yet is waited for until
+/// `DT + 1` packets stay back for it, then it is lost and the next smallest there counts. A
+/// packet displaced by more than the threshold `DT` counts as lost; copies are skipped.
 ///
-/// While packets come in order nothing but three numbers is kept and each costs O(1); a
-/// window is built when one does not, and let rest again when all in it is in order.
+/// While packets come in order they are only counted, each in O(1); a window is built when a
+/// number is skipped, and rests again once all numbers skipped have arrived or are lost.
 ///
 /// ```
 /// let mut rd = inorder_metrics::ReorderDensity::new(4);
@@ -27,20 +27,20 @@ use crate::unwrap::{MAX_SEQ, accepted};
 #[derive(Clone, Debug)]
 pub struct ReorderDensity {
     threshold: u16,
-    /// Packets waiting are `next - waiting .. next` while `calm`.
-    next: u64,
-    waiting: u64,
-    calm: bool,
-    /// Some packet got a receive index.
-    indexed: bool,
-    seen: bool,
+    state: State,
     start: u64,
-    highest: u64,
+    /// The number after the highest; [`NONE`] before the first.
+    next: u64,
+    /// Packets `run .. next` came in order last and are not accounted for yet.
+    run: u64,
     /// Packets of displacement 0 that never went through the window.
     in_place: u64,
     ignored: u64,
     window: Option<Box<Window>>,
 }
+
+/// No number: it does not follow any, nor is it one.
+const NONE: u64 = u64::MAX;
 
 impl ReorderDensity {
     /// With the threshold DT, packets; the stream may start at any number.
@@ -52,13 +52,10 @@ impl ReorderDensity {
     pub fn with_start(threshold: u16, start: u64) -> Self {
         ReorderDensity {
             threshold,
-            next: 0,
-            waiting: 0,
-            calm: true,
-            indexed: false,
-            seen: false,
+            state: State::Starting,
             start,
-            highest: 0,
+            next: NONE,
+            run: NONE,
             in_place: 0,
             ignored: 0,
             window: None,
@@ -68,8 +65,9 @@ impl ReorderDensity {
     /// The next arrival; `seq` up to [`MAX_SEQ`].
     #[inline]
     pub fn update(&mut self, seq: u64) {
-        if self.calm && self.seen && seq == self.next && seq <= MAX_SEQ {
-            return self.calm_run(1);
+        if seq == self.next && seq <= MAX_SEQ {
+            self.next += 1;
+            return;
         }
         self.update_general(seq);
     }
@@ -78,114 +76,113 @@ impl ReorderDensity {
     /// order, at most O(DT) more after each that did not.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
-        let (mut seq, mut left) = (first, accepted(first, n));
-        self.ignored = self.ignored.saturating_add(n - left);
-        while left > 0 {
-            if self.calm && self.seen && seq == self.next {
-                return self.calm_run(left);
+        let accepted = accepted(first, n);
+        self.ignored = self.ignored.saturating_add(n - accepted);
+        let (mut seq, end) = (first, first + accepted);
+        while seq < end {
+            if seq != self.next {
+                self.update_general(seq);
+                seq += 1;
             }
-            let taken = self.disturbed_run(seq, left);
-            seq += taken;
-            left -= taken;
+            if seq == self.next {
+                self.next = end.max(seq);
+                return;
+            }
         }
-    }
-
-    /// Some of a run that does not continue packets all in order; returns how many.
-    #[inline]
-    fn disturbed_run(&mut self, first: u64, n: u64) -> u64 {
-        if let Some(window) = self
-            .window
-            .as_mut()
-            .filter(|_| !self.calm && first > self.highest)
-        {
-            let taken = window.update_run(first, n);
-            self.highest = first + taken - 1;
-            self.rest();
-            return taken;
-        }
-        self.update_general(first);
-        1
     }
 
     /// `n` packets following the highest number so far (1 or the known start, if none).
     #[inline]
     pub fn in_order_run(&mut self, n: u64) {
-        let first = if self.seen {
-            self.highest().saturating_add(1)
-        } else {
-            self.start.max(1)
+        let first = match self.next {
+            NONE => self.start.max(1),
+            next => next,
         };
         self.update_run(first, n);
     }
 
-    fn highest(&self) -> u64 {
-        if self.calm && self.seen {
-            self.highest.max(self.next - 1)
-        } else {
-            self.highest
-        }
-    }
-
-    #[inline]
-    fn calm_run(&mut self, n: u64) {
-        let room = u64::from(self.threshold) - self.waiting;
-        let filling = n.min(room);
-        self.waiting += filling;
-        let placed = n - filling;
-        self.in_place += placed;
-        self.indexed |= placed > 0;
-        self.next += n;
-    }
-
+    /// Anything but the number that follows.
+    #[inline(never)]
     fn update_general(&mut self, seq: u64) {
         if seq > MAX_SEQ || seq < self.start {
             self.ignored += 1;
+        } else if self.next == NONE {
+            (self.run, self.next) = (seq, seq + 1);
+        } else if seq > self.next {
+            // Larger than all before, it is no copy: it may wait to be accounted for.
+            self.account();
+            if let State::Calm { ahead } = self.state {
+                self.disturb(self.next - ahead, ahead);
+            }
+            (self.run, self.next) = (seq, seq + 1);
+        } else {
+            self.late(seq);
+        }
+    }
+
+    /// A number below the highest.
+    fn late(&mut self, seq: u64) {
+        let passed = match self.state {
+            State::Starting => seq >= self.run || self.started(),
+            State::Calm { .. } => true,
+            State::Disturbed => false,
+        };
+        if passed {
+            self.ignored += 1;
             return;
         }
-        if !self.seen {
-            self.seen = true;
-            self.next = seq;
-        }
-        if self.calm {
-            if seq == self.next {
-                return self.calm_run(1);
-            }
-            let oldest = self.next - self.waiting;
-            // Either a copy of one that waits, or below a receive index already given.
-            if seq < self.next && (self.indexed || seq >= oldest) {
-                self.ignored += 1;
-                return;
-            }
-            self.disturb(oldest);
-        }
-        self.highest = self.highest.max(seq);
-        if let Some(window) = &mut self.window {
+        self.account();
+        if let (State::Disturbed, Some(window)) = (self.state, &mut self.window) {
             self.ignored += u64::from(!window.update(seq));
-        }
-        self.rest();
-    }
-
-    /// Lets the window rest when all in it is in order.
-    #[inline]
-    fn rest(&mut self) {
-        if let Some((oldest, waiting)) = self.window.as_ref().and_then(|w| w.in_order()) {
-            self.calm = true;
-            self.indexed = true;
-            self.waiting = waiting;
-            self.next = oldest + waiting;
+            self.state = window.state(self.next);
+        } else {
+            self.ignored += 1;
         }
     }
 
-    /// Builds the window from the packets that wait.
-    fn disturb(&mut self, oldest: u64) {
-        let index = if self.indexed { oldest } else { self.start };
-        self.highest = self.highest();
+    /// Enough packets stay back for the numbers before the first.
+    fn started(&self) -> bool {
+        self.next - self.run > u64::from(self.threshold)
+    }
+
+    /// Packets `run .. next` take their indices, or stay back in the window.
+    fn account(&mut self) {
+        if matches!(self.state, State::Starting) {
+            self.account_start();
+        }
+        let (mut first, mut n) = (self.run, self.next - self.run);
+        self.run = self.next;
+        let Some(window) = self.window.as_mut() else {
+            self.in_place += n;
+            return;
+        };
+        while n > 0 && matches!(self.state, State::Disturbed) {
+            let taken = window.update_run(first, n);
+            first += taken;
+            n -= taken;
+            self.state = window.state(first);
+        }
+        if let State::Calm { ahead } = self.state {
+            window.count_early(ahead, n);
+        }
+    }
+
+    /// Ends the state `Starting`.
+    fn account_start(&mut self) {
+        self.state = State::Calm { ahead: 0 };
+        if !self.started() {
+            self.disturb(self.start, 0);
+        }
+    }
+
+    /// Lets the window go on from receive index `index`; it and `known` - 1 more are there.
+    fn disturb(&mut self, index: u64, known: u64) {
         let threshold = self.threshold;
         let window = self
             .window
             .get_or_insert_with(|| Box::new(Window::new(threshold)));
-        window.restart(index, oldest, self.waiting);
-        self.calm = false;
+        window.restart(index, known);
+        self.state = State::Disturbed;
     }
 
     /// Packets skipped as copies, or as later than the threshold allows.
@@ -200,17 +197,19 @@ impl ReorderDensity {
 
     /// Ends the stream: lets those waiting leave the window, and hands over the histogram.
     pub fn finish(mut self) -> Displacements {
+        if matches!(self.state, State::Starting) {
+            // Nothing came before the first.
+            self.state = State::Calm { ahead: 0 };
+        }
+        self.account();
         let mut result = match self.window.take() {
             Some(mut window) => {
-                if !self.calm {
-                    window.drain();
-                }
+                window.drain();
                 window.into_displacements()
             }
             None => Displacements::new(self.threshold),
         };
-        let waiting = if self.calm { self.waiting } else { 0 };
-        result.count(0, self.in_place + waiting);
+        result.count(0, self.in_place);
         result
     }
 }
