@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::displacement::Displacements;
-use crate::number_set::NumberSet;
+use crate::missing::Missing;
 
 /// The RFC's `window` and `buf`, from which packets leave as soon as can be.
 ///
@@ -16,7 +16,7 @@ use crate::number_set::NumberSet;
 ///
 /// The window is kept as runs of consecutive numbers in order of arrival: all packets of a
 /// run that take consecutive receive indices have the same displacement and leave at once.
-/// Membership of either is one set of the numbers at or above the receive index.
+/// What is in neither is the missing numbers, all others up to the highest being there.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     threshold: u16,
@@ -25,8 +25,8 @@ pub(crate) struct Window {
     waiting: u64,
     /// The receive index to be given next.
     index: u64,
-    /// Numbers at or above `index` that wait, or left the window early.
-    known: NumberSet,
+    /// Numbers from `index` up to the highest that neither wait nor left the window early.
+    missing: Missing,
     counts: Displacements,
 }
 
@@ -55,44 +55,46 @@ impl Window {
             runs: VecDeque::new(),
             waiting: 0,
             index: 0,
-            // Four times the threshold, so that ordinary losses do not reach beyond.
-            known: NumberSet::new(4 * (usize::from(threshold) + 1)),
+            missing: Missing::default(),
             counts: Displacements::new(threshold),
         }
     }
 
-    /// Goes on, empty, from receive index `index`; it and the next, together `known`
-    /// numbers, are there. Keeps the counts.
-    pub fn restart(&mut self, index: u64, known: u64) {
+    /// Goes on, empty, from receive index `index`; keeps the counts.
+    pub fn restart(&mut self, index: u64) {
         self.index = index;
-        self.known.insert_run(index, index, known);
     }
 
-    /// An arrival; false when it is skipped: a copy, or below the receive index.
-    pub fn update(&mut self, seq: u64) -> bool {
-        if seq < self.index || self.known.contains(self.index, seq) {
-            return false;
+    /// Numbers `from .. to`, `from` the one after the highest, are skipped.
+    #[inline]
+    pub fn skip(&mut self, from: u64, to: u64) {
+        if from < to {
+            self.missing.push(from, to);
         }
-        self.push(seq, 1);
-        self.leave(self.threshold);
-        true
     }
 
-    /// Arrivals `first .. first + n`, all larger than any before; takes as many as it can
-    /// at once and returns how many.
+    /// An arrival below the highest number; false when it is skipped: a copy, or below the
+    /// receive index.
+    #[inline]
+    pub fn update(&mut self, seq: u64) -> bool {
+        let new = self.missing.remove(seq);
+        if new {
+            self.push(seq, 1);
+            self.leave(self.threshold);
+        }
+        new
+    }
+
+    /// Arrivals `first .. first + n` that follow the highest number.
     ///
-    /// Larger numbers known too soon change nothing: whenever a packet leaves a full window
-    /// some smaller number at or above the receive index is known, and the smallest counts.
-    pub fn update_run(&mut self, first: u64, n: u64) -> u64 {
-        let n = n.min(u64::from(self.threshold) + 1);
-        self.push(first, n);
-        self.leave(self.threshold);
-        n
-    }
-
-    /// Packets displaced by `-ahead`, without any that wait.
-    pub fn count_early(&mut self, ahead: u64, n: u64) {
-        self.counts.count(-(ahead as i64), n);
+    /// Larger numbers there too soon change nothing: whenever a packet leaves a full window
+    /// some smaller number at or above the receive index is there, and the smallest counts.
+    #[inline]
+    pub fn update_run(&mut self, first: u64, n: u64) {
+        if n > 0 {
+            self.push(first, n);
+            self.leave(self.threshold);
+        }
     }
 
     /// Lets all that wait leave, at the end of the stream.
@@ -102,16 +104,17 @@ impl Window {
 
     /// The state after all numbers below `next`. When calm, nothing is kept.
     #[inline]
-    pub fn state(&mut self, next: u64) -> State {
+    pub fn state(&self, next: u64) -> State {
         let ahead = next - self.index;
-        if self.waiting > 0
-            || ahead > u64::from(self.threshold)
-            || self.known.consecutive(self.index, ahead) < ahead
-        {
+        if self.waiting > 0 || !self.missing.is_empty() || ahead > u64::from(self.threshold) {
             return State::Disturbed;
         }
-        self.known.remove_run(self.index, ahead);
         State::Calm { ahead }
+    }
+
+    /// Packets displaced by `-ahead`, without any that wait.
+    pub fn count_early(&mut self, ahead: u64, n: u64) {
+        self.counts.count(-(ahead as i64), n);
     }
 
     pub fn into_displacements(self) -> Displacements {
@@ -120,83 +123,61 @@ impl Window {
 
     #[inline]
     fn push(&mut self, start: u64, len: u64) {
-        if len == 0 {
-            return;
-        }
         self.waiting += len;
-        self.known.insert_run(self.index, start, len);
         match self.runs.back_mut() {
             Some(last) if last.start + last.len == start => last.len += len,
             _ => self.runs.push_back(Run { start, len }),
         }
     }
 
-    /// Packets leave while their receive indices are known, or lost because more than `stay`
-    /// packets wait.
+    /// Packets leave and take the next receive indices while these are known, or lost
+    /// because more than `stay` packets wait.
     #[inline]
     fn leave(&mut self, stay: u16) {
+        let threshold = u64::from(self.threshold);
         while let Some(run) = self.runs.front().copied() {
-            let full = self.waiting > u64::from(stay);
-            let mut n = self.known.consecutive(self.index, run.len);
-            if n == 0 {
-                if !full {
+            let surplus = self.waiting.saturating_sub(stay.into());
+            let missing = self.missing.first().unwrap_or(u64::MAX);
+            if missing == self.index {
+                if surplus == 0 {
                     return;
                 }
-                self.skip_lost();
-                n = self.known.consecutive(self.index, run.len).max(1);
+                self.index = self.missing.pop_first().unwrap_or(missing);
+                continue;
             }
             let displacement = self.index.wrapping_sub(run.start) as i64;
-            if displacement.unsigned_abs() <= u64::from(self.threshold) {
-                self.assign(displacement, n);
-            } else if full || displacement > 0 {
-                self.discard(run.start, displacement);
+            let distance = displacement.unsigned_abs();
+            if distance <= threshold {
+                // The indices are the numbers of these packets or of others; either way they
+                // are behind now. Early packets stay known: their own numbers are ahead.
+                let n = run.len.min(missing - self.index);
+                self.counts.count(displacement, n);
+                self.index += n;
+                self.remove_oldest(n);
+            } else if displacement > 0 {
+                let n = run.len.min(distance - threshold);
+                self.counts.count_beyond(displacement, n);
+                self.remove_oldest(n);
+            } else if surplus > 0 {
+                let n = run.len.min(surplus);
+                self.counts.count_beyond(displacement, n);
+                self.missing.insert(run.start, run.start + n);
+                self.remove_oldest(n);
             } else {
                 return;
             }
         }
     }
 
-    /// The `n` oldest packets leave and take the next receive indices.
-    ///
-    /// The indices belong to these packets or to other known ones; either way they are
-    /// behind now. Early packets stay known: their own numbers are ahead.
     #[inline]
-    fn assign(&mut self, displacement: i64, n: u64) {
-        self.counts.count(displacement, n);
-        self.remove_oldest(n);
-        self.known.remove_run(self.index, n);
-        self.advance(self.index + n);
-    }
-
     fn remove_oldest(&mut self, n: u64) {
         self.waiting -= n;
-        if let Some(run) = self.runs.front_mut() {
-            run.start += n;
-            run.len -= n;
-            if run.len == 0 {
-                self.runs.pop_front();
+        match self.runs.front_mut() {
+            Some(run) if n < run.len => {
+                run.start += n;
+                run.len -= n;
             }
+            _ => drop(self.runs.pop_front()),
         }
-    }
-
-    fn discard(&mut self, seq: u64, displacement: i64) {
-        self.counts.count_beyond(displacement, 1);
-        self.remove_oldest(1);
-        if displacement < 0 {
-            self.known.remove(self.index, seq);
-        }
-    }
-
-    /// Moves the receive index past numbers nothing is known of.
-    fn skip_lost(&mut self) {
-        if let Some(next) = self.known.first(self.index) {
-            self.advance(next);
-        }
-    }
-
-    #[inline]
-    fn advance(&mut self, index: u64) {
-        self.index = index;
-        self.known.advance(index);
     }
 }

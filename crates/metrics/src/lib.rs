@@ -39,8 +39,9 @@ mod distribution;
 mod extent;
 mod gaps;
 mod holes;
+mod missing;
 mod n_reordering;
-mod number_set;
+
 mod order;
 mod record;
 mod reorder_density;

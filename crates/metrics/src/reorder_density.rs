@@ -109,18 +109,28 @@ impl ReorderDensity {
         } else if self.next == NONE {
             (self.run, self.next) = (seq, seq + 1);
         } else if seq > self.next {
-            // Larger than all before, it is no copy: it may wait to be accounted for.
-            self.account();
-            if let State::Calm { ahead } = self.state {
-                self.disturb(self.next - ahead, ahead);
-            }
-            (self.run, self.next) = (seq, seq + 1);
+            self.skip(seq);
         } else {
             self.late(seq);
         }
     }
 
+    /// Larger than all before, it is no copy: it may wait to be accounted for.
+    #[inline]
+    fn skip(&mut self, seq: u64) {
+        self.account();
+        let from = self.next;
+        if let State::Calm { ahead } = self.state {
+            self.disturb(from - ahead);
+        }
+        if let Some(window) = &mut self.window {
+            window.skip(from, seq);
+        }
+        (self.run, self.next) = (seq, seq + 1);
+    }
+
     /// A number below the highest.
+    #[inline]
     fn late(&mut self, seq: u64) {
         let passed = match self.state {
             State::Starting => seq >= self.run || self.started(),
@@ -150,39 +160,40 @@ impl ReorderDensity {
         if matches!(self.state, State::Starting) {
             self.account_start();
         }
-        let (mut first, mut n) = (self.run, self.next - self.run);
+        let (first, n) = (self.run, self.next - self.run);
         self.run = self.next;
-        let Some(window) = self.window.as_mut() else {
-            self.in_place += n;
-            return;
-        };
-        while n > 0 && matches!(self.state, State::Disturbed) {
-            let taken = window.update_run(first, n);
-            first += taken;
-            n -= taken;
-            self.state = window.state(first);
-        }
-        if let State::Calm { ahead } = self.state {
-            window.count_early(ahead, n);
+        match (self.state, &mut self.window) {
+            (State::Disturbed, Some(window)) => {
+                window.update_run(first, n);
+                self.state = window.state(self.next);
+            }
+            (State::Calm { ahead }, Some(window)) if ahead > 0 => window.count_early(ahead, n),
+            _ => self.in_place += n,
         }
     }
 
     /// Ends the state `Starting`.
+    #[cold]
     fn account_start(&mut self) {
         self.state = State::Calm { ahead: 0 };
         if !self.started() {
-            self.disturb(self.start, 0);
+            let (from, to) = (self.start, self.run);
+            self.disturb(from);
+            if let Some(window) = &mut self.window {
+                window.skip(from, to);
+            }
         }
     }
 
-    /// Lets the window go on from receive index `index`; it and `known` - 1 more are there.
-    fn disturb(&mut self, index: u64, known: u64) {
+    /// Lets the window go on from receive index `index`.
+    #[inline]
+    fn disturb(&mut self, index: u64) {
+        self.state = State::Disturbed;
         let threshold = self.threshold;
         let window = self
             .window
             .get_or_insert_with(|| Box::new(Window::new(threshold)));
-        window.restart(index, known);
-        self.state = State::Disturbed;
+        window.restart(index);
     }
 
     /// Packets skipped as copies, or as later than the threshold allows.
