@@ -8,6 +8,7 @@ mod config;
 mod connection;
 mod copies;
 mod order;
+pub mod peer;
 mod points;
 mod recovery;
 pub mod result;
@@ -16,7 +17,10 @@ mod side;
 mod tracker;
 mod unwrap;
 mod vantage;
+mod what_if;
 
 pub use config::Config;
+pub use peer::{PeerRecorder, compare};
 pub use result::*;
 pub use tracker::Tracker;
+pub use what_if::{DataArrival, what_if};

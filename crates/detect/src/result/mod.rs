@@ -3,6 +3,7 @@
 mod distribution;
 mod event;
 mod flow;
+mod peer;
 mod what_if;
 
 pub use distribution::Distribution;
@@ -12,4 +13,5 @@ pub use flow::{
     Recoveries, Recovery, RecoveryVerdict, Reordering, Retransmissions, Vantage, VantageBasis,
     VantageChoice,
 };
+pub use peer::{ClockOffset, ExtentAgreement, FlowTruth, PeerCounts, PeerFlow, PeerReport, Score};
 pub use what_if::WhatIf;

@@ -1,0 +1,223 @@
+//! One capture's share of a comparison: what has to be remembered of it.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+
+use super::sample::Sample;
+
+/// A captured packet with data.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DataFrame {
+    pub(crate) ts_ns: i64,
+    pub(crate) number: u64,
+    /// Sequence number of the first payload byte.
+    pub(crate) seq: u32,
+    pub(crate) len: u32,
+    pub(crate) tsval: u32,
+    pub(crate) ip_id: u16,
+    /// Bytes of TCP options, which take their room from the segment.
+    pub(crate) options: u8,
+    /// Bits of [`Has`].
+    pub(crate) has: u8,
+}
+
+impl DataFrame {
+    fn of(seg: &Segment) -> Self {
+        let stamps = if seg.has(Has::TIMESTAMPS) { 12 } else { 0 };
+        let sack = match seg.sack_blocks().len() {
+            0 => 0,
+            // Two bytes of padding, kind, length, and eight bytes a block (RFC 2018 section 3).
+            blocks => 4 + 8 * blocks as u8,
+        };
+        DataFrame {
+            ts_ns: seg.ts_ns,
+            number: seg.frame,
+            seq: first_byte(seg),
+            len: seg.payload_len,
+            tsval: seg.tsval,
+            ip_id: seg.ip_id,
+            options: stamps + sack,
+            has: seg.has,
+        }
+    }
+}
+
+/// The SYN itself takes a sequence number (RFC 9293 section 3.4).
+fn first_byte(seg: &Segment) -> u32 {
+    let syn = u32::from(seg.flags.any(TcpFlags::SYN));
+    seg.seq.wrapping_add(syn)
+}
+
+/// One direction of a connection in one capture.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Way {
+    pub(crate) frames: Vec<DataFrame>,
+    /// Sequence number of the SYN.
+    pub(crate) isn: Option<u32>,
+    /// MSS option of the SYN, 0 if unknown.
+    pub(crate) mss: u16,
+    /// Where the capture's own analysis counts from: after the SYN, or the first data seen.
+    pub(crate) base: Option<u32>,
+    /// Highest acknowledgement that the other host sent for this direction.
+    pub(crate) acked: Option<u32>,
+    pub(crate) sample: Sample,
+    fin: bool,
+}
+
+/// One connection in one capture.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    pub(crate) key: FlowKey,
+    /// 0 for the first connection of this 4-tuple.
+    pub(crate) reuse: u32,
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+    pub(crate) ways: [Way; 2],
+    reset: bool,
+}
+
+impl Recorded {
+    fn new(key: FlowKey, reuse: u32, now: i64) -> Self {
+        Recorded {
+            key,
+            reuse,
+            first_ns: now,
+            last_ns: now,
+            ways: [Way::default(), Way::default()],
+            reset: false,
+        }
+    }
+
+    pub(crate) fn way(&self, dir: Dir) -> &Way {
+        &self.ways[dir.index()]
+    }
+
+    /// True when `seg` opens a new connection with the same addresses and ports.
+    fn is_reuse(&self, dir: Dir, seg: &Segment) -> bool {
+        if !seg.flags.any(TcpFlags::SYN) || seg.flags.any(TcpFlags::ACK | TcpFlags::RST) {
+            return false;
+        }
+        match self.way(dir).isn {
+            Some(isn) => isn != seg.seq,
+            None => self.way(dir.reverse()).isn.is_none() || self.closed(),
+        }
+    }
+
+    fn closed(&self) -> bool {
+        self.reset || (self.ways[0].fin && self.ways[1].fin)
+    }
+
+    fn push(&mut self, dir: Dir, seg: &Segment) {
+        self.last_ns = self.last_ns.max(seg.ts_ns);
+        self.reset |= seg.flags.any(TcpFlags::RST);
+        let way = &mut self.ways[dir.index()];
+        way.fin |= seg.flags.any(TcpFlags::FIN);
+        if seg.flags.any(TcpFlags::SYN) {
+            way.isn.get_or_insert(seg.seq);
+            if seg.mss > 0 {
+                way.mss = seg.mss;
+            }
+        }
+        if seg.flags.any(TcpFlags::RST) {
+            return;
+        }
+        way.sample.push(seg);
+        if seg.payload_len > 0 {
+            let first = first_byte(seg);
+            let isn = way.isn;
+            way.base
+                .get_or_insert_with(|| isn.map_or(first, |isn| isn.wrapping_add(1)));
+            way.frames.push(DataFrame::of(seg));
+        }
+        if seg.flags.any(TcpFlags::ACK) {
+            let acked = &mut self.ways[dir.reverse().index()].acked;
+            if acked.is_none_or(|high| (seg.ack.wrapping_sub(high) as i32) > 0) {
+                *acked = Some(seg.ack);
+            }
+        }
+    }
+}
+
+/// Remembers a capture for [`compare`](super::compare); feed segments in capture order.
+///
+/// Takes 32 bytes of memory for each packet with data, and a few kilobytes for each connection;
+/// of packets without data it keeps a sample.
+#[derive(Debug, Default)]
+pub struct PeerRecorder {
+    pub(crate) connections: Vec<Recorded>,
+    /// The connections of each 4-tuple, oldest first.
+    pub(crate) index: HashMap<FlowKey, Vec<usize>, FixedState>,
+    pub(crate) first_ns: Option<i64>,
+    pub(crate) last_ns: Option<i64>,
+    current: Option<usize>,
+}
+
+impl PeerRecorder {
+    /// Nothing recorded.
+    pub fn new() -> Self {
+        PeerRecorder::default()
+    }
+
+    /// The next segment of the capture; it goes `dir` on connection `key`.
+    pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
+        self.first_ns = Some(self.first_ns.map_or(seg.ts_ns, |t| t.min(seg.ts_ns)));
+        self.last_ns = Some(self.last_ns.map_or(seg.ts_ns, |t| t.max(seg.ts_ns)));
+        let at = self.find(key, dir, seg);
+        self.current = Some(at);
+        if let Some(connection) = self.connections.get_mut(at) {
+            connection.push(dir, seg);
+        }
+    }
+
+    /// The connection that `seg` belongs to, a new one if need be.
+    fn find(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) -> usize {
+        let known = self.current.filter(|&at| {
+            let current = self.connections.get(at);
+            current.is_some_and(|c| c.key == *key)
+        });
+        let known = known.or_else(|| self.index.get(key)?.last().copied());
+        let going_on = known.filter(|&at| {
+            let connection = self.connections.get(at);
+            connection.is_some_and(|c| !c.is_reuse(dir, seg))
+        });
+        if let Some(at) = going_on {
+            return at;
+        }
+        let fresh = self.connections.len();
+        let of_key = self.index.entry(*key).or_default();
+        let reuse = of_key.len() as u32;
+        of_key.push(fresh);
+        self.connections.push(Recorded::new(*key, reuse, seg.ts_ns));
+        fresh
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::Endpoint;
+
+    use super::*;
+
+    #[test]
+    fn a_frame_takes_the_memory_that_the_documentation_says() {
+        assert_eq!(size_of::<DataFrame>(), 32);
+    }
+
+    #[test]
+    fn the_same_ports_again_are_another_connection_a_repeated_syn_is_not() {
+        let (key, dir) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
+        let mut recorder = PeerRecorder::new();
+        let syn = |seq| Segment {
+            seq,
+            flags: TcpFlags(TcpFlags::SYN),
+            ..Segment::default()
+        };
+        for isn in [100, 100, 900] {
+            recorder.push(&key, dir, &syn(isn));
+        }
+        let reuses: Vec<u32> = recorder.connections.iter().map(|c| c.reuse).collect();
+        assert_eq!(reuses, [0, 1]);
+    }
+}

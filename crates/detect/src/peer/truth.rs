@@ -1,0 +1,348 @@
+//! What happened to every original and every retransmission, with both ends in hand.
+
+use std::collections::BTreeMap;
+
+use super::matching::{Matching, frame_of};
+use super::ranges::Ranges;
+use super::recorder::DataFrame;
+use super::split::Piece;
+use crate::collect::{Basis, Collector, Place};
+use crate::order::Late;
+use crate::result::{Evidence, FlowTruth, Half, Retransmission, Retransmissions, Vantage, Verdict};
+
+/// What is known of a flow beside its packets with data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) sent: &'a [DataFrame],
+    pub(crate) arrived: &'a [DataFrame],
+    /// Which end the analysed capture is.
+    pub(crate) here: Vantage,
+    /// The receiver's clock minus the sender's, nanoseconds.
+    pub(crate) offset_ns: i64,
+    /// Bytes below this were acknowledged while both captures ran; `None`: no acknowledgements.
+    pub(crate) acked: Option<i64>,
+    /// First and last packet of the receiver's capture, by the sender's clock and as if sent:
+    /// what was sent outside cannot be expected in it.
+    pub(crate) window: (i64, i64),
+    /// Added to an offset for the numbering that the analysed capture alone would use.
+    pub(crate) shift: i64,
+}
+
+/// Part of a transmission: all of it new, or all of it sent before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Stretch {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    /// Index of the sent piece.
+    pub(crate) sent: u32,
+    pub(crate) original: bool,
+}
+
+/// Cuts transmissions into originals and retransmissions, in the order of sending.
+///
+/// What lies below the highest byte sent but was never seen is an original too: the capturing
+/// host swapped it.
+pub(crate) fn stretches(sent: &[Piece]) -> Vec<Stretch> {
+    let mut seen = Ranges::default();
+    let mut all = Vec::with_capacity(sent.len());
+    for (i, piece) in sent.iter().enumerate() {
+        seen.cut(piece.start, piece.end(), |start, end, again| {
+            all.push(Stretch {
+                start,
+                end,
+                sent: i as u32,
+                original: !again,
+            });
+        });
+        seen.add(piece.start, piece.end());
+    }
+    all
+}
+
+/// What became of an original's or a retransmission's packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fate {
+    Arrived(u32),
+    Missing,
+    /// The receiver's capture did not run then.
+    Unseen,
+}
+
+pub(crate) fn tell(found: &Matching, scene: &Scene<'_>) -> FlowTruth {
+    let teller = Teller { found, scene };
+    let stretches = stretches(&found.sent);
+    let mut truth = FlowTruth {
+        network_duplicates: found.duplicates,
+        unmatched: found.unmatched,
+        uncertain_matches: found.uncertain,
+        ..FlowTruth::default()
+    };
+    let mut collector = Collector::new(Half::EndToEnd, true);
+    teller.arrivals(&stretches, &mut collector);
+    teller.missing(&stretches, &mut collector, &mut truth);
+    teller.retransmissions(&stretches, &mut truth);
+    for original in stretches.iter().filter(|s| s.original) {
+        truth.data_packets += 1;
+        truth.data_bytes += (original.end - original.start) as u64;
+    }
+    truth.losses = collector.losses();
+    (truth.reordering, truth.bursts, truth.by_rate, truth.events) = collector.finish();
+    truth
+}
+
+struct Teller<'a> {
+    found: &'a Matching,
+    scene: &'a Scene<'a>,
+}
+
+impl Teller<'_> {
+    fn fate(&self, stretch: &Stretch) -> Fate {
+        let arrival = self.found.arrival.get(stretch.sent as usize);
+        if let Some(&arrival) = arrival.and_then(Option::as_ref) {
+            return Fate::Arrived(arrival);
+        }
+        let (first, last) = self.scene.window;
+        let sent_ns = self.sending(stretch).ts_ns;
+        if sent_ns < first || sent_ns > last {
+            Fate::Unseen
+        } else {
+            Fate::Missing
+        }
+    }
+
+    fn sending(&self, stretch: &Stretch) -> DataFrame {
+        let piece = self.found.sent.get(stretch.sent as usize);
+        frame_of(self.scene.sent, &piece.copied().unwrap_or_default())
+    }
+
+    fn arriving(&self, arrival: u32) -> DataFrame {
+        let piece = self.found.arrived.get(arrival as usize);
+        frame_of(self.scene.arrived, &piece.copied().unwrap_or_default())
+    }
+
+    /// How the analysed capture would name it: frames here and there, time by the clock here.
+    fn place(&self, stretch: &Stretch, arrival: Option<u32>) -> Place {
+        let sending = self.sending(stretch);
+        let arriving = arrival.map(|a| self.arriving(a));
+        let number = arriving.map_or(0, |f| f.number);
+        let at_receiver = arriving.map_or_else(
+            || sending.ts_ns.saturating_add(self.scene.offset_ns),
+            |f| f.ts_ns,
+        );
+        let (frame, proof_frame, at_ns) = match self.scene.here {
+            Vantage::Receiver => (number, sending.number, at_receiver),
+            _ => {
+                let at_sender = at_receiver.saturating_sub(self.scene.offset_ns);
+                (sending.number, number, at_sender)
+            }
+        };
+        Place {
+            start: stretch.start.saturating_add(self.scene.shift),
+            len: (stretch.end - stretch.start) as u32,
+            frame,
+            proof_frame,
+            at_ns,
+            sent_ns: sending.ts_ns,
+        }
+    }
+
+    /// RFC 4737 on the arrivals of originals.
+    fn arrivals(&self, stretches: &[Stretch], collector: &mut Collector) {
+        let mut originals: Vec<&Stretch> = stretches.iter().filter(|s| s.original).collect();
+        originals.sort_by_key(|s| s.start);
+        let mut order: Vec<(u32, u32)> = Vec::with_capacity(originals.len());
+        for (label, original) in originals.iter().enumerate() {
+            if let Fate::Arrived(arrival) = self.fate(original) {
+                order.push((arrival, label as u32));
+            }
+        }
+        order.sort_unstable();
+        let mut measure = Measure::new(originals.len());
+        for (arrival, label) in order {
+            let Some(&original) = originals.get(label as usize) else {
+                continue;
+            };
+            let at_ns = self.arriving(arrival).ts_ns;
+            let bytes = (original.end - original.start) as u64;
+            collector.sent(at_ns, bytes as u32);
+            match measure.arrive(label, at_ns, bytes) {
+                None => collector.in_order(u64::from(label)),
+                Some(late) => {
+                    let place = self.place(original, Some(arrival));
+                    let basis = Basis::certain(Evidence::Peer);
+                    collector.late(place, late, u64::from(label), basis);
+                }
+            }
+        }
+    }
+
+    fn acknowledged(&self, end: i64) -> Option<bool> {
+        self.scene.acked.map(|acked| end <= acked)
+    }
+
+    fn missing(&self, stretches: &[Stretch], collector: &mut Collector, truth: &mut FlowTruth) {
+        // Without acknowledgements only a copy that came tells a loss from the capture's end.
+        let mut held = Ranges::default();
+        if self.scene.acked.is_none() {
+            for stretch in stretches {
+                if matches!(self.fate(stretch), Fate::Arrived(_)) {
+                    held.add(stretch.start, stretch.end);
+                }
+            }
+        }
+        for original in stretches.iter().filter(|s| s.original) {
+            let fate = self.fate(original);
+            if matches!(fate, Fate::Arrived(_)) {
+                continue;
+            }
+            let over = self
+                .acknowledged(original.end)
+                .unwrap_or_else(|| held.holds(original.start, original.end));
+            if fate == Fate::Missing && over {
+                let place = self.place(original, None);
+                collector.lost(place, Basis::certain(Evidence::Peer));
+            } else {
+                truth.undecided += 1;
+            }
+        }
+    }
+
+    fn retransmissions(&self, stretches: &[Stretch], truth: &mut FlowTruth) {
+        let (mut held, mut held_originals) = (Ranges::default(), Ranges::default());
+        let mut unseen = Ranges::default();
+        for stretch in stretches.iter().filter(|s| s.original) {
+            if matches!(self.fate(stretch), Fate::Arrived(_)) {
+                held_originals.add(stretch.start, stretch.end);
+            }
+        }
+        for stretch in stretches {
+            let fate = self.fate(stretch);
+            let (start, end) = (stretch.start, stretch.end);
+            if !stretch.original {
+                let verdict = if held.holds(start, end) {
+                    truth.spurious_original += u64::from(held_originals.holds(start, end));
+                    Verdict::Spurious
+                } else if touches(&unseen, start, end) {
+                    Verdict::Ambiguous
+                } else {
+                    match self.acknowledged(end) {
+                        Some(false) => Verdict::Ambiguous,
+                        _ => Verdict::Needed,
+                    }
+                };
+                self.note(stretch, fate, verdict, truth);
+            }
+            match fate {
+                Fate::Arrived(_) => held.add(start, end),
+                Fate::Unseen => unseen.add(start, end),
+                Fate::Missing => {}
+            }
+        }
+        truth
+            .retransmission_list
+            .sort_by_key(|r| (r.at_ns, r.seq_offset));
+    }
+
+    fn note(&self, stretch: &Stretch, fate: Fate, verdict: Verdict, truth: &mut FlowTruth) {
+        count(&mut truth.retransmissions, verdict);
+        let arrival = match fate {
+            Fate::Arrived(arrival) => Some(arrival),
+            _ => None,
+        };
+        let place = self.place(stretch, arrival);
+        // At its sender a retransmission is seen when it is sent, not when it arrives.
+        let at_ns = match self.scene.here {
+            Vantage::Receiver => place.at_ns,
+            _ => place.sent_ns,
+        };
+        truth.retransmission_list.push(Retransmission {
+            frame: place.frame,
+            at_ns,
+            seq_offset: place.start.max(0) as u64,
+            len: place.len,
+            verdict,
+        });
+    }
+}
+
+fn count(counts: &mut Retransmissions, verdict: Verdict) {
+    counts.total += 1;
+    match verdict {
+        Verdict::Needed => counts.needed += 1,
+        Verdict::Spurious => counts.spurious += 1,
+        Verdict::Ambiguous => counts.ambiguous += 1,
+    }
+}
+
+fn touches(ranges: &Ranges, start: i64, end: i64) -> bool {
+    let mut any = false;
+    ranges.cut(start, end, |_, _, held| any |= held);
+    any
+}
+
+/// Extents by the definitions of RFC 4737, in logarithmic time.
+pub(crate) struct Measure {
+    /// Arrivals larger than all before them: number to position and time. The first arrival
+    /// larger than a late one is always among these.
+    records: BTreeMap<u32, (u64, i64)>,
+    highest: Option<u32>,
+    position: u64,
+    bytes: u64,
+    /// Bytes arrived, by number, as a Fenwick tree: sums over prefixes.
+    below: Vec<u64>,
+}
+
+impl Measure {
+    /// For packets numbered below `numbers`.
+    pub(crate) fn new(numbers: usize) -> Self {
+        Measure {
+            records: BTreeMap::new(),
+            highest: None,
+            position: 0,
+            bytes: 0,
+            below: vec![0; numbers + 1],
+        }
+    }
+
+    /// The next arrival; how late it is, if it is.
+    pub(crate) fn arrive(&mut self, number: u32, at_ns: i64, bytes: u64) -> Option<Late> {
+        let position = self.position;
+        self.position += 1;
+        let late = if self.highest.is_none_or(|h| h <= number) {
+            self.highest = Some(number);
+            self.records.insert(number, (position, at_ns));
+            None
+        } else {
+            let first = self.records.range(number.saturating_add(1)..).next();
+            first.map(|(_, &(opened_at, opened_ns))| Late {
+                extent: u32::try_from(position - opened_at).unwrap_or(u32::MAX),
+                bytes: self.bytes - self.sum_to(number),
+                late_ns: at_ns.saturating_sub(opened_ns),
+                opener_unsure: false,
+                label: u64::from(number),
+            })
+        };
+        self.add(number, bytes);
+        late
+    }
+
+    fn add(&mut self, number: u32, bytes: u64) {
+        self.bytes += bytes;
+        let mut at = number as usize + 1;
+        while let Some(sum) = self.below.get_mut(at) {
+            *sum += bytes;
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// Bytes arrived of packets up to `number`.
+    fn sum_to(&self, number: u32) -> u64 {
+        let mut sum = 0;
+        let mut at = number as usize + 1;
+        while at > 0 {
+            sum += self.below.get(at).copied().unwrap_or(0);
+            at -= at & at.wrapping_neg();
+        }
+        sum
+    }
+}
