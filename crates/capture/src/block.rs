@@ -67,8 +67,10 @@ impl Block {
     pub(crate) fn frames_on(&self) -> Frames<'_> {
         Frames {
             block: self,
-            next: 0,
-            at: 0,
+            left: self.count,
+            number: self.first,
+            rest: self.filled(),
+            records: self.records.iter(),
         }
     }
 
@@ -131,8 +133,12 @@ impl Block {
 /// Iterator over the frames of a block and their interfaces.
 pub(crate) struct Frames<'a> {
     block: &'a Block,
-    next: usize,
-    at: usize,
+    left: usize,
+    number: u64,
+    /// The records that are left, when they are consecutive.
+    rest: &'a [u8],
+    /// Those that are left, when they are indexed.
+    records: std::slice::Iter<'a, Record>,
 }
 
 impl<'a> Iterator for Frames<'a> {
@@ -140,19 +146,18 @@ impl<'a> Iterator for Frames<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.next >= self.block.count {
-            return None;
-        }
-        let number = self.block.first + self.next as u64;
-        let item = match &self.block.layout {
+        self.left = self.left.checked_sub(1)?;
+        let number = self.number;
+        self.number += 1;
+        match &self.block.layout {
             Layout::Consecutive(records) => {
-                let (frame, end) = records.decode(self.block.filled(), self.at, number)?;
-                self.at = end;
-                (0, frame)
+                let (frame, behind) = records.decode(self.rest, number)?;
+                self.rest = behind;
+                Some((0, frame))
             }
             Layout::Indexed => {
-                let record = self.block.records.get(self.next)?;
-                let data = self.block.filled().get(record.at as usize..)?;
+                let record = self.records.next()?;
+                let data = self.rest.get(record.at as usize..)?;
                 let frame = Frame {
                     ts_ns: record.ts_ns,
                     number,
@@ -160,16 +165,13 @@ impl<'a> Iterator for Frames<'a> {
                     orig_len: record.orig_len,
                     data: data.get(..record.captured as usize)?,
                 };
-                (record.interface, frame)
+                Some((record.interface, frame))
             }
-        };
-        self.next += 1;
-        Some(item)
+        }
     }
 
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.block.count - self.next;
-        (left, Some(left))
+        (self.left, Some(self.left))
     }
 }

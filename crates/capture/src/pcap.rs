@@ -89,6 +89,12 @@ fn u32_at(big_endian: bool, bytes: &[u8], at: usize) -> Option<u32> {
     })
 }
 
+/// The four words of a record header.
+#[inline(always)]
+fn words<const BIG_ENDIAN: bool>(header: &[u8; 16]) -> [u32; 4] {
+    [0, 4, 8, 12].map(|at| u32_at(BIG_ENDIAN, header, at).unwrap_or(0))
+}
+
 impl Records {
     /// Counts the whole records in `bytes`, which begins with one.
     pub(crate) fn walk(&self, bytes: &[u8]) -> Walk {
@@ -119,27 +125,25 @@ impl Records {
         walk
     }
 
-    /// The frame whose record begins at `at`, and where the next begins.
-    #[inline]
-    pub(crate) fn decode<'a>(
-        &self,
-        bytes: &'a [u8],
-        at: usize,
-        number: u64,
-    ) -> Option<(Frame<'a>, usize)> {
-        let record = bytes.get(at..)?;
-        let header = record.first_chunk::<16>()?;
-        let word = |at| u32_at(self.big_endian, header, at).unwrap_or(0);
-        let (seconds, fraction, captured, orig_len) = (word(0), word(4), word(8), word(12));
-        let end = self.header_len + captured as usize;
+    /// The frame whose record `bytes` begins with, and what is behind it.
+    #[inline(always)]
+    pub(crate) fn decode<'a>(&self, bytes: &'a [u8], number: u64) -> Option<(Frame<'a>, &'a [u8])> {
+        let header = bytes.first_chunk::<16>()?;
+        // One branch for all words, not one for each.
+        let [seconds, fraction, captured, orig_len] = if self.big_endian {
+            words::<true>(header)
+        } else {
+            words::<false>(header)
+        };
+        let (record, behind) = bytes.split_at_checked(self.header_len + captured as usize)?;
         let frame = Frame {
             ts_ns: self.timestamp(seconds, fraction),
             number,
             link: self.link,
             orig_len,
-            data: record.get(self.header_len..end)?,
+            data: record.get(self.header_len..)?,
         };
-        Some((frame, at + end))
+        Some((frame, behind))
     }
 
     /// Seconds count unsigned, to the year 2106, as the format says. A fraction with its top

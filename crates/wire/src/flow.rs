@@ -96,6 +96,22 @@ impl FlowKey {
         (FlowKey { low, high, overlay }, dir)
     }
 
+    /// As [`FlowKey::new`] of two IPv4 endpoints, addresses as big-endian numbers: all that tells
+    /// them apart fits into one word each.
+    #[inline(always)]
+    pub(crate) fn v4(src: (u32, u16), dst: (u32, u16)) -> (FlowKey, Dir) {
+        let pack = |(addr, port)| u64::from(addr) << 16 | u64::from(port);
+        let unpack = |word: u64| Endpoint::v4((word >> 16) as u32, word as u16);
+        let (src, dst) = (pack(src), pack(dst));
+        let key = FlowKey {
+            low: unpack(src.min(dst)),
+            high: unpack(src.max(dst)),
+            overlay: 0,
+        };
+        let swap = src > dst;
+        (key, if swap { Dir::HighToLow } else { Dir::LowToHigh })
+    }
+
     /// Source and destination of packets that go `dir`.
     pub fn ends(&self, dir: Dir) -> (Endpoint, Endpoint) {
         match dir {
