@@ -48,6 +48,9 @@ pub struct Metrics {
     /// The run not yet told of.
     pending: u64,
     pending_bytes: u64,
+    /// Its first packet, if that skipped numbers: `order` was told of it. Packets and bytes.
+    skipping: u64,
+    skipping_bytes: u64,
     order: Order,
     extents: Extents,
     runs: Runs,
@@ -105,6 +108,8 @@ impl Metrics {
             start: config.start.unwrap_or(1),
             pending: 0,
             pending_bytes: 0,
+            skipping: 0,
+            skipping_bytes: 0,
             order: Order::with_limits(config.max_holes, config.start),
             extents: Extents::new(),
             runs: Runs::new(),
@@ -156,26 +161,33 @@ impl Metrics {
             return;
         }
         let first = self.next - n;
-        self.order.in_order_run(n, 0, bytes);
+        self.order
+            .in_order_run(n - self.skipping, 0, bytes - self.skipping_bytes);
         self.runs.in_order(n, bytes);
         self.n_reordering.update_run(first, n);
         self.density.update_run(first, n);
         self.occupancy.update_run(first, n);
         (self.pending, self.pending_bytes) = (0, 0);
+        (self.skipping, self.skipping_bytes) = (0, 0);
     }
 
     #[inline(never)]
     fn update_general(&mut self, seq: u64, time_ns: i64, bytes: u32) -> Arrival {
         self.flush();
         let arrival = self.order.update(seq, time_ns, bytes);
-        match &arrival {
+        self.tell(seq, bytes, &arrival);
+        arrival
+    }
+
+    /// Tells the other metrics what `order` found.
+    #[inline(never)]
+    fn tell(&mut self, seq: u64, bytes: u32, arrival: &Arrival) {
+        match arrival {
             Arrival::InOrder { .. } => {
-                self.runs.in_order(1, u64::from(bytes));
-                self.n_reordering.update_run(seq, 1);
-                self.density.update_run(seq, 1);
-                self.occupancy.update_run(seq, 1);
                 self.next = seq + 1;
-                return arrival;
+                (self.pending, self.pending_bytes) = (1, bytes.into());
+                (self.skipping, self.skipping_bytes) = (1, bytes.into());
+                return;
             }
             Arrival::Reordered(reordered) => {
                 self.runs.reordered();
@@ -187,7 +199,6 @@ impl Metrics {
         // RFC 5236 has rules of its own for copies and late packets: they see everything.
         self.density.update(seq);
         self.occupancy.update(seq);
-        arrival
     }
 
     /// Packets counted so far.
