@@ -33,7 +33,8 @@ pub struct BufferDensity {
     first: Vec<u64>,
     buffer: Runs,
     empty: u64,
-    counts: Vec<u64>,
+    /// Packets that found each occupancy from 1, less those that found one less.
+    rises: Vec<i64>,
     ignored: u64,
     given_up: u64,
 }
@@ -131,7 +132,7 @@ impl BufferDensity {
             first: Vec::new(),
             buffer: Runs::default(),
             empty: 0,
-            counts: Vec::new(),
+            rises: Vec::new(),
             ignored: 0,
             given_up: 0,
         }
@@ -188,13 +189,8 @@ impl BufferDensity {
         let before = self.buffer.packets;
         let taken = usize::try_from(n).map_or(room, |n| n.min(room));
         self.buffer.append(first, taken);
-        if self.counts.len() < before + taken {
-            self.counts.resize(before + taken, 0);
-        }
         // One packet found each occupancy on the way.
-        for count in self.counts.iter_mut().skip(before).take(taken) {
-            *count += 1;
-        }
+        self.count_each(before, taken);
         taken as u64
     }
 
@@ -285,16 +281,24 @@ impl BufferDensity {
 
     #[inline]
     fn count(&mut self) {
-        let occupancy = self.buffer.packets;
-        let Some(index) = occupancy.checked_sub(1) else {
-            self.empty += 1;
-            return;
-        };
-        if index >= self.counts.len() {
-            self.counts.resize(index + 1, 0);
+        match self.buffer.packets.checked_sub(1) {
+            None => self.empty += 1,
+            Some(below) => self.count_each(below, 1),
         }
-        if let Some(count) = self.counts.get_mut(index) {
-            *count += 1;
+    }
+
+    /// One packet each for the `n` occupancies above `below`.
+    #[inline]
+    fn count_each(&mut self, below: usize, n: usize) {
+        let above = below + n;
+        if above >= self.rises.len() {
+            self.rises.resize(above + 1, 0);
+        }
+        if let Some(rise) = self.rises.get_mut(below) {
+            *rise += 1;
+        }
+        if let Some(rise) = self.rises.get_mut(above) {
+            *rise -= 1;
         }
     }
 
@@ -313,10 +317,16 @@ impl BufferDensity {
         if !self.settled {
             self.settle();
         }
+        // All that rose has fallen after the highest occupancy.
+        self.rises.pop();
+        let filled = self.rises.iter().scan(0, |count, rise| {
+            *count += rise;
+            Some(*count as u64)
+        });
         Occupancy {
             threshold: self.threshold,
             empty: self.empty,
-            filled: self.counts,
+            filled: filled.collect(),
             ignored: self.ignored,
             given_up: self.given_up,
         }

@@ -34,15 +34,23 @@ impl Displacements {
             self.in_place += n;
             return;
         }
+        // Out of range for all displacements beyond the threshold.
+        let index = i64::from(self.threshold).wrapping_add(displacement) as usize;
+        match self.moved.get_mut(index) {
+            Some(count) => *count += n,
+            None => self.count_rare(displacement, n),
+        }
+    }
+
+    /// Displaced beyond the threshold, or the first to be displaced.
+    #[cold]
+    fn count_rare(&mut self, displacement: i64, n: u64) {
         if displacement.unsigned_abs() > u64::from(self.threshold) {
             return self.count_beyond(displacement, n);
         }
         if self.moved.is_empty() {
             self.moved = vec![0; 2 * usize::from(self.threshold) + 1];
-        }
-        let index = (i64::from(self.threshold) + displacement) as usize;
-        if let Some(count) = self.moved.get_mut(index) {
-            *count += n;
+            self.count(displacement, n);
         }
     }
 
