@@ -42,7 +42,8 @@ impl Connection {
 
     /// True when `seg` opens a new connection with the same addresses and ports.
     pub(crate) fn is_reuse(&self, dir: Dir, seg: &Segment) -> bool {
-        if !seg.flags.any(TcpFlags::SYN) || seg.flags.any(TcpFlags::ACK | TcpFlags::RST) {
+        let opens = seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK | TcpFlags::RST);
+        if !opens || self.position.is_new() {
             return false;
         }
         match self.sides[dir.index()].hello {
@@ -107,7 +108,7 @@ impl Connection {
             });
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
-        let by_id = self.sides[dir.index()].ids_count();
+        let by_id = self.sides[dir.index()].ids_dense();
         let answer = self.position.answer_time(dir);
         self.sides[dir.reverse().index()].acknowledged(seg, by_id, answer);
     }

@@ -15,40 +15,65 @@ pub(crate) struct IdCounter {
     trusted: bool,
     good: u32,
     bad: u32,
+    /// Sum of the good steps, and how many were just the packets seen in between.
+    steps: u64,
+    exact: u32,
+    /// Wire packets the last frame stood for.
+    packets: u16,
 }
 
 /// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
 const MAX_STEP: i16 = 1_024;
 
 impl IdCounter {
-    /// The next packet of this host in capture order; how far the counter went, if it did.
+    /// The next packet of this host in capture order, standing for `packets` on the wire (more
+    /// than one for super-segments).
+    ///
+    /// Returns how far the counter went, if the field is there, and how many packets of the
+    /// host vanished before this one: 0 unless the counter is the connection's own, so that
+    /// every number not seen is a packet lost.
     #[inline]
-    pub(crate) fn observe(&mut self, seg: &Segment) -> Option<i16> {
+    pub(crate) fn observe(&mut self, seg: &Segment, packets: u16) -> (Option<i16>, u8) {
         if !seg.has(Has::IP_ID) {
-            return None;
+            return (None, 0);
         }
-        let step = seg.ip_id.wrapping_sub(self.last?) as i16;
-        if step == 1 && self.trusted {
+        let Some(last) = self.last else {
+            self.last = Some(seg.ip_id);
+            self.packets = packets;
+            return (None, 0);
+        };
+        let step = seg.ip_id.wrapping_sub(last) as i16;
+        let before = std::mem::replace(&mut self.packets, packets);
+        if step == 1 && before == 1 && self.trusted {
             self.good = self.good.saturating_add(1);
+            self.exact = self.exact.saturating_add(1);
+            self.steps += 1;
             self.last = Some(seg.ip_id);
-        } else {
-            self.judge(step, seg.ip_id);
+            return (Some(step), 0);
         }
-        Some(step)
+        self.judge(step, seg.ip_id, before);
+        (Some(step), self.vanished(step, before))
     }
 
-    /// The first packet with an identification.
+    fn vanished(&self, step: i16, before: u16) -> u8 {
+        let own = self.exact >= 16 && self.exact / 8 * 9 >= self.good;
+        let missing = i32::from(step) - i32::from(before);
+        if own { missing.clamp(0, 64) as u8 } else { 0 }
+    }
+
+    /// True when few numbers are missing, so that a missing one is a missing packet of this
+    /// connection and not one to another host.
     #[inline]
-    pub(crate) fn start(&mut self, seg: &Segment) {
-        if self.last.is_none() && seg.has(Has::IP_ID) {
-            self.last = Some(seg.ip_id);
-        }
+    pub(crate) fn dense(&self) -> bool {
+        self.trusted && self.steps <= 3 * u64::from(self.good)
     }
 
-    fn judge(&mut self, step: i16, ip_id: u16) {
+    fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
         match step {
             1..=MAX_STEP => {
                 self.good = self.good.saturating_add(1);
+                self.steps += step as u64;
+                self.exact += u32::from(step as u16 == before);
                 self.last = Some(ip_id);
             }
             // A late or duplicated packet says nothing about the counter.
@@ -237,11 +262,9 @@ mod tests {
     fn a_counter_is_trusted_and_a_random_field_is_not() {
         let mut counter = IdCounter::default();
         let mut random = IdCounter::default();
-        counter.start(&seg(65_519, 0, 0));
-        random.start(&seg(1, 0, 0));
         for i in 0..50u16 {
-            counter.observe(&seg(65_520u16.wrapping_add(i * 2), 0, 0));
-            random.observe(&seg(i.wrapping_mul(40_503), 0, 0));
+            counter.observe(&seg(65_520u16.wrapping_add(i * 2), 0, 0), 1);
+            random.observe(&seg(i.wrapping_mul(40_503), 0, 0), 1);
         }
         assert!(counter.trusted());
         assert!(!random.trusted());

@@ -51,6 +51,7 @@ pub(crate) struct Side {
     packets: u64,
     bytes: u64,
     max_payload: u32,
+    wire_mss: u32,
     timestamps: bool,
     sack_seen: bool,
     engines: Option<Box<Engines>>,
@@ -71,10 +72,11 @@ impl Side {
     /// captured twice. The number is how many packets of the host vanished before it.
     #[inline]
     pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
-        let step = self.ids.observe(seg);
-        if step.is_none() {
-            self.ids.start(seg);
-        }
+        let packets = match seg.payload_len {
+            len if len > ETHERNET_PAYLOAD => len.div_ceil(self.wire_mss.max(536)) as u16,
+            _ => 1,
+        };
+        let (step, vanished) = self.ids.observe(seg, packets);
         if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
             self.duplicated += 1;
             return (false, 0);
@@ -86,10 +88,6 @@ impl Side {
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
-        let vanished = match step {
-            Some(s @ 2..=65) if self.ids.trusted() => (s - 1) as u8,
-            _ => 0,
-        };
         (true, vanished)
     }
 
@@ -129,6 +127,7 @@ impl Side {
         start: impl FnOnce() -> (VantageChoice, Config),
     ) {
         let mss = self.mss(seg, shared);
+        self.wire_mss = mss;
         let syn = u32::from(seg.flags.any(TcpFlags::SYN));
         let first = seg.seq.wrapping_add(syn);
         if self.engines.is_none() {
@@ -211,8 +210,9 @@ impl Side {
         }
     }
 
-    pub(crate) fn ids_count(&self) -> bool {
-        self.ids.trusted()
+    /// True when a number missing in this host's identification is a packet missing.
+    pub(crate) fn ids_dense(&self) -> bool {
+        self.ids.dense()
     }
 
     /// The report on this direction, if it carried data.

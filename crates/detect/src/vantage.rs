@@ -143,6 +143,11 @@ impl Position {
         self.hosts[dir.index()].answer_ns
     }
 
+    /// True before the first segment.
+    pub(crate) fn is_new(&self) -> bool {
+        self.packets == 0
+    }
+
     /// True when more packets would hardly change the answer.
     pub(crate) fn settled(&self) -> bool {
         let Some(ratio) = self.ratio() else {

@@ -38,6 +38,7 @@ names!(Evidence {
 });
 names!(Reason {
     AckCompression => "ack-compression",
+    BlockLimit => "block-limit",
     AcksMissing => "acks-missing",
     WhichCopy => "which-copy",
     NoSack => "no-sack",

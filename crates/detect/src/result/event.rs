@@ -54,6 +54,9 @@ pub enum Reason {
     AckCompression,
     /// Acknowledgements are missing before the one that reports it.
     AcksMissing,
+    /// More was SACKed than three or four blocks can name: the report may come long after the
+    /// arrival.
+    BlockLimit,
     /// Which of several copies arrived first cannot be told.
     WhichCopy,
     /// The connection has no SACK: only fills of the left edge are visible.

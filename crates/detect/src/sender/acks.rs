@@ -212,6 +212,11 @@ impl AckQueue {
         }
     }
 
+    /// True when the receiver's identification gives the order.
+    pub(crate) fn by_id(&self) -> bool {
+        self.by_id
+    }
+
     /// Hands out everything that is still held.
     pub(crate) fn flush(&mut self, mut out: impl FnMut(Ack)) {
         while let Some(front) = self.held.front() {

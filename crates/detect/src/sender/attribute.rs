@@ -38,7 +38,9 @@ impl Sender {
     /// Decides for a segment that was retransmitted before `ack` came.
     pub(super) fn attribute(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
         let now = ack.seg.ts_ns;
-        if self.stamped(&ack.seg) {
+        // What the blocks had no room for arrived at some earlier time: TSecr is not about it.
+        let prompt = report.unsure != Some(Reason::BlockLimit);
+        if prompt && self.stamped(&ack.seg) {
             let before = self.last.map(|l| l.tsecr);
             if before.is_some_and(|recent| discarded(report.sent.tsval, recent)) {
                 return First::Retransmission;
@@ -263,18 +265,18 @@ impl Sender {
         let due = f.place.sent_ns + self.min_rtt.unwrap_or(0);
         let usual = self.lateness.middle();
         let fits = self.filled.bares.iter().enumerate().filter(|(_, b)| {
-            b.at_ns <= filled_ns
-                && b.at_ns >= due
-                && discarded(f.tsval, b.recent)
-                && (b.empty || usual.is_some())
+            b.at_ns <= filled_ns && b.at_ns >= due && discarded(f.tsval, b.recent)
         });
         let best = match usual {
-            None => fits.map(|(i, _)| i).next(),
             Some((late, spread)) => fits
                 .map(|(i, b)| ((b.at_ns - due - late).abs(), i))
                 .min()
                 .filter(|&(off, _)| off <= 2 * spread + MIN_TOLERANCE_NS)
                 .map(|(_, i)| i),
+            // Too young to know how late is usual. A receiver that counts its packets leaves no
+            // doubt that this was one more ACK and not a copy of the one before.
+            None if self.queue.by_id() => fits.filter(|(_, b)| b.empty).map(|(i, _)| i).next(),
+            None => None,
         };
         let Some(bare) = best.and_then(|i| self.filled.bares.remove(i)) else {
             return;

@@ -25,6 +25,7 @@ impl Sent {
 /// The retransmissions of one segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Copies {
+    any: bool,
     pub(crate) count: u32,
     pub(crate) phase: u32,
     pub(crate) first_ns: i64,
@@ -34,12 +35,13 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    pub(crate) fn add(&mut self, now: i64, tsval: u32, phase: u32) {
-        if self.count == 0 {
+    pub(crate) fn add(&mut self, now: i64, tsval: u32, phase: u32, counted: bool) {
+        if !self.any {
+            self.any = true;
             self.first_ns = now;
             self.first_tsval = tsval;
         }
-        self.count += 1;
+        self.count += u32::from(counted);
         self.last_ns = now;
         self.last_tsval = tsval;
         self.phase = phase;
@@ -55,10 +57,6 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    pub(crate) fn len(&self) -> usize {
-        self.sent.len()
-    }
-
     pub(crate) fn get(&self, i: usize) -> Option<&Sent> {
         self.sent.get(i)
     }
@@ -135,8 +133,16 @@ impl Board {
         Some((before, copies))
     }
 
-    /// Notes a retransmission of segment `i`.
-    pub(crate) fn retransmitted(&mut self, i: usize, now: i64, tsval: u32, phase: u32) {
+    /// Notes a retransmission of segment `i`; `counted` once for each wire segment, however many
+    /// of ours it covers.
+    pub(crate) fn retransmitted(
+        &mut self,
+        i: usize,
+        now: i64,
+        tsval: u32,
+        phase: u32,
+        counted: bool,
+    ) {
         let Some(sent) = self.sent.get_mut(i) else {
             return;
         };
@@ -149,7 +155,7 @@ impl Board {
             }
             sent.copies = slot + 1;
         }
-        self.copies[sent.copies as usize - 1].add(now, tsval, phase);
+        self.copies[sent.copies as usize - 1].add(now, tsval, phase, counted);
     }
 }
 
@@ -163,6 +169,11 @@ impl Ranges {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
+    }
+
+    /// How many ranges there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ranges.len()
     }
 
     /// One past the highest byte in any range.
@@ -182,12 +193,13 @@ impl Ranges {
         }
     }
 
-    /// Adds `[from, to)`; the parts that were not there before go to `news`.
+    /// Adds `[from, to)`; the parts that were not there before go to `news`. Returns the range
+    /// it is part of now.
     #[inline]
-    pub(crate) fn add(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) {
+    pub(crate) fn add(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) -> (i64, i64) {
         let first = self.ranges.partition_point(|r| r.1 < from);
         match self.ranges.get(first) {
-            Some(&(a, b)) if a <= from && to <= b => return,
+            Some(&(a, b)) if a <= from && to <= b => return (a, b),
             _ => {}
         }
         let mut last = first;
@@ -212,6 +224,7 @@ impl Ranges {
         } else {
             self.ranges.splice(first..last, [(low, high)]);
         }
+        (low, high)
     }
 }
 
@@ -266,7 +279,7 @@ mod tests {
         ] {
             assert_eq!(board.find(offset), index, "offset {offset}");
         }
-        board.retransmitted(1, 5, 7, 0);
+        board.retransmitted(1, 5, 7, 0, true);
         let (_, none) = board.pop_acked(100).unwrap();
         assert_eq!(none, None);
         assert!(board.pop_acked(150).is_none());

@@ -135,7 +135,11 @@ fn record(order: &mut Order<()>, entry: &Entry, basis: Basis, out: &mut Collecto
     match order.arrive(place.start, place.len, place.at_ns, unsure, ()) {
         Arrived::InOrder(label) => out.in_order(label),
         Arrived::Late(late) => {
-            let basis = entry.unsure.map_or(basis, |reason| basis.weaker(reason));
+            let basis = match entry.unsure {
+                Some(Reason::BlockLimit) => Basis::ambiguous(basis.evidence, Reason::BlockLimit),
+                Some(reason) => basis.weaker(reason),
+                None => basis,
+            };
             out.late(place, late, late.label, basis);
         }
         Arrived::Known => {}

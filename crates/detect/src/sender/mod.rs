@@ -68,6 +68,8 @@ pub(crate) struct Sender {
     sack_seen: bool,
     dsack_seen: bool,
     mss: u32,
+    /// First and last TSval of the data.
+    tsvals: Option<(u32, u32)>,
     highest: i64,
     block_mark: usize,
     una: i64,
@@ -129,6 +131,7 @@ impl Sender {
             sack_seen: false,
             dsack_seen: false,
             mss: 1,
+            tsvals: None,
             highest: 0,
             block_mark: 0,
             una: 0,
@@ -164,6 +167,7 @@ impl Sender {
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
         self.data_packets += 1;
         self.data_bytes += u64::from(len);
+        self.note_tsval(seg);
         self.mss = self.mss.max(len);
         self.collector.sent(seg.ts_ns, len);
         let end = start + i64::from(len);
@@ -177,9 +181,18 @@ impl Sender {
         }
     }
 
+    #[inline]
+    fn note_tsval(&mut self, seg: &Segment) {
+        if seg.has(Has::TIMESTAMPS) {
+            let first = self.tsvals.map_or(seg.tsval, |t| t.0);
+            self.tsvals = Some((first, seg.tsval));
+        }
+    }
+
     /// A retransmission of `[start, start + len)`.
     pub(crate) fn retransmitted(&mut self, seg: &Segment, start: i64, len: u32) {
         self.retransmissions += 1;
+        self.note_tsval(seg);
         let patience = self
             .min_rtt
             .map_or(180_000_000, |rtt| (rtt * 2).max(180_000_000));
@@ -187,7 +200,7 @@ impl Sender {
         let phase = self
             .recoveries
             .retransmitted(seg.ts_ns, start, self.highest, timeout);
-        let verdict = self.place_copy(seg, start, phase);
+        let verdict = self.place_copy(seg, start, len, phase);
         if verdict == Verdict::Spurious {
             self.spurious += 1;
             self.recoveries.resolve(phase, verdict, 1);
@@ -209,13 +222,13 @@ impl Sender {
     }
 
     /// Books a copy where its segment is; `Ambiguous` while its fate is open.
-    fn place_copy(&mut self, seg: &Segment, start: i64, phase: u32) -> Verdict {
+    fn place_copy(&mut self, seg: &Segment, start: i64, len: u32, phase: u32) -> Verdict {
         if start >= self.una {
             let i = self.board.find(start);
             match self.board.get(i) {
                 Some(s) if s.start > start => return Verdict::Ambiguous, // Never captured.
                 Some(s) if !s.reported => {
-                    self.board.retransmitted(i, seg.ts_ns, seg.tsval, phase);
+                    self.mark_copies(i, seg, start + i64::from(len), phase);
                     return Verdict::Ambiguous;
                 }
                 Some(_) => {}
@@ -224,10 +237,22 @@ impl Sender {
         }
         match self.filled.covering(start) {
             Some(f) if !f.original_in => {
-                f.copies.add(seg.ts_ns, seg.tsval, phase);
+                f.copies.add(seg.ts_ns, seg.tsval, phase, true);
                 Verdict::Ambiguous
             }
             _ => Verdict::Spurious,
+        }
+    }
+
+    /// A retransmission may be cut differently from what it repeats.
+    fn mark_copies(&mut self, first: usize, seg: &Segment, end: i64, phase: u32) {
+        let mut i = first;
+        while self.board.get(i).is_some_and(|s| s.start < end) {
+            if self.board.get(i).is_some_and(|s| !s.reported) {
+                self.board
+                    .retransmitted(i, seg.ts_ns, seg.tsval, phase, i == first);
+            }
+            i += 1;
         }
     }
 
@@ -290,6 +315,7 @@ impl Sender {
     fn process_with_sack(&mut self, ack: &Ack, number: i64) {
         let dsack = self.dsack(&ack.seg, number);
         let had_hole = !self.ranges.is_empty();
+        let full = self.ranges.len() > if self.options.timestamps { 3 } else { 4 };
         let advanced = number > self.una;
         self.reports.clear();
         if advanced {
@@ -298,6 +324,12 @@ impl Sender {
         let covered = self.reports.len();
         self.report_blocks(&ack.seg, dsack.is_some());
         let reported = self.reports.len();
+        if full {
+            // What the blocks had no room for shows only now.
+            for report in self.reports.iter_mut().take(covered).skip(1) {
+                report.unsure = Some(Reason::BlockLimit);
+            }
+        }
         self.put_in_order(ack, covered, had_hole);
         let reports = std::mem::take(&mut self.reports);
         for report in &reports {
@@ -330,7 +362,9 @@ impl Sender {
         self.ranges.drop_below(number);
     }
 
-    /// The duplicate a first block reports (RFC 2883 section 4).
+    /// The duplicate a first block reports (RFC 2883 section 4). All of it must have been
+    /// acknowledged before: some stacks put what has just moved the left edge first, which
+    /// RFC 2018 section 4 tells them not to.
     fn dsack(&self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
         let block = |i: usize| {
             let &(l, r) = seg.sack_blocks().get(i)?;
@@ -339,7 +373,8 @@ impl Sender {
         };
         let first = block(0)?;
         let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
-        (first.1 <= number || block(1).is_some_and(inside)).then_some(first)
+        let below = first.1 <= number.min(self.una);
+        (below || block(1).is_some_and(inside)).then_some(first)
     }
 
     /// Collects newly SACKed segments in ascending order, with one exception: the block listed
@@ -359,10 +394,9 @@ impl Sender {
                 continue;
             }
             self.news.clear();
-            self.ranges.add(left, right, &mut self.news);
+            let whole = self.ranges.add(left, right, &mut self.news);
             for n in 0..self.news.len() {
-                let (from, to) = self.news[n];
-                self.report_range(from, to);
+                self.report_range(self.news[n].0, whole);
             }
         }
         self.ascend(from);
@@ -383,14 +417,16 @@ impl Sender {
         }
     }
 
-    fn report_range(&mut self, from: i64, to: i64) {
+    /// Reports the segments from the one at `from` on that lie inside `whole`, all of which has
+    /// been SACKed. What the receiver got may be cut differently from what was captured.
+    fn report_range(&mut self, from: i64, whole: (i64, i64)) {
         let mut i = self.board.find(from);
         while let Some(s) = self.board.get(i) {
-            if s.end() > to {
+            if s.end() > whole.1 {
                 break;
             }
             if !s.reported
-                && s.start >= from
+                && s.start >= whole.0
                 && let Some((sent, copies)) = self.board.report(i)
             {
                 self.reports.push(Report {
@@ -425,7 +461,7 @@ impl Sender {
         };
         let from = if had_hole { 0 } else { covered };
         for report in &mut self.reports[from..] {
-            report.unsure = Some(reason);
+            report.unsure = report.unsure.or(Some(reason));
         }
         if had_hole && covered > 0 {
             self.reports.rotate_left(1);
@@ -609,9 +645,15 @@ impl Sender {
         self.list = list;
     }
 
-    /// True when both ends are known to use timestamps and this ACK carries one.
+    /// True when this ACK echoes a timestamp that can be trusted: one that was sent. (Some
+    /// middleboxes rewrite them on one side only.)
     fn stamped(&self, seg: &Segment) -> bool {
-        self.options.timestamps && seg.has(Has::TIMESTAMPS)
+        let Some((first, last)) = self.tsvals else {
+            return false;
+        };
+        let sent = (seg.tsecr.wrapping_sub(first) as i32) >= 0
+            && (last.wrapping_sub(seg.tsecr) as i32) >= 0;
+        self.options.timestamps && seg.has(Has::TIMESTAMPS) && sent
     }
 }
 

@@ -59,7 +59,7 @@ impl Sender {
         let duplicate = number == self.una
             && !ack.stale
             && seg.payload_len == 0
-            && self.board.len() > 0
+            && self.board.get(0).is_some_and(|s| s.sent_ns < seg.ts_ns)
             && self
                 .last
                 .is_some_and(|l| l.ack == seg.ack && l.window == seg.window);
