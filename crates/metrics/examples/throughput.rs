@@ -1,4 +1,5 @@
-//! Packets per second of all metrics together, beside a straightforward implementation.
+//! Packets per second of reorder density alone and of all metrics together, beside a
+//! straightforward implementation of all.
 //!
 //! `cargo run --release -p inorder-metrics --example throughput [packets]`
 //!
@@ -10,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hint::black_box;
 use std::time::Instant;
 
-use inorder_metrics::{Config, Metrics, Summary};
+use inorder_metrics::{Config, Displacements, Metrics, ReorderDensity, Summary};
 
 const THRESHOLD: u16 = 200;
 const REPEATS: u32 = 5;
@@ -46,6 +47,14 @@ fn measure(arrivals: &[u64]) -> Summary {
         black_box(metrics.update(*seq, 1000 * time, 1500));
     }
     metrics.finish()
+}
+
+fn measure_density(arrivals: &[u64]) -> Displacements {
+    let mut density = ReorderDensity::new(THRESHOLD);
+    for seq in arrivals {
+        density.update(black_box(*seq));
+    }
+    density.finish()
 }
 
 /// What both must agree on.
@@ -172,14 +181,19 @@ fn main() {
         .unwrap_or(4_000_000);
     println!("{packets} packets, DT = BT = {THRESHOLD}, fastest of {REPEATS}; million packets/s");
     println!(
-        "{:<16}{:>10}{:>14}{:>8}",
-        "displaced", "metrics", "neighbour", "ratio"
+        "{:<12}{:>8}{:>10}{:>14}{:>8}",
+        "displaced", "RD", "metrics", "neighbour", "ratio"
     );
     for percent in [0, 1, 10] {
         let arrivals = stream(packets, percent);
+        let (density, displacements) = rate(arrivals.len(), || measure_density(&arrivals));
         let (fast, summary) = rate(arrivals.len(), || measure(&arrivals));
         let (slow, answer) = rate(arrivals.len(), || neighbour(&arrivals));
         assert_eq!(Answer::of(&summary), answer, "both must agree");
-        println!("{percent:>7} %{fast:>17.1}{slow:>14.2}{:>8.1}", fast / slow);
+        assert_eq!(displacements, summary.displacements, "alone or together");
+        println!(
+            "{percent:>7} %{density:>11.1}{fast:>10.1}{slow:>14.2}{:>8.1}",
+            fast / slow
+        );
     }
 }

@@ -62,6 +62,24 @@ fn distribution(values: impl IntoIterator<Item = u64>) -> Distribution {
     d
 }
 
+/// A packet discarded as too late leaves its index to the next, and so on for ever.
+#[test]
+fn a_run_after_a_discarded_packet() {
+    let mut rd = ReorderDensity::new(2);
+    [0, 4, 6, 2, 7, 8].iter().for_each(|seq| rd.update(*seq));
+    let mut one = rd.clone();
+    rd.update_run(9, 1 << 50);
+    (9..20).for_each(|seq| one.update(seq));
+    let (counts, beyond) =
+        naive::reorder_density(&[vec![0, 4, 6, 2], (7..20).collect()].concat(), 2);
+    assert_eq!(one.finish().counts().collect::<BTreeMap<_, _>>(), counts);
+    assert_eq!((counts.get(&-1), beyond), (Some(&13), (0, 1)));
+    let many = rd.finish();
+    assert_eq!(many.beyond(), (0, 1));
+    let counts: Vec<_> = many.counts().collect();
+    assert_eq!(counts, [(-2, 2), (-1, 2 + (1 << 50)), (0, 1)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
@@ -145,19 +163,23 @@ proptest! {
     }
 
     #[test]
-    fn reorder_density(stream in any_stream(), dt in 0u16..20) {
+    fn reorder_density(stream in any_stream(), dt in 0u16..60, start in 0u64..20) {
         let arrivals = seqs(&stream);
-        let (counts, beyond) = naive::reorder_density(&arrivals, i64::from(dt));
-        let mut rd = ReorderDensity::new(dt);
-        arrivals.iter().for_each(|seq| rd.update(*seq));
-        let ignored = rd.ignored();
-        let found = rd.finish();
-        prop_assert_eq!(found.counts().collect::<BTreeMap<_, _>>(), counts);
-        prop_assert_eq!(found.beyond(), beyond);
-        prop_assert_eq!(found.total() + beyond.0 + beyond.1 + ignored, arrivals.len() as u64);
+        let least = arrivals.iter().copied().min().unwrap_or(0);
+        for start in [0, (least + start).saturating_sub(10)] {
+            let sent: Vec<u64> = arrivals.iter().copied().filter(|seq| *seq >= start).collect();
+            let (counts, beyond) = naive::reorder_density(&sent, i64::from(dt));
+            let mut rd = ReorderDensity::with_start(dt, start);
+            arrivals.iter().for_each(|seq| rd.update(*seq));
+            let ignored = rd.ignored();
+            let found = rd.finish();
+            prop_assert_eq!(found.counts().collect::<BTreeMap<_, _>>(), counts);
+            prop_assert_eq!(found.beyond(), beyond);
+            prop_assert_eq!(found.total() + beyond.0 + beyond.1 + ignored, arrivals.len() as u64);
+        }
     }
 
-    /// Numbers beyond the reach of the bitmap, back and forth.
+    /// Numbers far apart, back and forth.
     #[test]
     fn reorder_density_far_apart(
         arrivals in prop::collection::vec((0u64..4, 0u64..40).prop_map(|(a, b)| 400 * a + b), 0..120),
