@@ -163,11 +163,11 @@ impl SortingReceivers {
         if now > self.soonest_ns {
             self.end_batches(now, una);
         }
-        if self.plain && (arrival.retransmission || arrival.offset != self.next) {
-            self.leave_plain();
-        }
         if !arrival.suitable {
             self.flush(una);
+        }
+        if self.plain && (arrival.retransmission || arrival.offset != self.next) {
+            self.leave_plain();
         }
         self.append(arrival, now);
         if !arrival.suitable {
@@ -290,7 +290,7 @@ impl SortingReceivers {
             let pending = card.from < self.counts.arrived;
             let first = pending.then(|| runs.offset(card.from)).flatten();
             let next = first.unwrap_or(self.next);
-            stack.skip_to(next, card.from - self.counts.retransmissions);
+            stack.skip_to(next, card.from.saturating_sub(self.counts.retransmissions));
         }
     }
 

@@ -82,9 +82,13 @@ impl Sorters {
         let out = &mut self.out;
         for &data in &self.stretch {
             // Sequence numbers wrap as they do on the wire.
-            srpic.push(&Meta::data(0, data.start as u32, data.len), data, &mut |d| {
-                out.push(d);
-            });
+            srpic.push(
+                &Meta::data(0, data.start as u32, data.len),
+                data,
+                &mut |d| {
+                    out.push(d);
+                },
+            );
         }
         srpic.end_of_batch(&mut |d| out.push(d));
         out

@@ -156,7 +156,10 @@ fn a_retransmission_is_sorted_but_not_counted() {
     let arrivals = [at(0, 0), at(1, 200), at(2, 300), again, at(31, 400)];
     let left = what_if(&arrivals, &[32], &[10_000, 50_000]);
     assert!(left.iter().all(|w| w.reordered == 0));
-    assert_eq!(left.iter().map(|w| w.dupacks_saved).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(
+        left.iter().map(|w| w.dupacks_saved).collect::<Vec<_>>(),
+        [0, 2]
+    );
 }
 
 #[test]
@@ -187,7 +190,14 @@ fn data_in_order_is_not_followed_and_takes_no_memory() {
 #[test]
 fn following_ends_when_the_holes_are_closed() {
     let mut receivers = SortingReceivers::new(&[8], &[25_000, 75_000]);
-    for (us, offset) in [(0, 100), (1, 0), (50, 200), (51, 300), (90, 400), (200, 500)] {
+    for (us, offset) in [
+        (0, 100),
+        (1, 0),
+        (50, 200),
+        (51, 300),
+        (90, 400),
+        (200, 500),
+    ] {
         receivers.push(&at(us, offset), i64::MIN);
     }
     assert!(receivers.plain);
