@@ -7,6 +7,8 @@ mod collect;
 mod config;
 mod connection;
 mod copies;
+#[doc(hidden)]
+pub mod fuzz;
 mod order;
 pub mod peer;
 mod points;

@@ -377,16 +377,10 @@ struct Main {
 impl Main {
     fn from_sender(s: SenderEnd) -> Self {
         let losses = s.collector.losses();
-        let decided = s.needed + s.spurious;
         Main {
             packets: s.data_packets,
             bytes: s.data_bytes,
-            retransmissions: Retransmissions {
-                total: s.retransmissions,
-                needed: s.needed,
-                spurious: s.spurious,
-                ambiguous: s.retransmissions.saturating_sub(decided),
-            },
+            retransmissions: split(s.retransmissions, s.needed, s.spurious),
             losses,
             undecided: s.undecided,
             recoveries: s.recoveries,
@@ -397,23 +391,31 @@ impl Main {
 
     fn from_arrival(a: crate::arrival::ArrivalEnd, packets: u64, bytes: u64) -> Self {
         let losses = a.collector.losses();
-        let decided = a.needed + a.spurious;
         Main {
             // Originals, lost ones included: the flow's, not the capture's.
             packets: packets + losses,
             bytes,
-            retransmissions: Retransmissions {
-                total: a.retransmissions,
-                needed: a.needed,
-                spurious: a.spurious,
-                ambiguous: a.retransmissions.saturating_sub(decided),
-            },
+            retransmissions: split(a.retransmissions, a.needed, a.spurious),
             losses,
             undecided: a.undecided,
             recoveries: a.recoveries,
             list: a.list,
             collector: a.collector.finish(),
         }
+    }
+}
+
+/// Parts of one retransmission can fill several holes and meet different fates; it counts once,
+/// as needed if any of it was.
+fn split(total: u64, needed: u64, spurious: u64) -> Retransmissions {
+    let needed = needed.min(total);
+    let spurious = spurious.min(total - needed);
+    let ambiguous = total - needed - spurious;
+    Retransmissions {
+        total,
+        needed,
+        spurious,
+        ambiguous,
     }
 }
 
