@@ -63,7 +63,7 @@ pub(crate) struct Way {
     /// Highest acknowledgement that the other host sent for this direction.
     pub(crate) acked: Option<u32>,
     pub(crate) sample: Sample,
-    fin: bool,
+    pub(crate) fin: bool,
 }
 
 /// One connection in one capture.
