@@ -13,6 +13,7 @@ use crate::result::{
 };
 use crate::sender::{Options, Sender, SenderEnd};
 use crate::unwrap::Unwrapper;
+use crate::what_if::{DataArrival, SortingReceivers, may_be_sorted};
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
 const ETHERNET_PAYLOAD: u32 = 1_460;
@@ -35,6 +36,7 @@ struct Engines {
     arrival: Arrival,
     sender: Option<Sender>,
     points: Option<Points>,
+    what_if: Option<SortingReceivers>,
     una: i64,
     choice: VantageChoice,
 }
@@ -157,6 +159,7 @@ impl Side {
             arrival,
             sender,
             points,
+            what_if,
             ..
         } = engines;
         let (packets, bytes) = (&mut self.packets, &mut self.bytes);
@@ -171,6 +174,16 @@ impl Side {
                 if let Some(sender) = sender {
                     sender.sent(seg, at, len);
                 }
+            }
+            if let Some(what_if) = what_if {
+                let arrival = DataArrival {
+                    ts_ns: seg.ts_ns,
+                    offset: at,
+                    len,
+                    retransmission: piece == Piece::Again,
+                    suitable: may_be_sorted(seg),
+                };
+                what_if.push(&arrival, cx.una);
             }
             if let Some(points) = points {
                 let again = piece == Piece::Again;
@@ -247,6 +260,7 @@ impl Side {
         let arrival = engines.arrival.finish(&cx);
         let sender = engines.sender.map(Sender::finish);
         let points = engines.points.map(Points::finish).unwrap_or_default();
+        let what_if = engines.what_if.map(SortingReceivers::finish);
         let mut artefacts = Artefacts {
             duplicated_frames: self.duplicated,
             time_reversals: self.reversals,
@@ -311,7 +325,7 @@ impl Side {
             recoveries: main.recoveries,
             ack_path,
             artefacts,
-            what_if: Vec::new(),
+            what_if: what_if.unwrap_or_default(),
             events,
             retransmission_list: main.list,
             points,
@@ -334,11 +348,13 @@ impl Engines {
         };
         let sender = (!at_receiver).then(|| Sender::new(unwrap, options, config.keep_events));
         let keep = config.keep_events && choice.vantage != Vantage::Sender;
+        let sort = config.what_if && choice.vantage != Vantage::Sender;
         Engines {
             unwrap,
             arrival: Arrival::new(half, keep),
             sender,
             points: config.keep_points.then(Points::new),
+            what_if: sort.then(|| SortingReceivers::new(&config.block_sizes, &config.coalesce_ns)),
             una: 0,
             choice,
         }

@@ -21,6 +21,9 @@ mod sorters;
 #[cfg(test)]
 mod tests;
 
+use inorder_srpic::classify::TcpFacts;
+use inorder_wire::{Has, Segment};
+
 use crate::result::WhatIf;
 use card::{Card, Counts};
 use delivered::{Delivered, Receiver};
@@ -74,6 +77,18 @@ pub fn what_if(arrivals: &[DataArrival], block_sizes: &[u32], coalesce_ns: &[u64
         receivers.push(arrival, i64::MIN);
     }
     receivers.finish()
+}
+
+/// Whether a card may hold `seg`. Options that were cut from the capture count as unsuitable.
+#[inline]
+pub(crate) fn may_be_sorted(seg: &Segment) -> bool {
+    TcpFacts {
+        flags: seg.flags.0,
+        payload_len: seg.payload_len,
+        other_tcp_options: seg.has(Has::UNSUITABLE),
+        ..TcpFacts::default()
+    }
+    .suitable()
 }
 
 /// One flow at sorting receivers of every setting.
