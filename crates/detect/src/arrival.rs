@@ -313,7 +313,11 @@ impl Arrival {
             Arrived::Late(late) => self.collector.in_order(late.label),
             _ => return,
         }
-        if fill.copies > 0 {
+        // A retransmission cut differently may have split the hole: all of it is filled now.
+        let mut fills = vec![fill];
+        self.order
+            .clear(from, from + i64::from(len), |note| fills.push(note.fill));
+        for fill in fills.iter().filter(|f| f.copies > 0) {
             self.spurious += u64::from(fill.copies);
             self.recoveries
                 .resolve(fill.phase, Verdict::Spurious, fill.copies);

@@ -239,6 +239,18 @@ impl<T: Copy + Default> Order<T> {
         }
     }
 
+    /// Takes whatever is still missing of `[from, to)` off the record, telling its notes.
+    pub(crate) fn clear(&mut self, from: i64, to: i64, mut gone: impl FnMut(&T)) {
+        let i = self.holes.partition_point(|h| h.end <= from);
+        while let Some(hole) = self.holes.get(i).copied().filter(|h| h.start < to) {
+            gone(&hole.note);
+            self.cut(i, hole, from.max(hole.start), to.min(hole.end));
+            if hole.start < from || hole.end > to {
+                break;
+            }
+        }
+    }
+
     fn split(&mut self, i: usize, hole: Hole<T>, at: i64) {
         let right = Hole {
             start: at,

@@ -1,0 +1,252 @@
+//! The inference from one capture, scored against the truth from both ends of the recording lab's
+//! captures (`testdata/captures`). Prints one line a capture; every family has its floor.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use inorder_capture::{Block, Capture};
+use inorder_detect::{Confidence, Config, FlowReport, Kind, Tracker, Vantage};
+use inorder_wire::{Packet, parse};
+use serde_json::Value;
+
+/// What is counted over the flows of one capture.
+#[derive(Default, Clone, Copy)]
+struct Score {
+    truth: u64,
+    told: u64,
+    hits: u64,
+    certain: u64,
+    certain_exact: u64,
+    within_one: u64,
+    exact: u64,
+    spurious_truth: u64,
+    spurious_told: u64,
+}
+
+impl Score {
+    fn precision(&self) -> f64 {
+        if self.told == 0 {
+            1.0
+        } else {
+            self.hits as f64 / self.told as f64
+        }
+    }
+
+    fn recall(&self) -> f64 {
+        if self.truth == 0 {
+            1.0
+        } else {
+            self.hits as f64 / self.truth as f64
+        }
+    }
+
+    fn f1(&self) -> f64 {
+        let (p, r) = (self.precision(), self.recall());
+        if p + r == 0.0 {
+            0.0
+        } else {
+            2.0 * p * r / (p + r)
+        }
+    }
+
+    fn share(part: u64, whole: u64) -> f64 {
+        if whole == 0 {
+            1.0
+        } else {
+            part as f64 / whole as f64
+        }
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/captures")
+}
+
+fn analyse(path: &Path) -> Vec<FlowReport> {
+    let mut capture = Capture::open(path).expect("a capture of the lab");
+    let mut tracker = Tracker::new(Config {
+        keep_events: true,
+        ..Config::default()
+    });
+    let mut block = Block::default();
+    while capture.read_block(&mut block).expect("a whole capture") {
+        for frame in block.frames() {
+            if let Packet::Tcp(key, dir, segment) = &parse(&frame) {
+                tracker.push(key, *dir, segment);
+            }
+        }
+    }
+    tracker.finish()
+}
+
+/// Extent of every reordered original by flow and offset, and the needless retransmissions.
+fn truth(path: &Path) -> (BTreeMap<(String, u64), u64>, u64) {
+    let file = File::open(path).expect("the lab's truth");
+    let json: Value = serde_json::from_reader(GzDecoder::new(file)).expect("JSON");
+    let mut events = BTreeMap::new();
+    let mut spurious = 0;
+    for flow in json["flows"].as_array().expect("flows") {
+        let name = flow["flow"].as_str().expect("a name");
+        spurious += flow["retransmissions"]["spurious"].as_u64().unwrap_or(0);
+        for e in flow["events"].as_array().expect("events") {
+            if e["kind"] == "reordered" {
+                let offset = e["seq_offset"].as_u64().expect("an offset");
+                events.insert((name.to_owned(), offset), e["extent"].as_u64().unwrap_or(0));
+            }
+        }
+    }
+    (events, spurious)
+}
+
+/// Events marked ambiguous assert nothing: they are left out.
+fn score(name: &str, side: &str) -> Score {
+    let (truth, spurious_truth) = truth(&folder().join(format!("{name}.truth.json.gz")));
+    let flows = analyse(&folder().join(format!("{name}.{side}.pcap.gz")));
+    // In a two-way transfer either end is the sender of one direction only.
+    let here = if side == "rcv" {
+        Vantage::Receiver
+    } else {
+        Vantage::Sender
+    };
+    let flows: Vec<&FlowReport> = flows
+        .iter()
+        .filter(|f| !name.starts_with("both") || f.vantage.vantage == here)
+        .collect();
+    let told = |flow: &str| flows.iter().any(|f| f.flow.to_string() == flow);
+    let truth: BTreeMap<_, _> = truth
+        .into_iter()
+        .filter(|((flow, _), _)| !name.starts_with("both") || told(flow))
+        .collect();
+    let mut s = Score {
+        truth: truth.len() as u64,
+        spurious_truth,
+        ..Score::default()
+    };
+    for flow in &flows {
+        s.spurious_told += flow.retransmissions.spurious;
+        let name = flow.flow.to_string();
+        for e in &flow.events {
+            if e.kind != Kind::Reordered || e.confidence == Confidence::Ambiguous {
+                continue;
+            }
+            s.told += 1;
+            let Some(&extent) = truth.get(&(name.clone(), e.seq_offset)) else {
+                continue;
+            };
+            s.hits += 1;
+            let off = e.extent.map(|told| extent.abs_diff(u64::from(told)));
+            s.exact += u64::from(off == Some(0));
+            s.within_one += u64::from(off.is_some_and(|o| o <= 1));
+            if e.confidence == Confidence::Certain {
+                s.certain += 1;
+                s.certain_exact += u64::from(off == Some(0));
+            }
+        }
+    }
+    println!(
+        "{name:26} {side} reordered {:5} precision {:.4} recall {:.4} F1 {:.4}  extents exact {:.4} \
+         within one {:.4}, of {} certain {:.4}  needless {} of {}",
+        s.truth,
+        s.precision(),
+        s.recall(),
+        s.f1(),
+        Score::share(s.exact, s.hits),
+        Score::share(s.within_one, s.hits),
+        s.certain,
+        Score::share(s.certain_exact, s.certain),
+        s.spurious_told,
+        s.spurious_truth,
+    );
+    s
+}
+
+fn names() -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder())
+        .expect("the lab's captures")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|file| Some(file.strip_suffix(".truth.json.gz")?.to_owned()))
+        .collect();
+    names.sort();
+    assert!(
+        names.len() > 40,
+        "testdata/captures is incomplete: {names:?}"
+    );
+    names
+}
+
+#[test]
+fn at_the_receiver_every_late_original_is_found_and_measured() {
+    for name in names() {
+        let s = score(&name, "rcv");
+        assert!(s.f1() >= 0.995, "{name}: F1 {:.4}", s.f1());
+        let exact = Score::share(s.certain_exact, s.certain);
+        assert!(exact >= 0.999, "{name}: exact {exact:.4} of the certain");
+    }
+}
+
+/// The floor of F1 at the sender, or of precision where there is no SACK.
+fn floor(name: &str) -> f64 {
+    match name {
+        // Timestamps discard the late originals (PAWS) and nothing else tells of them.
+        n if n.starts_with("nodsack") => 0.0,
+        // The ACK that gives a discarded original away is hidden among others.
+        n if n.starts_with("bbr") => 0.70,
+        "cut" => 0.90,
+        n if n.contains("late20-a-loss") || n.contains("mid-late20") => 0.92,
+        // One ACK reports dozens of arrivals while a loss is repaired: swaps among them are lost.
+        n if n.contains("loss") || n == "duplicates" || n == "flows4-jitter-a" => 0.94,
+        n if n.starts_with("ackloss20") => 0.92,
+        n if n.starts_with("ackloss5") => 0.95,
+        _ => 0.97,
+    }
+}
+
+#[test]
+fn at_the_sender_the_inference_keeps_its_floors() {
+    for name in names() {
+        let s = score(&name, "snd");
+        if name.starts_with("nosack") || name.ends_with("nosack") {
+            assert!(
+                s.precision() >= 0.95,
+                "{name}: precision {:.4}",
+                s.precision()
+            );
+            continue;
+        }
+        // A handful of events is no statistic.
+        if s.truth >= 40 {
+            assert!(s.f1() >= floor(&name), "{name}: F1 {:.4}", s.f1());
+        }
+        if s.certain >= 40 {
+            let exact = Score::share(s.certain_exact, s.certain);
+            assert!(exact >= 0.98, "{name}: exact {exact:.4} of the certain");
+        }
+        if s.truth == 0 {
+            assert_eq!(s.told, 0, "{name}: reordering where there was none");
+        }
+    }
+}
+
+#[test]
+fn the_vantage_point_is_recognised() {
+    for name in names() {
+        for (side, vantage) in [("snd", Vantage::Sender), ("rcv", Vantage::Receiver)] {
+            let flows = analyse(&folder().join(format!("{name}.{side}.pcap.gz")));
+            for flow in flows.iter().filter(|f| f.data_packets > 100) {
+                // In a two-way transfer either end is the sender of one direction.
+                let expected = if name.starts_with("both") {
+                    flow.vantage.vantage
+                } else {
+                    vantage
+                };
+                assert_eq!(
+                    flow.vantage.vantage, expected,
+                    "{name}.{side} {}",
+                    flow.flow
+                );
+            }
+        }
+    }
+}
