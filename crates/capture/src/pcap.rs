@@ -19,7 +19,7 @@ pub(crate) struct Records {
     /// Nanoseconds in one unit of the fraction: 1 or 1000.
     unit_ns: i64,
     /// 16, or 24 in the variant some old Linux distributions wrote.
-    header_len: usize,
+    header_len: u32,
     link: LinkType,
     /// Longest record that is believed.
     max_len: u32,
@@ -107,7 +107,9 @@ impl Records {
 
     fn walk_in<const BIG_ENDIAN: bool>(&self, bytes: &[u8]) -> Walk {
         let mut walk = Walk::default();
-        while let Some(len) = u32_at(BIG_ENDIAN, bytes, walk.consumed + 8) {
+        let mut rest = bytes;
+        while let Some(header) = rest.first_chunk::<12>() {
+            let len = u32_at(BIG_ENDIAN, header, 8).unwrap_or(0);
             if len > self.max_len {
                 walk.damage = Some(format!(
                     "a record of {len} bytes; at most {} were expected",
@@ -115,13 +117,13 @@ impl Records {
                 ));
                 break;
             }
-            let end = walk.consumed + self.header_len + len as usize;
-            if end > bytes.len() {
+            let Some(behind) = rest.get(self.record_len(len)..) else {
                 break;
-            }
-            walk.consumed = end;
+            };
+            rest = behind;
             walk.frames += 1;
         }
+        walk.consumed = bytes.len() - rest.len();
         walk
     }
 
@@ -135,15 +137,21 @@ impl Records {
         } else {
             words::<false>(header)
         };
-        let (record, behind) = bytes.split_at_checked(self.header_len + captured as usize)?;
+        let (record, behind) = bytes.split_at_checked(self.record_len(captured))?;
         let frame = Frame {
             ts_ns: self.timestamp(seconds, fraction),
             number,
             link: self.link,
             orig_len,
-            data: record.get(self.header_len..)?,
+            data: record.get(self.header_len as usize..)?,
         };
         Some((frame, behind))
+    }
+
+    /// Length of a record with `captured` bytes of the frame; two 32-bit numbers cannot overflow.
+    #[inline(always)]
+    fn record_len(&self, captured: u32) -> usize {
+        self.header_len as usize + captured as usize
     }
 
     /// Seconds count unsigned, to the year 2106, as the format says. A fraction with its top

@@ -108,8 +108,21 @@ impl Arrival {
         self.recoveries.acknowledged(una);
     }
 
+    /// Takes the data of `seg`, first byte at `start`, if it is what the common case is: one
+    /// full or short segment, the next in order. `mss` is the wire payload of a full segment.
+    #[inline(always)]
+    pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
+        if start != self.order.next() || seg.payload_len > mss {
+            return false;
+        }
+        self.last_ns = seg.ts_ns;
+        self.collector.sent(seg.ts_ns, seg.payload_len);
+        let label = self.order.append(seg.payload_len);
+        self.collector.in_order(label);
+        true
+    }
+
     /// The data of `seg`, first byte at `start`. Calls `sink` for every wire segment in it.
-    #[inline]
     pub(crate) fn data(
         &mut self,
         seg: &Segment,
@@ -130,21 +143,12 @@ impl Arrival {
                 },
             );
         }
-        if start == self.order.next() && seg.payload_len <= cx.mss {
-            // The common case, one full or short segment in order.
-            self.last_ns = seg.ts_ns;
-            self.collector.sent(seg.ts_ns, seg.payload_len);
-            if let Arrived::InOrder(label) =
-                self.order
-                    .arrive(start, seg.payload_len, seg.ts_ns, false, Note::default())
-            {
-                self.collector.in_order(label);
-            }
+        if self.in_order(seg, start, cx.mss) {
             sink(Piece::New, start, seg.payload_len);
-            return;
+        } else {
+            self.general(seg, start, cx, &mut sink);
+            self.last_ns = seg.ts_ns;
         }
-        self.general(seg, start, cx, &mut sink);
-        self.last_ns = seg.ts_ns;
     }
 
     fn general(

@@ -68,7 +68,7 @@ pub(crate) struct Place {
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Interval {
-    number: i64,
+    start_ns: i64,
     bytes: u64,
     packets: u64,
     reordered: u64,
@@ -122,20 +122,20 @@ impl Collector {
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.
     #[inline]
     pub(crate) fn sent(&mut self, now: i64, bytes: u32) {
-        if now >= (self.interval.number + 1) * RATE_INTERVAL_NS
-            || now < self.interval.number * RATE_INTERVAL_NS
-        {
-            self.close_interval(now.div_euclid(RATE_INTERVAL_NS));
+        // Before it or after it: one comparison for both.
+        if now.wrapping_sub(self.interval.start_ns) as u64 >= RATE_INTERVAL_NS as u64 {
+            self.close_interval(now.wrapping_sub(now.rem_euclid(RATE_INTERVAL_NS)));
         }
         self.interval.bytes += u64::from(bytes);
         self.interval.packets += 1;
     }
 
-    fn close_interval(&mut self, next: i64) {
+    #[cold]
+    fn close_interval(&mut self, start_ns: i64) {
         let i = std::mem::replace(
             &mut self.interval,
             Interval {
-                number: next,
+                start_ns,
                 ..Default::default()
             },
         );

@@ -85,22 +85,22 @@ impl Connection {
     #[inline]
     fn handle(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         let side = &mut self.sides[dir.index()];
-        let stamped = side.speaks_timestamps();
+        let first_stamp = seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps();
         let (fresh, vanished) = side.observe(seg);
         if !fresh {
             return;
         }
-        if side.speaks_timestamps() != stamped {
+        if first_stamp {
             self.share();
         }
         if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
             self.control(dir, seg);
         }
         if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
-            let shared = self.shared[dir.index()];
+            let shared = &self.shared[dir.index()];
             let to_sender = self.position.answer_time(dir);
             let (position, answered) = (&self.position, self.answered);
-            self.sides[dir.index()].data(seg, vanished, &shared, to_sender, || {
+            self.sides[dir.index()].data(seg, vanished, shared, to_sender, || {
                 (
                     position.choose(dir, config.vantage, answered),
                     config.clone(),
@@ -108,11 +108,15 @@ impl Connection {
             });
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
-        let by_id = self.sides[dir.index()].ids_dense();
-        let answer = self.position.answer_time(dir);
-        self.sides[dir.reverse().index()].acknowledged(seg, by_id, answer);
+        let [low, high] = &mut self.sides;
+        let (from, to) = match dir {
+            Dir::LowToHigh => (low, high),
+            Dir::HighToLow => (high, low),
+        };
+        to.acknowledged(seg, from, || self.position.answer_time(dir));
     }
 
+    #[cold]
     fn control(&mut self, dir: Dir, seg: &Segment) {
         let side = &mut self.sides[dir.index()];
         if seg.flags.any(TcpFlags::SYN) {
@@ -128,6 +132,7 @@ impl Connection {
         self.share();
     }
 
+    #[cold]
     fn share(&mut self) {
         self.shared = [Dir::LowToHigh, Dir::HighToLow].map(|dir| self.find_shared(dir));
     }
@@ -135,16 +140,14 @@ impl Connection {
     fn find_shared(&self, dir: Dir) -> Shared {
         let (ours, theirs) = (&self.sides[dir.index()], &self.sides[dir.reverse().index()]);
         match (ours.hello, theirs.hello) {
-            (Some(a), Some(b)) => Shared {
-                sack: Some(a.sack && b.sack),
-                timestamps: a.timestamps && b.timestamps,
-                peer_mss: b.mss,
-            },
-            _ => Shared {
-                sack: None,
-                timestamps: ours.speaks_timestamps() && theirs.speaks_timestamps(),
-                peer_mss: theirs.hello.map_or(0, |h| h.mss),
-            },
+            (Some(a), Some(b)) => {
+                let timestamps = a.timestamps && b.timestamps;
+                Shared::new(Some(a.sack && b.sack), timestamps, b.mss)
+            }
+            _ => {
+                let timestamps = ours.speaks_timestamps() && theirs.speaks_timestamps();
+                Shared::new(None, timestamps, theirs.hello.map_or(0, |h| h.mss))
+            }
         }
     }
 

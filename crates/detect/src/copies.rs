@@ -32,7 +32,7 @@ impl IdCounter {
     /// Returns how far the counter went, if the field is there, and how many packets of the
     /// host vanished before this one: 0 unless the counter is the connection's own, so that
     /// every number not seen is a packet lost.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn observe(&mut self, seg: &Segment, packets: u16) -> (Option<i16>, u8) {
         if !seg.has(Has::IP_ID) {
             return (None, 0);
@@ -68,6 +68,7 @@ impl IdCounter {
         self.trusted && self.steps <= 3 * u64::from(self.good)
     }
 
+    #[inline(never)]
     fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
         match step {
             1..=MAX_STEP => {
@@ -221,13 +222,10 @@ impl Recent {
     #[inline]
     fn print_of(seg: &Segment) -> u64 {
         let numbers = u64::from(seg.seq) << 32 | u64::from(seg.ack);
-        let rest = u64::from(seg.ip_id) << 48
-            | u64::from(seg.flags.0) << 40
-            | u64::from(seg.payload_len & 0xff_ffff) << 16;
+        let marks = u64::from(seg.tsval) << 32 | u64::from(seg.ip_id) << 16;
+        let rest = u64::from(seg.flags.0) << 24 ^ u64::from(seg.payload_len);
         // An odd constant with bits spread evenly, so that the two halves cannot cancel out.
-        (numbers ^ rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ rest
-            ^ u64::from(seg.tsval)
+        numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ marks ^ rest
     }
 
     /// Remembers a packet.
@@ -239,6 +237,7 @@ impl Recent {
 
     /// True when the very same packet came by before. Without an identification two packets that
     /// agree in everything cannot be told from one captured twice.
+    #[inline(never)]
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
         seg.has(Has::IP_ID) && seg.ip_id != 0 && self.prints.contains(&Self::print_of(seg))
     }

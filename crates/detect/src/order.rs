@@ -113,19 +113,26 @@ impl<T: Copy + Default> Order<T> {
         unsure: bool,
         note: T,
     ) -> Arrived {
-        self.mss = self.mss.max(len);
         if start == self.next && len > 0 {
-            let label = self.next_label;
-            self.next_label += 1;
-            self.next += i64::from(len);
-            self.position += 1;
-            self.bytes += u64::from(len);
-            return Arrived::InOrder(label);
+            return Arrived::InOrder(self.append(len));
         }
+        self.mss = self.mss.max(len);
         if start > self.next {
             return self.skip_ahead(start, len, now, unsure, note);
         }
         self.fill(start, len, now)
+    }
+
+    /// The arrival of what was expected next, `len` bytes; its packet number by estimate.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, len: u32) -> u64 {
+        let label = self.next_label;
+        self.mss = self.mss.max(len);
+        self.next_label += 1;
+        self.next += i64::from(len);
+        self.position += 1;
+        self.bytes += u64::from(len);
+        label
     }
 
     /// Takes everything below `to` as sent and missing since `now`.

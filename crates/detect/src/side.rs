@@ -37,6 +37,8 @@ struct Engines {
     sender: Option<Sender>,
     points: Option<Points>,
     what_if: Option<SortingReceivers>,
+    /// There is more to do with data than to follow its arrivals: any of the three above.
+    more: bool,
     una: i64,
     choice: VantageChoice,
 }
@@ -67,12 +69,84 @@ pub(crate) struct Shared {
     pub(crate) timestamps: bool,
     /// MSS option of the data's receiver, 0 if unknown.
     pub(crate) peer_mss: u16,
+    /// Wire payload of a full segment as that says, 0 if unknown.
+    pub(crate) full: u32,
+}
+
+impl Shared {
+    pub(crate) fn new(sack: Option<bool>, timestamps: bool, peer_mss: u16) -> Self {
+        let mut shared = Shared {
+            sack,
+            timestamps,
+            peer_mss,
+            full: 0,
+        };
+        if peer_mss > 0 {
+            let options = shared.option_len();
+            shared.full = u32::from(peer_mss).saturating_sub(options).max(1);
+        }
+        shared
+    }
+
+    /// Bytes of a full segment's options.
+    #[inline]
+    fn option_len(&self) -> u32 {
+        if self.timestamps { 12 } else { 0 }
+    }
+}
+
+/// Takes what the arrivals make of the data.
+struct Heard<'a> {
+    packets: &'a mut u64,
+    bytes: &'a mut u64,
+    sender: &'a mut Option<Sender>,
+    what_if: &'a mut Option<SortingReceivers>,
+    points: &'a mut Option<Points>,
+    una: i64,
+}
+
+impl Heard<'_> {
+    fn original(&mut self, seg: &Segment, at: i64, len: u32) {
+        *self.packets += 1;
+        *self.bytes += u64::from(len);
+        if let Some(sender) = self.sender {
+            sender.sent(seg, at, len);
+        }
+        self.sort(seg, at, len, false);
+        if let Some(points) = self.points {
+            points.push(seg.ts_ns, at, PointKind::Data);
+        }
+    }
+
+    fn again(&mut self, seg: &Segment, at: i64, len: u32) {
+        if let Some(sender) = self.sender {
+            sender.retransmitted(seg, at, len);
+        }
+        self.sort(seg, at, len, true);
+        if let Some(points) = self.points {
+            points.push(seg.ts_ns, at, PointKind::Retransmission);
+        }
+    }
+
+    #[inline]
+    fn sort(&mut self, seg: &Segment, at: i64, len: u32, retransmission: bool) {
+        if let Some(what_if) = self.what_if {
+            let arrival = DataArrival {
+                ts_ns: seg.ts_ns,
+                offset: at,
+                len,
+                retransmission,
+                suitable: may_be_sorted(seg),
+            };
+            what_if.push(&arrival, self.una);
+        }
+    }
 }
 
 impl Side {
     /// Looks at a packet this host sent, before the engines do. False for a frame that was
     /// captured twice. The number is how many packets of the host vanished before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
         let packets = match seg.payload_len {
             len if len > ETHERNET_PAYLOAD => len.div_ceil(self.wire_mss.max(536)) as u16,
@@ -104,16 +178,15 @@ impl Side {
     /// Payload of a full segment on the wire.
     #[inline]
     fn mss(&mut self, seg: &Segment, shared: &Shared) -> u32 {
-        if shared.peer_mss > 0 {
-            let options = if shared.timestamps { 12 } else { 0 };
-            return u32::from(shared.peer_mss).saturating_sub(options).max(1);
+        if shared.full > 0 {
+            return shared.full;
         }
         let len = seg.payload_len;
         if len > self.max_payload && (len <= ETHERNET_PAYLOAD || JUMBO.contains(&len)) {
             self.max_payload = len;
         }
         if len > ETHERNET_PAYLOAD && self.max_payload < 1_000 {
-            return ETHERNET_PAYLOAD - if shared.timestamps { 12 } else { 0 };
+            return ETHERNET_PAYLOAD - shared.option_len();
         }
         self.max_payload.max(536)
     }
@@ -132,75 +205,58 @@ impl Side {
         self.wire_mss = mss;
         let syn = u32::from(seg.flags.any(TcpFlags::SYN));
         let first = seg.seq.wrapping_add(syn);
-        if self.engines.is_none() {
+        let engines = self.engines.get_or_insert_with(|| {
             let (choice, config) = start();
             let base = self.hello.map_or(first, |h| h.isn.wrapping_add(1));
-            self.engines = Some(Box::new(Engines::new(base, choice, &config, shared)));
-        }
-        let syn_seen = self.hello.is_some();
-        let ip_id = self.ids.trusted();
-        let sack = shared.sack.unwrap_or(true);
-        let Some(engines) = self.engines.as_deref_mut() else {
+            Box::new(Engines::new(base, choice, &config, shared))
+        });
+        let offset = engines.unwrap.offset(first);
+        engines.unwrap.advance(offset + i64::from(seg.payload_len));
+        let plain = vanished == 0 && engines.arrival.in_order(seg, offset, mss);
+        if plain && !engines.more {
+            self.packets += 1;
+            self.bytes += u64::from(seg.payload_len);
             return;
+        }
+        let mut heard = Heard {
+            packets: &mut self.packets,
+            bytes: &mut self.bytes,
+            sender: &mut engines.sender,
+            what_if: &mut engines.what_if,
+            points: &mut engines.points,
+            una: engines.una,
         };
+        if plain {
+            heard.original(seg, offset, seg.payload_len);
+            return;
+        }
         let cx = Context {
             mss,
             timestamps: shared.timestamps,
-            sack,
-            ip_id,
+            sack: shared.sack.unwrap_or(true),
+            ip_id: self.ids.trusted(),
             vanished,
             to_sender_ns,
             una: engines.una,
-            syn_seen,
+            syn_seen: self.hello.is_some(),
         };
-        let offset = engines.unwrap.offset(first);
-        engines.unwrap.advance(offset + i64::from(seg.payload_len));
-        let Engines {
-            arrival,
-            sender,
-            points,
-            what_if,
-            ..
-        } = engines;
-        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
-        arrival.data(seg, offset, &cx, |piece, at, len| {
-            if piece == Piece::Again {
-                if let Some(sender) = sender {
-                    sender.retransmitted(seg, at, len);
-                }
-            } else {
-                *packets += 1;
-                *bytes += u64::from(len);
-                if let Some(sender) = sender {
-                    sender.sent(seg, at, len);
-                }
-            }
-            if let Some(what_if) = what_if {
-                let arrival = DataArrival {
-                    ts_ns: seg.ts_ns,
-                    offset: at,
-                    len,
-                    retransmission: piece == Piece::Again,
-                    suitable: may_be_sorted(seg),
-                };
-                what_if.push(&arrival, cx.una);
-            }
-            if let Some(points) = points {
-                let again = piece == Piece::Again;
-                let kind = if again {
-                    PointKind::Retransmission
-                } else {
-                    PointKind::Data
-                };
-                points.push(seg.ts_ns, at, kind);
-            }
-        });
+        engines
+            .arrival
+            .data(seg, offset, &cx, |piece, at, len| match piece {
+                Piece::Again => heard.again(seg, at, len),
+                Piece::New | Piece::Late => heard.original(seg, at, len),
+            });
     }
 
-    /// A packet of the other host, for this direction's data; `by_id` says that host's
-    /// identification counts, `to_receiver_ns` how soon it answers at best.
+    /// A packet of the host `from`, for this direction's data; `to_receiver_ns` says how soon
+    /// that host answers at best.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, seg: &Segment, by_id: bool, to_receiver_ns: Option<i64>) {
+    pub(crate) fn acknowledged(
+        &mut self,
+        seg: &Segment,
+        from: &Side,
+        to_receiver_ns: impl FnOnce() -> Option<i64>,
+    ) {
         let Some(engines) = self.engines.as_deref_mut() else {
             return;
         };
@@ -216,10 +272,10 @@ impl Side {
             }
         }
         if let Some(sender) = &mut engines.sender {
-            if let Some(rtt) = to_receiver_ns {
+            if let Some(rtt) = to_receiver_ns() {
                 sender.note_rtt(rtt);
             }
-            sender.acknowledged(seg, by_id);
+            sender.acknowledged(seg, from.ids_dense());
         }
     }
 
@@ -352,6 +408,7 @@ impl Engines {
         Engines {
             unwrap,
             arrival: Arrival::new(half, keep),
+            more: sender.is_some() || config.keep_points || sort,
             sender,
             points: config.keep_points.then(Points::new),
             what_if: sort.then(|| SortingReceivers::new(&config.block_sizes, &config.coalesce_ns)),

@@ -1,7 +1,7 @@
 //! All connections of a capture.
 
 use hashbrown::HashTable;
-use inorder_wire::{Dir, FlowKey, Segment};
+use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -9,6 +9,11 @@ use crate::result::FlowReport;
 
 /// Segments between two looks for connections that are over.
 const SWEEP: u32 = 1 << 16;
+/// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
+const CELLS: usize = 1 << CELL_BITS;
+const CELL_BITS: u32 = 10;
+/// No connection's place.
+const NOWHERE: u32 = u32::MAX;
 /// A closed connection is kept this long for stragglers, nanoseconds.
 const LINGER_NS: i64 = 5_000_000_000;
 
@@ -36,7 +41,11 @@ pub struct Tracker {
     /// Their keys, apart so that a look-up touches little memory.
     keys: Vec<FlowKey>,
     free: Vec<u32>,
-    last: Option<u32>,
+    /// Where the last packet's connection is.
+    last: u32,
+    /// Where the connection whose key fell into a cell last is: right most of the time, and
+    /// checked against its key all of the time.
+    cells: Box<[u32; CELLS]>,
     until_sweep: u32,
     done: Vec<FlowReport>,
 }
@@ -50,7 +59,8 @@ impl Tracker {
             connections: Vec::new(),
             keys: Vec::new(),
             free: Vec::new(),
-            last: None,
+            last: NOWHERE,
+            cells: Box::new([NOWHERE; CELLS]),
             until_sweep: SWEEP,
             done: Vec::new(),
         }
@@ -59,19 +69,9 @@ impl Tracker {
     /// The next segment, in capture order; it goes `dir` on connection `key`.
     #[inline]
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
-        let slot = match self.last {
-            Some(last) if self.keys.get(last as usize) == Some(key) => last,
-            _ => self.slot(key, seg.ts_ns),
-        };
-        self.last = Some(slot);
-        let Some(Some(connection)) = self.connections.get_mut(slot as usize) else {
-            return;
-        };
-        if seg.flags.any(inorder_wire::TcpFlags::SYN) && connection.is_reuse(dir, seg) {
-            let reuse = connection.reuse + 1;
-            let next = Connection::new(*key, reuse, seg.ts_ns, &self.config);
-            let old = std::mem::replace(connection, next);
-            old.finish(&self.config, &mut self.done);
+        let slot = self.place(key, seg.ts_ns);
+        if seg.flags.any(TcpFlags::SYN) {
+            self.open(slot, dir, seg);
         }
         if let Some(Some(connection)) = self.connections.get_mut(slot as usize) {
             connection.push(dir, seg, &self.config);
@@ -82,6 +82,38 @@ impl Tracker {
         }
     }
 
+    /// Where the connection is; it is made if there is none.
+    #[inline]
+    fn place(&mut self, key: &FlowKey, now: i64) -> u32 {
+        let holds = |slot: u32| self.keys.get(slot as usize) == Some(key);
+        if !holds(self.last) {
+            let cell = cell_of(key);
+            let slot = self.cells[cell];
+            self.last = if holds(slot) {
+                slot
+            } else {
+                self.slot(key, now)
+            };
+            self.cells[cell] = self.last;
+        }
+        self.last
+    }
+
+    /// A SYN may be the first packet of another connection with the same key.
+    #[cold]
+    fn open(&mut self, slot: u32, dir: Dir, seg: &Segment) {
+        let Some(Some(connection)) = self.connections.get_mut(slot as usize) else {
+            return;
+        };
+        if connection.is_reuse(dir, seg) {
+            let reuse = connection.reuse + 1;
+            let next = Connection::new(connection.key, reuse, seg.ts_ns, &self.config);
+            let old = std::mem::replace(connection, next);
+            old.finish(&self.config, &mut self.done);
+        }
+    }
+
+    #[inline(never)]
     fn slot(&mut self, key: &FlowKey, now: i64) -> u32 {
         let hash = key.hash64();
         let keys = &self.keys;
@@ -110,7 +142,8 @@ impl Tracker {
     /// Closes what is over, so that memory follows the connections that live.
     fn sweep(&mut self, now: i64) {
         self.until_sweep = SWEEP;
-        self.last = None;
+        self.last = NOWHERE;
+        self.cells.fill(NOWHERE);
         for slot in 0..self.connections.len() {
             let over = self.connections[slot].as_ref().is_some_and(|c| {
                 let idle = now.saturating_sub(c.last_ns);
@@ -140,4 +173,13 @@ impl Tracker {
         self.done.sort_by_key(|f| (f.first_ns, f.flow));
         self.done
     }
+}
+
+/// One multiplication; the address bits that differ are the lower ones mostly.
+#[inline]
+fn cell_of(key: &FlowKey) -> usize {
+    let (low, high) = (key.low.addr as u64, key.high.addr as u64);
+    let ports = u64::from(key.low.port) << 16 | u64::from(key.high.port);
+    let mixed = (low ^ high.rotate_left(32) ^ ports).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> (64 - CELL_BITS)) as usize
 }

@@ -47,7 +47,10 @@ enum Near {
 pub(crate) struct Position {
     hosts: [Host; 2],
     handshake: bool,
+    /// Segments so far; those of a pause are counted when it begins.
     packets: u32,
+    /// Segments of the pause that are still to come.
+    pause: u32,
     quiet: u32,
 }
 
@@ -60,15 +63,17 @@ impl Position {
     /// the first [`ALWAYS`] segments only a window in each round of [`ROUND`] is looked at.
     #[inline]
     pub(crate) fn observe(&mut self, dir: Dir, seg: &Segment) {
-        // Never back to the start: the first packets are special.
-        self.packets = self.packets.checked_add(1).unwrap_or(ROUND);
-        if self.packets > ALWAYS && self.packets % ROUND > ALWAYS {
-            return;
+        if self.pause > 0 {
+            self.pause -= 1;
+        } else {
+            self.look(dir, seg);
         }
-        self.look(dir, seg);
     }
 
+    #[inline(never)]
     fn look(&mut self, dir: Dir, seg: &Segment) {
+        // Never back to the start: the first packets are special.
+        self.packets = self.packets.checked_add(1).unwrap_or(ROUND);
         let (from, to) = (dir.index(), dir.reverse().index());
         if self.packets.is_multiple_of(ROUND) {
             // What was asked before the pause has been answered unseen, and what was sent in it
@@ -80,6 +85,10 @@ impl Position {
         }
         self.answer(from, seg);
         self.ask(from, to, seg);
+        if self.packets % ROUND == ALWAYS {
+            self.pause = ROUND - ALWAYS - 1;
+            self.packets += self.pause;
+        }
     }
 
     fn answer(&mut self, from: usize, seg: &Segment) {

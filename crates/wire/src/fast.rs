@@ -12,6 +12,9 @@ use crate::{Frame, LinkType, Packet};
 /// Length of the fixed TCP header.
 const TCP_LEN: usize = 20;
 
+/// The EtherType of IPv4 as it is on the wire.
+const ETHER_IPV4: [u8; 2] = [0x08, 0x00];
+
 /// NOP, NOP, timestamps of ten bytes: what nearly every segment carries (RFC 7323 appendix A).
 const NOP_NOP_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
@@ -29,6 +32,18 @@ struct Network {
 /// Puts the packet into `out`, if it is of the common kind; otherwise leaves `out` as it was.
 #[inline(always)]
 pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
+    if frame.link == LinkType::ETHERNET
+        && let Some((ether, ip)) = frame.data.split_first_chunk::<14>()
+        && ether.last_chunk() == Some(&ETHER_IPV4)
+    {
+        return ipv4(frame, ip, out);
+    }
+    other_links(frame, out)
+}
+
+/// All but IPv4 in Ethernet without tags.
+#[inline(never)]
+fn other_links(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     let (ether_type, ip) = network_layer(frame)?;
     match ether_type {
         0x0800 => ipv4(frame, ip, out),
@@ -141,12 +156,23 @@ fn segment(
     segment.ttl = network.ttl;
     segment.wscale = NO_WSCALE;
     segment.ecn = network.ecn;
-    segment.sack_len = (options.sack.len() / 8) as u8;
+    segment.sack_len = 0;
     segment.sack = Default::default();
-    for (slot, block) in segment.sack.iter_mut().zip(options.sack.chunks_exact(8)) {
-        *slot = (be32(block, 0)?, be32(block, 4)?);
+    if !options.sack.is_empty() {
+        sack(segment, options.sack);
     }
     Some(())
+}
+
+/// Reads the blocks of a SACK option, at most four.
+#[inline(never)]
+fn sack(segment: &mut Segment, blocks: &[u8]) {
+    for (slot, block) in segment.sack.iter_mut().zip(blocks.chunks_exact(8)) {
+        if let (Some(left), Some(right)) = (be32(block, 0), be32(block, 4)) {
+            *slot = (left, right);
+            segment.sack_len += 1;
+        }
+    }
 }
 
 /// The parts of `out` as a TCP packet, whatever it was before.
