@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::CaptureError;
-use inorder_detect::{Config, Tracker};
-use inorder_report::Analysis;
+use inorder_detect::{Config, PeerRecorder, Tracker};
+use inorder_report::{Analysis, PeerComparison};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::{self, Progress, Sink};
@@ -21,6 +21,8 @@ pub struct Job<'a> {
     pub stop: &'static AtomicBool,
     /// Told how far reading is.
     pub progress: &'a dyn Progress,
+    /// The same traffic captured at the other end.
+    pub peer: Option<&'a Path>,
 }
 
 /// Analyses `files` as one capture. An error that ended the reading early comes beside the
@@ -29,7 +31,7 @@ pub fn analyze(
     files: &[PathBuf],
     job: &Job<'_>,
 ) -> Result<(Analysis, Option<CaptureError>), CaptureError> {
-    let sink = || Detector::new(job.config.clone());
+    let sink = || Detector::new(job.config.clone(), job.peer.is_some());
     let done = engine::run(files, job.threads, job.stop, job.progress, sink)?;
     let (first_ns, last_ns) = done.tally.span_ns();
     let mut analysis = Analysis {
@@ -42,14 +44,41 @@ pub fn analyze(
         skipped: done.tally.skipped(),
         ..Analysis::default()
     };
+    let there = match job.peer {
+        Some(peer) => {
+            analysis.peer = Some(PeerComparison {
+                file: name(&[peer.to_owned()]),
+                ..PeerComparison::default()
+            });
+            record(peer, job)?
+        }
+        None => Vec::new(),
+    };
+    let mut there = there.into_iter();
     for sink in done.sinks {
-        sink.finish(&mut analysis);
+        sink.finish(&mut analysis, there.next());
     }
     analysis
         .flows
         .sort_by_key(|flow| (flow.first_ns, flow.flow));
     warn(&mut analysis, done.error.as_ref(), job.stop);
     Ok((analysis, done.error))
+}
+
+/// The other end's capture, a recorder for each shard.
+fn record(peer: &Path, job: &Job<'_>) -> Result<Vec<Recorder>, CaptureError> {
+    let files = [peer.to_owned()];
+    let done = engine::run(
+        &files,
+        job.threads,
+        job.stop,
+        job.progress,
+        Recorder::default,
+    )?;
+    match done.error {
+        Some(error) => Err(error),
+        None => Ok(done.sinks),
+    }
 }
 
 fn warn(analysis: &mut Analysis, error: Option<&CaptureError>, stop: &AtomicBool) {
@@ -83,18 +112,36 @@ fn name(files: &[PathBuf]) -> String {
 struct Detector {
     tracker: Tracker,
     streams: Streams,
+    recorder: Option<Recorder>,
+}
+
+/// What is kept of a capture for the comparison with one from the other end.
+#[derive(Default)]
+struct Recorder(PeerRecorder);
+
+impl Sink for Recorder {
+    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
+        self.0.push(key, dir, segment);
+    }
+
+    fn numbered(&mut self, _: StreamKey, _: &Numbered) {}
 }
 
 impl Detector {
-    fn new(config: Config) -> Self {
+    fn new(config: Config, record: bool) -> Self {
         Detector {
+            recorder: record.then(Recorder::default),
             tracker: Tracker::new(config),
             streams: Streams::default(),
         }
     }
 
-    fn finish(self, analysis: &mut Analysis) {
-        analysis.flows.extend(self.tracker.finish());
+    fn finish(self, analysis: &mut Analysis, there: Option<Recorder>) {
+        let flows = self.tracker.finish();
+        if let (Some(peer), Some(here), Some(there)) = (&mut analysis.peer, self.recorder, there) {
+            peer.extend(&inorder_detect::compare(&here.0, &there.0, &flows));
+        }
+        analysis.flows.extend(flows);
         let (streams, left_out) = self.streams.finish();
         analysis.streams.extend(streams);
         if left_out > 0 {
@@ -109,6 +156,9 @@ impl Sink for Detector {
     #[inline]
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
         self.tracker.push(key, dir, segment);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.tcp(key, dir, segment);
+        }
     }
 
     fn numbered(&mut self, key: StreamKey, packet: &Numbered) {

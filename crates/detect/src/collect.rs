@@ -164,7 +164,7 @@ impl Collector {
 
     fn end_burst(&mut self) {
         self.bursts.count += 1;
-        self.bursts.lengths.add(self.burst);
+        self.bursts.lengths.update(self.burst);
         self.burst = 0;
     }
 
@@ -182,9 +182,9 @@ impl Collector {
             self.ambiguous += 1;
         } else {
             self.reordered += 1;
-            self.extents.add(u64::from(late.extent));
-            self.late_ns.add(late.late_ns.max(0) as u64);
-            self.extent_bytes.add(late.bytes);
+            self.extents.update(u64::from(late.extent));
+            self.late_ns.update(late.late_ns.max(0) as u64);
+            self.extent_bytes.update(late.bytes);
             self.max_late_ns = self.max_late_ns.max(late.late_ns);
             self.interval.reordered += 1;
             self.interval.extents += u64::from(late.extent);

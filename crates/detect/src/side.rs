@@ -497,7 +497,7 @@ fn avoidance(reordering: &Reordering) -> Avoidance {
         return Avoidance::default();
     }
     Avoidance {
-        dupthresh: u32::try_from(reordering.extents.max() + 1).ok(),
-        window_ns: i64::try_from(reordering.late_ns.max()).ok(),
+        dupthresh: u32::try_from(reordering.extents.max().unwrap_or(0) + 1).ok(),
+        window_ns: i64::try_from(reordering.late_ns.max().unwrap_or(0)).ok(),
     }
 }

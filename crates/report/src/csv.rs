@@ -83,9 +83,9 @@ fn order_cells(row: &mut Row<impl Write>, flow: &FlowReport) -> io::Result<()> {
     row.value(order.arrived)?;
     row.value(order.reordered)?;
     row.value(order.ratio())?;
-    row.value(order.extents.max())?;
+    row.value(order.extents.max().unwrap_or(0))?;
     row.value(order.extents.mean().unwrap_or(0.0))?;
-    row.value(order.late_ns.max() as f64 / 1e6)?;
+    row.value(order.late_ns.max().unwrap_or(0) as f64 / 1e6)?;
     row.value(order.mean_displacement)?;
     row.value(order.entropy)?;
     row.value(order.ambiguous)?;

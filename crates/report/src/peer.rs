@@ -1,6 +1,7 @@
 //! What a second capture, taken at the other end, says of the first one's conclusions.
 
-use inorder_detect::FlowId;
+pub use inorder_detect::{ExtentAgreement, PeerCounts, Score};
+use inorder_detect::{FlowId, PeerReport};
 
 /// Truth from the other end against what this end inferred.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -34,82 +35,6 @@ pub struct PeerFlow {
     pub extents: ExtentAgreement,
 }
 
-/// What one side knows of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct PeerCounts {
-    /// Original transmissions.
-    pub originals: u64,
-    /// Of these, reordered.
-    pub reordered: u64,
-    /// Of these, lost.
-    pub lost: u64,
-    /// Retransmissions whose original arrived.
-    pub spurious: u64,
-}
-
-/// Agreement of inference and truth over single packets.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Score {
-    /// Inferred and true.
-    pub true_positives: u64,
-    /// Inferred, not true.
-    pub false_positives: u64,
-    /// True, not inferred.
-    pub false_negatives: u64,
-}
-
-impl Score {
-    /// Share of the inferred that is true; `None` when nothing was inferred.
-    pub fn precision(&self) -> Option<f64> {
-        share(self.true_positives, self.false_positives)
-    }
-
-    /// Share of the true that was inferred; `None` when nothing is true.
-    pub fn recall(&self) -> Option<f64> {
-        share(self.true_positives, self.false_negatives)
-    }
-
-    /// Harmonic mean of precision and recall; `None` when there is nothing on either side.
-    pub fn f1(&self) -> Option<f64> {
-        share(
-            self.true_positives.saturating_mul(2),
-            self.false_positives.saturating_add(self.false_negatives),
-        )
-    }
-
-    fn add(&mut self, other: &Score) {
-        self.true_positives += other.true_positives;
-        self.false_positives += other.false_positives;
-        self.false_negatives += other.false_negatives;
-    }
-}
-
-/// How inferred extents compare with true ones, over the packets both call reordered.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct ExtentAgreement {
-    /// Packets compared.
-    pub compared: u64,
-    /// Of these, with the same extent.
-    pub exact: u64,
-    /// Of these, at most one packet apart (the exact ones included).
-    pub within_one: u64,
-}
-
-impl ExtentAgreement {
-    /// Share of exact extents; `None` when nothing was compared.
-    pub fn exact_share(&self) -> Option<f64> {
-        share(self.exact, self.compared.saturating_sub(self.exact))
-    }
-
-    /// Share of extents at most one packet apart; `None` when nothing was compared.
-    pub fn within_one_share(&self) -> Option<f64> {
-        share(
-            self.within_one,
-            self.compared.saturating_sub(self.within_one),
-        )
-    }
-}
-
 /// The sum over all flows of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PeerTotal {
@@ -128,15 +53,30 @@ pub struct PeerTotal {
 }
 
 impl PeerComparison {
+    /// Adds what was found of some of the flows.
+    pub fn extend(&mut self, part: &PeerReport) {
+        self.flows.extend(part.flows.iter().map(|flow| PeerFlow {
+            flow: flow.flow,
+            truth: flow.truth.counts(),
+            inferred: flow.inferred.unwrap_or_default(),
+            reordered: flow.reordered,
+            lost: flow.lost,
+            spurious: flow.spurious,
+            extents: flow.extents,
+        }));
+        self.only_here.extend(&part.only_here);
+        self.only_there.extend(&part.only_there);
+    }
+
     /// All flows together.
     pub fn total(&self) -> PeerTotal {
         let mut total = PeerTotal::default();
         for flow in &self.flows {
             add_counts(&mut total.truth, &flow.truth);
             add_counts(&mut total.inferred, &flow.inferred);
-            total.reordered.add(&flow.reordered);
-            total.lost.add(&flow.lost);
-            total.spurious.add(&flow.spurious);
+            add_score(&mut total.reordered, &flow.reordered);
+            add_score(&mut total.lost, &flow.lost);
+            add_score(&mut total.spurious, &flow.spurious);
             total.extents.compared += flow.extents.compared;
             total.extents.exact += flow.extents.exact;
             total.extents.within_one += flow.extents.within_one;
@@ -145,17 +85,17 @@ impl PeerComparison {
     }
 }
 
+fn add_score(sum: &mut Score, one: &Score) {
+    sum.true_positives += one.true_positives;
+    sum.false_positives += one.false_positives;
+    sum.false_negatives += one.false_negatives;
+}
+
 fn add_counts(sum: &mut PeerCounts, one: &PeerCounts) {
     sum.originals += one.originals;
     sum.reordered += one.reordered;
     sum.lost += one.lost;
     sum.spurious += one.spurious;
-}
-
-/// `part / (part + rest)`, `None` for 0/0.
-fn share(part: u64, rest: u64) -> Option<f64> {
-    let whole = part as f64 + rest as f64;
-    (whole > 0.0).then(|| part as f64 / whole)
 }
 
 #[cfg(test)]

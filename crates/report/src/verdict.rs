@@ -54,8 +54,8 @@ impl Totals {
             t.arrived += order.arrived;
             t.reordered += order.reordered;
             t.ambiguous += order.ambiguous;
-            t.max_extent = t.max_extent.max(order.extents.max());
-            t.max_late_ns = t.max_late_ns.max(order.late_ns.max());
+            t.max_extent = t.max_extent.max(order.extents.max().unwrap_or(0));
+            t.max_late_ns = t.max_late_ns.max(order.late_ns.max().unwrap_or(0));
             t.losses += flow.losses;
             t.retransmissions += flow.retransmissions.total;
             t.spurious += flow.retransmissions.spurious;

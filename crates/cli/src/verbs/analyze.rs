@@ -50,6 +50,10 @@ pub struct Args {
     /// Write a pcapng copy of the capture with a comment at each event
     #[arg(long, value_name = "OUT.pcapng")]
     annotate: Option<PathBuf>,
+    /// The same traffic captured at the other end: what really happened, and how well this
+    /// capture's conclusions hold
+    #[arg(long, value_name = "OTHER")]
+    peer: Option<PathBuf>,
     /// Flows shown at most in text and with charts
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
@@ -121,6 +125,8 @@ fn check(args: &Args) -> Result<(), CliError> {
         > 1
     {
         "the standard input can be read only once"
+    } else if args.peer.is_some() && args.files.len() != 1 && !args.join {
+        "--peer needs exactly one capture to compare with (or --join)"
     } else if args.threads == Some(0) {
         "--threads needs at least 1"
     } else {
@@ -146,6 +152,7 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
             config: config(args),
             stop,
             progress: &progress,
+            peer: args.peer.as_deref(),
         };
         match analyze(files, &job) {
             Ok((mut analysis, error)) => {
@@ -171,7 +178,11 @@ fn config(args: &Args) -> Config {
     let parquet = false;
     Config {
         vantage: args.vantage.forced(),
-        keep_events: args.events || args.html.is_some() || args.annotate.is_some() || parquet,
+        keep_events: args.events
+            || args.peer.is_some()
+            || args.html.is_some()
+            || args.annotate.is_some()
+            || parquet,
         keep_points: args.html.is_some(),
         what_if: !args.no_what_if,
         ..Config::default()

@@ -1,17 +1,16 @@
 //! What an analysis hands to whoever prints it: plain data, no behaviour that decides anything.
 
-mod distribution;
 mod event;
 mod flow;
 mod peer;
 mod what_if;
 
-pub use distribution::Distribution;
 pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{
     AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
     Recoveries, Recovery, RecoveryVerdict, Reordering, Retransmissions, Vantage, VantageBasis,
     VantageChoice,
 };
+pub use inorder_metrics::Distribution;
 pub use peer::{ClockOffset, ExtentAgreement, FlowTruth, PeerCounts, PeerFlow, PeerReport, Score};
 pub use what_if::WhatIf;

@@ -142,8 +142,9 @@ impl FlowTruth {
             return Avoidance::default();
         }
         Avoidance {
-            dupthresh: u32::try_from(self.reordering.extents.max().saturating_add(1)).ok(),
-            window_ns: i64::try_from(self.reordering.late_ns.max()).ok(),
+            dupthresh: u32::try_from(self.reordering.extents.max().unwrap_or(0).saturating_add(1))
+                .ok(),
+            window_ns: i64::try_from(self.reordering.late_ns.max().unwrap_or(0)).ok(),
         }
     }
 

@@ -31,16 +31,16 @@ impl Delivered {
         }
     }
 
-    /// Nothing but data in order, up to `next`, the `originals`-th original.
+    /// Nothing but originals in order, up to `next`; so many have there been in all.
     pub(super) fn skip_to(&mut self, next: i64, originals: u64) {
         self.originals.next = next;
         self.originals.position = originals;
         self.receiver.skip_to(next);
     }
 
-    /// No holes up to `next`, nothing above.
-    pub(super) fn closed(&self, next: i64) -> bool {
-        self.originals.next == next && self.receiver.next == next && self.receiver.closed()
+    /// The highest data is an original and ends at `next`.
+    pub(super) fn is_level(&self, next: i64) -> bool {
+        self.originals.next == next && self.receiver.top() == next
     }
 }
 
@@ -147,7 +147,8 @@ pub(super) struct Receiver {
     next: i64,
     /// Data received above, ascending, apart from each other.
     ranges: VecDeque<(i64, i64)>,
-    /// One for each segment that arrives above the left edge (RFC 5681 section 4.2).
+    /// One for each segment that arrives above the left edge (RFC 5681 section 4.2); see also
+    /// [`Receiver::skip_to`].
     pub(super) dupacks: u64,
 }
 
@@ -156,17 +157,19 @@ impl Receiver {
         stretch.for_each(|data| self.deliver(&data));
     }
 
-    pub(super) fn next(&self) -> i64 {
-        self.next
+    /// End of the highest data.
+    pub(super) fn top(&self) -> i64 {
+        self.ranges.back().map_or(self.next, |range| range.1)
     }
 
-    /// Nothing has been received above a hole.
-    pub(super) fn closed(&self) -> bool {
-        self.ranges.is_empty()
-    }
-
+    /// Data in order has come, up to `next`. Above a hole it would be answered with duplicate
+    /// acknowledgements; they are not counted, for they are the same sorted and unsorted.
     pub(super) fn skip_to(&mut self, next: i64) {
-        self.next = next;
+        match self.ranges.back_mut() {
+            Some(range) => range.1 = next,
+            None => self.next = next,
+        }
+        self.give_up(next);
     }
 
     /// The receiver has said that it has everything below `una`.
@@ -187,7 +190,12 @@ impl Receiver {
         }
         self.dupacks += data.count;
         self.insert(data.start, data.end());
-        let too_far = data.end().saturating_sub(self.next) > MAX_WINDOW;
+        self.give_up(data.end());
+    }
+
+    /// Gives up holes that are too far below `end`, or too many.
+    fn give_up(&mut self, end: i64) {
+        let too_far = end.saturating_sub(self.next) > MAX_WINDOW;
         if too_far || self.ranges.len() > MAX_RANGES {
             self.next = self.ranges.front().map_or(self.next, |range| range.0);
             self.absorb();

@@ -10,9 +10,10 @@
 //! Sorting changes the order within a block only, so most traffic needs no simulation:
 //! - in-order data costs a few additions, whatever the number of settings: arrivals are kept as
 //!   runs of equal segments, delays as sums from which those of a batch are differences;
-//! - only from a break in the order until all holes are closed is the delivered order of every
-//!   setting followed (`busy`), and the sorter itself runs only for stretches that are not in
-//!   order as they came.
+//! - the delivered order of every setting is followed (`busy`) only from a break in the order
+//!   until every card has delivered the batch with it: data that goes on where the highest ended
+//!   is delivered alike by all of them, holes below or not;
+//! - the sorter itself runs only for stretches that are not in order as they came.
 
 mod card;
 mod delivered;
@@ -103,8 +104,8 @@ pub(crate) struct SortingReceivers {
     /// The first of the interrupts that are due.
     soonest_ns: i64,
     counts: Counts,
-    /// All data has come in order, or all holes are closed: the delivered order need not be
-    /// followed, it is that of the arrivals.
+    /// What no card has delivered yet continues the highest data: the delivered order is that of
+    /// the arrivals and need not be followed.
     plain: bool,
     ring: u64,
     runs: Runs,
@@ -159,15 +160,19 @@ impl SortingReceivers {
             && arrival.len == self.run_len
             && arrival.suitable
             && !arrival.retransmission;
-        let in_batch = (self.last_ns..=self.soonest_ns).contains(&arrival.ts_ns);
-        if goes_on && in_batch && self.room > 1 {
-            self.next += i64::from(arrival.len);
-            self.room -= 1;
-            self.last_ns = arrival.ts_ns;
-            self.counts.add(arrival.ts_ns);
-        } else {
-            self.push_any(arrival, una);
+        if !goes_on || self.room <= 1 || arrival.ts_ns < self.last_ns {
+            return self.push_any(arrival, una);
         }
+        if arrival.ts_ns > self.soonest_ns {
+            if !self.plain {
+                return self.push_any(arrival, una);
+            }
+            self.next_batches(arrival.ts_ns);
+        }
+        self.next += i64::from(arrival.len);
+        self.room -= 1;
+        self.last_ns = arrival.ts_ns;
+        self.counts.add(arrival.ts_ns);
     }
 
     #[inline(never)]
@@ -182,7 +187,7 @@ impl SortingReceivers {
             self.flush(una);
         }
         if self.plain && (arrival.retransmission || arrival.offset != self.next) {
-            self.leave_plain();
+            self.leave_plain(una);
         }
         self.append(arrival, now);
         if !arrival.suitable {
@@ -200,6 +205,21 @@ impl SortingReceivers {
             card.end(&self.counts);
             card.begin(now, &self.counts);
             self.settle(i, una);
+        }
+    }
+
+    /// [`SortingReceivers::end_batches`] while nothing is followed and the run goes on. That a
+    /// new batch leaves more room than the old one is left to [`SortingReceivers::fill_rings`].
+    #[inline]
+    fn next_batches(&mut self, now: i64) {
+        self.soonest_ns = i64::MAX;
+        for card in &mut self.cards {
+            if card.fire_ns < now {
+                card.end(&self.counts);
+                card.begin(now, &self.counts);
+                card.from = self.counts.arrived;
+            }
+            self.soonest_ns = self.soonest_ns.min(card.fire_ns);
         }
     }
 
@@ -281,17 +301,14 @@ impl SortingReceivers {
         }
         // Everything acknowledged by now has arrived by now: what is still missing below was
         // not captured.
-        stack.unsorted.acknowledged(una);
-        for delivered in &mut stack.sorted {
-            delivered.receiver.acknowledged(una);
-        }
-        if stack.closed() {
+        stack.acknowledged(una);
+        if stack.is_level() {
             self.try_plain();
         }
     }
 
     /// The order breaks: from here on the delivered order is followed.
-    fn leave_plain(&mut self) {
+    fn leave_plain(&mut self, una: i64) {
         self.plain = false;
         let (runs, block_sizes, ring) = (&self.runs, &self.block_sizes, self.ring);
         let cards = self.cards.len();
@@ -306,11 +323,13 @@ impl SortingReceivers {
             let first = pending.then(|| runs.offset(card.from)).flatten();
             let next = first.unwrap_or(self.next);
             stack.skip_to(next, card.from.saturating_sub(self.counts.retransmissions));
+            // What the card has not delivered begins at `next`.
+            stack.acknowledged(una.min(next));
         }
     }
 
-    /// Stops following when every hole is closed behind every card, and what they have not
-    /// delivered yet continues there in order.
+    /// Stops following when behind every card the highest data is an original, and what the card
+    /// has not delivered yet continues there in order.
     fn try_plain(&mut self) {
         let Some(busy) = self.busy.as_deref() else {
             return;
@@ -319,7 +338,7 @@ impl SortingReceivers {
         let mut next = None;
         for (card, stack) in self.cards.iter().zip(&busy.stacks) {
             let end = self.runs.continues(stack.next(), card.from, to);
-            if !stack.closed() || end.is_none() || (next.is_some() && next != end) {
+            if !stack.is_level() || end.is_none() || (next.is_some() && next != end) {
                 return;
             }
             next = end;
@@ -382,7 +401,7 @@ impl Stack {
         }
     }
 
-    /// The delivered order is that of the arrivals up to `next`, the `originals`-th original.
+    /// The delivered order is that of the arrivals up to `next`, with so many originals.
     fn skip_to(&mut self, next: i64, originals: u64) {
         self.unsorted.skip_to(next);
         for delivered in &mut self.sorted {
@@ -390,12 +409,19 @@ impl Stack {
         }
     }
 
-    /// No holes: data has been received up to [`Stack::next`].
-    fn closed(&self) -> bool {
-        self.unsorted.closed() && self.sorted.iter().all(|d| d.closed(self.unsorted.next()))
+    fn acknowledged(&mut self, una: i64) {
+        self.unsorted.acknowledged(una);
+        for delivered in &mut self.sorted {
+            delivered.receiver.acknowledged(una);
+        }
+    }
+
+    /// The next original in order means the same to all: it goes on at [`Stack::next`].
+    fn is_level(&self) -> bool {
+        self.sorted.iter().all(|d| d.is_level(self.next()))
     }
 
     fn next(&self) -> i64 {
-        self.unsorted.next()
+        self.unsorted.top()
     }
 }

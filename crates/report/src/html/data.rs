@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_bucket_ends_where_the_next_begins() {
         let mut all = Distribution::default();
-        (0..5_000).for_each(|v| all.add(v));
+        (0..5_000).for_each(|v| all.update(v));
         let buckets: Vec<_> = all.buckets().map(with_end).collect();
         for pair in buckets.windows(2) {
             assert_eq!(pair[0].1 + 1, pair[1].0, "{pair:?}");

@@ -46,7 +46,7 @@ fn gist(flow: &FlowReport) -> String {
             "{} late ({} %), by up to {}",
             plural(n, "packet"),
             percent(order.ratio()),
-            time_u64(order.late_ns.max())
+            time_u64(order.late_ns.max().unwrap_or(0))
         ),
     }
 }

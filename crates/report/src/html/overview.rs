@@ -161,13 +161,13 @@ fn row(out: &mut dyn Write, flow: &FlowReport, section: Option<&str>) -> io::Res
         (order.reordered as f64, rough(flow, order.reordered)),
         (order.ratio(), percent(order.ratio())),
         (
-            order.extents.max() as f64,
-            if_late(count(order.extents.max())),
+            order.extents.max().unwrap_or(0) as f64,
+            if_late(count(order.extents.max().unwrap_or(0))),
         ),
         (extent, if_late(mean(extent))),
         (
-            order.late_ns.max() as f64,
-            if_late(time_u64(order.late_ns.max())),
+            order.late_ns.max().unwrap_or(0) as f64,
+            if_late(time_u64(order.late_ns.max().unwrap_or(0))),
         ),
         (flow.losses as f64, rough(flow, flow.losses)),
         (

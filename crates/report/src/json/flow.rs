@@ -132,16 +132,16 @@ struct Reordering<'a> {
 
 impl<'a> Reordering<'a> {
     fn of(r: &'a detect::Reordering) -> Self {
-        let extent = (r.extents.count() > 0).then(|| r.extents.max());
+        let extent = (r.extents.count() > 0).then(|| r.extents.max().unwrap_or(0));
         Reordering {
             arrived: r.arrived,
             reordered: r.reordered,
             ambiguous: r.ambiguous,
             ratio: r.ratio(),
-            max_extent: r.extents.max(),
+            max_extent: r.extents.max().unwrap_or(0),
             mean_extent: r.extents.mean().unwrap_or(0.0),
             linux_metric: extent.map(|extent| extent.saturating_add(1)),
-            max_late_ms: r.late_ns.max() as f64 / 1e6,
+            max_late_ms: r.late_ns.max().unwrap_or(0) as f64 / 1e6,
             mean_late_ms: r.late_ns.mean().unwrap_or(0.0) / 1e6,
             mean_displacement: r.mean_displacement,
             entropy: r.entropy,

@@ -51,11 +51,13 @@ fn order(c: &mut Columns<'_, Row<'_>>) {
     c.u64("arrived", |r| r.1.reordering.arrived);
     c.u64("reordered", |r| r.1.reordering.reordered);
     c.f64("ratio", |r| r.1.reordering.ratio());
-    c.u64("max_extent", |r| r.1.reordering.extents.max());
+    c.u64("max_extent", |r| r.1.reordering.extents.max().unwrap_or(0));
     c.f64("mean_extent", |r| {
         r.1.reordering.extents.mean().unwrap_or(0.0)
     });
-    c.f64("max_late_ms", |r| r.1.reordering.late_ns.max() as f64 / 1e6);
+    c.f64("max_late_ms", |r| {
+        r.1.reordering.late_ns.max().unwrap_or(0) as f64 / 1e6
+    });
     c.f64("mean_displacement", |r| r.1.reordering.mean_displacement);
     c.f64("entropy", |r| r.1.reordering.entropy);
     c.u64("ambiguous", |r| r.1.reordering.ambiguous);

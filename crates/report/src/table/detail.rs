@@ -124,7 +124,7 @@ fn connection(flow: &FlowReport) -> String {
 
 fn quantiles(d: &Distribution, show: fn(u64) -> String) -> String {
     let at = |q: f64| d.quantile(q).map_or_else(|| "-".to_owned(), show);
-    let max = show(d.max());
+    let max = show(d.max().unwrap_or(0));
     format!(
         "median {}, 90 % {}, 99 % {}, max {max}",
         at(0.5),
@@ -142,7 +142,7 @@ fn displacement(flow: &FlowReport) -> String {
 }
 
 fn bursts(flow: &FlowReport) -> String {
-    let longest = plural(flow.bursts.lengths.max(), "packet");
+    let longest = plural(flow.bursts.lengths.max().unwrap_or(0), "packet");
     let average = flow
         .bursts
         .lengths
@@ -193,8 +193,8 @@ fn upstream(flow: &FlowReport) -> Option<String> {
             "{} of {} reordered before the capture point, extent {}, late by up to {}",
             count(up.reordered),
             count(up.arrived),
-            count(up.extents.max()),
-            time_u64(up.late_ns.max())
+            count(up.extents.max().unwrap_or(0)),
+            time_u64(up.late_ns.max().unwrap_or(0))
         )
     })
 }

@@ -197,11 +197,11 @@ fn late(flow: &mut FlowReport, dice: &mut Dice, at_ns: i64, n: u64) {
         return;
     }
     flow.reordering.reordered += 1;
-    flow.reordering.extents.add(extent);
-    flow.reordering.late_ns.add(late_ns as u64);
-    flow.reordering.extent_bytes.add(extent * MSS);
+    flow.reordering.extents.update(extent);
+    flow.reordering.late_ns.update(late_ns as u64);
+    flow.reordering.extent_bytes.update(extent * MSS);
     flow.bursts.count += 1;
-    flow.bursts.lengths.add(1 + dice.below(3));
+    flow.bursts.lengths.update(1 + dice.below(3));
     if extent > 3 {
         resend(flow, at_ns + late_ns + 42_000_000, n, Verdict::Spurious);
     }
@@ -353,6 +353,6 @@ fn peer() -> PeerComparison {
 /// A distribution of the given values.
 pub fn distribution(values: &[u64]) -> Distribution {
     let mut d = Distribution::default();
-    values.iter().for_each(|&v| d.add(v));
+    values.iter().for_each(|&v| d.update(v));
     d
 }

@@ -111,7 +111,7 @@ impl Orders {
 
     fn side(&self) -> Side {
         let counts = || self.flows.values().map(|(_, order)| order.counts());
-        let sum = |of: fn(&OrderCounts) -> u64| counts().map(|c| of(&c)).sum();
+        let sum = |of: fn(&OrderCounts) -> u64| counts().map(of).sum();
         Side {
             received: sum(|c| c.received),
             reordered: sum(|c| c.reordered),
