@@ -1,7 +1,57 @@
-# The two commands a newcomer needs are `make demo` and `make test`.
-test:
+# `make demo` and `make test` are all a newcomer needs; both do their own set-up.
+
+DEMO = testdata/demo
+OUT ?= out
+FUZZ_SECONDS ?= 600
+FUZZ_TARGETS = capture wire srpic detect
+
+.PHONY: help setup demo test bench fuzz doc lab clean
+
+help:
+	@echo "make demo    analyse a capture that ships with the project; table and HTML page"
+	@echo "make test    everything the continuous integration checks"
+	@echo "make bench   beside the neighbours: tcptrace, tshark, DPDK's reorder library"
+	@echo "make fuzz    every fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS))"
+	@echo "make doc     the documentation of all crates"
+	@echo "make lab     record the captures under testdata/ anew (root, Debian 12, 15 minutes)"
+
+setup:
+	@tools/setup
+
+# Charts need their libraries when the page is built; without them the page shows numbers.
+demo: setup
+	@tools/fetch-vega || echo "demo: the page will have no charts (see above)"
+	cargo build --quiet --profile quick -p inorder
+	@mkdir -p $(OUT)
+	target/quick/inorder analyze --html $(OUT)/demo.html --peer $(DEMO)/demo-receiver.pcap $(DEMO)/demo-sender.pcap
+	@echo
+	@echo "The same with charts: file://$(abspath $(OUT))/demo.html"
+
+test: setup
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
-	cargo test --workspace
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
-.PHONY: test
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --workspace --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+bench: setup
+	benches/run
+
+fuzz: setup
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || \
+		{ echo "fuzz: needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
+	@for target in $(FUZZ_TARGETS); do \
+		echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
+		(cd fuzz && cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -timeout=20) || exit 1; \
+	done
+
+doc: setup
+	cargo doc --workspace --no-deps
+
+lab:
+	testdata/lab/build-kernel
+	testdata/lab/record --small --out $(OUT)/lab
+	testdata/lab/publish $(OUT)/lab
+
+clean:
+	cargo clean
+	rm -rf $(OUT)

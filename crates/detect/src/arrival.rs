@@ -104,8 +104,8 @@ impl Arrival {
 
     /// The receiver has acknowledged everything below `una`.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, una: i64) {
-        self.recoveries.acknowledged(una);
+    pub(crate) fn acknowledged(&mut self, una: i64, now: i64) {
+        self.recoveries.acknowledged(una, now);
     }
 
     /// Takes the data of `seg`, first byte at `start`, if it is what the common case is: one
@@ -354,9 +354,10 @@ impl Arrival {
         let timeout = cx
             .to_sender_ns
             .is_some_and(|rtt| idle > rtt.max(150_000_000));
-        let phase = self
-            .recoveries
-            .retransmitted(seg.ts_ns, from, self.order.next(), timeout);
+        let delay = cx.to_sender_ns.unwrap_or(0);
+        let phase =
+            self.recoveries
+                .retransmitted(seg.ts_ns, from, self.order.next(), delay, timeout);
         if verdict == Verdict::Spurious {
             self.spurious += 1;
             self.recoveries.resolve(phase, verdict, 1);

@@ -31,6 +31,8 @@ pub(crate) struct RecoveryTracker {
     phases: std::collections::VecDeque<Phase>,
     first: u32,
     recover: Option<i64>,
+    /// When what had been sent by the start of the phase was acknowledged.
+    left_ns: Option<i64>,
     done: Recoveries,
     keep: bool,
 }
@@ -43,24 +45,34 @@ impl RecoveryTracker {
         }
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Everything below `una` is acknowledged, as seen at `now`.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, una: i64) {
+    pub(crate) fn acknowledged(&mut self, una: i64, now: i64) {
         if self.recover.is_some_and(|r| una >= r) {
             self.recover = None;
+            self.left_ns = Some(now);
         }
     }
 
-    /// A retransmission of `offset` at `now`; `highest` is one past the highest byte sent.
+    /// Is a retransmission seen at `now` part of the last phase? At the receiver those sent
+    /// before the acknowledgement got to the sender still are: `delay` is the way there and back.
+    fn same_phase(&self, now: i64, delay: i64) -> bool {
+        let left = self.left_ns.filter(|_| self.recover.is_none());
+        !self.phases.is_empty() && left.is_none_or(|at| now < at.saturating_add(delay))
+    }
+
+    /// A retransmission of `offset` at `now`; `highest` is one past the highest byte sent,
+    /// `delay` the round trip between here and the sender.
     /// Returns the phase it belongs to, for [`RecoveryTracker::resolve`].
     pub(crate) fn retransmitted(
         &mut self,
         now: i64,
         offset: i64,
         highest: i64,
+        delay: i64,
         timeout: bool,
     ) -> u32 {
-        if self.recover.is_none() || self.phases.is_empty() {
+        if !self.same_phase(now, delay) {
             self.recover = Some(highest);
             if self.phases.len() >= MAX_OPEN {
                 self.close_oldest();
@@ -131,20 +143,29 @@ mod tests {
     #[test]
     fn a_phase_is_spurious_only_if_every_retransmission_was() {
         let mut t = RecoveryTracker::new(true);
-        let a = t.retransmitted(1, 0, 1_000, false);
+        let a = t.retransmitted(1, 0, 1_000, 0, false);
         assert_eq!(
-            t.retransmitted(2, 100, 1_200, false),
+            t.retransmitted(2, 100, 1_200, 0, false),
             a,
             "same phase until 1000 is acked"
         );
-        t.acknowledged(999);
-        t.acknowledged(1_000);
-        let b = t.retransmitted(9, 2_000, 3_000, true);
+        t.acknowledged(999, 3);
+        t.acknowledged(1_000, 4);
+        let b = t.retransmitted(9, 2_000, 3_000, 0, true);
         assert_ne!(a, b);
         t.resolve(a, Verdict::Spurious, 2);
         t.resolve(b, Verdict::Needed, 1);
         let done = t.finish();
         assert_eq!((done.total, done.spurious, done.ambiguous), (2, 1, 0));
         assert!(done.list[1].timeout);
+    }
+
+    #[test]
+    fn at_the_receiver_a_phase_ends_a_round_trip_later() {
+        let mut t = RecoveryTracker::new(false);
+        let a = t.retransmitted(1, 0, 1_000, 10, false);
+        t.acknowledged(1_000, 5);
+        assert_eq!(t.retransmitted(14, 500, 2_000, 10, false), a);
+        assert_ne!(t.retransmitted(15, 500, 2_000, 10, false), a);
     }
 }

@@ -266,7 +266,7 @@ impl Side {
         let ack = engines.unwrap.offset(seg.ack);
         if ack > engines.una {
             engines.una = ack;
-            engines.arrival.acknowledged(ack);
+            engines.arrival.acknowledged(ack, seg.ts_ns);
             if let Some(points) = &mut engines.points {
                 points.push(seg.ts_ns, ack, PointKind::Ack);
             }

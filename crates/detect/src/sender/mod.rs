@@ -199,7 +199,7 @@ impl Sender {
         let timeout = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
         let phase = self
             .recoveries
-            .retransmitted(seg.ts_ns, start, self.highest, timeout);
+            .retransmitted(seg.ts_ns, start, self.highest, 0, timeout);
         let verdict = self.place_copy(seg, start, len, phase);
         if verdict == Verdict::Spurious {
             self.spurious += 1;
@@ -266,7 +266,7 @@ impl Sender {
         let ack = self.unwrap.offset(seg.ack);
         if ack > self.raw_una {
             self.raw_una = ack;
-            self.recoveries.acknowledged(ack);
+            self.recoveries.acknowledged(ack, seg.ts_ns);
         }
         self.last_news_ns = seg.ts_ns;
         if seg.sack_len > 0 {
