@@ -17,6 +17,15 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// Before the last arrival, a suitable original at `last_ns`.
+    pub(super) fn without_last(&self, last_ns: i64) -> Self {
+        Counts {
+            arrived: self.arrived.saturating_sub(1),
+            times: self.times.wrapping_sub(last_ns as u64),
+            ..*self
+        }
+    }
+
     #[inline]
     pub(super) fn add(&mut self, now: i64) {
         self.arrived += 1;
@@ -32,6 +41,8 @@ pub(super) struct Card {
     pub(super) fire_ns: i64,
     /// The first arrival that its sorters have not delivered.
     pub(super) from: u64,
+    /// What it delivers is followed.
+    pub(super) followed: bool,
     /// The current batch: its first arrival, the time of it, and the sum of times before.
     first: u64,
     first_ns: i64,
@@ -49,6 +60,7 @@ impl Card {
             coalesce_ns,
             fire_ns: i64::MIN,
             from: 0,
+            followed: false,
             first: 0,
             first_ns: i64::MIN,
             times: 0,
@@ -68,12 +80,20 @@ impl Card {
         self.max_delay_ns = self
             .max_delay_ns
             .max(self.fire_ns.saturating_sub(self.first_ns));
-        (self.first, self.times) = (counts.arrived, counts.times);
+    }
+
+    /// So many batches of one packet each.
+    pub(super) fn add_singles(&mut self, singles: u64) {
+        self.delay_ns += singles.saturating_mul(self.coalesce_ns.max(0) as u64);
+        if singles > 0 {
+            self.max_delay_ns = self.max_delay_ns.max(self.coalesce_ns);
+        }
     }
 
     /// The next arrival, at `now`, finds the ring idle.
     #[inline]
     pub(super) fn begin(&mut self, now: i64, counts: &Counts) {
+        (self.first, self.times) = (counts.arrived, counts.times);
         self.first_ns = now;
         self.fire_ns = now.saturating_add(self.coalesce_ns);
         self.empty_ring(counts);

@@ -15,7 +15,7 @@ const MAX_RANGES: usize = 1024;
 const MAX_WINDOW: i64 = 1 << 30;
 
 /// Both views of one delivered order.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Delivered {
     pub(super) originals: Originals,
     pub(super) receiver: Receiver,
@@ -45,7 +45,7 @@ impl Delivered {
 }
 
 /// Reordering of the originals (RFC 4737).
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Originals {
     /// NextExp of section 3.
     next: i64,
@@ -141,7 +141,7 @@ impl Originals {
 }
 
 /// What a receiver has, copies and all, and the duplicate acknowledgements it sends.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Receiver {
     /// The left edge: RCV.NXT of RFC 9293.
     next: i64,

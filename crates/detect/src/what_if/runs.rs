@@ -119,18 +119,6 @@ impl Runs {
         })
     }
 
-    /// Where arrivals `from..to` end, if they are originals that follow one another from `next`.
-    pub(super) fn continues(&self, next: i64, from: u64, to: u64) -> Option<i64> {
-        let mut next = next;
-        for data in self.stretch(from, to) {
-            if data.retransmission || data.start != next {
-                return None;
-            }
-            next = data.end();
-        }
-        Some(next)
-    }
-
     /// First byte of arrival `number`; `None` when it has not come yet.
     pub(super) fn offset(&self, number: u64) -> Option<i64> {
         self.stretch(number, number + 1)

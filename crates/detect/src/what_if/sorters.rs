@@ -65,6 +65,16 @@ impl Sorters {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.sorters.len()
+    }
+
+    /// The stretch fits in one block of every size.
+    pub(super) fn is_one_block(&self) -> bool {
+        let fits = |sorter: &Sorter| self.stretch.len() <= sorter.block_size;
+        self.sorters.iter().all(fits)
+    }
+
     /// The stretch as sorter `n` delivers it.
     pub(super) fn sorted(&mut self, n: usize) -> &[Data] {
         let Some(sorter) = self.sorters.get_mut(n) else {
