@@ -1,6 +1,6 @@
 //! Frames a second of reading blocks alone, and of reading and parsing.
 //!
-//! `cargo run --profile quick --example throughput [-- FILE]`; without a file a million
+//! `cargo run --profile quick --example capture_throughput [-- FILE]`; without a file a million
 //! header-only frames are made in memory. Every figure is the best of several rounds.
 
 #![allow(clippy::disallowed_methods)] // A measurement needs the clock.

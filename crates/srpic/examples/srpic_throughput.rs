@@ -1,6 +1,6 @@
 //! Packets a second through the sorter on one core.
 //!
-//! `cargo run --release --example throughput -- [packets a round] [batch]`
+//! `cargo run --release --example srpic_throughput -- [packets a round] [batch]`
 //!
 //! Each workload is a lap of arrivals repeated with advancing sequence numbers; what is timed is
 //! making the `Meta`, finding the flow (40-byte key, hashed and compared in full), sorting, and

@@ -1,7 +1,7 @@
 //! Packets per second of reorder density alone and of all metrics together, beside a
 //! straightforward implementation of all.
 //!
-//! `cargo run --release -p inorder-metrics --example throughput [packets]`
+//! `cargo run --release -p inorder-metrics --example metrics_throughput [packets]`
 //!
 //! The neighbour keeps every arrival, a hash set for copies, running maxima for extents and
 //! tree sets for RFC 5236; it must arrive at the same numbers.
