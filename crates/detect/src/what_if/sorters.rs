@@ -92,15 +92,25 @@ impl Sorters {
         let out = &mut self.out;
         for &data in &self.stretch {
             // Sequence numbers wrap as they do on the wire.
-            srpic.push(
-                &Meta::data(0, data.start as u32, data.len),
-                data,
-                &mut |d| {
-                    out.push(d);
-                },
-            );
+            srpic.push(&Meta::data(0, data.start as u32, data.len), data, &mut |d| {
+                join(out, d);
+            });
         }
-        srpic.end_of_batch(&mut |d| out.push(d));
+        srpic.end_of_batch(&mut |d| join(out, d));
         out
+    }
+}
+
+/// Appends a segment, to the last run if it continues it.
+#[inline]
+fn join(out: &mut Vec<Data>, data: Data) {
+    if let Some(last) = out.last_mut()
+        && last.end() == data.start
+        && last.len == data.len
+        && last.retransmission == data.retransmission
+    {
+        last.count += 1;
+    } else {
+        out.push(data);
     }
 }
