@@ -1,10 +1,11 @@
-//! About a megabyte of frames in one buffer.
+//! Some 256 KiB of frames in one buffer.
 
 use crate::pcap::Records;
 use inorder_wire::{Frame, LinkType};
 
-/// Bytes a block is filled to, unless one frame alone is longer.
-pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes a block is filled to, unless one frame alone is longer: much less than a second-level
+/// cache, so that frames are still there when they are looked at.
+pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 
 /// Frames that share one buffer; reuse it, for then nothing is allocated.
 #[derive(Default, Debug)]
@@ -94,7 +95,7 @@ impl Block {
         }
     }
 
-    /// The room behind the valid bytes: up to a megabyte, or one more when that is full.
+    /// The room behind the valid bytes: up to a block, or one more when that is full.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         let end = match self.filled {
             0..BLOCK_BYTES => BLOCK_BYTES,

@@ -108,7 +108,7 @@ impl Capture {
         })
     }
 
-    /// Fills `block`, emptied first, with the next frames, about a megabyte of them.
+    /// Fills `block`, emptied first, with the next frames, some 256 KiB of them.
     /// `Ok(false)` at the end.
     ///
     /// After an error the frames before it are in `block` and valid, and every further call

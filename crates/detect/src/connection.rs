@@ -91,6 +91,7 @@ impl Connection {
             return;
         }
         if first_stamp {
+            side.note_timestamps();
             self.share();
         }
         if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
@@ -98,14 +99,17 @@ impl Connection {
         }
         if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
             let shared = &self.shared[dir.index()];
-            let to_sender = self.position.answer_time(dir);
-            let (position, answered) = (&self.position, self.answered);
-            self.sides[dir.index()].data(seg, vanished, shared, to_sender, || {
-                (
-                    position.choose(dir, config.vantage, answered),
-                    config.clone(),
-                )
-            });
+            let (position, answered) = (&self.position, &self.answered);
+            self.sides[dir.index()].data(
+                seg,
+                vanished,
+                shared,
+                || position.answer_time(dir),
+                || {
+                    let choice = position.choose(dir, config.vantage, *answered);
+                    (choice, config.clone())
+                },
+            );
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
         let [low, high] = &mut self.sides;

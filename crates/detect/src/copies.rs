@@ -15,6 +15,8 @@ pub(crate) struct IdCounter {
     trusted: bool,
     good: u32,
     bad: u32,
+    /// Packets in a row that each went one step, not yet counted below or as good.
+    run: u32,
     /// Sum of the good steps, and how many were just the packets seen in between.
     steps: u64,
     exact: u32,
@@ -45,10 +47,11 @@ impl IdCounter {
         let step = seg.ip_id.wrapping_sub(last) as i16;
         let before = std::mem::replace(&mut self.packets, packets);
         if step == 1 && before == 1 && self.trusted {
-            self.good = self.good.saturating_add(1);
-            self.exact = self.exact.saturating_add(1);
-            self.steps += 1;
             self.last = Some(seg.ip_id);
+            self.run += 1;
+            if self.run == u32::MAX {
+                self.end_run();
+            }
             return (Some(step), 0);
         }
         self.judge(step, seg.ip_id, before);
@@ -65,11 +68,20 @@ impl IdCounter {
     /// connection and not one to another host.
     #[inline]
     pub(crate) fn dense(&self) -> bool {
-        self.trusted && self.steps <= 3 * u64::from(self.good)
+        let run = u64::from(self.run);
+        self.trusted && self.steps + run <= 3 * (u64::from(self.good) + run)
+    }
+
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        self.good = self.good.saturating_add(run);
+        self.exact = self.exact.saturating_add(run);
+        self.steps += u64::from(run);
     }
 
     #[inline(never)]
     fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
+        self.end_run();
         match step {
             1..=MAX_STEP => {
                 self.good = self.good.saturating_add(1);

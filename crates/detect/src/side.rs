@@ -1,6 +1,6 @@
 //! One direction of a connection: its data, and the ACKs that answer it.
 
-use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
 
 use crate::arrival::{Arrival, Context, Piece};
 use crate::config::Config;
@@ -158,9 +158,6 @@ impl Side {
             return (false, 0);
         }
         self.recent.push(seg);
-        if seg.has(Has::TIMESTAMPS) {
-            self.timestamps = true;
-        }
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
@@ -169,6 +166,11 @@ impl Side {
 
     pub(crate) fn note_reversal(&mut self) {
         self.reversals += 1;
+    }
+
+    /// A packet of this host has carried timestamps.
+    pub(crate) fn note_timestamps(&mut self) {
+        self.timestamps = true;
     }
 
     pub(crate) fn speaks_timestamps(&self) -> bool {
@@ -198,7 +200,7 @@ impl Side {
         seg: &Segment,
         vanished: u8,
         shared: &Shared,
-        to_sender_ns: Option<i64>,
+        to_sender_ns: impl FnOnce() -> Option<i64>,
         start: impl FnOnce() -> (VantageChoice, Config),
     ) {
         let mss = self.mss(seg, shared);
@@ -236,7 +238,7 @@ impl Side {
             sack: shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted(),
             vanished,
-            to_sender_ns,
+            to_sender_ns: to_sender_ns(),
             una: engines.una,
             syn_seen: self.hello.is_some(),
         };

@@ -38,7 +38,9 @@ pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     {
         return ipv4(frame, ip, out);
     }
-    other_links(frame, out)
+    // A copy, so that the frame itself may stay in registers.
+    let frame = *frame;
+    other_links(&frame, out)
 }
 
 /// All but IPv4 in Ethernet without tags.

@@ -109,7 +109,9 @@ pub fn parse(frame: &Frame<'_>) -> Packet {
 #[inline]
 pub fn parse_into(frame: &Frame<'_>, packet: &mut Packet) {
     if fast::parse_into(frame, packet).is_none() {
-        *packet = slow::parse(frame);
+        // A copy, so that the frame itself may stay in registers.
+        let frame = *frame;
+        *packet = slow::parse(&frame);
     }
 }
 
