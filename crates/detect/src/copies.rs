@@ -247,11 +247,11 @@ impl Recent {
         self.prints[usize::from(self.next)] = Self::print_of(seg);
     }
 
-    /// True when the very same packet came by before. Without an identification two packets that
-    /// agree in everything cannot be told from one captured twice.
-    #[inline(never)]
+    /// True when the very same packet came by before. The identification proves it, or, where a
+    /// host does not use it, the timestamp: a retransmission would be stamped later.
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
-        seg.has(Has::IP_ID) && seg.ip_id != 0 && self.prints.contains(&Self::print_of(seg))
+        let marked = seg.ip_id != 0 || seg.has(Has::TIMESTAMPS);
+        seg.has(Has::IP_ID) && marked && self.prints.contains(&Self::print_of(seg))
     }
 }
 

@@ -92,9 +92,13 @@ impl Sorters {
         let out = &mut self.out;
         for &data in &self.stretch {
             // Sequence numbers wrap as they do on the wire.
-            srpic.push(&Meta::data(0, data.start as u32, data.len), data, &mut |d| {
-                join(out, d);
-            });
+            srpic.push(
+                &Meta::data(0, data.start as u32, data.len),
+                data,
+                &mut |d| {
+                    join(out, d);
+                },
+            );
         }
         srpic.end_of_batch(&mut |d| join(out, d));
         out
