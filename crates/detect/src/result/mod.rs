@@ -3,6 +3,7 @@
 mod event;
 mod flow;
 mod peer;
+mod stream;
 mod what_if;
 
 pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
@@ -13,4 +14,5 @@ pub use flow::{
 };
 pub use inorder_metrics::Distribution;
 pub use peer::{ClockOffset, ExtentAgreement, FlowTruth, PeerCounts, PeerFlow, PeerReport, Score};
+pub use stream::StreamReport;
 pub use what_if::WhatIf;

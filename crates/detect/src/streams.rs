@@ -1,0 +1,397 @@
+//! Arrival order of numbered services other than TCP: RTP, ESP, WireGuard, ICMP echo, GRE.
+
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+use inorder_metrics::{Config, MAX_SEQ, Metrics, Summary, Unwrapper};
+use inorder_wire::{Numbered, RtpGate, StreamKey};
+
+use crate::result::StreamReport;
+
+/// Streams followed and reported at most, so that an address scan does not take all memory.
+const MAX_STREAMS: usize = 100_000;
+/// Packets between two looks for streams that are over.
+const SWEEP: u32 = 1 << 16;
+/// A stream with no packet for this long is over, nanoseconds.
+const IDLE_NS: i64 = 600_000_000_000;
+/// Holes remembered in each stream: more than the anti-replay windows of ESP or WireGuard span.
+const MAX_HOLES: usize = 1024;
+
+/// Follows every stream; feed packets in capture order.
+///
+/// UDP that may be RTP is followed once [`RtpGate`] has seen proof that it is. A single packet
+/// has no order and makes no report.
+///
+/// ```
+/// use inorder_detect::Streams;
+/// use inorder_wire::{Endpoint, Numbered, Service, StreamKey};
+///
+/// let key = StreamKey {
+///     service: Service::Esp,
+///     src: Endpoint::v4(1, 0),
+///     dst: Endpoint::v4(2, 0),
+///     id: 0x1234,
+///     overlay: 0,
+/// };
+/// let mut streams = Streams::new();
+/// for (ts_ns, seq) in [(0, 1), (10, 2), (20, 4), (30, 5), (40, 3)] {
+///     streams.push(&key, &Numbered { ts_ns, frame: 0, seq, payload_len: 100 });
+/// }
+/// let reports = streams.finish();
+/// assert_eq!((reports[0].received, reports[0].reordered), (5, 1));
+/// assert_eq!((reports[0].max_extent, reports[0].max_late_ns), (2, 20));
+/// ```
+#[derive(Debug)]
+pub struct Streams {
+    gate: RtpGate,
+    streams: HashMap<StreamKey, Stream, FixedState>,
+    done: Vec<(u64, StreamReport)>,
+    until_sweep: u32,
+    left_out: u64,
+    max_streams: usize,
+}
+
+/// One stream that is followed.
+#[derive(Debug)]
+struct Stream {
+    first_frame: u64,
+    first_ns: i64,
+    last_ns: i64,
+    unwrapper: Option<Unwrapper>,
+    order: Order,
+}
+
+/// As long as every number follows the one before, counting is enough: most streams are many,
+/// small and in order.
+#[derive(Debug)]
+enum Order {
+    Consecutive(Count),
+    Any(Box<Metrics>),
+}
+
+/// Packets whose numbers follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    first: u64,
+    first_bytes: u32,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Streams::new()
+    }
+}
+
+impl Streams {
+    /// No streams yet.
+    pub fn new() -> Self {
+        Streams::with_limit(MAX_STREAMS)
+    }
+
+    fn with_limit(max_streams: usize) -> Self {
+        Streams {
+            gate: RtpGate::new(),
+            streams: HashMap::default(),
+            done: Vec::new(),
+            until_sweep: SWEEP,
+            left_out: 0,
+            max_streams,
+        }
+    }
+
+    /// The next packet, in capture order.
+    pub fn push(&mut self, key: &StreamKey, packet: &Numbered) {
+        let Streams {
+            gate,
+            streams,
+            done,
+            left_out,
+            max_streams,
+            ..
+        } = self;
+        gate.push(*key, *packet, |key, packet| {
+            if let Some(stream) = streams.get_mut(&key) {
+                stream.push(&packet);
+            } else if streams.len() + done.len() < *max_streams {
+                streams.insert(key, Stream::new(&key, &packet));
+            } else {
+                *left_out += 1;
+            }
+        });
+        self.until_sweep -= 1;
+        if self.until_sweep == 0 {
+            self.sweep(packet.ts_ns);
+        }
+    }
+
+    /// Packets not followed because there were too many streams before (100,000).
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Closes what is over, so that memory follows the streams that live.
+    fn sweep(&mut self, now: i64) {
+        self.until_sweep = SWEEP;
+        let over = |stream: &Stream| now.saturating_sub(stream.last_ns) > IDLE_NS;
+        for (key, stream) in self.streams.extract_if(|_, stream| over(stream)) {
+            self.done.extend(stream.finish(&key));
+        }
+    }
+
+    /// The reports, in the order of the streams' first packets.
+    pub fn finish(mut self) -> Vec<StreamReport> {
+        for (key, stream) in self.streams.drain() {
+            self.done.extend(stream.finish(&key));
+        }
+        // Frame numbers differ; where a caller has none, addresses keep the order the same.
+        self.done.sort_by_key(|(frame, r)| {
+            (*frame, r.first_ns, r.service, r.src, r.dst, r.id, r.overlay)
+        });
+        self.done.into_iter().map(|(_, report)| report).collect()
+    }
+}
+
+impl Stream {
+    fn new(key: &StreamKey, packet: &Numbered) -> Self {
+        let mut unwrapper = Unwrapper::new(key.service.bits());
+        let count = Count {
+            first: extend(&mut unwrapper, packet.seq),
+            first_bytes: packet.payload_len,
+            packets: 1,
+            bytes: u64::from(packet.payload_len),
+        };
+        Stream {
+            first_frame: packet.frame,
+            first_ns: packet.ts_ns,
+            last_ns: packet.ts_ns,
+            unwrapper,
+            order: if count.first <= MAX_SEQ {
+                Order::Consecutive(count)
+            } else {
+                // The metrics count it as ignored.
+                Order::Any(count.metrics(packet.ts_ns))
+            },
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, packet: &Numbered) {
+        self.last_ns = self.last_ns.max(packet.ts_ns);
+        let seq = extend(&mut self.unwrapper, packet.seq);
+        match &mut self.order {
+            Order::Consecutive(count) if seq == count.first + count.packets && seq <= MAX_SEQ => {
+                count.packets += 1;
+                count.bytes += u64::from(packet.payload_len);
+            }
+            Order::Consecutive(count) => {
+                let mut metrics = count.metrics(self.first_ns);
+                metrics.update(seq, packet.ts_ns, packet.payload_len);
+                self.order = Order::Any(metrics);
+            }
+            Order::Any(metrics) => {
+                metrics.update(seq, packet.ts_ns, packet.payload_len);
+            }
+        }
+    }
+
+    /// `None` for a single packet.
+    fn finish(self, key: &StreamKey) -> Option<(u64, StreamReport)> {
+        let metrics = match self.order {
+            Order::Consecutive(Count { packets: 1, .. }) => return None,
+            Order::Consecutive(count) => count.metrics(self.first_ns),
+            Order::Any(metrics) => metrics,
+        };
+        let summary = metrics.finish();
+        let times = (self.first_ns, self.last_ns);
+        Some((self.first_frame, report(key, times, &summary)))
+    }
+}
+
+/// What the metrics say.
+fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: &Summary) -> StreamReport {
+    let (counts, extents) = (&summary.counts, &summary.extents);
+    let late_ns = extents.late_ns().max().unwrap_or(0);
+    StreamReport {
+        service: key.service,
+        src: key.src.socket_addr(),
+        dst: key.dst.socket_addr(),
+        id: key.id,
+        overlay: key.overlay,
+        first_ns,
+        last_ns,
+        received: counts.received,
+        reordered: counts.reordered,
+        ratio: counts.reordered_ratio(),
+        max_extent: extents.extent().max().unwrap_or(0),
+        mean_extent: extents.extent().mean().unwrap_or(0.0),
+        max_late_ns: i64::try_from(late_ns).unwrap_or(i64::MAX),
+        duplicates: counts.duplicates,
+        missing: counts.missing,
+        mean_displacement: summary.displacements.mean_displacement(),
+        entropy: summary.displacements.entropy(),
+    }
+}
+
+impl Count {
+    /// The metrics, told of these packets.
+    fn metrics(&self, first_ns: i64) -> Box<Metrics> {
+        let mut metrics = Box::new(Metrics::new(Config {
+            max_holes: MAX_HOLES,
+            ..Config::default()
+        }));
+        metrics.update(self.first, first_ns, self.first_bytes);
+        let rest = self.bytes - u64::from(self.first_bytes);
+        metrics.in_order_run(self.packets - 1, first_ns, rest);
+        metrics
+    }
+}
+
+/// The number `seq` stands for.
+#[inline]
+fn extend(unwrapper: &mut Option<Unwrapper>, seq: u64) -> u64 {
+    unwrapper.as_mut().map_or(seq, |u| u.extend(seq))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inorder_wire::{Endpoint, Service};
+    use proptest::prelude::*;
+
+    fn key(service: Service, id: u32) -> StreamKey {
+        StreamKey {
+            service,
+            src: Endpoint::v4(0x0a00_0001, 0),
+            dst: Endpoint::v4(0x0a00_0002, 0),
+            id,
+            overlay: 0,
+        }
+    }
+
+    fn packet(ms: i64, seq: u64) -> Numbered {
+        Numbered {
+            ts_ns: ms * 1_000_000,
+            frame: ms as u64 + 1,
+            seq,
+            payload_len: 64,
+        }
+    }
+
+    /// Reports on one stream with these numbers, a millisecond apart.
+    fn reports(service: Service, seqs: &[u64]) -> Vec<StreamReport> {
+        let mut streams = Streams::new();
+        for (ms, &seq) in seqs.iter().enumerate() {
+            streams.push(&key(service, 7), &packet(ms as i64, seq));
+        }
+        streams.finish()
+    }
+
+    #[test]
+    fn numbers_that_wrap_are_in_order() {
+        let found = reports(Service::IcmpEcho, &[65_534, 65_535, 0, 1]);
+        assert_eq!(
+            (found[0].received, found[0].reordered, found[0].missing),
+            (4, 0, 0)
+        );
+        let found = reports(Service::Esp, &[u64::from(u32::MAX), 1, 0, 2]);
+        assert_eq!((found[0].received, found[0].reordered), (4, 1));
+    }
+
+    #[test]
+    fn a_late_packet_a_copy_and_a_loss() {
+        let found = reports(Service::WireGuard, &[1, 2, 4, 5, 6, 3, 7, 7, 9]);
+        let [r] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!((r.received, r.reordered, r.max_extent), (8, 1, 3));
+        assert_eq!(r.max_late_ns, 3_000_000);
+        assert_eq!((r.duplicates, r.missing), (1, 1));
+        assert_eq!((r.first_ns, r.last_ns), (0, 8_000_000));
+    }
+
+    #[test]
+    fn rtp_is_followed_once_it_is_proved_and_from_the_start() {
+        assert!(reports(Service::Rtp, &[1, 2, 900, 40_000, 7]).is_empty());
+        let found = reports(Service::Rtp, &[1, 2, 4, 3, 5]);
+        assert_eq!((found[0].received, found[0].reordered), (5, 1));
+    }
+
+    #[test]
+    fn numbers_beyond_all_bounds_do_no_harm() {
+        let last = u64::MAX;
+        let found = reports(
+            Service::WireGuard,
+            &[last - 1, last, 0, 1 << 63, (1 << 63) - 1],
+        );
+        assert_eq!(found.len(), 1);
+        let found = reports(Service::WireGuard, &[(1 << 63) - 1, 1 << 63, 3]);
+        assert_eq!((found[0].received, found[0].reordered), (2, 1));
+    }
+
+    #[test]
+    fn too_many_streams_are_counted_and_not_followed() {
+        let mut streams = Streams::with_limit(10);
+        for id in 0..30 {
+            streams.push(
+                &key(Service::Gre, id % 15),
+                &packet(i64::from(id), u64::from(id)),
+            );
+        }
+        assert_eq!(streams.left_out(), 10);
+        assert_eq!(streams.finish().len(), 10);
+    }
+
+    #[test]
+    fn idle_streams_are_closed() {
+        let mut streams = Streams::new();
+        for (ms, seq) in [(0, 1), (1, 3), (2, 2)] {
+            streams.push(&key(Service::Esp, 1), &packet(ms, seq));
+        }
+        streams.push(&key(Service::Esp, 2), &packet(3, 1));
+        for i in 0..i64::from(SWEEP) {
+            streams.push(&key(Service::Esp, 3), &packet(1_000_000 + i, i as u64));
+        }
+        assert_eq!((streams.streams.len(), streams.done.len()), (1, 1));
+        let found = streams.finish();
+        let reordered: Vec<_> = found.iter().map(|r| (r.id, r.reordered)).collect();
+        assert_eq!(reordered, [(1, 1), (3, 0)]);
+    }
+
+    proptest! {
+        /// Counting the consecutive start changes nothing.
+        #[test]
+        fn agrees_with_the_metrics_alone(
+            start in any::<u16>(),
+            delays in prop::collection::vec(prop_oneof![5 => Just(0u64), 1 => 0u64..20], 2..200),
+            calm in 0usize..200,
+        ) {
+            let mut sent: Vec<(u64, u64)> = delays
+                .iter()
+                .enumerate()
+                .map(|(i, delay)| (i as u64 + if i < calm { 0 } else { *delay }, i as u64))
+                .collect();
+            sent.sort_unstable();
+            let seqs: Vec<u64> = sent
+                .iter()
+                .map(|&(_, i)| u64::from(start.wrapping_add(i as u16)))
+                .collect();
+            let found = reports(Service::IcmpEcho, &seqs);
+            let mut metrics = Metrics::default();
+            for (ms, &(_, i)) in sent.iter().enumerate() {
+                metrics.update((1 << 20) + i, ms as i64 * 1_000_000, 64);
+            }
+            let expected = metrics.finish();
+            let r = &found[0];
+            prop_assert_eq!(r.received, expected.counts.received);
+            prop_assert_eq!(r.reordered, expected.counts.reordered);
+            prop_assert_eq!(r.max_extent, expected.extents.extent().max().unwrap_or(0));
+            prop_assert_eq!(
+                r.max_late_ns as u64,
+                expected.extents.late_ns().max().unwrap_or(0)
+            );
+            prop_assert_eq!(r.entropy, expected.displacements.entropy());
+        }
+    }
+}
