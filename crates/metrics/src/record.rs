@@ -145,9 +145,11 @@ impl RecordParser {
         }))
     }
 
-    /// A first line that starts like a name is one.
+    /// A first line whose first field names sequence numbers is one; any other word is an error.
     fn is_header(&mut self, line: &str) -> bool {
-        let named = line.starts_with(|c: char| c.is_alphabetic() || c == '"' || c == '_');
+        let field = line.split(',').next().unwrap_or("");
+        let name = field.trim().trim_matches('"').to_ascii_lowercase();
+        let named = name.contains("seq") || ["number", "packet", "index", "id"].contains(&&*name);
         let first = self.timed.is_none() && !self.header_seen;
         self.header_seen |= named;
         named && first
