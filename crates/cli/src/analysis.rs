@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::CaptureError;
-use inorder_detect::{Config, PeerRecorder, Tracker};
-use inorder_report::{Analysis, PeerComparison};
+use inorder_detect::{Config, PeerRecorder, Streams, Tracker};
+use inorder_report::{Analysis, PeerComparison, StreamReport};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::{self, Progress, Sink};
-use crate::streams::Streams;
 
 /// How to read and what to look for.
 pub struct Job<'a> {
@@ -132,7 +131,7 @@ impl Detector {
         Detector {
             recorder: record.then(Recorder::default),
             tracker: Tracker::new(config),
-            streams: Streams::default(),
+            streams: Streams::new(),
         }
     }
 
@@ -142,8 +141,11 @@ impl Detector {
             peer.extend(&inorder_detect::compare(&here.0, &there.0, &flows));
         }
         analysis.flows.extend(flows);
-        let (streams, left_out) = self.streams.finish();
-        analysis.streams.extend(streams);
+        let left_out = self.streams.left_out();
+        // One packet has no order.
+        let streams = self.streams.finish();
+        let followed = streams.iter().filter(|s| s.received + s.duplicates > 1);
+        analysis.streams.extend(followed.map(StreamReport::from));
         if left_out > 0 {
             analysis.warnings.push(format!(
                 "too many numbered streams: {left_out} packets belong to streams not followed"
@@ -162,6 +164,6 @@ impl Sink for Detector {
     }
 
     fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
-        self.streams.push(key, packet);
+        self.streams.push(&key, packet);
     }
 }

@@ -11,7 +11,6 @@ mod error;
 mod interrupt;
 mod outputs;
 mod progress;
-mod streams;
 mod verbs;
 
 use std::process::ExitCode;

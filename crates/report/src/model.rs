@@ -73,6 +73,27 @@ pub struct StreamReport {
     pub entropy: f64,
 }
 
+impl From<&inorder_detect::StreamReport> for StreamReport {
+    fn from(s: &inorder_detect::StreamReport) -> Self {
+        StreamReport {
+            service: s.service.name().to_owned(),
+            src: s.src,
+            dst: s.dst,
+            id: s.id,
+            received: s.received,
+            reordered: s.reordered,
+            ratio: s.ratio,
+            max_extent: s.max_extent,
+            mean_extent: s.mean_extent,
+            max_late_ns: s.max_late_ns,
+            duplicates: s.duplicates,
+            missing: s.missing,
+            mean_displacement: s.mean_displacement,
+            entropy: s.entropy,
+        }
+    }
+}
+
 /// True when something happened to the flow that is worth a reader's time.
 pub(crate) fn has_problems(flow: &FlowReport) -> bool {
     severity(flow) > 0

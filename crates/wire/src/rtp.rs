@@ -11,6 +11,9 @@ const PROOF: usize = 4;
 /// backwards to a stream that is already proved).
 const NEAR: u16 = 16;
 
+/// Proved streams remembered at once.
+const MAX_PROVED: usize = 1 << 17;
+
 /// Unproved streams remembered in each of two generations.
 const CANDIDATES: usize = 8192;
 
@@ -98,6 +101,10 @@ impl RtpGate {
             Some(candidate) if candidate.len + 1 == PROOF => {
                 candidate.held().iter().for_each(|&held| emit(key, held));
                 emit(key, packet);
+                if self.proved.len() >= MAX_PROVED {
+                    // All have to prove themselves again: a few packets of each are held back.
+                    self.proved.clear();
+                }
                 self.proved.insert(key);
                 return;
             }

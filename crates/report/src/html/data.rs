@@ -50,7 +50,7 @@ impl Charts {
         Charts {
             points: points(flow),
             events: events(flow),
-            extents: order.extents.buckets().map(with_end).collect(),
+            extents: order.extents.buckets().map(with_start).collect(),
             late: late(&order.late_ns),
             rd: order.rd.iter().copied().filter(|r| r.1 > 0.0).collect(),
             what_if: what_if(flow),
@@ -114,13 +114,13 @@ fn what(event: &Event) -> &'static str {
     }
 }
 
-/// A bucket with the last value it may hold: one value below 64, 1/32 of an octave above.
-fn with_end((start, count): (u64, u64)) -> (u64, u64, u64) {
-    let width = match start {
+/// A bucket, told by its last value, with its first: one value below 64, 1/32 of an octave above.
+fn with_start((end, count): (u64, u64)) -> (u64, u64, u64) {
+    let width = match end {
         0..64 => 1,
-        _ => 1u64 << (58 - start.leading_zeros()),
+        _ => 1u64 << (58 - end.leading_zeros()),
     };
-    (start, start.saturating_add(width - 1), count)
+    (end - (width - 1), end, count)
 }
 
 fn late(d: &Distribution) -> Vec<(f64, u64)> {
@@ -167,10 +167,10 @@ mod tests {
     fn a_bucket_ends_where_the_next_begins() {
         let mut all = Distribution::default();
         (0..5_000).for_each(|v| all.update(v));
-        let buckets: Vec<_> = all.buckets().map(with_end).collect();
+        let buckets: Vec<_> = all.buckets().map(with_start).collect();
         for pair in buckets.windows(2) {
             assert_eq!(pair[0].1 + 1, pair[1].0, "{pair:?}");
         }
-        assert_eq!(with_end((u64::MAX >> 58 << 58, 1)).1, u64::MAX);
+        assert_eq!(with_start((u64::MAX, 1)).0, u64::MAX >> 58 << 58);
     }
 }

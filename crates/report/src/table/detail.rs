@@ -25,7 +25,10 @@ pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Resul
         let indent = " ".repeat(LABEL);
         write_fact(out, &first, &indent, style)?;
     }
-    what_if(out, &flow.what_if, style)?;
+    let upstream = flow.upstream.as_ref().map_or(0, |u| u.reordered);
+    if flow.reordering.reordered + upstream > 0 {
+        what_if(out, &flow.what_if, style)?;
+    }
     if style.events {
         events(out, &flow.events, style)?;
     }
