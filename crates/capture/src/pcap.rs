@@ -85,7 +85,7 @@ impl FileHeader {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn u32_at(big_endian: bool, bytes: &[u8], at: usize) -> Option<u32> {
     let word = *bytes.get(at..)?.first_chunk()?;
     Some(if big_endian {
@@ -98,7 +98,8 @@ fn u32_at(big_endian: bool, bytes: &[u8], at: usize) -> Option<u32> {
 /// The four words of a record header.
 #[inline(always)]
 fn words<const BIG_ENDIAN: bool>(header: &[u8; 16]) -> [u32; 4] {
-    [0, 4, 8, 12].map(|at| u32_at(BIG_ENDIAN, header, at).unwrap_or(0))
+    let word = |at| u32_at(BIG_ENDIAN, header, at).unwrap_or(0);
+    [word(0), word(4), word(8), word(12)]
 }
 
 impl Records {

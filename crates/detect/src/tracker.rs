@@ -87,7 +87,7 @@ impl Tracker {
     fn place(&mut self, key: &FlowKey, now: i64) -> u32 {
         let holds = |slot: u32| self.keys.get(slot as usize) == Some(key);
         if !holds(self.last) {
-            let cell = cell_of(key);
+            let cell = (key.rough_hash() >> (64 - CELL_BITS)) as usize;
             let slot = self.cells[cell];
             self.last = if holds(slot) {
                 slot
@@ -173,13 +173,4 @@ impl Tracker {
         self.done.sort_by_key(|f| (f.first_ns, f.flow));
         self.done
     }
-}
-
-/// One multiplication; the address bits that differ are the lower ones mostly.
-#[inline]
-fn cell_of(key: &FlowKey) -> usize {
-    let (low, high) = (key.low.addr as u64, key.high.addr as u64);
-    let ports = u64::from(key.low.port) << 16 | u64::from(key.high.port);
-    let mixed = (low ^ high.rotate_left(32) ^ ports).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> (64 - CELL_BITS)) as usize
 }

@@ -1,59 +1,57 @@
-//! The packets of one block, parsed and sorted into shards.
+//! The packets of one block, parsed once and told apart by shard.
 
 use inorder_capture::Block;
-use inorder_wire::{Dir, FlowKey, Numbered, Packet, Segment, StreamKey};
+use inorder_wire::{Other, Packet, parse_into};
 
 use super::{NUMBERED_SHARD, SHARDS, Sink, Tally, shard_of};
 
-/// What one shard gets from one block; reused, so that nothing is allocated in the long run.
-#[derive(Default)]
-pub struct Batch {
-    tcp: Vec<(FlowKey, Dir, Segment)>,
-    numbered: Vec<(StreamKey, Numbered)>,
+/// What became of a block's frames; reused, so that nothing is allocated in the long run.
+///
+/// Packets stay where they were parsed, in the order of the capture: they are too large to be
+/// moved for less than it costs to parse them. A shard is a list of places.
+#[derive(Clone, Default)]
+pub struct Parsed {
+    /// Never shortened: what is there is written over.
+    packets: Vec<Packet>,
+    shards: [Vec<u32>; SHARDS],
 }
 
-impl Batch {
-    /// Hands everything to `sink` and empties the batch.
-    pub fn drain(&mut self, sink: &mut impl Sink) {
-        for (key, dir, segment) in &self.tcp {
-            sink.tcp(key, *dir, segment);
+impl Parsed {
+    /// Parses the frames of `block`; `frames_before` is added to frame numbers.
+    pub fn read(&mut self, block: &Block, frames_before: u64) -> Tally {
+        let mut tally = Tally::default();
+        self.shards.iter_mut().for_each(Vec::clear);
+        if self.packets.len() < block.len() {
+            self.packets
+                .resize(block.len(), Packet::Other(Other::NotIp));
         }
-        for (key, packet) in &self.numbered {
-            sink.numbered(*key, packet);
-        }
-        self.clear();
-    }
-
-    fn clear(&mut self) {
-        self.tcp.clear();
-        self.numbered.clear();
-    }
-
-    /// True without packets.
-    pub fn is_empty(&self) -> bool {
-        self.tcp.is_empty() && self.numbered.is_empty()
-    }
-}
-
-/// A batch for each shard.
-pub type Batches = [Batch; SHARDS];
-
-/// Parses the frames of `block` into `batches`; `frames_before` is added to frame numbers.
-pub fn parse(block: &Block, frames_before: u64, batches: &mut Batches) -> Tally {
-    let mut tally = Tally::default();
-    for mut frame in block.frames() {
-        tally.frame(&frame);
-        frame.number += frames_before;
-        match &inorder_wire::parse(&frame) {
-            Packet::Tcp(key, dir, segment) => {
-                let shard = shard_of(key);
-                batches[shard].tcp.push((*key, *dir, *segment));
+        for ((mut frame, packet), place) in block.frames().zip(&mut self.packets).zip(0..) {
+            tally.frame(&frame);
+            frame.number += frames_before;
+            parse_into(&frame, packet);
+            match packet {
+                Packet::Tcp(key, ..) => self.shards[shard_of(key)].push(place),
+                Packet::Numbered(..) => self.shards[NUMBERED_SHARD].push(place),
+                Packet::Other(reason) => tally.skip(*reason),
             }
-            Packet::Numbered(key, packet) => {
-                batches[NUMBERED_SHARD].numbered.push((*key, *packet));
+        }
+        tally
+    }
+
+    /// Hands the packets of a shard to `sink`.
+    pub fn hand_over(&self, shard: usize, sink: &mut impl Sink) {
+        let places = self.shards.get(shard).map_or(&[][..], Vec::as_slice);
+        for &place in places {
+            match self.packets.get(place as usize) {
+                Some(Packet::Tcp(key, dir, segment)) => sink.tcp(key, *dir, segment),
+                Some(Packet::Numbered(key, packet)) => sink.numbered(*key, packet),
+                _ => {}
             }
-            Packet::Other(reason) => tally.skip(*reason),
         }
     }
-    tally
+
+    /// True when a shard has no packets.
+    pub fn is_empty(&self, shard: usize) -> bool {
+        self.shards.get(shard).is_none_or(Vec::is_empty)
+    }
 }

@@ -75,8 +75,8 @@ pub fn run<S: Sink>(
 /// The shard of a connection.
 #[inline]
 pub fn shard_of(key: &FlowKey) -> usize {
-    // The consumer's own hash table uses the low and the highest bits; these are neither.
-    (key.hash64() >> 40) as usize % TCP_SHARDS
+    // The consumer looks connections up by the highest bits; these are others.
+    (key.rough_hash() >> 40) as usize % TCP_SHARDS
 }
 
 /// True when the user asked to stop.

@@ -1,15 +1,15 @@
 //! Several threads: whoever is idle takes the next piece of work.
 //!
 //! Consuming comes first, so that little waits in memory; reading ahead is limited by the
-//! number of block buffers. Within a shard, blocks are consumed in order: a shard's next batch
-//! is taken only when it is that block's turn and no other thread works on the shard.
+//! number of block buffers. Within a shard, blocks are consumed in order: a shard's next packets
+//! are taken only when it is that block's turn and no other thread works on the shard.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use inorder_capture::Block;
 
-use super::batch::{Batch, Batches, parse};
+use super::batch::Parsed;
 use super::{Reader, SHARDS, Sink, Tally};
 
 /// Block buffers, at most; reading waits when all are in use.
@@ -46,15 +46,15 @@ struct Team<'t, 'r, S> {
 /// A piece of work, with the buffers it needs.
 enum Task {
     Read(Box<Buffers>),
-    Consume(usize, Batch),
+    Consume(usize, Arc<Parsed>),
     End,
 }
 
-/// Buffers of a block on its way from the file into batches.
+/// Buffers of a block on its way from the file to the consumers.
 #[derive(Default)]
 struct Buffers {
     block: Block,
-    batches: Batches,
+    parsed: Arc<Parsed>,
 }
 
 impl<S: Sink> Team<'_, '_, S> {
@@ -62,7 +62,7 @@ impl<S: Sink> Team<'_, '_, S> {
         loop {
             match self.next_task() {
                 Task::Read(buffers) => self.read(buffers),
-                Task::Consume(shard, batch) => self.consume(shard, batch),
+                Task::Consume(shard, parsed) => self.consume(shard, parsed),
                 Task::End => return,
             }
         }
@@ -87,17 +87,21 @@ impl<S: Sink> Team<'_, '_, S> {
         let turn = lock(&self.board).has_read(read.is_some());
         self.news.notify_all();
         if let Some(frames_before) = read {
-            let tally = parse(&buffers.block, frames_before, &mut buffers.batches);
+            // Nobody else holds it any more, so nothing is cloned.
+            let parsed = Arc::make_mut(&mut buffers.parsed);
+            let tally = parsed.read(&buffers.block, frames_before);
             lock(&self.board).has_parsed(turn, &tally, buffers);
             self.news.notify_all();
         }
     }
 
-    fn consume(&self, shard: usize, mut batch: Batch) {
+    fn consume(&self, shard: usize, parsed: Arc<Parsed>) {
         if let Some(sink) = self.sinks.get(shard) {
-            batch.drain(&mut **lock(sink));
+            parsed.hand_over(shard, &mut **lock(sink));
         }
-        lock(&self.board).has_consumed(shard, batch);
+        // Given back before the buffers can be used again.
+        drop(parsed);
+        lock(&self.board).has_consumed(shard);
         self.news.notify_all();
     }
 }
@@ -120,20 +124,18 @@ struct Board {
         reason = "boxes travel between queues, buffers stay in place"
     )]
     free: Vec<Box<Buffers>>,
-    /// Parsed blocks whose batches were not all consumed, the oldest first; `None` while a
+    /// Parsed blocks that not all shards have consumed, the oldest first; `None` while a
     /// block is being parsed.
     parsed: VecDeque<Option<Waiting>>,
     /// Number of the oldest block in `parsed`.
     oldest: u64,
     shards: [Shard; SHARDS],
-    /// Empty batches to replace those taken away.
-    spare: Vec<Batch>,
 }
 
 /// A parsed block.
 struct Waiting {
     buffers: Box<Buffers>,
-    /// Batches that are not consumed yet.
+    /// Shards that have not consumed it yet.
     left: usize,
 }
 
@@ -157,13 +159,12 @@ impl Board {
             parsed: VecDeque::new(),
             oldest: 0,
             shards: [Shard::default(); SHARDS],
-            spare: Vec::new(),
         }
     }
 
     /// The most urgent work that can be done now.
     fn take(&mut self) -> Option<Task> {
-        if let Some(task) = self.take_batch() {
+        if let Some(task) = self.take_packets() {
             return Some(task);
         }
         if !self.at_end
@@ -184,31 +185,30 @@ impl Board {
         })
     }
 
-    /// The oldest batch that may be consumed now; empty ones are passed over.
-    fn take_batch(&mut self) -> Option<Task> {
+    /// The oldest packets that a shard may consume now; blocks without any are passed over.
+    fn take_packets(&mut self) -> Option<Task> {
         for shard in 0..SHARDS {
             if self.shards[shard].busy {
                 continue;
             }
-            while let Some(batch) = self.batch_of(shard) {
-                if batch.is_empty() {
+            while let Some(parsed) = self.next_of(shard) {
+                if parsed.is_empty(shard) {
                     self.step(shard);
                     continue;
                 }
-                let spare = self.spare.pop().unwrap_or_default();
-                let batch = self.batch_of(shard).map(|b| std::mem::replace(b, spare))?;
+                let parsed = Arc::clone(parsed);
                 self.shards[shard].busy = true;
-                return Some(Task::Consume(shard, batch));
+                return Some(Task::Consume(shard, parsed));
             }
         }
         None
     }
 
-    /// The batch that is next in turn for a shard, if its block is parsed.
-    fn batch_of(&mut self, shard: usize) -> Option<&mut Batch> {
+    /// The block that is next in turn for a shard, if it is parsed.
+    fn next_of(&self, shard: usize) -> Option<&Arc<Parsed>> {
         let place = self.shards[shard].next_block.checked_sub(self.oldest)?;
-        let waiting = self.parsed.get_mut(usize::try_from(place).ok()?)?;
-        waiting.as_mut().map(|w| &mut w.buffers.batches[shard])
+        let waiting = self.parsed.get(usize::try_from(place).ok()?)?;
+        waiting.as_ref().map(|w| &w.buffers.parsed)
     }
 
     /// A shard is done with its block; buffers of blocks that all shards are done with come free.
@@ -251,9 +251,8 @@ impl Board {
         }
     }
 
-    fn has_consumed(&mut self, shard: usize, batch: Batch) {
+    fn has_consumed(&mut self, shard: usize) {
         self.shards[shard].busy = false;
-        self.spare.push(batch);
         self.step(shard);
     }
 }
