@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::CaptureError;
 use inorder_detect::{Config, PeerRecorder, Streams, Tracker};
-use inorder_report::{Analysis, PeerComparison, StreamReport};
+use inorder_report::{Analysis, PeerComparison};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::{self, Progress, Sink};
@@ -143,9 +143,9 @@ impl Detector {
         analysis.flows.extend(flows);
         let left_out = self.streams.left_out();
         // One packet has no order.
-        let streams = self.streams.finish();
-        let followed = streams.iter().filter(|s| s.received + s.duplicates > 1);
-        analysis.streams.extend(followed.map(StreamReport::from));
+        let streams = self.streams.finish().into_iter();
+        let ordered = streams.filter(|s| s.received + s.duplicates > 1);
+        analysis.streams.extend(ordered);
         if left_out > 0 {
             analysis.warnings.push(format!(
                 "too many numbered streams: {left_out} packets belong to streams not followed"

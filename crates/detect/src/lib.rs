@@ -28,3 +28,7 @@ pub use result::*;
 pub use streams::Streams;
 pub use tracker::Tracker;
 pub use what_if::{DataArrival, what_if};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,8 +1,7 @@
 //! What an analysis of one capture found: the input of every writer in this crate.
 
-use std::net::SocketAddr;
-
 use inorder_detect::FlowReport;
+pub use inorder_detect::StreamReport;
 
 use crate::peer::PeerComparison;
 
@@ -37,60 +36,6 @@ impl Analysis {
     /// Time from first to last frame, nanoseconds.
     pub fn duration_ns(&self) -> i64 {
         self.last_ns.saturating_sub(self.first_ns)
-    }
-}
-
-/// Arrival order of one stream whose packets carry numbers of their own (RTP, ESP, ...).
-#[derive(Clone, PartialEq, Debug)]
-pub struct StreamReport {
-    /// Short name of the service: `rtp`, `esp`, ...
-    pub service: String,
-    /// Source; port 0 where the protocol has none.
-    pub src: SocketAddr,
-    /// Destination.
-    pub dst: SocketAddr,
-    /// SSRC, SPI, receiver index, echo identifier or GRE key.
-    pub id: u32,
-    /// Packets received, duplicates not counted.
-    pub received: u64,
-    /// Of these, reordered (RFC 4737 section 3).
-    pub reordered: u64,
-    /// `reordered / received` (RFC 4737 section 4.1); 0 when nothing was received.
-    pub ratio: f64,
-    /// Greatest extent (RFC 4737 section 4.2), packets.
-    pub max_extent: u64,
-    /// Mean extent of the reordered packets, packets.
-    pub mean_extent: f64,
-    /// Greatest late time (RFC 4737 section 4.3), nanoseconds.
-    pub max_late_ns: i64,
-    /// Packets that arrived more than once.
-    pub duplicates: u64,
-    /// Numbers that never arrived.
-    pub missing: u64,
-    /// Sum of |displacement| x density of the reorder density (RFC 5236).
-    pub mean_displacement: f64,
-    /// Entropy of the reorder density, natural logarithm.
-    pub entropy: f64,
-}
-
-impl From<&inorder_detect::StreamReport> for StreamReport {
-    fn from(s: &inorder_detect::StreamReport) -> Self {
-        StreamReport {
-            service: s.service.name().to_owned(),
-            src: s.src,
-            dst: s.dst,
-            id: s.id,
-            received: s.received,
-            reordered: s.reordered,
-            ratio: s.ratio,
-            max_extent: s.max_extent,
-            mean_extent: s.mean_extent,
-            max_late_ns: s.max_late_ns,
-            duplicates: s.duplicates,
-            missing: s.missing,
-            mean_displacement: s.mean_displacement,
-            entropy: s.entropy,
-        }
     }
 }
 

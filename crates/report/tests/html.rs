@@ -7,7 +7,6 @@ use inorder_report::html::{self, Page};
 fn page(file: &str, charts: bool) -> String {
     let mut analysis = sample::analysis(file, 3);
     analysis.warnings.push(format!("{file} is odd"));
-    analysis.streams[0].service = file.to_owned();
     let mut out = Vec::new();
     let page = Page { top: 20, charts };
     html::write(&mut out, &[analysis], &page).unwrap();

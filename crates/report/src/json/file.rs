@@ -77,7 +77,7 @@ struct Stream<'a> {
 impl<'a> Stream<'a> {
     fn of(stream: &'a StreamReport) -> Self {
         Stream {
-            service: &stream.service,
+            service: stream.service.name(),
             src: stream.src.to_string(),
             dst: stream.dst.to_string(),
             id: stream.id,

@@ -105,7 +105,7 @@ pub(crate) fn stream_name(stream: &StreamReport) -> String {
         0 => addr.ip().to_string(),
         _ => addr.to_string(),
     };
-    let service = printable(&stream.service);
+    let service = stream.service.name();
     format!(
         "{service} {}->{} id {:#x}",
         end(stream.src),

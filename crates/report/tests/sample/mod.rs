@@ -2,6 +2,7 @@
 //! Not a measurement: the numbers only need the right shape.
 #![allow(dead_code)]
 
+use inorder_wire::Service;
 use std::net::SocketAddr;
 
 use inorder_detect::{
@@ -49,7 +50,7 @@ pub fn analysis(file: &str, quiet: u16) -> Analysis {
         skipped: vec![("not IP".to_owned(), 12), ("fragment".to_owned(), 3)],
         warnings: vec!["the last block is cut off after 25,800 frames".to_owned()],
         flows,
-        streams: vec![stream("rtp", 12), stream("icmp-echo", 0)],
+        streams: vec![stream(Service::Rtp, 12), stream(Service::IcmpEcho, 0)],
         peer: Some(peer()),
     }
 }
@@ -296,9 +297,12 @@ fn what_if() -> Vec<WhatIf> {
     rows
 }
 
-fn stream(service: &str, reordered: u64) -> StreamReport {
+fn stream(service: Service, reordered: u64) -> StreamReport {
     StreamReport {
-        service: service.to_owned(),
+        service,
+        overlay: 0,
+        first_ns: 0,
+        last_ns: 5_000_000_000,
         src: SocketAddr::from(([10, 1, 0, 9], 4_000)),
         dst: SocketAddr::from(([192, 0, 2, 18], if reordered > 0 { 4_002 } else { 0 })),
         id: 0xbeef,

@@ -1,0 +1,82 @@
+//! The end of a flow, and of what is remembered of it: final verdicts.
+
+use super::filled::Filled;
+use super::{Sender, SenderEnd};
+use crate::collect::Basis;
+use crate::result::{Evidence, Reason, Verdict};
+
+impl Sender {
+    /// Final verdict on a segment that a retransmission filled: no original came.
+    pub(super) fn close(&mut self, f: &Filled) {
+        if f.original_in {
+            return;
+        }
+        self.needed += u64::from(f.copies.count);
+        self.recoveries
+            .resolve(f.copies.phase, Verdict::Needed, f.copies.count);
+        let evidence = if self.options.timestamps {
+            Evidence::Timestamps
+        } else {
+            Evidence::Sack
+        };
+        let basis = if self.dsack_seen || self.options.timestamps {
+            Basis::certain(evidence)
+        } else {
+            Basis::certain(evidence).weaker(Reason::WhichCopy)
+        };
+        self.collector.lost(f.place, basis);
+    }
+
+    /// The end of the capture or of the connection.
+    pub(crate) fn finish(mut self) -> SenderEnd {
+        let mut rest = Vec::new();
+        self.queue.flush(|ack| rest.push(ack));
+        for ack in &rest {
+            self.process(ack);
+        }
+        self.settle(i64::MAX);
+        let undecided = self.board.iter().filter(|s| !s.reported).count() as u64;
+        self.settle_list();
+        while let Some(f) = self.filled.pop() {
+            self.close(&f);
+        }
+        let rough = self.without_sack();
+        SenderEnd {
+            collector: self.collector,
+            recoveries: self.recoveries.finish(),
+            list: self.list,
+            data_packets: self.data_packets,
+            data_bytes: self.data_bytes,
+            retransmissions: self.retransmissions,
+            needed: self.needed,
+            spurious: self.spurious,
+            undecided,
+            missing: self.missing,
+            acks: self.queue.seen,
+            acks_reordered: self.queue.reordered,
+            acks_missing: self.queue.missing,
+            min_rtt: self.min_rtt,
+            rough,
+            sack: self.sack_seen || self.options.sack == Some(true),
+        }
+    }
+
+    fn settle_list(&mut self) {
+        let mut list = std::mem::take(&mut self.list);
+        for r in list.iter_mut().filter(|r| r.verdict == Verdict::Ambiguous) {
+            let start = r.seq_offset as i64;
+            let open = start >= self.una
+                && self
+                    .board
+                    .get(self.board.find(start))
+                    .is_none_or(|s| !s.reported);
+            r.verdict = match self.filled.covering(start) {
+                Some(f) if f.original_in => Verdict::Spurious,
+                Some(_) => Verdict::Needed,
+                None if open => Verdict::Ambiguous,
+                None => Verdict::Spurious,
+            };
+        }
+        self.list = list;
+    }
+}

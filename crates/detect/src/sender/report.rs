@@ -1,0 +1,168 @@
+//! What an ACK reports: which segments for the first time, and in which order they came.
+
+use inorder_wire::Segment;
+
+use super::acks::Ack;
+use super::{FEW, Report, Sender};
+use crate::result::Reason;
+
+impl Sender {
+    pub(super) fn process_with_sack(&mut self, ack: &Ack, number: i64) {
+        let dsack = self.dsack(&ack.seg, number);
+        let had_hole = !self.ranges.is_empty();
+        let full = self.ranges.len() > if self.options.timestamps { 3 } else { 4 };
+        let advanced = number > self.una;
+        self.reports.clear();
+        if advanced {
+            self.pop_acked(number);
+        }
+        let covered = self.reports.len();
+        self.report_blocks(&ack.seg, dsack.is_some());
+        let reported = self.reports.len();
+        if full {
+            // What the blocks had no room for shows only now.
+            for report in self.reports.iter_mut().take(covered).skip(1) {
+                report.unsure = Some(Reason::BlockLimit);
+            }
+        }
+        self.put_in_order(ack, covered, had_hole);
+        let reports = std::mem::take(&mut self.reports);
+        for report in &reports {
+            self.arrived(report, ack, had_hole);
+        }
+        self.reports = reports;
+        if let Some((left, right)) = dsack {
+            self.duplicate(left, right, ack);
+        } else if !advanced {
+            self.bare(ack, reported);
+            if let Some(last) = self.last.filter(|_| reported > 1 && ack.missing == 0) {
+                self.compression.push(ack.seg.ts_ns - last.ts_ns);
+            }
+            self.compressing = reported > 1;
+        }
+    }
+
+    pub(super) fn pop_acked(&mut self, number: i64) {
+        while let Some((sent, copies)) = self.board.pop_acked(number) {
+            if !sent.reported {
+                self.reports.push(Report {
+                    sent,
+                    copies,
+                    unsure: None,
+                    left_edge: false,
+                });
+            }
+        }
+        self.una = number;
+        self.ranges.drop_below(number);
+    }
+
+    /// The duplicate a first block reports (RFC 2883 section 4). All of it must have been
+    /// acknowledged before: some stacks put what has just moved the left edge first, which
+    /// RFC 2018 section 4 tells them not to.
+    fn dsack(&self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
+        let block = |i: usize| {
+            let &(l, r) = seg.sack_blocks().get(i)?;
+            let (l, r) = (self.unwrap.offset(l), self.unwrap.offset(r));
+            (l < r).then_some((l, r))
+        };
+        let first = block(0)?;
+        let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
+        let below = first.1 <= number.min(self.una);
+        (below || block(1).is_some_and(inside)).then_some(first)
+    }
+
+    /// Collects newly SACKed segments in ascending order, with one exception: the block listed
+    /// first changed last (RFC 2018 section 4), so if it lies below another that grew, its
+    /// segments came last if they are few. Of many one did, and the lowest is the likeliest.
+    fn report_blocks(&mut self, seg: &Segment, skip_first: bool) {
+        let from = self.reports.len();
+        self.block_mark = from;
+        for i in (usize::from(skip_first)..seg.sack_blocks().len()).rev() {
+            if i == usize::from(skip_first) {
+                self.block_mark = self.reports.len();
+            }
+            let (left, right) = seg.sack[i];
+            let (left, right) = (self.unwrap.offset(left), self.unwrap.offset(right));
+            let (left, right) = (left.max(self.una), right.min(self.highest));
+            if left >= right {
+                continue;
+            }
+            self.news.clear();
+            let whole = self.ranges.add(left, right, &mut self.news);
+            for n in 0..self.news.len() {
+                self.report_range(self.news[n].0, whole);
+            }
+        }
+        self.ascend(from);
+    }
+
+    fn ascend(&mut self, from: usize) {
+        let mark = self.block_mark.clamp(from, self.reports.len());
+        let first = self.reports.get(mark).map(|r| r.sent.start);
+        let newest = self.reports.len() - mark;
+        let reports = &mut self.reports[from..];
+        let highest = reports[..mark - from].iter().map(|r| r.sent.start).max();
+        reports.sort_unstable_by_key(|r| r.sent.start);
+        if let (Some(first), Some(highest)) = (first, highest)
+            && first < highest
+            && let Some(i) = reports.iter().position(|r| r.sent.start == first)
+        {
+            reports[i..].rotate_left(if newest <= FEW { newest } else { 1 });
+        }
+    }
+
+    /// Reports the segments from the one at `from` on that lie inside `whole`, all of which has
+    /// been SACKed. What the receiver got may be cut differently from what was captured.
+    fn report_range(&mut self, from: i64, whole: (i64, i64)) {
+        let mut i = self.board.find(from);
+        while let Some(s) = self.board.get(i) {
+            if s.end() > whole.1 {
+                break;
+            }
+            if !s.reported
+                && s.start >= whole.0
+                && let Some((sent, copies)) = self.board.report(i)
+            {
+                self.reports.push(Report {
+                    sent,
+                    copies,
+                    unsure: None,
+                    left_edge: false,
+                });
+            }
+            i += 1;
+        }
+    }
+
+    /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
+    ///
+    /// With a hole outstanding an arrival at the left edge is acknowledged at once, so it came
+    /// last; the rest is what SACK compression hides (Linux `tcp_comp_sack_*`), in no known order.
+    fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
+        let n = self.reports.len();
+        if covered > 0 {
+            self.reports[0].left_edge = true;
+        }
+        let sacked = n - covered;
+        let several = if had_hole { n > 1 } else { sacked > 1 };
+        if !several {
+            return;
+        }
+        let reason = if ack.missing > 0 {
+            Reason::AcksMissing
+        } else {
+            Reason::AckCompression
+        };
+        let from = if had_hole { 0 } else { covered };
+        for report in &mut self.reports[from..] {
+            report.unsure = report.unsure.or(Some(reason));
+        }
+        if had_hole && covered > 0 {
+            self.reports.rotate_left(1);
+            if ack.missing == 0 {
+                self.reports[n - 1].unsure = None;
+            }
+        }
+    }
+}
