@@ -70,7 +70,6 @@ pub(crate) struct Arrival {
     list: Vec<Retransmission>,
     retransmissions: u64,
     spurious: u64,
-    usual_ns: Option<i64>,
     last_ns: i64,
 }
 
@@ -97,7 +96,6 @@ impl Arrival {
             list: Vec::new(),
             retransmissions: 0,
             spurious: 0,
-            usual_ns: None,
             last_ns: i64::MIN,
         }
     }
@@ -267,7 +265,6 @@ impl Arrival {
             timestamps: cx.timestamps,
             to_sender_ns: cx.to_sender_ns,
             news_ns: news_ns.max(hole.opened_ns),
-            usual_ns: self.usual_ns,
         }
     }
 
@@ -278,9 +275,9 @@ impl Arrival {
         if fill.copies == 0 || !fill.ambiguous {
             return told;
         }
-        // Two copies and no mark on either: the one whose delay is like that of clear
-        // retransmissions is the retransmission. The other is the original.
-        let Some(usual) = self.usual_ns.or(cx.to_sender_ns) else {
+        // Two copies and no mark on either: the one that comes nearest to a round trip
+        // after the news is the retransmission. The other is the original.
+        let Some(usual) = cx.to_sender_ns else {
             return told;
         };
         let (first, second) = (fill.at_ns - means.news_ns, seg.ts_ns - means.news_ns);

@@ -144,8 +144,6 @@ pub(crate) struct Means {
     pub(crate) to_sender_ns: Option<i64>,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
-    /// Delay of clear retransmissions after the news, nanoseconds.
-    pub(crate) usual_ns: Option<i64>,
 }
 
 /// Tells whether `seg` is an original, given the transmission of higher data that opened its hole.
@@ -214,9 +212,8 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::certain(evidence));
     }
-    let usual = means.usual_ns.unwrap_or(rtt);
-    if elapsed > 3 * usual {
-        // Later than retransmissions of this flow come; a time-out would be later still.
+    if elapsed > 3 * rtt {
+        // Later than a prompt retransmission comes; a time-out would be later still.
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
     Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy))

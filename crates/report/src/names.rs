@@ -43,7 +43,6 @@ names!(Reason {
     WhichCopy => "which-copy",
     NoSack => "no-sack",
     LoneCopy => "lone-copy",
-    CaptureGap => "capture-gap",
     CoarseClock => "coarse-clock",
 });
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });

@@ -63,8 +63,6 @@ pub enum Reason {
     NoSack,
     /// Neither timestamps nor IP identification tell original from retransmission.
     LoneCopy,
-    /// The capture misses packets around this place.
-    CaptureGap,
     /// Timestamps tick slower than the round trip.
     CoarseClock,
 }
