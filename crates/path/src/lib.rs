@@ -1,0 +1,1 @@
+//! What a network does to packets, one impairment a file, in simulated and in real time.

@@ -1,0 +1,1 @@
+//! Coloured timed Petri nets: simulation, exact solutions, invariants, PNML.

@@ -1,0 +1,179 @@
+//! Congestion control: how large the window is.
+//!
+//! One algorithm a file, behind [`CongestionControl`]; [`REGISTRY`] names them all. The window is counted in
+//! segments, as Linux counts it, because every algorithm here is published or deployed in that unit. An
+//! algorithm sees acknowledgements and losses and changes a [`Window`]; what is sent, and what is taken for
+//! lost, is decided elsewhere. An endpoint takes any `Box<dyn CongestionControl>`, so one made outside this
+//! crate needs no entry here.
+
+use std::fmt::Debug;
+
+/// Nanoseconds since the start of the run.
+pub type Nanos = u64;
+
+/// The sender's window, in segments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: u32,
+    /// Slow-start threshold; `u32::MAX` until the first loss.
+    pub ssthresh: u32,
+    /// Segments acknowledged since `cwnd` last grew in congestion avoidance (Linux `snd_cwnd_cnt`).
+    pub count: u32,
+    /// Upper bound of `cwnd`.
+    pub clamp: u32,
+}
+
+impl Window {
+    /// A fresh window of `initial` segments.
+    pub fn new(initial: u32) -> Self {
+        Self {
+            cwnd: initial,
+            ssthresh: u32::MAX,
+            count: 0,
+            clamp: u32::MAX,
+        }
+    }
+
+    /// `cwnd < ssthresh`.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start (RFC 5681 section 3.1, one segment for each segment acknowledged): grows up to `ssthresh`
+    /// and returns how many of `acked` are left for congestion avoidance.
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let room = self.ssthresh.saturating_sub(self.cwnd).min(acked);
+        self.cwnd = self.cwnd.saturating_add(room).min(self.clamp);
+        acked - room
+    }
+
+    /// Additive increase: one segment per `per` segments acknowledged. `per` of `cwnd` is Reno's.
+    pub fn additive_increase(&mut self, per: u32, acked: u32) {
+        let per = per.max(1);
+        // Credit gathered under a larger `per` must not turn into a burst.
+        if self.count >= per {
+            self.count = 0;
+            self.cwnd = self.cwnd.saturating_add(1);
+        }
+        self.count = self.count.saturating_add(acked);
+        if self.count >= per {
+            let steps = self.count / per;
+            self.count -= steps * per;
+            self.cwnd = self.cwnd.saturating_add(steps);
+        }
+        self.cwnd = self.cwnd.min(self.clamp);
+    }
+}
+
+/// What an acknowledgement of new data tells the algorithm.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AckEvent {
+    /// Time of arrival.
+    pub now: Nanos,
+    /// Segments newly acknowledged, cumulatively or by SACK.
+    pub acked: u32,
+    /// Segments outstanding before this acknowledgement (sent, neither acknowledged nor taken for lost).
+    pub in_flight: u32,
+    /// Bytes newly acknowledged cumulatively.
+    pub acked_bytes: u64,
+    /// True if the window, not the application or the receiver, limited sending.
+    pub cwnd_limited: bool,
+    /// Round-trip time measured by this acknowledgement (never of a retransmitted segment unless timestamps
+    /// tell them apart).
+    pub rtt: Option<Nanos>,
+    /// Smoothed round-trip time, 0 before the first measurement (RFC 6298).
+    pub srtt: Nanos,
+    /// Smallest round-trip time of the connection; 0 before the first measurement.
+    pub min_rtt: Nanos,
+    /// Stream offset of the first unacknowledged byte after this acknowledgement.
+    pub snd_una: u64,
+    /// Stream offset of the next byte to be sent for the first time.
+    pub snd_nxt: u64,
+    /// Sender maximum segment size, bytes of payload.
+    pub mss: u32,
+}
+
+/// A moment at which the window must shrink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LossEvent {
+    /// Time of the decision.
+    pub now: Nanos,
+    /// Segments outstanding.
+    pub in_flight: u32,
+    /// True for an expired retransmission timer, false for fast retransmit.
+    pub timeout: bool,
+}
+
+/// What else happens to the connection (Linux `set_state` and `cwnd_event`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A duplicate acknowledgement, or one with SACK news only.
+    DupAck,
+    /// Fast recovery begins; the window has been cut.
+    RecoveryStart,
+    /// Fast recovery ends with everything outstanding at its start acknowledged.
+    RecoveryEnd,
+    /// The retransmission timer expired; the window has been cut to one segment.
+    Timeout,
+    /// The last reduction turned out to be needless and was taken back.
+    Undo,
+    /// Sending starts with nothing in flight after having been idle for `ns`.
+    Restart {
+        /// Time since the last transmission.
+        ns: Nanos,
+    },
+}
+
+/// An algorithm of congestion control.
+pub trait CongestionControl: Debug + Send {
+    /// Its name in [`REGISTRY`], scenario files and results.
+    fn name(&self) -> &'static str;
+
+    /// Called once, when the connection is established.
+    fn start(&mut self, _window: &mut Window, _now: Nanos) {}
+
+    /// Every acknowledgement of new data, also during recovery: for algorithms that measure.
+    fn measure(&mut self, _window: &Window, _ack: &AckEvent) {}
+
+    /// An acknowledgement of new data outside recovery: grow the window. Not called while the application or
+    /// the receiver limits sending.
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent);
+
+    /// The new slow-start threshold after a loss. `window` still holds the values before it; the caller sets
+    /// the window itself.
+    fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32;
+
+    /// The window to return to when a reduction proves needless. Linux's default: at least what the
+    /// reduction, if it was to a half, started from.
+    fn undo_cwnd(&mut self, window: &Window) -> u32 {
+        window.cwnd.max(window.ssthresh.saturating_mul(2))
+    }
+
+    /// Anything else that happens; `window` may be changed (Westwood+ and Compound do).
+    fn event(&mut self, _window: &mut Window, _event: Event, _now: Nanos) {}
+
+    /// Further values worth tracing, as (name, value): the delay window of Compound, the origin of CUBIC.
+    fn trace(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+/// An algorithm people can ask for by name.
+#[derive(Debug)]
+pub struct Entry {
+    /// Name in scenario files: lower case.
+    pub name: &'static str,
+    /// One line for help texts.
+    pub about: &'static str,
+    /// RFC, paper or kernel version it follows.
+    pub source: &'static str,
+    /// Makes a fresh one.
+    pub build: fn() -> Box<dyn CongestionControl>,
+}
+
+/// All algorithms of this crate.
+pub static REGISTRY: &[Entry] = &[];
+
+/// The entry called `name`.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    REGISTRY.iter().find(|entry| entry.name == name)
+}
