@@ -1,1 +1,3 @@
 //! Coloured timed Petri nets: simulation, exact solutions, invariants, PNML.
+
+pub mod net;

@@ -1,0 +1,392 @@
+//! Place/transition and generalised stochastic Petri nets as plain data.
+//!
+//! A [`Net`] says what there is and decides nothing: places with tokens and capacities, transitions with their
+//! timing, arcs. Everything in this crate that works on such nets starts here: the text and PNML readers make
+//! one, [`Net::validate`] refuses one that cannot mean anything, simulation and analysis run one.
+//!
+//! # Meaning
+//!
+//! A transition is *enabled* in a marking when every input and read place holds at least the arc's
+//! multiplicity, every inhibitor place holds fewer, and no place would hold more than its capacity after the
+//! firing. Firing takes the input tokens, then empties the reset places, then gives the output tokens
+//! (R. David and H. Alla, "Discrete, Continuous, and Hybrid Petri Nets", 2010, ch. 1 and 2).
+//!
+//! Immediate transitions fire before any timed one, the highest priority first; among enabled ones of one
+//! priority the choice is random in proportion to the weights (M. Ajmone Marsan, G. Conte, G. Balbo, "A class of
+//! generalized stochastic Petri nets for the performance evaluation of multiprocessor systems", ACM TOCS 2(2),
+//! 1984). Timed transitions race, each keeping its clock as long as it stays enabled.
+//!
+//! Times are in a unit of the modeller's choice, rates per that unit.
+
+mod marking;
+mod problem;
+mod validate;
+mod zero_time;
+
+pub use marking::Marking;
+pub use problem::{NetError, Problem};
+
+/// Where something was written: a 1-based line of the file, or 0 for what was made in Rust.
+pub type Line = u32;
+
+/// A place, by its index in [`Net::places`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceId(pub usize);
+
+/// A transition, by its index in [`Net::transitions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransitionId(pub usize);
+
+/// A place/transition or generalised stochastic Petri net.
+///
+/// ```
+/// use inorder_petri::net::{Net, Place, Servers, Timing, Transition};
+///
+/// // M/M/2/5: at most five customers, two servers.
+/// let mut net = Net::new("mm25");
+/// let room = net.add_place(Place::new("room", 5));
+/// let queue = net.add_place(Place::new("queue", 0));
+/// net.add_transition(Transition::new("arrive", Timing::exponential(1.5)).input(room, 1).output(queue, 1));
+/// net.add_transition(
+///     Transition::new("serve", Timing::exponential(1.0))
+///         .servers(Servers::Multiple(2))
+///         .input(queue, 1)
+///         .output(room, 1),
+/// );
+/// net.validate()?;
+/// # Ok::<(), inorder_petri::net::NetError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Net {
+    /// What the net is called; may be empty.
+    pub name: String,
+    /// The places, in the order of the file.
+    pub places: Vec<Place>,
+    /// The transitions, in the order of the file, each with its arcs.
+    pub transitions: Vec<Transition>,
+}
+
+/// A place of indistinguishable tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Its name, unique among places and transitions.
+    pub name: String,
+    /// Tokens at the start.
+    pub tokens: u32,
+    /// The most tokens it may hold; `None` for no limit.
+    pub capacity: Option<u32>,
+    /// Where it was written.
+    pub line: Line,
+}
+
+/// A transition and its arcs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// Its name, unique among places and transitions.
+    pub name: String,
+    /// When it fires once enabled.
+    pub timing: Timing,
+    /// How many firings may be under way at once; only for timed transitions.
+    pub servers: Servers,
+    /// Its arcs, in the order of the file.
+    pub arcs: Vec<Arc>,
+    /// Where it was written.
+    pub line: Line,
+}
+
+/// An arc between a transition and a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arc {
+    /// What it does.
+    pub kind: ArcKind,
+    /// The place at its other end.
+    pub place: PlaceId,
+    /// Tokens taken, given, asked for, or (inhibitor) from how many on it forbids; 1 for reset arcs.
+    pub multiplicity: u32,
+    /// Where it was written.
+    pub line: Line,
+}
+
+/// What an arc does to its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArcKind {
+    /// Takes tokens.
+    Input,
+    /// Gives tokens.
+    Output,
+    /// Forbids firing while the place holds at least the multiplicity.
+    Inhibitor,
+    /// Asks for tokens and leaves them.
+    Read,
+    /// Empties the place.
+    Reset,
+}
+
+/// The time from enabling to firing.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Timing {
+    /// No time at all.
+    Immediate {
+        /// Higher fires first.
+        priority: u32,
+        /// Share in a random choice among equal priorities; above 0.
+        weight: f64,
+    },
+    /// Exponentially distributed.
+    Exponential {
+        /// Firings per unit of time and server; above 0.
+        rate: f64,
+    },
+    /// Always the same.
+    Deterministic {
+        /// Units of time; above 0.
+        delay: f64,
+    },
+    /// Uniformly distributed.
+    Uniform {
+        /// Least, units of time.
+        low: f64,
+        /// Most, units of time; at least `low` and above 0.
+        high: f64,
+    },
+    /// The sum of exponential stages; its mean is `stages / rate`.
+    Erlang {
+        /// Number of stages; above 0.
+        stages: u32,
+        /// Rate of each stage; above 0.
+        rate: f64,
+    },
+    /// One of a list of observed values.
+    Empirical {
+        /// The values and their chances.
+        values: Vec<Observation>,
+    },
+}
+
+/// A value of an empirical distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    /// Units of time; not below 0.
+    pub delay: f64,
+    /// Share of this value; not below 0, the sum of all above 0.
+    pub weight: f64,
+}
+
+/// How many firings of one timed transition may be under way at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Servers {
+    /// One.
+    #[default]
+    Single,
+    /// At most so many; at least 1.
+    Multiple(u32),
+    /// As many as the input tokens allow.
+    Infinite,
+}
+
+impl Net {
+    /// A net without places and transitions.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a place.
+    pub fn add_place(&mut self, place: Place) -> PlaceId {
+        self.places.push(place);
+        PlaceId(self.places.len() - 1)
+    }
+
+    /// Adds a transition.
+    pub fn add_transition(&mut self, transition: Transition) -> TransitionId {
+        self.transitions.push(transition);
+        TransitionId(self.transitions.len() - 1)
+    }
+
+    /// The place of that name.
+    pub fn place_named(&self, name: &str) -> Option<PlaceId> {
+        self.places.iter().position(|p| p.name == name).map(PlaceId)
+    }
+
+    /// The transition of that name.
+    pub fn transition_named(&self, name: &str) -> Option<TransitionId> {
+        self.transitions
+            .iter()
+            .position(|t| t.name == name)
+            .map(TransitionId)
+    }
+
+    /// Refuses a net that cannot mean anything, naming the first offender of the file.
+    pub fn validate(&self) -> Result<(), NetError> {
+        self.problems().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// The same net with every source line forgotten, for comparing nets from different files.
+    #[must_use]
+    pub fn without_lines(mut self) -> Self {
+        for place in &mut self.places {
+            place.line = 0;
+        }
+        for transition in &mut self.transitions {
+            transition.line = 0;
+            for arc in &mut transition.arcs {
+                arc.line = 0;
+            }
+        }
+        self
+    }
+}
+
+impl Place {
+    /// A place without a capacity.
+    pub fn new(name: impl Into<String>, tokens: u32) -> Self {
+        Self {
+            name: name.into(),
+            tokens,
+            capacity: None,
+            line: 0,
+        }
+    }
+
+    /// The same place holding at most `most` tokens.
+    #[must_use]
+    pub fn capacity(mut self, most: u32) -> Self {
+        self.capacity = Some(most);
+        self
+    }
+}
+
+impl Transition {
+    /// A single-server transition without arcs.
+    pub fn new(name: impl Into<String>, timing: Timing) -> Self {
+        Self {
+            name: name.into(),
+            timing,
+            servers: Servers::Single,
+            arcs: Vec::new(),
+            line: 0,
+        }
+    }
+
+    /// The same transition with these servers.
+    #[must_use]
+    pub fn servers(mut self, servers: Servers) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    /// The same transition taking `multiplicity` tokens from `place`.
+    #[must_use]
+    pub fn input(self, place: PlaceId, multiplicity: u32) -> Self {
+        self.arc(ArcKind::Input, place, multiplicity)
+    }
+
+    /// The same transition giving `multiplicity` tokens to `place`.
+    #[must_use]
+    pub fn output(self, place: PlaceId, multiplicity: u32) -> Self {
+        self.arc(ArcKind::Output, place, multiplicity)
+    }
+
+    /// The same transition, forbidden while `place` holds at least `multiplicity` tokens.
+    #[must_use]
+    pub fn inhibitor(self, place: PlaceId, multiplicity: u32) -> Self {
+        self.arc(ArcKind::Inhibitor, place, multiplicity)
+    }
+
+    /// The same transition asking for `multiplicity` tokens in `place`.
+    #[must_use]
+    pub fn read(self, place: PlaceId, multiplicity: u32) -> Self {
+        self.arc(ArcKind::Read, place, multiplicity)
+    }
+
+    /// The same transition emptying `place`.
+    #[must_use]
+    pub fn reset(self, place: PlaceId) -> Self {
+        self.arc(ArcKind::Reset, place, 1)
+    }
+
+    fn arc(mut self, kind: ArcKind, place: PlaceId, multiplicity: u32) -> Self {
+        self.arcs.push(Arc {
+            kind,
+            place,
+            multiplicity,
+            line: 0,
+        });
+        self
+    }
+
+    /// The arcs of one kind.
+    pub fn arcs_of(&self, kind: ArcKind) -> impl Iterator<Item = &Arc> {
+        self.arcs.iter().filter(move |arc| arc.kind == kind)
+    }
+
+    /// The multiplicity of the arc of one kind to `place`; 0 when there is none.
+    pub fn multiplicity(&self, kind: ArcKind, place: PlaceId) -> u32 {
+        self.arcs_of(kind)
+            .find(|arc| arc.place == place)
+            .map_or(0, |arc| arc.multiplicity)
+    }
+}
+
+impl Timing {
+    /// Immediate, with priority 1 and weight 1.
+    pub fn immediate() -> Self {
+        Self::weighted(1, 1.0)
+    }
+
+    /// Immediate, with this priority and weight.
+    pub fn weighted(priority: u32, weight: f64) -> Self {
+        Self::Immediate { priority, weight }
+    }
+
+    /// Exponential with this rate.
+    pub fn exponential(rate: f64) -> Self {
+        Self::Exponential { rate }
+    }
+
+    /// Whether it takes no time.
+    pub fn is_immediate(&self) -> bool {
+        matches!(self, Self::Immediate { .. })
+    }
+
+    /// The mean time of one firing, in the net's unit of time.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Immediate { .. } => 0.0,
+            Self::Exponential { rate } => 1.0 / rate,
+            Self::Deterministic { delay } => *delay,
+            Self::Uniform { low, high } => 0.5 * (low + high),
+            Self::Erlang { stages, rate } => f64::from(*stages) / rate,
+            Self::Empirical { values } => {
+                let total: f64 = values.iter().map(|v| v.weight).sum();
+                values.iter().map(|v| v.delay * v.weight).sum::<f64>() / total
+            }
+        }
+    }
+}
+
+impl ArcKind {
+    /// The word of the text format and of messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Inhibitor => "inhibitor",
+            Self::Read => "read",
+            Self::Reset => "reset",
+        }
+    }
+}
+
+impl Servers {
+    /// How many firings may be under way when the input tokens would allow `degree`.
+    pub fn limit(self, degree: u32) -> u32 {
+        match self {
+            Self::Single => degree.min(1),
+            Self::Multiple(most) => degree.min(most),
+            Self::Infinite => degree,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Enabling and firing of a [`Net`]: the one meaning all analyses share.
+
+use super::{ArcKind, Net, Transition, TransitionId};
+
+/// Tokens of every place, by place index.
+pub type Marking = Box<[u32]>;
+
+impl Net {
+    /// The marking the net starts in.
+    pub fn initial_marking(&self) -> Marking {
+        self.places.iter().map(|p| p.tokens).collect()
+    }
+
+    /// How many times over the input tokens of `transition` are there, 0 when it is not enabled.
+    ///
+    /// Read and inhibitor arcs and capacities are asked once, not once for each firing under way. Without input
+    /// arcs the degree is `u32::MAX`, of which a single server uses 1.
+    pub fn enabling_degree(&self, transition: TransitionId, marking: &[u32]) -> u32 {
+        let Some(t) = self.transitions.get(transition.0) else {
+            return 0;
+        };
+        let mut degree = u32::MAX;
+        for arc in &t.arcs {
+            let held = tokens(marking, arc.place.0);
+            match arc.kind {
+                ArcKind::Input => degree = degree.min(held / arc.multiplicity.max(1)),
+                ArcKind::Read if held < arc.multiplicity => return 0,
+                ArcKind::Inhibitor if held >= arc.multiplicity => return 0,
+                ArcKind::Output if !self.has_room(t, arc.place.0, held) => return 0,
+                _ => {}
+            }
+        }
+        degree
+    }
+
+    /// Whether `transition` may fire, leaving priorities aside.
+    pub fn is_enabled(&self, transition: TransitionId, marking: &[u32]) -> bool {
+        self.enabling_degree(transition, marking) > 0
+    }
+
+    /// Fires `transition`, which must be enabled. `false`, and the marking untouched, when a place would
+    /// hold more than `u32::MAX` tokens or the transition is not enabled.
+    pub fn fire(&self, transition: TransitionId, marking: &mut [u32]) -> bool {
+        if !self.is_enabled(transition, marking) {
+            return false;
+        }
+        let t = &self.transitions[transition.0];
+        if t.arcs_of(ArcKind::Output)
+            .any(|arc| after(t, arc.place.0, marking[arc.place.0]) > u64::from(u32::MAX))
+        {
+            return false;
+        }
+        apply(t, marking);
+        true
+    }
+
+    fn has_room(&self, t: &Transition, place: usize, held: u32) -> bool {
+        let capacity = self.places.get(place).and_then(|p| p.capacity);
+        capacity.is_none_or(|most| after(t, place, held) <= u64::from(most))
+    }
+}
+
+/// Tokens in `place` after firing, from `held` before; meaningful when the input tokens are there.
+fn after(t: &Transition, place: usize, held: u32) -> u64 {
+    let (mut left, mut given) = (u64::from(held), 0);
+    let mut emptied = false;
+    for arc in t.arcs.iter().filter(|arc| arc.place.0 == place) {
+        match arc.kind {
+            ArcKind::Input => left = left.saturating_sub(u64::from(arc.multiplicity)),
+            ArcKind::Output => given += u64::from(arc.multiplicity),
+            ArcKind::Reset => emptied = true,
+            ArcKind::Inhibitor | ArcKind::Read => {}
+        }
+    }
+    if emptied { given } else { left + given }
+}
+
+fn apply(t: &Transition, marking: &mut [u32]) {
+    for arc in t.arcs_of(ArcKind::Input) {
+        marking[arc.place.0] -= arc.multiplicity;
+    }
+    for arc in t.arcs_of(ArcKind::Reset) {
+        marking[arc.place.0] = 0;
+    }
+    for arc in t.arcs_of(ArcKind::Output) {
+        marking[arc.place.0] += arc.multiplicity;
+    }
+}
+
+fn tokens(marking: &[u32], place: usize) -> u32 {
+    marking.get(place).copied().unwrap_or(0)
+}
