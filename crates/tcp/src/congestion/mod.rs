@@ -5,11 +5,35 @@
 //! algorithm sees acknowledgements and losses and changes a [`Window`]; what is sent, and what is taken for
 //! lost, is decided elsewhere. An endpoint takes any `Box<dyn CongestionControl>`, so one made outside this
 //! crate needs no entry here.
+//!
+//! What Linux computes in integers is computed in integers, with its jiffies ([`jiffies`]); everything else
+//! uses additions, multiplications, divisions and square roots of IEEE 754 or `libm`. So a run gives the
+//! same windows on every machine.
+//!
+//! The caller's part: before each reduction it asks [`CongestionControl::ssthresh`], sets the window
+//! (`cwnd`, `ssthresh`, and `count` to 0), then tells [`CongestionControl::event`]; per acknowledgement of
+//! new data it calls [`CongestionControl::measure`] and then, outside recovery and if the window limited
+//! sending, [`CongestionControl::grow`].
 
 use std::fmt::Debug;
 
+mod fixed;
+mod reno;
+
+pub use fixed::Fixed;
+pub use reno::Reno;
+
 /// Nanoseconds since the start of the run.
 pub type Nanos = u64;
+
+/// Ticks per second of Linux's clock where an algorithm counts in jiffies. 1000 is the finest a kernel is
+/// built with, so its rounding disturbs least.
+pub const HZ: u64 = 1000;
+
+/// Whole ticks of [`HZ`] in `time`.
+pub const fn jiffies(time: Nanos) -> u64 {
+    time / (1_000_000_000 / HZ)
+}
 
 /// The sender's window, in segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +103,9 @@ pub struct AckEvent {
     pub acked_bytes: u64,
     /// True if the window, not the application or the receiver, limited sending.
     pub cwnd_limited: bool,
+    /// True while something is suspected lost or reordered (duplicate acknowledgements, SACKed segments,
+    /// recovery), that is outside Linux's state Open; samples taken then are distorted.
+    pub dubious: bool,
     /// Round-trip time measured by this acknowledgement (never of a retransmitted segment unless timestamps
     /// tell them apart).
     pub rtt: Option<Nanos>,
@@ -171,7 +198,7 @@ pub struct Entry {
 }
 
 /// All algorithms of this crate.
-pub static REGISTRY: &[Entry] = &[];
+pub static REGISTRY: &[Entry] = &[reno::ENTRY, fixed::ENTRY];
 
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {

@@ -1,0 +1,79 @@
+//! Reno and NewReno: additive increase by one segment a round trip, half the window at a loss.
+//!
+//! Source: RFC 5681 section 3.1, RFC 6582; what makes NewReno of Reno is the recovery, which the endpoint
+//! does, so both share this window.
+//!
+//! 1. Slow start: `cwnd += acked` while `cwnd < ssthresh` (RFC 5681 (2), with L of one segment per segment
+//!    acknowledged, as RFC 3465 and Linux since 3.15; one per acknowledgement before that).
+//! 2. Congestion avoidance: `cwnd += 1` per `cwnd` segments acknowledged (RFC 5681 (3)).
+//! 3. Loss: `ssthresh = max(W / 2, 2)` (RFC 5681 (4)).
+//!
+//! W is `FlightSize` in the RFC and `cwnd` in Linux. They agree while the window limits sending and differ
+//! after limited transmit or for an application that pauses; [`Reno::rfc5681`] takes the former, the default
+//! the latter.
+
+use super::{AckEvent, CongestionControl, Entry, LossEvent, Window};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "reno",
+    about: "one segment a round trip, half at a loss",
+    source: "RFC 5681, RFC 6582, Linux",
+    build: || Box::new(Reno::default()),
+};
+
+/// The window of Reno and NewReno.
+#[derive(Debug, Clone, Default)]
+pub struct Reno {
+    halve_flight: bool,
+    before_loss: u32,
+}
+
+impl Reno {
+    /// The variant that halves `FlightSize` instead of `cwnd`.
+    pub fn rfc5681() -> Self {
+        Self {
+            halve_flight: true,
+            before_loss: 0,
+        }
+    }
+}
+
+/// Slow start, then Reno's additive increase: what several algorithms do where they claim nothing better.
+pub(super) fn grow(window: &mut Window, acked: u32) {
+    let mut left = acked;
+    if window.in_slow_start() {
+        left = window.slow_start(acked);
+    }
+    if left > 0 {
+        let per = window.cwnd;
+        window.additive_increase(per, left);
+    }
+}
+
+/// Half of `segments`, at least 2: equation (4) of RFC 5681.
+pub(super) fn half(segments: u32) -> u32 {
+    (segments / 2).max(2)
+}
+
+impl CongestionControl for Reno {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
+        grow(window, ack.acked);
+    }
+
+    fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32 {
+        self.before_loss = window.cwnd;
+        half(if self.halve_flight {
+            loss.in_flight
+        } else {
+            window.cwnd
+        })
+    }
+
+    fn undo_cwnd(&mut self, window: &Window) -> u32 {
+        window.cwnd.max(self.before_loss)
+    }
+}
