@@ -1,0 +1,138 @@
+//! The numbers the papers print, as tables embedded in the crate.
+
+use thiserror::Error;
+
+/// A table of printed values: text columns that name the cell, number columns with `_ci` beside them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed {
+    header: Vec<&'static str>,
+    rows: Vec<Vec<&'static str>>,
+}
+
+/// A printed table that does not read as one.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PrintedError {
+    /// No line that is neither empty nor a comment.
+    #[error("no header line")]
+    NoHeader,
+    /// A row with another number of fields than the header.
+    #[error("line {line}: expected {expected} fields, found {found}")]
+    Fields {
+        /// Line, from 1.
+        line: usize,
+        /// Fields of the header.
+        expected: usize,
+        /// Fields of the row.
+        found: usize,
+    },
+}
+
+impl Printed {
+    /// Reads comma-separated lines; `#` starts a comment line.
+    pub fn parse(text: &'static str) -> Result<Self, PrintedError> {
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+        let (_, header) = lines.next().ok_or(PrintedError::NoHeader)?;
+        let header: Vec<_> = header.split(',').map(str::trim).collect();
+        let mut rows = Vec::new();
+        for (number, line) in lines {
+            let row: Vec<_> = line.split(',').map(str::trim).collect();
+            if row.len() != header.len() {
+                return Err(PrintedError::Fields {
+                    line: number + 1,
+                    expected: header.len(),
+                    found: row.len(),
+                });
+            }
+            rows.push(row);
+        }
+        Ok(Self { header, rows })
+    }
+
+    /// The rows, in the paper's order.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(|fields| Row {
+            header: &self.header,
+            fields,
+        })
+    }
+}
+
+/// One row of a printed table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    header: &'a [&'static str],
+    fields: &'a [&'static str],
+}
+
+impl<'a> Row<'a> {
+    /// The field of the column called `column`.
+    pub fn text(&self, column: &str) -> Option<&'a str> {
+        let at = self.header.iter().position(|name| *name == column)?;
+        self.fields.get(at).copied()
+    }
+
+    /// The field as a number.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.text(column)?.parse().ok()
+    }
+
+    /// A value and the half-width of its interval, from `column` and `column_ci`.
+    pub fn value(&self, column: &str) -> Option<(f64, f64)> {
+        let half_width = self.number(&format!("{column}_ci"))?;
+        Some((self.number(column)?, half_width))
+    }
+}
+
+/// Tables 4 to 7 of the SRPIC paper.
+pub mod srpic {
+    /// Reordering on the forward path.
+    pub const TABLE_4: &str = include_str!("../printed/srpic-table4.csv");
+    /// Drops on the forward path.
+    pub const TABLE_5: &str = include_str!("../printed/srpic-table5.csv");
+    /// Reordering and drops on the forward path.
+    pub const TABLE_6: &str = include_str!("../printed/srpic-table6.csv");
+    /// Reordering and drops on both paths.
+    pub const TABLE_7: &str = include_str!("../printed/srpic-table7.csv");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_tables_read() {
+        let sizes: Vec<_> = [
+            srpic::TABLE_4,
+            srpic::TABLE_5,
+            srpic::TABLE_6,
+            srpic::TABLE_7,
+        ]
+        .into_iter()
+        .map(|text| Printed::parse(text).expect("reads").rows().count())
+        .collect();
+        assert_eq!(sizes, [24, 6, 12, 4]);
+        let table = Printed::parse(srpic::TABLE_4).expect("reads");
+        let cell = table
+            .rows()
+            .find(|r| r.text("sender") == Some("S") && r.number("variation_pct") == Some(0.2))
+            .expect("printed");
+        assert_eq!(cell.value("thr_srpic"), Some((472.0, 4.1)));
+        assert_eq!(cell.value("nothing"), None);
+    }
+
+    #[test]
+    fn a_short_row_is_named() {
+        let error = Printed::parse("a,b\n1\n").expect_err("short");
+        assert_eq!(
+            error,
+            PrintedError::Fields {
+                line: 2,
+                expected: 2,
+                found: 1
+            }
+        );
+    }
+}
