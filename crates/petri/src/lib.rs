@@ -1,3 +1,5 @@
 //! Coloured timed Petri nets: simulation, exact solutions, invariants, PNML.
 
+pub mod markov;
 pub mod net;
+pub mod reachability;

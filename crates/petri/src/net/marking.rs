@@ -14,14 +14,17 @@ impl Net {
     /// How many times over the input tokens of `transition` are there, 0 when it is not enabled.
     ///
     /// Read and inhibitor arcs and capacities are asked once, not once for each firing under way. Without input
-    /// arcs the degree is `u32::MAX`, of which a single server uses 1.
+    /// arcs the degree is `u32::MAX`, of which a single server uses 1. A place without a capacity holds at most
+    /// `u32::MAX` tokens.
     pub fn enabling_degree(&self, transition: TransitionId, marking: &[u32]) -> u32 {
         let Some(t) = self.transitions.get(transition.0) else {
             return 0;
         };
         let mut degree = u32::MAX;
         for arc in &t.arcs {
-            let held = tokens(marking, arc.place.0);
+            let Some(&held) = marking.get(arc.place.0) else {
+                return 0;
+            };
             match arc.kind {
                 ArcKind::Input => degree = degree.min(held / arc.multiplicity.max(1)),
                 ArcKind::Read if held < arc.multiplicity => return 0,
@@ -38,25 +41,29 @@ impl Net {
         self.enabling_degree(transition, marking) > 0
     }
 
-    /// Fires `transition`, which must be enabled. `false`, and the marking untouched, when a place would
-    /// hold more than `u32::MAX` tokens or the transition is not enabled.
+    /// Fires `transition`; `false`, and the marking untouched, when it is not enabled.
     pub fn fire(&self, transition: TransitionId, marking: &mut [u32]) -> bool {
-        if !self.is_enabled(transition, marking) {
-            return false;
+        let enabled = self.is_enabled(transition, marking);
+        if enabled {
+            apply(&self.transitions[transition.0], marking);
         }
-        let t = &self.transitions[transition.0];
-        if t.arcs_of(ArcKind::Output)
-            .any(|arc| after(t, arc.place.0, marking[arc.place.0]) > u64::from(u32::MAX))
-        {
-            return false;
+        enabled
+    }
+
+    /// The marking in words: `queue 3, idle 1`, leaving out empty places.
+    pub fn marking_text(&self, marking: &[u32]) -> String {
+        let marked = self.places.iter().zip(marking).filter(|(_, n)| **n > 0);
+        let words: Vec<String> = marked.map(|(p, n)| format!("{} {n}", p.name)).collect();
+        if words.is_empty() {
+            "no tokens".to_owned()
+        } else {
+            words.join(", ")
         }
-        apply(t, marking);
-        true
     }
 
     fn has_room(&self, t: &Transition, place: usize, held: u32) -> bool {
         let capacity = self.places.get(place).and_then(|p| p.capacity);
-        capacity.is_none_or(|most| after(t, place, held) <= u64::from(most))
+        after(t, place, held) <= u64::from(capacity.unwrap_or(u32::MAX))
     }
 }
 
@@ -77,16 +84,14 @@ fn after(t: &Transition, place: usize, held: u32) -> u64 {
 
 fn apply(t: &Transition, marking: &mut [u32]) {
     for arc in t.arcs_of(ArcKind::Input) {
-        marking[arc.place.0] -= arc.multiplicity;
+        let held = &mut marking[arc.place.0];
+        *held = held.saturating_sub(arc.multiplicity);
     }
     for arc in t.arcs_of(ArcKind::Reset) {
         marking[arc.place.0] = 0;
     }
     for arc in t.arcs_of(ArcKind::Output) {
-        marking[arc.place.0] += arc.multiplicity;
+        let held = &mut marking[arc.place.0];
+        *held = held.saturating_add(arc.multiplicity);
     }
-}
-
-fn tokens(marking: &[u32], place: usize) -> u32 {
-    marking.get(place).copied().unwrap_or(0)
 }

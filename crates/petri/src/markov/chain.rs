@@ -1,0 +1,183 @@
+//! From a net to its continuous-time Markov chain.
+
+use super::MarkovError;
+use super::vanishing::{Row, Vanishing};
+use crate::net::{Net, Servers, Timing, Transition};
+use crate::reachability::Graph;
+use crate::reachability::compiled::{Compiled, Fast, Stages};
+
+/// The continuous-time Markov chain of a net's tangible markings.
+#[derive(Debug, Clone)]
+pub struct Chain {
+    pub(super) net: Net,
+    pub(super) graph: Graph,
+    pub(super) vanishing: Vanishing,
+    /// The state of the graph behind each state of the chain.
+    pub(super) tangible: Vec<usize>,
+    /// Every transition's data, by its index in the net.
+    pub(super) transitions: Vec<Option<Fast>>,
+    pub(super) generator: Generator,
+    /// Where the chain starts.
+    pub(super) initial: Row,
+}
+
+/// The rates between different states, row by row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Generator {
+    pub first: Vec<usize>,
+    pub to: Vec<u32>,
+    pub rate: Vec<f64>,
+}
+
+impl Generator {
+    pub fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.first[i]..self.first[i + 1];
+        let to = self.to[range.clone()].iter().map(|&j| j as usize);
+        to.zip(self.rate[range].iter().copied())
+    }
+
+    pub fn successor(&self, i: usize, edge: usize) -> Option<usize> {
+        let at = self.first[i] + edge;
+        (at < self.first[i + 1]).then(|| self.to[at] as usize)
+    }
+
+    /// The rate of leaving state `i`.
+    pub fn out(&self, i: usize) -> f64 {
+        self.row(i).map(|(_, rate)| rate).sum()
+    }
+}
+
+impl Chain {
+    /// The chain of `net`, which may have at most `limit` markings, vanishing ones counted.
+    pub fn new(net: &Net, limit: usize) -> Result<Self, MarkovError> {
+        net.validate()?;
+        net.transitions.iter().try_for_each(check_timing)?;
+        let compiled = Compiled::new(net, Stages::Expanded);
+        let graph = Graph::explore_compiled(&compiled, net.places.len(), limit);
+        if !graph.is_complete() {
+            return Err(MarkovError::TooManyMarkings { limit });
+        }
+        let transitions = by_number(net, &compiled);
+        let tangible: Vec<usize> = (0..graph.len())
+            .filter(|&i| !graph.is_vanishing(i))
+            .collect();
+        let vanishing = Vanishing::eliminate(net, &graph, &transitions)?;
+        let mut chain = Self {
+            initial: vanishing.tangible_after(0),
+            net: net.clone(),
+            graph,
+            vanishing,
+            tangible,
+            transitions,
+            generator: Generator::default(),
+        };
+        chain.generator = chain.build_generator();
+        Ok(chain)
+    }
+
+    /// How many states the chain has: tangible markings (with the stages of Erlang delays).
+    pub fn len(&self) -> usize {
+        self.tangible.len()
+    }
+
+    /// Never: a net has a marking in which time passes, or is refused.
+    pub fn is_empty(&self) -> bool {
+        self.tangible.is_empty()
+    }
+
+    /// How many markings vanished.
+    pub fn vanishing(&self) -> usize {
+        self.graph.len() - self.tangible.len()
+    }
+
+    /// The tokens of every place in state `state` of the chain.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such state.
+    pub fn marking(&self, state: usize) -> &[u32] {
+        self.graph.marking(self.tangible[state])
+    }
+
+    /// The net the chain was made of.
+    pub fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// Timed edges of state `state`: the transition, whether it fires or only passes a stage, its rate, and the
+    /// state of the graph after it.
+    pub(super) fn timed_edges(
+        &self,
+        state: usize,
+    ) -> impl Iterator<Item = (usize, bool, f64, usize)> + '_ {
+        let number = self.tangible[state];
+        let tokens = self.graph.states.get(number);
+        self.graph.edges_of(number).iter().filter_map(move |edge| {
+            let fast = self.transitions[edge.transition()].as_ref()?;
+            let rate = fast.speed * f64::from(fast.busy_servers(tokens));
+            Some((
+                edge.transition(),
+                edge.is_firing(),
+                rate,
+                edge.target as usize,
+            ))
+        })
+    }
+
+    fn build_generator(&self) -> Generator {
+        let mut generator = Generator {
+            first: vec![0],
+            ..Generator::default()
+        };
+        let mut sums = vec![0.0; self.len()];
+        for state in 0..self.len() {
+            let mut touched = Vec::new();
+            for (_, _, rate, target) in self.timed_edges(state) {
+                self.vanishing.for_each_tangible(target, |to, p| {
+                    touched.push(to);
+                    sums[to as usize] += rate * p;
+                });
+            }
+            touched.sort_unstable();
+            touched.dedup();
+            for to in touched {
+                let rate = std::mem::take(&mut sums[to as usize]);
+                // A return to the same state is no change of state.
+                if to as usize != state && rate > 0.0 {
+                    generator.to.push(to);
+                    generator.rate.push(rate);
+                }
+            }
+            generator.first.push(generator.to.len());
+        }
+        generator
+    }
+}
+
+fn by_number(net: &Net, compiled: &Compiled) -> Vec<Option<Fast>> {
+    let mut transitions = vec![None; net.transitions.len()];
+    for fast in &compiled.transitions {
+        transitions[fast.number as usize] = Some(fast.clone());
+    }
+    transitions
+}
+
+fn check_timing(t: &Transition) -> Result<(), MarkovError> {
+    let timing = match t.timing {
+        Timing::Immediate { .. } | Timing::Exponential { .. } => return Ok(()),
+        Timing::Erlang { .. } if t.servers == Servers::Single => return Ok(()),
+        Timing::Erlang { .. } => "multiple-server Erlang",
+        Timing::Deterministic { .. } => "deterministic",
+        Timing::Uniform { .. } => "uniform",
+        Timing::Empirical { .. } => "empirical",
+    };
+    Err(MarkovError::NotExponential {
+        transition: t.name.clone(),
+        timing,
+        line: t.line,
+    })
+}

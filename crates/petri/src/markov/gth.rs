@@ -1,0 +1,100 @@
+//! Elimination of states without subtractions.
+//!
+//! W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions for Markov chains",
+//! Operations Research 33(5), 1985. A state is taken out by giving its rates to its neighbours; the pivot is the
+//! sum of the rates out, never a difference, so that each probability is right to nearly all its digits however
+//! far apart the rates are.
+
+/// The stationary distribution of the irreducible chain with these rates (`rates[i * n + j]` from `i` to `j`;
+/// the diagonal is not looked at).
+pub(super) fn stationary(mut rates: Vec<f64>, n: usize) -> Vec<f64> {
+    for last in (1..n).rev() {
+        let out: f64 = rates[last * n..last * n + last].iter().sum();
+        let (head, tail) = rates.split_at_mut(last * n);
+        for row in head.chunks_mut(n) {
+            let share = row[last] / out;
+            row[last] = share;
+            if share > 0.0 {
+                for (rate, onward) in row[..last].iter_mut().zip(&tail[..last]) {
+                    *rate += share * onward;
+                }
+            }
+        }
+    }
+    let mut visits = vec![1.0; n];
+    for j in 1..n {
+        visits[j] = (0..j).map(|i| visits[i] * rates[i * n + j]).sum();
+    }
+    let total: f64 = visits.iter().sum();
+    visits.iter().map(|v| v / total).collect()
+}
+
+/// Expected visits `(I - Q)^-1` among `n` transient states with probabilities `inside[i * n + j]` of going from
+/// one to another and `leave[i]` of leaving; `None` when they cannot be left.
+pub(super) fn fundamental(inside: &[f64], leave: &[f64]) -> Option<Vec<f64>> {
+    let n = leave.len();
+    let (mut q, mut leave) = (inside.to_vec(), leave.to_vec());
+    let mut visits = vec![0.0; n * n];
+    for i in 0..n {
+        visits[i * n + i] = 1.0;
+    }
+    for s in 0..n {
+        let out = q[s * n + s + 1..(s + 1) * n].iter().sum::<f64>() + leave[s];
+        if out <= 0.0 {
+            return None;
+        }
+        scale(&mut q[s * n..(s + 1) * n], 1.0 / out);
+        scale(&mut visits[s * n..(s + 1) * n], 1.0 / out);
+        leave[s] /= out;
+        for i in s + 1..n {
+            let share = q[i * n + s];
+            if share > 0.0 {
+                leave[i] += share * leave[s];
+                add_row(&mut q, n, i, s, share, s + 1);
+                add_row(&mut visits, n, i, s, share, 0);
+            }
+        }
+    }
+    for s in (0..n).rev() {
+        for j in s + 1..n {
+            let share = q[s * n + j];
+            if share > 0.0 {
+                add_row(&mut visits, n, s, j, share, 0);
+            }
+        }
+    }
+    Some(visits)
+}
+
+fn scale(row: &mut [f64], factor: f64) {
+    for x in row {
+        *x *= factor;
+    }
+}
+
+/// Adds `factor` times row `from` to row `to`, from column `start` on.
+fn add_row(matrix: &mut [f64], n: usize, to: usize, from: usize, factor: f64, start: usize) {
+    for j in start..n {
+        matrix[to * n + j] += factor * matrix[from * n + j];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_far_apart_keep_their_digits() {
+        // Birth and death, rates 1e-9 up and 1 down: p1/p0 is 1e-9 to the last digit.
+        let p = stationary(vec![0.0, 1e-9, 1.0, 0.0], 2);
+        assert!((p[1] / p[0] / 1e-9 - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn visits_of_a_coin_tossed_until_heads() {
+        // Leaving with probability 1e-12: 1e12 visits.
+        let visits = fundamental(&[1.0 - 1e-12], &[1e-12]).unwrap();
+        assert!((visits[0] / 1e12 - 1.0).abs() < 1e-12);
+        assert_eq!(fundamental(&[0.0, 1.0, 1.0, 0.0], &[0.0, 0.0]), None);
+    }
+}

@@ -1,0 +1,236 @@
+//! Elimination of the markings in which no time passes.
+//!
+//! From each vanishing marking the net reaches some tangible marking, with certain probabilities, after a
+//! number of immediate firings. Markings are taken component by component, against the direction of the
+//! firings, so that what follows is known. Within a cycle of vanishing markings, `N = (I - Q)^-1` holds the
+//! expected visits (J. G. Kemeny and J. L. Snell, "Finite Markov Chains", 1960, ch. 3); it is computed without
+//! subtractions, so that cycles left with a tiny probability lose no digits.
+
+use super::MarkovError;
+use super::gth::fundamental;
+use crate::net::Net;
+use crate::reachability::Graph;
+use crate::reachability::compiled::Fast;
+use crate::reachability::components::Components;
+
+/// Probabilities by state of the chain, in order.
+pub(super) type Row = Vec<(u32, f64)>;
+
+/// The most vanishing markings in one cycle; solving takes time with the cube, memory with the square.
+const CYCLE_LIMIT: usize = 2000;
+
+/// What becomes of every state of the graph.
+#[derive(Debug, Clone)]
+pub(super) struct Vanishing {
+    /// By state of the graph: its state of the chain, or where its row is in `rows`.
+    place_of: Vec<Place>,
+    rows: Vec<Row>,
+    /// Components of vanishing states, those that lead to others after these others.
+    components: Vec<Component>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Tangible(u32),
+    Vanishing(u32),
+}
+
+/// Vanishing states that lead to one another, or a single one.
+#[derive(Debug, Clone)]
+struct Component {
+    members: Vec<usize>,
+    /// Expected visits of `members[j]` from `members[i]` at `[i * len + j]`.
+    visits: Vec<f64>,
+}
+
+impl Vanishing {
+    pub fn eliminate(
+        net: &Net,
+        graph: &Graph,
+        transitions: &[Option<Fast>],
+    ) -> Result<Self, MarkovError> {
+        let mut all = Self {
+            place_of: number_states(graph),
+            rows: Vec::new(),
+            components: Vec::new(),
+        };
+        all.rows = vec![Row::new(); graph.len() - tangible(graph)];
+        if all.rows.is_empty() {
+            return Ok(all);
+        }
+        for members in vanishing_components(graph) {
+            let solved = all.solve(net, graph, transitions, &members)?;
+            for (&member, row) in members.iter().zip(solved.1) {
+                if let Place::Vanishing(slot) = all.place_of[member] {
+                    all.rows[slot as usize] = row;
+                }
+            }
+            let visits = solved.0;
+            all.components.push(Component { members, visits });
+        }
+        Ok(all)
+    }
+
+    /// Visits within one component, and the tangible states after each member.
+    fn solve(
+        &self,
+        net: &Net,
+        graph: &Graph,
+        transitions: &[Option<Fast>],
+        members: &[usize],
+    ) -> Result<(Vec<f64>, Vec<Row>), MarkovError> {
+        let n = members.len();
+        let (markings, limit) = (n, CYCLE_LIMIT);
+        if n > limit {
+            return Err(MarkovError::CycleTooLarge { markings, limit });
+        }
+        let mut inside = vec![0.0; n * n];
+        let mut exits: Vec<Row> = Vec::with_capacity(n);
+        for (i, &member) in members.iter().enumerate() {
+            let mut exit = Row::new();
+            for (target, p) in choices(graph, transitions, member) {
+                match members.binary_search(&target) {
+                    Ok(j) => inside[i * n + j] += p,
+                    Err(_) => self.for_each_tangible(target, |to, q| exit.push((to, p * q))),
+                }
+            }
+            exits.push(merged(exit));
+        }
+        let leave: Vec<f64> = exits.iter().map(|e| e.iter().map(|x| x.1).sum()).collect();
+        let visits = fundamental(&inside, &leave).ok_or_else(|| loops(net, graph, members))?;
+        let row = |i: usize| {
+            let visited = exits.iter().zip(&visits[i * n..(i + 1) * n]);
+            let scaled = visited.flat_map(|(exit, v)| exit.iter().map(move |&(to, p)| (to, v * p)));
+            merged(scaled.collect())
+        };
+        let rows = (0..n).map(row).collect();
+        Ok((visits, rows))
+    }
+
+    /// Calls `visit` with every state of the chain the graph's state `number` leads to in no time.
+    pub fn for_each_tangible(&self, number: usize, mut visit: impl FnMut(u32, f64)) {
+        match self.place_of[number] {
+            Place::Tangible(state) => visit(state, 1.0),
+            Place::Vanishing(slot) => {
+                for &(to, p) in &self.rows[slot as usize] {
+                    visit(to, p);
+                }
+            }
+        }
+    }
+
+    pub fn tangible_after(&self, number: usize) -> Row {
+        let mut row = Row::new();
+        self.for_each_tangible(number, |to, p| row.push((to, p)));
+        row
+    }
+
+    /// Firings per unit of time of immediate transitions, added to `throughput`, when `flow` holds the rate of
+    /// coming into each state of the graph from tangible states.
+    pub fn add_throughput(
+        &self,
+        graph: &Graph,
+        transitions: &[Option<Fast>],
+        mut flow: Vec<f64>,
+        throughput: &mut [f64],
+    ) {
+        for component in self.components.iter().rev() {
+            let n = component.members.len();
+            let entering: Vec<f64> = component.members.iter().map(|&m| flow[m]).collect();
+            for (j, &member) in component.members.iter().enumerate() {
+                let visits = entering
+                    .iter()
+                    .enumerate()
+                    .map(|(i, f)| f * component.visits[i * n + j]);
+                let rate: f64 = visits.sum();
+                let edges = graph.edges_of(member).iter();
+                for (edge, (target, p)) in edges.zip(choices(graph, transitions, member)) {
+                    throughput[edge.transition()] += rate * p;
+                    if component.members.binary_search(&target).is_err() {
+                        flow[target] += rate * p;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn tangible(graph: &Graph) -> usize {
+    (0..graph.len()).filter(|&i| !graph.is_vanishing(i)).count()
+}
+
+fn number_states(graph: &Graph) -> Vec<Place> {
+    let (mut tangible, mut vanishing) = (0, 0);
+    let mut number = |i| {
+        let counter = if graph.is_vanishing(i) {
+            &mut vanishing
+        } else {
+            &mut tangible
+        };
+        *counter += 1;
+        *counter - 1
+    };
+    let place = |i| {
+        let n = number(i);
+        if graph.is_vanishing(i) {
+            Place::Vanishing(n)
+        } else {
+            Place::Tangible(n)
+        }
+    };
+    (0..graph.len()).map(place).collect()
+}
+
+/// Components of the vanishing states, each after those it leads to.
+fn vanishing_components(graph: &Graph) -> Vec<Vec<usize>> {
+    let successor = |node: usize, i: usize| {
+        if !graph.is_vanishing(node) {
+            return None;
+        }
+        graph.edges_of(node).get(i).map(|edge| edge.target as usize)
+    };
+    let components = Components::find(graph.len(), successor);
+    let mut members = components.members();
+    members.retain(|m| graph.is_vanishing(m[0]));
+    members
+}
+
+/// The states a vanishing state leads to and with which probability, edge by edge.
+fn choices<'a>(
+    graph: &'a Graph,
+    transitions: &'a [Option<Fast>],
+    number: usize,
+) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let edges = graph.edges_of(number);
+    let weight = |transition: usize| transitions[transition].as_ref().map_or(0.0, |t| t.speed);
+    let total: f64 = edges.iter().map(|edge| weight(edge.transition())).sum();
+    edges
+        .iter()
+        .map(move |edge| (edge.target as usize, weight(edge.transition()) / total))
+}
+
+fn merged(mut row: Row) -> Row {
+    row.sort_by_key(|&(to, _)| to);
+    row.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    row
+}
+
+fn loops(net: &Net, graph: &Graph, members: &[usize]) -> MarkovError {
+    let edges = members.iter().flat_map(|&m| graph.edges_of(m));
+    let mut fired: Vec<usize> = edges.map(|edge| edge.transition()).collect();
+    fired.sort_unstable();
+    fired.dedup();
+    MarkovError::ZeroTimeLoop {
+        transitions: fired
+            .iter()
+            .map(|&t| net.transitions[t].name.clone())
+            .collect(),
+        marking: net.marking_text(graph.marking(members[0])),
+    }
+}

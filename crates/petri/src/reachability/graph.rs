@@ -1,0 +1,192 @@
+//! The reachability graph, up to a bound.
+
+use super::compiled::{Compiled, Stages};
+use super::states::States;
+use crate::net::{Net, TransitionId};
+
+/// The markings reachable from the initial one, by breadth-first search, and how they follow one another.
+///
+/// Immediate transitions fire before timed ones and by priority, as in the stochastic net.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    pub(crate) states: States,
+    /// Edges of state `i` are `edges[first[i]..first[i + 1]]`.
+    pub(crate) first: Vec<usize>,
+    pub(crate) edges: Vec<Edge>,
+    /// The edge by which each state was first reached: state before and transition; itself for the first.
+    parent: Vec<(u32, u32)>,
+    vanishing: Vec<bool>,
+    /// States with a successor that was left out.
+    cut: Vec<bool>,
+    places: usize,
+    is_complete: bool,
+}
+
+/// A firing that leads to a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Edge {
+    /// Index of the transition in the net; with [`STAGE`] set, one more stage of it and no firing yet.
+    label: u32,
+    pub target: u32,
+}
+
+const STAGE: u32 = 1 << 31;
+
+impl Edge {
+    pub fn transition(self) -> usize {
+        (self.label & !STAGE) as usize
+    }
+
+    pub fn is_firing(self) -> bool {
+        self.label & STAGE == 0
+    }
+}
+
+impl Graph {
+    /// Explores the markings of `net`, at most `limit` of them.
+    ///
+    /// ```
+    /// use inorder_petri::{net::*, reachability::Graph};
+    ///
+    /// let mut net = Net::new("two");
+    /// let (a, b) = (net.add_place(Place::new("a", 2)), net.add_place(Place::new("b", 0)));
+    /// net.add_transition(Transition::new("go", Timing::exponential(1.0)).input(a, 1).output(b, 1));
+    /// let graph = Graph::explore(&net, 100);
+    /// assert_eq!((graph.len(), graph.is_complete()), (3, true));
+    /// assert_eq!(graph.marking(2), [0, 2]);
+    /// ```
+    pub fn explore(net: &Net, limit: usize) -> Self {
+        Self::explore_compiled(
+            &Compiled::new(net, Stages::Ignored),
+            net.places.len(),
+            limit,
+        )
+    }
+
+    pub(crate) fn explore_compiled(net: &Compiled, places: usize, limit: usize) -> Self {
+        let mut graph = Self {
+            states: States::new(net.initial.len()),
+            first: vec![0],
+            edges: Vec::new(),
+            parent: vec![(0, 0)],
+            vanishing: Vec::new(),
+            cut: Vec::new(),
+            places,
+            is_complete: true,
+        };
+        graph.states.intern(&net.initial, limit.max(1));
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        while next < graph.states.len() {
+            from.clear();
+            from.extend_from_slice(graph.states.get(next));
+            graph.expand(net, &from, &mut to, limit);
+            graph.first.push(graph.edges.len());
+            next += 1;
+        }
+        graph
+    }
+
+    fn expand(&mut self, net: &Compiled, from: &[u32], to: &mut Vec<u32>, limit: usize) {
+        let mut is_vanishing = false;
+        self.cut.push(false);
+        net.for_each_enabled(from, |i, t| {
+            is_vanishing |= t.is_immediate();
+            let mut label = t.number;
+            match t.stage {
+                Some((column, stages)) if from[column] + 1 < stages => {
+                    to.clear();
+                    to.extend_from_slice(from);
+                    to[column] += 1;
+                    label |= STAGE;
+                }
+                _ => net.fire(i, from, to),
+            }
+            self.connect(label, to, limit);
+        });
+        self.vanishing.push(is_vanishing);
+    }
+
+    fn connect(&mut self, label: u32, to: &[u32], limit: usize) {
+        let Some((target, is_new)) = self.states.intern(to, limit) else {
+            self.is_complete = false;
+            self.cut[self.first.len() - 1] = true;
+            return;
+        };
+        if is_new {
+            self.parent.push(((self.first.len() - 1) as u32, label));
+        }
+        self.edges.push(Edge { label, target });
+    }
+
+    /// How many markings were found.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Never: the initial marking is always there.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many firings lead from one of them to another.
+    pub fn edges(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Whether no marking was left out for the bound.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// The tokens of every place in marking `number`; 0 is the initial marking.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such marking.
+    pub fn marking(&self, number: usize) -> &[u32] {
+        &self.states.get(number)[..self.places]
+    }
+
+    /// Whether marking `number` enables an immediate transition, so that no time passes in it.
+    pub fn is_vanishing(&self, number: usize) -> bool {
+        self.vanishing.get(number).copied().unwrap_or(false)
+    }
+
+    /// What may fire in marking `number`, and the marking after it, leaving out those beyond the bound.
+    pub fn successors(&self, number: usize) -> impl Iterator<Item = (TransitionId, usize)> + '_ {
+        self.edges_of(number)
+            .iter()
+            .map(|edge| (TransitionId(edge.transition()), edge.target as usize))
+    }
+
+    pub(crate) fn edges_of(&self, number: usize) -> &[Edge] {
+        &self.edges[self.first[number]..self.first[number + 1]]
+    }
+
+    /// Whether nothing can fire in marking `number`.
+    pub(crate) fn enables_nothing(&self, number: usize) -> bool {
+        self.edges_of(number).is_empty() && !self.cut[number]
+    }
+
+    /// The marking from which `number` was first reached; `None` for the initial one.
+    pub(crate) fn parent(&self, number: usize) -> Option<usize> {
+        (number > 0).then(|| self.parent[number].0 as usize)
+    }
+
+    /// A shortest firing sequence from the initial marking to marking `number`.
+    pub fn path_to(&self, number: usize) -> Vec<TransitionId> {
+        let mut path = Vec::new();
+        let mut at = number;
+        while let Some(before) = self.parent(at) {
+            let edge = Edge {
+                label: self.parent[at].1,
+                target: 0,
+            };
+            path.push(TransitionId(edge.transition()));
+            at = before;
+        }
+        path.reverse();
+        path
+    }
+}

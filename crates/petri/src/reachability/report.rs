@@ -1,0 +1,174 @@
+//! What the reachable markings say of a net: deadlocks, bounds, dead and live transitions, home states.
+
+use super::Graph;
+use super::boundedness::{Boundedness, boundedness};
+use super::components::Components;
+use crate::net::{Marking, Net, TransitionId};
+
+/// What exploring the markings of a net has shown. Names are in the net the report was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Markings found.
+    pub markings: usize,
+    /// Of these, markings in which no time passes.
+    pub vanishing: usize,
+    /// Firings between them.
+    pub firings: usize,
+    /// Whether these are all markings; what is said of "never" and "always" holds only then.
+    pub is_complete: bool,
+    /// Whether the number of tokens has a bound.
+    pub boundedness: Boundedness,
+    /// The most tokens seen in each place.
+    pub most_tokens: Marking,
+    /// Markings in which nothing can fire, the nearest first; at most [`Report::SHOWN`].
+    pub deadlocks: Vec<Deadlock>,
+    /// How many deadlocks there are among the markings found.
+    pub deadlock_count: usize,
+    /// Transitions that fired nowhere.
+    pub never_fired: Vec<TransitionId>,
+    /// What is known of the long run; `None` when not all markings were found.
+    pub long_run: Option<LongRun>,
+}
+
+/// A marking in which nothing can fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The marking.
+    pub marking: Marking,
+    /// A shortest firing sequence that leads there.
+    pub path: Vec<TransitionId>,
+}
+
+/// Where a net ends up, told from its terminal components: sets of markings that are never left and within
+/// which every marking can always be reached again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongRun {
+    /// A marking of each terminal component and how many markings it has.
+    pub terminal: Vec<(Marking, usize)>,
+    /// Transitions that can always fire again, whatever happens.
+    pub live: Vec<TransitionId>,
+    /// Whether the initial marking can always be reached again.
+    pub is_reversible: bool,
+}
+
+impl LongRun {
+    /// How many markings can be reached from everywhere (home states); 0 when the net can end up in different
+    /// ways.
+    pub fn home_states(&self) -> usize {
+        match self.terminal.as_slice() {
+            [(_, markings)] => *markings,
+            _ => 0,
+        }
+    }
+}
+
+impl Report {
+    /// The most deadlocks listed.
+    pub const SHOWN: usize = 10;
+
+    /// Explores `net` up to `limit` markings and tells what was found.
+    pub fn of(net: &Net, limit: usize) -> Self {
+        Self::of_graph(net, &Graph::explore(net, limit))
+    }
+
+    /// Tells what `graph`, explored from `net`, shows.
+    pub fn of_graph(net: &Net, graph: &Graph) -> Self {
+        let deadlocks = deadlocks(graph);
+        Self {
+            markings: graph.len(),
+            vanishing: (0..graph.len()).filter(|&i| graph.is_vanishing(i)).count(),
+            firings: graph.edges(),
+            is_complete: graph.is_complete(),
+            boundedness: boundedness(net, graph),
+            most_tokens: most_tokens(net, graph),
+            deadlock_count: deadlocks.len(),
+            deadlocks: deadlocks
+                .iter()
+                .take(Self::SHOWN)
+                .map(|&i| deadlock(graph, i))
+                .collect(),
+            never_fired: never_fired(net, graph),
+            long_run: graph.is_complete().then(|| long_run(net, graph)),
+        }
+    }
+}
+
+fn deadlock(graph: &Graph, number: usize) -> Deadlock {
+    Deadlock {
+        marking: graph.marking(number).into(),
+        path: graph.path_to(number),
+    }
+}
+
+/// Markings that enable nothing; those whose successors all lie beyond the bound are not among them.
+fn deadlocks(graph: &Graph) -> Vec<usize> {
+    (0..graph.len())
+        .filter(|&i| graph.enables_nothing(i))
+        .collect()
+}
+
+fn most_tokens(net: &Net, graph: &Graph) -> Marking {
+    let mut most = net.initial_marking();
+    for i in 0..graph.len() {
+        for (most, &n) in most.iter_mut().zip(graph.marking(i)) {
+            *most = n.max(*most);
+        }
+    }
+    most
+}
+
+fn never_fired(net: &Net, graph: &Graph) -> Vec<TransitionId> {
+    let mut fired = vec![false; net.transitions.len()];
+    for edge in &graph.edges {
+        fired[edge.transition()] = true;
+    }
+    (0..fired.len())
+        .filter(|&t| !fired[t])
+        .map(TransitionId)
+        .collect()
+}
+
+fn long_run(net: &Net, graph: &Graph) -> LongRun {
+    let successor = |node: usize, i: usize| graph.edges_of(node).get(i).map(|e| e.target as usize);
+    let components = Components::find(graph.len(), successor);
+    let mut is_terminal = vec![true; components.count];
+    for node in 0..graph.len() {
+        let own = components.of[node];
+        let leaves = |edge: &super::graph::Edge| components.of[edge.target as usize] != own;
+        is_terminal[own as usize] &= !graph.edges_of(node).iter().any(leaves);
+    }
+    let members = components.members();
+    let terminal: Vec<&Vec<usize>> = members
+        .iter()
+        .zip(&is_terminal)
+        .filter(|(_, t)| **t)
+        .map(|(m, _)| m)
+        .collect();
+    LongRun {
+        live: live(net, graph, &terminal),
+        is_reversible: components.count == 1,
+        terminal: terminal
+            .iter()
+            .map(|m| (graph.marking(m[0]).into(), m.len()))
+            .collect(),
+    }
+}
+
+/// A transition is live when it fires in every terminal component.
+fn live(net: &Net, graph: &Graph, terminal: &[&Vec<usize>]) -> Vec<TransitionId> {
+    let mut fires_in = vec![0; net.transitions.len()];
+    for members in terminal {
+        let mut fires = vec![false; net.transitions.len()];
+        for edge in members.iter().flat_map(|&node| graph.edges_of(node)) {
+            fires[edge.transition()] = true;
+        }
+        for (count, fires) in fires_in.iter_mut().zip(fires) {
+            *count += usize::from(fires);
+        }
+    }
+    let always = |&t: &usize| fires_in[t] == terminal.len();
+    (0..fires_in.len())
+        .filter(always)
+        .map(TransitionId)
+        .collect()
+}
