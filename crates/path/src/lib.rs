@@ -1,1 +1,52 @@
 //! What a network does to packets, one impairment a file, in simulated and in real time.
+//!
+//! A [`Path`] is a list of stages. It owns neither a clock nor a queue of events: a [`Driver`]
+//! does, the simulator or the loop of a live tool, and is told when to deliver each packet. What
+//! can be told ahead exactly is told ahead, so that a link and netem's delay together cost one
+//! event a packet. [`Timeline`] is a path with a queue, for tests and live tools.
+//!
+//! ```
+//! use inorder_path::{Delay, DelayConfig, Link, LinkConfig, Path, Probe, Timeline};
+//! use inorder_random::Random;
+//!
+//! let link = Link::new(&LinkConfig::new(1_000_000_000));
+//! let jitter = DelayConfig::normal(2_500_000, 250_000);
+//! let delay = Delay::new(&jitter, Random::new(1, "forward/delay"));
+//! let mut line = Timeline::new(Path::new(vec![link.into(), delay.into()]));
+//!
+//! (0..1000).for_each(|number| line.push(0, Probe::new(number, 1500)));
+//! let arrived: Vec<u64> = std::iter::from_fn(|| line.pop(u64::MAX))
+//!     .map(|(_, packet)| packet.number)
+//!     .collect();
+//! assert_eq!(arrived.len(), 1000);
+//! assert!(!arrived.is_sorted());
+//! ```
+//!
+//! Times are nanoseconds, rates bits per second on the wire; draws come from streams handed in, so
+//! that a path is a function of its settings, its packets and a seed.
+
+mod any;
+mod chance;
+mod counters;
+mod delay;
+mod distribution;
+mod link;
+mod packet;
+mod path;
+mod queue;
+mod rate;
+mod stage;
+mod timeline;
+
+pub use any::AnyStage;
+pub use chance::{Correlated, Dice, Probability};
+pub use counters::{Counters, Reason};
+pub use delay::{Delay, DelayConfig};
+pub use distribution::{Distribution, SCALE, Table};
+pub use link::{Framing, Link, LinkConfig};
+pub use packet::{Packet, Probe};
+pub use path::{Driver, Mark, Path, Place};
+pub use queue::Limit;
+pub use rate::{Rate, Step, Steps};
+pub use stage::{Fate, Outbox, Stage};
+pub use timeline::Timeline;

@@ -1,0 +1,77 @@
+//! All stages in one type, so that a packet's way is a jump and not a call through a pointer.
+
+use crate::stage::{Outbox, Stage};
+use crate::{Delay, Link};
+
+macro_rules! stages {
+    ($($(#[$doc:meta])* $name:ident($type:ty), wakes $wakes:literal;)*) => {
+        /// Any stage.
+        pub enum AnyStage<P> {
+            $($(#[$doc])* $name($type),)*
+            /// One made elsewhere.
+            Custom(Box<dyn Stage<P> + Send>),
+        }
+
+        impl<P> AnyStage<P> {
+            /// May [`Stage::next_wake_ns`] ever name a time?
+            pub(crate) fn may_wake(&self) -> bool {
+                match self {
+                    $(AnyStage::$name(_) => $wakes,)*
+                    AnyStage::Custom(_) => true,
+                }
+            }
+        }
+
+        impl<P: crate::Packet> Stage<P> for AnyStage<P> {
+            #[inline]
+            fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+                match self {
+                    $(AnyStage::$name(stage) => stage.push(now_ns, packet, out),)*
+                    AnyStage::Custom(stage) => stage.push(now_ns, packet, out),
+                }
+            }
+
+            #[inline]
+            fn next_wake_ns(&self) -> Option<u64> {
+                match self {
+                    $(AnyStage::$name(stage) => Stage::<P>::next_wake_ns(stage),)*
+                    AnyStage::Custom(stage) => stage.next_wake_ns(),
+                }
+            }
+
+            fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+                match self {
+                    $(AnyStage::$name(stage) => stage.wake(now_ns, out),)*
+                    AnyStage::Custom(stage) => stage.wake(now_ns, out),
+                }
+            }
+
+            fn keeps_order(&self) -> bool {
+                match self {
+                    $(AnyStage::$name(stage) => Stage::<P>::keeps_order(stage),)*
+                    AnyStage::Custom(stage) => stage.keeps_order(),
+                }
+            }
+
+            fn needs_order(&self) -> bool {
+                match self {
+                    $(AnyStage::$name(stage) => Stage::<P>::needs_order(stage),)*
+                    AnyStage::Custom(stage) => stage.needs_order(),
+                }
+            }
+        }
+
+        $(impl<P> From<$type> for AnyStage<P> {
+            fn from(stage: $type) -> Self {
+                AnyStage::$name(stage)
+            }
+        })*
+    };
+}
+
+stages! {
+    /// A link.
+    Link(Link), wakes false;
+    /// Delay with jitter.
+    Delay(Delay), wakes false;
+}

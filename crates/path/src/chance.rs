@@ -1,0 +1,186 @@
+//! Probabilities and correlated draws as netem has them: 32-bit integers.
+
+use inorder_random::Random;
+
+/// A probability, or a correlation, on netem's scale: 0 is never, 2^32 - 1 always.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Probability(u32);
+
+impl Probability {
+    /// Never.
+    pub const NEVER: Probability = Probability(0);
+    /// Always.
+    pub const ALWAYS: Probability = Probability(u32::MAX);
+
+    /// From a ratio; below 0 and not a number count as 0, above 1 as 1.
+    pub fn ratio(p: f64) -> Self {
+        // A cast from float to integer saturates, and takes NaN to 0.
+        Probability(libm::rint(p * f64::from(u32::MAX)) as u32)
+    }
+
+    /// From percent.
+    pub fn percent(percent: f64) -> Self {
+        Self::ratio(percent / 100.0)
+    }
+
+    /// As a ratio, 0 to 1.
+    pub fn as_ratio(self) -> f64 {
+        f64::from(self.0) / f64::from(u32::MAX)
+    }
+
+    /// Never?
+    #[inline]
+    pub fn is_never(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Does the draw `random`, uniform over 32 bits, hit?
+    #[inline]
+    pub fn hits(self, random: u32) -> bool {
+        self.0 != 0 && random <= self.0
+    }
+
+    /// 1 - p.
+    #[must_use]
+    pub fn complement(self) -> Self {
+        Probability(!self.0)
+    }
+}
+
+/// Uniform 32-bit draws with netem's first-order correlation: each is the weighted mean of a
+/// fresh one and the one before, `u = (1 - rho) fresh + rho last`. That is not uniform any more:
+/// it gathers round the middle, so rare events become rarer still.
+#[derive(Clone, Debug)]
+pub struct Correlated {
+    random: Random,
+    /// rho, in units of 2^-32.
+    rho: u64,
+    last: u64,
+}
+
+impl Correlated {
+    /// Draws from `random`.
+    pub fn new(correlation: Probability, mut random: Random) -> Self {
+        let last = random.next_u32().into();
+        Correlated {
+            random,
+            rho: match correlation.0 {
+                0 => 0,
+                rho => u64::from(rho) + 1,
+            },
+            last,
+        }
+    }
+
+    /// The next draw.
+    #[inline]
+    pub fn draw(&mut self) -> u32 {
+        let fresh = self.random.next_u32();
+        if self.rho == 0 {
+            return fresh;
+        }
+        // Both products and their sum stay below 2^64: the weights add up to 2^32.
+        let mixed = u64::from(fresh) * ((1 << 32) - self.rho) + self.last * self.rho;
+        self.last = mixed >> 32;
+        self.last as u32
+    }
+}
+
+/// Something that happens to a packet with a probability, correlated from packet to packet.
+#[derive(Clone, Debug)]
+pub struct Dice {
+    probability: Probability,
+    draws: Correlated,
+}
+
+impl Dice {
+    /// `random` is this event's own stream.
+    pub fn new(probability: Probability, correlation: Probability, random: Random) -> Self {
+        Dice {
+            probability,
+            draws: Correlated::new(correlation, random),
+        }
+    }
+
+    /// Can it happen at all?
+    #[inline]
+    pub fn is_never(&self) -> bool {
+        self.probability.is_never()
+    }
+
+    /// Does it happen to this packet? What never happens draws nothing.
+    #[inline]
+    pub fn roll(&mut self) -> bool {
+        !self.is_never() && self.probability.hits(self.draws.draw())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: u32 = 200_000;
+
+    fn moments(rho: f64) -> (f64, f64, f64) {
+        let mut draws = Correlated::new(Probability::ratio(rho), Random::new(1, "moments"));
+        let u: Vec<f64> = (0..N)
+            .map(|_| f64::from(draws.draw()) / 4_294_967_296.0)
+            .collect();
+        let n = f64::from(N);
+        let mean = u.iter().sum::<f64>() / n;
+        let variance = u.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
+        let lag = u
+            .windows(2)
+            .map(|w| (w[0] - mean) * (w[1] - mean))
+            .sum::<f64>()
+            / n;
+        (mean, variance, lag / variance)
+    }
+
+    #[test]
+    fn correlation_is_first_order_and_narrows() {
+        for rho in [0.0, 0.25, 0.5, 0.9] {
+            let (mean, variance, lag) = moments(rho);
+            // Variance of an AR(1) sequence: (1 - rho)^2 / (1 - rho^2) of the fresh draws'.
+            let expected = (1.0 - rho) / (1.0 + rho) / 12.0;
+            assert!((mean - 0.5).abs() < 0.01, "{rho}: mean {mean}");
+            assert!(
+                (variance / expected - 1.0).abs() < 0.05,
+                "{rho}: {variance}"
+            );
+            assert!((lag - rho).abs() < 0.01, "{rho}: lag {lag}");
+        }
+    }
+
+    #[test]
+    fn probabilities_hit_as_often_as_they_say() {
+        let mut random = Random::new(2, "hits");
+        for p in [0.001, 0.02, 0.5] {
+            let probability = Probability::ratio(p);
+            let hits = (0..N)
+                .filter(|_| probability.hits(random.next_u32()))
+                .count();
+            let sd = (p * (1.0 - p) / f64::from(N)).sqrt();
+            assert!(
+                (hits as f64 / f64::from(N) - p).abs() < 4.0 * sd,
+                "{p}: {hits}"
+            );
+        }
+    }
+
+    #[test]
+    fn never_and_always_are_certain() {
+        assert!(!Probability::ratio(0.0).hits(0) && !Probability::percent(-3.0).hits(0));
+        assert!(!Probability::ratio(f64::NAN).hits(0));
+        assert!(Probability::percent(100.0).hits(u32::MAX));
+        assert!(Probability::percent(1e300).hits(u32::MAX));
+        assert_eq!(Probability::ALWAYS.complement(), Probability::NEVER);
+    }
+
+    #[test]
+    fn full_correlation_repeats_the_first_draw() {
+        let mut draws = Correlated::new(Probability::ALWAYS, Random::new(3, "stuck"));
+        let first = draws.draw();
+        assert!((0..100).all(|_| draws.draw() == first));
+    }
+}

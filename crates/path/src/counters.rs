@@ -1,0 +1,98 @@
+//! What became of the packets, stage by stage.
+
+use crate::stage::Fate;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Reason {
+    /// A loss model said so.
+    Loss,
+    /// The queue of a link, shaper or delay was full.
+    QueueFull,
+    /// The receiver's ring was full.
+    RingFull,
+    /// Damaged, and the packet or the stage's setting does not let it go on.
+    Corrupted,
+    /// Larger than a token bucket ever holds.
+    TooLarge,
+    /// The link has no rate now and none later, or the packet would leave after the end of time.
+    NoService,
+    /// Given up after the last retransmission of a radio link.
+    RadioFailure,
+}
+
+impl Reason {
+    /// Every reason, in the order of their numbers.
+    pub const ALL: [Reason; 7] = [
+        Reason::Loss,
+        Reason::QueueFull,
+        Reason::RingFull,
+        Reason::Corrupted,
+        Reason::TooLarge,
+        Reason::NoService,
+        Reason::RadioFailure,
+    ];
+
+    /// A short name for tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Loss => "loss",
+            Reason::QueueFull => "queue-full",
+            Reason::RingFull => "ring-full",
+            Reason::Corrupted => "corrupted",
+            Reason::TooLarge => "too-large",
+            Reason::NoService => "no-service",
+            Reason::RadioFailure => "radio-failure",
+        }
+    }
+}
+
+/// Packets of one stage.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Came in.
+    pub arrived: u64,
+    /// Left, copies included; a merged packet counts as one.
+    pub sent: u64,
+    /// Copies made.
+    pub duplicated: u64,
+    /// Went on damaged.
+    pub corrupted: u64,
+    /// Held back on purpose so that others may pass.
+    pub held_back: u64,
+    /// Left before a packet that had left the stage's hands earlier.
+    pub overtook: u64,
+    dropped: [u64; Reason::ALL.len()],
+}
+
+impl Counters {
+    /// Dropped for `reason`.
+    pub fn dropped_for(&self, reason: Reason) -> u64 {
+        self.dropped.get(reason as usize).copied().unwrap_or(0)
+    }
+
+    /// Dropped for any reason.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+
+    #[inline]
+    pub(crate) fn count_drop(&mut self, reason: Reason) {
+        if let Some(count) = self.dropped.get_mut(reason as usize) {
+            *count += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, fate: Fate) {
+        match fate {
+            Fate::Dropped(reason) => self.count_drop(reason),
+            Fate::Duplicated => self.duplicated += 1,
+            Fate::Corrupted => self.corrupted += 1,
+            Fate::HeldBack(_) => self.held_back += 1,
+            Fate::Overtook => self.overtook += 1,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! How much may wait: drop-tail limits and the count of what waits.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a drop-tail queue holds at most. The packet being sent is not in the queue any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// Nothing is ever dropped.
+    Unlimited,
+    /// Packets.
+    Packets(u64),
+    /// Bytes on the wire, frame overhead included.
+    Bytes(u64),
+    /// The bytes that the link's rate at time 0 carries in this time: a bandwidth-delay product.
+    Bdp {
+        /// Round-trip time, nanoseconds.
+        rtt_ns: u64,
+    },
+}
+
+impl Limit {
+    /// A bandwidth-delay product in bytes, for a rate in bit/s.
+    pub(crate) fn resolve(self, bits_per_s: u64) -> Limit {
+        let Limit::Bdp { rtt_ns } = self else {
+            return self;
+        };
+        let bytes = u128::from(bits_per_s) * u128::from(rtt_ns) / 8_000_000_000;
+        Limit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
+
+/// A first-in first-out queue, of which only the times packets leave it are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Backlog {
+    limit: Limit,
+    leave: VecDeque<(u64, u32)>,
+    bytes: u64,
+}
+
+impl Backlog {
+    pub(crate) fn new(limit: Limit) -> Self {
+        Backlog {
+            limit,
+            leave: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    /// May a packet of `bytes` be put in at `now_ns`?
+    #[inline]
+    pub(crate) fn admits(&mut self, now_ns: u64, bytes: u32) -> bool {
+        while let Some(&(leaves_ns, left)) = self.leave.front()
+            && leaves_ns <= now_ns
+        {
+            self.leave.pop_front();
+            self.bytes -= u64::from(left);
+        }
+        self.fits(bytes)
+    }
+
+    /// A packet that leaves at `leaves_ns`, not before those already in.
+    #[inline]
+    pub(crate) fn add(&mut self, leaves_ns: u64, bytes: u32) {
+        if self.limit != Limit::Unlimited {
+            self.leave.push_back((leaves_ns, bytes));
+            self.bytes += u64::from(bytes);
+        }
+    }
+
+    #[inline]
+    fn fits(&self, bytes: u32) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => (self.leave.len() as u64) < limit,
+            Limit::Bytes(limit) => self.bytes.saturating_add(bytes.into()) <= limit,
+            Limit::Unlimited | Limit::Bdp { .. } => true,
+        }
+    }
+}
+
+/// Counts packets that leave in another order than they came, against a limit.
+///
+/// Only a full queue has to know who has left; until then leaving times are just noted down. A
+/// queue that stays nearly full keeps them in a heap, so that it never looks at all of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Census {
+    limit: usize,
+    noted: Vec<u64>,
+    heap: BinaryHeap<Reverse<u64>>,
+}
+
+impl Census {
+    /// `limit` in packets; `None`: no limit.
+    pub(crate) fn new(limit: Option<usize>) -> Self {
+        Census {
+            limit: limit.unwrap_or(usize::MAX),
+            noted: Vec::new(),
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// Has one more packet room at `now_ns`?
+    #[inline]
+    pub(crate) fn admits(&mut self, now_ns: u64) -> bool {
+        self.len() < self.limit || self.admits_after_counting(now_ns)
+    }
+
+    /// A packet that leaves at `leaves_ns`.
+    #[inline]
+    pub(crate) fn add(&mut self, leaves_ns: u64) {
+        if self.limit != usize::MAX {
+            self.noted.push(leaves_ns);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.noted.len() + self.heap.len()
+    }
+
+    #[inline(never)]
+    fn admits_after_counting(&mut self, now_ns: u64) -> bool {
+        while self.heap.peek().is_some_and(|&Reverse(t)| t <= now_ns) {
+            self.heap.pop();
+        }
+        self.noted.retain(|&t| t > now_ns);
+        if self.len() > self.limit / 4 * 3 {
+            self.heap.extend(self.noted.drain(..).map(Reverse));
+        }
+        self.len() < self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_bandwidth_delay_product() {
+        let bdp = Limit::Bdp { rtt_ns: 40_000_000 };
+        assert_eq!(bdp.resolve(20_000_000), Limit::Bytes(100_000));
+        assert_eq!(Limit::Packets(3).resolve(1), Limit::Packets(3));
+        let huge = Limit::Bdp { rtt_ns: u64::MAX };
+        assert_eq!(huge.resolve(u64::MAX), Limit::Bytes(u64::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn the_census_is_a_count(
+            limit in 0usize..12,
+            packets in prop::collection::vec((0u64..20, 0u64..200), 0..200),
+        ) {
+            let mut census = Census::new(Some(limit));
+            let mut inside: Vec<u64> = Vec::new();
+            let mut now = 0;
+            for (gap, stay) in packets {
+                now += gap;
+                inside.retain(|&t| t > now);
+                let room = inside.len() < limit;
+                prop_assert_eq!(census.admits(now), room);
+                if room {
+                    census.add(now + stay);
+                    inside.push(now + stay);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What every impairment offers: packets in, packets with a time out.
+
+use crate::counters::{Counters, Reason};
+
+/// One thing a network does to packets.
+///
+/// Time is an argument, nanoseconds on any clock that never runs backwards. A stage has no clock
+/// and no queue of events: it says when a packet leaves, at once if it can, and a stage that
+/// must see later packets or a later time first says by [`Stage::next_wake_ns`] when to ask it
+/// again. Calls come in the order of their times; at equal times packets come before wakes.
+pub trait Stage<P> {
+    /// `packet` arrives. Whatever leaves goes to `out`: nothing (dropped, or held), one, or more.
+    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>);
+
+    /// When [`Stage::wake`] is due although nothing arrives. `None`: at no time.
+    fn next_wake_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// The time [`Stage::next_wake_ns`] named has come. After a bounded number of calls the
+    /// named time must have moved on.
+    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        let _ = (now_ns, out);
+    }
+
+    /// Leaving times never decrease from one packet sent to the next, whatever arrives (in order
+    /// of time). Such a stage may be evaluated ahead of time together with the next.
+    fn keeps_order(&self) -> bool;
+
+    /// What it does to a packet depends on the packets before it, random draws included. False
+    /// only for a pure function of the packet and its time.
+    fn needs_order(&self) -> bool {
+        true
+    }
+}
+
+/// Where a stage puts what leaves it, and says what became of the rest.
+pub struct Outbox<P> {
+    /// Nearly always at most one packet leaves: it takes no memory.
+    pub(crate) first: Option<(u64, P)>,
+    pub(crate) more: Vec<(u64, P)>,
+    pub(crate) counters: Vec<Counters>,
+    pub(crate) stage: usize,
+    pub(crate) watching: bool,
+    pub(crate) marks: Vec<(Fate, P)>,
+}
+
+/// What happened to a packet, for who writes down the truth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It ends here.
+    Dropped(Reason),
+    /// A copy of it was made.
+    Duplicated,
+    /// It goes on damaged.
+    Corrupted,
+    /// It was held back on purpose, so that others may pass: by how many nanoseconds, where known.
+    HeldBack(Option<u64>),
+    /// It leaves before a packet that came earlier.
+    Overtook,
+}
+
+impl<P> Default for Outbox<P> {
+    fn default() -> Self {
+        Outbox::new()
+    }
+}
+
+impl<P> Outbox<P> {
+    /// Empty, for one stage.
+    pub fn new() -> Self {
+        Outbox::for_stages(1)
+    }
+
+    pub(crate) fn for_stages(stages: usize) -> Self {
+        Outbox {
+            first: None,
+            more: Vec::new(),
+            counters: vec![Counters::default(); stages.max(1)],
+            stage: 0,
+            watching: false,
+            marks: Vec::new(),
+        }
+    }
+
+    /// `packet` leaves the stage at `at_ns`.
+    #[inline]
+    pub fn send(&mut self, at_ns: u64, packet: P) {
+        if self.first.is_none() && self.more.is_empty() {
+            self.first = Some((at_ns, packet));
+        } else {
+            self.more.push((at_ns, packet));
+        }
+    }
+
+    /// `packet` goes no further.
+    #[inline]
+    pub fn drop(&mut self, packet: P, reason: Reason) {
+        if let Some(counters) = self.counters.get_mut(self.stage) {
+            counters.count_drop(reason);
+        }
+        if self.watching {
+            self.marks.push((Fate::Dropped(reason), packet));
+        }
+    }
+
+    /// Takes out what has left, times first, in the order it was sent.
+    pub fn take(&mut self) -> impl Iterator<Item = (u64, P)> + '_ {
+        self.first.take().into_iter().chain(self.more.drain(..))
+    }
+
+    /// What has been counted; of a stage alone, its counters.
+    pub fn counters(&self) -> Counters {
+        self.counters.get(self.stage).copied().unwrap_or_default()
+    }
+}
+
+impl<P: Clone> Outbox<P> {
+    /// Something happened to a packet that goes on; a drop is told by [`Outbox::drop`] instead.
+    #[inline]
+    pub fn mark(&mut self, packet: &P, fate: Fate) {
+        if let Some(counters) = self.counters.get_mut(self.stage) {
+            counters.count(fate);
+        }
+        if self.watching {
+            self.marks.push((fate, packet.clone()));
+        }
+    }
+}

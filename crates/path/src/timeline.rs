@@ -1,0 +1,163 @@
+//! A path with a queue of its events: all a live tool or a test needs.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::counters::Counters;
+use crate::packet::Packet;
+use crate::path::{Driver, Mark, Path, Place};
+
+/// A path and what is under way in it.
+///
+/// ```
+/// use inorder_path::{Link, LinkConfig, Path, Probe, Timeline};
+///
+/// let link = LinkConfig { propagation_ns: 5_000_000, ..LinkConfig::new(1_000_000_000) };
+/// let mut line = Timeline::new(Path::new(vec![Link::new(&link).into()]));
+/// line.push(0, Probe::new(1, 1250 - 38)); // 38 bytes of Ethernet around it
+/// assert_eq!(line.next_wake_ns(), Some(5_010_000));
+/// assert_eq!(line.pop(5_009_999), None);
+/// assert_eq!(line.pop(5_010_000), Some((5_010_000, Probe::new(1, 1212))));
+/// ```
+pub struct Timeline<P> {
+    path: Path<P>,
+    queue: Queue<P>,
+}
+
+/// Earliest first; equal times as they came.
+struct Queue<P> {
+    heap: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    /// Packets by their number in the heap's entries, so that the heap moves small things only.
+    packets: Vec<Option<(Place, P)>>,
+    free: Vec<usize>,
+    sequence: u64,
+}
+
+/// Hands the path's marks to a function.
+struct Watched<'a, P, F> {
+    queue: &'a mut Queue<P>,
+    watch: F,
+}
+
+impl<P: Packet> Timeline<P> {
+    /// Nothing under way.
+    pub fn new(path: Path<P>) -> Self {
+        Timeline {
+            path,
+            queue: Queue {
+                heap: BinaryHeap::new(),
+                packets: Vec::new(),
+                free: Vec::new(),
+                sequence: 0,
+            },
+        }
+    }
+
+    /// `packet` enters at `now_ns`. What is due before is done first, what is delivered by then
+    /// stays to be popped.
+    pub fn push(&mut self, now_ns: u64, packet: P) {
+        self.path.push(now_ns, packet, &mut self.queue);
+    }
+
+    /// As [`Timeline::push`], telling `watch` what happens to packets.
+    pub fn push_watched(&mut self, now_ns: u64, packet: P, watch: impl FnMut(Mark<P>)) {
+        let queue = &mut self.queue;
+        self.path
+            .push(now_ns, packet, &mut Watched { queue, watch });
+    }
+
+    /// When [`Timeline::pop`] is next worth calling. It may give nothing then: a stage inside
+    /// the path had to be asked.
+    pub fn next_wake_ns(&self) -> Option<u64> {
+        let transfer = self.queue.next_ns();
+        let wake = self.path.next_wake_ns();
+        transfer.into_iter().chain(wake).min()
+    }
+
+    /// The next packet delivered by `now_ns`, with the time it is delivered at.
+    pub fn pop(&mut self, now_ns: u64) -> Option<(u64, P)> {
+        self.pop_watched(now_ns, |_| {})
+    }
+
+    /// As [`Timeline::pop`], telling `watch` what happens to packets.
+    pub fn pop_watched(&mut self, now_ns: u64, mut watch: impl FnMut(Mark<P>)) -> Option<(u64, P)> {
+        while let Some(due_ns) = self.next_wake_ns().filter(|&t| t <= now_ns) {
+            // At equal times transfers come before wakes.
+            let Some((time_ns, place, packet)) = self.queue.pop(due_ns) else {
+                let queue = &mut self.queue;
+                let watch = &mut watch;
+                self.path.wake(due_ns, &mut Watched { queue, watch });
+                continue;
+            };
+            if place.is_end() {
+                return Some((time_ns, packet));
+            }
+            let queue = &mut self.queue;
+            let watch = &mut watch;
+            let driver = &mut Watched { queue, watch };
+            self.path.resume(time_ns, place, packet, driver);
+        }
+        None
+    }
+
+    /// Packets under way as far as the queue knows; stages may hold more.
+    pub fn in_flight(&self) -> usize {
+        self.queue.heap.len()
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path<P> {
+        &self.path
+    }
+
+    /// What became of the packets, stage by stage.
+    pub fn counters(&self) -> &[Counters] {
+        self.path.counters()
+    }
+}
+
+impl<P> Queue<P> {
+    fn next_ns(&self) -> Option<u64> {
+        self.heap.peek().map(|&Reverse((time_ns, ..))| time_ns)
+    }
+
+    fn pop(&mut self, now_ns: u64) -> Option<(u64, Place, P)> {
+        self.next_ns().filter(|&t| t <= now_ns)?;
+        let Reverse((time_ns, _, index)) = self.heap.pop()?;
+        let (place, packet) = self.packets.get_mut(index)?.take()?;
+        self.free.push(index);
+        Some((time_ns, place, packet))
+    }
+}
+
+impl<P> Driver<P> for Queue<P> {
+    fn transfer(&mut self, time_ns: u64, place: Place, packet: P) {
+        let entry = Some((place, packet));
+        let index = match self.free.pop() {
+            Some(index) => {
+                if let Some(slot) = self.packets.get_mut(index) {
+                    *slot = entry;
+                }
+                index
+            }
+            None => {
+                self.packets.push(entry);
+                self.packets.len() - 1
+            }
+        };
+        self.heap.push(Reverse((time_ns, self.sequence, index)));
+        self.sequence += 1;
+    }
+}
+
+impl<P, F: FnMut(Mark<P>)> Driver<P> for Watched<'_, P, F> {
+    const WATCHES: bool = true;
+
+    fn transfer(&mut self, time_ns: u64, place: Place, packet: P) {
+        self.queue.transfer(time_ns, place, packet);
+    }
+
+    fn watch(&mut self, mark: Mark<P>) {
+        (self.watch)(mark);
+    }
+}
