@@ -1,9 +1,10 @@
 //! A network card with interrupt coalescing: which arrivals make a batch, and how long they wait.
 //!
-//! The rule is that of `inorder_srpic::Batcher` with a softirq that takes no time; here the
-//! counting is done once for all cards of a flow, and a batch is the difference of two counts.
+//! The rule is that of `inorder_srpic::Batcher` with a softirq that takes no time. Arrivals come
+//! many at a time ([`Card::join`]): a card then costs a few instructions a packet and no branch
+//! that depends on the traffic, however often its interrupts come.
 
-/// Counts over all arrivals of a flow.
+/// Counts over the arrivals of a flow that its cards know.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counts {
     /// Segments.
@@ -12,24 +13,25 @@ pub(super) struct Counts {
     pub(super) retransmissions: u64,
     /// Of these, unsuitable for sorting.
     pub(super) unsuitable: u64,
-    /// Sum of the arrival times, modulo 2^64: only differences over a batch are used.
+    /// Sum of the arrival times, modulo 2^64: only the difference to the times of delivery is
+    /// used.
     times: u64,
 }
 
 impl Counts {
-    /// Before the last arrival, a suitable original at `last_ns`.
-    pub(super) fn without_last(&self, last_ns: i64) -> Self {
-        Counts {
-            arrived: self.arrived.saturating_sub(1),
-            times: self.times.wrapping_sub(last_ns as u64),
-            ..*self
-        }
+    /// Suitable segments.
+    #[inline]
+    fn suitable(&self) -> u64 {
+        self.arrived - self.unsuitable
     }
 
+    /// Suitable originals arrived.
     #[inline]
-    pub(super) fn add(&mut self, now: i64) {
-        self.arrived += 1;
-        self.times = self.times.wrapping_add(now as u64);
+    pub(super) fn add(&mut self, times: &[i64]) {
+        self.arrived += times.len() as u64;
+        for &now in times {
+            self.times = self.times.wrapping_add(now as u64);
+        }
     }
 }
 
@@ -43,15 +45,14 @@ pub(super) struct Card {
     pub(super) from: u64,
     /// What it delivers is followed.
     pub(super) followed: bool,
-    /// The current batch: its first arrival, the time of it, and the sum of times before.
+    /// The current batch: its first arrival, and the time of it.
     first: u64,
     first_ns: i64,
-    times: u64,
     /// Suitable arrivals before the sorters' ring was last empty.
     ring_from: u64,
-    /// Sum of the times that packets waited.
-    pub(super) delay_ns: u64,
-    pub(super) max_delay_ns: i64,
+    /// Sum over all arrivals of the times of their interrupts, modulo 2^64.
+    delivered: u64,
+    max_delay_ns: i64,
 }
 
 impl Card {
@@ -63,51 +64,102 @@ impl Card {
             followed: false,
             first: 0,
             first_ns: i64::MIN,
-            times: 0,
             ring_from: 0,
-            delay_ns: 0,
+            delivered: 0,
             max_delay_ns: 0,
         }
     }
 
-    /// The batch has ended: everything since [`Card::begin`] was delivered at the interrupt.
+    /// The interrupt that comes `coalesce_ns` after `now`.
     #[inline]
-    pub(super) fn end(&mut self, counts: &Counts) {
-        let packets = counts.arrived - self.first;
-        let delivered = packets.wrapping_mul(self.fire_ns as u64);
-        let arrived = counts.times.wrapping_sub(self.times);
-        self.delay_ns += delivered.wrapping_sub(arrived);
-        self.max_delay_ns = self
-            .max_delay_ns
-            .max(self.fire_ns.saturating_sub(self.first_ns));
+    fn interrupt(&self, now: i64) -> i64 {
+        now.saturating_add(self.coalesce_ns)
     }
 
-    /// So many batches of one packet each.
-    pub(super) fn add_singles(&mut self, singles: u64) {
-        self.delay_ns += singles.saturating_mul(self.coalesce_ns.max(0) as u64);
-        if singles > 0 {
-            self.max_delay_ns = self.max_delay_ns.max(self.coalesce_ns);
+    /// Everything since [`Card::begin`] was delivered at the interrupt.
+    #[inline]
+    fn end(&mut self) {
+        let longest = self.fire_ns.saturating_sub(self.first_ns);
+        self.max_delay_ns = self.max_delay_ns.max(longest);
+    }
+
+    /// Arrival `first`, at `now`, finds the ring idle.
+    #[inline]
+    fn begin(&mut self, first: u64, now: i64, suitable_before: u64) {
+        self.first = first;
+        self.first_ns = now;
+        self.ring_from = suitable_before;
+    }
+
+    /// Suitable originals in order arrive at `times`, ascending; `counts` are those before. They
+    /// fill no ring. Batches that end are delivered, which is for the caller to see to where
+    /// delivery is followed.
+    #[inline]
+    pub(super) fn join(&mut self, times: &[i64], counts: &Counts) {
+        let mut joined = 0;
+        for _ in times.iter().take_while(|&&now| now <= self.fire_ns) {
+            joined += 1;
+        }
+        self.delivered = self
+            .delivered
+            .wrapping_add((self.fire_ns as u64).wrapping_mul(joined as u64));
+        if let Some(&first_ns) = times.get(joined) {
+            self.end();
+            self.join_next(times, joined, first_ns, counts);
         }
     }
 
-    /// The next arrival, at `now`, finds the ring idle.
+    /// The rest of [`Card::join`]: what arrives at `first_ns` begins a batch.
     #[inline]
-    pub(super) fn begin(&mut self, now: i64, counts: &Counts) {
-        (self.first, self.times) = (counts.arrived, counts.times);
-        self.first_ns = now;
-        self.fire_ns = now.saturating_add(self.coalesce_ns);
-        self.empty_ring(counts);
+    fn join_next(&mut self, times: &[i64], begun: usize, first_ns: i64, counts: &Counts) {
+        let (mut fire_ns, mut delivered) = (self.interrupt(first_ns), self.delivered);
+        let mut first = begun;
+        for (place, &now) in times.iter().enumerate().skip(begun) {
+            // Selects instead of branches: whether a batch ends is hard to predict.
+            let next = self.interrupt(now);
+            let ended = now > fire_ns;
+            first = if ended { place } else { first };
+            fire_ns = if ended { next } else { fire_ns };
+            delivered = delivered.wrapping_add(fire_ns as u64);
+        }
+        if first > begun {
+            // A whole batch has come and gone, and no full ring cut it short.
+            self.max_delay_ns = self.max_delay_ns.max(self.coalesce_ns);
+        }
+        (self.fire_ns, self.delivered) = (fire_ns, delivered);
+        let before = first as u64;
+        let now = times.get(first).copied().unwrap_or(first_ns);
+        self.begin(counts.arrived + before, now, counts.suitable() + before);
+        self.from = self.first;
+    }
+
+    /// Ends the batch if its interrupt came before `now`; the next begins with what arrives now.
+    #[inline]
+    pub(super) fn end_before(&mut self, now: i64, counts: &Counts) -> bool {
+        let ended = self.fire_ns < now;
+        if ended {
+            self.end();
+            self.begin(counts.arrived, now, counts.suitable());
+            self.fire_ns = self.interrupt(now);
+        }
+        ended
+    }
+
+    /// Something arrives and joins the current batch.
+    #[inline]
+    pub(super) fn add(&mut self) {
+        self.delivered = self.delivered.wrapping_add(self.fire_ns as u64);
     }
 
     /// Suitable arrivals since the sorters' ring was last empty.
     #[inline]
     pub(super) fn held(&self, counts: &Counts) -> u64 {
-        counts.arrived - counts.unsuitable - self.ring_from
+        counts.suitable() - self.ring_from
     }
 
     #[inline]
     pub(super) fn empty_ring(&mut self, counts: &Counts) {
-        self.ring_from = counts.arrived - counts.unsuitable;
+        self.ring_from = counts.suitable();
     }
 
     /// Fires if the ring is full; how many arrivals fit before this must be asked again.
@@ -118,7 +170,19 @@ impl Card {
             return ring - packets;
         }
         // Later arrivals at this very time still join.
+        let earlier = self.fire_ns.wrapping_sub(now).max(0);
+        self.delivered = self
+            .delivered
+            .wrapping_sub((earlier as u64).wrapping_mul(packets));
         self.fire_ns = self.fire_ns.min(now);
         ring.saturating_sub(self.held(counts))
+    }
+
+    /// Mean and longest time a packet waited, nanoseconds, once everything is delivered.
+    pub(super) fn finish(&mut self, counts: &Counts) -> (u64, u64) {
+        self.end();
+        let waited = self.delivered.wrapping_sub(counts.times);
+        let mean = waited / counts.arrived.max(1);
+        (mean, self.max_delay_ns.max(0) as u64)
     }
 }

@@ -8,8 +8,9 @@
 //! (see `inorder_srpic::classify`) passes after the flow's block has been flushed.
 //!
 //! Sorting changes the order within a block only, so most traffic needs no simulation:
-//! - arrivals are kept as runs of equal segments, delays as sums from which those of a batch are
-//!   differences: in-order data costs a few additions, whatever the number of settings;
+//! - arrivals are kept as runs of equal segments, delays as the difference of two sums: the times
+//!   of arrival, which all settings share, and those of the interrupts;
+//! - of data in order only the times are noted; the cards go over many of them at once;
 //! - the order a card delivers is followed only from a break in the order until the batch with it
 //!   is delivered. Data that goes on where the highest ended means the same to every setting,
 //!   holes below or not;
@@ -17,6 +18,7 @@
 
 mod card;
 mod delivered;
+mod pending;
 mod receivers;
 mod runs;
 mod sorters;

@@ -2,9 +2,10 @@
 
 use super::DataArrival;
 use super::card::{Card, Counts};
+use super::pending::Pending;
 use super::runs::Runs;
 use super::sorters::Sorters;
-use super::stack::Stack;
+use super::stack::{Left, Stack};
 use crate::result::WhatIf;
 
 /// Packets the receive ring holds, as in the receiver of the paper: a ring that fills interrupts
@@ -13,6 +14,9 @@ const RING: u32 = 512;
 /// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
 const MAX_COALESCE_NS: u64 = 1 << 40;
 
+/// Latest time that counts as a time: what comes a coalescing time later is a number still.
+const LATEST_NS: i64 = i64::MAX >> 1;
+
 /// The cards of one flow, what they have not delivered yet, and the stacks behind them.
 #[derive(Debug)]
 pub(crate) struct SortingReceivers {
@@ -20,21 +24,17 @@ pub(crate) struct SortingReceivers {
     next: i64,
     /// Length of the segments of the current run, if it ends at `next`; otherwise 0.
     run_len: u32,
-    /// So many segments more fill no ring.
+    /// So many segments more fill no ring, those pending counted in.
     room: u32,
     last_ns: i64,
-    /// The first and the last of the interrupts that are due.
-    soonest_ns: i64,
-    latest_ns: i64,
+    /// Data in order until then may wait in `pending`: no batch that is followed ends before.
+    limit_ns: i64,
+    pending: Pending,
+    /// Without those pending.
     counts: Counts,
-    /// The last segment is the only one of every card's batch, and the cards do not know yet.
-    lone: bool,
-    /// Segments that were alone in every card's batch.
-    singles: u64,
     ring: u32,
     /// Cards whose delivered order is followed.
     following: usize,
-    longest_ns: i64,
     runs: Runs,
     cards: Vec<Card>,
     block_sizes: Vec<u32>,
@@ -62,14 +62,11 @@ impl SortingReceivers {
             run_len: 0,
             room: ring,
             last_ns: i64::MIN,
-            soonest_ns: i64::MIN,
-            latest_ns: i64::MIN,
+            limit_ns: LATEST_NS,
+            pending: Pending::default(),
             counts: Counts::default(),
-            lone: false,
-            singles: 0,
             ring,
             following: 0,
-            longest_ns: coalesce_ns.iter().map(coalesce).max().unwrap_or(0),
             runs: Runs::default(),
             cards: coalesce_ns
                 .iter()
@@ -84,12 +81,11 @@ impl SortingReceivers {
     #[inline]
     pub(crate) fn push(&mut self, arrival: &DataArrival, una: i64) {
         let in_order = arrival.offset == self.next && arrival.suitable && !arrival.retransmission;
-        let in_batch = (self.last_ns..=self.soonest_ns).contains(&arrival.ts_ns);
-        if in_order && in_batch && arrival.len == self.run_len && self.room > 1 {
+        let in_time = (self.last_ns..=self.limit_ns).contains(&arrival.ts_ns);
+        let may_wait = in_order && in_time && arrival.len == self.run_len;
+        if may_wait && self.pending.push(arrival.ts_ns) {
             self.next += i64::from(arrival.len);
-            self.room -= 1;
             self.last_ns = arrival.ts_ns;
-            self.counts.add(arrival.ts_ns);
         } else {
             self.push_any(arrival, in_order, una);
         }
@@ -97,15 +93,10 @@ impl SortingReceivers {
 
     #[inline(never)]
     fn push_any(&mut self, arrival: &DataArrival, in_order: bool, una: i64) {
+        self.tell_cards();
         // Time that runs backwards, as in some captures, counts as standing still.
-        let now = arrival.ts_ns.max(self.last_ns);
-        if in_order && now > self.latest_ns && self.following == 0 {
-            self.end_all();
-            self.latest_ns = now.saturating_add(self.longest_ns);
-        } else {
-            self.tell_cards();
-            self.end_batches(now, una);
-        }
+        let now = arrival.ts_ns.min(LATEST_NS).max(self.last_ns);
+        self.end_batches(now, una);
         if !arrival.suitable {
             self.flush(una);
         }
@@ -120,54 +111,38 @@ impl SortingReceivers {
         if self.room == 0 {
             self.fill_rings(una);
         }
+        self.limit_ns = match self.following {
+            0 => LATEST_NS,
+            _ => self.soonest_ns(),
+        };
+        // One that fills a ring does not wait.
+        self.pending.limit(self.room.saturating_sub(1));
     }
 
-    /// Every batch has ended, nothing is followed, and the next arrival is in order.
-    fn end_all(&mut self) {
-        if self.lone {
-            self.singles += 1;
-        } else {
-            for card in &mut self.cards {
-                card.end(&self.counts);
-            }
-        }
-        self.lone = true;
-        self.room = self.ring;
-        self.soonest_ns = i64::MIN;
+    /// When the first of the interrupts that are due comes.
+    fn soonest_ns(&self) -> i64 {
+        let due = self.cards.iter().map(|card| card.fire_ns);
+        due.min().unwrap_or(LATEST_NS)
     }
 
-    /// The cards catch up with the segment that was alone.
+    /// The cards catch up with what is pending.
+    #[inline]
     fn tell_cards(&mut self) {
-        if !std::mem::take(&mut self.lone) {
-            return;
-        }
-        let before = self.counts.without_last(self.last_ns);
-        self.soonest_ns = i64::MAX;
+        let times = self.pending.times();
         for card in &mut self.cards {
-            card.begin(self.last_ns, &before);
-            card.from = before.arrived;
-            self.soonest_ns = self.soonest_ns.min(card.fire_ns);
+            card.join(times, &self.counts);
         }
+        self.counts.add(times);
+        self.room = self.room.saturating_sub(times.len() as u32);
+        self.pending.clear();
     }
 
     /// Ends the batches whose interrupt came before `now`; new ones begin with what arrives now.
     fn end_batches(&mut self, now: i64, una: i64) {
-        if now <= self.soonest_ns {
-            return;
-        }
-        (self.soonest_ns, self.latest_ns) = (i64::MAX, i64::MIN);
         for i in 0..self.cards.len() {
-            let Some(card) = self.cards.get_mut(i) else {
-                continue;
-            };
-            let ended = card.fire_ns < now;
-            if ended {
-                card.end(&self.counts);
-                card.begin(now, &self.counts);
-            }
-            self.soonest_ns = self.soonest_ns.min(card.fire_ns);
-            self.latest_ns = self.latest_ns.max(card.fire_ns);
-            if ended {
+            if let Some(card) = self.cards.get_mut(i)
+                && card.end_before(now, &self.counts)
+            {
                 self.settle(i, una);
             }
         }
@@ -184,14 +159,14 @@ impl SortingReceivers {
         let end = arrival.offset.saturating_add(i64::from(arrival.len));
         self.next = self.next.max(end);
         self.room = self.room.saturating_sub(1);
-        self.counts.add(self.last_ns);
+        self.counts.add(&[self.last_ns]);
+        self.cards.iter_mut().for_each(Card::add);
         self.counts.retransmissions += u64::from(arrival.retransmission);
         self.counts.unsuitable += u64::from(!arrival.suitable);
     }
 
     fn forget_runs(&mut self) {
         let needed = self.cards.iter().map(|card| card.from).min();
-        let needed = needed.filter(|_| !self.lone);
         self.runs
             .forget_before(needed.unwrap_or(self.counts.arrived));
     }
@@ -199,10 +174,8 @@ impl SortingReceivers {
     /// A ring that has become full interrupts at once; a sorter that is full is emptied.
     #[cold]
     fn fill_rings(&mut self, una: i64) {
-        self.tell_cards();
         let (now, ring) = (self.last_ns, u64::from(self.ring));
         self.room = u32::MAX;
-        (self.soonest_ns, self.latest_ns) = (i64::MAX, i64::MIN);
         for i in 0..self.cards.len() {
             let Some(card) = self.cards.get_mut(i) else {
                 continue;
@@ -213,8 +186,6 @@ impl SortingReceivers {
             }
             let room = card.fill(now, &self.counts, ring);
             self.room = self.room.min(u32::try_from(room).unwrap_or(u32::MAX));
-            self.soonest_ns = self.soonest_ns.min(card.fire_ns);
-            self.latest_ns = self.latest_ns.max(card.fire_ns);
             if full {
                 self.settle(i, una);
             }
@@ -287,34 +258,38 @@ impl SortingReceivers {
     pub(crate) fn finish(mut self) -> Vec<WhatIf> {
         self.tell_cards();
         for i in 0..self.cards.len() {
-            if let Some(card) = self.cards.get_mut(i) {
-                card.end(&self.counts);
-                card.add_singles(self.singles);
-            }
             self.settle(i, i64::MIN);
         }
+        let counts = self.counts;
+        let delays: Vec<_> = self.cards.iter_mut().map(|c| c.finish(&counts)).collect();
         let mut results = Vec::with_capacity(self.block_sizes.len() * self.cards.len());
         for (b, &block_size) in self.block_sizes.iter().enumerate() {
-            for (c, card) in self.cards.iter().enumerate() {
+            for (c, (card, delay)) in self.cards.iter().zip(&delays).enumerate() {
                 let stack = self.behind.as_ref().and_then(|behind| behind.stacks.get(c));
-                results.push(self.result(block_size, card, stack, b));
+                let left = stack.map(|stack| stack.left(b)).unwrap_or_default();
+                results.push(self.result(block_size, card.coalesce_ns, *delay, &left));
             }
         }
         results
     }
 
-    fn result(&self, block_size: u32, card: &Card, stack: Option<&Stack>, b: usize) -> WhatIf {
+    fn result(
+        &self,
+        block_size: u32,
+        coalesce_ns: i64,
+        (mean_added_delay_ns, max_added_delay_ns): (u64, u64),
+        left: &Left,
+    ) -> WhatIf {
         let originals = self.counts.arrived - self.counts.retransmissions;
-        let left = stack.map(|stack| stack.left(b)).unwrap_or_default();
         WhatIf {
             block_size,
-            coalesce_ns: card.coalesce_ns.max(0) as u64,
+            coalesce_ns: coalesce_ns.max(0) as u64,
             reordered: left.reordered,
             reordered_ratio: left.reordered as f64 / originals.max(1) as f64,
             max_extent: left.max_extent,
             dupacks_saved: left.dupacks_saved,
-            mean_added_delay_ns: card.delay_ns / self.counts.arrived.max(1),
-            max_added_delay_ns: card.max_delay_ns.max(0) as u64,
+            mean_added_delay_ns,
+            max_added_delay_ns,
         }
     }
 

@@ -1,0 +1,56 @@
+//! Arrival times that the cards have not been told yet.
+
+/// Times that wait at most: enough to make the telling cheap, few enough to stay in the
+/// first-level cache for many flows.
+const SIZE: usize = 32;
+
+/// Times of suitable originals that came in order.
+#[derive(Debug)]
+pub(super) struct Pending {
+    times: [i64; SIZE],
+    len: u32,
+    limit: u32,
+}
+
+impl Default for Pending {
+    fn default() -> Self {
+        Pending {
+            times: [0; SIZE],
+            len: 0,
+            limit: 0,
+        }
+    }
+}
+
+impl Pending {
+    /// Notes an arrival at `now`; false when there is no room for it.
+    #[inline]
+    pub(super) fn push(&mut self, now: i64) -> bool {
+        if self.len >= self.limit {
+            return false;
+        }
+        let Some(place) = self.times.get_mut(self.len as usize) else {
+            return false;
+        };
+        *place = now;
+        self.len += 1;
+        true
+    }
+
+    /// At most so many may wait.
+    #[inline]
+    pub(super) fn limit(&mut self, limit: u32) {
+        self.limit = limit.min(SIZE as u32);
+    }
+
+    /// In the order of arrival.
+    #[inline]
+    pub(super) fn times(&self) -> &[i64] {
+        self.times.get(..self.len as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+}
