@@ -3,3 +3,4 @@
 pub mod markov;
 pub mod net;
 pub mod reachability;
+pub mod text;

@@ -1,0 +1,82 @@
+//! A line-oriented text format for place/transition and stochastic nets.
+//!
+//! ```text
+//! # Two machines, one repairman.
+//! net repair
+//!
+//! place working 2
+//! place broken
+//!
+//! transition fail exponential rate 0.1 servers infinite
+//!   in working
+//!   out broken
+//! transition repair exponential mean 2.5
+//!   in broken
+//!   out working
+//! ```
+//!
+//! A line says one thing; `#` begins a comment, indentation is free. In what follows `[...]` may be left out.
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `net NAME` | what the net is called |
+//! | `place NAME [TOKENS] [capacity MOST]` | a place, with 0 tokens and no capacity unless said |
+//! | `transition NAME TIMING [servers N\|infinite]` | a transition; the arcs on the lines after it are its arcs |
+//! | `in PLACE [N]` | takes N tokens, 1 unless said |
+//! | `out PLACE [N]` | gives N tokens |
+//! | `inhibit PLACE [N]` | may not fire while PLACE holds N or more |
+//! | `read PLACE [N]` | asks for N tokens and leaves them |
+//! | `reset PLACE` | empties PLACE |
+//!
+//! | timing | delay |
+//! |---|---|
+//! | `immediate [priority N] [weight W]` | none; both 1 unless said |
+//! | `exponential rate R`, `exponential mean M` | exponential |
+//! | `deterministic D` | always D |
+//! | `uniform LOW HIGH` | uniform between |
+//! | `erlang STAGES rate R` | the sum of STAGES exponentials of rate R |
+//! | `empirical D[:W] D[:W] ...` | one of the values D, with weights W, 1 unless said |
+//!
+//! Places may be used before they are written. A name is a word, or anything printable in double quotes, in
+//! which `\"` and `\\` stand for a quote and a backslash.
+
+mod error;
+mod line;
+mod parse;
+mod print;
+
+pub use error::{Mistake, TextError};
+pub use print::print;
+
+use crate::net::Net;
+
+/// Reads a net from `text` and checks that it can mean something. `file` is named in errors.
+///
+/// ```
+/// use inorder_petri::text::read;
+///
+/// let error = read("queue.net", "place queue\ntransition serve exponential rate 2\n  in qeue\n").unwrap_err();
+/// assert_eq!(error.to_string(), "queue.net:3: expected a place, found qeue; did you mean queue?");
+/// ```
+pub fn read(file: &str, text: &str) -> Result<Net, TextError> {
+    let net = parse(file, text)?;
+    match net.validate() {
+        Ok(()) => Ok(net),
+        Err(error) => Err(TextError {
+            file: file.to_owned(),
+            line: error.line,
+            mistake: Mistake::Net(error.problem),
+        }),
+    }
+}
+
+/// Reads a net from `text` without asking whether it can mean anything.
+pub fn parse(file: &str, text: &str) -> Result<Net, TextError> {
+    parse::Parser::default()
+        .net(text)
+        .map_err(|(line, mistake)| TextError {
+            file: file.to_owned(),
+            line,
+            mistake,
+        })
+}

@@ -1,0 +1,140 @@
+//! The words of one line.
+
+use super::Mistake;
+use std::str::FromStr;
+
+/// The words of a line, taken one after the other.
+#[derive(Debug)]
+pub(super) struct Words {
+    words: std::vec::IntoIter<Word>,
+}
+
+/// A word and whether it stood in quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub text: String,
+    pub is_quoted: bool,
+}
+
+impl Word {
+    /// Whether it is this keyword; what stands in quotes never is.
+    pub fn is(&self, keyword: &str) -> bool {
+        !self.is_quoted && self.text == keyword
+    }
+}
+
+impl Words {
+    /// Splits `line`, leaving out the comment.
+    pub fn of(line: &str) -> Result<Self, Mistake> {
+        let mut words = Vec::new();
+        let mut rest = line.trim_start();
+        while !rest.is_empty() && !rest.starts_with('#') {
+            let (word, after) = match rest.strip_prefix('"') {
+                Some(quoted) => quoted_word(quoted)?,
+                None => bare_word(rest),
+            };
+            words.push(word);
+            rest = after.trim_start();
+        }
+        let words = words.into_iter();
+        Ok(Self { words })
+    }
+
+    pub fn next(&mut self) -> Option<Word> {
+        self.words.next()
+    }
+
+    fn peek(&self) -> Option<&Word> {
+        self.words.as_slice().first()
+    }
+
+    pub fn next_is(&self, keyword: &str) -> bool {
+        self.peek().is_some_and(|word| word.is(keyword))
+    }
+
+    /// Takes the next word if it is `keyword`.
+    pub fn take(&mut self, keyword: &str) -> bool {
+        let is_next = self.next_is(keyword);
+        if is_next {
+            self.next();
+        }
+        is_next
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// The next word, which must be there.
+    pub fn expect(&mut self, expected: &str) -> Result<Word, Mistake> {
+        self.next()
+            .ok_or_else(|| Mistake::unexpected(expected, "the end of the line"))
+    }
+
+    /// The keyword, which must come now.
+    pub fn expect_keyword(&mut self, keyword: &str) -> Result<(), Mistake> {
+        let word = self.expect(keyword)?;
+        if word.is(keyword) {
+            Ok(())
+        } else {
+            Err(Mistake::unexpected(keyword, word.text))
+        }
+    }
+
+    /// The next word as a number.
+    pub fn number<T: FromStr>(&mut self, expected: &str) -> Result<T, Mistake> {
+        let word = self.expect(expected)?;
+        parse_number(&word.text, expected)
+    }
+
+    /// A number if one comes, or `default` at the end of the line or before a keyword.
+    pub fn number_or<T: FromStr>(&mut self, default: T, expected: &str) -> Result<T, Mistake> {
+        match self.peek() {
+            Some(word) if !word.text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                self.number(expected)
+            }
+            _ => Ok(default),
+        }
+    }
+
+    /// Nothing may be left.
+    pub fn end(&mut self, expected: &str) -> Result<(), Mistake> {
+        self.next()
+            .map_or(Ok(()), |word| Err(Mistake::unexpected(expected, word.text)))
+    }
+}
+
+pub(super) fn parse_number<T: FromStr>(text: &str, expected: &str) -> Result<T, Mistake> {
+    text.parse()
+        .map_err(|_| Mistake::unexpected(expected, text))
+}
+
+fn bare_word(rest: &str) -> (Word, &str) {
+    let ends = |c: char| c.is_whitespace() || c == '#' || c == '"';
+    let (text, after) = rest.split_at(rest.find(ends).unwrap_or(rest.len()));
+    let word = Word {
+        text: text.to_owned(),
+        is_quoted: false,
+    };
+    (word, after)
+}
+
+/// The word before the closing quote, and what comes after it.
+fn quoted_word(rest: &str) -> Result<(Word, &str), Mistake> {
+    let mut text = String::new();
+    let mut chars = rest.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => {
+                let is_quoted = true;
+                return Ok((Word { text, is_quoted }, chars.as_str()));
+            }
+            '\\' => text.extend(chars.next()),
+            c => text.push(c),
+        }
+    }
+    Err(Mistake::unexpected(
+        "a closing quote",
+        "the end of the line",
+    ))
+}

@@ -1,0 +1,233 @@
+//! From lines to a net.
+
+use super::Mistake;
+use super::line::{Word, Words, parse_number};
+use crate::net::{
+    Arc, ArcKind, Line, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
+};
+use std::collections::BTreeMap;
+
+/// The net read so far, and arcs whose places are not known yet.
+#[derive(Default)]
+pub(super) struct Parser {
+    net: Net,
+    arcs: Vec<PendingArc>,
+}
+
+struct PendingArc {
+    transition: usize,
+    kind: ArcKind,
+    place: String,
+    multiplicity: u32,
+    line: Line,
+}
+
+type Misplaced = (Line, Mistake);
+
+const LINES: [&str; 8] = [
+    "net",
+    "place",
+    "transition",
+    "in",
+    "out",
+    "inhibit",
+    "read",
+    "reset",
+];
+const TIMINGS: [&str; 6] = [
+    "immediate",
+    "exponential",
+    "deterministic",
+    "uniform",
+    "erlang",
+    "empirical",
+];
+
+impl Parser {
+    pub fn net(mut self, text: &str) -> Result<Net, Misplaced> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        for (number, line) in text.lines().enumerate() {
+            let number = Line::try_from(number + 1).unwrap_or(Line::MAX);
+            self.line(line, number)
+                .map_err(|mistake| (number, mistake))?;
+        }
+        self.connect()?;
+        Ok(self.net)
+    }
+
+    fn line(&mut self, line: &str, number: Line) -> Result<(), Mistake> {
+        let mut words = Words::of(line)?;
+        let Some(first) = words.next() else {
+            return Ok(());
+        };
+        let kind = match first.text.as_str() {
+            _ if first.is_quoted => None,
+            "net" => return self.name(&mut words),
+            "place" => return self.place(&mut words, number),
+            "transition" => return self.transition(&mut words, number),
+            "in" => Some(ArcKind::Input),
+            "out" => Some(ArcKind::Output),
+            "inhibit" => Some(ArcKind::Inhibitor),
+            "read" => Some(ArcKind::Read),
+            "reset" => Some(ArcKind::Reset),
+            _ => None,
+        };
+        match kind {
+            Some(kind) => self.arc(kind, &mut words, number),
+            None => {
+                let expected = format!("one of {}", LINES.join(", "));
+                Err(Mistake::unknown(expected, &first.text, LINES.into_iter()))
+            }
+        }
+    }
+
+    fn name(&mut self, words: &mut Words) -> Result<(), Mistake> {
+        self.net.name = words.expect("the name of the net")?.text;
+        words.end("the end of the line")
+    }
+
+    fn place(&mut self, words: &mut Words, line: Line) -> Result<(), Mistake> {
+        let name = words.expect("the name of a place")?.text;
+        let mut place = Place::new(name, words.number_or(0, "a number of tokens")?);
+        if words.take("capacity") {
+            place.capacity = Some(words.number("a capacity in tokens")?);
+        }
+        words.end("capacity or the end of the line")?;
+        place.line = line;
+        self.net.add_place(place);
+        Ok(())
+    }
+
+    fn transition(&mut self, words: &mut Words, line: Line) -> Result<(), Mistake> {
+        let name = words.expect("the name of a transition")?.text;
+        let timing = timing(words)?;
+        let mut transition = Transition::new(name, timing);
+        if words.take("servers") {
+            transition.servers = servers(words)?;
+        }
+        words.end("servers or the end of the line")?;
+        transition.line = line;
+        self.net.add_transition(transition);
+        Ok(())
+    }
+
+    fn arc(&mut self, kind: ArcKind, words: &mut Words, line: Line) -> Result<(), Mistake> {
+        let Some(transition) = self.net.transitions.len().checked_sub(1) else {
+            let found = format!("an {} arc", kind.name());
+            return Err(Mistake::unexpected("a transition before its arcs", found));
+        };
+        let place = words.expect("the name of a place")?.text;
+        let multiplicity = match kind {
+            ArcKind::Reset => 1,
+            _ => words.number_or(1, "a number of tokens")?,
+        };
+        words.end("a number of tokens or the end of the line")?;
+        self.arcs.push(PendingArc {
+            transition,
+            kind,
+            place,
+            multiplicity,
+            line,
+        });
+        Ok(())
+    }
+
+    /// Finds the places of the arcs, once all places are known.
+    fn connect(&mut self) -> Result<(), Misplaced> {
+        let names = self.net.places.iter().enumerate().rev();
+        let places: BTreeMap<String, usize> = names.map(|(i, p)| (p.name.clone(), i)).collect();
+        for arc in std::mem::take(&mut self.arcs) {
+            let Some(&place) = places.get(&arc.place) else {
+                let valid = self.net.places.iter().map(|p| p.name.as_str());
+                return Err((arc.line, Mistake::unknown("a place", &arc.place, valid)));
+            };
+            self.net.transitions[arc.transition].arcs.push(Arc {
+                kind: arc.kind,
+                place: PlaceId(place),
+                multiplicity: arc.multiplicity,
+                line: arc.line,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn timing(words: &mut Words) -> Result<Timing, Mistake> {
+    let expected = format!("one of {}", TIMINGS.join(", "));
+    let word = words.expect(&expected)?;
+    match word.text.as_str() {
+        "immediate" => immediate(words),
+        "exponential" => exponential(words),
+        "deterministic" => Ok(Timing::Deterministic {
+            delay: words.number("a delay")?,
+        }),
+        "uniform" => Ok(Timing::Uniform {
+            low: words.number("a least delay")?,
+            high: words.number("a largest delay")?,
+        }),
+        "erlang" => {
+            let stages = words.number("a number of stages")?;
+            words.expect_keyword("rate")?;
+            let rate = words.number("a rate")?;
+            Ok(Timing::Erlang { stages, rate })
+        }
+        "empirical" => empirical(words),
+        found => Err(Mistake::unknown(expected, found, TIMINGS.into_iter())),
+    }
+}
+
+fn immediate(words: &mut Words) -> Result<Timing, Mistake> {
+    let (mut priority, mut weight) = (1, 1.0);
+    loop {
+        if words.take("priority") {
+            priority = words.number("a whole number")?;
+        } else if words.take("weight") {
+            weight = words.number("a weight")?;
+        } else {
+            return Ok(Timing::Immediate { priority, weight });
+        }
+    }
+}
+
+fn exponential(words: &mut Words) -> Result<Timing, Mistake> {
+    let word = words.expect("rate or mean")?;
+    let rate = if word.is("rate") {
+        words.number("a rate")?
+    } else if word.is("mean") {
+        1.0 / words.number::<f64>("a mean delay")?
+    } else {
+        return Err(Mistake::unknown(
+            "rate or mean",
+            &word.text,
+            ["rate", "mean"].into_iter(),
+        ));
+    };
+    Ok(Timing::Exponential { rate })
+}
+
+fn empirical(words: &mut Words) -> Result<Timing, Mistake> {
+    const EXPECTED: &str = "a delay, or delay:weight";
+    let mut values = Vec::new();
+    while values.is_empty() || !(words.is_empty() || words.next_is("servers")) {
+        let Word { text, .. } = words.expect(EXPECTED)?;
+        let (delay, weight) = text.split_once(':').unwrap_or((&text, "1"));
+        values.push(Observation {
+            delay: parse_number(delay, EXPECTED)?,
+            weight: parse_number(weight, EXPECTED)?,
+        });
+    }
+    Ok(Timing::Empirical { values })
+}
+
+fn servers(words: &mut Words) -> Result<Servers, Mistake> {
+    let word = words.expect("a number of servers, or infinite")?;
+    if word.is("infinite") {
+        return Ok(Servers::Infinite);
+    }
+    Ok(
+        match parse_number(&word.text, "a number of servers, or infinite")? {
+            1 => Servers::Single,
+            n => Servers::Multiple(n),
+        },
+    )
+}
