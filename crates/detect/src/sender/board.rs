@@ -10,6 +10,9 @@ pub(crate) struct Sent {
     pub(crate) frame: u64,
     pub(crate) len: u32,
     pub(crate) tsval: u32,
+    /// When higher data has been reported: when the ACK for this would have come had it been on
+    /// time; 0 before.
+    pub(crate) due_ns: i64,
     /// SACKed already.
     pub(crate) reported: bool,
     /// Index + 1 of its retransmissions in the board's slab, 0 for none.
@@ -65,6 +68,16 @@ impl Board {
         self.sent.iter()
     }
 
+    /// Segments from the one at `i` on.
+    pub(crate) fn range(&self, i: usize) -> impl Iterator<Item = &Sent> {
+        self.sent.range(i.min(self.sent.len())..)
+    }
+
+    /// Segments from the one at `i` on.
+    pub(crate) fn range_mut(&mut self, i: usize) -> impl Iterator<Item = &mut Sent> {
+        self.sent.range_mut(i.min(self.sent.len())..)
+    }
+
     /// A first transmission; usually the highest, seldom (capture order) in the middle.
     #[inline]
     pub(crate) fn insert(&mut self, start: i64, len: u32, sent_ns: i64, frame: u64, tsval: u32) {
@@ -74,6 +87,7 @@ impl Board {
             frame,
             len,
             tsval,
+            due_ns: 0,
             reported: false,
             copies: 0,
         };

@@ -28,6 +28,8 @@ pub(crate) enum By {
 pub(crate) struct Filled {
     pub(crate) place: Place,
     pub(crate) tsval: u32,
+    /// When the ACK for the original would have come had it been on time; 0 if unknown.
+    pub(crate) due_ns: i64,
     pub(crate) copies: Copies,
     pub(crate) first: By,
     pub(crate) reported_ns: i64,
@@ -42,6 +44,7 @@ impl Filled {
         Filled {
             place: place_of(sent, ack),
             tsval: sent.tsval,
+            due_ns: sent.due_ns,
             copies,
             first,
             reported_ns: ack.ts_ns,
@@ -70,7 +73,8 @@ impl Filled {
     }
 }
 
-/// An ACK without cause: its id in the log, its time, and the receiver's TS.Recent.
+/// An ACK that something unseen may have caused: its id in the log, its time, and the receiver's
+/// TS.Recent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bare {
     pub(super) id: u64,

@@ -7,10 +7,12 @@
 mod acks;
 mod attribute;
 mod board;
+mod due;
 mod filled;
 mod finish;
 mod log;
 mod no_sack;
+mod paws;
 mod report;
 mod ring;
 
@@ -31,6 +33,8 @@ use ring::Ring;
 
 /// Segments of the block that changed last that are taken to have come together.
 const FEW: usize = 4;
+/// Hosts and links delay packets by so much more or less for no reason to be seen.
+const PATH_JITTER_NS: i64 = 30_000;
 
 /// A segment reported for the first time by an ACK.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +61,21 @@ pub(crate) struct Sender {
     log: ArrivalLog,
     filled: FilledMap,
     no_sack: NoSack,
-    /// Time between ACKs that report several segments, nanoseconds.
+    /// How long the first of several segments waited for its ACK, nanoseconds.
     compression: Ring,
-    /// The last ACK without an advance reported several segments.
+    /// The receiver holds SACKs back: it has reported several segments at once since the last
+    /// advance.
     compressing: bool,
-    /// Time by which originals that filled the left edge came late, nanoseconds.
+    /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     lateness: Ring,
+    /// Time between arrivals of segments that had queued on the way, nanoseconds.
+    spacing: Ring,
+    /// One past the highest byte reported so far.
+    top: i64,
+    /// The same before the present ACK: what it reports from here on came in its turn.
+    turn: i64,
+    /// When what lies just below `top` arrived, as far as its ACK tells.
+    reached_ns: i64,
     collector: Collector,
     recoveries: RecoveryTracker,
     unwrap: Unwrapper,
@@ -126,6 +139,10 @@ impl Sender {
             compression: Ring::default(),
             compressing: false,
             lateness: Ring::default(),
+            spacing: Ring::default(),
+            top: 0,
+            turn: 0,
+            reached_ns: i64::MIN / 2,
             collector: Collector::new(Half::EndToEnd, keep),
             recoveries: RecoveryTracker::new(keep),
             unwrap,
@@ -364,13 +381,6 @@ impl Sender {
             }
         }
         self.trim_filled();
-    }
-
-    /// What fills the left edge is acknowledged at once: its lateness is exact.
-    fn note_lateness(&mut self, report: &Report, now: i64, had_hole: bool) {
-        if let Some(rtt) = self.min_rtt.filter(|_| had_hole && report.left_edge) {
-            self.lateness.push(now - report.sent.sent_ns - rtt);
-        }
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {

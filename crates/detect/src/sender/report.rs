@@ -13,6 +13,7 @@ impl Sender {
         let full = self.ranges.len() > if self.options.timestamps { 3 } else { 4 };
         let advanced = number > self.una;
         self.reports.clear();
+        self.expect(&ack.seg, number);
         if advanced {
             self.pop_acked(number);
         }
@@ -34,11 +35,14 @@ impl Sender {
         if let Some((left, right)) = dsack {
             self.duplicate(left, right, ack);
         } else if !advanced {
+            self.compressing |= reported > 1;
             self.bare(ack, reported);
-            if let Some(last) = self.last.filter(|_| reported > 1 && ack.missing == 0) {
-                self.compression.push(ack.seg.ts_ns - last.ts_ns);
+            if reported > 1 && ack.missing == 0 {
+                self.compression.push(self.held_back(ack.seg.ts_ns));
             }
-            self.compressing = reported > 1;
+        }
+        if dsack.is_some() || advanced {
+            self.compressing = false;
         }
     }
 
@@ -154,6 +158,7 @@ impl Sender {
         } else {
             Reason::AckCompression
         };
+        self.by_time(ack.seg.ts_ns);
         let from = if had_hole { 0 } else { covered };
         for report in &mut self.reports[from..] {
             report.unsure = report.unsure.or(Some(reason));

@@ -1,0 +1,141 @@
+//! When the ACK of a segment was due, and how late the late ones are.
+//!
+//! Lateness counts from when a segment would have arrived in its turn, between its neighbours, so
+//! that the queues which all of them stood in do not blur it. What comes late by another way comes
+//! late by much the same each time: that tells where in a compressed ACK a late arrival belongs,
+//! and which discarded original ([`super::paws`]) an ACK without cause was for.
+
+use inorder_wire::Segment;
+
+use super::{PATH_JITTER_NS, Report, Sender, Sent};
+
+/// Most segments of an ACK that still count as acknowledged at once.
+const PROMPT: usize = 2;
+
+impl Sender {
+    /// Notes of the segments that `seg` is the first to report higher data than, and of those it
+    /// reports in their turn, when they arrived or should have: after the one below, no sooner
+    /// than the path lets them, a segment's time apart when they queued. What is reported only
+    /// now was not there when the ACK before left.
+    pub(super) fn expect(&mut self, seg: &Segment, number: i64) {
+        let now = seg.ts_ns;
+        self.turn = self.top;
+        let top = self.top_reported(seg, number);
+        if top <= self.top {
+            return;
+        }
+        let from = std::mem::replace(&mut self.top, top);
+        if number >= top {
+            self.reached_ns = now;
+            return; // No hole, nothing that may come late.
+        }
+        let Some(rtt) = self.min_rtt else { return };
+        let since = self.last.map_or(i64::MIN / 2, |l| l.ts_ns);
+        let first = self.board.find(from);
+        let below = |s: &&Sent| s.start < top;
+        let count = self.board.range(first).take_while(below).count();
+        self.note_spacing(first, count, since, now - since, rtt);
+        let mut blocks = [(0, 0); 4];
+        for (b, &(left, right)) in blocks.iter_mut().zip(seg.sack_blocks()) {
+            *b = (self.unwrap.offset(left), self.unwrap.offset(right));
+        }
+        let mut at = self.reached_ns.min(now);
+        let room = (now - at) / count.max(1) as i64;
+        let spacing = self.spacing.middle().map_or(0, |m| m.0).min(room);
+        for s in self.board.range_mut(first).take(count) {
+            at = (at + spacing).max(s.sent_ns + rtt);
+            if s.start < number || blocks.iter().any(|b| (b.0..b.1).contains(&s.start)) {
+                at = at.max(since);
+            }
+            at = at.min(now);
+            s.due_ns = at;
+        }
+        self.reached_ns = at;
+    }
+
+    /// When the ACK of an original was due that was sent at `sent_ns`: as noted, or at best.
+    pub(super) fn due(&self, noted_ns: i64, sent_ns: i64) -> i64 {
+        if noted_ns != 0 {
+            return noted_ns;
+        }
+        sent_ns.saturating_add(self.min_rtt.unwrap_or(0))
+    }
+
+    /// When a segment that is reported now arrived, as far as that is known: in its turn, or as
+    /// late as usual.
+    pub(super) fn arrival_of(&self, sent: &Sent) -> i64 {
+        let due = self.due(sent.due_ns, sent.sent_ns);
+        if sent.start >= self.turn {
+            return due;
+        }
+        due + self.lateness.middle().map_or(0, |m| m.0)
+    }
+
+    /// Puts what one ACK reports into the order of arrival by time, when late segments come late
+    /// by so much the same that it tells. The left edge stays first.
+    pub(super) fn by_time(&mut self, now: i64) {
+        let Some((late, spread)) = self.lateness.middle() else {
+            return;
+        };
+        let since = self.last.map_or(i64::MIN / 2, |l| l.ts_ns);
+        let slack = 2 * spread + self.jitter();
+        if 2 * slack >= now - since {
+            return;
+        }
+        let (turn, rtt) = (self.turn, self.min_rtt.unwrap_or(0));
+        let arrival = |r: &Report| {
+            if r.left_edge {
+                return Some(i64::MIN);
+            }
+            let due = if r.sent.due_ns != 0 {
+                r.sent.due_ns
+            } else {
+                r.sent.sent_ns + rtt
+            };
+            if r.sent.start >= turn {
+                return Some(due);
+            }
+            let at = due + late;
+            (since - slack..=now + slack).contains(&at).then_some(at)
+        };
+        let known = |r: &Report| r.sent.start < turn && !r.left_edge && arrival(r).is_some();
+        if self.reports.iter().any(known) {
+            let mut reports = std::mem::take(&mut self.reports);
+            reports.sort_by_key(|r| (arrival(r), r.sent.start));
+            self.reports = reports;
+        }
+    }
+
+    /// How far off an arrival may be from where it is expected: the segments before and after
+    /// it are as near, and clocks and hosts are no better.
+    pub(super) fn jitter(&self) -> i64 {
+        let spacing = self.spacing.middle().map_or(0, |m| m.0);
+        (spacing + spacing / 4).max(PATH_JITTER_NS)
+    }
+
+    /// One past the highest byte that `seg` acknowledges or SACKs.
+    fn top_reported(&self, seg: &Segment, number: i64) -> i64 {
+        let edges = seg.sack_blocks().iter().map(|b| self.unwrap.offset(b.1));
+        edges.fold(number, i64::max).min(self.highest)
+    }
+
+    /// Segments acknowledged at once that could have been there before the ACK before came one
+    /// behind the other out of a queue.
+    fn note_spacing(&mut self, first: usize, count: usize, since: i64, span: i64, rtt: i64) {
+        let queued = self
+            .board
+            .range(first)
+            .take(count)
+            .all(|s| s.sent_ns + rtt < since);
+        if queued && (1..=PROMPT).contains(&count) && span > 0 {
+            self.spacing.push(span / count as i64);
+        }
+    }
+
+    /// What fills the left edge is acknowledged at once: its lateness is exact.
+    pub(super) fn note_lateness(&mut self, report: &Report, now: i64, had_hole: bool) {
+        if had_hole && report.left_edge && report.sent.due_ns > 0 {
+            self.lateness.push(now - report.sent.due_ns);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Originals that PAWS discarded (RFC 7323 section 5.3).
+//!
+//! Once a retransmission has brought TS.Recent forward, the late original of another hole is
+//! discarded on arrival. It is answered at once all the same, by an ACK that reports nothing of
+//! it: one that repeats the ACK before, or, when SACKs are held back (compression), one that
+//! flushes them before their time. The hole stays and its retransmission fills it, as if the
+//! original were lost. Such an ACK comes as much after the hole's turn as late originals of this
+//! flow usually come, and that tells whose it was.
+
+use super::Sender;
+use super::acks::Ack;
+use super::filled::{Bare, By, Filled};
+use super::log::{Entry, Status};
+use crate::collect::{Basis, Place};
+use crate::result::{Evidence, Reason};
+
+/// TSvals one tick apart pass PAWS in Linux (`TCP_PAWS_WINDOW`).
+const PAWS_WINDOW: i32 = 1;
+/// How long an ACK without cause waits for the hole it belongs to, at least, and in round trips:
+/// the retransmission has to be caused, sent and acknowledged.
+const BARE_PATIENCE_NS: i64 = 200_000_000;
+const BARE_PATIENCE_RTTS: i64 = 3;
+/// An ACK that must have had some unseen cause may be this much off the usual lateness.
+const LOOSE_NS: i64 = 1_200_000;
+/// Holes looked at for one ACK without cause.
+const MAX_CANDIDATES: usize = 512;
+
+/// An original with `tsval` would be discarded by a receiver whose TS.Recent is `recent`.
+pub(super) fn discarded(tsval: u32, recent: u32) -> bool {
+    (recent.wrapping_sub(tsval) as i32) > PAWS_WINDOW
+}
+
+impl Sender {
+    /// An ACK that does not advance and reports no duplicate: perhaps an original that PAWS
+    /// discarded caused it, if there is one that it can be.
+    pub(super) fn bare(&mut self, ack: &Ack, reported: usize) {
+        let seg = &ack.seg;
+        let Some(last) = self.last else { return };
+        if ack.stale || seg.payload_len > 0 || !self.stamped(seg) {
+            return;
+        }
+        let suspicious = match reported {
+            0 => last.ack == seg.ack,
+            _ => ack.missing == 0 && self.flushed(seg.ts_ns),
+        };
+        if !suspicious {
+            return;
+        }
+        let empty = reported == 0 && last.window == seg.window;
+        if self.open_candidate(seg.tsecr) {
+            self.log_bare(ack, empty);
+        } else if let Some(start) = self.filled_candidate(seg.tsecr).filter(|_| empty) {
+            self.late_original(start, ack, Evidence::Paws);
+        }
+    }
+
+    /// Does an ACK at `now` flush SACKs before the timer of their compression was due?
+    fn flushed(&self, now: i64) -> bool {
+        let waited = self.held_back(now);
+        let usual = self.compression.middle();
+        self.compressing && usual.is_some_and(|(usual, _)| waited < usual - usual / 8)
+    }
+
+    /// How long the first of what the ACK at `now` reports has waited for it.
+    pub(super) fn held_back(&self, now: i64) -> i64 {
+        let first = self.reports.iter().map(|r| self.arrival_of(&r.sent)).min();
+        first.map_or(0, |first| now - first)
+    }
+
+    /// Is an original outstanding in a hole that the receiver would discard?
+    fn open_candidate(&self, recent: u32) -> bool {
+        self.open_holes().any(|s| discarded(s.tsval, recent))
+    }
+
+    fn open_holes(&self) -> impl Iterator<Item = &super::Sent> {
+        let top = self.ranges.top().unwrap_or(self.una);
+        let below = self.board.iter().take_while(move |s| s.start < top);
+        below.take(MAX_CANDIDATES).filter(|s| !s.reported)
+    }
+
+    /// A hole above the left edge that a retransmission has filled and whose original would be
+    /// discarded.
+    fn filled_candidate(&self, recent: u32) -> Option<i64> {
+        let open =
+            |f: &&Filled| f.first == By::Copy && !f.original_in && discarded(f.tsval, recent);
+        self.filled
+            .from(self.una)
+            .take(MAX_CANDIDATES)
+            .find(open)
+            .map(|f| f.place.start)
+    }
+
+    fn log_bare(&mut self, ack: &Ack, empty: bool) {
+        let seg = &ack.seg;
+        let place = Place {
+            at_ns: seg.ts_ns,
+            proof_frame: seg.frame,
+            ..Place::default()
+        };
+        let status = Status::Bare {
+            deadline: seg.ts_ns + self.bare_patience(),
+        };
+        let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
+        let entry = Entry {
+            place,
+            status,
+            unsure,
+        };
+        let id = self.log.push(entry, &mut self.collector);
+        self.filled.bares.push_back(Bare {
+            id,
+            at_ns: seg.ts_ns,
+            recent: seg.tsecr,
+            empty,
+        });
+    }
+
+    fn bare_patience(&self) -> i64 {
+        BARE_PATIENCE_NS.max(BARE_PATIENCE_RTTS * self.rtt.or(self.min_rtt).unwrap_or(0))
+    }
+
+    /// The hole at `start` was filled by a retransmission: if an ACK without cause came while it
+    /// was open, that was its original. Of several, the one that makes it as late as the others
+    /// of this flow are.
+    pub(super) fn adopt_bare(&mut self, start: i64, filled_ns: i64) {
+        let oldest = filled_ns - self.bare_patience();
+        self.filled.bares.retain(|b| b.at_ns >= oldest);
+        let Some(f) = self.filled.get_mut(start).copied() else {
+            return;
+        };
+        let due = self.due(f.due_ns, f.place.sent_ns);
+        let fits =
+            |b: &Bare| b.at_ns <= filled_ns && b.at_ns >= due && discarded(f.tsval, b.recent);
+        let bares = self
+            .filled
+            .bares
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| fits(b));
+        let best = match self.lateness.middle() {
+            Some((late, spread)) => bares
+                .map(|(i, b)| ((b.at_ns - due - late).abs(), i, b))
+                .filter(|(off, _, b)| *off <= self.tolerance(b, spread))
+                .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
+                .min_by_key(|&(off, i, _)| (off, i))
+                .map(|(_, i, _)| i),
+            // Too young to know how late is usual. A receiver that counts its packets leaves no
+            // doubt that this was one more ACK and not a copy of the one before.
+            None if self.queue.by_id() => bares.filter(|(_, b)| b.empty).map(|(i, _)| i).next(),
+            None => None,
+        };
+        let Some(bare) = best.and_then(|i| self.filled.bares.remove(i)) else {
+            return;
+        };
+        let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
+        self.log.adopt(bare.id, f.place, basis);
+        self.original_came(start, By::Copy);
+    }
+
+    /// How far off the usual lateness an ACK may come and still be a hole's. One that had no
+    /// visible cause had an unseen one; one that flushed SACKs may have had another.
+    fn tolerance(&self, bare: &Bare, spread: i64) -> i64 {
+        let loose = if bare.empty { LOOSE_NS } else { 0 };
+        2 * spread + loose + self.jitter()
+    }
+
+    /// Is there another hole that the ACK suits better?
+    fn nearer(&self, bare: &Bare, off: i64, late: i64, start: i64) -> bool {
+        let mut others = self.open_holes().filter(|s| s.start != start);
+        others.any(|s| {
+            let due = self.due(s.due_ns, s.sent_ns);
+            discarded(s.tsval, bare.recent) && (bare.at_ns - due - late).abs() < off
+        })
+    }
+}
