@@ -1,0 +1,162 @@
+//! Distributions of firing times.
+
+use inorder_random::Random;
+
+/// How long a firing takes, in ticks. What a tick is, the model decides; samples are rounded to whole ticks, so
+/// a tick should be small beside the shortest mean (picoseconds for a processor, say).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delay {
+    /// Always the same, in ticks.
+    Deterministic(u64),
+    /// Exponential.
+    Exponential {
+        /// Mean in ticks; not negative.
+        mean: f64,
+    },
+    /// Uniform over `low..=high`.
+    Uniform {
+        /// Shortest, in ticks.
+        low: u64,
+        /// Longest, in ticks; not below `low`.
+        high: u64,
+    },
+    /// Sum of `stages` exponentials of equal mean: the gamma distribution with a whole number of stages.
+    Erlang {
+        /// Number of stages; at least one.
+        stages: u32,
+        /// Mean of the sum, in ticks; not negative.
+        mean: f64,
+    },
+    /// One of these values (in ticks), each as likely; repeat a value to give it weight. Not empty.
+    Empirical(Vec<u64>),
+}
+
+impl Delay {
+    /// Exponential with this mean, in ticks.
+    pub fn exponential(mean: f64) -> Self {
+        Self::Exponential { mean }
+    }
+
+    /// One sample, in ticks.
+    #[inline]
+    pub fn sample(&self, random: &mut Random) -> u64 {
+        match self {
+            Self::Deterministic(ticks) => *ticks,
+            Self::Exponential { mean } => round(random.exponential() * mean),
+            Self::Uniform { low, high } => uniform(random, *low, *high),
+            Self::Erlang { stages, mean } => round(erlang(random, *stages) * mean),
+            Self::Empirical(values) => {
+                let at = random.below(values.len() as u64) as usize;
+                values.get(at).copied().unwrap_or_default()
+            }
+        }
+    }
+
+    /// The mean, in ticks.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Deterministic(ticks) => *ticks as f64,
+            Self::Exponential { mean } | Self::Erlang { mean, .. } => *mean,
+            Self::Uniform { low, high } => *low as f64 / 2.0 + *high as f64 / 2.0,
+            Self::Empirical(values) => {
+                values.iter().map(|&v| v as f64).sum::<f64>() / values.len().max(1) as f64
+            }
+        }
+    }
+
+    /// What is wrong with the parameters, if anything.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Exponential { mean } | Self::Erlang { mean, .. }
+                if !(mean.is_finite() && *mean >= 0.0) =>
+            {
+                Some("the mean must be a finite number that is not negative")
+            }
+            Self::Erlang { stages: 0, .. } => Some("an Erlang distribution needs a stage"),
+            Self::Uniform { low, high } if low > high => Some("low must not be above high"),
+            Self::Empirical(values) if values.is_empty() => {
+                Some("an empirical distribution needs a value")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// To whole ticks; the conversion saturates.
+#[inline]
+fn round(ticks: f64) -> u64 {
+    (ticks + 0.5) as u64
+}
+
+fn uniform(random: &mut Random, low: u64, high: u64) -> u64 {
+    match high.saturating_sub(low).checked_add(1) {
+        Some(width) => low + random.below(width),
+        None => random.next_u64(),
+    }
+}
+
+/// Mean 1.
+fn erlang(random: &mut Random, stages: u32) -> f64 {
+    (0..stages).map(|_| random.exponential()).sum::<f64>() / f64::from(stages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and squared coefficient of variation over many samples.
+    fn moments(delay: &Delay) -> (f64, f64) {
+        const N: usize = 100_000;
+        let mut random = Random::new(1, "delay");
+        let samples: Vec<f64> = (0..N).map(|_| delay.sample(&mut random) as f64).collect();
+        let mean = samples.iter().sum::<f64>() / N as f64;
+        let variance = samples.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / N as f64;
+        (mean, variance / (mean * mean))
+    }
+
+    #[test]
+    fn moments_are_those_of_the_textbook() {
+        let cases = [
+            (Delay::Deterministic(1000), 0.0),
+            (Delay::exponential(1000.0), 1.0),
+            (
+                Delay::Uniform {
+                    low: 500,
+                    high: 1500,
+                },
+                1.0 / 12.0,
+            ),
+            (
+                Delay::Erlang {
+                    stages: 4,
+                    mean: 1000.0,
+                },
+                0.25,
+            ),
+            (Delay::Empirical(vec![500, 500, 2000]), 0.5),
+        ];
+        for (delay, variation) in cases {
+            let (mean, found) = moments(&delay);
+            assert!(
+                (mean / delay.mean() - 1.0).abs() < 0.015,
+                "{delay:?}: {mean}"
+            );
+            assert!((found - variation).abs() < 0.03, "{delay:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let mut random = Random::new(2, "extremes");
+        for delay in [
+            Delay::Uniform {
+                low: 0,
+                high: u64::MAX,
+            },
+            Delay::exponential(f64::MAX),
+            Delay::Empirical(vec![]),
+        ] {
+            delay.sample(&mut random);
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Running a coloured timed net.
+//!
+//! One instant at a time: all firings that end at the earliest time end, in the order in which they were
+//! started; then whatever is enabled starts, one after the other, the highest priority first and at random among
+//! equals, until nothing more can. A place knows which transitions a gain or a loss of tokens may enable, so that
+//! only those are looked at again. Once the buffers have grown, nothing is allocated.
+
+use inorder_random::Random;
+
+use super::bind::{self, Binding};
+use super::bound::Bound;
+use super::error::{ModelError, RunError};
+use super::events::Events;
+use super::flights::{Flight, Flights};
+use super::model::{Counter, Model, PlaceId, Queue, Token, TransitionId};
+use super::observer::Observer;
+use super::place::Place;
+use super::rule::Rule;
+use super::state::State;
+use super::transition::Timing;
+
+/// Firings at one time after which a zero-time loop is supposed.
+const ZERO_TIME_LIMIT: u64 = 1_000_000;
+
+/// Further firings by which its transitions are told.
+const LOOP_TRAIL: u64 = 64;
+
+/// Why a run came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The time asked for has come.
+    TimeReached,
+    /// Nothing is under way and nothing is enabled: nothing will ever happen again. The clock stands where the
+    /// last thing happened.
+    Dead,
+    /// The observer was done.
+    Observer,
+}
+
+/// A running net.
+pub struct Engine<T> {
+    rules: Vec<Rule<T>>,
+    /// Index of the rule of every transition.
+    rule_of: Vec<u32>,
+    names: Names,
+    state: State<T>,
+    events: Events,
+    flights: Flights<T>,
+    binding: Binding<T>,
+    conflict: Random,
+    /// (rule, colours enabled) of the present choice.
+    ready: Vec<(u32, u32)>,
+    firings_now: u64,
+    zero_time_limit: u64,
+    trail: Vec<u32>,
+}
+
+struct Names {
+    places: Vec<String>,
+    transitions: Vec<String>,
+}
+
+impl<T: Token> Engine<T> {
+    /// Checks the model and sets it to its start. Equal models and seeds give equal runs, on every machine: each
+    /// transition draws its firing times from a stream of its own, conflicts from another.
+    pub fn new(model: Model<T>, seed: u64) -> Result<Self, ModelError> {
+        model.check()?;
+        let Model {
+            places,
+            transitions,
+        } = model;
+        let names = Names {
+            places: places.iter().map(|p| p.name.clone()).collect(),
+            transitions: transitions.iter().map(|t| t.name.clone()).collect(),
+        };
+        let compiled = transitions.into_iter().enumerate();
+        let mut rules: Vec<Rule<T>> = compiled
+            .map(|(id, spec)| Rule::new(id as u32, spec, &places, seed))
+            .collect();
+        rules.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+        let stride = rules.iter().map(Rule::arity).max().unwrap_or(0);
+        Ok(Self {
+            rule_of: inverse(&rules),
+            state: State::new(places, &rules)?,
+            rules,
+            names,
+            events: Events::default(),
+            flights: Flights::new(stride),
+            binding: Binding::default(),
+            conflict: Random::new(seed, "conflict"),
+            ready: Vec::new(),
+            firings_now: 0,
+            zero_time_limit: ZERO_TIME_LIMIT,
+            trail: Vec::new(),
+        })
+    }
+
+    /// The time, in ticks.
+    pub fn now(&self) -> u64 {
+        self.state.now
+    }
+
+    /// How many firings at one time are taken for a zero-time loop; a million unless set.
+    pub fn set_zero_time_limit(&mut self, firings: u64) {
+        self.zero_time_limit = firings;
+    }
+
+    /// Runs until `end` (in ticks; what happens at `end` included), until nothing can happen any more, or until
+    /// the observer is done. After an error the engine must not be used further.
+    pub fn run_until<O: Observer<T>>(
+        &mut self,
+        end: u64,
+        observer: &mut O,
+    ) -> Result<Stop, RunError> {
+        loop {
+            self.start_enabled(observer)?;
+            if observer.is_done() {
+                return Ok(Stop::Observer);
+            }
+            match self.events.next_time() {
+                None => return Ok(Stop::Dead),
+                Some(time) if time > end => {
+                    self.state.now = self.state.now.max(end);
+                    return Ok(Stop::TimeReached);
+                }
+                Some(time) => self.end_firings(time, observer)?,
+            }
+        }
+    }
+
+    /// Ends all firings that end at `time`.
+    fn end_firings<O: Observer<T>>(&mut self, time: u64, observer: &mut O) -> Result<(), RunError> {
+        if time != self.state.now {
+            self.state.now = time;
+            self.firings_now = 0;
+        }
+        while self.events.next_time() == Some(time) {
+            let Some((_, slot)) = self.events.pop() else {
+                break;
+            };
+            self.end_firing(slot, observer);
+        }
+        self.state.check(&self.names.places)
+    }
+
+    #[inline]
+    fn end_firing<O: Observer<T>>(&mut self, slot: u32, observer: &mut O) {
+        let flight = self.flights.header(slot);
+        let rule = &mut self.rules[flight.rule as usize];
+        let now = self.state.now;
+        rule.busy -= 1;
+        rule.tally.busy_moment += i128::from(now);
+        if rule.busy == 0 {
+            rule.tally.active_moment += i128::from(now);
+        }
+        if rule.busy + 1 == rule.servers {
+            self.state.wake(flight.rule);
+        }
+        for room in &rule.rooms {
+            self.state.release(room.place, room.reserve);
+        }
+        let bound = flight.bound(self.flights.tokens(slot), now);
+        self.state.produce(rule, &bound, observer);
+        self.flights.land(slot);
+    }
+
+    /// Starts whatever is enabled, until nothing is.
+    fn start_enabled<O: Observer<T>>(&mut self, observer: &mut O) -> Result<(), RunError> {
+        while let Some((rule, colour)) = self.choose() {
+            self.start(rule, colour, observer)?;
+        }
+        self.state.check(&self.names.places)
+    }
+
+    /// The next (rule, colour) to start: of the highest priority enabled, at random by weight.
+    #[inline]
+    fn choose(&mut self) -> Option<(usize, u32)> {
+        self.ready.clear();
+        let mut total = 0.0;
+        let mut priority = None;
+        'look: for word in 0..self.state.pending.len() {
+            let mut left = self.state.pending[word];
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let index = word * 64 + bit as usize;
+                let rule = &mut self.rules[index];
+                if priority.is_some_and(|p| p != rule.priority) {
+                    break 'look;
+                }
+                let count = bind::look(rule, &self.state.places, &mut self.binding, self.state.now);
+                if count == 0 {
+                    self.state.pending[word] &= !(1 << bit);
+                    continue;
+                }
+                priority = Some(rule.priority);
+                total += rule.weight * f64::from(count);
+                self.ready.push((index as u32, count));
+            }
+        }
+        self.pick(total)
+    }
+
+    #[inline]
+    fn pick(&mut self, total: f64) -> Option<(usize, u32)> {
+        let &(mut chosen, mut count) = self.ready.last()?;
+        if self.ready.len() > 1 {
+            let mut left = self.conflict.unit() * total;
+            for &(rule, colours) in &self.ready {
+                left -= self.rules[rule as usize].weight * f64::from(colours);
+                if left < 0.0 {
+                    (chosen, count) = (rule, colours);
+                    break;
+                }
+            }
+        }
+        let skip = if count > 1 {
+            self.conflict.below(u64::from(count)) as u32
+        } else {
+            0
+        };
+        let enabled = &self.rules[chosen as usize].enabled;
+        Some((chosen as usize, nth_bit(enabled, skip)))
+    }
+
+    /// Takes the inputs of a firing; gives its outputs or puts it under way.
+    #[inline]
+    fn start<O: Observer<T>>(
+        &mut self,
+        index: usize,
+        colour: u32,
+        observer: &mut O,
+    ) -> Result<(), RunError> {
+        self.count_zero_time(index)?;
+        let rule = &mut self.rules[index];
+        if rule.must_bind {
+            let now = self.state.now;
+            let places = &self.state.places;
+            bind::choose(
+                rule,
+                places,
+                &mut self.binding,
+                &mut self.conflict,
+                now,
+                colour,
+            );
+            self.state.take_bound(rule, &self.binding);
+        } else {
+            self.state
+                .take(rule, &mut self.binding, &mut self.conflict, colour);
+        }
+        for &place in &rule.resets {
+            self.state.clear(place);
+        }
+        let now = self.state.now;
+        let bound = self.binding.bound(colour, now);
+        let delay = match &mut rule.timing {
+            Timing::Immediate => {
+                self.state.produce(rule, &bound, observer);
+                return Ok(());
+            }
+            Timing::Delay(delay) => delay.sample(&mut rule.random),
+            Timing::By(delay) => delay(&bound, &mut rule.random),
+        };
+        self.put_under_way(index, colour, now.saturating_add(delay))
+    }
+
+    #[inline]
+    fn put_under_way(&mut self, index: usize, colour: u32, end: u64) -> Result<(), RunError> {
+        let rule = &mut self.rules[index];
+        let now = self.state.now;
+        if rule.busy == 0 {
+            rule.tally.active_moment -= i128::from(now);
+        }
+        rule.busy += 1;
+        rule.tally.busy_moment -= i128::from(now);
+        for room in &rule.rooms {
+            self.state.places[room.place as usize].reserved += room.reserve;
+        }
+        let flight = Flight {
+            rule: index as u32,
+            colour,
+            started: now,
+        };
+        let id = rule.id;
+        match self.flights.take_off(flight, &self.binding.tokens) {
+            Some(slot) => self.events.push(end, slot),
+            None => {
+                return Err(RunError::TooManyFirings(
+                    self.names.transitions[id as usize].clone(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn count_zero_time(&mut self, index: usize) -> Result<(), RunError> {
+        self.firings_now += 1;
+        if self.firings_now > self.zero_time_limit {
+            self.trail.push(index as u32);
+            if self.firings_now >= self.zero_time_limit.saturating_add(LOOP_TRAIL) {
+                return Err(self.zero_time_loop());
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn zero_time_loop(&self) -> RunError {
+        let mut rules = self.trail.clone();
+        rules.sort_unstable();
+        rules.dedup();
+        let name = |&rule: &u32| {
+            format!(
+                "`{}`",
+                self.names.transitions[self.rules[rule as usize].id as usize]
+            )
+        };
+        let outputs = rules
+            .iter()
+            .flat_map(|&rule| &self.rules[rule as usize].outputs);
+        let place = outputs.map(|output| output.place).next();
+        RunError::ZeroTimeLoop {
+            time: self.state.now,
+            firings: self.firings_now,
+            place: place.map_or(String::new(), |p| self.names.places[p as usize].clone()),
+            transitions: rules.iter().map(name).collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    /// Deposits a token from outside, now.
+    pub fn put(&mut self, queue: Queue, token: T) -> Result<(), RunError> {
+        self.state.deposit(queue.0, token, &mut ());
+        self.state.check(&self.names.places)
+    }
+
+    /// Number of tokens in a place (of a sink: none).
+    pub fn len(&self, place: impl Into<PlaceId>) -> u32 {
+        self.state
+            .places
+            .get(place.into().index())
+            .map_or(0, |p| p.len)
+    }
+
+    /// Plain tokens with a key; key 0 of a counter without keys.
+    pub fn count(&self, counter: Counter, key: u32) -> u32 {
+        self.state
+            .places
+            .get(counter.0 as usize)
+            .map_or(0, |p| p.lane_len(key))
+    }
+
+    /// The tokens in a queue; key by key, and within a key in order if the queue is first in, first out.
+    pub fn tokens(&self, queue: Queue) -> impl Iterator<Item = &T> {
+        self.state
+            .places
+            .get(queue.0 as usize)
+            .into_iter()
+            .flat_map(Place::tokens)
+    }
+
+    /// Firings of a transition under way.
+    pub fn busy(&self, transition: TransitionId) -> u32 {
+        self.rule(transition).map_or(0, |rule| rule.busy)
+    }
+
+    /// Firings of a transition that have ended.
+    pub fn firings(&self, transition: TransitionId) -> u64 {
+        self.rule(transition).map_or(0, |rule| rule.tally.firings)
+    }
+
+    /// What each firing of a transition that is under way has bound.
+    pub fn under_way(&self, transition: TransitionId) -> impl Iterator<Item = Bound<'_, T>> {
+        let rule = self.rule_of.get(transition.index()).copied();
+        let arity = self.rule(transition).map_or(0, Rule::arity);
+        let of_rule = self
+            .flights
+            .iter()
+            .filter(move |(flight, _)| Some(flight.rule) == rule);
+        of_rule.map(move |(flight, tokens)| flight.bound(&tokens[..arity], self.state.now))
+    }
+
+    fn rule(&self, transition: TransitionId) -> Option<&Rule<T>> {
+        let index = *self.rule_of.get(transition.index())?;
+        self.rules.get(index as usize)
+    }
+}
+
+/// From the order of the modeller to that of the rules.
+fn inverse<T>(rules: &[Rule<T>]) -> Vec<u32> {
+    let mut rule_of = vec![0; rules.len()];
+    for (index, rule) in rules.iter().enumerate() {
+        rule_of[rule.id as usize] = index as u32;
+    }
+    rule_of
+}
+
+/// The index of the bit that has `skip` set bits below it.
+#[inline]
+fn nth_bit(words: &[u64], mut skip: u32) -> u32 {
+    for (index, &word) in words.iter().enumerate() {
+        let ones = word.count_ones();
+        if skip < ones {
+            let left = (0..skip).fold(word, |bits, _| bits & (bits - 1));
+            return index as u32 * 64 + left.trailing_zeros();
+        }
+        skip -= ones;
+    }
+    0
+}

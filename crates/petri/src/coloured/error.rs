@@ -1,0 +1,149 @@
+//! What can be wrong with a model, and with a run.
+
+use thiserror::Error;
+
+/// Why a model cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Names must tell places and transitions apart.
+    #[error("two places or transitions are called `{0}`")]
+    DuplicateName(String),
+    /// A handle of another model.
+    #[error("transition `{transition}`: an arc refers to a place that the model does not have")]
+    UnknownPlace {
+        /// The transition.
+        transition: String,
+    },
+    /// A keyed place needs a key.
+    #[error("place `{0}`: there must be at least one key")]
+    NoKeys(String),
+    /// A token of the start has a key out of range.
+    #[error("place `{place}`: the key of token {index} is not below {keys}")]
+    Key {
+        /// The place.
+        place: String,
+        /// Which of the tokens of the start, counted from 0.
+        index: usize,
+        /// Number of keys.
+        keys: u32,
+    },
+    /// More tokens at the start than fit.
+    #[error("place `{place}`: {tokens} tokens at the start, but a capacity of {capacity}")]
+    OverCapacity {
+        /// The place.
+        place: String,
+        /// Tokens at the start.
+        tokens: u64,
+        /// The capacity.
+        capacity: u32,
+    },
+    /// A colour is one key, so that keyed places joined by it need as many keys.
+    #[error("transition `{transition}`: `{first}` and `{second}` differ in their number of keys")]
+    KeysDiffer {
+        /// The transition.
+        transition: String,
+        /// A keyed place.
+        first: String,
+        /// Another.
+        second: String,
+    },
+    /// An arc needs a colour that nothing determines.
+    #[error("transition `{transition}`: no keyed input tells which key of `{place}` is meant")]
+    NoColour {
+        /// The transition.
+        transition: String,
+        /// The keyed place.
+        place: String,
+    },
+    /// Several arcs of the same sort to one place; one with a count says it better.
+    #[error(
+        "transition `{transition}`: more than one arc from `{place}`; use one that takes several"
+    )]
+    TwoArcs {
+        /// The transition.
+        transition: String,
+        /// The place.
+        place: String,
+    },
+    /// Nothing can be taken where tokens leave.
+    #[error("transition `{transition}`: takes from the sink `{place}`")]
+    TakesFromSink {
+        /// The transition.
+        transition: String,
+        /// The sink.
+        place: String,
+    },
+    /// Only the first token of such a queue can be looked at before it is taken.
+    #[error(
+        "transition `{transition}`: a choice by guard or key over several tokens of `{place}` needs a first-in-first-out queue"
+    )]
+    ManyUnordered {
+        /// The transition.
+        transition: String,
+        /// The place.
+        place: String,
+    },
+    /// An output passes on a token that is not bound.
+    #[error("transition `{transition}`: passes token {index}, but binds {bound}")]
+    NotBound {
+        /// The transition.
+        transition: String,
+        /// The index given.
+        index: u32,
+        /// Number of tokens bound.
+        bound: u32,
+    },
+    /// A parameter out of its range.
+    #[error("transition `{transition}`: {what}")]
+    Parameter {
+        /// The transition.
+        transition: String,
+        /// What is expected.
+        what: &'static str,
+    },
+    /// A transition that, once enabled, would fire for ever without time going by.
+    #[error("transition `{transition}`: a zero-time loop: it is immediate and {why}")]
+    ZeroTimeLoop {
+        /// The transition.
+        transition: String,
+        /// Why it stays enabled.
+        why: &'static str,
+    },
+}
+
+/// Why a run cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Transitions fire again and again at one time.
+    #[error(
+        "a zero-time loop at tick {time}: {firings} firings without time going by, through place `{place}` and transitions {transitions}"
+    )]
+    ZeroTimeLoop {
+        /// The time, in ticks.
+        time: u64,
+        /// Firings counted.
+        firings: u64,
+        /// A place of the loop.
+        place: String,
+        /// The transitions of the loop.
+        transitions: String,
+    },
+    /// A token went to a keyed place with a key it does not have.
+    #[error("place `{place}`: a token with key {key}, but the keys are 0..{keys}")]
+    Key {
+        /// The place.
+        place: String,
+        /// The key.
+        key: u32,
+        /// Number of keys.
+        keys: u32,
+    },
+    /// A place cannot hold more.
+    #[error("place `{0}`: more tokens than can be counted")]
+    TooManyTokens(String),
+    /// Too many firings under way; an unlimited transition is fed faster than it fires.
+    #[error("transition `{0}`: more than 16 million firings under way")]
+    TooManyFirings(String),
+}

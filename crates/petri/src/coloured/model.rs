@@ -1,0 +1,280 @@
+//! The model a modeller writes: places of typed tokens, counters of plain ones, transitions.
+
+use super::bound::Bound;
+use super::transition::{TransitionBuilder, TransitionSpec};
+
+/// What a token carries: any small plain record. The default value never takes part in a run.
+pub trait Token: Copy + Default + 'static {}
+
+impl<T: Copy + Default + 'static> Token for T {}
+
+/// A place of typed tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Queue(pub(crate) u32);
+
+/// A place of indistinguishable tokens, or of as many kinds of them as it has keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Counter(pub(crate) u32);
+
+/// A place of either sort, by the order in which the places were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlaceId(pub(crate) u32);
+
+/// A transition, by the order in which the transitions were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransitionId(pub(crate) u32);
+
+impl PlaceId {
+    /// Its index among the places.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl TransitionId {
+    /// Its index among the transitions.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<Queue> for PlaceId {
+    fn from(queue: Queue) -> Self {
+        Self(queue.0)
+    }
+}
+
+impl From<Counter> for PlaceId {
+    fn from(counter: Counter) -> Self {
+        Self(counter.0)
+    }
+}
+
+/// A function of one token.
+pub(crate) type KeyOf<T> = Box<dyn Fn(&T) -> u32>;
+/// The rank by which a queue of least first is ordered.
+pub(crate) type RankOf<T> = Box<dyn Fn(&T) -> u64>;
+/// A number out of the tokens bound.
+pub(crate) type Of<T, N> = Box<dyn FnMut(&Bound<'_, T>) -> N>;
+
+/// Which token of a queue (within a key, if it has keys) is taken next.
+pub(crate) enum Order<T> {
+    Fifo,
+    Random,
+    Least(RankOf<T>),
+}
+
+/// How a queue keeps its tokens and what it holds at the start.
+///
+/// ```
+/// use inorder_petri::coloured::QueueSpec;
+///
+/// // Requests (engine, number): a random engine is served next, each engine's own requests in order.
+/// let spec = QueueSpec::fifo().keyed(8, |request: &(u32, u64)| request.0).capacity(64);
+/// # let _ = spec;
+/// ```
+pub struct QueueSpec<T> {
+    pub(crate) order: Order<T>,
+    pub(crate) keys: u32,
+    pub(crate) key_of: Option<KeyOf<T>>,
+    pub(crate) capacity: Option<u32>,
+    pub(crate) tokens: Vec<T>,
+    pub(crate) sink: bool,
+}
+
+impl<T: Token> QueueSpec<T> {
+    /// First in, first out.
+    pub fn fifo() -> Self {
+        Self::of(Order::Fifo)
+    }
+
+    /// Any token, each as likely.
+    pub fn random() -> Self {
+        Self::of(Order::Random)
+    }
+
+    /// The token of the least rank; of equal ranks, the first in.
+    pub fn least(rank: impl Fn(&T) -> u64 + 'static) -> Self {
+        Self::of(Order::Least(Box::new(rank)))
+    }
+
+    fn of(order: Order<T>) -> Self {
+        Self {
+            order,
+            keys: 1,
+            key_of: None,
+            capacity: None,
+            tokens: Vec::new(),
+            sink: false,
+        }
+    }
+
+    /// Splits the queue by a key in `0..keys`; the order given so far then holds among tokens of one key, and
+    /// transitions that take from the queue have a *colour*, the key (see [`TransitionBuilder::take`]).
+    #[must_use]
+    pub fn keyed(mut self, keys: u32, key: impl Fn(&T) -> u32 + 'static) -> Self {
+        self.keys = keys;
+        self.key_of = Some(Box::new(key));
+        self
+    }
+
+    /// At most so many tokens, those on their way in from timed transitions included.
+    #[must_use]
+    pub fn capacity(mut self, most: u32) -> Self {
+        self.capacity = Some(most);
+        self
+    }
+
+    /// The tokens at the start, first in first.
+    #[must_use]
+    pub fn tokens(mut self, tokens: impl IntoIterator<Item = T>) -> Self {
+        self.tokens.extend(tokens);
+        self
+    }
+}
+
+/// How many plain tokens a counter holds at the start.
+#[derive(Debug, Clone)]
+pub struct CounterSpec {
+    pub(crate) counts: Vec<u32>,
+    pub(crate) keyed: bool,
+    pub(crate) capacity: Option<u32>,
+}
+
+impl CounterSpec {
+    /// `count` tokens of one kind.
+    pub fn new(count: u32) -> Self {
+        Self {
+            counts: vec![count],
+            keyed: false,
+            capacity: None,
+        }
+    }
+
+    /// `keys` kinds of tokens, `each` of every kind.
+    pub fn keyed(keys: u32, each: u32) -> Self {
+        Self::counts(vec![each; keys as usize])
+    }
+
+    /// One kind for each element, holding so many.
+    pub fn counts(counts: Vec<u32>) -> Self {
+        Self {
+            counts,
+            keyed: true,
+            capacity: None,
+        }
+    }
+
+    /// At most so many tokens of all kinds together.
+    #[must_use]
+    pub fn capacity(mut self, most: u32) -> Self {
+        self.capacity = Some(most);
+        self
+    }
+}
+
+/// A place as written.
+pub(crate) struct PlaceSpec<T> {
+    pub(crate) name: String,
+    pub(crate) kind: PlaceKind<T>,
+}
+
+pub(crate) enum PlaceKind<T> {
+    Queue(QueueSpec<T>),
+    Counter(CounterSpec),
+}
+
+impl<T> PlaceSpec<T> {
+    pub(crate) fn keys(&self) -> u32 {
+        match &self.kind {
+            PlaceKind::Queue(queue) => queue.keys,
+            PlaceKind::Counter(counter) => counter.counts.len() as u32,
+        }
+    }
+
+    pub(crate) fn is_keyed(&self) -> bool {
+        match &self.kind {
+            PlaceKind::Queue(queue) => queue.key_of.is_some(),
+            PlaceKind::Counter(counter) => counter.keyed,
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> Option<u32> {
+        match &self.kind {
+            PlaceKind::Queue(queue) => queue.capacity,
+            PlaceKind::Counter(counter) => counter.capacity,
+        }
+    }
+
+    /// Tokens at the start.
+    pub(crate) fn initial(&self) -> u64 {
+        match &self.kind {
+            PlaceKind::Queue(queue) => queue.tokens.len() as u64,
+            PlaceKind::Counter(counter) => counter.counts.iter().map(|&n| u64::from(n)).sum(),
+        }
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        matches!(&self.kind, PlaceKind::Queue(queue) if matches!(queue.order, Order::Random))
+    }
+}
+
+/// A coloured timed Petri net under construction; [`super::Engine::new`] checks and runs it.
+pub struct Model<T> {
+    pub(crate) places: Vec<PlaceSpec<T>>,
+    pub(crate) transitions: Vec<TransitionSpec<T>>,
+}
+
+impl<T: Token> Default for Model<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Token> Model<T> {
+    /// A model without places and transitions.
+    pub fn new() -> Self {
+        Self {
+            places: Vec::new(),
+            transitions: Vec::new(),
+        }
+    }
+
+    /// Adds a place of typed tokens.
+    pub fn queue(&mut self, name: impl Into<String>, spec: QueueSpec<T>) -> Queue {
+        Queue(self.place(name.into(), PlaceKind::Queue(spec)))
+    }
+
+    /// Adds a place of plain tokens.
+    pub fn counter(&mut self, name: impl Into<String>, spec: CounterSpec) -> Counter {
+        Counter(self.place(name.into(), PlaceKind::Counter(spec)))
+    }
+
+    /// Adds a place where tokens leave the net: they are counted, shown to the [`super::Observer`] and forgotten.
+    pub fn sink(&mut self, name: impl Into<String>) -> Queue {
+        let mut spec = QueueSpec::fifo();
+        spec.sink = true;
+        self.queue(name, spec)
+    }
+
+    fn place(&mut self, name: String, kind: PlaceKind<T>) -> u32 {
+        self.places.push(PlaceSpec { name, kind });
+        self.places.len() as u32 - 1
+    }
+
+    /// Adds an immediate transition of priority 1 and weight 1 without arcs, and lets the builder refine it.
+    pub fn transition(&mut self, name: impl Into<String>) -> TransitionBuilder<'_, T> {
+        self.transitions.push(TransitionSpec::new(name.into()));
+        TransitionBuilder::last_of(self)
+    }
+
+    /// The names of the places, in the order they were made.
+    pub fn place_names(&self) -> impl Iterator<Item = &str> {
+        self.places.iter().map(|place| place.name.as_str())
+    }
+
+    /// The names of the transitions, in the order they were made.
+    pub fn transition_names(&self) -> impl Iterator<Item = &str> {
+        self.transitions.iter().map(|t| t.name.as_str())
+    }
+}

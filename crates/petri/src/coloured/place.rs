@@ -1,0 +1,284 @@
+//! Places at run time: the tokens they hold, by key, and what their history adds up to.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::model::{CounterSpec, KeyOf, Order, PlaceKind, PlaceSpec, QueueSpec, RankOf, Token};
+
+/// Transitions to look at again, as (word of a bit set, bits).
+pub(crate) type Wakes = Box<[(u32, u64)]>;
+
+/// A place of a running net. A *lane* holds the tokens of one key.
+pub(crate) struct Place<T> {
+    /// Tokens of all keys.
+    pub(crate) len: u32,
+    /// One bit a lane: whether it holds a token.
+    pub(crate) occupied: Box<[u64]>,
+    store: Store<T>,
+    key_of: Option<KeyOf<T>>,
+    pub(crate) keys: u32,
+    /// Most tokens, those reserved included.
+    pub(crate) capacity: u32,
+    /// Room promised to firings under way.
+    pub(crate) reserved: u32,
+    pub(crate) sink: bool,
+    pub(crate) wakes_on_gain: Wakes,
+    pub(crate) wakes_on_loss: Wakes,
+    pub(crate) tally: Tally,
+}
+
+/// What the history of a place adds up to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Sum of the times of departures less that of arrivals: with `n` tokens at time `t`, the integral of the
+    /// number of tokens is `n * t + moment`.
+    pub(crate) moment: i128,
+    /// Tokens that came.
+    pub(crate) arrivals: u64,
+    /// Most tokens at one time.
+    pub(crate) peak: u32,
+}
+
+enum Store<T> {
+    Counts(Vec<u32>),
+    Fifo(Vec<VecDeque<T>>),
+    Random(Vec<Vec<T>>),
+    Least(Vec<BinaryHeap<Ranked<T>>>, RankOf<T>, u64),
+}
+
+struct Ranked<T> {
+    rank: u64,
+    number: u64,
+    token: T,
+}
+
+impl<T: Token> Place<T> {
+    /// The place with its tokens of the start; `Err` is the index of a token whose key is out of range.
+    pub(crate) fn new(spec: PlaceSpec<T>) -> Result<Self, usize> {
+        let keys = spec.keys();
+        let capacity = spec.capacity().unwrap_or(u32::MAX);
+        let mut place = Self {
+            len: 0,
+            occupied: vec![0; (keys as usize).div_ceil(64)].into(),
+            store: Store::Counts(Vec::new()),
+            key_of: None,
+            keys,
+            capacity,
+            reserved: 0,
+            sink: false,
+            wakes_on_gain: Box::default(),
+            wakes_on_loss: Box::default(),
+            tally: Tally::default(),
+        };
+        match spec.kind {
+            PlaceKind::Counter(counter) => place.fill_counter(&counter),
+            PlaceKind::Queue(queue) => place.fill_queue(queue)?,
+        }
+        place.tally = Tally {
+            peak: place.len,
+            ..Tally::default()
+        };
+        Ok(place)
+    }
+
+    fn fill_counter(&mut self, spec: &CounterSpec) {
+        self.store = Store::Counts(vec![0; spec.counts.len()]);
+        for (lane, &count) in spec.counts.iter().enumerate() {
+            self.add(lane as u32, count, 0);
+        }
+    }
+
+    fn fill_queue(&mut self, spec: QueueSpec<T>) -> Result<(), usize> {
+        let keys = spec.keys as usize;
+        self.store = match spec.order {
+            Order::Fifo => Store::Fifo(vec![VecDeque::new(); keys]),
+            Order::Random => Store::Random(vec![Vec::new(); keys]),
+            Order::Least(rank) => {
+                Store::Least((0..keys).map(|_| BinaryHeap::new()).collect(), rank, 0)
+            }
+        };
+        self.key_of = spec.key_of;
+        self.sink = spec.sink;
+        for (index, token) in spec.tokens.into_iter().enumerate() {
+            let lane = self.lane_of(&token);
+            if lane >= self.keys {
+                return Err(index);
+            }
+            self.push(lane, token, 0);
+        }
+        Ok(())
+    }
+
+    /// The lane a token belongs to; out of range if its key is.
+    #[inline]
+    pub(crate) fn lane_of(&self, token: &T) -> u32 {
+        self.key_of.as_ref().map_or(0, |key| key(token))
+    }
+
+    /// Tokens of one key.
+    #[inline]
+    pub(crate) fn lane_len(&self, lane: u32) -> u32 {
+        let lane = lane as usize;
+        match &self.store {
+            Store::Counts(counts) => counts.get(lane).copied().unwrap_or(0),
+            Store::Fifo(lanes) => lanes.get(lane).map_or(0, |l| l.len() as u32),
+            Store::Random(lanes) => lanes.get(lane).map_or(0, |l| l.len() as u32),
+            Store::Least(lanes, ..) => lanes.get(lane).map_or(0, |l| l.len() as u32),
+        }
+    }
+
+    /// The token in position `index` of a lane; of a queue of least first only the first can be seen.
+    #[inline]
+    pub(crate) fn peek(&self, lane: u32, index: u32) -> Option<T> {
+        let (lane, index) = (lane as usize, index as usize);
+        match &self.store {
+            Store::Counts(_) => None,
+            Store::Fifo(lanes) => lanes.get(lane)?.get(index).copied(),
+            Store::Random(lanes) => lanes.get(lane)?.get(index).copied(),
+            Store::Least(lanes, ..) => lanes.get(lane)?.peek().map(|r| r.token),
+        }
+    }
+
+    /// Removes a token: the first in order, or in a random place that in position `index`.
+    #[inline]
+    pub(crate) fn pop(&mut self, lane: u32, index: u32, now: u64) -> Option<T> {
+        let at = lane as usize;
+        let (token, empty) = match &mut self.store {
+            Store::Counts(_) => return None,
+            Store::Fifo(lanes) => {
+                let queue = lanes.get_mut(at)?;
+                (queue.pop_front()?, queue.is_empty())
+            }
+            Store::Random(lanes) => {
+                let bag = lanes.get_mut(at)?;
+                if index as usize >= bag.len() {
+                    return None;
+                }
+                (bag.swap_remove(index as usize), bag.is_empty())
+            }
+            Store::Least(lanes, ..) => {
+                let heap = lanes.get_mut(at)?;
+                (heap.pop()?.token, heap.is_empty())
+            }
+        };
+        self.left(lane, 1, empty, now);
+        Some(token)
+    }
+
+    /// Adds a token to its lane.
+    #[inline]
+    pub(crate) fn push(&mut self, lane: u32, token: T, now: u64) {
+        let at = lane as usize;
+        match &mut self.store {
+            Store::Counts(_) => return,
+            Store::Fifo(lanes) => lanes[at].push_back(token),
+            Store::Random(lanes) => lanes[at].push(token),
+            Store::Least(lanes, rank, number) => {
+                let rank = rank(&token);
+                *number += 1;
+                lanes[at].push(Ranked {
+                    rank,
+                    number: *number,
+                    token,
+                });
+            }
+        }
+        self.came(lane, 1, now);
+    }
+
+    /// Adds plain tokens.
+    #[inline]
+    pub(crate) fn add(&mut self, lane: u32, count: u32, now: u64) {
+        if let Store::Counts(counts) = &mut self.store
+            && count > 0
+        {
+            counts[lane as usize] += count;
+            self.came(lane, count, now);
+        }
+    }
+
+    /// Removes plain tokens; there are as many.
+    #[inline]
+    pub(crate) fn subtract(&mut self, lane: u32, count: u32, now: u64) {
+        if let Store::Counts(counts) = &mut self.store
+            && count > 0
+        {
+            let held = &mut counts[lane as usize];
+            *held -= count;
+            let empty = *held == 0;
+            self.left(lane, count, empty, now);
+        }
+    }
+
+    /// Counts a token that leaves the net here.
+    #[inline]
+    pub(crate) fn swallow(&mut self) {
+        self.tally.arrivals += 1;
+    }
+
+    /// Removes every token.
+    pub(crate) fn clear(&mut self, now: u64) {
+        match &mut self.store {
+            Store::Counts(counts) => counts.fill(0),
+            Store::Fifo(lanes) => lanes.iter_mut().for_each(VecDeque::clear),
+            Store::Random(lanes) => lanes.iter_mut().for_each(Vec::clear),
+            Store::Least(lanes, ..) => lanes.iter_mut().for_each(BinaryHeap::clear),
+        }
+        self.tally.moment += i128::from(self.len) * i128::from(now);
+        self.occupied.fill(0);
+        self.len = 0;
+    }
+
+    /// The tokens of all keys, in an order of no meaning for places that are not first in, first out.
+    pub(crate) fn tokens(&self) -> Box<dyn Iterator<Item = &T> + '_> {
+        match &self.store {
+            Store::Counts(_) => Box::new(std::iter::empty()),
+            Store::Fifo(lanes) => Box::new(lanes.iter().flatten()),
+            Store::Random(lanes) => Box::new(lanes.iter().flatten()),
+            Store::Least(lanes, ..) => Box::new(lanes.iter().flatten().map(|r| &r.token)),
+        }
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        matches!(self.store, Store::Random(_))
+    }
+
+    #[inline]
+    fn came(&mut self, lane: u32, count: u32, now: u64) {
+        self.occupied[lane as usize / 64] |= 1 << (lane % 64);
+        self.len += count;
+        self.tally.arrivals += u64::from(count);
+        self.tally.moment -= i128::from(count) * i128::from(now);
+        self.tally.peak = self.tally.peak.max(self.len);
+    }
+
+    #[inline]
+    fn left(&mut self, lane: u32, count: u32, empty: bool, now: u64) {
+        if empty {
+            self.occupied[lane as usize / 64] &= !(1 << (lane % 64));
+        }
+        self.len -= count;
+        self.tally.moment += i128::from(count) * i128::from(now);
+    }
+}
+
+impl<T> PartialEq for Ranked<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<T> Eq for Ranked<T> {}
+
+impl<T> PartialOrd for Ranked<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Ranked<T> {
+    /// Reversed, since the library's heap gives the greatest first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.rank, other.number).cmp(&(self.rank, self.number))
+    }
+}

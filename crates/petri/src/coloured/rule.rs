@@ -1,0 +1,331 @@
+//! Transitions as the engine runs them: what must hold before anything is bound comes first, in flat lists.
+
+use inorder_random::Random;
+
+use super::bound::Bound;
+use super::model::{Of, PlaceSpec};
+use super::transition::{Count, Output, Product, Spend, Take, Timing, TransitionSpec};
+
+/// At least (or, for inhibitors, fewer than) `count` tokens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Need {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+}
+
+/// Room that outputs need in a place of bounded capacity.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) place: u32,
+    /// More tokens after the firing than before.
+    pub(crate) growth: u32,
+    /// Tokens given.
+    pub(crate) reserve: u32,
+}
+
+/// Which lane of a place an arc refers to.
+pub(crate) enum Lane<T> {
+    /// The place has only one.
+    Only,
+    /// That of the firing's colour.
+    Colour,
+    /// As told from the tokens bound.
+    Of(Of<T, u32>),
+}
+
+impl<T> Lane<T> {
+    fn new(place: &PlaceSpec<T>, key: Option<Of<T, u32>>) -> Self {
+        match key {
+            Some(key) => Self::Of(key),
+            None if place.is_keyed() => Self::Colour,
+            None => Self::Only,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of(&mut self, bound: &Bound<'_, T>) -> u32 {
+        match self {
+            Self::Only => 0,
+            Self::Colour => bound.colour,
+            Self::Of(key) => key(bound),
+        }
+    }
+
+    fn is_told(&self) -> bool {
+        matches!(self, Self::Of(_))
+    }
+}
+
+impl<T> Count<T> {
+    #[inline]
+    pub(crate) fn of(&mut self, bound: &Bound<'_, T>) -> u32 {
+        match self {
+            Self::Fixed(count) => *count,
+            Self::By(count) => count(bound),
+        }
+    }
+}
+
+pub(crate) struct TakeArc<T> {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+    pub(crate) lane: Lane<T>,
+    pub(crate) keep: bool,
+}
+
+pub(crate) struct SpendArc<T> {
+    pub(crate) place: u32,
+    pub(crate) count: Count<T>,
+    pub(crate) lane: Lane<T>,
+    pub(crate) keep: bool,
+}
+
+/// An output arc; `lane` is used for plain tokens, typed ones carry their key.
+pub(crate) struct OutputArc<T> {
+    pub(crate) place: u32,
+    pub(crate) product: Product<T>,
+    pub(crate) lane: Lane<T>,
+}
+
+/// A transition of a running net.
+pub(crate) struct Rule<T> {
+    /// Its index as the modeller knows it.
+    pub(crate) id: u32,
+    pub(crate) priority: u32,
+    pub(crate) weight: f64,
+    pub(crate) servers: u32,
+    pub(crate) busy: u32,
+    /// Necessary for every binding.
+    pub(crate) needs: Box<[Need]>,
+    pub(crate) inhibitors: Box<[Need]>,
+    pub(crate) rooms: Box<[Room]>,
+    /// The keyed places joined by the colour.
+    pub(crate) joins: Box<[u32]>,
+    /// The colours enabled, as found by the last look at it; one bit for a transition without colour.
+    pub(crate) enabled: Box<[u64]>,
+    /// Whether the lists above do not say all: a colour is then enabled if a binding is found.
+    pub(crate) must_bind: bool,
+    /// Whether there is more than one binding a colour to try.
+    pub(crate) must_search: bool,
+    pub(crate) takes: Box<[TakeArc<T>]>,
+    pub(crate) spends: Box<[SpendArc<T>]>,
+    pub(crate) colour_inhibitors: Box<[Need]>,
+    pub(crate) resets: Box<[u32]>,
+    pub(crate) guard: Option<Of<T, bool>>,
+    pub(crate) timing: Timing<T>,
+    pub(crate) outputs: Box<[OutputArc<T>]>,
+    pub(crate) random: Random,
+    pub(crate) tally: RuleTally,
+}
+
+/// What the history of a transition adds up to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RuleTally {
+    /// Firings that ended.
+    pub(crate) firings: u64,
+    /// As [`super::place::Tally::moment`], for firings under way.
+    pub(crate) busy_moment: i128,
+    /// The same for "at least one firing is under way".
+    pub(crate) active_moment: i128,
+}
+
+impl<T> Rule<T> {
+    /// Compiles a checked transition.
+    pub(crate) fn new(
+        id: u32,
+        spec: TransitionSpec<T>,
+        places: &[PlaceSpec<T>],
+        seed: u64,
+    ) -> Self {
+        let priority = spec.priority();
+        let servers = servers(&spec);
+        let (needs, joins, rooms) = (needs(&spec), joins(&spec, places), rooms(&spec, places));
+        let keys = joins.first().map_or(1, |&p| places[p as usize].keys());
+        let (per_colour, whole): (Vec<_>, Vec<_>) = spec
+            .inhibitors
+            .iter()
+            .partition(|inhibitor| inhibitor.of_colour);
+        let takes: Box<[TakeArc<T>]> = spec
+            .takes
+            .into_iter()
+            .map(|take| take_arc(take, places))
+            .collect();
+        let spends: Box<[SpendArc<T>]> = spec
+            .spends
+            .into_iter()
+            .map(|spend| spend_arc(spend, places))
+            .collect();
+        let need = |i: &&super::transition::Inhibitor| Need {
+            place: i.place,
+            count: i.count,
+        };
+        let must_bind = spec.guard.is_some()
+            || !per_colour.is_empty()
+            || takes
+                .iter()
+                .any(|t| t.lane.is_told() || is_many(&t.lane, t.count))
+            || spends.iter().any(|s| s.lane.is_told() || is_many_plain(s));
+        let must_search = must_bind && takes.iter().any(|t| places[t.place as usize].is_random());
+        Self {
+            id,
+            priority,
+            weight: spec.weight,
+            servers,
+            busy: 0,
+            needs,
+            inhibitors: whole.iter().map(need).collect(),
+            rooms,
+            joins,
+            enabled: vec![0; (keys as usize).div_ceil(64)].into(),
+            must_bind,
+            must_search,
+            takes,
+            spends,
+            colour_inhibitors: per_colour.iter().map(need).collect(),
+            resets: spec.resets.into(),
+            guard: spec.guard,
+            timing: spec.timing,
+            outputs: spec
+                .outputs
+                .into_iter()
+                .map(|o| output_arc(o, places))
+                .collect(),
+            random: Random::new(seed, &format!("transition/{}", spec.name)),
+            tally: RuleTally::default(),
+        }
+    }
+
+    /// Tokens a firing binds.
+    pub(crate) fn arity(&self) -> usize {
+        self.takes.iter().map(|take| take.count as usize).sum()
+    }
+}
+
+/// A colour with one token in every keyed place needs no further look; one that needs several does.
+fn is_many<T>(lane: &Lane<T>, count: u32) -> bool {
+    matches!(lane, Lane::Colour) && count > 1
+}
+
+fn is_many_plain<T>(spend: &SpendArc<T>) -> bool {
+    match spend.count {
+        Count::Fixed(count) => is_many(&spend.lane, count),
+        Count::By(_) => true,
+    }
+}
+
+/// Without inputs nothing but the servers limits the firings under way.
+fn servers<T>(spec: &TransitionSpec<T>) -> u32 {
+    let consumes = spec.takes.iter().any(|t| !t.keep) || spec.spends.iter().any(|s| !s.keep);
+    spec.servers.unwrap_or(if consumes { u32::MAX } else { 1 })
+}
+
+fn needs<T>(spec: &TransitionSpec<T>) -> Box<[Need]> {
+    let takes = spec.takes.iter().map(|take| Need {
+        place: take.place,
+        count: take.count,
+    });
+    let spends = spec.spends.iter().filter_map(|spend| match spend.count {
+        Count::Fixed(count) => Some(Need {
+            place: spend.place,
+            count,
+        }),
+        Count::By(_) => None,
+    });
+    takes.chain(spends).collect()
+}
+
+/// The keyed places of arcs that go by colour.
+pub(crate) fn joins<T>(spec: &TransitionSpec<T>, places: &[PlaceSpec<T>]) -> Box<[u32]> {
+    let takes = spec
+        .takes
+        .iter()
+        .filter(|t| t.key.is_none())
+        .map(|t| t.place);
+    let spends = spec
+        .spends
+        .iter()
+        .filter(|s| s.key.is_none())
+        .map(|s| s.place);
+    takes
+        .chain(spends)
+        .filter(|&p| places[p as usize].is_keyed())
+        .collect()
+}
+
+fn rooms<T>(spec: &TransitionSpec<T>, places: &[PlaceSpec<T>]) -> Box<[Room]> {
+    let mut rooms: Vec<Room> = Vec::new();
+    for output in &spec.outputs {
+        if places[output.place as usize].capacity().is_none() {
+            continue;
+        }
+        let given = given(&output.product);
+        match rooms.iter_mut().find(|room| room.place == output.place) {
+            Some(room) => room.reserve = room.reserve.saturating_add(given),
+            None => rooms.push(Room {
+                place: output.place,
+                growth: 0,
+                reserve: given,
+            }),
+        }
+    }
+    for room in &mut rooms {
+        room.growth = room.reserve.saturating_sub(taken(spec, room.place));
+    }
+    rooms.into()
+}
+
+fn given<T>(product: &Product<T>) -> u32 {
+    match product {
+        Product::Plain(Count::Fixed(count), _) => *count,
+        _ => 1,
+    }
+}
+
+/// Tokens a firing certainly takes from a place.
+fn taken<T>(spec: &TransitionSpec<T>, place: u32) -> u32 {
+    let takes = spec
+        .takes
+        .iter()
+        .filter(|t| t.place == place && !t.keep)
+        .map(|t| t.count);
+    let spends = spec.spends.iter().filter(|s| s.place == place && !s.keep);
+    let spends = spends.map(|s| match s.count {
+        Count::Fixed(count) => count,
+        Count::By(_) => 0,
+    });
+    takes.chain(spends).sum()
+}
+
+fn take_arc<T>(take: Take<T>, places: &[PlaceSpec<T>]) -> TakeArc<T> {
+    TakeArc {
+        place: take.place,
+        count: take.count,
+        lane: Lane::new(&places[take.place as usize], take.key),
+        keep: take.keep,
+    }
+}
+
+fn spend_arc<T>(spend: Spend<T>, places: &[PlaceSpec<T>]) -> SpendArc<T> {
+    SpendArc {
+        place: spend.place,
+        count: spend.count,
+        lane: Lane::new(&places[spend.place as usize], spend.key),
+        keep: spend.keep,
+    }
+}
+
+fn output_arc<T>(output: Output<T>, places: &[PlaceSpec<T>]) -> OutputArc<T> {
+    let place = &places[output.place as usize];
+    match output.product {
+        Product::Plain(count, key) => OutputArc {
+            place: output.place,
+            lane: Lane::new(place, key),
+            product: Product::Plain(count, None),
+        },
+        product => OutputArc {
+            place: output.place,
+            lane: Lane::Only,
+            product,
+        },
+    }
+}

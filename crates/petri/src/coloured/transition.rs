@@ -1,0 +1,336 @@
+//! Transitions as the modeller writes them.
+
+use inorder_random::Random;
+
+use super::bound::Bound;
+use super::delay::Delay;
+use super::model::{Counter, Model, Of, PlaceId, Queue, Token, TransitionId};
+
+/// How long a firing takes.
+pub(crate) enum Timing<T> {
+    Immediate,
+    Delay(Delay),
+    By(DelayOf<T>),
+}
+
+pub(crate) type DelayOf<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Random) -> u64>;
+
+/// An arc that binds typed tokens.
+pub(crate) struct Take<T> {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+    /// The key to take from; without it the colour, or the only key.
+    pub(crate) key: Option<Of<T, u32>>,
+    /// A read arc leaves the tokens.
+    pub(crate) keep: bool,
+}
+
+/// How many plain tokens.
+pub(crate) enum Count<T> {
+    Fixed(u32),
+    By(Of<T, u32>),
+}
+
+/// An arc that consumes (or, as a read arc, asks for) plain tokens.
+pub(crate) struct Spend<T> {
+    pub(crate) place: u32,
+    pub(crate) count: Count<T>,
+    pub(crate) key: Option<Of<T, u32>>,
+    pub(crate) keep: bool,
+}
+
+/// Forbids firing while the place (or the colour's part of it) holds `count` tokens or more.
+pub(crate) struct Inhibitor {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+    pub(crate) of_colour: bool,
+}
+
+pub(crate) type Emit<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Vec<T>)>;
+
+/// What an output arc deposits.
+pub(crate) enum Product<T> {
+    /// The token bound at this index, as it is.
+    Pass(u32),
+    Token(Of<T, T>),
+    Maybe(Of<T, Option<T>>),
+    Many(Emit<T>),
+    /// Plain tokens, to the key, the colour, or the only key.
+    Plain(Count<T>, Option<Of<T, u32>>),
+}
+
+pub(crate) struct Output<T> {
+    pub(crate) place: u32,
+    pub(crate) product: Product<T>,
+}
+
+/// A transition as written.
+pub(crate) struct TransitionSpec<T> {
+    pub(crate) name: String,
+    pub(crate) timing: Timing<T>,
+    pub(crate) priority: Option<u32>,
+    pub(crate) weight: f64,
+    pub(crate) servers: Option<u32>,
+    pub(crate) takes: Vec<Take<T>>,
+    pub(crate) spends: Vec<Spend<T>>,
+    pub(crate) inhibitors: Vec<Inhibitor>,
+    pub(crate) resets: Vec<u32>,
+    pub(crate) guard: Option<Of<T, bool>>,
+    pub(crate) outputs: Vec<Output<T>>,
+}
+
+impl<T> TransitionSpec<T> {
+    pub(crate) fn new(name: String) -> Self {
+        Self {
+            name,
+            timing: Timing::Immediate,
+            priority: None,
+            weight: 1.0,
+            servers: None,
+            takes: Vec::new(),
+            spends: Vec::new(),
+            inhibitors: Vec::new(),
+            resets: Vec::new(),
+            guard: None,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Immediate transitions come before timed ones unless the modeller says otherwise.
+    pub(crate) fn priority(&self) -> u32 {
+        self.priority
+            .unwrap_or(u32::from(matches!(self.timing, Timing::Immediate)))
+    }
+}
+
+/// Refines a transition of a [`Model`]; every method takes effect at once.
+///
+/// # Colour
+///
+/// A transition that takes from, or spends of, a keyed place has a colour: all its arcs on keyed places without a
+/// key function of their own refer to the same key, and the transition is enabled once for every key for which
+/// all of them are. Among everything that is enabled at one time and of the highest priority, the choice is
+/// random, a (transition, colour) pair being as likely as the transition's weight.
+///
+/// # Guards and queues
+///
+/// The token a first-in-first-out queue offers is its first, and a guard that refuses it waits for it: heads block.
+/// A queue in random order offers all its tokens, and the choice is among those the guard accepts.
+pub struct TransitionBuilder<'a, T> {
+    model: &'a mut Model<T>,
+    index: usize,
+}
+
+impl<'a, T: Token> TransitionBuilder<'a, T> {
+    pub(crate) fn last_of(model: &'a mut Model<T>) -> Self {
+        let index = model.transitions.len() - 1;
+        Self { model, index }
+    }
+
+    fn edit(self, edit: impl FnOnce(&mut TransitionSpec<T>)) -> Self {
+        if let Some(spec) = self.model.transitions.get_mut(self.index) {
+            edit(spec);
+        }
+        self
+    }
+
+    /// The handle of the transition.
+    pub fn id(self) -> TransitionId {
+        TransitionId(self.index as u32)
+    }
+
+    /// Takes a token; the queue's order says which.
+    pub fn take(self, from: Queue) -> Self {
+        self.take_many(from, 1)
+    }
+
+    /// Takes `count` tokens (of one key, if the queue has keys).
+    pub fn take_many(self, from: Queue, count: u32) -> Self {
+        self.edit(|t| t.takes.push(take(from, count, None, false)))
+    }
+
+    /// Takes a token with the key that `key` tells from the tokens bound by the arcs before this one.
+    pub fn take_at(self, from: Queue, key: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
+        self.edit(|t| t.takes.push(take(from, 1, Some(Box::new(key)), false)))
+    }
+
+    /// Binds a token and leaves it where it is: a read arc.
+    pub fn read(self, from: Queue) -> Self {
+        self.edit(|t| t.takes.push(take(from, 1, None, true)))
+    }
+
+    /// Like [`read`](Self::read), with a key told from the tokens bound before.
+    pub fn read_at(self, from: Queue, key: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
+        self.edit(|t| t.takes.push(take(from, 1, Some(Box::new(key)), true)))
+    }
+
+    /// Consumes `count` plain tokens (of the colour, if the counter has keys).
+    pub fn spend(self, from: Counter, count: u32) -> Self {
+        self.spending(from, Count::Fixed(count), None, false)
+    }
+
+    /// Consumes `count` plain tokens of the key told from the tokens bound.
+    pub fn spend_at(
+        self,
+        from: Counter,
+        count: u32,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+    ) -> Self {
+        self.spending(from, Count::Fixed(count), Some(Box::new(key)), false)
+    }
+
+    /// Consumes as many plain tokens as `count` tells from the tokens bound.
+    pub fn spend_with(
+        self,
+        from: Counter,
+        count: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+    ) -> Self {
+        self.spending(from, Count::By(Box::new(count)), None, false)
+    }
+
+    /// Asks for `count` plain tokens (of the colour, if the counter has keys) and leaves them: a read arc.
+    pub fn test(self, of: Counter, count: u32) -> Self {
+        self.spending(of, Count::Fixed(count), None, true)
+    }
+
+    /// Like [`test`](Self::test), of the key told from the tokens bound.
+    pub fn test_at(
+        self,
+        of: Counter,
+        count: u32,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+    ) -> Self {
+        self.spending(of, Count::Fixed(count), Some(Box::new(key)), true)
+    }
+
+    fn spending(self, from: Counter, count: Count<T>, key: Option<Of<T, u32>>, keep: bool) -> Self {
+        self.edit(|t| {
+            t.spends.push(Spend {
+                place: from.0,
+                count,
+                key,
+                keep,
+            });
+        })
+    }
+
+    /// Forbids starting while the place holds `count` tokens or more, of whatever key.
+    pub fn inhibit(self, by: impl Into<PlaceId>, count: u32) -> Self {
+        self.inhibited(by.into(), count, false)
+    }
+
+    /// Forbids starting in a colour while the place holds `count` tokens or more of that key.
+    pub fn inhibit_colour(self, by: impl Into<PlaceId>, count: u32) -> Self {
+        self.inhibited(by.into(), count, true)
+    }
+
+    fn inhibited(self, by: PlaceId, count: u32, of_colour: bool) -> Self {
+        self.edit(|t| {
+            t.inhibitors.push(Inhibitor {
+                place: by.0,
+                count,
+                of_colour,
+            });
+        })
+    }
+
+    /// Empties the place when a firing starts, after the inputs were taken.
+    pub fn reset(self, place: impl Into<PlaceId>) -> Self {
+        let place = place.into();
+        self.edit(|t| t.resets.push(place.0))
+    }
+
+    /// Fires only with tokens for which this holds. It must depend on its argument alone.
+    pub fn guard(self, guard: impl FnMut(&Bound<'_, T>) -> bool + 'static) -> Self {
+        self.edit(|t| t.guard = Some(Box::new(guard)))
+    }
+
+    /// Firing takes time: inputs are taken at the start, outputs given at the end.
+    pub fn delay(self, delay: Delay) -> Self {
+        self.edit(|t| t.timing = Timing::Delay(delay))
+    }
+
+    /// Firing takes the ticks that `delay` tells from the tokens bound and the transition's own random numbers.
+    pub fn delay_by(self, delay: impl FnMut(&Bound<'_, T>, &mut Random) -> u64 + 'static) -> Self {
+        self.edit(|t| t.timing = Timing::By(Box::new(delay)))
+    }
+
+    /// At most so many firings under way at once; without a limit unless given.
+    pub fn servers(self, servers: u32) -> Self {
+        self.edit(|t| t.servers = Some(servers))
+    }
+
+    /// What may start goes by priority, the higher first. Immediate transitions have 1 and timed ones 0 unless given.
+    pub fn priority(self, priority: u32) -> Self {
+        self.edit(|t| t.priority = Some(priority))
+    }
+
+    /// The share in a random choice among equal priorities; 1 unless given.
+    pub fn weight(self, weight: f64) -> Self {
+        self.edit(|t| t.weight = weight)
+    }
+
+    /// Deposits the token bound at `index` as it is.
+    pub fn pass(self, to: Queue, index: usize) -> Self {
+        self.output(to.0, Product::Pass(index as u32))
+    }
+
+    /// Deposits the token that `token` makes. Called once a firing, at its end.
+    pub fn put(self, to: Queue, token: impl FnMut(&Bound<'_, T>) -> T + 'static) -> Self {
+        self.output(to.0, Product::Token(Box::new(token)))
+    }
+
+    /// Deposits a token or none.
+    pub fn put_if(
+        self,
+        to: Queue,
+        token: impl FnMut(&Bound<'_, T>) -> Option<T> + 'static,
+    ) -> Self {
+        self.output(to.0, Product::Maybe(Box::new(token)))
+    }
+
+    /// Deposits the tokens that `emit` pushes. For the capacity of the place it counts as one.
+    pub fn put_many(
+        self,
+        to: Queue,
+        emit: impl FnMut(&Bound<'_, T>, &mut Vec<T>) + 'static,
+    ) -> Self {
+        self.output(to.0, Product::Many(Box::new(emit)))
+    }
+
+    /// Deposits `count` plain tokens (of the colour, if the counter has keys).
+    pub fn give(self, to: Counter, count: u32) -> Self {
+        self.output(to.0, Product::Plain(Count::Fixed(count), None))
+    }
+
+    /// Deposits `count` plain tokens of the key told from the tokens bound.
+    pub fn give_at(
+        self,
+        to: Counter,
+        count: u32,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+    ) -> Self {
+        self.output(
+            to.0,
+            Product::Plain(Count::Fixed(count), Some(Box::new(key))),
+        )
+    }
+
+    /// Deposits as many plain tokens as `count` tells from the tokens bound, possibly none.
+    pub fn give_with(self, to: Counter, count: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
+        self.output(to.0, Product::Plain(Count::By(Box::new(count)), None))
+    }
+
+    fn output(self, place: u32, product: Product<T>) -> Self {
+        self.edit(|t| t.outputs.push(Output { place, product }))
+    }
+}
+
+fn take<T>(from: Queue, count: u32, key: Option<Of<T, u32>>, keep: bool) -> Take<T> {
+    Take {
+        place: from.0,
+        count,
+        key,
+        keep,
+    }
+}
