@@ -129,8 +129,7 @@ fn normal_quantile(step: u32) -> f64 {
     x(below)
 }
 
-/// The Pareto value of index 3 for the `step`-th of 4096, mean 0, scaled so that its standard
-/// deviation would be 1 were it not clipped... at four, which takes nearly a fifth of it away.
+/// The Pareto value of index 3 for the `step`-th of 4096, mean 0, clipped to 16 bits.
 fn pareto_value(step: u32) -> f64 {
     const MEAN: f64 = 1.5;
     let survival = f64::from(ENTRIES - step) / f64::from(ENTRIES);
@@ -151,8 +150,10 @@ fn pareto() -> Table {
 }
 
 fn pareto_normal() -> Table {
-    let mixed = |i| 0.25 * normal_quantile(4 * i) + 0.75 * pareto_value(i);
-    Table((0..ENTRIES).map(|i| entry(mixed(i))).collect())
+    // Both parts are rounded first, and the sum is cut off towards zero.
+    let rounded = |deviations: f64| libm::rint(deviations * SCALE as f64) as i32;
+    let mixed = |i| (rounded(normal_quantile(4 * i)) + 3 * rounded(pareto_value(i))) / 4;
+    Table((0..ENTRIES).map(|i| mixed(i) as i16).collect())
 }
 
 fn exponential() -> Table {
@@ -182,6 +183,21 @@ mod tests {
         assert!((d - deviation).abs() < 0.006, "{name:?}: deviation {d}");
         assert!((l - low).abs() < 0.006, "{name:?}: from {l}");
         assert!((h - high).abs() < 0.006, "{name:?}: to {h}");
+    }
+
+    #[test]
+    fn the_tables_are_iproute2s_to_the_last_number() {
+        // FNV-1a over the numbers of the .dist files of iproute2 6.1, 16 bits each, low byte first.
+        let hash = |distribution: Distribution| {
+            let table = distribution.table().unwrap();
+            let bytes = table.numbers().iter().flat_map(|t| t.to_le_bytes());
+            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            })
+        };
+        assert_eq!(hash(Distribution::Normal), 0x3f19_8b60_14c3_b3b8);
+        assert_eq!(hash(Distribution::Pareto), 0x209e_1d3c_8618_19fa);
+        assert_eq!(hash(Distribution::ParetoNormal), 0x468c_e9c9_62a5_ecf9);
     }
 
     #[test]

@@ -230,7 +230,7 @@ mod tests {
     fn a_million_packets_do_not_drift() {
         // 1538 bytes at 7 Gb/s take 1757.714285... ns; 1,000,000 of them 1,757,714,285.71 ns.
         let mut link = Link::new(&LinkConfig::new(7_000_000_000));
-        let last = (0..1_000_000).fold(Ok(0), |_, _| link.carry(0, 1500));
+        let last = (0..1_000_000).try_fold(0, |_, _| link.carry(0, 1500));
         assert_eq!(last, Ok(1_757_714_286));
     }
 }
