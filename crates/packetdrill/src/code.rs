@@ -1,0 +1,193 @@
+//! The assertions between `%{` and `}%`: a small, safe part of Python over names of `tcp_info`.
+//!
+//! Statements: `assert EXPRESSION[, MESSAGE]` and `print(EXPRESSION, ...)`, separated by line ends or `;`.
+//! Expressions: integers, decimal fractions, strings, names, `+ - * / // %`, comparisons (chained as in
+//! Python), `and`, `or`, `not`, brackets. Anything else is unsupported, not false.
+
+mod expression;
+
+use thiserror::Error;
+
+pub use expression::Value;
+use expression::{Expression, Reader};
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement {
+    /// Must be true.
+    Assert {
+        /// What must be true.
+        condition: Expression,
+        /// The condition as written, for the report.
+        text: String,
+        /// Values worth printing when it is not.
+        message: Vec<Expression>,
+    },
+    /// Values to print in the trace.
+    Print(Vec<Expression>),
+}
+
+/// Why code cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum CodeError {
+    /// Not of the part of Python that is known here.
+    #[error("unsupported code at `{0}`")]
+    Unsupported(String),
+    /// A name that the endpoint does not tell.
+    #[error("unknown name {0}")]
+    UnknownName(String),
+    /// An operation without a result: division by zero, a string minus a number.
+    #[error("no result: {0}")]
+    NoResult(&'static str),
+}
+
+/// Reads the code of one event.
+pub fn read(code: &str) -> Result<Vec<Statement>, CodeError> {
+    code.split(['\n', ';'])
+        .map(|line| line.split('#').next().unwrap_or_default().trim())
+        .filter(|line| !line.is_empty())
+        .map(statement)
+        .collect()
+}
+
+fn statement(text: &str) -> Result<Statement, CodeError> {
+    let unsupported = || CodeError::Unsupported(text.to_owned());
+    if let Some(rest) = text.strip_prefix("assert") {
+        let mut reader = Reader::new(rest);
+        let condition = reader.expression()?;
+        let written = reader.taken().trim().to_owned();
+        let message = if reader.take(",") {
+            reader.list()?
+        } else {
+            Vec::new()
+        };
+        reader.end()?;
+        return Ok(Statement::Assert {
+            condition,
+            text: written,
+            message,
+        });
+    }
+    let rest = text.strip_prefix("print").ok_or_else(unsupported)?;
+    let mut reader = Reader::new(rest);
+    let values = reader.list()?;
+    reader.end()?;
+    Ok(Statement::Print(values))
+}
+
+/// What running the code of one event gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// One line for each assertion that did not hold: the condition and its message.
+    pub failed: Vec<String>,
+    /// One line for each `print`.
+    pub printed: Vec<String>,
+}
+
+/// Runs the statements; `name` tells the value of a name.
+pub fn run(
+    statements: &[Statement],
+    name: &dyn Fn(&str) -> Option<Value>,
+) -> Result<Ran, CodeError> {
+    let mut ran = Ran::default();
+    for statement in statements {
+        match statement {
+            Statement::Print(values) => ran.printed.push(show(values, name)?),
+            Statement::Assert {
+                condition,
+                text,
+                message,
+            } => {
+                if !condition.value(name)?.is_true() {
+                    let message = show(message, name)?;
+                    let sep = if message.is_empty() { "" } else { ": " };
+                    ran.failed.push(format!("{text}{sep}{message}"));
+                }
+            }
+        }
+    }
+    Ok(ran)
+}
+
+fn show(values: &[Expression], name: &dyn Fn(&str) -> Option<Value>) -> Result<String, CodeError> {
+    let shown: Result<Vec<_>, _> = values
+        .iter()
+        .map(|e| e.value(name).map(|v| v.to_string()))
+        .collect();
+    Ok(shown?.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lookup(name: &str) -> Option<Value> {
+        match name {
+            "tcpi_snd_cwnd" => Some(Value::Integer(10)),
+            "tcpi_ca_state" | "TCP_CA_Recovery" => Some(Value::Integer(3)),
+            _ => None,
+        }
+    }
+
+    fn outcome(code: &str) -> Result<Ran, CodeError> {
+        run(&read(code)?, &lookup)
+    }
+
+    #[test]
+    fn assertions_hold_or_say_what_they_saw() {
+        assert_eq!(
+            outcome("assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd"),
+            Ok(Ran::default())
+        );
+        let ran = outcome("\nassert tcpi_snd_cwnd == 7, tcpi_snd_cwnd\n").expect("runs");
+        assert_eq!(ran.failed, ["tcpi_snd_cwnd == 7: 10"]);
+        assert_eq!(
+            outcome("print(tcpi_snd_cwnd, 'x'); assert 1")
+                .expect("runs")
+                .printed,
+            ["10 x"]
+        );
+    }
+
+    #[test]
+    fn operators_bind_as_in_python() {
+        for code in [
+            "assert 1 + 2 * 3 == 7",
+            "assert (1 + 2) * 3 == 9 and not 0",
+            "assert 7 // 2 == 3 and 7 % 4 == 3 and 7 / 2 == 3.5",
+            "assert -7 // 2 == -4 and -7 % 4 == 1",
+            "assert 9 <= tcpi_snd_cwnd <= 11",
+            "assert 0 or tcpi_ca_state == TCP_CA_Recovery",
+            "assert not 1 == 2",
+            "assert 2 < 3 != 4",
+            "assert 'a' == \"a\" and 'a' != 1",
+        ] {
+            assert_eq!(outcome(code), Ok(Ran::default()), "{code}");
+        }
+        assert_eq!(outcome("assert 1 < 3 < 2").expect("runs").failed.len(), 1);
+    }
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        assert!(matches!(
+            outcome("import os"),
+            Err(CodeError::Unsupported(_))
+        ));
+        assert!(matches!(
+            outcome("assert abs(-1) == 1"),
+            Err(CodeError::Unsupported(_))
+        ));
+        assert_eq!(
+            outcome("assert tcpi_colour == 1"),
+            Err(CodeError::UnknownName("tcpi_colour".to_owned()))
+        );
+        assert!(matches!(
+            outcome("assert 1 / 0"),
+            Err(CodeError::NoResult(_))
+        ));
+        assert!(matches!(
+            outcome(&format!("assert {}", "(".repeat(10_000))),
+            Err(CodeError::Unsupported(_))
+        ));
+    }
+}

@@ -1,0 +1,83 @@
+//! From text to [`Script`].
+
+mod call;
+mod packet;
+mod scanner;
+mod time;
+
+use thiserror::Error;
+
+use crate::script::{Event, Script, Setting, What, When};
+use scanner::Scanner;
+
+/// A script that does not read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("line {line}: expected {expected}, found {found}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: usize,
+    /// What could have stood there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+/// Reads a script.
+///
+/// Statements the language has and this subset has not (packets of other protocols, encapsulation) become
+/// [`What::Unsupported`]; text that is not the language is an error.
+pub fn parse(text: &str) -> Result<Script, ParseError> {
+    let mut scanner = Scanner::new(text);
+    let mut script = Script::default();
+    loop {
+        scanner.skip_blank()?;
+        if scanner.at_end() {
+            return Ok(script);
+        }
+        if scanner.rest().starts_with("--") {
+            script.options.push(setting(&mut scanner));
+        } else {
+            script.events.push(event(&mut scanner)?);
+        }
+    }
+}
+
+fn setting(scanner: &mut Scanner<'_>) -> Setting {
+    let line = scanner.line();
+    scanner.take("--");
+    let text = scanner.rest_of_line().trim();
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    Setting {
+        line,
+        name: name.trim().to_owned(),
+        value: value.trim().to_owned(),
+    }
+}
+
+fn event(scanner: &mut Scanner<'_>) -> Result<Event, ParseError> {
+    let line = scanner.line();
+    let (when, until) = match scanner.peek() {
+        Some('`' | '%') => (When::Same, None),
+        _ => time::when(scanner)?,
+    };
+    scanner.skip_space();
+    let what = match scanner.peek() {
+        Some('<' | '>') => packet::packet(scanner)?,
+        Some('`') => {
+            scanner.take("`");
+            What::Command(scanner.until("`")?.to_owned())
+        }
+        Some('%') => {
+            scanner.expect("%{")?;
+            What::Code(scanner.until("}%")?.to_owned())
+        }
+        Some(c) if c.is_ascii_alphabetic() => What::Call(call::call(scanner)?),
+        _ => return Err(scanner.error("`<`, `>`, a command, code or a call")),
+    };
+    Ok(Event {
+        line,
+        when,
+        until,
+        what,
+    })
+}
