@@ -1,0 +1,79 @@
+//! Two small nets.
+
+use inorder_petri::coloured::{CounterSpec, Delay, Engine, Model, ModelError, QueueSpec};
+
+use crate::Case;
+
+const STATIONS: usize = 8;
+const CUSTOMERS: u64 = 64;
+
+/// Customers go round stations with unlimited servers, the last of which has one.
+pub fn ring() -> Result<Case<u64>, ModelError> {
+    let mut net = Model::new();
+    let places: Vec<_> = (0..STATIONS)
+        .map(|i| {
+            let customers = if i == 0 { 0..CUSTOMERS } else { 0..0 };
+            net.queue(format!("place{i}"), QueueSpec::fifo().tokens(customers))
+        })
+        .collect();
+    let resource = net.counter("resource", CounterSpec::new(1));
+    let mut timed = Vec::new();
+    for (i, &place) in places.iter().enumerate() {
+        let next = places[(i + 1) % STATIONS];
+        let transition = net
+            .transition(format!("move{i}"))
+            .take(place)
+            .delay(Delay::exponential(1e6))
+            .pass(next, 0);
+        timed.push(if i == 0 {
+            transition
+                .delay(Delay::exponential(1e4))
+                .spend(resource, 1)
+                .give(resource, 1)
+                .id()
+        } else {
+            transition.id()
+        });
+    }
+    Ok(Case {
+        name: "ring",
+        engine: Engine::new(net, 1)?,
+        timed,
+        immediate: vec![],
+        round_ticks: 150_000_000,
+    })
+}
+
+/// Arrivals at rate 3.6, four servers of rate 1, room for 32.
+pub fn mmck() -> Result<Case<u64>, ModelError> {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo());
+    let room = net.counter("room", CounterSpec::new(32));
+    let server = net.counter("server", CounterSpec::new(4));
+    let mut number = 0;
+    let arrive = net
+        .transition("arrive")
+        .spend(room, 1)
+        .servers(1)
+        .delay(Delay::exponential(1e6 / 3.6))
+        .put(waiting, move |_| {
+            number += 1;
+            number
+        })
+        .id();
+    let serve = net
+        .transition("serve")
+        .take(waiting)
+        .spend(server, 1)
+        .delay(Delay::exponential(1e6))
+        .give(server, 1)
+        .give(room, 1)
+        .id();
+    Ok(Case {
+        name: "mmck",
+        engine: Engine::new(net, 1)?,
+        timed: vec![arrive, serve],
+        immediate: vec![],
+        round_ticks: 15_000_000_000,
+    })
+}
