@@ -17,11 +17,33 @@
 
 use std::fmt::Debug;
 
+mod bic;
+mod binary_increase;
+mod compound;
+mod cubic;
+mod cubic_2008;
+mod cubic_curve;
+mod cubic_rfc9438;
 mod fixed;
+pub mod highspeed;
+mod hystart;
 mod reno;
+mod round;
+mod westwood;
+mod westwood_ns3;
+mod yeah;
 
+pub use bic::Bic;
+pub use compound::{Compound, X};
+pub use cubic::Cubic;
+pub use cubic_2008::Cubic2008;
+pub use cubic_rfc9438::CubicRfc9438;
 pub use fixed::Fixed;
+pub use highspeed::HighSpeed;
 pub use reno::Reno;
+pub use westwood::Westwood;
+pub use westwood_ns3::WestwoodNs3;
+pub use yeah::Yeah;
 
 /// Nanoseconds since the start of the run.
 pub type Nanos = u64;
@@ -198,7 +220,21 @@ pub struct Entry {
 }
 
 /// All algorithms of this crate.
-pub static REGISTRY: &[Entry] = &[reno::ENTRY, fixed::ENTRY];
+pub static REGISTRY: &[Entry] = &[
+    reno::ENTRY,
+    cubic::ENTRY,
+    cubic::ENTRY_PLAIN,
+    cubic_2008::ENTRY,
+    cubic_rfc9438::ENTRY,
+    bic::ENTRY,
+    bic::ENTRY_NS3,
+    highspeed::ENTRY,
+    westwood::ENTRY,
+    westwood_ns3::ENTRY,
+    yeah::ENTRY,
+    compound::ENTRY,
+    fixed::ENTRY,
+];
 
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {

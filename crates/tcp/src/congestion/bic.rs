@@ -1,0 +1,201 @@
+//! BIC: binary search for the window that was lost, then probing beyond it.
+//!
+//! Source: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM
+//! 2004; constants and order of computation as in Linux 4.0 and later.
+//!
+//! With `B` of 4, `Smax` of 16 and `smooth` of 20, one step per
+//!
+//! 1. `cwnd` segments up to a window of 14, as Reno;
+//! 2. below Wmax, with `d = (Wmax - cwnd) / B`: `cwnd / Smax` where `d > Smax` (additive increase),
+//!    `smooth cwnd / B` where `d <= 1`, else `cwnd / d` (binary search);
+//! 3. from Wmax on: `smooth cwnd / B` up to `Wmax + B`, `cwnd (B - 1) / (cwnd - Wmax)` up to
+//!    `Wmax + Smax (B - 1)` (slow start), then `cwnd / Smax`;
+//! 4. at most 20 while no loss has shown a Wmax.
+//!
+//! Segments become acknowledgements by the measured ratio of delayed acknowledgements. Loss:
+//! `ssthresh = 819 cwnd / 1024`, half up to a window of 14, at least 2; fast convergence as in the paper.
+//!
+//! Versions: Linux up to 2.6.12 chose `smooth` of 5 round trips around Wmax, as ns-3 does ([`Bic::ns3`]);
+//! ns-3 further computes in real numbers, starts (1) below 14 and remembers `0.8 cwnd` in fast convergence.
+
+use super::binary_increase::{AckRatio, Throttle, last_max, reduced};
+use super::reno::half;
+use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window, jiffies};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "bic",
+    about: "binary search for the window last lost",
+    source: "INFOCOM 2004, Linux 4.0 and later",
+    build: || Box::new(Bic::default()),
+};
+
+pub(super) const ENTRY_NS3: Entry = Entry {
+    name: "bic-ns3",
+    about: "BIC with the constants of ns-3: smooth part of 5, each segment counted",
+    source: "INFOCOM 2004, ns-3 TcpBic",
+    build: || Box::new(Bic::ns3()),
+};
+
+const BETA: u32 = 819;
+const LOW_WINDOW: u32 = 14;
+const MAX_INCREMENT: u32 = 16;
+const B: u32 = 4;
+
+/// BIC.
+#[derive(Debug, Clone)]
+pub struct Bic {
+    name: &'static str,
+    /// Round trips spent next to Wmax.
+    smooth: u32,
+    /// True if growth is counted in acknowledgements, scaled by their measured ratio.
+    per_ack: bool,
+    last_max: u32,
+    before_loss: u32,
+    throttle: Throttle,
+    ratio: AckRatio,
+    per: u32,
+}
+
+impl Default for Bic {
+    fn default() -> Self {
+        Self {
+            name: ENTRY.name,
+            smooth: 20,
+            per_ack: true,
+            last_max: 0,
+            before_loss: 0,
+            throttle: Throttle::default(),
+            ratio: AckRatio::new(),
+            per: 0,
+        }
+    }
+}
+
+impl Bic {
+    /// Linux's, with another smooth part: the round trips it takes from `Wmax - B` to `Wmax`, at least 1.
+    pub fn with_smooth_part(round_trips: u32) -> Self {
+        Self {
+            smooth: round_trips.max(1),
+            ..Self::default()
+        }
+    }
+
+    /// Constants and counting of ns-3.
+    pub fn ns3() -> Self {
+        Self {
+            name: ENTRY_NS3.name,
+            per_ack: false,
+            ..Self::with_smooth_part(5)
+        }
+    }
+
+    /// Segments per step (1 to 4).
+    fn pace(&self, cwnd: u32) -> u32 {
+        let pace = if cwnd < self.last_max {
+            self.search(cwnd)
+        } else {
+            self.probe(cwnd)
+        };
+        if self.last_max == 0 {
+            pace.min(20)
+        } else {
+            pace
+        }
+    }
+
+    /// Below Wmax (2).
+    fn search(&self, cwnd: u32) -> u32 {
+        match (self.last_max - cwnd) / B {
+            0 | 1 => self.beside_max(cwnd),
+            distance => cwnd / distance.min(MAX_INCREMENT),
+        }
+    }
+
+    /// From Wmax on (3).
+    fn probe(&self, cwnd: u32) -> u32 {
+        match cwnd - self.last_max {
+            0..B => self.beside_max(cwnd),
+            past if past < MAX_INCREMENT * (B - 1) => cwnd.saturating_mul(B - 1) / past,
+            _ => cwnd / MAX_INCREMENT,
+        }
+    }
+
+    fn beside_max(&self, cwnd: u32) -> u32 {
+        cwnd.saturating_mul(self.smooth) / B
+    }
+
+    fn update(&mut self, cwnd: u32, now: u64) {
+        if self.throttle.holds(cwnd, now) {
+            return;
+        }
+        self.throttle.note(cwnd, now);
+        self.per = match cwnd {
+            0..=LOW_WINDOW => cwnd,
+            _ if self.per_ack => self.ratio.acknowledgements(self.pace(cwnd)),
+            _ => self.pace(cwnd).max(1),
+        };
+    }
+}
+
+impl CongestionControl for Bic {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+        if !ack.dubious {
+            self.ratio.sample(ack.acked);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
+        let mut left = ack.acked;
+        if window.in_slow_start() {
+            left = window.slow_start(left);
+            if left == 0 {
+                return;
+            }
+        }
+        self.update(window.cwnd, jiffies(ack.now));
+        window.additive_increase(self.per, if self.per_ack { 1 } else { left });
+    }
+
+    fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
+        self.last_max = last_max(window.cwnd, self.last_max, BETA);
+        self.before_loss = window.cwnd;
+        if window.cwnd <= LOW_WINDOW {
+            half(window.cwnd)
+        } else {
+            reduced(window.cwnd, BETA)
+        }
+    }
+
+    fn undo_cwnd(&mut self, window: &Window) -> u32 {
+        window.cwnd.max(self.before_loss)
+    }
+
+    fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
+        if event == Event::Timeout {
+            let Self {
+                name,
+                smooth,
+                per_ack,
+                before_loss,
+                ..
+            } = *self;
+            *self = Self {
+                name,
+                smooth,
+                per_ack,
+                before_loss,
+                ..Self::default()
+            };
+        }
+    }
+
+    fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("last_max", f64::from(self.last_max));
+        out("per_step", f64::from(self.per));
+        out("segments_per_ack", self.ratio.ratio());
+    }
+}

@@ -1,0 +1,207 @@
+//! CUBIC as Linux has it today: a decrease to 0.7, segments counted instead of acknowledgements, HyStart.
+//!
+//! Source: Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; constants and order of computation as in Linux 5.6 and
+//! later (module version 2.3). W(t), K and Reno's window are in `cubic_curve.rs`; beyond them:
+//!
+//! 1. Loss: `ssthresh = max(717 cwnd / 1024, 2)`; fast convergence with the same factor.
+//! 2. A step per `cwnd / (W(now + RTTmin - epoch) - cwnd)` segments acknowledged, `100 cwnd` at or above the
+//!    curve, 20 at most while no loss has shown a maximum, 2 at least: 1.5 times a round trip.
+//! 3. Reno's window, beta of 717/1024, grows by one per 15/8 cwnd; not slower than it.
+//! 4. Slow start ends by HyStart (`hystart.rs`), unless switched off.
+//! 5. Idle time does not count: the epoch moves on by it, so that the window does not jump at a restart.
+//!
+//! The curve is computed once a jiffy at most. What is lost to the timer resets everything. Undo returns to
+//! the window before the reduction. How this differs from 2008 is told in `cubic_2008.rs`.
+
+use super::binary_increase::{Throttle, last_max, reduced};
+use super::cubic_curve::{Epoch, pace_to};
+use super::hystart::HyStart;
+use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "cubic",
+    about: "CUBIC of today's Linux, decrease to 0.7, HyStart",
+    source: "Linux 5.6 and later (tcp_cubic 2.3)",
+    build: || Box::new(Cubic::default()),
+};
+
+pub(super) const ENTRY_PLAIN: Entry = Entry {
+    name: "cubic-nohystart",
+    about: "the same with HyStart switched off",
+    source: "Linux 5.6 and later, hystart=0",
+    build: || Box::new(Cubic::without_hystart()),
+};
+
+const BETA: u32 = 717;
+/// `8 (1024 + BETA) / 3 / (1024 - BETA)`: segments per step of Reno, eighths of the window.
+const RENO_EIGHTHS: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+
+/// CUBIC of today's Linux.
+#[derive(Debug, Clone)]
+pub struct Cubic {
+    last_max: u32,
+    before_loss: u32,
+    epoch: Epoch,
+    throttle: Throttle,
+    hystart: Option<HyStart>,
+    /// Smallest RTT in microseconds, 0 before the first.
+    delay_min_us: u64,
+    pace: u32,
+}
+
+impl Default for Cubic {
+    fn default() -> Self {
+        Self {
+            hystart: Some(HyStart::default()),
+            ..Self::without_hystart()
+        }
+    }
+}
+
+impl Cubic {
+    /// Slow start goes on until a loss.
+    pub fn without_hystart() -> Self {
+        Self {
+            last_max: 0,
+            before_loss: 0,
+            epoch: Epoch::default(),
+            throttle: Throttle::default(),
+            hystart: None,
+            delay_min_us: 0,
+            pace: 0,
+        }
+    }
+
+    /// Segments per step (2 and 3).
+    fn update(&mut self, cwnd: u32, acked: u32, now: u64) -> u32 {
+        self.epoch.count(acked);
+        if self.throttle.holds(cwnd, now) {
+            return self.pace;
+        }
+        if self.epoch.start.is_none() || !self.throttle.same_jiffy(now) {
+            self.throttle.note(cwnd, now);
+            self.epoch.begin(now, cwnd, self.last_max, acked);
+            self.pace = self.curve_pace(cwnd, now);
+        }
+        if let Some(reno) = self.epoch.reno_pace(cwnd, RENO_EIGHTHS) {
+            self.pace = self.pace.min(reno);
+        }
+        self.pace = self.pace.max(2);
+        self.pace
+    }
+
+    /// Segments per step that follow the curve (2).
+    fn curve_pace(&self, cwnd: u32, now: u64) -> u32 {
+        let start = self.epoch.start.unwrap_or(now);
+        // Microseconds become jiffies by rounding up.
+        let delay = self.delay_min_us.div_ceil(1_000_000 / HZ);
+        let t = ((now.saturating_sub(start) + delay) << 10) / HZ;
+        let pace = pace_to(self.epoch.target(t), cwnd);
+        if self.last_max == 0 {
+            pace.min(20)
+        } else {
+            pace
+        }
+    }
+
+    /// Keeps the smallest RTT, but not those within a second of the start of an epoch, when the queue that
+    /// overflowed is still draining.
+    fn measure_delay(&mut self, now: u64, rtt_us: u64) -> bool {
+        if self
+            .epoch
+            .start
+            .is_some_and(|start| now.saturating_sub(start) < HZ)
+        {
+            return false;
+        }
+        if self.delay_min_us == 0 || rtt_us < self.delay_min_us {
+            self.delay_min_us = rtt_us;
+        }
+        true
+    }
+
+    fn reset(&mut self) {
+        let before_loss = self.before_loss;
+        let fresh = if self.hystart.is_some() {
+            Self::default()
+        } else {
+            Self::without_hystart()
+        };
+        *self = Self {
+            before_loss,
+            ..fresh
+        };
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn name(&self) -> &'static str {
+        if self.hystart.is_some() {
+            ENTRY.name
+        } else {
+            ENTRY_PLAIN.name
+        }
+    }
+
+    fn measure(&mut self, window: &Window, ack: &AckEvent) {
+        let Some(rtt) = ack.rtt else { return };
+        let rtt_us = (rtt / 1000).max(1);
+        if !self.measure_delay(jiffies(ack.now), rtt_us) {
+            return;
+        }
+        if let Some(hystart) = &mut self.hystart {
+            hystart.update(window, ack, rtt_us, self.delay_min_us);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
+        if self.hystart.as_mut().is_some_and(HyStart::take) {
+            window.ssthresh = window.cwnd.max(2);
+        }
+        let mut left = ack.acked;
+        if window.in_slow_start() {
+            left = window.slow_start(left);
+            if left == 0 {
+                return;
+            }
+        }
+        let pace = self.update(window.cwnd, left, jiffies(ack.now));
+        window.additive_increase(pace, left);
+    }
+
+    fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
+        self.epoch.start = None;
+        self.last_max = last_max(window.cwnd, self.last_max, BETA);
+        self.before_loss = window.cwnd;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.cancel();
+        }
+        reduced(window.cwnd, BETA)
+    }
+
+    fn undo_cwnd(&mut self, window: &Window) -> u32 {
+        window.cwnd.max(self.before_loss)
+    }
+
+    fn event(&mut self, _window: &mut Window, event: Event, now: Nanos) {
+        match event {
+            Event::Timeout => self.reset(),
+            Event::Restart { ns } => {
+                let moved = self
+                    .epoch
+                    .start
+                    .map(|start| start.saturating_add(jiffies(ns)));
+                self.epoch.start = moved.map(|start| start.min(jiffies(now)));
+            }
+            _ => {}
+        }
+    }
+
+    fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("last_max", f64::from(self.last_max));
+        out("origin", f64::from(self.epoch.origin));
+        out("k_s", self.epoch.k as f64 / 1024.0);
+        out("reno_cwnd", f64::from(self.epoch.reno()));
+        out("segments_per_step", f64::from(self.pace));
+    }
+}

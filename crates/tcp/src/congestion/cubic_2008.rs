@@ -1,0 +1,161 @@
+//! CUBIC as published in 2008 and shipped in Linux 2.6.24 (module version 2.1): a decrease to 0.8, steps
+//! counted in acknowledgements, no HyStart.
+//!
+//! Source: Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; constants and order of computation as in Linux 2.6.24.
+//! W(t), K and Reno's window are in `cubic_curve.rs`; beyond them:
+//!
+//! 1. Loss: `ssthresh = max(819 cwnd / 1024, 2)`; fast convergence as in BIC.
+//! 2. A step per `cwnd / (W(now + RTTmin - epoch) - cwnd)` segments, `100 cwnd` at or above the curve.
+//! 3. At and past K at most 16 segments per 100 ms: not fewer than `cwnd / (160 RTTmin[s])` segments a step.
+//! 4. A step per 50 before the first loss.
+//! 5. Reno's window, `beta` of 819/1024, grows by one per 23/8 cwnd; not slower than it.
+//! 6. Segments become acknowledgements by the measured ratio of delayed acknowledgements.
+//!
+//! Later versions: 717/1024 since 2.6.25 (version 2.2), no limit (3), HyStart since 2.6.29, no (6) since
+//! 4.0. Undo returns to `last_max_cwnd`, as that kernel did: the maximum after fast convergence, and nothing
+//! once the timer has expired, which resets everything.
+
+use super::binary_increase::{AckRatio, Throttle, last_max, reduced, step_per_acknowledgement};
+use super::cubic_curve::{Epoch, pace_to};
+use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "cubic-2008",
+    about: "CUBIC of the 2008 paper, decrease to 0.8, no HyStart",
+    source: "ACM SIGOPS OSR 42(5) 2008, Linux 2.6.24",
+    build: || Box::new(Cubic2008::default()),
+};
+
+const BETA: u32 = 819;
+/// `8 (1024 + BETA) / 3 / (1024 - BETA)`: acknowledgements per step of Reno, eighths of the window.
+const RENO_EIGHTHS: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+/// Segments per 100 ms above the plateau.
+const MAX_INCREMENT: u64 = 16;
+
+/// CUBIC of 2008.
+#[derive(Debug, Clone)]
+pub struct Cubic2008 {
+    last_max: u32,
+    lost: bool,
+    epoch: Epoch,
+    throttle: Throttle,
+    ratio: AckRatio,
+    /// Smallest RTT in eighths of a jiffy, 0 before the first.
+    delay_min: u64,
+    per: u32,
+}
+
+impl Default for Cubic2008 {
+    fn default() -> Self {
+        Self {
+            last_max: 0,
+            lost: false,
+            epoch: Epoch::default(),
+            throttle: Throttle::default(),
+            ratio: AckRatio::new(),
+            delay_min: 0,
+            per: 0,
+        }
+    }
+}
+
+impl Cubic2008 {
+    /// Keeps the smallest RTT, but not those within a second of the start of an epoch, when the queue that
+    /// overflowed is still draining.
+    fn measure_delay(&mut self, now: u64, rtt: Nanos) {
+        if self
+            .epoch
+            .start
+            .is_some_and(|start| now.saturating_sub(start) < HZ)
+        {
+            return;
+        }
+        let delay = (jiffies(rtt) << 3).max(1);
+        if self.delay_min == 0 || delay < self.delay_min {
+            self.delay_min = delay;
+        }
+    }
+
+    /// Acknowledgements per step (2 to 6).
+    fn update(&mut self, cwnd: u32, now: u64) {
+        self.epoch.count(1);
+        if self.throttle.holds(cwnd, now) {
+            return;
+        }
+        self.throttle.note(cwnd, now);
+        self.epoch.begin(now, cwnd, self.last_max, 1);
+        let start = self.epoch.start.unwrap_or(now);
+        let t = ((now - start.min(now) + (self.delay_min >> 3)) << 10) / HZ;
+        let mut per = pace_to(self.epoch.target(t), cwnd);
+        if t >= self.epoch.k {
+            per = per.max(self.slowest_linear(cwnd));
+        }
+        if !self.lost {
+            per = 50;
+        }
+        if let Some(pace) = self.epoch.reno_pace(cwnd, RENO_EIGHTHS) {
+            per = per.min(pace);
+        }
+        self.per = self.ratio.acknowledgements(per);
+    }
+
+    /// Segments per step at the fastest growth above the plateau (3).
+    fn slowest_linear(&self, cwnd: u32) -> u32 {
+        if self.delay_min == 0 {
+            return 0;
+        }
+        let per = u64::from(cwnd) * HZ * 8 / (10 * MAX_INCREMENT * self.delay_min);
+        u32::try_from(per).unwrap_or(u32::MAX)
+    }
+}
+
+impl CongestionControl for Cubic2008 {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+        if !ack.dubious {
+            self.ratio.sample(ack.acked);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.measure_delay(jiffies(ack.now), rtt);
+        }
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
+        if window.cwnd <= window.ssthresh {
+            // One segment an acknowledgement: appropriate byte counting was off.
+            window.cwnd = window.cwnd.saturating_add(1).min(window.clamp);
+        } else {
+            self.update(window.cwnd, jiffies(ack.now));
+            step_per_acknowledgement(window, self.per);
+        }
+    }
+
+    fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
+        self.epoch.start = None;
+        self.last_max = last_max(window.cwnd, self.last_max, BETA);
+        self.lost = true;
+        reduced(window.cwnd, BETA)
+    }
+
+    fn undo_cwnd(&mut self, window: &Window) -> u32 {
+        window.cwnd.max(self.last_max)
+    }
+
+    fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
+        if event == Event::Timeout {
+            *self = Self::default();
+        }
+    }
+
+    fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("last_max", f64::from(self.last_max));
+        out("origin", f64::from(self.epoch.origin));
+        out("k_s", self.epoch.k as f64 / 1024.0);
+        out("reno_cwnd", f64::from(self.epoch.reno()));
+        out("acks_per_step", f64::from(self.per));
+        out("segments_per_ack", self.ratio.ratio());
+    }
+}

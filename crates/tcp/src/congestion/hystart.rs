@@ -1,0 +1,114 @@
+//! HyStart: leaving slow start before it overflows the queue, as Linux's CUBIC does.
+//!
+//! Source: Ha, Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 55(9), 2011; thresholds
+//! as in Linux 5.6 and later, in microseconds.
+//!
+//! Either of two signs, from a window of 16 on, once per slow start:
+//!
+//! 1. Train: acknowledgements at most 2 ms apart have come for longer than half of
+//!    `RTTmin + min(1 ms, 4 * 65536 B / pacing rate)` since the round began. The second term allows for
+//!    segmentation offload; the pacing rate is `2 cwnd MSS / SRTT`, 1.2 times it above `ssthresh / 2`.
+//! 2. Delay: the smallest of the round's RTTs, of more than 8, exceeds RTTmin by more than
+//!    `RTTmin / 8`, held within 4 and 16 ms.
+//!
+//! A round lasts until what was outstanding at its start is acknowledged. Before 5.6 the train was measured
+//! in milliseconds and without the offload term, and the delay took the first 8 RTTs only.
+
+use super::{AckEvent, Nanos, Window};
+
+/// Smallest window at which HyStart looks.
+const LOW_WINDOW: u32 = 16;
+/// Acknowledgements further apart than this end a train, microseconds.
+const TRAIN_GAP_US: u64 = 2000;
+/// RTTs of a round that must be seen before its smallest counts.
+const SAMPLES: u32 = 8;
+/// Bounds of the tolerated increase of the RTT, microseconds.
+const DELAY_US: (u64, u64) = (4000, 16_000);
+/// Bytes a segmentation offload may hold back: four times its largest.
+const OFFLOAD_BYTES: u128 = 4 * 65_536;
+
+/// The state of one slow start.
+#[derive(Debug, Clone, Default)]
+pub(super) struct HyStart {
+    /// True once a sign was seen; nothing is looked for any more.
+    found: bool,
+    /// True until [`HyStart::take`] has handed the sign on.
+    pending: bool,
+    round_end: u64,
+    round_start_us: u64,
+    last_ack_us: u64,
+    samples: u32,
+    min_us: u64,
+}
+
+impl HyStart {
+    /// An acknowledgement in slow start with a round-trip time of `rtt_us`, `min_us` the smallest so far.
+    pub(super) fn update(&mut self, window: &Window, ack: &AckEvent, rtt_us: u64, min_us: u64) {
+        if self.found || !window.in_slow_start() || window.cwnd < LOW_WINDOW {
+            return;
+        }
+        let now = ack.now / 1000;
+        if ack.snd_una > self.round_end {
+            self.begin_round(now, ack.snd_nxt);
+        }
+        self.found = self.train(now, min_us, offload_us(window, ack)) | self.delay(rtt_us, min_us);
+        self.pending = self.found;
+    }
+
+    fn begin_round(&mut self, now: u64, snd_nxt: u64) {
+        self.round_start_us = now;
+        self.last_ack_us = now;
+        self.round_end = snd_nxt;
+        self.samples = 0;
+        self.min_us = u64::MAX;
+    }
+
+    /// The first sign.
+    fn train(&mut self, now: u64, min_us: u64, offload_us: u64) -> bool {
+        if now.saturating_sub(self.last_ack_us) > TRAIN_GAP_US {
+            return false;
+        }
+        self.last_ack_us = now;
+        now.saturating_sub(self.round_start_us) > min_us.saturating_add(offload_us) / 2
+    }
+
+    /// The second sign.
+    fn delay(&mut self, rtt_us: u64, min_us: u64) -> bool {
+        self.min_us = self.min_us.min(rtt_us);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        let tolerated = (min_us / 8).clamp(DELAY_US.0, DELAY_US.1);
+        self.min_us > min_us.saturating_add(tolerated)
+    }
+
+    /// True once after a sign was seen: slow start is to end at the window there is.
+    pub(super) fn take(&mut self) -> bool {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// A loss has ended slow start; a sign not yet taken is void.
+    pub(super) fn cancel(&mut self) {
+        self.pending = false;
+    }
+}
+
+/// How long segmentation offload may hold acknowledgements together, microseconds.
+fn offload_us(window: &Window, ack: &AckEvent) -> u64 {
+    let flight = u128::from(window.cwnd.max(ack.in_flight));
+    // Bytes of a round trip at the rate Linux would pace at, in tenths.
+    let tenths = flight
+        * u128::from(ack.mss)
+        * if window.cwnd < window.ssthresh / 2 {
+            20
+        } else {
+            12
+        };
+    if ack.srtt == 0 || tenths == 0 {
+        return 0;
+    }
+    let nanos: u128 = OFFLOAD_BYTES * 10 * u128::from(ack.srtt) / tenths;
+    const MOST: Nanos = 1_000_000;
+    Nanos::try_from(nanos).unwrap_or(MOST).min(MOST) / 1000
+}

@@ -1,0 +1,189 @@
+//! Westwood+: after a loss the window the path was just seen to carry.
+//!
+//! Source: Grieco, Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
+//! congestion control", ACM CCR 34(2), 2004; constants and arithmetic as in Linux 2.6.24 and later, where the
+//! estimate is in bytes per jiffy.
+//!
+//! 1. Once in `max(RTT, 50 ms)`: `b = bytes acknowledged / time`.
+//! 2. `ns = (7 ns + b) / 8`, `BWE = (7 BWE + ns) / 8`; the first sample sets both.
+//! 3. A duplicate acknowledgement counts one MSS, which later cumulative acknowledgements give back: bytes
+//!    are counted when they arrive.
+//! 4. Recovery ends: `cwnd = ssthresh = max(BWE RTTmin / MSS, 2)`. Timeout: `ssthresh` so, and RTTmin is
+//!    measured anew.
+//!
+//! Growth is Reno's; so is the threshold during recovery, half the window. The other Westwood+ people know,
+//! that of ns-3, is in `westwood_ns3.rs`.
+
+use super::reno::{self, half};
+use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "westwood",
+    about: "Westwood+: after a loss the window the path was seen to carry",
+    source: "ACM CCR 34(2) 2004, Linux",
+    build: || Box::new(Westwood::default()),
+};
+
+/// Shortest time over which bandwidth is measured, jiffies.
+const SHORTEST: u64 = HZ / 20;
+/// RTT before the first measurement, jiffies.
+const UNKNOWN_RTT: u64 = 20 * HZ;
+
+/// Westwood+.
+#[derive(Debug, Clone)]
+pub struct Westwood {
+    /// The two stages of the filter, bytes per jiffy.
+    bandwidth: (u64, u64),
+    /// Bytes counted since `since`, jiffies.
+    bytes: u64,
+    since: u64,
+    snd_una: Option<u64>,
+    /// Bytes counted by duplicate acknowledgements and not yet given back.
+    accounted: u64,
+    mss: u64,
+    rtt: u64,
+    rtt_min: u64,
+    reset_rtt_min: bool,
+    before_loss: u32,
+}
+
+impl Default for Westwood {
+    fn default() -> Self {
+        Self {
+            bandwidth: (0, 0),
+            bytes: 0,
+            since: 0,
+            snd_una: None,
+            accounted: 0,
+            mss: 0,
+            rtt: UNKNOWN_RTT,
+            rtt_min: UNKNOWN_RTT,
+            // The handshake's time stands in until data is measured.
+            reset_rtt_min: true,
+            before_loss: 0,
+        }
+    }
+}
+
+impl Westwood {
+    /// The estimated bandwidth, bytes per second.
+    pub fn bandwidth(&self) -> u64 {
+        self.bandwidth.1.saturating_mul(HZ)
+    }
+
+    /// Segments in flight that the estimate and the smallest RTT allow (4).
+    fn carried(&self) -> u32 {
+        let bytes = u128::from(self.bandwidth.1) * u128::from(self.rtt_min);
+        u32::try_from(bytes / u128::from(self.mss.max(1)))
+            .unwrap_or(u32::MAX)
+            .max(2)
+    }
+
+    /// Ends the measurement if it has lasted long enough (1 and 2).
+    fn update(&mut self, now: u64) {
+        let time = now.saturating_sub(self.since);
+        if self.rtt == 0 || time <= self.rtt.max(SHORTEST) {
+            return;
+        }
+        let sample = self.bytes / time;
+        self.bandwidth = if self.bandwidth == (0, 0) {
+            (sample, sample)
+        } else {
+            let first = filter(self.bandwidth.0, sample);
+            (first, filter(self.bandwidth.1, first))
+        };
+        self.bytes = 0;
+        self.since = now;
+    }
+
+    /// Bytes that arrived, of `cumulative` newly acknowledged (3).
+    fn arrived(&mut self, cumulative: u64) -> u64 {
+        if cumulative <= self.mss {
+            cumulative
+        } else if self.accounted >= cumulative {
+            self.accounted -= cumulative;
+            self.mss
+        } else {
+            cumulative - std::mem::take(&mut self.accounted)
+        }
+    }
+
+    fn duplicate(&mut self, now: u64) {
+        self.update(now);
+        self.accounted = self.accounted.saturating_add(self.mss);
+        self.bytes = self.bytes.saturating_add(self.mss);
+    }
+
+    fn update_rtt_min(&mut self) {
+        if std::mem::take(&mut self.reset_rtt_min) {
+            self.rtt_min = self.rtt;
+        } else {
+            self.rtt_min = self.rtt_min.min(self.rtt);
+        }
+    }
+}
+
+/// `(7 old + new) / 8`.
+fn filter(old: u64, new: u64) -> u64 {
+    // Rates of bytes per jiffy stay far from 2^61.
+    (old.saturating_mul(7).saturating_add(new)) >> 3
+}
+
+impl CongestionControl for Westwood {
+    fn name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn start(&mut self, _window: &mut Window, now: Nanos) {
+        self.since = jiffies(now);
+    }
+
+    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+        self.mss = u64::from(ack.mss);
+        self.update(jiffies(ack.now));
+        let before = self.snd_una.replace(ack.snd_una);
+        let cumulative = before.map_or(0, |before| ack.snd_una.saturating_sub(before));
+        if cumulative > 0 {
+            self.bytes = self.bytes.saturating_add(self.arrived(cumulative));
+        }
+        if let Some(rtt) = ack.rtt {
+            // Less than a jiffy is one: at zero nothing would ever be measured.
+            self.rtt = jiffies(rtt).max(1);
+        }
+        self.update_rtt_min();
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
+        reno::grow(window, ack.acked);
+    }
+
+    fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
+        self.before_loss = window.cwnd;
+        half(window.cwnd)
+    }
+
+    fn undo_cwnd(&mut self, window: &Window) -> u32 {
+        window.cwnd.max(self.before_loss)
+    }
+
+    fn event(&mut self, window: &mut Window, event: Event, now: Nanos) {
+        match event {
+            Event::DupAck => self.duplicate(jiffies(now)),
+            Event::RecoveryEnd => {
+                window.ssthresh = self.carried();
+                window.cwnd = window.ssthresh.min(window.clamp).max(1);
+            }
+            Event::Timeout => {
+                window.ssthresh = self.carried();
+                self.reset_rtt_min = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("bandwidth_bytes_per_s", self.bandwidth() as f64);
+        out("rtt_min_s", self.rtt_min as f64 / HZ as f64);
+        out("carried", f64::from(self.carried()));
+    }
+}
