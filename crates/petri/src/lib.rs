@@ -1,7 +1,8 @@
 //! Coloured timed Petri nets: simulation, exact solutions, invariants, PNML.
 
-pub mod markov;
 pub mod coloured;
+pub mod markov;
 pub mod net;
+pub mod pnml;
 pub mod reachability;
 pub mod text;

@@ -1,0 +1,109 @@
+//! Place/transition nets in PNML (ISO/IEC 15909-2), with timing in `toolspecific`.
+//!
+//! [`write`] writes the grammar of 2009: one page, `initialMarking` and `inscription` as text. What the standard
+//! has no words for goes to `<toolspecific tool="inorder" version="1">`:
+//!
+//! | element | holds |
+//! |---|---|
+//! | `place` | `<capacity value="7"/>` |
+//! | `transition` | `<timing kind="..." .../>` with the numbers of the kind as attributes, `<servers value="2"/>` |
+//! | `arc` | `<kind value="inhibitor"/>`, or `read`, `reset` |
+//! | any | `<name value="..."/>` for names that begin or end with a space |
+//!
+//! Kinds of timing and their attributes: `immediate` (`priority`, `weight`), `exponential` (`rate`),
+//! `deterministic` (`delay`), `uniform` (`low`, `high`), `erlang` (`stages`, `rate`), `empirical` (`values`, as
+//! `delay:weight` separated by spaces).
+//!
+//! [`read`] takes what tools write: no pages, or pages in pages; reference nodes; graphics and unknown
+//! `toolspecific`; missing markings and inscriptions (0 and 1); names missing or used twice (the id then serves
+//! as the name); text with spaces around; special arcs told by an attribute or an element `type`, `kind` or
+//! `arctype`, with the word in `value` or as text; the `<value>` elements, `Default,1` markings and the
+//! `timed`, `rate`, `infiniteServer`, `priority` and `capacity` elements of PIPE; UTF-8, UTF-16 and Latin-1. A
+//! transition of which no timing is told is exponential with rate 1.
+
+mod document;
+mod interpret;
+mod timing;
+mod tree;
+mod write;
+
+pub use write::write;
+
+use crate::net::{Line, Net};
+use crate::text::Mistake;
+
+/// A mistake in a PNML file, the element and where it is.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{file}{}: {element}{mistake}", at(*line))]
+pub struct PnmlError {
+    /// The file.
+    pub file: Box<str>,
+    /// The line of the element, from 1; 0 when none is at fault.
+    pub line: Line,
+    /// The element, as `place p1: `, or nothing.
+    pub element: Box<str>,
+    /// What is wrong.
+    pub mistake: Mistake,
+}
+
+fn at(line: Line) -> String {
+    if line == 0 {
+        String::new()
+    } else {
+        format!(":{line}")
+    }
+}
+
+/// A mistake before the file is known.
+#[derive(Debug)]
+pub(crate) struct Located {
+    line: Line,
+    element: String,
+    mistake: Mistake,
+}
+
+impl Located {
+    fn in_file(self, file: &str) -> PnmlError {
+        PnmlError {
+            file: file.into(),
+            line: self.line,
+            element: self.element.into(),
+            mistake: self.mistake,
+        }
+    }
+}
+
+/// Reads the first net of a PNML document and checks that it can mean something. `file` is named in errors.
+///
+/// ```
+/// use inorder_petri::pnml;
+///
+/// let document = br#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet">
+///   <place id="p"><initialMarking><text>2</text></initialMarking></place>
+///   <transition id="t"/>
+///   <arc id="a" source="p" target="q"/>
+/// </net></pnml>"#;
+/// let error = pnml::read("x.pnml", document).unwrap_err();
+/// assert_eq!(error.to_string(), "x.pnml:4: arc a: expected the id of a place or transition, found q; did you mean p?");
+/// ```
+pub fn read(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
+    let net = parse(file, document)?;
+    match net.validate() {
+        Ok(()) => Ok(net),
+        Err(error) => Err(PnmlError {
+            file: file.into(),
+            line: error.line,
+            element: "".into(),
+            mistake: Mistake::Net(error.problem),
+        }),
+    }
+}
+
+/// Reads the first net of a PNML document without asking whether it can mean anything.
+pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
+    let read = document::text_of(document).and_then(|text| {
+        let root = tree::parse(&text)?;
+        interpret::net(&root)
+    });
+    read.map_err(|located| located.in_file(file))
+}

@@ -1,0 +1,282 @@
+//! From elements to a net.
+
+use super::Located;
+use super::timing::{servers, timing};
+use super::tree::Element;
+use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
+use crate::text::Mistake;
+use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+
+/// The first net below `root`.
+pub(super) fn net(root: &Element) -> Result<Net, Located> {
+    let is_net = |element: &&Element| element.name == "net";
+    let Some(element) = std::iter::once(root).chain(&root.children).find(is_net) else {
+        return Err(root.wrong(Mistake::unexpected("an element net", "none")));
+    };
+    let grammar = element
+        .attribute("type")
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if ["symmetric", "highlevel", "hlpn", "colored", "coloured"]
+        .iter()
+        .any(|w| grammar.contains(w))
+    {
+        return Err(element.wrong(Mistake::unexpected("a place/transition net", grammar)));
+    }
+    Reader::of(element)?.net(element)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Node {
+    Place(usize),
+    Transition(usize),
+}
+
+/// The elements of a net, whatever pages they are on.
+struct Reader<'a> {
+    places: Vec<&'a Element>,
+    transitions: Vec<&'a Element>,
+    arcs: Vec<&'a Element>,
+    nodes: BTreeMap<&'a str, Node>,
+    references: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Reader<'a> {
+    fn of(net: &'a Element) -> Result<Self, Located> {
+        let mut reader = Self {
+            places: Vec::new(),
+            transitions: Vec::new(),
+            arcs: Vec::new(),
+            nodes: BTreeMap::new(),
+            references: BTreeMap::new(),
+        };
+        reader.page(net)?;
+        Ok(reader)
+    }
+
+    fn page(&mut self, page: &'a Element) -> Result<(), Located> {
+        for element in &page.children {
+            match element.name.as_str() {
+                "page" => self.page(element)?,
+                "place" => {
+                    self.identify(element, Node::Place(self.places.len()))?;
+                    self.places.push(element);
+                }
+                "transition" => {
+                    self.identify(element, Node::Transition(self.transitions.len()))?;
+                    self.transitions.push(element);
+                }
+                "referencePlace" | "referenceTransition" => {
+                    self.references
+                        .insert(required(element, "id")?, required(element, "ref")?);
+                }
+                "arc" => self.arcs.push(element),
+                // Graphics, declarations and what other tools keep for themselves.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn identify(&mut self, element: &'a Element, node: Node) -> Result<(), Located> {
+        let id = required(element, "id")?;
+        if self.nodes.insert(id, node).is_some() {
+            return Err(element.wrong(Mistake::unexpected("an id of its own", "one used before")));
+        }
+        Ok(())
+    }
+
+    fn net(&self, element: &Element) -> Result<Net, Located> {
+        let name = name_of(element);
+        let mut net = Net::new(name.unwrap_or_else(|| element.attribute("id").unwrap_or("")));
+        let names = unique_names(self.places.iter().chain(&self.transitions));
+        for (element, name) in self.places.iter().zip(&names) {
+            net.add_place(place(element, name)?);
+        }
+        for (element, name) in self.transitions.iter().zip(&names[self.places.len()..]) {
+            let mut t = Transition::new(*name, timing(element)?).servers(servers(element)?);
+            t.line = element.line;
+            net.add_transition(t);
+        }
+        for element in &self.arcs {
+            let (transition, arc) = self.arc(element)?;
+            add_arc(&mut net.transitions[transition], arc);
+        }
+        Ok(net)
+    }
+
+    fn arc(&self, element: &Element) -> Result<(usize, Arc), Located> {
+        let (source, target) = (self.end(element, "source")?, self.end(element, "target")?);
+        let said = arc_kind(element)?;
+        let (transition, kind, place) = match (source, target, said) {
+            (Node::Place(p), Node::Transition(t), said) => (t, said.unwrap_or(ArcKind::Input), p),
+            (Node::Transition(t), Node::Place(p), None) => (t, ArcKind::Output, p),
+            (Node::Transition(_), Node::Place(_), Some(kind)) => {
+                let found = format!("an {} arc from a transition", kind.name());
+                return Err(element.wrong(Mistake::unexpected("one from a place", found)));
+            }
+            (Node::Place(_), Node::Place(_), _) | (Node::Transition(_), Node::Transition(_), _) => {
+                let mistake = Mistake::unexpected("a place and a transition", "two of a kind");
+                return Err(element.wrong(mistake));
+            }
+        };
+        let multiplicity = match kind {
+            ArcKind::Reset => 1,
+            _ => number(element.child("inscription"), 1)?,
+        };
+        let (place, line) = (PlaceId(place), element.line);
+        let arc = Arc {
+            kind,
+            place,
+            multiplicity,
+            line,
+        };
+        Ok((transition, arc))
+    }
+
+    /// The node at one end of an arc, through references.
+    fn end(&self, element: &Element, attribute: &str) -> Result<Node, Located> {
+        let mut id = required(element, attribute)?;
+        for _ in 0..=self.references.len() {
+            if let Some(node) = self.nodes.get(id) {
+                return Ok(*node);
+            }
+            match self.references.get(id) {
+                Some(next) => id = next,
+                None => break,
+            }
+        }
+        let valid = self.nodes.keys().chain(self.references.keys()).copied();
+        Err(element.wrong(Mistake::unknown(
+            "the id of a place or transition",
+            id,
+            valid,
+        )))
+    }
+}
+
+fn required<'a>(element: &'a Element, attribute: &str) -> Result<&'a str, Located> {
+    element.attribute(attribute).ok_or_else(|| {
+        element.wrong(Mistake::unexpected(
+            format!("an attribute {attribute}"),
+            "none",
+        ))
+    })
+}
+
+/// What is kept for this project.
+pub(super) fn own(element: &Element) -> Option<&Element> {
+    let is_own = |child: &&Element| {
+        child.name == "toolspecific" && child.attribute("tool") == Some("inorder")
+    };
+    element.children.iter().find(is_own)
+}
+
+fn name_of(element: &Element) -> Option<&str> {
+    let exact = own(element).and_then(|own| own.child("name")?.exact_attribute("value"));
+    exact.or_else(|| element.child("name").map(Element::content))
+}
+
+/// The names of the elements, or their ids where names are missing or not unique.
+fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element> + Clone) -> Vec<&'a str> {
+    let named = |element: &'a Element| name_of(element).filter(|name| !name.is_empty());
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in elements.clone().filter_map(|e| named(e)) {
+        *seen.entry(name).or_default() += 1;
+    }
+    let id = |element: &'a Element| element.attribute("id").unwrap_or_default();
+    let ids: BTreeSet<&str> = elements.clone().map(|e| id(e)).collect();
+    // A name that is the id of something else could meet that id where the id serves as the name.
+    let is_fine = |element: &'a Element, name: &&str| {
+        seen[name] == 1 && (*name == id(element) || !ids.contains(name))
+    };
+    elements
+        .map(|e| {
+            named(e)
+                .filter(|name| is_fine(e, name))
+                .unwrap_or_else(|| id(e))
+        })
+        .collect()
+}
+
+fn place(element: &Element, name: &str) -> Result<Place, Located> {
+    let mut place = Place::new(name, number(element.child("initialMarking"), 0)?);
+    place.line = element.line;
+    place.capacity = match own(element).and_then(|own| own.child("capacity")) {
+        Some(capacity) => Some(number(Some(capacity), 0)?),
+        // For PIPE a capacity of 0 is none.
+        None => Some(number(element.child("capacity"), 0)?).filter(|&most| most > 0),
+    };
+    Ok(place)
+}
+
+/// Special arcs, in the words and places tools use for them.
+fn arc_kind(element: &Element) -> Result<Option<ArcKind>, Located> {
+    const NAMES: [&str; 3] = ["kind", "type", "arctype"];
+    let own = own(element).and_then(|own| own.child("kind"));
+    let child = || {
+        NAMES
+            .iter()
+            .find_map(|name| child_ignoring_case(element, name))
+    };
+    let attribute = || NAMES.iter().find_map(|name| element.attribute(name));
+    let Some(word) = own.or_else(child).map(Element::content).or_else(attribute) else {
+        return Ok(None);
+    };
+    match word.to_ascii_lowercase().as_str() {
+        "" | "normal" | "ordinary" => Ok(None),
+        "inhibitor" | "inhibit" => Ok(Some(ArcKind::Inhibitor)),
+        "read" | "test" => Ok(Some(ArcKind::Read)),
+        "reset" => Ok(Some(ArcKind::Reset)),
+        _ => {
+            let valid = ["normal", "inhibitor", "read", "test", "reset"];
+            let expected = format!("one of {}", valid.join(", "));
+            Err(element.wrong(Mistake::unknown(expected, word, valid.into_iter())))
+        }
+    }
+}
+
+fn child_ignoring_case<'a>(element: &'a Element, name: &str) -> Option<&'a Element> {
+    element
+        .children
+        .iter()
+        .find(|child| child.name.eq_ignore_ascii_case(name))
+}
+
+/// The number an element holds; `default` without the element or the number. `Default,3` (PIPE's tokens of the
+/// one colour) is 3.
+fn number(element: Option<&Element>, default: u32) -> Result<u32, Located> {
+    let Some(element) = element else {
+        return Ok(default);
+    };
+    let text = element.content();
+    let text = text.strip_prefix("Default,").unwrap_or(text).trim_ascii();
+    if text.is_empty() {
+        Ok(default)
+    } else {
+        parsed(element, text, "a whole number of tokens")
+    }
+}
+
+/// `text`, found in `element`, as a number.
+pub(super) fn parsed<T: FromStr>(
+    element: &Element,
+    text: &str,
+    expected: &str,
+) -> Result<T, Located> {
+    text.parse()
+        .map_err(|_| element.wrong(Mistake::unexpected(expected, text)))
+}
+
+/// Several ordinary arcs between the same two add up, as drawings use them.
+fn add_arc(transition: &mut Transition, arc: Arc) {
+    let adds_up = matches!(arc.kind, ArcKind::Input | ArcKind::Output);
+    let same = |other: &&mut Arc| other.kind == arc.kind && other.place == arc.place;
+    match transition.arcs.iter_mut().find(same) {
+        Some(other) if adds_up => {
+            other.multiplicity = other.multiplicity.saturating_add(arc.multiplicity);
+        }
+        _ => transition.arcs.push(arc),
+    }
+}

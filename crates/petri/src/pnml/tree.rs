@@ -1,0 +1,177 @@
+//! The elements of a document as a tree.
+
+use super::Located;
+use crate::net::Line;
+use crate::text::Mistake;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::reader::Reader;
+use quick_xml::{XmlVersion, escape};
+
+/// An element, its attributes, text and children.
+#[derive(Debug, Default)]
+pub(super) struct Element {
+    /// Without its namespace.
+    pub name: String,
+    attributes: Vec<(String, String)>,
+    /// Its own text, without that of its children.
+    text: String,
+    pub children: Vec<Element>,
+    pub line: Line,
+}
+
+/// How deep elements may be nested: no net needs more, and dropping a tree goes as deep as it is.
+const DEEPEST: usize = 200;
+
+impl Element {
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.trim_ascii())
+    }
+
+    /// An attribute with the spaces around it.
+    pub fn exact_attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub fn child(&self, name: &str) -> Option<&Element> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// What the element says: its attribute `value`, the text of its child `text` or `value`, or its own text.
+    pub fn content(&self) -> &str {
+        let child = || self.child("text").or_else(|| self.child("value"));
+        let text = || child().unwrap_or(self).text.as_str();
+        self.attribute("value").unwrap_or_else(text).trim_ascii()
+    }
+
+    /// How messages name it: `place p1: `.
+    pub fn title(&self) -> String {
+        match self.attribute("id") {
+            Some(id) => format!("{} {id}: ", self.name),
+            None => format!("{}: ", self.name),
+        }
+    }
+
+    pub fn wrong(&self, mistake: Mistake) -> Located {
+        Located {
+            line: self.line,
+            element: self.title(),
+            mistake,
+        }
+    }
+}
+
+/// The root element of the document.
+pub(super) fn parse(text: &str) -> Result<Element, Located> {
+    let mut builder = Builder {
+        reader: Reader::from_str(text),
+        text,
+        counted: 0,
+        line: 1,
+    };
+    builder.root()
+}
+
+struct Builder<'a> {
+    reader: Reader<&'a [u8]>,
+    text: &'a str,
+    /// Bytes whose line ends are counted in `line`.
+    counted: usize,
+    line: Line,
+}
+
+impl<'a> Builder<'a> {
+    fn root(&mut self) -> Result<Element, Located> {
+        // The first element stands for the document and holds the root.
+        let mut open = vec![Element::default()];
+        loop {
+            let event = self
+                .reader
+                .read_event()
+                .map_err(|error| self.broken(&error.to_string()))?;
+            self.count_lines();
+            match event {
+                Event::Start(start) => {
+                    open.push(self.element(&start)?);
+                    if open.len() > DEEPEST {
+                        return Err(self.broken(&format!("elements {DEEPEST} deep")));
+                    }
+                }
+                Event::Empty(start) => {
+                    let element = self.element(&start)?;
+                    last(&mut open).children.push(element);
+                }
+                Event::End(_) => {
+                    if open.len() > 1
+                        && let Some(element) = open.pop()
+                    {
+                        last(&mut open).children.push(element);
+                    }
+                }
+                Event::Text(text) => last(&mut open).text += &text,
+                Event::CData(text) => last(&mut open).text += &text,
+                Event::GeneralRef(reference) => last(&mut open).text += &resolved(&reference),
+                Event::Eof => break,
+                Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+            }
+        }
+        match (open.len(), last(&mut open).children.drain(..).next()) {
+            (1, Some(root)) => Ok(root),
+            (1, None) => Err(self.broken("no element")),
+            _ => Err(self.broken("the end of the file inside an element")),
+        }
+    }
+
+    fn element(&self, start: &BytesStart<'_>) -> Result<Element, Located> {
+        let mut element = Element {
+            name: start.local_name().as_ref().to_owned(),
+            line: self.line,
+            ..Element::default()
+        };
+        for attribute in start.attributes() {
+            let attribute = attribute.map_err(|error| self.broken(&error.to_string()))?;
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            let value = value.map_or_else(
+                |_| attribute.value.to_string(),
+                std::borrow::Cow::into_owned,
+            );
+            element
+                .attributes
+                .push((attribute.key.local_name().as_ref().to_owned(), value));
+        }
+        Ok(element)
+    }
+
+    fn count_lines(&mut self) {
+        let now = usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX);
+        let now = now.min(self.text.len());
+        let passed = &self.text.as_bytes()[self.counted.min(now)..now];
+        self.line += passed.iter().filter(|&&b| b == b'\n').count() as Line;
+        self.counted = now;
+    }
+
+    fn broken(&self, found: &str) -> Located {
+        Located {
+            line: self.line,
+            element: String::new(),
+            mistake: Mistake::unexpected("well-formed XML", found),
+        }
+    }
+}
+
+fn last(open: &mut [Element]) -> &mut Element {
+    let end = open.len() - 1;
+    &mut open[end]
+}
+
+/// What `&...;` stands for; entities of a document type are left as they are.
+fn resolved(reference: &BytesRef<'_>) -> String {
+    if let Ok(Some(c)) = reference.resolve_char_ref() {
+        return c.to_string();
+    }
+    match escape::resolve_predefined_entity(reference) {
+        Some(text) => text.to_owned(),
+        None => format!("&{};", &**reference),
+    }
+}

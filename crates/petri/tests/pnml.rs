@@ -1,0 +1,233 @@
+//! PNML: what other tools write, what is said of mistakes, and that nothing is lost or panics.
+
+mod common;
+
+use inorder_petri::net::{ArcKind, Net, Servers, Timing};
+use inorder_petri::pnml::{parse, read, write};
+use proptest::prelude::*;
+
+/// Nested pages, a reference place, graphics, foreign toolspecific, prefix, spaces and line ends.
+const STANDARD: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE pnml [<!ENTITY x "y">]>
+<p:pnml xmlns:p="http://www.pnml.org/version-2009/grammar/pnml">
+ <p:net id="n1" type="http://www.pnml.org/version-2009/grammar/ptnet">
+  <p:name> <p:text>
+     mutual exclusion </p:text></p:name>
+  <p:page id="g1">
+   <p:place id="p1"><p:name><p:text> id&#108;e &amp; fine </p:text>
+      <p:graphics><p:offset x="0" y="-10"/></p:graphics></p:name>
+      <p:toolspecific tool="other" version="7"><anything><deep a="1"/></anything></p:toolspecific>
+      <p:initialMarking><p:text> 2
+      </p:text></p:initialMarking></p:place>
+   <p:page id="g2">
+     <p:transition id="t1"><p:graphics><p:position x="1" y="2"/></p:graphics></p:transition>
+     <p:referencePlace id="r1" ref="r2"/>
+     <p:referencePlace id="r2" ref="p1"/>
+     <p:place id="p2"/>
+     <p:arc id="a1" source="r1" target="t1"><p:inscription><p:text>2</p:text></p:inscription></p:arc>
+   </p:page>
+  </p:page>
+  <p:arc id="a2" source="t1" target="p2"/>
+  <p:arc id="a3" source="t1" target="p2"/>
+ </p:net>
+</p:pnml>"##;
+
+#[test]
+fn the_standard_with_pages_and_references() {
+    let net = read("standard.pnml", STANDARD.as_bytes()).unwrap();
+    assert_eq!(net.name, "mutual exclusion");
+    assert_eq!(
+        (net.places[0].name.as_str(), net.places[0].tokens),
+        ("idle & fine", 2)
+    );
+    assert_eq!(
+        (net.places[1].name.as_str(), net.places[1].line),
+        ("p2", 17)
+    );
+    let t = &net.transitions[0];
+    assert_eq!(
+        (t.name.as_str(), &t.timing),
+        ("t1", &Timing::exponential(1.0))
+    );
+    assert_eq!(
+        (t.arcs[0].kind, t.arcs[0].place.0, t.arcs[0].multiplicity),
+        (ArcKind::Input, 0, 2)
+    );
+    // Two arcs between the same two are one of multiplicity 2.
+    assert_eq!(
+        (t.arcs[1].kind, t.arcs[1].place.0, t.arcs[1].multiplicity),
+        (ArcKind::Output, 1, 2)
+    );
+}
+
+/// As PIPE writes: no page, Latin-1, values instead of texts, tokens of a colour.
+const PIPE: &[u8] = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\" standalone=\"no\"?>
+<pnml><net id=\"Net-One\" type=\"P/T net\">
+<token id=\"Default\" enabled=\"true\" red=\"0\" green=\"0\" blue=\"0\"/>
+<place id=\"P0\"><graphics><position x=\"165.0\" y=\"165.0\"/></graphics>
+<name><value>caf\xe9</value><graphics/></name>
+<initialMarking><value>Default,3</value></initialMarking><capacity><value>0</value></capacity></place>
+<place id=\"P1\"><name><value>P1</value></name><capacity><value>4</value></capacity></place>
+<transition id=\"T0\"><name><value>T0</value></name><orientation><value>0</value></orientation>
+<rate><value>2.5</value></rate><timed><value>true</value></timed>
+<infiniteServer><value>true</value></infiniteServer><priority><value>1</value></priority></transition>
+<transition id=\"T1\"><rate><value>0.5</value></rate><timed><value>false</value></timed>
+<infiniteServer><value>false</value></infiniteServer><priority><value>3</value></priority></transition>
+<arc id=\"P0 to T0\" source=\"P0\" target=\"T0\"><inscription><value>Default,1</value></inscription>
+<tagged><value>false</value></tagged><arcpath id=\"000\" x=\"1\" y=\"2\"/><type value=\"normal\"/></arc>
+<arc id=\"T0 to P1\" source=\"T0\" target=\"P1\"><inscription><value>Default,2</value></inscription></arc>
+<arc id=\"P1 to T1\" source=\"P1\" target=\"T1\"/>
+<arc id=\"h\" source=\"P0\" target=\"T1\"><type value=\"inhibitor\"/></arc>
+</net></pnml>";
+
+#[test]
+fn what_pipe_writes() {
+    let net = read("pipe.xml", PIPE).unwrap();
+    assert_eq!(
+        (net.places[0].name.as_str(), net.places[0].tokens),
+        ("café", 3)
+    );
+    assert_eq!(
+        (net.places[0].capacity, net.places[1].capacity),
+        (None, Some(4))
+    );
+    assert_eq!(net.transitions[0].timing, Timing::exponential(2.5));
+    assert_eq!(net.transitions[0].servers, Servers::Infinite);
+    assert_eq!(net.transitions[0].arcs[1].multiplicity, 2);
+    assert_eq!(net.transitions[1].timing, Timing::weighted(3, 0.5));
+    assert_eq!(net.transitions[1].arcs[1].kind, ArcKind::Inhibitor);
+}
+
+#[test]
+fn special_arcs_in_every_spelling() {
+    let spellings = [
+        (
+            r#"<arc id="a" source="p" target="t"><type value="inhibitor"/></arc>"#,
+            ArcKind::Inhibitor,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t" type="inhibitor"/>"#,
+            ArcKind::Inhibitor,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t"><arctype><text>inhibitor</text></arctype></arc>"#,
+            ArcKind::Inhibitor,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t"><type><text> Inhibitor </text></type></arc>"#,
+            ArcKind::Inhibitor,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t"><arcType>test</arcType></arc>"#,
+            ArcKind::Read,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t" kind="read"/>"#,
+            ArcKind::Read,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t"><type value="reset"/></arc>"#,
+            ArcKind::Reset,
+        ),
+        (
+            r#"<arc id="a" source="p" target="t"><type value="normal"/></arc>"#,
+            ArcKind::Input,
+        ),
+    ];
+    for (arc, kind) in spellings {
+        let net = read("a", small(arc).as_bytes()).unwrap();
+        assert_eq!(net.transitions[0].arcs[0].kind, kind, "{arc}");
+    }
+}
+
+/// A net of one place and one transition with this in it, on line 3.
+fn small(more: &str) -> String {
+    format!(
+        "<pnml><net id=\"n\" type=\"ptnet\">\n<place id=\"p\"/><transition id=\"t\"/>\n{more}</net></pnml>"
+    )
+}
+
+#[test]
+fn mistakes_are_told_with_element_and_line() {
+    let cases = [
+        (small("<arc id=\"a\" source=\"p\" target=\"t2\"/>"), "f:3: arc a: expected the id of a place or transition, found t2; did you mean t?"),
+        (small("<arc id=\"a\" source=\"p\"/>"), "f:3: arc a: expected an attribute target, found none"),
+        (small("<arc id=\"a\" source=\"p\" target=\"p\"/>"), "f:3: arc a: expected a place and a transition, found two of a kind"),
+        (small("<arc id=\"a\" source=\"t\" target=\"p\" type=\"inhibitor\"/>"), "f:3: arc a: expected one from a place, found an inhibitor arc from a transition"),
+        (small("<arc id=\"a\" source=\"p\" target=\"t\" type=\"inhibitr\"/>"), "f:3: arc a: expected one of normal, inhibitor, read, test, reset, found inhibitr; did you mean inhibitor?"),
+        (small("<place id=\"p\"/>"), "f:3: place p: expected an id of its own, found one used before"),
+        (small("<place id=\"q\"><initialMarking>\n<text>many</text></initialMarking></place>"), "f:3: initialMarking: expected a whole number of tokens, found many"),
+        (small("<transition id=\"u\"><rate><value>-1</value></rate></transition>"), "f:3: transition u: rate -1; expected a finite number above 0"),
+        (small("<transition id=\"u\"><toolspecific tool=\"inorder\" version=\"1\"><timing kind=\"expo\"/></toolspecific></transition>"), "f:3: timing: expected a kind, one of immediate, exponential, deterministic, uniform, erlang, empirical, found expo"),
+        ("<pnml>\n<net id='x'>\n</nett></pnml>".to_owned(), "f:3: expected well-formed XML, found ill-formed document: expected `</net>`, but `</nett>` was found"),
+        ("<pnml/>".to_owned(), "f:1: pnml: expected an element net, found none"),
+        ("".to_owned(), "f:1: expected well-formed XML, found no element"),
+        ("<pnml><net id='x' type='http://www.pnml.org/version-2009/grammar/symmetricnet'/></pnml>".to_owned(), "f:1: net x: expected a place/transition net, found http://www.pnml.org/version-2009/grammar/symmetricnet"),
+    ];
+    for (document, expected) in cases {
+        let error = read("f", document.as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{document}");
+    }
+}
+
+#[test]
+fn other_encodings() {
+    let document = small("<place id=\"q\"><name><text>é☃</text></name></place>");
+    let with_mark = [b"\xef\xbb\xbf", document.as_bytes()].concat();
+    let utf16: Vec<u8> = std::iter::once(0xfeff_u16)
+        .chain(document.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for bytes in [with_mark, utf16] {
+        assert_eq!(read("f", &bytes).unwrap().places[1].name, "é☃");
+    }
+    let error = read("f", b"<pnml>\n\xe9</pnml>").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "f:2: expected UTF-8, found other bytes, and no encoding is declared"
+    );
+}
+
+#[test]
+fn elements_nested_without_end_are_refused() {
+    let error = read("f", "<a>".repeat(100_000).as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("200 deep"), "{error}");
+}
+
+/// A real document to be damaged.
+fn documents() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        Just(STANDARD.as_bytes().to_vec()),
+        Just(PIPE.to_vec()),
+        common::any_net().prop_map(|net| write(&net).into_bytes()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(net in common::any_net()) {
+        let document = write(&net);
+        let again: Net = parse("again", document.as_bytes()).unwrap();
+        prop_assert_eq!(again.without_lines(), net, "{}", document);
+    }
+
+    #[test]
+    fn damage_never_panics(
+        mut document in documents(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 0..8),
+    ) {
+        for (place, byte, what) in changes {
+            if document.is_empty() {
+                break;
+            }
+            let at = place.index(document.len());
+            match what {
+                0 => document[at] = byte,
+                1 => document.insert(at, b"<>/&\"'; 0-9"[usize::from(byte) % 11]),
+                2 => { document.remove(at); }
+                _ => document.truncate(at),
+            }
+        }
+        let _ = read("damaged", &document);
+    }
+}
