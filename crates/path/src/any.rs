@@ -1,7 +1,7 @@
 //! All stages in one type, so that a packet's way is a jump and not a call through a pointer.
 
 use crate::stage::{Outbox, Stage};
-use crate::{Delay, Link};
+use crate::{Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Reorder};
 
 macro_rules! stages {
     ($($(#[$doc:meta])* $name:ident($type:ty), wakes $wakes:literal;)*) => {
@@ -74,4 +74,22 @@ stages! {
     Link(Link), wakes false;
     /// Delay with jitter.
     Delay(Delay), wakes false;
+    /// All of netem.
+    Netem(Box<Netem>), wakes false;
+    /// Loss.
+    Loss(Loss), wakes false;
+    /// Duplication.
+    Duplicate(Duplicate), wakes false;
+    /// Corruption.
+    Corrupt(Corrupt), wakes false;
+    /// Packets that jump the queue.
+    Reorder(Reorder), wakes false;
+    /// A share of packets, late.
+    Late(Late), wakes false;
+}
+
+impl<P> From<Netem> for AnyStage<P> {
+    fn from(stage: Netem) -> Self {
+        AnyStage::Netem(Box::new(stage))
+    }
 }

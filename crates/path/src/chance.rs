@@ -40,6 +40,12 @@ impl Probability {
         self.0 != 0 && random <= self.0
     }
 
+    /// One of two that exclude each other.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Probability(self.0.saturating_add(other.0))
+    }
+
     /// 1 - p.
     #[must_use]
     pub fn complement(self) -> Self {

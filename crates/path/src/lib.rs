@@ -27,26 +27,38 @@
 
 mod any;
 mod chance;
+mod corrupt;
 mod counters;
 mod delay;
 mod distribution;
+mod duplicate;
+mod late;
 mod link;
+mod loss;
+mod netem;
 mod packet;
 mod path;
 mod queue;
 mod rate;
+mod reorder;
 mod stage;
 mod timeline;
 
 pub use any::AnyStage;
 pub use chance::{Correlated, Dice, Probability};
+pub use corrupt::{Corrupt, CorruptConfig};
 pub use counters::{Counters, Reason};
 pub use delay::{Delay, DelayConfig};
 pub use distribution::{Distribution, SCALE, Table};
+pub use duplicate::{Duplicate, DuplicateConfig};
+pub use late::{Late, LateConfig};
 pub use link::{Framing, Link, LinkConfig};
+pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
+pub use netem::{Netem, NetemConfig};
 pub use packet::{Packet, Probe};
 pub use path::{Driver, Mark, Path, Place};
 pub use queue::Limit;
 pub use rate::{Rate, Step, Steps};
+pub use reorder::{Reorder, ReorderConfig};
 pub use stage::{Fate, Outbox, Stage};
 pub use timeline::Timeline;

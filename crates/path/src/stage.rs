@@ -34,6 +34,30 @@ pub trait Stage<P> {
     }
 }
 
+impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
+    #[inline]
+    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+        (**self).push(now_ns, packet, out);
+    }
+
+    #[inline]
+    fn next_wake_ns(&self) -> Option<u64> {
+        (**self).next_wake_ns()
+    }
+
+    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        (**self).wake(now_ns, out);
+    }
+
+    fn keeps_order(&self) -> bool {
+        (**self).keeps_order()
+    }
+
+    fn needs_order(&self) -> bool {
+        (**self).needs_order()
+    }
+}
+
 /// Where a stage puts what leaves it, and says what became of the rest.
 pub struct Outbox<P> {
     /// Nearly always at most one packet leaves: it takes no memory.

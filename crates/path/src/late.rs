@@ -1,0 +1,79 @@
+//! A fixed share of the packets, later by a fixed time.
+
+use inorder_random::Random;
+
+use crate::chance::{Dice, Probability};
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::stage::{Fate, Outbox, Stage};
+
+/// Settings of [`Late`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LateConfig {
+    /// Share of packets that come late.
+    pub probability: Probability,
+    /// Of each draw with the one before.
+    pub correlation: Probability,
+    /// Later by so many nanoseconds.
+    pub delay_ns: u64,
+}
+
+/// Holds a share of the packets back: the change to netem of the mobile-network paper, section
+/// VI-B: "to directly set the desired fraction of packets that should be reordered for later
+/// delivery as well as their desired delay"; there 2 % and 20 ms. Others pass at once.
+#[derive(Clone, Debug)]
+pub struct Late {
+    dice: Dice,
+    delay_ns: u64,
+}
+
+impl Late {
+    /// `random` is this stage's own stream.
+    pub fn new(config: &LateConfig, random: Random) -> Self {
+        Late {
+            dice: Dice::new(config.probability, config.correlation, random),
+            delay_ns: config.delay_ns,
+        }
+    }
+}
+
+impl<P: Packet> Stage<P> for Late {
+    #[inline]
+    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+        if !self.dice.roll() {
+            return out.send(now_ns, packet);
+        }
+        let Some(at_ns) = now_ns.checked_add(self.delay_ns) else {
+            return out.drop(packet, Reason::NoService);
+        };
+        out.mark(&packet, Fate::HeldBack(Some(self.delay_ns)));
+        out.send(at_ns, packet);
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.dice.is_never() || self.delay_ns == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Probe;
+
+    #[test]
+    fn two_percent_come_20_ms_later() {
+        let config = LateConfig {
+            probability: Probability::percent(2.0),
+            correlation: Probability::NEVER,
+            delay_ns: 20_000_000,
+        };
+        let mut late = Late::new(&config, Random::new(1, "late"));
+        let mut out = Outbox::new();
+        (0..100_000).for_each(|n| late.push(n, Probe::new(n, 1500), &mut out));
+        let delays: Vec<u64> = out.take().map(|(t, p)| t - p.number).collect();
+        let held = delays.iter().filter(|&&d| d == 20_000_000).count();
+        assert_eq!(delays.iter().filter(|&&d| d == 0).count(), 100_000 - held);
+        assert!((1_850..2_150).contains(&held), "{held}");
+        assert_eq!(out.counters().held_back, held as u64);
+    }
+}
