@@ -1,7 +1,10 @@
 //! All stages in one type, so that a packet's way is a jump and not a call through a pointer.
 
 use crate::stage::{Outbox, Stage};
-use crate::{Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Reorder};
+use crate::{
+    Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, PeriodicReorder, Radio, Reorder,
+    SharedLink, Spray, TokenBucket,
+};
 
 macro_rules! stages {
     ($($(#[$doc:meta])* $name:ident($type:ty), wakes $wakes:literal;)*) => {
@@ -86,6 +89,16 @@ stages! {
     Reorder(Reorder), wakes false;
     /// A share of packets, late.
     Late(Late), wakes false;
+    /// The head of a router's queue, moved back.
+    PeriodicReorder(PeriodicReorder<P>), wakes true;
+    /// Several unequal paths.
+    Spray(Spray), wakes false;
+    /// Bursts of late packets.
+    Radio(Radio), wakes false;
+    /// A link shared with cross traffic.
+    SharedLink(SharedLink), wakes false;
+    /// A token bucket.
+    TokenBucket(TokenBucket), wakes false;
 }
 
 impl<P> From<Netem> for AnyStage<P> {
