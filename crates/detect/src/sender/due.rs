@@ -41,7 +41,7 @@ impl Sender {
         }
         let mut at = self.reached_ns.min(now);
         let room = (now - at) / count.max(1) as i64;
-        let spacing = self.spacing.middle().map_or(0, |m| m.0).min(room);
+        let spacing = self.spacing().min(room);
         for s in self.board.range_mut(first).take(count) {
             at = (at + spacing).max(s.sent_ns + rtt);
             if s.start < number || blocks.iter().any(|b| (b.0..b.1).contains(&s.start)) {
@@ -68,13 +68,13 @@ impl Sender {
         if sent.start >= self.turn {
             return due;
         }
-        due + self.lateness.middle().map_or(0, |m| m.0)
+        due.saturating_add(self.usual_lateness().map_or(0, |m| m.0))
     }
 
     /// Puts what one ACK reports into the order of arrival by time, when late segments come late
     /// by so much the same that it tells. The left edge stays first.
     pub(super) fn by_time(&mut self, now: i64) {
-        let Some((late, spread)) = self.lateness.middle() else {
+        let Some((late, spread)) = self.usual_lateness() else {
             return;
         };
         let since = self.last.map_or(i64::MIN / 2, |l| l.ts_ns);
@@ -109,7 +109,7 @@ impl Sender {
     /// How far off an arrival may be from where it is expected: the segments before and after
     /// it are as near, and clocks and hosts are no better.
     pub(super) fn jitter(&self) -> i64 {
-        let spacing = self.spacing.middle().map_or(0, |m| m.0);
+        let spacing = self.spacing();
         (spacing + spacing / 4).max(PATH_JITTER_NS)
     }
 
@@ -132,10 +132,33 @@ impl Sender {
         }
     }
 
-    /// What fills the left edge is acknowledged at once: its lateness is exact.
+    /// Time between two segments behind one another out of a queue. What waits for its ACK or
+    /// comes out of an empty queue takes longer, so the lower values are the ones to believe.
+    fn spacing(&self) -> i64 {
+        self.spacing.quartiles().map_or(0, |q| q.0)
+    }
+
+    /// What is acknowledged at once is exact in its lateness: what fills the left edge, and what
+    /// is reported alone while SACKs are not held back.
     pub(super) fn note_lateness(&mut self, report: &Report, now: i64, had_hole: bool) {
-        if had_hole && report.left_edge && report.sent.due_ns > 0 {
+        let alone = self.reports_alone && report.sent.start < self.turn;
+        if had_hole && (report.left_edge || alone) && report.sent.due_ns != 0 {
             self.lateness.push(now - report.sent.due_ns);
         }
+    }
+
+    /// How late the late ones usually are, and how much that varies (half the distance between
+    /// the quartiles), nanoseconds.
+    pub(super) fn usual_lateness(&self) -> Option<(i64, i64)> {
+        let (late, spread) = self.lateness.middle(2)?;
+        let few = self.lateness.len() < 5;
+        Some((
+            late,
+            if few {
+                spread.max(self.jitter())
+            } else {
+                spread
+            },
+        ))
     }
 }

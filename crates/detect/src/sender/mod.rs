@@ -66,6 +66,8 @@ pub(crate) struct Sender {
     /// The receiver holds SACKs back: it has reported several segments at once since the last
     /// advance.
     compressing: bool,
+    /// The present ACK does nothing but report one segment, as soon as it came.
+    reports_alone: bool,
     /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     lateness: Ring,
     /// Time between arrivals of segments that had queued on the way, nanoseconds.
@@ -138,6 +140,7 @@ impl Sender {
             no_sack: NoSack::default(),
             compression: Ring::default(),
             compressing: false,
+            reports_alone: false,
             lateness: Ring::default(),
             spacing: Ring::default(),
             top: 0,

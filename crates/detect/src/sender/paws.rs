@@ -41,7 +41,7 @@ impl Sender {
         }
         let suspicious = match reported {
             0 => last.ack == seg.ack,
-            _ => ack.missing == 0 && self.flushed(seg.ts_ns),
+            _ => ack.missing == 0 && self.flushed(seg.ts_ns, reported),
         };
         if !suspicious {
             return;
@@ -54,17 +54,21 @@ impl Sender {
         }
     }
 
-    /// Does an ACK at `now` flush SACKs before the timer of their compression was due?
-    fn flushed(&self, now: i64) -> bool {
+    /// Does an ACK at `now` that reports segments flush them before the timer of their
+    /// compression was due? One alone may just have been acknowledged at once.
+    fn flushed(&self, now: i64, reported: usize) -> bool {
         let waited = self.held_back(now);
-        let usual = self.compression.middle();
-        self.compressing && usual.is_some_and(|(usual, _)| waited < usual - usual / 8)
+        let timer = self.compression.quartiles().map(|q| q.1);
+        let held = reported > 1 || self.compressing || waited > self.jitter();
+        held && timer.is_some_and(|timer| waited < timer - timer / 8)
     }
 
-    /// How long the first of what the ACK at `now` reports has waited for it.
+    /// How long the first of what the ACK at `now` reports has waited for it: since the ACK
+    /// before at most.
     pub(super) fn held_back(&self, now: i64) -> i64 {
+        let before = self.last.map_or(now, |l| l.ts_ns);
         let first = self.reports.iter().map(|r| self.arrival_of(&r.sent)).min();
-        first.map_or(0, |first| now - first)
+        first.map_or(0, |first| now - first.clamp(before.min(now), now))
     }
 
     /// Is an original outstanding in a hole that the receiver would discard?
@@ -137,7 +141,7 @@ impl Sender {
             .iter()
             .enumerate()
             .filter(|(_, b)| fits(b));
-        let best = match self.lateness.middle() {
+        let best = match self.usual_lateness() {
             Some((late, spread)) => bares
                 .map(|(i, b)| ((b.at_ns - due - late).abs(), i, b))
                 .filter(|(off, _, b)| *off <= self.tolerance(b, spread))

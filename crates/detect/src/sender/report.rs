@@ -27,6 +27,7 @@ impl Sender {
             }
         }
         self.put_in_order(ack, covered, had_hole);
+        self.reports_alone = reported == 1 && !advanced && !self.compressing;
         let reports = std::mem::take(&mut self.reports);
         for report in &reports {
             self.arrived(report, ack, had_hole);

@@ -17,15 +17,32 @@ impl Ring {
         self.full |= self.next == 0;
     }
 
-    /// Median, and half the distance between the quartiles; `None` for fewer than five values.
-    pub(super) fn middle(&self) -> Option<(i64, i64)> {
-        let n = if self.full { SIZE } else { self.next };
-        if n < 5 {
+    /// How many values there are, 15 at most.
+    pub(super) fn len(&self) -> usize {
+        if self.full { SIZE } else { self.next }
+    }
+
+    /// Median, and half the distance between the quartiles; `None` for fewer than `least` values.
+    pub(super) fn middle(&self, least: usize) -> Option<(i64, i64)> {
+        let n = self.len();
+        if n < least.max(1) {
             return None;
         }
-        let mut sorted = self.values;
-        sorted[..n].sort_unstable();
+        let sorted = self.sorted();
         Some((sorted[n / 2], (sorted[n * 3 / 4] - sorted[n / 4]) / 2))
+    }
+
+    /// Lower and upper quartile; `None` for fewer than five values.
+    pub(super) fn quartiles(&self) -> Option<(i64, i64)> {
+        let n = self.len();
+        let sorted = self.sorted();
+        (n >= 5).then(|| (sorted[n / 4], sorted[n * 3 / 4]))
+    }
+
+    fn sorted(&self) -> [i64; SIZE] {
+        let mut sorted = self.values;
+        sorted[..self.len()].sort_unstable();
+        sorted
     }
 }
 
@@ -37,8 +54,9 @@ mod tests {
     fn the_middle_of_the_last_fifteen() {
         let mut ring = Ring::default();
         (0..4).for_each(|v| ring.push(v));
-        assert_eq!(ring.middle(), None);
+        assert_eq!(ring.middle(5), None);
         (0..100).for_each(|v| ring.push(v));
-        assert_eq!(ring.middle(), Some((92, 4)));
+        assert_eq!(ring.middle(5), Some((92, 4)));
+        assert_eq!(ring.quartiles(), Some((88, 96)));
     }
 }
