@@ -1,6 +1,7 @@
 //! Coloured timed Petri nets: simulation, exact solutions, invariants, PNML.
 
 pub mod coloured;
+pub mod invariants;
 pub mod markov;
 pub mod net;
 pub mod pnml;
