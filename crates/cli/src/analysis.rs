@@ -166,4 +166,8 @@ impl Sink for Detector {
     fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
         self.streams.push(&key, packet);
     }
+
+    fn tidy_up(&mut self, now_ns: i64) {
+        self.tracker.close_idle(now_ns);
+    }
 }

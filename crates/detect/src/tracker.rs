@@ -7,8 +7,6 @@ use crate::config::Config;
 use crate::connection::Connection;
 use crate::result::FlowReport;
 
-/// Segments between two looks for connections that are over.
-const SWEEP: u32 = 1 << 16;
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
 const CELLS: usize = 1 << CELL_BITS;
 const CELL_BITS: u32 = 10;
@@ -46,7 +44,6 @@ pub struct Tracker {
     /// Where the connection whose key fell into a cell last is: right most of the time, and
     /// checked against its key all of the time.
     cells: Box<[u32; CELLS]>,
-    until_sweep: u32,
     done: Vec<FlowReport>,
 }
 
@@ -61,7 +58,6 @@ impl Tracker {
             free: Vec::new(),
             last: NOWHERE,
             cells: Box::new([NOWHERE; CELLS]),
-            until_sweep: SWEEP,
             done: Vec::new(),
         }
     }
@@ -75,10 +71,6 @@ impl Tracker {
         }
         if let Some(Some(connection)) = self.connections.get_mut(slot as usize) {
             connection.push(dir, seg, &self.config);
-        }
-        self.until_sweep -= 1;
-        if self.until_sweep == 0 {
-            self.sweep(seg.ts_ns);
         }
     }
 
@@ -139,9 +131,13 @@ impl Tracker {
         slot
     }
 
-    /// Closes what is over, so that memory follows the connections that live.
-    fn sweep(&mut self, now: i64) {
-        self.until_sweep = SWEEP;
+    /// Closes the connections that are over at `now` (capture time, nanoseconds), so that memory
+    /// follows those that live: never done, all are kept.
+    ///
+    /// What comes later with the same addresses and ports is another connection. So call it where
+    /// the place in the capture says so, and nothing else: then trackers that share a capture
+    /// find what one alone would.
+    pub fn close_idle(&mut self, now: i64) {
         self.last = NOWHERE;
         self.cells.fill(NOWHERE);
         for slot in 0..self.connections.len() {

@@ -5,6 +5,18 @@ use inorder_wire::{Other, Packet, parse_into};
 
 use super::{NUMBERED_SHARD, SHARDS, Sink, Tally, shard_of};
 
+/// Frames between two moments to tidy up.
+const TIDY_FRAMES: u64 = 1 << 16;
+
+/// When a block begins, if sinks are to tidy up before it. Only the place in the capture decides.
+pub fn tidy_time(block: &Block, frames_before: u64) -> Option<i64> {
+    let first = frames_before + block.first_frame_number();
+    let last = first + (block.len() as u64).saturating_sub(1);
+    let crosses = first / TIDY_FRAMES != (last + 1) / TIDY_FRAMES;
+    let frame = block.frames().next().filter(|_| crosses)?;
+    Some(frame.ts_ns)
+}
+
 /// What became of a block's frames; reused, so that nothing is allocated in the long run.
 ///
 /// Packets stay where they were parsed, in the order of the capture: they are too large to be
@@ -13,6 +25,8 @@ use super::{NUMBERED_SHARD, SHARDS, Sink, Tally, shard_of};
 pub struct Parsed {
     /// Never shortened: what is there is written over.
     packets: Vec<Packet>,
+    /// When the block begins, if sinks are to tidy up before it.
+    pub tidy_ns: Option<i64>,
     shards: [Vec<u32>; SHARDS],
 }
 
@@ -20,6 +34,7 @@ impl Parsed {
     /// Parses the frames of `block`; `frames_before` is added to frame numbers.
     pub fn read(&mut self, block: &Block, frames_before: u64) -> Tally {
         let mut tally = Tally::default();
+        self.tidy_ns = tidy_time(block, frames_before);
         self.shards.iter_mut().for_each(Vec::clear);
         if self.packets.len() < block.len() {
             self.packets
@@ -40,6 +55,9 @@ impl Parsed {
 
     /// Hands the packets of a shard to `sink`.
     pub fn hand_over(&self, shard: usize, sink: &mut impl Sink) {
+        if let Some(now_ns) = self.tidy_ns {
+            sink.tidy_up(now_ns);
+        }
         let places = self.shards.get(shard).map_or(&[][..], Vec::as_slice);
         for &place in places {
             match self.packets.get(place as usize) {
@@ -50,8 +68,8 @@ impl Parsed {
         }
     }
 
-    /// True when a shard has no packets.
+    /// True when there is nothing to do for a shard.
     pub fn is_empty(&self, shard: usize) -> bool {
-        self.shards.get(shard).is_none_or(Vec::is_empty)
+        self.tidy_ns.is_none() && self.shards.get(shard).is_none_or(Vec::is_empty)
     }
 }

@@ -1,9 +1,10 @@
 //! Captures in, packets to whoever wants them, on one thread or several.
 //!
-//! Work comes in two kinds: *read and parse block k* (reading under a lock, parsing in any
-//! order) and *consume shard s of block k* (in block order within a shard). Connections are
-//! spread over shards by hash, so each consumer sees its connections' packets in file order
-//! whatever the number of threads, and results do not depend on it.
+//! One thread reads, parses and consumes packet by packet. On several, work comes in two kinds:
+//! *read and parse block k* (reading under a lock, parsing in any order) and *consume shard s of
+//! some blocks* (in block order within a shard). Connections are spread over shards by hash, so
+//! each consumer sees its connections' packets in file order whatever the number of threads, and
+//! results do not depend on it.
 
 mod batch;
 mod parallel;
@@ -34,11 +35,14 @@ pub trait Sink: Send {
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment);
     /// A packet of another numbered service.
     fn numbered(&mut self, key: StreamKey, packet: &Numbered);
+    /// A moment to drop what is over, the same in every shard: the next packets come from a
+    /// block that begins at `now_ns`.
+    fn tidy_up(&mut self, _now_ns: i64) {}
 }
 
 /// What came of reading.
 pub struct Done<S> {
-    /// One consumer a shard, all packets seen.
+    /// One consumer a shard, all packets seen; only one of one thread.
     pub sinks: Vec<S>,
     /// Counts over all frames.
     pub tally: Tally,
@@ -59,10 +63,13 @@ pub fn run<S: Sink>(
     sink: impl Fn() -> S,
 ) -> Result<Done<S>, CaptureError> {
     let mut reader = Reader::open(files, stop, progress)?;
-    let mut sinks: Vec<S> = (0..SHARDS).map(|_| sink()).collect();
-    let tally = match threads {
-        0 | 1 => serial::run(&mut reader, &mut sinks),
-        _ => parallel::run(&mut reader, &mut sinks, threads),
+    let mut sinks: Vec<S> = match threads {
+        0 | 1 => vec![sink()],
+        _ => (0..SHARDS).map(|_| sink()).collect(),
+    };
+    let tally = match sinks.as_mut_slice() {
+        [sink] => serial::run(&mut reader, sink),
+        sinks => parallel::run(&mut reader, sinks, threads),
     };
     Ok(Done {
         sinks,

@@ -1,8 +1,9 @@
 //! Several threads: whoever is idle takes the next piece of work.
 //!
-//! Consuming comes first, so that little waits in memory; reading ahead is limited by the
-//! number of block buffers. Within a shard, blocks are consumed in order: a shard's next packets
-//! are taken only when it is that block's turn and no other thread works on the shard.
+//! Every thread has shards of its own, so that what is known of their connections stays in its
+//! cache. Consuming those comes first, so that little waits in memory; then reading, which is
+//! limited by the number of block buffers; then what others have not got to. Within a shard,
+//! blocks are consumed in order: all that are parsed at once, while no other thread works on it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,10 +25,11 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S], threads: usize) ->
         sinks: sinks.iter_mut().map(Mutex::new).collect(),
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|| team.work());
+        for thread in 1..threads {
+            let team = &team;
+            scope.spawn(move || team.work(thread, threads));
         }
-        team.work();
+        team.work(0, threads);
     });
     team.board
         .into_inner()
@@ -46,8 +48,22 @@ struct Team<'t, 'r, S> {
 /// A piece of work, with the buffers it needs.
 enum Task {
     Read(Box<Buffers>),
-    Consume(usize, Arc<Parsed>),
+    /// The packets of this shard in some blocks.
+    Consume(usize),
     End,
+}
+
+/// A thread's view of the shards.
+#[derive(Clone, Copy)]
+struct Place {
+    thread: usize,
+    threads: usize,
+}
+
+impl Place {
+    fn owns(self, shard: usize) -> bool {
+        shard % self.threads == self.thread
+    }
 }
 
 /// Buffers of a block on its way from the file to the consumers.
@@ -58,57 +74,78 @@ struct Buffers {
 }
 
 impl<S: Sink> Team<'_, '_, S> {
-    fn work(&self) {
+    fn work(&self, thread: usize, threads: usize) {
+        let place = Place { thread, threads };
+        let mut blocks = Vec::new();
         loop {
-            match self.next_task() {
+            match self.next_task(place, &mut blocks) {
                 Task::Read(buffers) => self.read(buffers),
-                Task::Consume(shard, parsed) => self.consume(shard, parsed),
+                Task::Consume(shard) => self.consume(shard, &mut blocks),
                 Task::End => return,
             }
         }
     }
 
-    fn next_task(&self) -> Task {
+    /// What to do next; `blocks` are those to consume.
+    fn next_task(&self, place: Place, blocks: &mut Vec<Arc<Parsed>>) -> Task {
         let mut board = lock(&self.board);
         loop {
-            if let Some(task) = board.take() {
+            if let Some(task) = board.take(place, blocks) {
                 return task;
             }
+            board.idle += 1;
             board = self
                 .news
                 .wait(board)
                 .unwrap_or_else(PoisonError::into_inner);
+            board.idle -= 1;
         }
+    }
+
+    /// Changes the board, and wakes those who may have been waiting for it: a call of the system,
+    /// so not when nobody does.
+    fn post<T>(&self, change: impl FnOnce(&mut Board) -> T) -> T {
+        let mut board = lock(&self.board);
+        let result = change(&mut board);
+        let idle = board.idle > 0;
+        drop(board);
+        if idle {
+            self.news.notify_all();
+        }
+        result
     }
 
     /// Reads a block while holding the reader, then lets the next thread read and parses.
     fn read(&self, mut buffers: Box<Buffers>) {
         let read = lock(&self.reader).read(&mut buffers.block);
-        let turn = lock(&self.board).has_read(read.is_some());
-        self.news.notify_all();
+        let turn = self.post(|board| board.has_read(read.is_some()));
         if let Some(frames_before) = read {
             // Nobody else holds it any more, so nothing is cloned.
             let parsed = Arc::make_mut(&mut buffers.parsed);
             let tally = parsed.read(&buffers.block, frames_before);
-            lock(&self.board).has_parsed(turn, &tally, buffers);
-            self.news.notify_all();
+            self.post(|board| board.has_parsed(turn, &tally, buffers));
         }
     }
 
-    fn consume(&self, shard: usize, parsed: Arc<Parsed>) {
+    fn consume(&self, shard: usize, blocks: &mut Vec<Arc<Parsed>>) {
         if let Some(sink) = self.sinks.get(shard) {
-            parsed.hand_over(shard, &mut **lock(sink));
+            let mut sink = lock(sink);
+            for parsed in &*blocks {
+                parsed.hand_over(shard, &mut **sink);
+            }
         }
+        let count = blocks.len();
         // Given back before the buffers can be used again.
-        drop(parsed);
-        lock(&self.board).has_consumed(shard);
-        self.news.notify_all();
+        blocks.clear();
+        self.post(|board| board.has_consumed(shard, count));
     }
 }
 
 /// What is done, waiting and free.
 struct Board {
     tally: Tally,
+    /// Threads that wait for news.
+    idle: usize,
     /// Another thread holds the reader.
     reading: bool,
     /// There is no more to read.
@@ -150,6 +187,7 @@ impl Board {
     fn new(buffers: usize) -> Self {
         Board {
             tally: Tally::default(),
+            idle: 0,
             reading: false,
             at_end: false,
             next_block: 0,
@@ -163,9 +201,9 @@ impl Board {
     }
 
     /// The most urgent work that can be done now.
-    fn take(&mut self) -> Option<Task> {
-        if let Some(task) = self.take_packets() {
-            return Some(task);
+    fn take(&mut self, place: Place, blocks: &mut Vec<Arc<Parsed>>) -> Option<Task> {
+        if let Some(shard) = self.take_packets(blocks, |shard| place.owns(shard)) {
+            return Some(Task::Consume(shard));
         }
         if !self.at_end
             && !self.reading
@@ -173,6 +211,9 @@ impl Board {
         {
             self.reading = true;
             return Some(Task::Read(buffers));
+        }
+        if let Some(shard) = self.take_packets(blocks, |_| true) {
+            return Some(Task::Consume(shard));
         }
         let idle = !self.reading && self.parsing == 0 && self.parsed.is_empty();
         (self.at_end && idle).then_some(Task::End)
@@ -185,29 +226,35 @@ impl Board {
         })
     }
 
-    /// The oldest packets that a shard may consume now; blocks without any are passed over.
-    fn take_packets(&mut self) -> Option<Task> {
-        for shard in 0..SHARDS {
+    /// The blocks that one of the shards `among` may consume now; blocks with nothing for it
+    /// are passed over.
+    fn take_packets(
+        &mut self,
+        blocks: &mut Vec<Arc<Parsed>>,
+        among: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        for shard in (0..SHARDS).filter(|&shard| among(shard)) {
             if self.shards[shard].busy {
                 continue;
             }
-            while let Some(parsed) = self.next_of(shard) {
-                if parsed.is_empty(shard) {
-                    self.step(shard);
-                    continue;
-                }
-                let parsed = Arc::clone(parsed);
+            while self.block_of(shard, 0).is_some_and(|b| b.is_empty(shard)) {
+                self.step(shard);
+            }
+            let parsed = (0..).map_while(|ahead| self.block_of(shard, ahead));
+            blocks.extend(parsed.cloned());
+            if !blocks.is_empty() {
                 self.shards[shard].busy = true;
-                return Some(Task::Consume(shard, parsed));
+                return Some(shard);
             }
         }
         None
     }
 
-    /// The block that is next in turn for a shard, if it is parsed.
-    fn next_of(&self, shard: usize) -> Option<&Arc<Parsed>> {
-        let place = self.shards[shard].next_block.checked_sub(self.oldest)?;
-        let waiting = self.parsed.get(usize::try_from(place).ok()?)?;
+    /// The block `ahead` of the one that is next in turn for a shard, if it is parsed.
+    fn block_of(&self, shard: usize, ahead: usize) -> Option<&Arc<Parsed>> {
+        let next = self.shards[shard].next_block.checked_sub(self.oldest)?;
+        let place = usize::try_from(next).ok()?.checked_add(ahead)?;
+        let waiting = self.parsed.get(place)?;
         waiting.as_ref().map(|w| &w.buffers.parsed)
     }
 
@@ -251,9 +298,9 @@ impl Board {
         }
     }
 
-    fn has_consumed(&mut self, shard: usize) {
+    fn has_consumed(&mut self, shard: usize, blocks: usize) {
         self.shards[shard].busy = false;
-        self.step(shard);
+        (0..blocks).for_each(|_| self.step(shard));
     }
 }
 

@@ -3,33 +3,32 @@
 use inorder_capture::Block;
 use inorder_wire::{Other, Packet, parse_into};
 
-use super::{NUMBERED_SHARD, Reader, Sink, Tally, shard_of};
+use super::batch::tidy_time;
+use super::{Reader, Sink, Tally};
 
-/// Reads everything into `sinks`, one a shard.
-pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S]) -> Tally {
+/// Reads everything into `sink`.
+pub fn run<S: Sink>(reader: &mut Reader<'_>, sink: &mut S) -> Tally {
     let mut tally = Tally::default();
     let mut block = Block::default();
     // One place for all packets: what was parsed is large enough for a move to be felt.
     let mut packet = Packet::Other(Other::NotIp);
     while let Some(frames_before) = reader.read(&mut block) {
+        if let Some(now_ns) = tidy_time(&block, frames_before) {
+            sink.tidy_up(now_ns);
+        }
+        // A tally of its own, so that it may stay in registers.
+        let mut of_block = Tally::default();
         for mut frame in block.frames() {
-            tally.frame(&frame);
+            of_block.frame(&frame);
             frame.number += frames_before;
             parse_into(&frame, &mut packet);
             match &packet {
-                Packet::Tcp(key, dir, segment) => {
-                    if let Some(sink) = sinks.get_mut(shard_of(key)) {
-                        sink.tcp(key, *dir, segment);
-                    }
-                }
-                Packet::Numbered(key, packet) => {
-                    if let Some(sink) = sinks.get_mut(NUMBERED_SHARD) {
-                        sink.numbered(*key, packet);
-                    }
-                }
-                Packet::Other(reason) => tally.skip(*reason),
+                Packet::Tcp(key, dir, segment) => sink.tcp(key, *dir, segment),
+                Packet::Numbered(key, packet) => sink.numbered(*key, packet),
+                Packet::Other(reason) => of_block.skip(*reason),
             }
         }
+        tally.add(&of_block);
     }
     tally
 }

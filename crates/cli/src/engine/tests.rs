@@ -7,19 +7,56 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 
 /// Remembers what it is given.
-#[derive(Default, PartialEq, Debug)]
-struct Memory {
-    segments: Vec<(FlowKey, Dir, Segment)>,
-    numbered: Vec<(StreamKey, Numbered)>,
+#[derive(Clone, Default, PartialEq, Debug)]
+struct Memory(Vec<Given>);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Given {
+    Tcp(FlowKey, Dir, Segment),
+    Numbered(StreamKey, Numbered),
+    TidyUp(i64),
 }
 
 impl Sink for Memory {
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
-        self.segments.push((*key, dir, *segment));
+        self.0.push(Given::Tcp(*key, dir, *segment));
     }
 
     fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
-        self.numbered.push((key, *packet));
+        self.0.push(Given::Numbered(key, *packet));
+    }
+
+    fn tidy_up(&mut self, now_ns: i64) {
+        self.0.push(Given::TidyUp(now_ns));
+    }
+}
+
+impl Memory {
+    /// What every shard should have been given, when this was given to one sink.
+    fn shards(&self) -> Vec<Memory> {
+        let mut shards = vec![Memory::default(); SHARDS];
+        for given in &self.0 {
+            match given {
+                Given::Tcp(key, ..) => shards[shard_of(key)].0.push(*given),
+                Given::Numbered(..) => shards[NUMBERED_SHARD].0.push(*given),
+                Given::TidyUp(_) => shards.iter_mut().for_each(|s| s.0.push(*given)),
+            }
+        }
+        shards
+    }
+
+    /// Frame numbers of numbered packets.
+    fn numbered(&self) -> Vec<u64> {
+        let frame = |given: &Given| match given {
+            Given::Numbered(_, packet) => Some(packet.frame),
+            _ => None,
+        };
+        self.0.iter().filter_map(frame).collect()
+    }
+
+    fn packets(&self) -> usize {
+        let packet = |given: &&Given| !matches!(given, Given::TidyUp(_));
+        self.0.iter().filter(packet).count()
     }
 }
 
@@ -109,20 +146,19 @@ fn run_on(files: &[PathBuf], threads: usize) -> (Vec<Memory>, Tally, Option<Capt
 
 #[test]
 fn threads_change_nothing() {
-    let file = TempFile::new("threads.pcap", &traffic(60_000, 2_654_435_761));
+    let file = TempFile::new("threads.pcap", &traffic(140_000, 2_654_435_761));
     let files = [file.0.clone()];
-    let (expected, tally, error) = run_on(&files, 1);
+    let (one, tally, error) = run_on(&files, 1);
     assert!(error.is_none());
-    assert_eq!(tally.frames, 60_000);
-    assert_eq!(tally.skipped().iter().map(|s| s.1).sum::<u64>(), 6_000);
-    assert_eq!(expected[NUMBERED_SHARD].numbered.len(), 6_000);
-    let segments: usize = expected.iter().map(|m| m.segments.len()).sum();
-    assert_eq!(segments, 48_000);
-    assert!(
-        expected[..TCP_SHARDS]
-            .iter()
-            .all(|m| m.segments.len() > 1_000)
-    );
+    assert_eq!(tally.frames, 140_000);
+    assert_eq!(tally.skipped().iter().map(|s| s.1).sum::<u64>(), 14_000);
+    let expected = one[0].shards();
+    assert_eq!(expected[NUMBERED_SHARD].numbered().len(), 14_000);
+    let packets = |m: &Memory| m.packets();
+    assert_eq!(expected.iter().map(packets).sum::<usize>(), 126_000);
+    assert!(expected[..TCP_SHARDS].iter().all(|m| m.packets() > 2_000));
+    let tidied = |m: &Memory| m.0.len() - m.packets();
+    assert!(expected.iter().all(|m| tidied(m) == 2));
     for threads in [2, 3, 8] {
         let (sinks, same, error) = run_on(&files, threads);
         assert!(error.is_none());
@@ -139,11 +175,7 @@ fn rotated_files_count_on() {
         let (sinks, tally, error) = run_on(&[whole.0.clone(), again.0.clone()], threads);
         assert!(error.is_none());
         assert_eq!(tally.frames, 3_000);
-        let esp: Vec<u64> = sinks[NUMBERED_SHARD]
-            .numbered
-            .iter()
-            .map(|n| n.1.frame)
-            .collect();
+        let esp = sinks.last().unwrap().numbered();
         let expected: Vec<u64> = (0..300).map(|i| i * 10 + 1).collect();
         assert_eq!(esp, expected);
     }
@@ -186,11 +218,7 @@ fn stopping_ends_at_a_block() {
             "{}",
             done.tally.frames
         );
-        let seen: usize = done
-            .sinks
-            .iter()
-            .map(|s| s.segments.len() + s.numbered.len())
-            .sum();
+        let seen: usize = done.sinks.iter().map(Memory::packets).sum();
         let skipped: u64 = done.tally.skipped().iter().map(|s| s.1).sum();
         assert_eq!(seen as u64 + skipped, done.tally.frames);
     }
