@@ -11,6 +11,8 @@ use super::{PATH_JITTER_NS, Report, Sender, Sent};
 
 /// Most segments of an ACK that still count as acknowledged at once.
 const PROMPT: usize = 2;
+/// Fewest late arrivals that tell how late is usual.
+const FEWEST: usize = 2;
 
 impl Sender {
     /// Notes of the segments that `seg` is the first to report higher data than, and of those it
@@ -144,13 +146,14 @@ impl Sender {
         let alone = self.reports_alone && report.sent.start < self.turn;
         if had_hole && (report.left_edge || alone) && report.sent.due_ns != 0 {
             self.lateness.push(now - report.sent.due_ns);
+            self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
     }
 
     /// How late the late ones usually are, and how much that varies (half the distance between
     /// the quartiles), nanoseconds.
     pub(super) fn usual_lateness(&self) -> Option<(i64, i64)> {
-        let (late, spread) = self.lateness.middle(2)?;
+        let (late, spread) = self.lateness.middle(FEWEST)?;
         let few = self.lateness.len() < 5;
         Some((
             late,

@@ -79,6 +79,8 @@ impl Filled {
 pub(super) struct Bare {
     pub(super) id: u64,
     pub(super) at_ns: i64,
+    /// Until when the log waits for its hole.
+    pub(super) deadline_ns: i64,
     pub(super) recent: u32,
     /// It reported nothing new at all.
     pub(super) empty: bool,

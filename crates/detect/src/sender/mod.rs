@@ -15,6 +15,7 @@ mod no_sack;
 mod paws;
 mod report;
 mod ring;
+mod vote;
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
@@ -70,6 +71,8 @@ pub(crate) struct Sender {
     reports_alone: bool,
     /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     lateness: Ring,
+    /// [`Sender::usual_lateness`] has just become known.
+    lateness_learnt: bool,
     /// Time between arrivals of segments that had queued on the way, nanoseconds.
     spacing: Ring,
     /// One past the highest byte reported so far.
@@ -142,6 +145,7 @@ impl Sender {
             compressing: false,
             reports_alone: false,
             lateness: Ring::default(),
+            lateness_learnt: false,
             spacing: Ring::default(),
             top: 0,
             turn: 0,
@@ -410,6 +414,7 @@ impl Sender {
         if self.log.is_empty() {
             return;
         }
+        self.reconsider_bares(now);
         self.log.settle(now, &mut self.collector);
         while let Some(start) = self.log.expired.pop() {
             // No DSACK came: it was the retransmission that arrived.

@@ -11,6 +11,7 @@ use super::Sender;
 use super::acks::Ack;
 use super::filled::{Bare, By, Filled};
 use super::log::{Entry, Status};
+use super::vote::{Hole, Unexplained, common_lateness};
 use crate::collect::{Basis, Place};
 use crate::result::{Evidence, Reason};
 
@@ -101,9 +102,8 @@ impl Sender {
             proof_frame: seg.frame,
             ..Place::default()
         };
-        let status = Status::Bare {
-            deadline: seg.ts_ns + self.bare_patience(),
-        };
+        let deadline = seg.ts_ns + self.bare_patience();
+        let status = Status::Bare { deadline };
         let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
         let entry = Entry {
             place,
@@ -114,6 +114,7 @@ impl Sender {
         self.filled.bares.push_back(Bare {
             id,
             at_ns: seg.ts_ns,
+            deadline_ns: deadline,
             recent: seg.tsecr,
             empty,
         });
@@ -127,8 +128,6 @@ impl Sender {
     /// was open, that was its original. Of several, the one that makes it as late as the others
     /// of this flow are.
     pub(super) fn adopt_bare(&mut self, start: i64, filled_ns: i64) {
-        let oldest = filled_ns - self.bare_patience();
-        self.filled.bares.retain(|b| b.at_ns >= oldest);
         let Some(f) = self.filled.get_mut(start).copied() else {
             return;
         };
@@ -141,24 +140,108 @@ impl Sender {
             .iter()
             .enumerate()
             .filter(|(_, b)| fits(b));
-        let best = match self.usual_lateness() {
-            Some((late, spread)) => bares
-                .map(|(i, b)| ((b.at_ns - due - late).abs(), i, b))
-                .filter(|(off, _, b)| *off <= self.tolerance(b, spread))
-                .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
-                .min_by_key(|&(off, i, _)| (off, i))
-                .map(|(_, i, _)| i),
-            // Too young to know how late is usual. A receiver that counts its packets leaves no
-            // doubt that this was one more ACK and not a copy of the one before.
-            None if self.queue.by_id() => bares.filter(|(_, b)| b.empty).map(|(i, _)| i).next(),
-            None => None,
+        // Too young to know how late is usual: that is found out when the first ACK must go.
+        let Some((late, spread)) = self.usual_lateness() else {
+            return;
         };
+        let best = bares
+            .map(|(i, b)| ((b.at_ns - due - late).abs(), i, b))
+            .filter(|(off, _, b)| *off <= self.tolerance(b, spread))
+            .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
+            .min_by_key(|&(off, i, _)| (off, i))
+            .map(|(_, i, _)| i);
         let Some(bare) = best.and_then(|i| self.filled.bares.remove(i)) else {
             return;
         };
+        self.adopt(&f, &bare);
+    }
+
+    fn adopt(&mut self, f: &Filled, bare: &Bare) {
         let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
         self.log.adopt(bare.id, f.place, basis);
-        self.original_came(start, By::Copy);
+        self.original_came(f.place.start, By::Copy);
+    }
+
+    /// Looks again at the holes filled so far: when lateness has become known, or when the first
+    /// ACK without cause must go undecided at `now`.
+    pub(super) fn reconsider_bares(&mut self, now: i64) {
+        let Some(oldest) = self.filled.bares.front().copied() else {
+            return;
+        };
+        let learnt = std::mem::take(&mut self.lateness_learnt);
+        let late = oldest.deadline_ns <= now;
+        if !learnt && !late {
+            return;
+        }
+        let known = self.usual_lateness().is_some();
+        if !known && !self.agree_on_lateness() {
+            self.adopt_alone();
+        } else if learnt || !known {
+            for f in self.unadopted() {
+                self.adopt_bare(f.place.start, f.reported_ns);
+            }
+        }
+        self.filled.bares.retain(|b| b.deadline_ns > now);
+    }
+
+    /// Segments filled by a retransmission since the first ACK without cause that waits.
+    fn unadopted(&self) -> Vec<Filled> {
+        let since = self.filled.bares.front().map_or(i64::MAX, |b| b.at_ns);
+        let open = |f: &&Filled| {
+            f.first == By::Copy && !f.original_in && f.reported_ns >= since
+        };
+        self.filled.from(i64::MIN).filter(open).copied().collect()
+    }
+
+    fn agree_on_lateness(&mut self) -> bool {
+        let holes: Vec<Hole> = self
+            .unadopted()
+            .iter()
+            .map(|f| Hole {
+                due_ns: self.due(f.due_ns, f.place.sent_ns),
+                filled_ns: f.reported_ns,
+                tsval: f.tsval,
+            })
+            .collect();
+        let acks: Vec<Unexplained> = self
+            .filled
+            .bares
+            .iter()
+            .map(|b| Unexplained {
+                at_ns: b.at_ns,
+                recent: b.recent,
+            })
+            .collect();
+        let possible = |h: &Hole, a: &Unexplained| {
+            (h.due_ns..=h.filled_ns).contains(&a.at_ns) && discarded(h.tsval, a.recent)
+        };
+        let Some(late) = common_lateness(&holes, &acks, possible, self.jitter()) else {
+            return false;
+        };
+        self.lateness.push(late);
+        self.lateness.push(late);
+        true
+    }
+
+    /// Where no lateness is known, an ACK without cause and a hole find each other only if there
+    /// is one of each. A receiver that counts its packets leaves no doubt that it was one more
+    /// ACK and not a copy of the one before.
+    fn adopt_alone(&mut self) {
+        let mut empty = self.filled.bares.iter().filter(|b| b.empty);
+        let (Some(bare), None, true) = (empty.next().copied(), empty.next(), self.queue.by_id())
+        else {
+            return;
+        };
+        let fits = |f: &Filled| {
+            let due = self.due(f.due_ns, f.place.sent_ns);
+            (due..=f.reported_ns).contains(&bare.at_ns) && discarded(f.tsval, bare.recent)
+        };
+        let mut holes = self.unadopted();
+        holes.retain(fits);
+        if let [f] = holes[..] {
+            self.adopt(&f, &bare);
+            self.filled.bares.retain(|b| b.id != bare.id);
+        }
     }
 
     /// How far off the usual lateness an ACK may come and still be a hole's. One that had no

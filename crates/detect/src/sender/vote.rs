@@ -1,0 +1,101 @@
+//! How late the late originals of a young flow are, by agreement.
+//!
+//! Before any late original has been seen to arrive, nothing says which ACK without cause belongs
+//! to which hole. But one lateness makes several pairs agree at once, and others one at most.
+
+/// Holes and ACKs looked at.
+const MOST: usize = 48;
+
+/// A hole that a retransmission has filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hole {
+    /// When its ACK was due, had the original come in its turn, nanoseconds.
+    pub(super) due_ns: i64,
+    /// When it was reported, nanoseconds.
+    pub(super) filled_ns: i64,
+    pub(super) tsval: u32,
+}
+
+/// An ACK without cause.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unexplained {
+    pub(super) at_ns: i64,
+    pub(super) recent: u32,
+}
+
+/// The lateness that lets most holes find an ACK, each its own, within `tolerance_ns`. `None`
+/// when it explains fewer than two, or another lateness explains as many.
+pub(super) fn common_lateness(
+    holes: &[Hole],
+    acks: &[Unexplained],
+    possible: impl Fn(&Hole, &Unexplained) -> bool,
+    tolerance_ns: i64,
+) -> Option<i64> {
+    let holes = &holes[..holes.len().min(MOST)];
+    let acks = &acks[..acks.len().min(MOST)];
+    let matched = |late: i64| {
+        let fits = |h: &Hole, a: &Unexplained| {
+            possible(h, a) && (a.at_ns - h.due_ns - late).abs() <= tolerance_ns
+        };
+        let mut taken = [false; MOST];
+        let mut count = 0;
+        for hole in holes {
+            let free = |&(i, a): &(usize, &Unexplained)| !taken[i] && fits(hole, a);
+            if let Some((i, _)) = acks.iter().enumerate().find(free) {
+                taken[i] = true;
+                count += 1;
+            }
+        }
+        count
+    };
+    let mut votes: Vec<(u32, i64)> = Vec::new();
+    for hole in holes {
+        for ack in acks.iter().filter(|a| possible(hole, a)) {
+            let late = ack.at_ns - hole.due_ns;
+            votes.push((matched(late), late));
+        }
+    }
+    let &(most, best) = votes.iter().max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
+    let apart = |v: &(u32, i64)| (v.1 - best).abs() > 2 * tolerance_ns;
+    let rival = votes.iter().filter(|v| apart(v)).map(|v| v.0).max();
+    (most >= 2 && rival.unwrap_or(0) < most).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hole(due_ns: i64) -> Hole {
+        Hole {
+            due_ns,
+            filled_ns: due_ns + 50_000,
+            tsval: 0,
+        }
+    }
+
+    fn ack(at_ns: i64) -> Unexplained {
+        Unexplained { at_ns, recent: 9 }
+    }
+
+    fn possible(h: &Hole, a: &Unexplained) -> bool {
+        (h.due_ns..h.filled_ns).contains(&a.at_ns)
+    }
+
+    #[test]
+    fn two_that_agree_outvote_one_that_does_not() {
+        // The hole of 3,000 was lost; 20,000 late are the others.
+        let holes = [hole(1_000), hole(3_000), hole(8_000)];
+        let acks = [ack(21_010), ack(27_990)];
+        let late = common_lateness(&holes, &acks, possible, 50);
+        assert!(late.is_some_and(|l| (l - 20_000).abs() <= 10), "{late:?}");
+    }
+
+    #[test]
+    fn one_alone_and_two_that_are_both_right_prove_nothing() {
+        let alone = common_lateness(&[hole(1_000)], &[ack(21_000)], possible, 50);
+        assert_eq!(alone, None);
+        let holes = [hole(1_000), hole(6_000), hole(11_000)];
+        let acks = [ack(16_000), ack(21_000)];
+        assert_eq!(common_lateness(&holes, &acks, possible, 50), None);
+    }
+}
