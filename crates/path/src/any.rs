@@ -2,20 +2,20 @@
 
 use crate::stage::{Outbox, Stage};
 use crate::{
-    Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, PeriodicReorder, Radio, Reorder,
-    SharedLink, Spray, TokenBucket,
+    Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Nic, Packet, PeriodicReorder, Radio,
+    Reorder, SharedLink, Spray, TokenBucket,
 };
 
 macro_rules! stages {
     ($($(#[$doc:meta])* $name:ident($type:ty), wakes $wakes:literal;)*) => {
         /// Any stage.
-        pub enum AnyStage<P> {
+        pub enum AnyStage<P: Packet> {
             $($(#[$doc])* $name($type),)*
             /// One made elsewhere.
             Custom(Box<dyn Stage<P> + Send>),
         }
 
-        impl<P> AnyStage<P> {
+        impl<P: Packet> AnyStage<P> {
             /// May [`Stage::next_wake_ns`] ever name a time?
             pub(crate) fn may_wake(&self) -> bool {
                 match self {
@@ -25,7 +25,7 @@ macro_rules! stages {
             }
         }
 
-        impl<P: crate::Packet> Stage<P> for AnyStage<P> {
+        impl<P: Packet> Stage<P> for AnyStage<P> {
             #[inline]
             fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
                 match self {
@@ -64,7 +64,7 @@ macro_rules! stages {
             }
         }
 
-        $(impl<P> From<$type> for AnyStage<P> {
+        $(impl<P: Packet> From<$type> for AnyStage<P> {
             fn from(stage: $type) -> Self {
                 AnyStage::$name(stage)
             }
@@ -97,12 +97,20 @@ stages! {
     Radio(Radio), wakes false;
     /// A link shared with cross traffic.
     SharedLink(SharedLink), wakes false;
+    /// The receiver's network card.
+    Nic(Box<Nic<P>>), wakes true;
     /// A token bucket.
     TokenBucket(TokenBucket), wakes false;
 }
 
-impl<P> From<Netem> for AnyStage<P> {
+impl<P: Packet> From<Netem> for AnyStage<P> {
     fn from(stage: Netem) -> Self {
         AnyStage::Netem(Box::new(stage))
+    }
+}
+
+impl<P: Packet> From<Nic<P>> for AnyStage<P> {
+    fn from(stage: Nic<P>) -> Self {
+        AnyStage::Nic(Box::new(stage))
     }
 }

@@ -18,8 +18,8 @@ pub struct LateConfig {
     pub delay_ns: u64,
 }
 
-/// Holds a share of the packets back: the change to netem of the mobile-network paper, section
-/// VI-B: "to directly set the desired fraction of packets that should be reordered for later
+/// Holds a share of the packets back: the change to netem of Schulte and others, "I'll be a bit
+/// late: Packet Reordering in Mobile Networks", section VI-B: "to directly set the desired fraction of packets that should be reordered for later
 /// delivery as well as their desired delay"; there 2 % and 20 ms. Others pass at once.
 #[derive(Clone, Debug)]
 pub struct Late {

@@ -7,6 +7,7 @@
 
 use crate::any::AnyStage;
 use crate::counters::Counters;
+use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Stage};
 
 /// Where a packet goes next: a stage, or out of the path.
@@ -63,23 +64,24 @@ pub struct Mark<P> {
     pub packet: P,
 }
 
-struct Slot<P> {
+struct Slot<P: Packet> {
     stage: AnyStage<P>,
     /// Packets must come here in an event of their own.
     event: bool,
     wakes: bool,
-    /// Latest time a packet was sent off for.
+    keeps_order: bool,
+    /// Latest time a packet was sent off for, where the order is not kept.
     latest_ns: u64,
 }
 
 /// A list of stages.
-pub struct Path<P> {
+pub struct Path<P: Packet> {
     slots: Vec<Slot<P>>,
     wakers: bool,
     out: Outbox<P>,
 }
 
-impl<P: crate::Packet> Path<P> {
+impl<P: Packet> Path<P> {
     /// A path through `stages`, at most 65,534 of them (further ones are ignored); none at all
     /// delivers at once.
     pub fn new(stages: Vec<AnyStage<P>>) -> Self {
@@ -104,6 +106,7 @@ impl<P: crate::Packet> Path<P> {
             .map(|stage| Slot {
                 event: event(&stage),
                 wakes: stage.may_wake(),
+                keeps_order: stage.keeps_order(),
                 latest_ns: 0,
                 stage,
             })
@@ -237,7 +240,7 @@ impl<P: crate::Packet> Path<P> {
             return;
         };
         counters.sent += 1;
-        if time_ns >= slot.latest_ns {
+        if slot.keeps_order || time_ns >= slot.latest_ns {
             slot.latest_ns = time_ns;
             return;
         }

@@ -18,8 +18,8 @@ pub struct PeriodicConfig {
     pub link: LinkConfig,
 }
 
-/// A link whose queue moves its head back, after Kimura and others, "Performance Evaluation of TCP
-/// NewReno and Cubic with periodic packet reordering" (ICN 2018), section III:
+/// A link whose queue moves its head back, after Fukuda, Nobayashi, Ikenaga, "Performance
+/// Evaluation of TCP Variants with Packet Reordering" (ICN 2018), section III:
 ///
 /// "if the buffer size of R1 is larger than the predetermined variable RI (Reorder Interval),
 /// then the head of line packet in R1 is moved behind by the RI packet size. Note that other

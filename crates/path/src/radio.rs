@@ -1,6 +1,7 @@
 //! Bursts of late packets, as LTE's retransmissions make them.
 //!
-//! The mobile-network paper (section V-B) found "that a lot of reordering happens in bursts,
+//! Schulte and others, "I'll be a bit late: Packet Reordering in Mobile Networks" (section V-B),
+//! found "that a lot of reordering happens in bursts,
 //! where a chunk of packets arrive late" and "transmitted shortly after one another", with
 //! reordering delays that level off around 30 ms and grow again around 50 ms. That is what the
 //! radio link's two layers of retransmission do when nothing puts packets in order after them:

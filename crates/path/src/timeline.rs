@@ -19,7 +19,7 @@ use crate::path::{Driver, Mark, Path, Place};
 /// assert_eq!(line.pop(5_009_999), None);
 /// assert_eq!(line.pop(5_010_000), Some((5_010_000, Probe::new(1, 1212))));
 /// ```
-pub struct Timeline<P> {
+pub struct Timeline<P: Packet> {
     path: Path<P>,
     queue: Queue<P>,
 }

@@ -1,0 +1,315 @@
+//! The receiver's network card, and the softirq that empties its ring.
+//!
+//! After Wu, Demar and Crawford, "Sorting Reordered Packets with Interrupt Coalescing" (2009),
+//! section 3.1: packets go to a ring; the first one at an idle ring starts the interrupt's delay;
+//! then the softirq hands packets up, one after another at its service rate, those too that
+//! arrive meanwhile, until the ring is empty. All that is one cycle, and its packets one block.
+
+mod account;
+mod merge;
+mod track;
+
+use std::collections::VecDeque;
+
+use inorder_srpic::{ConfigError, Srpic};
+
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::stage::{Outbox, Stage};
+
+pub use account::{Account, Bill, Costs, Histogram};
+pub use merge::MergeConfig;
+
+use merge::Merger;
+use track::Tracker;
+
+/// Settings of a [`Nic`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NicConfig {
+    /// Descriptors of the receive ring; a packet that finds none free is dropped.
+    pub ring_packets: usize,
+    /// When the card interrupts.
+    pub coalesce: Coalesce,
+    /// Time the softirq takes for a packet, nanoseconds: 1 / R_sn.
+    pub service_ns: u64,
+    /// Time it takes besides for a packet that may be sorted, nanoseconds: 1 / R'_sn - 1 / R_sn.
+    pub sort_ns: u64,
+    /// Sorts packets in the cycle they come in; `None`: they go up as they came.
+    pub sorter: Option<inorder_srpic::Config>,
+    /// LRO or GRO, after the sorter.
+    pub merge: Option<MergeConfig>,
+}
+
+/// When a card interrupts. The first packet at an idle ring starts the clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Coalesce {
+    /// From the first packet to the softirq, nanoseconds: T_intr, ethtool's rx-usecs.
+    pub delay_ns: u64,
+    /// At once when so many packets wait: ethtool's rx-frames.
+    pub frames: Option<usize>,
+    /// From one interrupt to the next at least, nanoseconds, as by an interrupt throttle rate.
+    pub gap_ns: u64,
+}
+
+impl Coalesce {
+    /// T_intr after the first packet, whatever else comes.
+    pub fn delay(delay_ns: u64) -> Self {
+        Coalesce {
+            delay_ns,
+            frames: None,
+            gap_ns: 0,
+        }
+    }
+}
+
+impl Default for NicConfig {
+    /// The paper's receiver without sorter: a ring of 512, 75 us, and a softirq of 2.5 million
+    /// packets a second (assumed: the paper gives no figure).
+    fn default() -> Self {
+        NicConfig {
+            ring_packets: 512,
+            coalesce: Coalesce::delay(75_000),
+            service_ns: 400,
+            sort_ns: 0,
+            sorter: None,
+            merge: None,
+        }
+    }
+}
+
+impl NicConfig {
+    /// The same card with the paper's sorter: blocks of `block_size`, flushed at the latest when
+    /// as many packets have come as the ring holds.
+    #[must_use]
+    pub fn with_srpic(self, block_size: usize) -> Self {
+        NicConfig {
+            sorter: Some(inorder_srpic::Config::new(block_size, self.ring_packets)),
+            ..self
+        }
+    }
+}
+
+/// A network card. What it sends goes to the stack.
+pub struct Nic<P: Packet> {
+    config: NicConfig,
+    ring: VecDeque<P>,
+    state: State,
+    sorter: Option<Srpic<P::Flow, P>>,
+    arrivals: Tracker<P::Flow>,
+    up: Up<P>,
+    last_interrupt_ns: Option<u64>,
+    /// The current cycle: begin, and packets fetched.
+    cycle: (u64, u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    /// Packets wait for the interrupt.
+    Armed {
+        fire_ns: u64,
+    },
+    /// The softirq has its hands full until then.
+    Working {
+        until_ns: u64,
+    },
+}
+
+/// What lies between the sorter and the stack.
+struct Up<P: Packet> {
+    merger: Option<Merger<P>>,
+    stack: Stack<P>,
+}
+
+/// The door of the stack.
+struct Stack<P: Packet> {
+    tracker: Tracker<P::Flow>,
+    account: Account,
+}
+
+impl<P: Packet> Stack<P> {
+    fn take(&mut self, packet: P, at_ns: u64, out: &mut Outbox<P>) {
+        let in_order = self.tracker.takes_fast_path(&packet.meta());
+        self.account.delivered(in_order, packet.frames());
+        out.send(at_ns, packet);
+    }
+}
+
+impl<P: Packet> Up<P> {
+    #[inline]
+    fn take(&mut self, packet: P, at_ns: u64, out: &mut Outbox<P>) {
+        let stack = &mut self.stack;
+        match &mut self.merger {
+            None => stack.take(packet, at_ns, out),
+            Some(merger) => merger.push(packet, &mut |packet| stack.take(packet, at_ns, out)),
+        }
+    }
+
+    fn flush(&mut self, at_ns: u64, out: &mut Outbox<P>) {
+        let stack = &mut self.stack;
+        if let Some(merger) = &mut self.merger {
+            merger.flush(&mut |packet| stack.take(packet, at_ns, out));
+        }
+    }
+}
+
+impl<P: Packet> Nic<P> {
+    /// An idle card; wrong only if the sorter's settings are. A ring holds one packet at least.
+    pub fn new(config: &NicConfig) -> Result<Self, ConfigError> {
+        Ok(Nic {
+            config: NicConfig {
+                ring_packets: config.ring_packets.max(1),
+                ..*config
+            },
+            ring: VecDeque::new(),
+            state: State::Idle,
+            sorter: config
+                .sorter
+                .map(|config| Srpic::new(&config))
+                .transpose()?,
+            arrivals: Tracker::new(),
+            up: Up {
+                merger: config.merge.map(Merger::new),
+                stack: Stack {
+                    tracker: Tracker::new(),
+                    account: Account::new(),
+                },
+            },
+            last_interrupt_ns: None,
+            cycle: (0, 0),
+        })
+    }
+
+    /// What it has done so far.
+    pub fn account(&self) -> &Account {
+        &self.up.stack.account
+    }
+
+    /// What the sorter has done so far.
+    pub fn sorter_counters(&self) -> Option<inorder_srpic::Counters> {
+        self.sorter.as_ref().map(Srpic::counters)
+    }
+
+    /// Descriptors in use at `now_ns`, that of the packet in the softirq's hands included.
+    fn in_use(&self, now_ns: u64) -> usize {
+        let State::Working { until_ns } = self.state else {
+            return self.ring.len();
+        };
+        // The softirq works without a pause: the time left tells the packets left.
+        let left_ns = until_ns.saturating_sub(now_ns);
+        let per_packet_ns = self.config.service_ns.max(1);
+        let left = usize::try_from(left_ns.div_ceil(per_packet_ns)).unwrap_or(usize::MAX);
+        self.ring
+            .len()
+            .saturating_add(left.min(self.cycle.1 as usize))
+    }
+
+    /// When the interrupt comes for a packet at an idle ring.
+    fn fire_ns(&self, now_ns: u64) -> u64 {
+        let fire_ns = now_ns.saturating_add(self.config.coalesce.delay_ns);
+        let gap_ns = self.config.coalesce.gap_ns;
+        let earliest = self.last_interrupt_ns.map(|t| t.saturating_add(gap_ns));
+        earliest.map_or(fire_ns, |earliest| fire_ns.max(earliest))
+    }
+
+    /// Enough wait not to wait any longer.
+    fn is_urgent(&self) -> bool {
+        let frames = self.config.coalesce.frames.unwrap_or(usize::MAX);
+        self.ring.len() >= frames.min(self.config.ring_packets)
+    }
+
+    /// The softirq takes on all that is in the ring now.
+    fn fetch(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        let mut at_ns = now_ns;
+        self.cycle.1 = self.cycle.1.saturating_add(self.ring.len() as u64);
+        while let Some(packet) = self.ring.pop_front() {
+            at_ns = at_ns.saturating_add(self.config.service_ns);
+            self.handle(packet, &mut at_ns, out);
+        }
+        self.state = State::Working { until_ns: at_ns };
+    }
+
+    fn handle(&mut self, packet: P, at_ns: &mut u64, out: &mut Outbox<P>) {
+        let Some(sorter) = &mut self.sorter else {
+            return self.up.take(packet, *at_ns, out);
+        };
+        let meta = packet.meta();
+        if meta.suitable {
+            *at_ns = at_ns.saturating_add(self.config.sort_ns);
+            let follows = self.arrivals.follows(&meta);
+            self.up.stack.account.sorted(follows);
+        }
+        let up = &mut self.up;
+        sorter.push(&meta, packet, &mut |packet| up.take(packet, *at_ns, out));
+    }
+
+    /// The ring is empty: the softirq flushes and goes.
+    fn end_cycle(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        let up = &mut self.up;
+        if let Some(sorter) = &mut self.sorter {
+            sorter.end_of_batch(&mut |packet| up.take(packet, now_ns, out));
+        }
+        up.flush(now_ns, out);
+        let (began_ns, packets) = self.cycle;
+        up.stack
+            .account
+            .cycle(packets, now_ns.saturating_sub(began_ns));
+        self.state = State::Idle;
+    }
+}
+
+impl<P: Packet> Stage<P> for Nic<P> {
+    #[inline]
+    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+        if self.in_use(now_ns) >= self.config.ring_packets {
+            return out.drop(packet, Reason::RingFull);
+        }
+        self.ring.push_back(packet);
+        if let State::Idle = self.state {
+            let fire_ns = self.fire_ns(now_ns);
+            self.state = State::Armed { fire_ns };
+        }
+        if let State::Armed { fire_ns } = &mut self.state
+            && *fire_ns > now_ns
+            && self.is_urgent()
+        {
+            self.state = State::Armed { fire_ns: now_ns };
+        }
+    }
+
+    #[inline]
+    fn next_wake_ns(&self) -> Option<u64> {
+        match self.state {
+            State::Idle => None,
+            State::Armed { fire_ns } => Some(fire_ns),
+            State::Working { until_ns } => Some(until_ns),
+        }
+    }
+
+    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        match self.state {
+            State::Armed { fire_ns } if fire_ns <= now_ns => {
+                self.up.stack.account.interrupts += 1;
+                self.last_interrupt_ns = Some(now_ns);
+                self.cycle = (now_ns, 0);
+                self.fetch(now_ns, out);
+            }
+            State::Working { until_ns } if until_ns <= now_ns => {
+                if self.ring.is_empty() {
+                    self.end_cycle(now_ns, out);
+                } else {
+                    self.fetch(now_ns, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn keeps_order(&self) -> bool {
+        // It changes the order of packets, but the times it sends them at never go back.
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+use super::*;
+use crate::{Path, Probe, Timeline};
+use inorder_srpic::model;
+use proptest::prelude::*;
+
+const US: u64 = 1_000;
+
+fn line(config: &NicConfig) -> Timeline<Probe> {
+    Timeline::new(Path::new(vec![Nic::new(config).unwrap().into()]))
+}
+
+fn account(line: &Timeline<Probe>) -> Account {
+    match line.path().stages().next() {
+        Some(crate::AnyStage::Nic(nic)) => nic.account().clone(),
+        _ => panic!("no card"),
+    }
+}
+
+/// (time in microseconds, number) of deliveries for (time in microseconds, number) of arrivals.
+fn run(config: &NicConfig, arrivals: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut line = line(config);
+    arrivals
+        .iter()
+        .for_each(|&(t, n)| line.push(t * US, Probe::new(n, 1500)));
+    std::iter::from_fn(|| line.pop(u64::MAX))
+        .map(|(t, p)| (t / US, p.number))
+        .collect()
+}
+
+/// 75 us, 10 us a packet.
+fn slow() -> NicConfig {
+    NicConfig {
+        service_ns: 10 * US,
+        ..NicConfig::default()
+    }
+}
+
+#[test]
+fn the_interrupt_waits_the_softirq_works_on() {
+    // 0 fires at 75 and is done at 85; 80 joins, done at 95; 95 joins, done at 105; 106 does not.
+    let up = run(&slow(), &[(0, 1), (80, 2), (95, 3), (106, 4)]);
+    assert_eq!(up, [(85, 1), (95, 2), (105, 3), (106 + 85, 4)]);
+}
+
+#[test]
+fn srpic_holds_until_the_ring_is_empty() {
+    let up = run(&slow().with_srpic(32), &[(0, 3), (1, 1), (80, 2), (300, 4)]);
+    assert_eq!(up, [(105, 1), (105, 2), (105, 3), (385, 4)]);
+}
+
+#[test]
+fn srpic_flushes_full_blocks_before() {
+    let up = run(
+        &slow().with_srpic(2),
+        &[(0, 2), (1, 1), (2, 4), (3, 3), (4, 5)],
+    );
+    assert_eq!(up, [(95, 1), (95, 2), (115, 3), (115, 4), (125, 5)]);
+}
+
+#[test]
+fn sorting_costs_service_rate() {
+    let config = NicConfig {
+        sort_ns: 2 * US,
+        ..slow().with_srpic(32)
+    };
+    assert_eq!(
+        run(&config, &[(0, 2), (1, 1)]),
+        [(75 + 24, 1), (75 + 24, 2)]
+    );
+}
+
+#[test]
+fn merged_packets_go_up_at_the_end_of_the_cycle() {
+    let config = NicConfig {
+        merge: Some(MergeConfig::default()),
+        ..slow().with_srpic(32)
+    };
+    let mut line = line(&config);
+    [2, 3, 1, 4]
+        .iter()
+        .for_each(|&n| line.push(0, Probe::new(n, 1500)));
+    let (t, packet) = line.pop(u64::MAX).unwrap();
+    assert_eq!((t, packet.number, packet.frames), (115 * US, 1, 4));
+    assert_eq!(
+        (account(&line).merged, account(&line).delivered_fast),
+        (3, 1)
+    );
+    assert_eq!(
+        (account(&line).sorted_fast, account(&line).sorted_slow),
+        (3, 1)
+    );
+}
+
+#[test]
+fn a_full_ring_drops_its_tail_and_interrupts_at_once() {
+    let config = NicConfig {
+        ring_packets: 4,
+        ..slow()
+    };
+    // The fourth fires. While the softirq works, a descriptor becomes free every 10 us.
+    let arrivals: Vec<_> = (0..20).map(|t| (t, t)).collect();
+    let up = run(&config, &arrivals);
+    assert_eq!(up, [(13, 0), (23, 1), (33, 2), (43, 3), (53, 13)]);
+}
+
+#[test]
+fn frames_and_gaps_of_interrupts() {
+    let mut config = slow();
+    config.coalesce.frames = Some(2);
+    assert_eq!(
+        run(&config, &[(0, 1), (5, 2), (100, 3)]),
+        [(15, 1), (25, 2), (185, 3)]
+    );
+    config = slow();
+    config.coalesce = Coalesce {
+        delay_ns: 0,
+        frames: None,
+        gap_ns: 100 * US,
+    };
+    assert_eq!(
+        run(&config, &[(5, 1), (20, 2), (300, 3)]),
+        [(15, 1), (115, 2), (310, 3)]
+    );
+}
+
+#[test]
+fn the_stack_pays_for_what_is_out_of_order() {
+    let bill = |config: &NicConfig| {
+        let mut line = line(config);
+        for block in 0..100 {
+            for n in [2, 0, 1, 4, 3] {
+                line.push(block * 200 * US, Probe::new(block * 5 + n, 1500));
+            }
+            while line.pop((block + 1) * 200 * US - 1).is_some() {}
+        }
+        let account = account(&line);
+        assert_eq!(account.delivered_fast + account.delivered_slow, 500);
+        (
+            account.delivered_slow,
+            account.bill(&Costs::default()).total(),
+        )
+    };
+    let (slow_without, without) = bill(&slow());
+    let (slow_with, with) = bill(&slow().with_srpic(32));
+    assert!(slow_without > 400, "{slow_without}");
+    assert_eq!(slow_with, 0);
+    assert!(with < without);
+}
+
+/// Mean packets a cycle of a steady stream of 1500-byte packets.
+fn mean_block(mbit_per_s: f64, t_intr_us: u64, service_ns: u64) -> f64 {
+    let config = NicConfig {
+        coalesce: Coalesce::delay(t_intr_us * US),
+        service_ns,
+        ..NicConfig::default()
+    };
+    let mut line = line(&config);
+    let gap_ns = 1500.0 * 8.0 * 1e3 / mbit_per_s;
+    for n in 0..20_000u64 {
+        let now = (n as f64 * gap_ns) as u64;
+        while line.pop(now).is_some() {}
+        line.push(now, Probe::new(n, 1500));
+    }
+    account(&line).block_packets.mean()
+}
+
+#[test]
+fn figure_2_block_sizes() {
+    for t_intr_us in [75, 90] {
+        assert!(mean_block(95.3, t_intr_us, 200) < 1.01);
+        let gigabit = mean_block(938.0, t_intr_us, 200);
+        assert!((6.0..9.0).contains(&gigabit), "{gigabit}");
+        let fast = mean_block(5890.0, t_intr_us, 200);
+        assert!((30.0..60.0).contains(&fast), "{fast}");
+    }
+}
+
+#[test]
+fn block_sizes_follow_equation_3() {
+    for (mbit_per_s, service_ns) in [(938.0, 1), (938.0, 4_000), (5890.0, 500), (5890.0, 1_000)] {
+        let (p, r_sn) = (mbit_per_s * 1e6 / 12_000.0, 1e9 / service_ns as f64);
+        let expected = model::block_size(p, 90e-6, r_sn);
+        let block = mean_block(mbit_per_s, 90, service_ns);
+        // A block is a whole number, begins with a packet, and ends after the last one.
+        assert!(
+            block >= expected && block < expected + 1.0 / (1.0 - p / r_sn) + 1.0,
+            "{mbit_per_s} {service_ns}: {block}, equation {expected}"
+        );
+    }
+}
+
+#[test]
+fn emptying_times_follow_equation_4() {
+    let (p, service_ns) = (5890e6 / 12_000.0, 1_000);
+    let block = mean_block(5890.0, 90, service_ns);
+    let expected_s = model::emptying_time_s(p, 90e-6, 1e9 / service_ns as f64);
+    let measured_s = block * service_ns as f64 * 1e-9;
+    assert!(
+        (measured_s / expected_s - 1.0).abs() < 0.05,
+        "{measured_s} {expected_s}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_card_without_a_limit_loses_nothing_and_its_cycles_are_the_batchers(
+        gaps in prop::collection::vec(0u64..60, 1..200),
+        delay_us in 0u64..90,
+        service_us in 0u64..12,
+        sorted in any::<bool>(),
+    ) {
+        let mut config = NicConfig {
+            ring_packets: 100_000,
+            coalesce: Coalesce::delay(delay_us * US),
+            service_ns: service_us * US,
+            ..NicConfig::default()
+        };
+        if sorted {
+            config = config.with_srpic(7);
+        }
+        let mut line = line(&config);
+        let ns = |us: u64| (us * US) as i64;
+        let mut batcher = inorder_srpic::Batcher::new(ns(delay_us), 100_000, ns(service_us));
+        let (mut now, mut blocks, mut up) = (0, Vec::new(), Vec::new());
+        for (n, gap) in gaps.iter().enumerate() {
+            now += gap * US;
+            line.push(now, Probe::new(n as u64, 1500));
+            blocks.extend(batcher.arrive(now as i64).ended.map(|b| b.packets));
+        }
+        blocks.extend(batcher.finish().map(|b| b.packets));
+        up.extend(std::iter::from_fn(|| line.pop(u64::MAX)).map(|(t, p)| (t, p.number)));
+        prop_assert!(up.is_sorted_by_key(|u| u.0));
+        prop_assert!(up.iter().map(|u| u.1).eq(0..gaps.len() as u64));
+        let account = account(&line);
+        prop_assert_eq!(account.frames, gaps.len() as u64);
+        prop_assert_eq!(account.block_packets.total(), blocks.len() as u64);
+        for (size, &count) in account.block_packets.counts().iter().enumerate() {
+            let expected = blocks.iter().filter(|&&b| b == size as u64).count();
+            prop_assert_eq!(count, expected as u64, "blocks of {}", size);
+        }
+    }
+}
