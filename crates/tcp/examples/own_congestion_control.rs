@@ -1,0 +1,89 @@
+//! A congestion control of one's own: Scalable TCP (Kelly, ACM CCR 33(2), 2003), which this crate does not
+//! have, beside Reno, which it has.
+//!
+//! It is an implementation of one trait; nothing in the crate needs to know of it. Whatever takes a
+//! `Box<dyn CongestionControl>` takes it.
+//!
+//! ```text
+//! cargo run -p inorder-tcp --example own_congestion_control
+//! ```
+
+use inorder_tcp::congestion::{AckEvent, CongestionControl, Event, LossEvent, Reno, Window};
+
+/// `cwnd += 0.01` per segment acknowledged, `cwnd -= cwnd / 8` at a loss: recovering takes the same number of
+/// round trips at any window.
+#[derive(Debug)]
+struct Scalable {
+    /// Window below which it is Reno.
+    low_window: u32,
+    losses: u32,
+}
+
+impl CongestionControl for Scalable {
+    fn name(&self) -> &'static str {
+        "scalable"
+    }
+
+    fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
+        let left = if window.in_slow_start() {
+            window.slow_start(ack.acked)
+        } else {
+            ack.acked
+        };
+        window.additive_increase(window.cwnd.min(100), left);
+    }
+
+    fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
+        self.losses += 1;
+        let cut = if window.cwnd < self.low_window { 2 } else { 8 };
+        (window.cwnd - window.cwnd / cut).max(2)
+    }
+
+    fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("losses", f64::from(self.losses));
+    }
+}
+
+/// Round trips until the window is back where it was lost.
+fn recovery(cc: &mut dyn CongestionControl, lost_at: u32) -> u32 {
+    let mut window = Window::new(lost_at);
+    cc.start(&mut window, 0);
+    let loss = LossEvent {
+        now: 0,
+        in_flight: lost_at,
+        timeout: false,
+    };
+    window.ssthresh = cc.ssthresh(&window, &loss);
+    window.cwnd = window.ssthresh;
+    cc.event(&mut window, Event::RecoveryStart, 0);
+    cc.event(&mut window, Event::RecoveryEnd, 0);
+
+    let mut round_trips = 0;
+    while window.cwnd < lost_at {
+        for _ in 0..window.cwnd {
+            let ack = AckEvent {
+                acked: 1,
+                cwnd_limited: true,
+                ..AckEvent::default()
+            };
+            cc.grow(&mut window, &ack);
+        }
+        round_trips += 1;
+    }
+    round_trips
+}
+
+fn main() {
+    println!("{:>8} {:>10} {:>10}", "lost at", "reno", "scalable");
+    for lost_at in [50, 500, 5_000, 50_000] {
+        let mut own: Box<dyn CongestionControl> = Box::new(Scalable {
+            low_window: 16,
+            losses: 0,
+        });
+        let reno = recovery(&mut Reno::default(), lost_at);
+        println!(
+            "{lost_at:>8} {reno:>10} {:>10}",
+            recovery(own.as_mut(), lost_at)
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Whatever happens in whatever order, a window is a window.
+
+use inorder_tcp::congestion::{AckEvent, Event, LossEvent, REGISTRY, Window, find};
+use proptest::prelude::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Ack(AckEvent, bool),
+    Loss(LossEvent, u32),
+    Event(Event),
+    Undo,
+}
+
+/// Mostly what happens, sometimes what cannot.
+fn wide(usual: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![8 => 0..usual, 1 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)]
+}
+
+fn narrow(usual: u32) -> impl Strategy<Value = u32> {
+    prop_oneof![8 => 0..usual, 1 => any::<u32>(), 1 => Just(0), 1 => Just(u32::MAX)]
+}
+
+prop_compose! {
+    fn ack()(now in wide(100_000_000_000), acked in narrow(100), in_flight in narrow(1000),
+             rtt in proptest::option::of(wide(300_000_000)), srtt in wide(300_000_000),
+             min_rtt in wide(100_000_000), snd_una in wide(10_000_000), snd_nxt in wide(10_000_000),
+             mss in narrow(1500), dubious: bool) -> AckEvent {
+        AckEvent {
+            now, acked, in_flight, acked_bytes: u64::from(acked) * u64::from(mss), cwnd_limited: true,
+            dubious, rtt, srtt, min_rtt, snd_una, snd_nxt, mss,
+        }
+    }
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let event = prop_oneof![
+        Just(Event::DupAck),
+        Just(Event::RecoveryStart),
+        Just(Event::RecoveryEnd),
+        Just(Event::Timeout),
+        Just(Event::Undo),
+        wide(1_000_000_000).prop_map(|ns| Event::Restart { ns }),
+    ];
+    let loss = (wide(100_000_000_000), narrow(1000), any::<bool>()).prop_map(
+        |(now, in_flight, timeout)| LossEvent {
+            now,
+            in_flight,
+            timeout,
+        },
+    );
+    prop_oneof![
+        10 => (ack(), any::<bool>()).prop_map(|(ack, grow)| Step::Ack(ack, grow)),
+        2 => (loss, narrow(1000)).prop_map(|(loss, cwnd)| Step::Loss(loss, cwnd)),
+        2 => event.prop_map(Step::Event),
+        1 => Just(Step::Undo),
+    ]
+}
+
+fn play(name: &str, start: &Window, steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut cc = (find(name).expect("in the registry").build)();
+    let mut window = start.clone();
+    cc.start(&mut window, 0);
+    for step in steps {
+        match step {
+            Step::Ack(ack, grow) => {
+                cc.measure(&window, ack);
+                if *grow {
+                    cc.grow(&mut window, ack);
+                }
+            }
+            Step::Loss(loss, cwnd) => {
+                window.ssthresh = cc.ssthresh(&window, loss);
+                prop_assert!(window.ssthresh >= 2, "{name}: {window:?}");
+                window.cwnd = (*cwnd).max(1);
+            }
+            Step::Event(event) => cc.event(&mut window, *event, 0),
+            Step::Undo => window.cwnd = cc.undo_cwnd(&window),
+        }
+        prop_assert!(window.cwnd >= 1, "{name} after {step:?}: {window:?}");
+        cc.trace(&mut |key, value| assert!(value.is_finite(), "{name} {key}"));
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_order_of_events_breaks_a_window(
+        cwnd in 1u32..2000,
+        clamp in prop_oneof![Just(u32::MAX), 1u32..3000],
+        ssthresh in prop_oneof![Just(u32::MAX), 2u32..3000],
+        steps in proptest::collection::vec(step(), 0..60),
+    ) {
+        let window = Window { cwnd, ssthresh, count: 0, clamp };
+        for entry in REGISTRY {
+            play(entry.name, &window, &steps)?;
+        }
+    }
+
+    /// Against its dumb twin: one segment at a time.
+    #[test]
+    fn additive_increase_is_that_of_single_segments(cwnd in 1u32..500, per in 1u32..500, acks in proptest::collection::vec(1u32..300, 1..50)) {
+        let mut window = Window::new(cwnd);
+        let (mut grown, mut count) = (cwnd, 0);
+        for acked in acks {
+            window.additive_increase(per, acked);
+            for _ in 0..acked {
+                count += 1;
+                if count == per {
+                    count = 0;
+                    grown += 1;
+                }
+            }
+            prop_assert_eq!((window.cwnd, window.count), (grown, count));
+        }
+    }
+
+    #[test]
+    fn slow_start_spends_every_segment_once(cwnd in 1u32..1000, ssthresh in 2u32..1000, acked in 0u32..2000) {
+        let mut window = Window::new(cwnd);
+        window.ssthresh = ssthresh;
+        let left = window.slow_start(acked);
+        prop_assert_eq!(window.cwnd - cwnd + left, acked);
+        prop_assert!(window.cwnd <= ssthresh.max(cwnd));
+    }
+}
+
+#[test]
+fn names_are_unique_and_each_algorithm_knows_its_own() {
+    let mut names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
+    for entry in REGISTRY {
+        assert_eq!((entry.build)().name(), entry.name);
+        assert_eq!(entry.name, entry.name.to_lowercase());
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), REGISTRY.len());
+}
