@@ -1,7 +1,7 @@
 //! BIC: binary search for the window that was lost, then probing beyond it.
 //!
 //! Source: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM
-//! 2004; constants and order of computation as in Linux 4.0 and later.
+//! 2004; constants and order of computation as in Linux 4.0 to 5.6.
 //!
 //! With `B` of 4, `Smax` of 16 and `smooth` of 20, one step per
 //!
@@ -15,8 +15,9 @@
 //! Segments become acknowledgements by the measured ratio of delayed acknowledgements. Loss:
 //! `ssthresh = 819 cwnd / 1024`, half up to a window of 14, at least 2; fast convergence as in the paper.
 //!
-//! Versions: Linux up to 2.6.12 chose `smooth` of 5 round trips around Wmax, as ns-3 does ([`Bic::ns3`]);
-//! ns-3 further computes in real numbers, starts (1) below 14 and remembers `0.8 cwnd` in fast convergence.
+//! Versions: before 4.0 a step came one acknowledgement late; since 5.7 segments are counted although the
+//! ratio still divides. ns-3 ([`Bic::ns3`]) counts segments without the ratio and has a `smooth` of 5; its
+//! other differences, (1) below 14 only and `0.8 cwnd` remembered in fast convergence, are not followed.
 
 use super::binary_increase::{AckRatio, Throttle, last_max, reduced};
 use super::reno::half;
@@ -25,7 +26,7 @@ use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window,
 pub(super) const ENTRY: Entry = Entry {
     name: "bic",
     about: "binary search for the window last lost",
-    source: "INFOCOM 2004, Linux 4.0 and later",
+    source: "INFOCOM 2004, Linux 4.0 to 5.6",
     build: || Box::new(Bic::default()),
 };
 

@@ -1,6 +1,6 @@
 //! CUBIC as Linux has it today: a decrease to 0.7, segments counted instead of acknowledgements, HyStart.
 //!
-//! Source: Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; constants and order of computation as in Linux 5.6 and
+//! Source: Ha, Rhee, Xu, ACM SIGOPS OSR 42(5), 2008; constants and order of computation as in Linux 5.8 and
 //! later (module version 2.3). W(t), K and Reno's window are in `cubic_curve.rs`; beyond them:
 //!
 //! 1. Loss: `ssthresh = max(717 cwnd / 1024, 2)`; fast convergence with the same factor.
@@ -21,14 +21,14 @@ use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Win
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic",
     about: "CUBIC of today's Linux, decrease to 0.7, HyStart",
-    source: "Linux 5.6 and later (tcp_cubic 2.3)",
+    source: "Linux 5.8 and later (tcp_cubic 2.3)",
     build: || Box::new(Cubic::default()),
 };
 
 pub(super) const ENTRY_PLAIN: Entry = Entry {
     name: "cubic-nohystart",
     about: "the same with HyStart switched off",
-    source: "Linux 5.6 and later, hystart=0",
+    source: "Linux 5.8 and later, hystart=0",
     build: || Box::new(Cubic::without_hystart()),
 };
 

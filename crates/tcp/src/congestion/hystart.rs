@@ -1,7 +1,7 @@
 //! HyStart: leaving slow start before it overflows the queue, as Linux's CUBIC does.
 //!
 //! Source: Ha, Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 55(9), 2011; thresholds
-//! as in Linux 5.6 and later, in microseconds.
+//! as in Linux 5.8 and later, in microseconds.
 //!
 //! Either of two signs, from a window of 16 on, once per slow start:
 //!
@@ -11,8 +11,9 @@
 //! 2. Delay: the smallest of the round's RTTs, of more than 8, exceeds RTTmin by more than
 //!    `RTTmin / 8`, held within 4 and 16 ms.
 //!
-//! A round lasts until what was outstanding at its start is acknowledged. Before 5.6 the train was measured
-//! in milliseconds and without the offload term, and the delay took the first 8 RTTs only.
+//! A round lasts until what was outstanding at its start is acknowledged. Linux before 5.6 measured the train
+//! in milliseconds and without the offload term, before 5.8 took the delay from the first 8 RTTs only, and
+//! before 6.14 began a round one acknowledgement later.
 
 use super::{AckEvent, Nanos, Window};
 

@@ -10,6 +10,24 @@
 //! uses additions, multiplications, divisions and square roots of IEEE 754 or `libm`. So a run gives the
 //! same windows on every machine.
 //!
+//! ```
+//! use inorder_tcp::congestion::{AckEvent, Event, LossEvent, Window, find};
+//!
+//! let mut cc = (find("reno").expect("in the registry").build)();
+//! let mut window = Window::new(10);
+//! cc.start(&mut window, 0);
+//! let ack = AckEvent { acked: 10, cwnd_limited: true, ..AckEvent::default() };
+//! cc.measure(&window, &ack);
+//! cc.grow(&mut window, &ack);
+//! assert_eq!(window.cwnd, 20); // slow start
+//!
+//! let loss = LossEvent { now: 0, in_flight: 20, timeout: false };
+//! window.ssthresh = cc.ssthresh(&window, &loss);
+//! window.cwnd = window.ssthresh;
+//! cc.event(&mut window, Event::RecoveryStart, 0);
+//! assert_eq!(window.cwnd, 10);
+//! ```
+//!
 //! The caller's part: before each reduction it asks [`CongestionControl::ssthresh`], sets the window
 //! (`cwnd`, `ssthresh`, and `count` to 0), then tells [`CongestionControl::event`]; per acknowledgement of
 //! new data it calls [`CongestionControl::measure`] and then, outside recovery and if the window limited
@@ -157,7 +175,7 @@ pub struct LossEvent {
 /// What else happens to the connection (Linux `set_state` and `cwnd_event`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A duplicate acknowledgement, or one with SACK news only.
+    /// An acknowledgement that delivers nothing new: a duplicate without SACK news.
     DupAck,
     /// Fast recovery begins; the window has been cut.
     RecoveryStart,
@@ -182,7 +200,8 @@ pub trait CongestionControl: Debug + Send {
     /// Called once, when the connection is established.
     fn start(&mut self, _window: &mut Window, _now: Nanos) {}
 
-    /// Every acknowledgement of new data, also during recovery: for algorithms that measure.
+    /// Every acknowledgement that delivers something, cumulatively or by SACK, also during recovery: for
+    /// algorithms that measure. The others come as [`Event::DupAck`].
     fn measure(&mut self, _window: &Window, _ack: &AckEvent) {}
 
     /// An acknowledgement of new data outside recovery: grow the window. Not called while the application or

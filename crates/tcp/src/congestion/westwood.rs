@@ -6,8 +6,8 @@
 //!
 //! 1. Once in `max(RTT, 50 ms)`: `b = bytes acknowledged / time`.
 //! 2. `ns = (7 ns + b) / 8`, `BWE = (7 BWE + ns) / 8`; the first sample sets both.
-//! 3. A duplicate acknowledgement counts one MSS, which later cumulative acknowledgements give back: bytes
-//!    are counted when they arrive.
+//! 3. A duplicate acknowledgement, with SACK news or without, counts one MSS, which later cumulative
+//!    acknowledgements give back: bytes are counted when they arrive.
 //! 4. Recovery ends: `cwnd = ssthresh = max(BWE RTTmin / MSS, 2)`. Timeout: `ssthresh` so, and RTTmin is
 //!    measured anew.
 //!
@@ -98,7 +98,10 @@ impl Westwood {
 
     /// Bytes that arrived, of `cumulative` newly acknowledged (3).
     fn arrived(&mut self, cumulative: u64) -> u64 {
-        if cumulative <= self.mss {
+        if cumulative == 0 {
+            self.accounted = self.accounted.saturating_add(self.mss);
+            self.mss
+        } else if cumulative <= self.mss {
             cumulative
         } else if self.accounted >= cumulative {
             self.accounted -= cumulative;
@@ -108,10 +111,9 @@ impl Westwood {
         }
     }
 
-    fn duplicate(&mut self, now: u64) {
-        self.update(now);
-        self.accounted = self.accounted.saturating_add(self.mss);
-        self.bytes = self.bytes.saturating_add(self.mss);
+    fn count(&mut self, cumulative: u64) {
+        let arrived = self.arrived(cumulative);
+        self.bytes = self.bytes.saturating_add(arrived);
     }
 
     fn update_rtt_min(&mut self) {
@@ -141,10 +143,8 @@ impl CongestionControl for Westwood {
     fn measure(&mut self, _window: &Window, ack: &AckEvent) {
         self.mss = u64::from(ack.mss);
         self.update(jiffies(ack.now));
-        let before = self.snd_una.replace(ack.snd_una);
-        let cumulative = before.map_or(0, |before| ack.snd_una.saturating_sub(before));
-        if cumulative > 0 {
-            self.bytes = self.bytes.saturating_add(self.arrived(cumulative));
+        if let Some(before) = self.snd_una.replace(ack.snd_una) {
+            self.count(ack.snd_una.saturating_sub(before));
         }
         if let Some(rtt) = ack.rtt {
             // Less than a jiffy is one: at zero nothing would ever be measured.
@@ -168,7 +168,10 @@ impl CongestionControl for Westwood {
 
     fn event(&mut self, window: &mut Window, event: Event, now: Nanos) {
         match event {
-            Event::DupAck => self.duplicate(jiffies(now)),
+            Event::DupAck => {
+                self.update(jiffies(now));
+                self.count(0);
+            }
             Event::RecoveryEnd => {
                 window.ssthresh = self.carried();
                 window.cwnd = window.ssthresh.min(window.clamp).max(1);

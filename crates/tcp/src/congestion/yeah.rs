@@ -1,7 +1,7 @@
 //! YeAH: scalable growth while the queue is short, Reno's while it is long, and the queue removed early.
 //!
 //! Source: Baiocchi, Castellani, Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007; constants and
-//! order of computation as in Linux 4.x. alpha 80, gamma 1, delta 3, epsilon 1, phy 8, rho 16, zeta 50.
+//! order of computation as in Linux 5.7 and later. alpha 80, gamma 1, delta 3, epsilon 1, phy 8, rho 16, zeta 50.
 //!
 //! Once a round trip that brought more than two RTT samples:
 //!
@@ -16,8 +16,7 @@
 //! `max(min(Q, max(cwnd / 2, 2)), cwnd / 8)`, else half, since loss-based flows are about; `reno_count` is
 //! halved.
 //!
-//! Before Linux 3.15 fast mode counted the segments of the last acknowledgement only and stepped past, not
-//! at, the threshold.
+//! Before Linux 5.7 fast mode stepped past, not at, the threshold and forgot what was beyond it.
 
 use super::round::{Finished, Round};
 use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window};
@@ -25,7 +24,7 @@ use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window}
 pub(super) const ENTRY: Entry = Entry {
     name: "yeah",
     about: "scalable while the queue is short, Reno while it is long",
-    source: "PFLDnet 2007, Linux 4.x",
+    source: "PFLDnet 2007, Linux 5.7 and later",
     build: || Box::new(Yeah::default()),
 };
 

@@ -25,6 +25,8 @@ pub struct Driver {
     pub bottleneck: Option<Bottleneck>,
     /// Segments each acknowledgement covers.
     pub per_ack: u32,
+    /// Duplicates bring SACK blocks, each of one segment.
+    pub sack: bool,
     /// Segments acknowledged so far.
     pub delivered: u64,
 }
@@ -46,6 +48,7 @@ impl Driver {
             base_rtt,
             bottleneck: None,
             per_ack: 1,
+            sack: false,
             delivered: 0,
         }
     }
@@ -142,7 +145,7 @@ impl Driver {
         self.reduce(false, Event::RecoveryStart, |ssthresh| ssthresh);
         for _ in 1..flight {
             self.now += rtt / u64::from(flight);
-            self.cc.event(&mut self.window, Event::DupAck, self.now);
+            self.duplicate(flight);
         }
         self.now += rtt / u64::from(flight);
         self.delivered += u64::from(flight);
@@ -153,6 +156,16 @@ impl Driver {
         self.cc
             .event(&mut self.window, Event::RecoveryEnd, self.now);
         self.window.cwnd
+    }
+
+    fn duplicate(&mut self, flight: u32) {
+        if self.sack {
+            let mut ack = self.ack(1, flight, self.rtt(flight));
+            ack.dubious = true;
+            self.cc.measure(&self.window, &ack);
+        } else {
+            self.cc.event(&mut self.window, Event::DupAck, self.now);
+        }
     }
 
     /// The timer expires, a second after the last acknowledgement.
