@@ -1,3 +1,48 @@
 //! TCP endpoints without I/O: congestion controls, loss detection and tolerance of reordering.
+//!
+//! An [`Endpoint`] is one end of a connection: a state machine that takes the time and segments and gives
+//! segments and the time of its next wake-up. It owns no socket, no clock and no randomness; payload is counted,
+//! not carried. Three things are chosen when it is made: a [`Config`] (or one of the named [`profiles`]), a
+//! congestion control (how much may be in flight: [`congestion`]) and a loss detection (what is taken for lost,
+//! and how much reordering is tolerated before: [`loss`]). [`Pair`] joins two of them by paths of your choice on
+//! virtual time.
+//!
+//! ```
+//! use inorder_tcp::{Config, Endpoint, Pair, config::{MS, SECOND}};
+//!
+//! let config = Config::default();
+//! let client = Endpoint::with_names(&config, "cubic", "linux")?;
+//! let server = Endpoint::with_names(&config, "cubic", "linux")?;
+//! // Every hundredth segment of data comes 3 ms late.
+//! let mut pair = Pair::new(client, server, 10 * MS).with_fate(|departure, copies| {
+//!     let late = departure.segment.payload > 0 && departure.data_index % 100 == 99;
+//!     copies.push(if late { 3 * MS } else { 0 });
+//! });
+//! assert_eq!(pair.transfer(1_000_000, 60 * SECOND), 1_000_000);
+//! println!("{} retransmissions", pair.client.counters().retrans_segs);
+//! # Ok::<(), inorder_tcp::UnknownAlgorithm>(())
+//! ```
 
+pub mod config;
 pub mod congestion;
+pub mod counters;
+mod endpoint;
+pub mod loss;
+pub mod observe;
+mod pair;
+pub mod profiles;
+mod ranges;
+mod receiver;
+mod segment;
+mod sender;
+mod seq;
+
+pub use config::Config;
+pub use congestion::Nanos;
+pub use counters::{Counters, Info};
+pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
+pub use observe::Observer;
+pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};
+pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use sender::CaState;
+pub use seq::Seq;

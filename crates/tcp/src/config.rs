@@ -1,0 +1,215 @@
+//! How an endpoint behaves. Times are nanoseconds, windows segments, buffers bytes.
+
+use crate::Nanos;
+
+/// One millisecond.
+pub const MS: Nanos = 1_000_000;
+/// One second.
+pub const SECOND: Nanos = 1_000_000_000;
+
+/// When data is acknowledged that came in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DelayedAck {
+    /// Every segment at once.
+    Off,
+    /// RFC 5681 section 4.2: every `segments` full-sized segments, or after `timeout`.
+    Rfc {
+        /// Full-sized segments that force an acknowledgement; 2 by the RFC.
+        segments: u32,
+        /// Longest wait, ns; at most 500 ms by the RFC.
+        timeout: Nanos,
+    },
+    /// As Linux does: at once in quick-ACK mode (the first 16 segments), when more than one full-sized segment
+    /// waits, or while data is missing; otherwise after a time that follows the gaps between arrivals.
+    Linux {
+        /// Shortest wait, ns (40 ms).
+        min: Nanos,
+        /// Longest wait, ns (200 ms).
+        max: Nanos,
+        /// Acknowledgements sent at once at the start and after trouble (16).
+        quick: u32,
+    },
+}
+
+/// Linux's compression of acknowledgements that bring SACK news only (since 4.18): the first few duplicates go
+/// out at once, later ones wait for `min(delay, 5 % of the round-trip time)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SackCompression {
+    /// Longest wait, ns (1 ms).
+    pub delay: Nanos,
+    /// Greatest number of acknowledgements held back (44).
+    pub max: u32,
+}
+
+/// Which small segments wait for acknowledgements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nagle {
+    /// None: `TCP_NODELAY`.
+    Off,
+    /// RFC 896: any, while anything is outstanding.
+    Rfc896,
+    /// Minshall's variant, as in Linux: only while a small segment is outstanding.
+    Minshall,
+}
+
+/// How the retransmission timeout follows from round-trip times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RtoStyle {
+    /// RFC 6298: `max(min, SRTT + max(G, 4 RTTVAR))`.
+    Rfc,
+    /// Linux: the variation itself never falls below `min`, decays once a window, and a fall of the round-trip
+    /// time counts less.
+    Linux,
+}
+
+/// Retransmission timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rto {
+    /// How it is computed.
+    pub style: RtoStyle,
+    /// Before the first measurement, ns.
+    pub initial: Nanos,
+    /// Lower bound, ns.
+    pub min: Nanos,
+    /// Upper bound after back-off, ns.
+    pub max: Nanos,
+    /// Clock granularity G of RFC 6298, ns.
+    pub granularity: Nanos,
+    /// Expiries in a row after which the connection is given up (Linux `tcp_retries2`, 15).
+    pub retries: u32,
+    /// The same for SYN and SYN-ACK (Linux `tcp_syn_retries`, 6).
+    pub syn_retries: u32,
+}
+
+/// How the window comes down in fast recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// At once: `cwnd = ssthresh` with SACK (RFC 6675), inflated by duplicates without (RFC 6582).
+    Immediate,
+    /// One segment for every two acknowledgements, as Linux did until 3.1.
+    RateHalving,
+    /// Proportional rate reduction with the conservative bound (RFC 6937, PRR-CRB).
+    PrrConservative,
+    /// Proportional rate reduction with slow start below the threshold (RFC 6937, PRR-SSRB).
+    PrrSlowStart,
+    /// PRR as in Linux 6: the slow-start bound only while `snd_una` moves without new losses, relative to the
+    /// window before the reduction.
+    PrrLinux,
+}
+
+/// How much new data duplicate acknowledgements let out before recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitedTransmit {
+    /// None: all that is outstanding counts.
+    Off,
+    /// RFC 3042: one segment for each of the first two.
+    Rfc3042,
+    /// As in Linux: whatever was reported received no longer counts as in flight.
+    Pipe,
+}
+
+/// By what one acknowledgement lets the window grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrowthUnit {
+    /// By one segment's worth, however many it acknowledges (Linux before 3.18, RFC 5681 without byte counting).
+    PerAck,
+    /// By all segments it acknowledges.
+    Segments,
+}
+
+/// Taking needless reductions back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Undo {
+    /// Eifel detection by timestamps (RFC 3522).
+    pub eifel: bool,
+    /// All retransmissions of a recovery reported by DSACK (RFC 3708, Linux).
+    pub dsack: bool,
+    /// After a spurious timeout, adapt the retransmission timer as RFC 4015 does, and take its window:
+    /// what is outstanding and a little more. Otherwise restore the window and leave the timer.
+    pub rfc4015: bool,
+}
+
+/// Tail loss probe: when the last segments of a flight stay unanswered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossProbe {
+    /// None.
+    Off,
+    /// RFC 8985 section 7.2.
+    Rfc8985,
+    /// Linux: `2 SRTT` plus 200 ms with one segment outstanding, else 2 ms.
+    Linux,
+}
+
+/// Everything that can be chosen about an endpoint, apart from congestion control and loss detection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Largest payload of a segment without options, bytes: what the MSS option announces.
+    pub mss: u32,
+    /// Initial sequence number.
+    pub isn: u32,
+    /// Initial congestion window, segments.
+    pub initial_window: u32,
+    /// Initial slow-start threshold, segments (a cached path metric); `u32::MAX`: none.
+    pub initial_ssthresh: u32,
+    /// Upper bound of the congestion window, segments.
+    pub cwnd_clamp: u32,
+    /// Selective acknowledgements.
+    pub sack: bool,
+    /// Report duplicates (RFC 2883); with `sack`.
+    pub dsack: bool,
+    /// Timestamps option.
+    pub timestamps: bool,
+    /// Tick of the timestamps clock, ns.
+    pub timestamp_tick: Nanos,
+    /// Protection against wrapped sequences (RFC 7323 section 5); with `timestamps`.
+    pub paws: bool,
+    /// Window scale announced; `None` leaves the option out.
+    pub window_scale: Option<u8>,
+    /// Receive buffer, bytes; a fixed bound, no autotuning.
+    pub receive_buffer: u64,
+    /// Bytes written and not yet acknowledged that [`write`](crate::Endpoint::write) accepts.
+    pub send_buffer: u64,
+    /// The application reads at once whatever has arrived in order.
+    pub read_at_once: bool,
+    /// Acknowledging.
+    pub delayed_ack: DelayedAck,
+    /// Holding back acknowledgements with SACK news only.
+    pub sack_compression: Option<SackCompression>,
+    /// Blind-reset protection: exact RST, challenge acknowledgements (RFC 5961).
+    pub challenge_ack: bool,
+    /// Small segments.
+    pub nagle: Nagle,
+    /// New data waits until this many segments, or a third of the window, can go together, as with TSO;
+    /// 0 or 1: no wait.
+    pub tso_segments: u32,
+    /// Retransmission timer.
+    pub rto: Rto,
+    /// Window growth per acknowledgement.
+    pub growth: GrowthUnit,
+    /// New data before recovery.
+    pub limited_transmit: LimitedTransmit,
+    /// The window in recovery.
+    pub reduction: Reduction,
+    /// In recovery and without new data, also retransmit what is missing below the highest SACK but not taken
+    /// for lost (RFC 6675 NextSeg rule 3).
+    pub forward_retransmit: bool,
+    /// Keep the window within three segments of what is in flight in Disorder and after an undo (Linux 2.6).
+    pub moderate_cwnd: bool,
+    /// F-RTO (RFC 5682).
+    pub frto: bool,
+    /// Tail loss probe.
+    pub loss_probe: LossProbe,
+    /// Undo.
+    pub undo: Undo,
+    /// Shrink the window after idle times (RFC 5681 section 4.1, Linux `tcp_slow_start_after_idle`).
+    pub restart_after_idle: bool,
+    /// Time spent in TIME-WAIT, ns.
+    pub time_wait: Nanos,
+}
+
+impl Default for Config {
+    /// The profile `linux-6`.
+    fn default() -> Self {
+        crate::profiles::linux_6()
+    }
+}

@@ -1,0 +1,253 @@
+//! A segment arrives (RFC 9293 section 3.10.7.4; RFC 7323 section 5 for PAWS; RFC 5961 against blind attacks).
+
+use super::{Endpoint, Error, State};
+use crate::Nanos;
+use crate::config::MS;
+use crate::segment::{Flags, Segment};
+use crate::sender::AckSegment;
+use crate::seq::{self, Seq, ts_before};
+
+/// Linux answers at most one stray segment without data in this time (`tcp_invalid_ratelimit`).
+const STRAY_ACK_INTERVAL: Nanos = 500 * MS;
+/// RFC 7323 section 5.5: a timestamp this old no longer protects.
+const TS_RECENT_LIFETIME: Nanos = 24 * 24 * 3600 * 1_000 * MS;
+
+impl Endpoint {
+    /// Takes in a segment from the other side. Poll for answers afterwards.
+    pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
+        self.receiver.clear_accepted();
+        self.sender.counters.in_segs += 1;
+        match self.state {
+            State::Closed => self.refuse(segment),
+            State::Listen => self.in_listen(now, segment),
+            State::SynSent => self.in_syn_sent(now, segment),
+            _ => self.in_connection(now, segment),
+        }
+    }
+
+    fn in_connection(&mut self, now: Nanos, segment: &Segment) {
+        let start = seq::expand(self.receiver.rcv_nxt, segment.seq);
+        let end = start + u64::from(segment.sequence_length());
+        if self.paws_rejects(now, segment, start, end) {
+            self.sender.counters.paws_estab += 1;
+            self.answer_stray(now, segment, start);
+            return;
+        }
+        if !self.receiver.acceptable(start, end) {
+            if !segment.flags.has(Flags::RST) {
+                self.answer_stray(now, segment, start);
+            }
+            return;
+        }
+        if segment.flags.has(Flags::RST) {
+            self.on_reset(segment, start);
+            return;
+        }
+        if segment.flags.has(Flags::SYN) {
+            self.on_unexpected_syn(segment);
+            return;
+        }
+        if !segment.flags.has(Flags::ACK) {
+            return;
+        }
+        self.update_ts_recent(now, segment, start);
+        if self.state == State::SynReceived && !self.completes_handshake(now, segment) {
+            return;
+        }
+        if !self.take_ack(now, segment, start) {
+            return;
+        }
+        self.take_payload(now, segment, start);
+        self.progress(now);
+    }
+
+    /// RFC 7323 section 5.3 R1. Acknowledgements overtaken by others are let through, as Linux does: they can
+    /// do no harm and may carry news.
+    fn paws_rejects(&self, now: Nanos, segment: &Segment, start: Seq, end: Seq) -> bool {
+        let Some(ts) = segment.timestamps else {
+            return false;
+        };
+        if !self.sender.timestamps
+            || !self.config.paws
+            || segment.flags.has(Flags::RST)
+            || !ts_before(ts.val, self.ts_recent)
+            || now > self.ts_recent_at.saturating_add(TS_RECENT_LIFETIME)
+        {
+            return false;
+        }
+        let pure = start == end && segment.flags.has(Flags::ACK);
+        !(pure && start == self.receiver.rcv_nxt)
+    }
+
+    /// RFC 7323 section 4.3: the timestamp to echo is that of the segment the last acknowledgement waited for.
+    fn update_ts_recent(&mut self, now: Nanos, segment: &Segment, start: Seq) {
+        let Some(ts) = segment.timestamps else {
+            return;
+        };
+        if start <= self.receiver.last_ack_sent
+            && (!self.config.paws || !ts_before(ts.val, self.ts_recent))
+        {
+            self.ts_recent = ts.val;
+            self.ts_recent_at = now;
+        }
+    }
+
+    /// A segment outside the window, or too old: acknowledge where we are. Data is always answered, with
+    /// DSACK; the rest seldom, lest two confused ends answer each other for ever.
+    fn answer_stray(&mut self, now: Nanos, segment: &Segment, start: Seq) {
+        if segment.payload > 0 && !segment.flags.has(Flags::SYN) {
+            let end = (start + u64::from(segment.payload)).min(self.receiver.rcv_nxt);
+            if start < end {
+                let rtt = self.sender.rtt.srtt;
+                self.receiver
+                    .on_data(now, start, end, rtt, &mut self.sender.counters);
+            }
+            self.receiver.ack_now();
+        } else if self
+            .stray_ack_at
+            .is_none_or(|at| now >= at.saturating_add(STRAY_ACK_INTERVAL))
+        {
+            self.stray_ack_at = Some(now);
+            self.receiver.ack_now();
+        }
+        if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
+            self.enter_time_wait(now);
+        }
+    }
+
+    /// RFC 5961 section 3: only the exact sequence number resets; others in the window are challenged.
+    fn on_reset(&mut self, _segment: &Segment, start: Seq) {
+        if self.config.challenge_ack && start != self.receiver.rcv_nxt {
+            self.challenge();
+            return;
+        }
+        if self.state == State::SynReceived && self.passive {
+            self.fail(Error::Refused);
+        } else if matches!(
+            self.state,
+            State::Closing | State::LastAck | State::TimeWait
+        ) {
+            self.state = State::Closed;
+            self.time_wait_at = None;
+            self.sender.stop();
+            self.receiver.stop();
+        } else {
+            self.fail(Error::Reset);
+        }
+    }
+
+    fn challenge(&mut self) {
+        self.sender.counters.tcp_challenge_ack += 1;
+        self.receiver.ack_now();
+    }
+
+    /// RFC 5961 section 4: never reset, always challenge; the peer's RST then is exact. RFC 793 resets.
+    fn on_unexpected_syn(&mut self, segment: &Segment) {
+        if self.state == State::SynReceived {
+            // The SYN again, or the answer to a simultaneous open.
+            if segment.flags.has(Flags::ACK) {
+                self.receiver.ack_now();
+            }
+            return;
+        }
+        if self.config.challenge_ack {
+            self.challenge();
+        } else {
+            self.control = Some(self.reset_segment());
+            self.fail(Error::Reset);
+        }
+    }
+
+    fn completes_handshake(&mut self, now: Nanos, segment: &Segment) -> bool {
+        let ack = seq::expand(self.sender.snd_una, segment.ack);
+        if ack <= self.sender.snd_una || ack > self.sender.snd_nxt {
+            self.refuse(segment);
+            return false;
+        }
+        self.established(now, segment);
+        true
+    }
+
+    /// Passes the acknowledgement on to the sender. False if the segment must not be processed further.
+    pub(super) fn take_ack(&mut self, now: Nanos, segment: &Segment, start: Seq) -> bool {
+        let ack = seq::expand(self.sender.snd_una, segment.ack);
+        if ack > self.sender.snd_nxt {
+            self.receiver.ack_now();
+            return false;
+        }
+        // RFC 5961 section 5: an acknowledgement of long ago is forged.
+        let oldest = self.sender.snd_una.saturating_sub(1 << 30);
+        if ack < oldest || ack <= self.sender.iss {
+            if self.config.challenge_ack {
+                self.challenge();
+            }
+            return false;
+        }
+        let syn = segment.flags.has(Flags::SYN);
+        let shift = match self.scaling() {
+            Some(_) if !syn => self.peer_scale.unwrap_or(0),
+            _ => 0,
+        };
+        let echo = segment.timestamps.filter(|ts| ts.ecr != 0);
+        self.sender.on_ack(
+            now,
+            &AckSegment {
+                ack,
+                seq: start,
+                window: u64::from(segment.window) << shift,
+                sack: segment.sack,
+                tsecr: echo.filter(|_| self.sender.timestamps).map(|ts| ts.ecr),
+                carries: segment.sequence_length() > 0,
+            },
+        );
+        true
+    }
+
+    /// Payload and FIN, in the states that take them.
+    fn take_payload(&mut self, now: Nanos, segment: &Segment, start: Seq) {
+        let fin = segment.flags.has(Flags::FIN);
+        let end = start + u64::from(segment.payload);
+        let open = matches!(
+            self.state,
+            State::Established | State::FinWait1 | State::FinWait2
+        );
+        if open && segment.payload > 0 {
+            let rtt = self.sender.rtt.srtt;
+            self.receiver
+                .on_data(now, start, end, rtt, &mut self.sender.counters);
+        } else if segment.payload > 0 || (fin && !open) {
+            self.receiver.ack_now();
+        }
+        // A FIN beyond the window is cut off; it will come again.
+        if fin && open && self.receiver.fin.is_none() && end <= self.receiver.window_end() {
+            self.receiver.fin = Some(end);
+        }
+        if fin && self.state == State::TimeWait {
+            self.enter_time_wait(now);
+        }
+    }
+
+    /// State changes after an acknowledgement of our FIN or the arrival of the peer's.
+    fn progress(&mut self, now: Nanos) {
+        if self.sender.fin_acknowledged() {
+            match self.state {
+                State::FinWait1 => self.state = State::FinWait2,
+                State::Closing => self.enter_time_wait(now),
+                State::LastAck => {
+                    self.state = State::Closed;
+                    self.sender.stop();
+                    self.receiver.stop();
+                }
+                _ => {}
+            }
+        }
+        if self.receiver.fin.is_some() && self.receiver.take_fin() {
+            match self.state {
+                State::Established => self.state = State::CloseWait,
+                State::FinWait1 => self.state = State::Closing,
+                State::FinWait2 => self.enter_time_wait(now),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The next segment to go out: a reset or challenge, data, or an acknowledgement.
+
+use super::{Endpoint, State};
+use crate::Nanos;
+use crate::segment::{Flags, Segment, Timestamps};
+use crate::sender::Outgoing;
+
+impl Endpoint {
+    /// The next segment to carry to the other side; `None` when there is nothing to send now.
+    pub fn poll_transmit(&mut self, now: Nanos) -> Option<Segment> {
+        if let Some(segment) = self.control.take() {
+            return Some(segment);
+        }
+        if matches!(self.state, State::Closed | State::Listen) {
+            return None;
+        }
+        if self.state != State::TimeWait {
+            if let Some(outgoing) = self.sender.poll(now) {
+                return Some(self.with_stream(now, &outgoing));
+            }
+            self.sender.idle(now);
+        }
+        if !self.receiver.ack_due() || self.state == State::SynSent {
+            return None;
+        }
+        self.sender.counters.out_segs += 1;
+        self.sender.counters.acks_out += 1;
+        Some(self.acknowledgement(now))
+    }
+
+    /// A segment of the stream, with the acknowledgement it carries along.
+    fn with_stream(&mut self, now: Nanos, outgoing: &Outgoing) -> Segment {
+        let mut segment = if outgoing.syn {
+            self.syn(now)
+        } else {
+            self.acknowledgement(now)
+        };
+        segment.seq = outgoing.start as u32;
+        segment.payload = outgoing.payload;
+        if outgoing.fin {
+            segment.flags = segment.flags.with(Flags::FIN);
+        }
+        if outgoing.push && outgoing.payload > 0 {
+            segment.flags = segment.flags.with(Flags::PSH);
+        }
+        segment
+    }
+
+    /// An acknowledgement of everything received, with window and options; its sequence number is `snd_nxt`.
+    fn acknowledgement(&mut self, now: Nanos) -> Segment {
+        let timestamps = self.timestamps(now);
+        let room = if timestamps.is_some() { 3 } else { 4 };
+        let sack = if self.receiver.sack {
+            self.receiver.sack_option(room)
+        } else {
+            Default::default()
+        };
+        let window = self.receiver.advertise(self.scaling().is_some());
+        self.receiver.acknowledged(&mut self.sender.counters);
+        Segment {
+            seq: self.sender.snd_nxt as u32,
+            ack: self.receiver.rcv_nxt as u32,
+            window,
+            flags: Flags::ACK,
+            timestamps,
+            sack,
+            ..Segment::default()
+        }
+    }
+
+    fn timestamps(&self, now: Nanos) -> Option<Timestamps> {
+        self.sender.timestamps.then(|| Timestamps {
+            val: self.sender.tsval(now),
+            ecr: self.ts_recent,
+        })
+    }
+
+    /// SYN, or SYN-ACK: options that were not offered are not answered.
+    fn syn(&mut self, now: Nanos) -> Segment {
+        let answers = self.state == State::SynReceived;
+        let scale = match answers {
+            true => self.scaling().and(self.config.window_scale),
+            false => self.config.window_scale,
+        };
+        let timestamps = if answers {
+            self.timestamps(now)
+        } else {
+            self.config.timestamps.then(|| Timestamps {
+                val: self.sender.tsval(now),
+                ecr: 0,
+            })
+        };
+        let window = if answers {
+            let window = self.receiver.advertise(false);
+            self.receiver.acknowledged(&mut self.sender.counters);
+            window
+        } else {
+            self.config.receive_buffer.min(u64::from(u16::MAX)) as u16
+        };
+        Segment {
+            seq: self.sender.iss as u32,
+            ack: if answers {
+                self.receiver.rcv_nxt as u32
+            } else {
+                0
+            },
+            window,
+            flags: if answers {
+                Flags::SYN.with(Flags::ACK)
+            } else {
+                Flags::SYN
+            },
+            window_scale: scale.map(|scale| scale.min(14)),
+            mss: Some(self.config.mss.min(u32::from(u16::MAX)) as u16),
+            sack_permitted: if answers {
+                self.sender.sack
+            } else {
+                self.config.sack
+            },
+            timestamps,
+            ..Segment::default()
+        }
+    }
+
+    /// Our reset, at the sequence number the peer expects.
+    pub(super) fn reset_segment(&self) -> Segment {
+        Segment {
+            seq: self.sender.snd_nxt as u32,
+            ack: self.receiver.rcv_nxt as u32,
+            flags: Flags::RST.with(Flags::ACK),
+            ..Segment::default()
+        }
+    }
+
+    /// Answers a segment that belongs to no connection (RFC 9293 section 3.5.2).
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        self.control = Some(if segment.flags.has(Flags::ACK) {
+            Segment {
+                seq: segment.ack,
+                flags: Flags::RST,
+                ..Segment::default()
+            }
+        } else {
+            Segment {
+                ack: segment.seq.wrapping_add(segment.sequence_length()),
+                flags: Flags::RST.with(Flags::ACK),
+                ..Segment::default()
+            }
+        });
+    }
+}

@@ -1,0 +1,121 @@
+//! From CLOSED to ESTABLISHED (RFC 9293 sections 3.5, 3.10.7.2 and 3.10.7.3), and what the SYNs agree on.
+
+use super::{Endpoint, Error, State};
+use crate::Nanos;
+use crate::segment::{Flags, Segment};
+use crate::seq;
+
+impl Endpoint {
+    /// Active open: SYN goes out with the next poll. Only from CLOSED, before any connection.
+    pub fn connect(&mut self, now: Nanos) {
+        if self.state != State::Closed
+            || self.error.is_some()
+            || self.sender.snd_una > self.sender.iss
+        {
+            return;
+        }
+        self.state = State::SynSent;
+        self.sender.send_syn(now);
+    }
+
+    /// Passive open: waits for a SYN. Only from CLOSED, before any connection.
+    pub fn listen(&mut self) {
+        if self.state == State::Closed && self.error.is_none() && self.receiver.rcv_nxt == 0 {
+            self.state = State::Listen;
+            self.passive = true;
+        }
+    }
+
+    pub(super) fn in_listen(&mut self, now: Nanos, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.has(Flags::RST) {
+            return;
+        }
+        if flags.has(Flags::ACK) {
+            self.refuse(segment);
+            return;
+        }
+        if !flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(now, segment);
+        self.state = State::SynReceived;
+        self.sender.send_syn(now);
+    }
+
+    pub(super) fn in_syn_sent(&mut self, now: Nanos, segment: &Segment) {
+        let flags = segment.flags;
+        let ack = seq::expand(self.sender.snd_una, segment.ack);
+        let acks_syn = flags.has(Flags::ACK)
+            && ack == self.sender.iss + 1
+            && self.sender.snd_nxt == self.sender.iss + 1;
+        if flags.has(Flags::ACK) && !acks_syn {
+            if !flags.has(Flags::RST) {
+                self.refuse(segment);
+            }
+            return;
+        }
+        if flags.has(Flags::RST) {
+            if acks_syn {
+                self.fail(Error::Refused);
+            }
+            return;
+        }
+        if !flags.has(Flags::SYN) {
+            return;
+        }
+        self.take_syn(now, segment);
+        if acks_syn {
+            self.established(now, segment);
+            self.receiver.ack_now();
+        } else {
+            // Both opened at once: answer with SYN-ACK, the same SYN as before.
+            self.state = State::SynReceived;
+            self.sender.send_syn(now);
+        }
+    }
+
+    /// Notes the peer's initial sequence number and options.
+    fn take_syn(&mut self, now: Nanos, segment: &Segment) {
+        self.receiver.start(segment.seq);
+        self.peer_mss = segment.mss.map_or(536, u32::from).max(1);
+        self.peer_scale = segment.window_scale.map(|scale| scale.min(14));
+        self.sender.sack = self.config.sack && segment.sack_permitted;
+        self.sender.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        self.receiver.sack = self.sender.sack;
+        if let Some(ts) = segment.timestamps {
+            self.ts_recent = ts.val;
+            self.ts_recent_at = now;
+        }
+    }
+
+    /// Window scaling counts only if both sides offered it (RFC 7323 section 2.2).
+    pub(super) fn scaling(&self) -> Option<u8> {
+        self.config.window_scale.and(self.peer_scale)
+    }
+
+    /// The handshake is complete; `segment` acknowledges our SYN.
+    pub(super) fn established(&mut self, now: Nanos, segment: &Segment) {
+        let (sack, timestamps) = (self.sender.sack, self.sender.timestamps);
+        let options = if timestamps { 12 } else { 0 };
+        let mss = self
+            .config
+            .mss
+            .min(self.peer_mss)
+            .saturating_sub(options)
+            .max(1);
+        let own = self.scaling().and(self.config.window_scale).unwrap_or(0);
+        self.receiver.establish(own.min(14), sack, mss);
+        self.take_ack(
+            now,
+            segment,
+            seq::expand(self.receiver.rcv_nxt, segment.seq),
+        );
+        self.sender.establish(now, mss, sack, timestamps);
+        self.state = if self.sender.fin_queued {
+            State::FinWait1
+        } else {
+            State::Established
+        };
+    }
+}

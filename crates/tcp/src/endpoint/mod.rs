@@ -1,0 +1,342 @@
+//! One end of a connection.
+//!
+//! - `handshake`: from CLOSED to ESTABLISHED, and what the options of the SYNs settle.
+//! - `arrive`: a segment arrives (RFC 9293 section 3.10.7).
+//! - `emit`: the next segment to go out.
+
+mod arrive;
+mod emit;
+mod handshake;
+
+use crate::Nanos;
+use crate::config::Config;
+use crate::congestion::{self, CongestionControl};
+use crate::counters::{Counters, Info};
+use crate::loss::{self, LossDetection};
+use crate::observe::Observer;
+use crate::receiver::Receiver;
+use crate::segment::Segment;
+use crate::sender::Sender;
+use crate::seq;
+
+/// State of the connection (RFC 9293 section 3.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// No connection (not yet, or no longer).
+    Closed,
+    /// Waiting for a SYN.
+    Listen,
+    /// SYN sent.
+    SynSent,
+    /// SYN received and answered.
+    SynReceived,
+    /// Open.
+    Established,
+    /// Closed here; FIN not yet acknowledged.
+    FinWait1,
+    /// Closed here and acknowledged; the peer may still send.
+    FinWait2,
+    /// Closed by the peer; this side may still send.
+    CloseWait,
+    /// Closed by both at once; FIN not yet acknowledged.
+    Closing,
+    /// Closed by the peer, then here; FIN not yet acknowledged.
+    LastAck,
+    /// Over; waiting for stray segments to die.
+    TimeWait,
+}
+
+impl State {
+    /// The handshake is over and the connection has not ended.
+    pub fn is_synchronized(self) -> bool {
+        !matches!(
+            self,
+            Self::Closed | Self::Listen | Self::SynSent | Self::SynReceived
+        )
+    }
+}
+
+/// Why a connection ended before both sides closed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The peer answered SYN with RST: nobody listens there.
+    #[error("connection refused")]
+    Refused,
+    /// The peer sent RST.
+    #[error("connection reset by the peer")]
+    Reset,
+    /// Retransmissions stayed unanswered; the path is gone, or drops everything.
+    #[error("connection timed out")]
+    TimedOut,
+    /// [`Endpoint::abort`] was called here.
+    #[error("connection aborted")]
+    Aborted,
+}
+
+/// No algorithm has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownAlgorithm {
+    /// Not in [`congestion::REGISTRY`].
+    #[error("no congestion control is called {0:?}")]
+    Congestion(String),
+    /// Not in [`loss::REGISTRY`].
+    #[error("no loss detection is called {0:?}")]
+    Loss(String),
+}
+
+/// One end of a TCP connection, without I/O.
+///
+/// Drive it like this: after every call that may change something (`connect`, `write`, `read`, `close`,
+/// `on_segment`, `on_timer`), call [`Endpoint::poll_transmit`] until it returns `None` and carry the segments
+/// to the other side; then arrange for [`Endpoint::on_timer`] at [`Endpoint::next_timer`]. Polling after *each*
+/// segment matters: acknowledgements that are due are not queued, they merge. `now` never goes back.
+#[derive(Debug)]
+pub struct Endpoint {
+    config: Config,
+    state: State,
+    error: Option<Error>,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// A segment outside the stream: RST, or an answer to one that does not belong here.
+    control: Option<Segment>,
+    ts_recent: u32,
+    ts_recent_at: Nanos,
+    time_wait_at: Option<Nanos>,
+    /// Answers to segments without data that fall outside the window are at least this apart.
+    stray_ack_at: Option<Nanos>,
+    peer_mss: u32,
+    peer_scale: Option<u8>,
+    passive: bool,
+}
+
+impl Endpoint {
+    /// A closed endpoint with these algorithms.
+    pub fn new(
+        config: &Config,
+        congestion: Box<dyn CongestionControl>,
+        loss: Box<dyn LossDetection>,
+    ) -> Self {
+        Self {
+            sender: Sender::new(config, congestion, loss),
+            receiver: Receiver::new(config),
+            config: config.clone(),
+            state: State::Closed,
+            error: None,
+            control: None,
+            ts_recent: 0,
+            ts_recent_at: 0,
+            time_wait_at: None,
+            stray_ack_at: None,
+            peer_mss: 536,
+            peer_scale: None,
+            passive: false,
+        }
+    }
+
+    /// A closed endpoint with algorithms from the registries.
+    ///
+    /// # Errors
+    /// If a name is in none of them.
+    pub fn with_names(
+        config: &Config,
+        congestion: &str,
+        loss: &str,
+    ) -> Result<Self, UnknownAlgorithm> {
+        let control = congestion::find(congestion)
+            .ok_or_else(|| UnknownAlgorithm::Congestion(congestion.to_owned()))?;
+        let detection = loss::find(loss).ok_or_else(|| UnknownAlgorithm::Loss(loss.to_owned()))?;
+        Ok(Self::new(config, (control.build)(), (detection.build)()))
+    }
+
+    /// Has `observer` told of everything that happens from now on.
+    pub fn observe(&mut self, observer: Box<dyn Observer>) {
+        self.sender.observer = Some(observer);
+    }
+
+    /// Takes the observer back.
+    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
+        self.sender.observer.take()
+    }
+
+    /// State of the connection.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Why it ended, if not by closing.
+    pub fn error(&self) -> Option<Error> {
+        self.error
+    }
+
+    /// The configuration it was made with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Event counters of both halves.
+    pub fn counters(&self) -> &Counters {
+        &self.sender.counters
+    }
+
+    /// A snapshot of the sender.
+    pub fn info(&self) -> Info {
+        self.sender.info()
+    }
+
+    /// The congestion control.
+    pub fn congestion(&self) -> &dyn CongestionControl {
+        self.sender.cc.as_ref()
+    }
+
+    /// The sender's scoreboard.
+    pub fn board(&self) -> &crate::sender::Board {
+        &self.sender.board
+    }
+
+    /// Appends `bytes` to the stream; returns how many the send buffer took. 0 once closed.
+    pub fn write(&mut self, bytes: u64) -> u64 {
+        if self.sender.fin_queued || self.error.is_some() {
+            return 0;
+        }
+        let held = self.sender.write_end - self.sender.snd_una.max(self.sender.iss + 1);
+        // Room for every connection's lifetime, and none for overflow.
+        let room = self.config.send_buffer.min(1 << 60).saturating_sub(held);
+        let taken = bytes
+            .min(room)
+            .min((1 << 62) - self.sender.write_end.min(1 << 62));
+        self.sender.write_end += taken;
+        taken
+    }
+
+    /// Bytes written and not yet acknowledged.
+    pub fn unacknowledged(&self) -> u64 {
+        self.sender.write_end
+            - self
+                .sender
+                .snd_una
+                .clamp(self.sender.iss + 1, self.sender.write_end)
+    }
+
+    /// Bytes that can be read.
+    pub fn readable(&self) -> u64 {
+        if self.receiver.rcv_nxt == 0 {
+            return 0;
+        }
+        self.receiver.readable()
+    }
+
+    /// Takes up to `bytes` out of the receive buffer; returns how many there were.
+    pub fn read(&mut self, bytes: u64) -> u64 {
+        if self.receiver.rcv_nxt == 0 {
+            return 0;
+        }
+        let (taken, opened) = self.receiver.read(bytes);
+        if opened && self.state.is_synchronized() {
+            self.receiver.ack_now();
+        }
+        taken
+    }
+
+    /// True once the peer has closed its direction and everything before has arrived.
+    pub fn peer_closed(&self) -> bool {
+        self.receiver
+            .fin
+            .is_some_and(|fin| self.receiver.rcv_nxt > fin)
+    }
+
+    /// No more data from here: FIN follows what has been written.
+    pub fn close(&mut self) {
+        match self.state {
+            State::Closed | State::Listen | State::SynSent => {
+                self.state = State::Closed;
+                self.sender.stop();
+            }
+            State::SynReceived | State::Established => {
+                self.sender.fin_queued = true;
+                if self.state == State::Established {
+                    self.state = State::FinWait1;
+                }
+            }
+            State::CloseWait => {
+                self.sender.fin_queued = true;
+                self.state = State::LastAck;
+            }
+            _ => {}
+        }
+    }
+
+    /// [`Endpoint::close`] that waits for the handshake if it is still under way: what has been written is
+    /// sent first (a socket with `SO_LINGER`).
+    pub fn close_after_open(&mut self) {
+        if self.state == State::SynSent {
+            self.sender.fin_queued = true;
+        } else {
+            self.close();
+        }
+    }
+
+    /// Ends the connection with RST.
+    pub fn abort(&mut self) {
+        if self.state.is_synchronized() || self.state == State::SynReceived {
+            self.control = Some(self.reset_segment());
+        }
+        self.fail(Error::Aborted);
+    }
+
+    /// Where the payload of a segment sent by this endpoint lies in its stream, bytes from the beginning.
+    pub fn stream_offset(&self, segment: &Segment) -> u64 {
+        let start = seq::expand(self.sender.snd_nxt, segment.seq);
+        let syn = u64::from(segment.flags.has(crate::Flags::SYN));
+        (start + syn).saturating_sub(self.sender.iss + 1)
+    }
+
+    /// Parts of the peer's stream that the last segment brought for the first time: (from, to) in bytes from
+    /// the beginning. Whoever carries bytes stores these.
+    pub fn accepted(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let first = self.receiver.irs + 1;
+        self.receiver
+            .accepted()
+            .iter()
+            .map(move |&(start, end)| (start - first, end - first))
+    }
+
+    /// When [`Endpoint::on_timer`] next has something to do.
+    pub fn next_timer(&self) -> Option<Nanos> {
+        let mut at = self.sender.next_timer().unwrap_or(Nanos::MAX);
+        at = at.min(self.receiver.next_timer().unwrap_or(Nanos::MAX));
+        at = at.min(self.time_wait_at.unwrap_or(Nanos::MAX));
+        (at != Nanos::MAX).then_some(at)
+    }
+
+    /// Time has come to [`Endpoint::next_timer`] (earlier calls do nothing).
+    pub fn on_timer(&mut self, now: Nanos) {
+        if self.time_wait_at.is_some_and(|at| at <= now) {
+            self.time_wait_at = None;
+            self.state = State::Closed;
+            self.sender.stop();
+        }
+        if matches!(self.state, State::Closed | State::Listen) {
+            return;
+        }
+        self.receiver.on_timer(now, &mut self.sender.counters);
+        if !self.sender.on_timer(now) {
+            self.fail(Error::TimedOut);
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        if self.state != State::Closed {
+            self.error = Some(error);
+        }
+        self.state = State::Closed;
+        self.time_wait_at = None;
+        self.sender.stop();
+        self.receiver.stop();
+    }
+
+    fn enter_time_wait(&mut self, now: Nanos) {
+        self.state = State::TimeWait;
+        self.time_wait_at = Some(now.saturating_add(self.config.time_wait));
+        self.sender.stop();
+    }
+}

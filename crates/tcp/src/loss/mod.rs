@@ -1,0 +1,219 @@
+//! Loss detection: what is taken for lost, when, and how much reordering is tolerated before.
+//!
+//! One algorithm a file, behind [`LossDetection`]; [`REGISTRY`] names them all. The sender tells it of every
+//! acknowledgement, after the scoreboard has taken it in; the algorithm marks segments lost on the
+//! [`Board`] and may ask for fast recovery. It can also govern how much new data goes out while the order of
+//! arrival is in doubt, restore the window when it was reordering, and run a timer of its own. An endpoint
+//! takes any `Box<dyn LossDetection>`, so one made outside this crate needs no entry here.
+
+use std::fmt::Debug;
+
+use crate::Nanos;
+use crate::congestion::Window;
+use crate::counters::Counters;
+use crate::seq::Seq;
+
+pub use crate::sender::{Board, CaState, Delivered, Id, Sent};
+
+mod fixed;
+
+pub use fixed::Static;
+
+/// What an acknowledgement says, beside what it did to the board.
+#[derive(Debug)]
+pub struct AckNews<'a> {
+    /// Segments reported received for the first time, SACKed ones first.
+    pub delivered: &'a [Delivered],
+    /// First unacknowledged sequence number before.
+    pub prior_una: Seq,
+    /// First unacknowledged sequence number after.
+    pub una: Seq,
+    /// One past the highest sequence number known received before (SACK or cumulative).
+    pub prior_fack: Seq,
+    /// `fackets_out` before.
+    pub prior_fackets: u32,
+    /// Segments outstanding before.
+    pub prior_packets: u32,
+    /// Segments SACKed before (without SACK: duplicates counted).
+    pub prior_sacked: u32,
+    /// Bytes outstanding before (RFC 5681 FlightSize).
+    pub prior_flight_bytes: u64,
+    /// The segment carried SACK blocks, DSACK not counted.
+    pub has_sack: bool,
+    /// A duplicate the receiver reported (RFC 2883).
+    pub dsack: Option<(Seq, Seq)>,
+    /// It is a duplicate acknowledgement in the sense of RFC 5681 section 2.
+    pub duplicate: bool,
+    /// Echoed timestamp, if the option is in use.
+    pub tsecr: Option<u32>,
+    /// Round-trip time measured by it, ns.
+    pub rtt: Option<Nanos>,
+}
+
+impl AckNews<'_> {
+    /// True if `snd_una` moved.
+    pub fn advances(&self) -> bool {
+        self.una > self.prior_una
+    }
+}
+
+/// What a loss detection sees of the sender and may change.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Time.
+    pub now: Nanos,
+    /// Segments outstanding; marking them is the algorithm's business.
+    pub board: &'a mut Board,
+    /// The window; to be changed only by algorithms whose specification does.
+    pub window: &'a mut Window,
+    /// Event counters.
+    pub counters: &'a mut Counters,
+    /// State of the sender.
+    pub state: CaState,
+    /// First unacknowledged sequence number.
+    pub snd_una: Seq,
+    /// Next sequence number to be sent for the first time.
+    pub snd_nxt: Seq,
+    /// End of the recovery in progress (RFC 6582 `recover`).
+    pub high_seq: Seq,
+    /// Maximum segment size, bytes.
+    pub mss: u32,
+    /// Initial window, segments.
+    pub initial_window: u32,
+    /// Smoothed round-trip time, ns; 0 before the first measurement.
+    pub srtt: Nanos,
+    /// Smallest round-trip time, ns; 0 before the first measurement.
+    pub min_rtt: Nanos,
+    /// Retransmission timeout, ns.
+    pub rto: Nanos,
+    /// SACK is in use.
+    pub sack: bool,
+    /// Timestamps are in use.
+    pub timestamps: bool,
+    /// Data waits that the peer's window would allow.
+    pub unsent: bool,
+    /// The retransmission timer has expired and F-RTO is deciding.
+    pub frto: bool,
+    /// Where recovery began, if it can still be undone (Linux `undo_marker`).
+    pub undo_marker: Option<Seq>,
+}
+
+impl Context<'_> {
+    /// Bytes outstanding (RFC 5681 FlightSize).
+    pub fn flight_bytes(&self) -> u64 {
+        self.snd_nxt - self.snd_una
+    }
+
+    /// True in fast recovery or after a timeout.
+    pub fn recovering(&self) -> bool {
+        matches!(self.state, CaState::Recovery | CaState::Loss)
+    }
+}
+
+/// What an algorithm wants after an acknowledgement or a timer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Begin fast recovery (ignored while in one).
+    pub recover: bool,
+    /// Keep the window from growing on this acknowledgement.
+    pub hold_window: bool,
+}
+
+/// A transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmission {
+    /// Identity on the board.
+    pub id: Id,
+    /// First sequence number.
+    pub start: Seq,
+    /// One past the last.
+    pub end: Seq,
+    /// Timestamp value it carries.
+    pub tsval: u32,
+    /// Sent before.
+    pub again: bool,
+}
+
+/// An algorithm that decides what is lost.
+pub trait LossDetection: Debug + Send {
+    /// Its name in [`REGISTRY`], scenario files and results.
+    fn name(&self) -> &'static str;
+
+    /// The duplicate-ACK threshold in force, segments, for traces; algorithms without one say how many
+    /// segments their time amounts to, or 0.
+    fn dupthresh(&self) -> u32;
+
+    /// Called once, when the connection is established.
+    fn start(&mut self, _cx: &mut Context<'_>) {}
+
+    /// An acknowledgement, in every state except after a timeout before new data is acknowledged. The board
+    /// has taken it in.
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict;
+
+    /// A segment goes out.
+    fn on_sent(&mut self, _cx: &mut Context<'_>, _sent: &Transmission) {}
+
+    /// May new data go out now? `None` leaves it to the sender: while less is in flight than the window.
+    fn may_send(&self, _cx: &Context<'_>) -> Option<bool> {
+        None
+    }
+
+    /// Segments in flight on which the reduction of a loss found now is based; `None`: those in flight.
+    fn flight_at_loss(&self) -> Option<u32> {
+        None
+    }
+
+    /// Fast recovery has begun.
+    fn on_recovery(&mut self, _cx: &mut Context<'_>) {}
+
+    /// Fast recovery has ended, `undone` if it was needless.
+    fn on_recovery_end(&mut self, _cx: &mut Context<'_>, _undone: bool) {}
+
+    /// A partial acknowledgement of the original transmission: the segment was late, not lost.
+    fn on_partial_undo(&mut self, _cx: &mut Context<'_>, _ack: &AckNews<'_>) {}
+
+    /// The retransmission timer expired; the board is not yet marked.
+    fn on_timeout(&mut self, _cx: &mut Context<'_>) {}
+
+    /// When [`LossDetection::on_timer`] wants to be called.
+    fn next_timer(&self) -> Option<Nanos> {
+        None
+    }
+
+    /// The timer has expired.
+    fn on_timer(&mut self, _cx: &mut Context<'_>) -> Verdict {
+        Verdict::default()
+    }
+
+    /// True if the algorithm also governs the window and replaces fast recovery and the retransmission timer
+    /// (TCP-PR). The congestion control then only sees acknowledgements.
+    fn governs_window(&self) -> bool {
+        false
+    }
+}
+
+/// An algorithm people can ask for by name.
+#[derive(Debug)]
+pub struct Entry {
+    /// Name in scenario files: lower case.
+    pub name: &'static str,
+    /// One line for help texts.
+    pub about: &'static str,
+    /// RFC, draft, paper or kernel version it follows.
+    pub source: &'static str,
+    /// Makes a fresh one.
+    pub build: fn() -> Box<dyn LossDetection>,
+}
+
+/// All algorithms of this crate.
+pub static REGISTRY: &[Entry] = &[Entry {
+    name: "static",
+    about: "a fixed threshold of three duplicates",
+    source: "RFC 6675, RFC 5681",
+    build: || Box::new(Static::new(3)),
+}];
+
+/// The entry called `name`.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    REGISTRY.iter().find(|entry| entry.name == name)
+}

@@ -1,0 +1,63 @@
+//! Watching an endpoint: the observer is passed in and costs a branch when absent.
+
+use crate::Nanos;
+use crate::sender::CaState;
+use crate::seq::Seq;
+
+/// The sender's state after an acknowledgement or a timer. Windows in segments, times in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Time.
+    pub now: Nanos,
+    /// State of the sender.
+    pub state: CaState,
+    /// Congestion window.
+    pub cwnd: u32,
+    /// Slow-start threshold.
+    pub ssthresh: u32,
+    /// Duplicate-ACK threshold of the loss detection.
+    pub dupthresh: u32,
+    /// Segments in flight.
+    pub pipe: u32,
+    /// Segments outstanding.
+    pub unacked: u32,
+    /// Smoothed round-trip time.
+    pub srtt: Nanos,
+    /// Retransmission timeout.
+    pub rto: Nanos,
+    /// First unacknowledged sequence number.
+    pub snd_una: Seq,
+}
+
+/// A segment sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retransmission {
+    /// Time.
+    pub now: Nanos,
+    /// First sequence number.
+    pub start: Seq,
+    /// One past the last.
+    pub end: Seq,
+    /// Since its first transmission: the delay its bytes suffer at least.
+    pub delay: Nanos,
+    /// How often it has been sent now.
+    pub transmissions: u8,
+    /// State in which it is sent.
+    pub state: CaState,
+}
+
+/// Receives what happens at an endpoint. Every method does nothing unless overridden.
+pub trait Observer: std::fmt::Debug + Send {
+    /// After each acknowledgement and each timer.
+    fn state(&mut self, _snapshot: &Snapshot) {}
+    /// A round-trip time was measured.
+    fn rtt(&mut self, _now: Nanos, _sample: Nanos) {}
+    /// A segment is sent again.
+    fn retransmitted(&mut self, _event: &Retransmission) {}
+    /// The sender's state changed.
+    fn ca_state(&mut self, _now: Nanos, _from: CaState, _to: CaState) {}
+    /// A reduction was taken back.
+    fn undo(&mut self, _now: Nanos, _cwnd: u32) {}
+    /// The loss detection saw a reordering of `extent` segments.
+    fn reordering(&mut self, _now: Nanos, _extent: u32) {}
+}

@@ -1,0 +1,172 @@
+//! Named configurations. One line each in [`PROFILES`].
+
+use crate::config::{
+    Config, DelayedAck, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto,
+    RtoStyle, SECOND, SackCompression, Undo,
+};
+
+/// A configuration people can ask for by name.
+#[derive(Debug)]
+pub struct Profile {
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// One line for help texts.
+    pub about: &'static str,
+    /// The loss detection that belongs to it, a name in [`loss::REGISTRY`](crate::loss::REGISTRY).
+    pub loss: &'static str,
+    /// The congestion control that belongs to it.
+    pub congestion: &'static str,
+    /// Makes it.
+    pub build: fn() -> Config,
+}
+
+/// All profiles.
+pub static PROFILES: &[Profile] = &[
+    Profile {
+        name: "linux-6",
+        about: "Linux 4.18 to 6.x defaults: RACK, PRR, TLP, F-RTO, undo",
+        loss: "linux",
+        congestion: "cubic",
+        build: linux_6,
+    },
+    Profile {
+        name: "linux-2.6.24",
+        about: "Linux 2.6.24 defaults: FACK until reordering is seen, cap 127, rate halving",
+        loss: "linux-2.6.24",
+        congestion: "cubic-2008",
+        build: linux_2_6_24,
+    },
+    Profile {
+        name: "ns-3",
+        about: "ns-3 defaults with PRR: fixed threshold, no undo, minimum RTO 1 s",
+        loss: "static",
+        congestion: "cubic",
+        build: ns_3,
+    },
+    Profile {
+        name: "rfc",
+        about: "RFC 5681, 6298, 6675 (6582 without SACK), 3042, and nothing else",
+        loss: "static",
+        congestion: "reno",
+        build: rfc,
+    },
+];
+
+/// The profile called `name`.
+pub fn find(name: &str) -> Option<&'static Profile> {
+    PROFILES.iter().find(|profile| profile.name == name)
+}
+
+/// Linux 6 as installed, its buffers wide enough never to limit.
+pub fn linux_6() -> Config {
+    Config {
+        mss: 1460,
+        isn: 0,
+        initial_window: 10,
+        initial_ssthresh: u32::MAX,
+        cwnd_clamp: u32::MAX,
+        sack: true,
+        dsack: true,
+        timestamps: true,
+        timestamp_tick: MS,
+        paws: true,
+        window_scale: Some(10),
+        receive_buffer: 32 << 20,
+        send_buffer: u64::MAX,
+        read_at_once: true,
+        delayed_ack: DelayedAck::Linux {
+            min: 40 * MS,
+            max: 200 * MS,
+            quick: 16,
+        },
+        sack_compression: Some(SackCompression { delay: MS, max: 44 }),
+        challenge_ack: true,
+        nagle: Nagle::Minshall,
+        tso_segments: 0,
+        rto: Rto {
+            style: RtoStyle::Linux,
+            initial: SECOND,
+            min: 200 * MS,
+            max: 120 * SECOND,
+            granularity: MS,
+            retries: 15,
+            syn_retries: 6,
+        },
+        growth: GrowthUnit::Segments,
+        limited_transmit: LimitedTransmit::Pipe,
+        reduction: Reduction::PrrLinux,
+        forward_retransmit: false,
+        moderate_cwnd: false,
+        frto: true,
+        loss_probe: LossProbe::Linux,
+        undo: Undo {
+            eifel: true,
+            dsack: true,
+            rfc4015: false,
+        },
+        restart_after_idle: true,
+        time_wait: 60 * SECOND,
+    }
+}
+
+/// Linux 2.6.24 as installed: an initial window of three segments (RFC 3390 with an MSS of 1460), growth per
+/// acknowledgement, initial timeout 3 s, no probe of the tail, no compression.
+pub fn linux_2_6_24() -> Config {
+    let modern = linux_6();
+    Config {
+        initial_window: 3,
+        sack_compression: None,
+        challenge_ack: false,
+        rto: Rto {
+            initial: 3 * SECOND,
+            syn_retries: 5,
+            ..modern.rto
+        },
+        growth: GrowthUnit::PerAck,
+        reduction: Reduction::RateHalving,
+        forward_retransmit: true,
+        moderate_cwnd: true,
+        loss_probe: LossProbe::Off,
+        ..modern
+    }
+}
+
+/// ns-3 as it comes: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s.
+pub fn ns_3() -> Config {
+    Config {
+        mss: 536,
+        reduction: Reduction::PrrSlowStart,
+        ..rfc()
+    }
+}
+
+/// The standards track: RFC 9293, 5681, 6298, 6675, 6582, 3042, 2883, 7323, initial window of RFC 6928.
+pub fn rfc() -> Config {
+    let linux = linux_6();
+    Config {
+        delayed_ack: DelayedAck::Rfc {
+            segments: 2,
+            timeout: 200 * MS,
+        },
+        sack_compression: None,
+        nagle: Nagle::Rfc896,
+        rto: Rto {
+            style: RtoStyle::Rfc,
+            initial: SECOND,
+            min: SECOND,
+            max: 60 * SECOND,
+            ..linux.rto
+        },
+        limited_transmit: LimitedTransmit::Rfc3042,
+        reduction: Reduction::Immediate,
+        forward_retransmit: true,
+        frto: false,
+        loss_probe: LossProbe::Off,
+        undo: Undo {
+            eifel: false,
+            dsack: false,
+            rfc4015: false,
+        },
+        ..linux
+    }
+}

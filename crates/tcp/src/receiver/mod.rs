@@ -1,0 +1,318 @@
+//! The receiving half: what has arrived, what is acknowledged, and when.
+//!
+//! - `sack`: which blocks an acknowledgement reports, and in which order.
+//! - `delay`: whether an acknowledgement goes out now or later.
+
+mod delay;
+mod sack;
+
+use crate::Nanos;
+use crate::config::Config;
+use crate::counters::Counters;
+use crate::ranges::RangeSet;
+use crate::segment::SackBlocks;
+use crate::seq::{self, Seq};
+
+use delay::AckDelay;
+use sack::SackList;
+
+/// The receiving half of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Initial sequence number of the peer; its SYN's.
+    pub(crate) irs: Seq,
+    /// Next sequence number expected.
+    pub(crate) rcv_nxt: Seq,
+    /// Next byte the application will read.
+    read_to: Seq,
+    /// Right edge of the window as advertised; never moves back.
+    right_edge: Seq,
+    pub(crate) scale: u8,
+    /// Sequence number of the peer's FIN, once known.
+    pub(crate) fin: Option<Seq>,
+    buffer: u64,
+    read_at_once: bool,
+    out_of_order: RangeSet,
+    sacks: SackList,
+    pub(crate) sack: bool,
+    dsack_enabled: bool,
+    dsack: Option<(Seq, Seq)>,
+    delay: AckDelay,
+    /// `rcv_nxt` in the last acknowledgement sent.
+    pub(crate) last_ack_sent: Seq,
+    mss: u32,
+    accepted: Vec<(Seq, Seq)>,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            irs: 0,
+            rcv_nxt: 0,
+            read_to: 0,
+            right_edge: 0,
+            scale: 0,
+            fin: None,
+            buffer: config.receive_buffer.clamp(1, 1 << 30),
+            read_at_once: config.read_at_once,
+            out_of_order: RangeSet::default(),
+            sacks: SackList::default(),
+            sack: config.sack,
+            dsack_enabled: config.dsack,
+            dsack: None,
+            delay: AckDelay::new(config),
+            last_ack_sent: 0,
+            mss: config.mss,
+            accepted: Vec::new(),
+        }
+    }
+
+    /// The peer's SYN.
+    pub(crate) fn start(&mut self, isn: u32) {
+        self.irs = seq::first(isn);
+        self.rcv_nxt = self.irs + 1;
+        self.read_to = self.rcv_nxt;
+        self.last_ack_sent = self.rcv_nxt;
+        self.right_edge = self.rcv_nxt;
+    }
+
+    /// Options in force: window shift, SACK, and the payload of a full segment.
+    pub(crate) fn establish(&mut self, scale: u8, sack: bool, mss: u32) {
+        self.scale = scale;
+        self.sack = sack;
+        self.mss = mss.max(1);
+    }
+
+    /// Bytes the application has not read.
+    pub(crate) fn readable(&self) -> u64 {
+        let fin = u64::from(self.fin.is_some_and(|fin| self.rcv_nxt > fin));
+        self.rcv_nxt - self.read_to - fin
+    }
+
+    /// Takes up to `bytes` out of the buffer. True if the window opened enough to tell the peer.
+    pub(crate) fn read(&mut self, bytes: u64) -> (u64, bool) {
+        let taken = bytes.min(self.readable());
+        self.read_to += taken;
+        let step = u64::from(self.mss).saturating_mul(2).min(self.buffer / 2);
+        let gain = self.wanted_edge().saturating_sub(self.right_edge);
+        (taken, taken > 0 && gain >= step.max(1))
+    }
+
+    fn wanted_edge(&self) -> Seq {
+        let held = if self.read_at_once {
+            0
+        } else {
+            self.readable()
+        };
+        self.rcv_nxt + self.buffer.saturating_sub(held)
+    }
+
+    /// The window field: whatever is free, but the right edge never moves back, and moves on only by a full
+    /// segment or half the buffer (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn advertise(&mut self, scaled: bool) -> u16 {
+        let wanted = self.wanted_edge();
+        let step = u64::from(self.mss).min(self.buffer / 2).max(1);
+        let scale = if scaled { self.scale } else { 0 };
+        let unit = 1u64 << scale;
+        let old = self.right_edge.saturating_sub(self.rcv_nxt);
+        let field = if wanted >= self.right_edge + step {
+            (wanted - self.rcv_nxt) >> scale
+        } else {
+            // Rounding down would take back what was offered.
+            old.div_ceil(unit)
+        };
+        let field = field.min(u64::from(u16::MAX));
+        self.right_edge = self.right_edge.max(self.rcv_nxt + (field << scale));
+        field as u16
+    }
+
+    /// RFC 9293 section 3.10.7.4, first step: does any of the segment lie in the window?
+    pub(crate) fn acceptable(&self, start: Seq, end: Seq) -> bool {
+        end >= self.last_ack_sent.min(self.rcv_nxt) && start <= self.right_edge
+    }
+
+    /// Right edge of the window.
+    pub(crate) fn window_end(&self) -> Seq {
+        self.right_edge.max(self.rcv_nxt)
+    }
+
+    /// Parts of the stream the last segment brought, in 64-bit sequence numbers.
+    pub(crate) fn accepted(&self) -> &[(Seq, Seq)] {
+        &self.accepted
+    }
+
+    pub(crate) fn clear_accepted(&mut self) {
+        self.accepted.clear();
+    }
+
+    /// A segment with payload. Returns true if anything of it was new.
+    pub(crate) fn on_data(
+        &mut self,
+        now: Nanos,
+        start: Seq,
+        end: Seq,
+        rtt: Nanos,
+        counters: &mut Counters,
+    ) -> bool {
+        counters.data_segs_in += 1;
+        self.delay.data_arrives(now, rtt);
+        if end <= self.rcv_nxt {
+            counters.duplicate_segs_in += 1;
+            self.report_old(start, end, counters);
+            return false;
+        }
+        // Beyond the window nothing is kept.
+        let limit = self.window_end().max(self.rcv_nxt);
+        let end = end.min(limit);
+        if start >= end {
+            self.delay.now();
+            return false;
+        }
+        if start <= self.rcv_nxt {
+            self.in_order(now, start, end, rtt, counters);
+            true
+        } else {
+            self.above(now, start, end, rtt, counters)
+        }
+    }
+
+    /// Only what is known already: acknowledge at once, with a DSACK.
+    fn report_old(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
+        self.delay.trouble();
+        if self.sack && self.dsack_enabled {
+            counters.tcp_dsack_old_sent += 1;
+            self.dsack = Some((start, end));
+        }
+    }
+
+    fn in_order(&mut self, now: Nanos, start: Seq, end: Seq, rtt: Nanos, counters: &mut Counters) {
+        if start < self.rcv_nxt {
+            // The front part has been here before.
+            self.overlap(start, self.rcv_nxt, counters);
+        }
+        let old = self.rcv_nxt;
+        let filled = !self.out_of_order.is_empty();
+        if filled {
+            self.fill(old, end, counters);
+        } else {
+            self.accepted.push((old, end));
+            self.rcv_nxt = end;
+        }
+        counters.bytes_received += self.rcv_nxt - old;
+        if self.read_at_once {
+            self.read_to = self.rcv_nxt;
+        }
+        if filled {
+            self.delay.gap_filled(self.out_of_order.is_empty());
+        }
+        let waiting = self.rcv_nxt - self.last_ack_sent;
+        self.delay.in_order(now, waiting, self.mss, rtt);
+    }
+
+    /// Data joins what waits out of order.
+    fn fill(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
+        let known = self.accepted.len();
+        let merged = self.out_of_order.insert(start, end, &mut self.accepted);
+        let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
+        if fresh < end - start {
+            let first = self.accepted.get(known).map_or(start, |gap| gap.1);
+            self.overlap(first.min(end), end, counters);
+        }
+        self.rcv_nxt = merged.1;
+        self.out_of_order.remove_below(self.rcv_nxt);
+        self.sacks.advance(self.rcv_nxt);
+    }
+
+    fn overlap(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
+        if self.sack && self.dsack_enabled && start < end {
+            counters.tcp_dsack_ofo_sent += 1;
+            self.dsack = Some((start, end));
+        }
+    }
+
+    /// A gap lies before: keep it, and acknowledge (RFC 5681 section 4.2: immediately).
+    fn above(
+        &mut self,
+        now: Nanos,
+        start: Seq,
+        end: Seq,
+        rtt: Nanos,
+        counters: &mut Counters,
+    ) -> bool {
+        counters.out_of_order_segs_in += 1;
+        let known = self.accepted.len();
+        let merged = self.out_of_order.insert(start, end, &mut self.accepted);
+        let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
+        self.sacks.report(merged);
+        if fresh == 0 {
+            counters.duplicate_segs_in += 1;
+            self.delay.trouble();
+        } else {
+            counters.tcp_ofo_queue += 1;
+            self.delay.out_of_order(now, rtt, self.sack, self.rcv_nxt);
+        }
+        if fresh < end - start {
+            self.overlap(start, end, counters);
+        }
+        fresh > 0
+    }
+
+    /// The peer's FIN has been received in order.
+    pub(crate) fn take_fin(&mut self) -> bool {
+        let Some(fin) = self.fin else {
+            return false;
+        };
+        if self.rcv_nxt != fin {
+            return false;
+        }
+        self.rcv_nxt = fin + 1;
+        if self.read_at_once {
+            self.read_to = fin;
+        }
+        self.delay.now();
+        true
+    }
+
+    /// The connection is over: nothing more is acknowledged.
+    pub(crate) fn stop(&mut self) {
+        self.delay.stop();
+    }
+
+    /// Asks for an acknowledgement as soon as possible.
+    pub(crate) fn ack_now(&mut self) {
+        self.delay.now();
+    }
+
+    pub(crate) fn ack_due(&self) -> bool {
+        self.delay.due
+    }
+
+    pub(crate) fn next_timer(&self) -> Option<Nanos> {
+        self.delay.next_timer()
+    }
+
+    pub(crate) fn on_timer(&mut self, now: Nanos, counters: &mut Counters) {
+        self.delay.on_timer(now, counters);
+    }
+
+    /// The SACK option of the acknowledgement being sent: at most `room` blocks, a duplicate first
+    /// (RFC 2883 section 4). The duplicate is reported once.
+    pub(crate) fn sack_option(&mut self, room: usize) -> SackBlocks {
+        if self.dsack.is_none() && self.sacks.is_empty() {
+            return SackBlocks::EMPTY;
+        }
+        let duplicate = self.dsack.take();
+        duplicate
+            .into_iter()
+            .chain(self.sacks.iter())
+            .take(room)
+            .map(|(start, end)| (start as u32, end as u32))
+            .collect()
+    }
+
+    /// An acknowledgement goes out.
+    pub(crate) fn acknowledged(&mut self, counters: &mut Counters) {
+        self.last_ack_sent = self.rcv_nxt;
+        self.delay.sent(counters);
+    }
+}

@@ -1,0 +1,261 @@
+//! One TCP segment: a header with its options, and how many bytes it carries.
+
+use std::fmt;
+
+/// Control bits (RFC 9293 section 3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No more data from the sender.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement number is valid.
+    pub const ACK: Self = Self(0x10);
+    /// Urgent pointer is valid; the endpoint ignores it.
+    pub const URG: Self = Self(0x20);
+    /// Explicit congestion notification echo; the endpoint ignores it.
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced; the endpoint ignores it.
+    pub const CWR: Self = Self(0x80);
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// True if every bit of `other` is set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets together.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The byte of the header.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// From the byte of the header.
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+}
+
+impl fmt::Debug for Flags {
+    /// As packetdrill writes them: `S`, `F`, `R`, `P`, `.` for ACK.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [(Flags, &str); 8] = [
+            (Flags::FIN, "F"),
+            (Flags::SYN, "S"),
+            (Flags::RST, "R"),
+            (Flags::PSH, "P"),
+            (Flags::URG, "U"),
+            (Flags::ECE, "E"),
+            (Flags::CWR, "W"),
+            (Flags::ACK, "."),
+        ];
+        for (flag, name) in NAMES {
+            if self.has(flag) {
+                f.write_str(name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The timestamps option (RFC 7323 section 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Timestamps {
+    /// The sender's clock, in its ticks.
+    pub val: u32,
+    /// Echo of the other side's clock.
+    pub ecr: u32,
+}
+
+/// The SACK option: up to four blocks, each from its first sequence number to the one after its last
+/// (RFC 2018 section 3).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct SackBlocks {
+    count: u8,
+    blocks: [(u32, u32); 4],
+}
+
+impl SackBlocks {
+    /// No block.
+    pub const EMPTY: Self = Self {
+        count: 0,
+        blocks: [(0, 0); 4],
+    };
+
+    /// Adds a block; false if there is no room.
+    pub fn push(&mut self, start: u32, end: u32) -> bool {
+        let Some(slot) = self.blocks.get_mut(usize::from(self.count)) else {
+            return false;
+        };
+        *slot = (start, end);
+        self.count += 1;
+        true
+    }
+
+    /// The blocks, in the order of the option.
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+
+    /// True without blocks.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+impl FromIterator<(u32, u32)> for SackBlocks {
+    /// The first four blocks; further ones are dropped.
+    fn from_iter<I: IntoIterator<Item = (u32, u32)>>(blocks: I) -> Self {
+        let mut list = Self::EMPTY;
+        for (start, end) in blocks.into_iter().take(4) {
+            list.push(start, end);
+        }
+        list
+    }
+}
+
+/// A segment as it travels. Payload is counted, not carried; who carries bytes asks the endpoints where they
+/// belong ([`Endpoint::stream_offset`](crate::Endpoint::stream_offset),
+/// [`Endpoint::accepted`](crate::Endpoint::accepted)).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Segment {
+    /// Sequence number of the first byte (of SYN, if set).
+    pub seq: u32,
+    /// Acknowledgement number; meaningful with [`Flags::ACK`].
+    pub ack: u32,
+    /// Payload, bytes.
+    pub payload: u32,
+    /// The window field as it travels: not yet scaled.
+    pub window: u16,
+    /// Control bits.
+    pub flags: Flags,
+    /// Option window scale, a shift; only on SYN.
+    pub window_scale: Option<u8>,
+    /// Option maximum segment size, bytes; only on SYN.
+    pub mss: Option<u16>,
+    /// Option SACK-permitted; only on SYN.
+    pub sack_permitted: bool,
+    /// Option timestamps.
+    pub timestamps: Option<Timestamps>,
+    /// Option SACK.
+    pub sack: SackBlocks,
+}
+
+impl Segment {
+    /// Sequence space it occupies: payload, SYN and FIN (RFC 9293: SEG.LEN).
+    pub fn sequence_length(&self) -> u32 {
+        self.payload
+            .saturating_add(u32::from(self.flags.has(Flags::SYN)))
+            .saturating_add(u32::from(self.flags.has(Flags::FIN)))
+    }
+
+    /// Bytes of TCP options, padded to words of 4 bytes as stacks lay them out.
+    pub fn option_bytes(&self) -> u32 {
+        let mut bytes = 0;
+        if self.mss.is_some() {
+            bytes += 4;
+        }
+        if self.window_scale.is_some() {
+            bytes += 4;
+        }
+        if self.timestamps.is_some() {
+            bytes += 12;
+        } else if self.sack_permitted {
+            bytes += 4;
+        }
+        // With timestamps the two bytes of SACK-permitted fill the padding.
+        let blocks = self.sack.as_slice().len() as u32;
+        if blocks > 0 {
+            bytes += 4 + 8 * blocks;
+        }
+        bytes
+    }
+
+    /// Bytes on the wire from the IPv4 header on: 20 of IP, 20 of TCP, options, payload.
+    pub fn ip_bytes(&self) -> u32 {
+        self.payload
+            .saturating_add(40)
+            .saturating_add(self.option_bytes())
+    }
+}
+
+impl fmt::Debug for Segment {
+    /// Much as packetdrill writes it: `. 1:1001(1000) ack 1 win 100 <sack ...>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.seq.wrapping_add(self.sequence_length());
+        write!(f, "{:?} {}:{end}({})", self.flags, self.seq, self.payload)?;
+        if self.flags.has(Flags::ACK) {
+            write!(f, " ack {}", self.ack)?;
+        }
+        write!(f, " win {}", self.window)?;
+        if let Some(mss) = self.mss {
+            write!(f, " mss {mss}")?;
+        }
+        if let Some(scale) = self.window_scale {
+            write!(f, " wscale {scale}")?;
+        }
+        if self.sack_permitted {
+            write!(f, " sackOK")?;
+        }
+        if let Some(ts) = self.timestamps {
+            write!(f, " TS val {} ecr {}", ts.val, ts.ecr)?;
+        }
+        for (start, end) in self.sack.as_slice() {
+            write!(f, " sack {start}:{end}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_small() {
+        assert!(size_of::<Segment>() <= 96, "{}", size_of::<Segment>());
+    }
+
+    #[test]
+    fn it_reads_like_a_trace() {
+        let segment = Segment {
+            seq: 1,
+            ack: 7,
+            payload: 1000,
+            window: 10,
+            flags: Flags::ACK.with(Flags::PSH),
+            sack: [(9, 12)].into_iter().collect(),
+            ..Segment::default()
+        };
+        assert_eq!(
+            format!("{segment:?}"),
+            "P. 1:1001(1000) ack 7 win 10 sack 9:12"
+        );
+        assert_eq!(segment.ip_bytes(), 1052);
+    }
+
+    #[test]
+    fn a_fifth_block_finds_no_room() {
+        let mut blocks: SackBlocks = (0..4).map(|i| (i, i + 1)).collect();
+        assert!(!blocks.push(9, 10));
+        assert_eq!(blocks.as_slice().len(), 4);
+    }
+}

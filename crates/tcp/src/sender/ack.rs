@@ -1,0 +1,333 @@
+//! An acknowledgement, taken in: SACK blocks and DSACK, cumulative progress, round-trip time; then on to the
+//! states of recovery and to the window.
+
+use super::{CaState, Sender};
+use crate::Nanos;
+use crate::config::GrowthUnit;
+use crate::congestion::{AckEvent, Event};
+use crate::loss::AckNews;
+use crate::segment::SackBlocks;
+use crate::seq::{self, Seq};
+
+/// What matters to the sender of a segment with ACK that has been found acceptable.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AckSegment {
+    /// Acknowledgement number, not beyond `snd_nxt`.
+    pub(crate) ack: Seq,
+    /// Sequence number, for window updates.
+    pub(crate) seq: Seq,
+    /// Window, bytes, scaled.
+    pub(crate) window: u64,
+    /// SACK option.
+    pub(crate) sack: SackBlocks,
+    /// Echoed timestamp, if the option is in use and the echo is set.
+    pub(crate) tsecr: Option<u32>,
+    /// It carries payload, SYN or FIN, and so cannot be a duplicate acknowledgement.
+    pub(crate) carries: bool,
+}
+
+/// What was true before the acknowledgement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    pub(super) una: Seq,
+    pub(super) fack: Seq,
+    pub(super) fackets: u32,
+    pub(super) packets: u32,
+    pub(super) sacked: u32,
+    pub(super) in_flight: u32,
+    pub(super) lost: u32,
+}
+
+/// What the SACK option said.
+#[derive(Debug, Clone, Copy, Default)]
+struct SackNews {
+    dsack: Option<(Seq, Seq)>,
+    has_sack: bool,
+}
+
+impl Sender {
+    /// Takes in an acknowledgement.
+    pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
+        let before = self.before();
+        let window_changed = self.update_window(segment);
+        let mut delivered = std::mem::take(&mut self.delivered);
+        delivered.clear();
+        let sack = self.take_sack(segment, &before, &mut delivered);
+        let sacked_now = delivered.len() as u32;
+        if segment.ack > self.snd_una {
+            self.advance(segment.ack, &mut delivered);
+        }
+        let rtt = self.measure(now, segment, &delivered);
+        let advanced = self.snd_una > before.una;
+        let duplicate = !advanced
+            && !segment.carries
+            && !window_changed
+            && segment.ack == before.una
+            && before.packets > 0;
+        self.counters.dup_acks_in += u64::from(duplicate);
+        if before.una == self.iss {
+            // The handshake says nothing about congestion.
+            self.delivered = delivered;
+            self.rearm(now);
+            return;
+        }
+        let news = AckNews {
+            delivered: &delivered,
+            prior_una: before.una,
+            una: self.snd_una,
+            prior_fack: before.fack,
+            prior_fackets: before.fackets,
+            prior_packets: before.packets,
+            prior_sacked: before.sacked,
+            prior_flight_bytes: self.snd_nxt - before.una,
+            has_sack: sack.has_sack,
+            dsack: sack.dsack,
+            duplicate,
+            tsecr: segment.tsecr,
+            rtt: rtt.control,
+        };
+        self.hold_retransmit = false;
+        let acked = self.process(now, &news, &before);
+        self.process_loss_probe(now, &news, sacked_now);
+        self.control(now, &news, &before, acked, rtt.control);
+        self.delivered = delivered;
+        if advanced || sacked_now > 0 || self.timer.is_none() {
+            self.rearm(now);
+        }
+        self.observe(now);
+    }
+
+    fn before(&self) -> Before {
+        Before {
+            una: self.snd_una,
+            fack: self
+                .board
+                .highest_sack_end()
+                .unwrap_or(self.snd_una)
+                .max(self.snd_una),
+            fackets: self.board.fackets_out(),
+            packets: self.board.packets_out(),
+            sacked: self.board.sacked_out(),
+            in_flight: self.board.in_flight(),
+            lost: self.board.lost_out(),
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4: a segment that is newer, or acknowledges more, brings the window. True if
+    /// it differs from the one before.
+    fn update_window(&mut self, segment: &AckSegment) -> bool {
+        let newer = segment.ack > self.snd_una
+            || segment.seq > self.wl1
+            || (segment.seq == self.wl1 && segment.window > self.snd_wnd);
+        if !newer {
+            return false;
+        }
+        self.wl1 = segment.seq;
+        let changed = self.snd_wnd != segment.window;
+        self.snd_wnd = segment.window;
+        self.max_wnd = self.max_wnd.max(segment.window);
+        if changed {
+            self.persist_backoff = 0;
+        }
+        changed
+    }
+
+    fn take_sack(
+        &mut self,
+        segment: &AckSegment,
+        before: &Before,
+        delivered: &mut Vec<super::Delivered>,
+    ) -> SackNews {
+        let mut news = SackNews::default();
+        if !self.sack || segment.sack.is_empty() {
+            return news;
+        }
+        let blocks = segment.sack.as_slice();
+        self.counters.sack_blocks_rcvd += blocks.len() as u64;
+        let mut expanded = [(0, 0); 4];
+        for (slot, block) in expanded.iter_mut().zip(blocks) {
+            *slot = (
+                seq::expand(self.snd_una, block.0),
+                seq::expand(self.snd_una, block.1),
+            );
+        }
+        let expanded = &expanded[..blocks.len()];
+        let duplicate = self.find_dsack(segment.ack, expanded);
+        if let Some(block) = duplicate {
+            news.dsack = self.take_dsack(block, before);
+        }
+        for &(start, end) in &expanded[usize::from(duplicate.is_some())..] {
+            // A block beyond what was sent is a lie, or a leftover of something else.
+            if start < end && end <= self.snd_nxt && end > self.snd_una {
+                news.has_sack = true;
+                self.board.sack(start.max(self.snd_una), end, delivered);
+            }
+        }
+        news
+    }
+
+    /// RFC 2883 section 4: the first block lies below the acknowledgement, or within the second.
+    fn find_dsack(&mut self, ack: Seq, blocks: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
+        let first = *blocks.first()?;
+        if first.0 >= first.1 || first.1 > self.snd_nxt || first.0 <= self.iss {
+            return None;
+        }
+        if first.0 < ack {
+            self.counters.tcp_dsack_recv += 1;
+            return Some(first);
+        }
+        let second = *blocks.get(1)?;
+        if second.0 <= first.0 && first.1 <= second.1 {
+            self.counters.tcp_dsack_ofo_recv += 1;
+            return Some(first);
+        }
+        None
+    }
+
+    /// Counts the duplicate against the retransmissions of the present recovery. One that reports more than
+    /// was ever sent again cannot be the answer to a retransmission.
+    fn take_dsack(&mut self, block: (Seq, Seq), before: &Before) -> Option<(Seq, Seq)> {
+        let segments = (block.1 - block.0).div_ceil(u64::from(self.mss));
+        self.dsack_segments += segments;
+        if block.1 - block.0 > self.max_wnd || self.dsack_segments > self.counters.retrans_segs {
+            self.counters.tcp_dsack_ignored_dubious += 1;
+            self.dsack_segments = self.dsack_segments.min(self.counters.retrans_segs);
+            self.undo.network_duplicate = true;
+            return None;
+        }
+        self.undo_on_dsack(block, segments as u32, before.una);
+        Some(block)
+    }
+
+    fn advance(&mut self, ack: Seq, delivered: &mut Vec<super::Delivered>) {
+        let syn = u64::from(self.snd_una == self.iss);
+        let fin = u64::from(self.fin_queued && ack > self.write_end);
+        self.counters.bytes_acked += (ack - self.snd_una).saturating_sub(syn + fin);
+        self.board.acknowledge(ack, delivered);
+        self.snd_una = ack;
+        self.expiries = 0;
+        self.persist_backoff = 0;
+    }
+
+    /// Feeds the acknowledgement to congestion control: growing outside reductions, coming down within.
+    fn control(
+        &mut self,
+        now: Nanos,
+        news: &AckNews<'_>,
+        before: &Before,
+        acked: Processed,
+        rtt: Option<Nanos>,
+    ) {
+        if acked.segments == 0 && !self.in_reduction() {
+            if news.duplicate {
+                self.tell(now, Event::DupAck);
+            }
+            return;
+        }
+        let mut event = AckEvent {
+            now,
+            acked: acked.segments,
+            in_flight: before.in_flight,
+            acked_bytes: self.snd_una - before.una,
+            cwnd_limited: self.is_cwnd_limited(),
+            dubious: self.state != CaState::Open,
+            rtt,
+            srtt: self.rtt.srtt,
+            min_rtt: self.rtt.min_rtt,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            mss: self.mss,
+        };
+        if acked.segments > 0 {
+            self.cc.measure(&self.window, &event);
+        } else {
+            self.tell(now, Event::DupAck);
+        }
+        if self.in_reduction() {
+            self.reduce(news, before, acked.segments);
+        } else if acked.grow && self.may_grow(news) && event.cwnd_limited && !self.governed() {
+            if self.config.growth == GrowthUnit::PerAck {
+                event.acked = 1;
+            }
+            self.cc.grow(&mut self.window, &event);
+        }
+        if self.config.moderate_cwnd && self.state == CaState::Disorder {
+            self.moderate();
+        }
+    }
+
+    /// Linux `tcp_may_raise_cwnd`: with reordering known, any delivery counts as progress; otherwise the
+    /// cumulative acknowledgement has to move.
+    fn may_grow(&self, news: &AckNews<'_>) -> bool {
+        news.advances() || self.dupthresh() > 3
+    }
+
+    /// Round-trip times from the segments just acknowledged; only those sent once are unambiguous
+    /// (Karn's rule, RFC 6298 section 3). Timestamps help out where all were sent again.
+    fn measure(
+        &mut self,
+        now: Nanos,
+        segment: &AckSegment,
+        delivered: &[super::Delivered],
+    ) -> Rtts {
+        let mut first = None;
+        let mut last = None;
+        let mut first_sacked = None;
+        let mut retransmitted = false;
+        let mut cumulative = false;
+        for item in delivered {
+            let sent = item.record.sent_at;
+            match (item.record.ever_retransmitted(), item.by_sack) {
+                (false, false) => {
+                    first = first.or(Some(sent));
+                    last = Some(sent);
+                    cumulative = true;
+                }
+                (false, true) => first_sacked = first_sacked.or(Some(sent)),
+                (true, by_sack) => {
+                    retransmitted |= !by_sack;
+                    cumulative |= !by_sack;
+                }
+            }
+        }
+        let age = |sent: Option<Nanos>| sent.map(|sent| now.saturating_sub(sent));
+        let whole = if retransmitted { None } else { age(first) };
+        let mut sample = whole.or(age(first_sacked));
+        if sample.is_none() && cumulative {
+            sample = segment.tsecr.and_then(|ecr| self.timestamp_rtt(now, ecr));
+        }
+        if let Some(rtt) = sample {
+            let fresh = whole.is_some() && self.state != CaState::Loss;
+            if !fresh || !self.adapt_timer(rtt) {
+                self.rtt.sample(now, rtt, self.snd_una, self.snd_nxt);
+            }
+            if let Some(observer) = &mut self.observer {
+                observer.rtt(now, rtt);
+            }
+        }
+        let control = if retransmitted { None } else { age(last) };
+        Rtts {
+            control: control.or(age(first_sacked)),
+        }
+    }
+
+    fn timestamp_rtt(&self, now: Nanos, ecr: u32) -> Option<Nanos> {
+        let ticks = self.tsval(now).wrapping_sub(ecr);
+        // A timestamp from the future, or older than any round trip, was not ours.
+        (ticks < 1 << 24).then(|| u64::from(ticks).max(1) * self.config.timestamp_tick)
+    }
+}
+
+/// Round-trip times of one acknowledgement.
+struct Rtts {
+    control: Option<Nanos>,
+}
+
+/// What processing an acknowledgement leaves to congestion control.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Processed {
+    /// Segments newly delivered.
+    pub(super) segments: u32,
+    /// The window may grow.
+    pub(super) grow: bool,
+}

@@ -1,0 +1,503 @@
+//! The scoreboard: every segment outstanding, what became of it, and counts that never need a scan.
+//!
+//! Records have identities that only grow; `id - base` is the place in the queue, so that a hint survives
+//! cumulative acknowledgements without being moved. Three cursors make each question cheap: where marking by
+//! threshold has got to, where the next lost segment may be, and which original transmission is the oldest one
+//! unanswered. A SACK block costs what is new in it, not what it spans.
+
+use std::collections::VecDeque;
+
+use crate::Nanos;
+use crate::ranges::RangeSet;
+use crate::seq::Seq;
+
+/// Identity of a segment outstanding; consecutive in sequence order.
+pub type Id = u64;
+
+/// One segment outstanding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// First sequence number.
+    pub start: Seq,
+    /// One past the last; counts SYN and FIN.
+    pub end: Seq,
+    /// Last transmission.
+    pub sent_at: Nanos,
+    /// First transmission.
+    pub first_sent_at: Nanos,
+    /// Congestion window when it was last sent.
+    pub cwnd: u32,
+    /// Timestamp value of the last transmission.
+    pub tsval: u32,
+    /// Transmissions so far.
+    pub transmissions: u8,
+    /// Reported received by SACK.
+    pub sacked: bool,
+    /// Taken for lost.
+    pub lost: bool,
+    /// A retransmission is outstanding.
+    pub retrans: bool,
+    /// It begins with SYN.
+    pub syn: bool,
+    /// It ends with FIN.
+    pub fin: bool,
+}
+
+impl Sent {
+    /// Sent more than once.
+    pub fn ever_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// Payload, bytes.
+    pub fn payload(&self) -> u32 {
+        (self.end - self.start) as u32 - u32::from(self.syn) - u32::from(self.fin)
+    }
+}
+
+/// A segment an acknowledgement has just reported received for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivered {
+    /// Its place in the queue before the acknowledgement, 0 for the oldest.
+    pub index: u32,
+    /// By a SACK block rather than cumulatively.
+    pub by_sack: bool,
+    /// The record as it was before.
+    pub record: Sent,
+}
+
+/// Segments outstanding in sequence order.
+#[derive(Debug, Default)]
+pub struct Board {
+    records: VecDeque<Sent>,
+    base: Id,
+    sacked: RangeSet,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    /// Identity after the highest segment ever SACKed.
+    highest_sacked: Id,
+    /// Retransmissions in order of time; entries may be stale.
+    retransmissions: VecDeque<(Id, Nanos)>,
+    /// No segment below is lost without a retransmission outstanding.
+    lost_hint: Id,
+    /// No segment below is a candidate of forward retransmission.
+    forward_hint: Id,
+    /// Below, threshold marking is done; `mark_sacked` of them are SACKed.
+    mark_hint: Id,
+    mark_sacked: u32,
+    /// No segment below waits for marking by place.
+    first_hint: Id,
+    /// No segment below is an original transmission still waiting for an answer.
+    oldest_hint: Id,
+    fresh: Vec<(Seq, Seq)>,
+}
+
+impl Board {
+    /// Segments outstanding (Linux `packets_out`).
+    pub fn packets_out(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    /// Of those, reported received. Without SACK the sender counts duplicate acknowledgements here.
+    pub fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    /// Of those, taken for lost (whether or not sent again).
+    pub fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    /// Retransmissions outstanding.
+    pub fn retrans_out(&self) -> u32 {
+        self.retrans_out
+    }
+
+    /// Segments in the network, as far as is known: RFC 6675's pipe in segments.
+    pub fn in_flight(&self) -> u32 {
+        (self.packets_out() + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    /// Segments from the oldest outstanding to the highest SACKed one, holes included (Linux `fackets_out`).
+    pub fn fackets_out(&self) -> u32 {
+        self.highest_sacked.saturating_sub(self.base) as u32
+    }
+
+    /// One past the highest SACKed sequence number; `None` while nothing is SACKed.
+    pub fn highest_sack_end(&self) -> Option<Seq> {
+        let last = self.highest_sacked.checked_sub(1)?;
+        self.get(last).filter(|r| r.sacked).map(|record| record.end)
+    }
+
+    /// True if nothing is outstanding.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The oldest segment outstanding.
+    pub fn front(&self) -> Option<&Sent> {
+        self.records.front()
+    }
+
+    /// The newest segment outstanding.
+    pub fn back(&self) -> Option<&Sent> {
+        self.records.back()
+    }
+
+    /// Identity of the oldest segment outstanding, or of the next one sent.
+    pub fn front_id(&self) -> Id {
+        self.base
+    }
+
+    /// Identity the next new segment will get.
+    pub fn next_id(&self) -> Id {
+        self.base + self.records.len() as u64
+    }
+
+    /// The segment with this identity, if it is outstanding.
+    pub fn get(&self, id: Id) -> Option<&Sent> {
+        self.records.get(id.checked_sub(self.base)? as usize)
+    }
+
+    /// All segments outstanding, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Sent> + '_ {
+        self.records.iter()
+    }
+
+    /// Place in the queue of the segment that holds `seq`; segments of equal size are found by division.
+    pub fn index_of(&self, seq: Seq) -> Option<usize> {
+        let front = self.records.front()?;
+        let distance = seq.checked_sub(front.start)?;
+        let guess = (distance / (front.end - front.start).max(1)) as usize;
+        if let Some(record) = self.records.get(guess)
+            && record.start <= seq
+            && seq < record.end
+        {
+            return Some(guess);
+        }
+        let at = self.records.partition_point(|record| record.end <= seq);
+        (at < self.records.len()).then_some(at)
+    }
+
+    pub(crate) fn push(&mut self, record: Sent) {
+        self.records.push_back(record);
+    }
+
+    /// The segment leaves only now.
+    pub(crate) fn set_sent(&mut self, id: Id, now: Nanos) {
+        let Some(at) = id.checked_sub(self.base) else {
+            return;
+        };
+        if let Some(record) = self.records.get_mut(at as usize) {
+            record.sent_at = now;
+            record.first_sent_at = now;
+        }
+    }
+
+    /// Removes everything below `una` and reports what had not been SACKed.
+    pub(crate) fn acknowledge(&mut self, una: Seq, delivered: &mut Vec<Delivered>) {
+        let first = self.base;
+        while let Some(record) = self.records.front().copied() {
+            if record.end > una {
+                break;
+            }
+            self.records.pop_front();
+            self.retire(&record);
+            if !record.sacked {
+                delivered.push(Delivered {
+                    index: (self.base - first) as u32,
+                    by_sack: false,
+                    record,
+                });
+            }
+            self.base += 1;
+        }
+        if let Some(front) = self.records.front_mut()
+            && front.start < una
+        {
+            front.start = una;
+            front.syn = false;
+        }
+        if self.base != first {
+            self.forget_below(una);
+        }
+    }
+
+    /// Takes a segment that leaves the queue out of the counts.
+    fn retire(&mut self, record: &Sent) {
+        self.sacked_out -= u32::from(record.sacked);
+        self.lost_out -= u32::from(record.lost);
+        self.retrans_out -= u32::from(record.retrans);
+        if self.base < self.mark_hint {
+            self.mark_sacked -= u32::from(record.sacked);
+        }
+    }
+
+    fn forget_below(&mut self, una: Seq) {
+        if !self.sacked.is_empty() {
+            self.sacked.remove_below(una);
+        }
+        if self.mark_hint < self.base {
+            self.mark_hint = self.base;
+        }
+        while let Some(&(id, _)) = self.retransmissions.front() {
+            if id >= self.base {
+                break;
+            }
+            self.retransmissions.pop_front();
+        }
+    }
+
+    /// Takes in a SACK block and reports the segments it covers for the first time. A segment counts once all
+    /// of it is covered.
+    pub(crate) fn sack(&mut self, start: Seq, end: Seq, delivered: &mut Vec<Delivered>) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.clear();
+        let whole = self.sacked.insert(start, end, &mut fresh);
+        for &(low, high) in &fresh {
+            self.sack_records(low, high, whole, delivered);
+        }
+        self.fresh = fresh;
+    }
+
+    fn sack_records(
+        &mut self,
+        low: Seq,
+        high: Seq,
+        whole: (Seq, Seq),
+        delivered: &mut Vec<Delivered>,
+    ) {
+        let Some(mut at) = self.index_of(low) else {
+            return;
+        };
+        while let Some(record) = self.records.get_mut(at) {
+            if record.start >= high {
+                break;
+            }
+            if !record.sacked && record.start >= whole.0 && record.end <= whole.1 {
+                delivered.push(Delivered {
+                    index: at as u32,
+                    by_sack: true,
+                    record: *record,
+                });
+                self.sacked_out += 1;
+                self.lost_out -= u32::from(record.lost);
+                self.retrans_out -= u32::from(record.retrans);
+                record.sacked = true;
+                record.lost = false;
+                record.retrans = false;
+                let id = self.base + at as u64;
+                self.mark_sacked += u32::from(id < self.mark_hint);
+                self.highest_sacked = self.highest_sacked.max(id + 1);
+            }
+            at += 1;
+        }
+    }
+
+    /// Marks the segment lost, or its retransmission if one is outstanding. False if it is not outstanding,
+    /// SACKed, or already waiting to be sent again.
+    pub fn mark_lost(&mut self, id: Id) -> bool {
+        let Some(at) = id.checked_sub(self.base) else {
+            return false;
+        };
+        let Some(record) = self.records.get_mut(at as usize) else {
+            return false;
+        };
+        if record.sacked || (record.lost && !record.retrans) {
+            return false;
+        }
+        if record.retrans {
+            record.retrans = false;
+            self.retrans_out -= 1;
+        }
+        self.lost_out += u32::from(!record.lost);
+        record.lost = true;
+        self.lost_hint = self.lost_hint.min(id);
+        true
+    }
+
+    /// Marks every segment with at least `threshold` SACKed ones above it (RFC 6675 IsLost in segments; a
+    /// retransmission outstanding stays). Returns how many were marked.
+    pub fn mark_by_threshold(&mut self, threshold: u32) -> u32 {
+        let mut marked = 0;
+        while let Some(record) = self.get(self.mark_hint).copied() {
+            let above = self.sacked_out - self.mark_sacked - u32::from(record.sacked);
+            if above < threshold.max(1) {
+                break;
+            }
+            let id = self.mark_hint;
+            if !record.sacked && !record.lost {
+                marked += u32::from(self.add_lost(id));
+            }
+            self.mark_sacked += u32::from(record.sacked);
+            self.mark_hint += 1;
+        }
+        marked
+    }
+
+    /// Marks the first `count` segments that are not SACKed as far as they are among the first `count` places
+    /// (FACK). Returns how many were marked.
+    pub fn mark_first(&mut self, count: u32) -> u32 {
+        let mut marked = 0;
+        let end = self.base + u64::from(count);
+        let mut id = self.first_hint.max(self.base);
+        while id < end {
+            let Some(record) = self.get(id).copied() else {
+                break;
+            };
+            if !record.sacked && !record.lost {
+                marked += u32::from(self.add_lost(id));
+            }
+            id += 1;
+        }
+        self.first_hint = id;
+        marked
+    }
+
+    /// Lost, without touching a retransmission outstanding.
+    fn add_lost(&mut self, id: Id) -> bool {
+        let at = (id - self.base) as usize;
+        let Some(record) = self.records.get_mut(at) else {
+            return false;
+        };
+        record.lost = true;
+        self.lost_out += 1;
+        if !record.retrans {
+            self.lost_hint = self.lost_hint.min(id);
+        }
+        true
+    }
+
+    /// After a timeout: everything not SACKed is lost and waits to be sent again. `renege` forgets the SACKs.
+    pub(crate) fn mark_all_lost(&mut self, renege: bool) {
+        if renege {
+            self.forget_sacks();
+        }
+        self.lost_out = 0;
+        for record in &mut self.records {
+            record.retrans = false;
+            record.lost = !record.sacked;
+            self.lost_out += u32::from(record.lost);
+        }
+        self.retrans_out = 0;
+        self.retransmissions.clear();
+        self.lost_hint = self.base;
+    }
+
+    /// Drops what SACK blocks have said (RFC 2018 section 8: the receiver may have discarded it).
+    fn forget_sacks(&mut self) {
+        for record in &mut self.records {
+            record.sacked = false;
+        }
+        self.sacked.clear();
+        self.sacked_out = 0;
+        self.mark_sacked = 0;
+        self.mark_hint = self.base;
+        self.first_hint = self.base;
+        self.forward_hint = self.base;
+        self.highest_sacked = self.base;
+        self.oldest_hint = self.base;
+    }
+
+    /// Nothing is lost after all; retransmissions outstanding stay outstanding.
+    pub(crate) fn clear_lost(&mut self) {
+        if self.lost_out > 0 {
+            for record in &mut self.records {
+                record.lost = false;
+            }
+            self.lost_out = 0;
+        }
+        self.mark_hint = self.base;
+        self.mark_sacked = 0;
+        self.first_hint = self.base;
+        self.oldest_hint = self.base;
+    }
+
+    /// The oldest lost segment that waits to be sent again.
+    pub(crate) fn next_lost(&mut self) -> Option<Id> {
+        if self.lost_out == 0 {
+            return None;
+        }
+        let mut id = self.lost_hint.max(self.base);
+        while let Some(record) = self.get(id) {
+            if record.lost && !record.retrans {
+                break;
+            }
+            id += 1;
+        }
+        self.lost_hint = id;
+        (id < self.next_id()).then_some(id)
+    }
+
+    /// The oldest segment below the highest SACK that is neither SACKed, lost nor sent again (RFC 6675
+    /// NextSeg rule 3).
+    pub(crate) fn next_forward(&mut self) -> Option<Id> {
+        let mut id = self.forward_hint.max(self.base);
+        while id < self.highest_sacked {
+            match self.get(id) {
+                Some(record) if !record.sacked && !record.ever_retransmitted() => break,
+                Some(_) => id += 1,
+                None => return None,
+            }
+        }
+        self.forward_hint = id;
+        (id < self.highest_sacked).then_some(id)
+    }
+
+    /// A copy of the segment goes out again; returns the record as it is then.
+    pub(crate) fn retransmit(&mut self, id: Id, now: Nanos, tsval: u32, cwnd: u32) -> Option<Sent> {
+        let at = id.checked_sub(self.base)? as usize;
+        let record = self.records.get_mut(at)?;
+        self.retrans_out += u32::from(!record.retrans);
+        record.retrans = true;
+        record.transmissions = record.transmissions.saturating_add(1);
+        record.sent_at = now;
+        record.tsval = tsval;
+        record.cwnd = cwnd;
+        let copy = *record;
+        self.retransmissions.push_back((id, now));
+        Some(copy)
+    }
+
+    /// The transmission waiting longest for an answer: neither SACKed, nor lost without having been sent
+    /// again. Of transmissions at the same time the earlier one in the stream comes first.
+    pub fn oldest_outstanding(&mut self) -> Option<(Id, Sent)> {
+        let original = self.oldest_original();
+        let again = self.oldest_retransmission();
+        match (original, again) {
+            (Some(a), Some(b)) if (b.1.sent_at, b.1.end) < (a.1.sent_at, a.1.end) => Some(b),
+            (Some(a), _) => Some(a),
+            (None, b) => b,
+        }
+    }
+
+    fn oldest_original(&mut self) -> Option<(Id, Sent)> {
+        let mut id = self.oldest_hint.max(self.base);
+        let found = loop {
+            match self.get(id) {
+                Some(r) if r.sacked || r.lost || r.ever_retransmitted() => id += 1,
+                other => break other.copied(),
+            }
+        };
+        self.oldest_hint = id;
+        found.map(|record| (id, record))
+    }
+
+    fn oldest_retransmission(&mut self) -> Option<(Id, Sent)> {
+        while let Some(&(id, at)) = self.retransmissions.front() {
+            match self.get(id) {
+                Some(record) if record.retrans && record.sent_at == at => {
+                    return Some((id, *record));
+                }
+                _ => self.retransmissions.pop_front(),
+            };
+        }
+        None
+    }
+
+    /// Without SACK, duplicate acknowledgements stand for segments received.
+    pub(crate) fn set_emulated_sacked(&mut self, count: u32) {
+        self.sacked_out = count;
+    }
+}

@@ -1,0 +1,236 @@
+//! The states of the sender and how an acknowledgement leads from one to the other: RFC 6675 and 6582, drawn
+//! as Linux's five states, so that detection, reduction and undo of any kind combine.
+
+use super::ack::{Before, Processed};
+use super::{CaState, Sender};
+use crate::Nanos;
+use crate::config::Reduction;
+use crate::congestion::{Event, LossEvent};
+use crate::loss::{AckNews, Verdict};
+
+impl Sender {
+    /// Drives the states; returns what congestion control gets to see.
+    pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>, before: &Before) -> Processed {
+        let segments = self.count_delivered(news, before);
+        let verdict = match self.state {
+            CaState::Loss => self.in_loss(now, news),
+            CaState::Recovery => self.in_recovery(now, news),
+            _ => self.in_order(now, news),
+        };
+        Processed {
+            segments,
+            grow: !verdict.hold_window,
+        }
+    }
+
+    /// Segments that left the network. Without SACK each duplicate stands for one, and is taken back when the
+    /// acknowledgement moves.
+    fn count_delivered(&mut self, news: &AckNews<'_>, before: &Before) -> u32 {
+        if self.sack {
+            return news.delivered.len() as u32;
+        }
+        let acked = news.delivered.len() as u32;
+        if news.advances() {
+            let counted = before.sacked;
+            let left = match self.state {
+                CaState::Open | CaState::Disorder | CaState::Cwr => 0,
+                _ => counted.saturating_sub(acked.saturating_sub(1)),
+            };
+            self.board
+                .set_emulated_sacked(left.min(self.board.packets_out()));
+            return acked.saturating_sub(counted).max(u32::from(acked > 0));
+        }
+        // After a timeout duplicates answer what was sent before it (RFC 6582 section 4.1).
+        let stale = self.state == CaState::Loss && self.snd_nxt <= self.high_seq;
+        if !news.duplicate || stale {
+            return 0;
+        }
+        let room = self
+            .board
+            .packets_out()
+            .saturating_sub(self.board.lost_out().max(1));
+        let count = (before.sacked + 1).min(room.max(before.sacked));
+        self.board.set_emulated_sacked(count);
+        1
+    }
+
+    /// Open, Disorder, CWR.
+    fn in_order(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        if self.state == CaState::Cwr && self.snd_una >= self.high_seq {
+            self.finish_reduction();
+            self.set_state(now, CaState::Open);
+        }
+        self.try_undo_dsack(now);
+        let verdict = self.detect(now, news);
+        if self.governed() {
+            self.settle(now);
+        } else if verdict.recover {
+            self.enter_recovery(now);
+        } else {
+            self.settle(now);
+        }
+        verdict
+    }
+
+    fn detect(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        self.consult(now, |loss, cx| loss.on_ack(cx, news))
+            .unwrap_or_default()
+    }
+
+    /// Open while nothing is missing, else Disorder.
+    pub(super) fn settle(&mut self, now: Nanos) {
+        if self.state == CaState::Cwr {
+            return;
+        }
+        let missing = self.board.sacked_out() > 0
+            || self.board.lost_out() > 0
+            || self.board.retrans_out() > 0;
+        let state = if missing {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        };
+        self.set_state(now, state);
+    }
+
+    /// Fast recovery begins: RFC 6675 section 5 step 4, RFC 6582 section 3.2 step 2.
+    pub(super) fn enter_recovery(&mut self, now: Nanos) {
+        if self.sack {
+            self.counters.tcp_sack_recovery += 1;
+        } else {
+            self.counters.tcp_reno_recovery += 1;
+        }
+        self.counters.fast_recoveries += 1;
+        self.undo_begin(now);
+        self.begin_reduction(now);
+        self.force_retransmit = true;
+        self.set_state(now, CaState::Recovery);
+        self.tell(now, Event::RecoveryStart);
+        if self.config.reduction == Reduction::Immediate && !self.sack {
+            self.reducer.inflation = self.board.sacked_out();
+        }
+        self.consult(now, |loss, cx| loss.on_recovery(cx));
+    }
+
+    /// The slow-start threshold after a loss, and the window on its way there.
+    pub(super) fn begin_reduction(&mut self, now: Nanos) {
+        self.high_seq = self.snd_nxt;
+        self.tlp_high_seq = None;
+        if self.state < CaState::Cwr {
+            let in_flight = self.flight_at_loss();
+            let event = LossEvent {
+                now,
+                in_flight,
+                timeout: false,
+            };
+            self.undo.save_window(&self.window);
+            let ssthresh = self.cc.ssthresh(&self.window, &event);
+            let prior = self.window.cwnd;
+            self.window.ssthresh = ssthresh.max(1);
+            self.window.count = 0;
+            self.start_reducer(prior, in_flight);
+        }
+    }
+
+    fn flight_at_loss(&self) -> u32 {
+        self.loss
+            .as_ref()
+            .and_then(|loss| loss.flight_at_loss())
+            .unwrap_or(self.board.packets_out())
+    }
+
+    fn in_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        if self.snd_una >= self.high_seq && !self.leave_recovery(now, news) {
+            return Verdict::default();
+        }
+        if self.state != CaState::Recovery {
+            // Recovery is over; what remains outstanding starts afresh.
+            return self.in_order(now, news);
+        }
+        if news.advances() {
+            if self.try_undo_partial(now, news) {
+                return Verdict::default();
+            }
+            self.partial_acknowledgement(news);
+        } else if !self.sack && news.duplicate && self.config.reduction == Reduction::Immediate {
+            self.reducer.inflation += 1;
+        }
+        if self.try_undo_dsack(now) {
+            self.settle(now);
+            return Verdict::default();
+        }
+        self.detect(now, news)
+    }
+
+    /// RFC 6582 section 3.2 step 3: the inflated window comes down by what was acknowledged, less one segment.
+    fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
+        if self.sack || self.config.reduction != Reduction::Immediate {
+            return;
+        }
+        let acked = news.delivered.len() as u32;
+        self.reducer.inflation = (self.reducer.inflation + 1).saturating_sub(acked);
+        // Step 3 retransmits the first unacknowledged segment whatever the window.
+        self.force_retransmit = true;
+    }
+
+    /// Everything outstanding when recovery began is acknowledged. False if recovery lingers: without SACK,
+    /// until something beyond is acknowledged, lest old duplicates start another (RFC 6582 section 6).
+    fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
+        if !self.sack {
+            self.board.set_emulated_sacked(0);
+        }
+        let undone = self.try_undo_full(now, news);
+        if !self.sack && self.snd_una == self.high_seq && !self.board.is_empty() {
+            return false;
+        }
+        if !undone {
+            self.finish_reduction();
+        }
+        self.reducer.inflation = 0;
+        self.undo.finish();
+        self.set_state(now, CaState::Open);
+        self.tell(now, Event::RecoveryEnd);
+        self.consult(now, |loss, cx| loss.on_recovery_end(cx, undone));
+        true
+    }
+
+    /// After a timeout: F-RTO, undo, and the way out once everything sent before is acknowledged.
+    fn in_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        let recovered = self.snd_una >= self.high_seq;
+        if news.advances() && self.try_undo_loss(now, news, false) {
+            return self.after_loss(now, news);
+        }
+        if self.frto && self.decide_frto(now, news, recovered) {
+            return self.after_loss(now, news);
+        }
+        if recovered {
+            self.leave_loss(now, news);
+            return self.after_loss(now, news);
+        }
+        if self.frto {
+            return Verdict::default();
+        }
+        self.detect(now, news)
+    }
+
+    fn after_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        if self.state == CaState::Loss {
+            return Verdict::default();
+        }
+        self.in_order(now, news)
+    }
+
+    fn leave_loss(&mut self, now: Nanos, news: &AckNews<'_>) {
+        self.frto = false;
+        let undone = self.try_undo_full(now, news);
+        if !self.sack {
+            self.board.set_emulated_sacked(0);
+            if self.snd_una == self.high_seq && !self.board.is_empty() && !undone {
+                return;
+            }
+        }
+        self.undo.finish();
+        self.set_state(now, CaState::Open);
+        self.consult(now, |loss, cx| loss.on_recovery_end(cx, undone));
+    }
+}

@@ -1,0 +1,135 @@
+//! The window on its way down: at once, by rate halving, or by proportional rate reduction.
+
+use super::ack::Before;
+use super::{CaState, Sender};
+use crate::config::Reduction;
+use crate::loss::AckNews;
+
+/// Bookkeeping of a reduction; all in segments.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reducer {
+    /// Base of the proportion (RFC 6937 RecoverFS; Linux: the window before).
+    recover_fs: u32,
+    /// Delivered since it began (`prr_delivered`).
+    delivered: u32,
+    /// Sent since it began (`prr_out`).
+    out: u32,
+    /// Rate halving: acknowledgements not yet turned into a segment less.
+    half: u32,
+    /// RFC 6582: segments by which duplicates inflate the window.
+    pub(super) inflation: u32,
+}
+
+impl Sender {
+    pub(super) fn in_reduction(&self) -> bool {
+        matches!(self.state, CaState::Cwr | CaState::Recovery)
+    }
+
+    pub(super) fn start_reducer(&mut self, prior_cwnd: u32, in_flight: u32) {
+        let recover_fs = match self.config.reduction {
+            Reduction::PrrLinux => prior_cwnd,
+            _ => in_flight,
+        };
+        self.reducer = Reducer {
+            recover_fs: recover_fs.max(1),
+            ..Reducer::default()
+        };
+        if self.config.reduction == Reduction::Immediate {
+            self.window.cwnd = self.window.ssthresh;
+        }
+    }
+
+    /// A segment went out during the reduction.
+    pub(super) fn count_out(&mut self) {
+        if self.in_reduction() {
+            self.reducer.out += 1;
+        }
+    }
+
+    /// The window after an acknowledgement that delivered `delivered` segments.
+    pub(super) fn reduce(&mut self, news: &AckNews<'_>, before: &Before, delivered: u32) {
+        if self.undo.undone {
+            return;
+        }
+        match self.config.reduction {
+            Reduction::Immediate => {}
+            Reduction::RateHalving => self.halve_rate(news, delivered),
+            kind => self.proportional(kind, news, before, delivered),
+        }
+    }
+
+    /// Linux until 3.1: every second acknowledgement takes a segment off the window, and never more than one
+    /// segment may be sent per acknowledgement.
+    fn halve_rate(&mut self, news: &AckNews<'_>, delivered: u32) {
+        if delivered == 0 && !news.duplicate {
+            return;
+        }
+        self.reducer.half += 1;
+        let floor = self.window.ssthresh;
+        if self.window.cwnd > floor {
+            self.window.cwnd = (self.window.cwnd - self.reducer.half / 2).max(floor);
+        }
+        self.reducer.half %= 2;
+        let in_flight = self.board.in_flight();
+        self.window.cwnd = self.window.cwnd.min(in_flight + 1).max(1);
+    }
+
+    /// RFC 6937 section 3, in segments.
+    fn proportional(
+        &mut self,
+        kind: Reduction,
+        news: &AckNews<'_>,
+        before: &Before,
+        delivered: u32,
+    ) {
+        if delivered == 0 && self.reducer.out > 0 {
+            return;
+        }
+        let pipe = self.board.in_flight();
+        let ssthresh = self.window.ssthresh;
+        let prr = &mut self.reducer;
+        prr.delivered += delivered;
+        let send = if pipe > ssthresh {
+            let share = (u64::from(prr.delivered) * u64::from(ssthresh))
+                .div_ceil(u64::from(prr.recover_fs));
+            u32::try_from(share)
+                .unwrap_or(u32::MAX)
+                .saturating_sub(prr.out)
+        } else {
+            let owed = prr.delivered.saturating_sub(prr.out);
+            let clean = news.advances() && self.board.lost_out() <= before.lost;
+            let limit = match kind {
+                Reduction::PrrConservative => owed,
+                Reduction::PrrLinux => owed.max(delivered) + u32::from(clean),
+                _ => owed.max(delivered) + 1,
+            };
+            limit.min(ssthresh - pipe)
+        };
+        // The retransmission that starts recovery always goes out.
+        let send = send.max(u32::from(prr.out == 0));
+        self.window.cwnd = pipe + send;
+    }
+
+    /// The reduction is over: the window is the threshold.
+    pub(super) fn finish_reduction(&mut self) {
+        if self.undo.undone || self.governed() {
+            return;
+        }
+        let threshold = self.window.ssthresh;
+        self.window.cwnd = match self.config.reduction {
+            // Rate halving may have ended below; it never jumps up (Linux 2.6 `tcp_complete_cwr`).
+            Reduction::RateHalving => self.window.cwnd.min(threshold).max(1),
+            // RFC 6582 section 3.2 step 3, full acknowledgement, option 1: no burst after recovery.
+            Reduction::Immediate if !self.sack => {
+                threshold.min(self.board.packets_out().max(1) + 1)
+            }
+            _ => threshold,
+        };
+    }
+
+    /// No burst: at most three segments more than are in flight (Linux `tcp_max_burst`).
+    pub(super) fn moderate(&mut self) {
+        let bound = self.board.in_flight() + 3;
+        self.window.cwnd = self.window.cwnd.min(bound);
+    }
+}

@@ -1,0 +1,243 @@
+//! Taking back a reduction that reordering caused: Eifel detection by timestamps (RFC 3522), DSACKs for all
+//! retransmissions (RFC 3708, Linux `undo_retrans`), and what is restored (Linux, RFC 4015).
+
+use super::{CaState, Sender};
+use crate::Nanos;
+use crate::congestion::{Event, Window};
+use crate::loss::AckNews;
+use crate::seq::{Seq, ts_before};
+
+/// What is remembered from before a reduction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct UndoState {
+    /// `snd_una` when it began; `None` if there is nothing (more) to take back.
+    pub(super) marker: Option<Seq>,
+    /// Retransmissions not yet reported as duplicates.
+    retrans: u32,
+    /// Any retransmission since `marker`.
+    any: bool,
+    /// Timestamp of the first retransmission.
+    stamp: Option<u32>,
+    prior_cwnd: u32,
+    prior_ssthresh: u32,
+    /// The present reduction has been taken back.
+    pub(super) undone: bool,
+    /// A duplicate came that no retransmission explains: the network duplicates, and DSACKs prove nothing
+    /// (RFC 3708 section 3, A.5).
+    pub(super) network_duplicate: bool,
+    /// RFC 4015: outstanding segments, smoothed time and variation when the timer expired.
+    pipe_prev: u32,
+    srtt_prev: Nanos,
+    rttvar_prev: Nanos,
+    /// The next measurement of new data sets the timer (RFC 4015 step (RTO)).
+    pub(super) adapt_timer: bool,
+}
+
+impl UndoState {
+    pub(super) fn save_window(&mut self, window: &Window) {
+        self.prior_cwnd = window.cwnd;
+        self.prior_ssthresh = window.ssthresh;
+    }
+
+    /// Recovery is over: what has not been taken back stays.
+    pub(super) fn finish(&mut self) {
+        self.stamp = None;
+        self.undone = false;
+    }
+}
+
+impl Sender {
+    /// A reduction begins that may prove needless.
+    pub(super) fn undo_begin(&mut self, _now: Nanos) {
+        self.undo.marker = Some(self.snd_una);
+        self.undo.retrans = self.board.retrans_out();
+        self.undo.any = self.undo.retrans > 0;
+        self.undo.undone = false;
+        if !self.undo.any {
+            self.undo.stamp = None;
+        }
+    }
+
+    /// What RFC 4015 section 3.2 steps (1) to (3) keep when the timer expires.
+    pub(super) fn undo_save_timer(&mut self) {
+        self.undo.pipe_prev = self.board.packets_out();
+        self.undo.srtt_prev = self.rtt.srtt + 2 * self.config.rto.granularity;
+        self.undo.rttvar_prev = self.rtt.rttvar;
+    }
+
+    pub(super) fn undo_count(&mut self, tsval: u32) {
+        self.undo.retrans += 1;
+        self.undo.any = true;
+        if self.undo.stamp.is_none() {
+            self.undo.stamp = Some(tsval);
+        }
+    }
+
+    /// A duplicate was reported: one retransmission less to account for.
+    pub(super) fn undo_on_dsack(&mut self, block: (Seq, Seq), segments: u32, una: Seq) {
+        let Some(marker) = self.undo.marker else {
+            return;
+        };
+        if block.1 <= marker {
+            return;
+        }
+        let explained = if block.1 <= una {
+            segments
+        } else {
+            self.retransmitted_within(block)
+        };
+        self.undo.retrans = self.undo.retrans.saturating_sub(explained);
+    }
+
+    fn retransmitted_within(&self, block: (Seq, Seq)) -> u32 {
+        let Some(first) = self.board.index_of(block.0.max(self.snd_una)) else {
+            return 0;
+        };
+        let from = self.board.front_id() + first as u64;
+        (from..)
+            .map_while(|id| self.board.get(id))
+            .take_while(|record| record.start < block.1)
+            .filter(|record| record.ever_retransmitted())
+            .count() as u32
+    }
+
+    /// RFC 3522 section 3.2: the acknowledgement echoes a time before the first retransmission. Nothing sent
+    /// again since counts as well (Linux `tcp_packet_delayed`).
+    fn original_arrived(&self, news: &AckNews<'_>) -> bool {
+        match (self.undo.stamp, news.tsecr) {
+            (Some(stamp), Some(ecr)) => self.config.undo.eifel && ts_before(ecr, stamp),
+            _ => false,
+        }
+    }
+
+    fn all_duplicates(&self) -> bool {
+        self.config.undo.dsack
+            && self.undo.any
+            && self.undo.retrans == 0
+            && !self.undo.network_duplicate
+    }
+
+    /// At the end of recovery. True if the reduction is taken back now or was before.
+    pub(super) fn try_undo_full(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
+        if self.undo.undone {
+            return true;
+        }
+        // Otherwise the marker stays: DSACKs for the last retransmissions may still come.
+        if self.undo.marker.is_none() || !(self.all_duplicates() || self.original_arrived(news)) {
+            return false;
+        }
+        if self.state == CaState::Loss {
+            self.counters.tcp_loss_undo += 1;
+        } else {
+            self.counters.tcp_full_undo += 1;
+        }
+        self.restore(now, false);
+        true
+    }
+
+    /// Outside recovery: the last missing DSACK has come.
+    pub(super) fn try_undo_dsack(&mut self, now: Nanos) -> bool {
+        if self.undo.marker.is_none() || self.undo.undone || !self.all_duplicates() {
+            return false;
+        }
+        self.counters.tcp_dsack_undo += 1;
+        self.restore(now, false);
+        true
+    }
+
+    /// On a partial acknowledgement that an original caused. True if nothing is to be sent again for now.
+    pub(super) fn try_undo_partial(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
+        if self.undo.marker.is_none() || !self.original_arrived(news) {
+            return false;
+        }
+        self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
+        if self.board.retrans_out() > 0 {
+            // Some are under way; wait and see before anything else is sent again.
+            self.hold_retransmit = true;
+            return true;
+        }
+        self.counters.tcp_partial_undo += 1;
+        self.restore(now, true);
+        self.settle(now);
+        true
+    }
+
+    /// A timeout taken back; `by_frto` if F-RTO found it needless.
+    pub(super) fn try_undo_loss(&mut self, now: Nanos, news: &AckNews<'_>, by_frto: bool) -> bool {
+        let undoable = self.undo.marker.is_some()
+            && (by_frto || self.original_arrived(news) || self.all_duplicates());
+        if !undoable {
+            return false;
+        }
+        self.counters.tcp_loss_undo += 1;
+        self.counters.tcp_spurious_rtos += u64::from(by_frto);
+        self.frto = false;
+        if self.config.undo.rfc4015 {
+            self.restore_rfc4015(now, news);
+        } else {
+            self.restore(now, true);
+        }
+        self.expiries = 0;
+        if by_frto || self.sack {
+            self.set_state(now, CaState::Open);
+            self.settle(now);
+        }
+        true
+    }
+
+    /// Window and threshold as before the reduction, or better.
+    fn restore(&mut self, now: Nanos, clear_lost: bool) {
+        if clear_lost {
+            self.board.clear_lost();
+        }
+        if self.undo.prior_ssthresh > 0 && !self.governed() {
+            let undone = self.cc.undo_cwnd(&self.window);
+            self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
+            self.window.ssthresh = self.window.ssthresh.max(self.undo.prior_ssthresh);
+        }
+        self.close_undo(now);
+    }
+
+    /// RFC 4015 section 3.2 steps (5) to (7): continue with what is outstanding, and let the threshold be what
+    /// it held before.
+    fn restore_rfc4015(&mut self, now: Nanos, news: &AckNews<'_>) {
+        self.board.clear_lost();
+        if !self.governed() {
+            let acked = news.delivered.len() as u32;
+            let bound = acked.min(self.config.initial_window);
+            self.window.cwnd = (self.board.packets_out() + bound).min(self.window.clamp);
+            self.window.ssthresh = self.undo.pipe_prev.max(self.undo.prior_ssthresh);
+        }
+        self.undo.adapt_timer = true;
+        self.close_undo(now);
+    }
+
+    fn close_undo(&mut self, now: Nanos) {
+        self.undo.marker = None;
+        self.undo.undone = true;
+        self.reducer.inflation = 0;
+        self.counters.undone_recoveries += 1;
+        self.tell(now, Event::Undo);
+        if self.config.moderate_cwnd {
+            self.moderate();
+        }
+        let cwnd = self.window.cwnd;
+        if let Some(observer) = &mut self.observer {
+            observer.undo(now, cwnd);
+        }
+    }
+
+    /// RFC 4015 step (RTO): the first round trip of new data after a spurious timeout makes the timer more
+    /// conservative.
+    pub(super) fn adapt_timer(&mut self, rtt: Nanos) -> bool {
+        if !self.undo.adapt_timer {
+            return false;
+        }
+        self.undo.adapt_timer = false;
+        self.rtt.set(
+            self.undo.srtt_prev.max(rtt),
+            self.undo.rttvar_prev.max(rtt / 2),
+        );
+        true
+    }
+}
