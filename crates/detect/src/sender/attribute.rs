@@ -151,9 +151,9 @@ impl Sender {
         };
         f.first = first;
         f.original_in = true;
-        let copies = f.copies;
-        self.spurious += u64::from(copies.count);
-        self.recoveries
-            .resolve(copies.phase, Verdict::Spurious, copies.count);
+        let phase = f.copies.phase;
+        let open = f.copies.count.saturating_sub(f.after);
+        self.spurious += u64::from(open);
+        self.recoveries.resolve(phase, Verdict::Spurious, open);
     }
 }

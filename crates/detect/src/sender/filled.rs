@@ -37,6 +37,12 @@ pub(crate) struct Filled {
     pub(crate) duplicates: u32,
     /// The original is known to have arrived, first or later.
     pub(crate) original_in: bool,
+    /// Copies sent when the segment had been reported already.
+    pub(crate) after: u32,
+    /// The last copy sent before that.
+    pub(crate) last_before_ns: i64,
+    /// That one is too young to be what was reported.
+    pub(crate) last_too_young: bool,
 }
 
 impl Filled {
@@ -50,7 +56,20 @@ impl Filled {
             reported_ns: ack.ts_ns,
             duplicates: 0,
             original_in: first == By::Original,
+            after: 0,
+            last_before_ns: copies.last_ns,
+            last_too_young: false,
         }
+    }
+
+    /// Of the copies sent before the report, all but the one that was reported and any lost
+    /// before it were needless: those known to be.
+    pub(crate) fn needless_before(&self) -> u32 {
+        let duplicates = self.duplicates.saturating_sub(self.after);
+        let before = self.copies.count.saturating_sub(self.after);
+        duplicates
+            .max(u32::from(self.last_too_young))
+            .min(before.saturating_sub(1))
     }
 
     /// The original came first.
@@ -58,9 +77,13 @@ impl Filled {
         Self::new(sent, copies, ack, By::Original)
     }
 
-    /// A retransmission came first.
-    pub(crate) fn by_copy(sent: &Sent, copies: Copies, ack: &Segment) -> Self {
-        Self::new(sent, copies, ack, By::Copy)
+    /// A retransmission came first; none is there and back in less than `rtt_ns`.
+    pub(crate) fn by_copy(sent: &Sent, copies: Copies, ack: &Segment, rtt_ns: i64) -> Self {
+        let soonest = copies.last_ns.saturating_add(rtt_ns - rtt_ns / 16);
+        Filled {
+            last_too_young: ack.ts_ns < soonest,
+            ..Self::new(sent, copies, ack, By::Copy)
+        }
     }
 
     /// Not known yet; `id` in the log.

@@ -11,9 +11,13 @@ impl Sender {
         if f.original_in {
             return;
         }
-        self.needed += u64::from(f.copies.count);
-        self.recoveries
-            .resolve(f.copies.phase, Verdict::Needed, f.copies.count);
+        let needless = f.needless_before();
+        let needed = f.copies.count.saturating_sub(f.after + needless);
+        self.needed += u64::from(needed);
+        self.spurious += u64::from(needless);
+        let phase = f.copies.phase;
+        self.recoveries.resolve(phase, Verdict::Needed, needed);
+        self.recoveries.resolve(phase, Verdict::Spurious, needless);
         let evidence = if self.options.timestamps {
             Evidence::Timestamps
         } else {
@@ -72,6 +76,9 @@ impl Sender {
                     .is_none_or(|s| !s.reported);
             r.verdict = match self.filled.covering(start) {
                 Some(f) if f.original_in => Verdict::Spurious,
+                Some(f) if f.needless_before() > 0 && r.at_ns == f.last_before_ns => {
+                    Verdict::Spurious
+                }
                 Some(_) => Verdict::Needed,
                 None if open => Verdict::Ambiguous,
                 None => Verdict::Spurious,

@@ -261,13 +261,24 @@ impl Sender {
                 None => return Verdict::Ambiguous,
             }
         }
+        let whole = self.all_reported(start, start + i64::from(len));
         match self.filled.covering(start) {
             Some(f) if !f.original_in => {
                 f.copies.add(seg.ts_ns, seg.tsval, phase, true);
-                Verdict::Ambiguous
+                if !whole {
+                    return Verdict::Ambiguous;
+                }
+                f.after += 1;
+                Verdict::Spurious
             }
             _ => Verdict::Spurious,
         }
+    }
+
+    fn all_reported(&self, start: i64, end: i64) -> bool {
+        let first = self.board.find(start.max(self.una));
+        let mut within = self.board.range(first).take_while(|s| s.start < end);
+        within.all(|s| s.reported)
     }
 
     /// A retransmission may be cut differently from what it repeats.
@@ -367,8 +378,9 @@ impl Sender {
                     .insert(Filled::known(&report.sent, copies, &ack.seg));
             }
             First::Retransmission => {
+                let rtt = self.min_rtt.unwrap_or(0);
                 self.filled
-                    .insert(Filled::by_copy(&report.sent, copies, &ack.seg));
+                    .insert(Filled::by_copy(&report.sent, copies, &ack.seg, rtt));
                 self.adopt_bare(report.sent.start, now);
             }
             First::Unknown => {

@@ -159,7 +159,7 @@ impl Sender {
             }
             super::First::Retransmission | super::First::Unknown => {
                 self.filled
-                    .insert(Filled::by_copy(&report.sent, *copies, &ack.seg));
+                    .insert(Filled::by_copy(&report.sent, *copies, &ack.seg, 0));
             }
         }
         self.trim_filled();

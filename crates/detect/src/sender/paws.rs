@@ -187,9 +187,7 @@ impl Sender {
     /// Segments filled by a retransmission since the first ACK without cause that waits.
     fn unadopted(&self) -> Vec<Filled> {
         let since = self.filled.bares.front().map_or(i64::MAX, |b| b.at_ns);
-        let open = |f: &&Filled| {
-            f.first == By::Copy && !f.original_in && f.reported_ns >= since
-        };
+        let open = |f: &&Filled| f.first == By::Copy && !f.original_in && f.reported_ns >= since;
         self.filled.from(i64::MIN).filter(open).copied().collect()
     }
 
