@@ -34,6 +34,23 @@ fn ticks(cycles: f64) -> u64 {
     (cycles * CYCLE) as u64
 }
 
+/// Where a job goes when memory has answered: to its next step, to the gate before the last, or out.
+fn next(job: Job) -> (usize, Job) {
+    let job = Job {
+        step: job.step + 1,
+        ..job
+    };
+    if job.step < LAST {
+        (0, job)
+    } else if job.step == LAST {
+        let base = u32::from(job.engine) * THREADS + u32::from(job.thread);
+        let slot = base + u32::from(job.turn) * ENGINES * THREADS;
+        (1, Job { slot, ..job })
+    } else {
+        (2, job)
+    }
+}
+
 pub fn case() -> Result<Case<Job>, ModelError> {
     let mut net: Model<Job> = Model::new();
     let by_engine = || QueueSpec::fifo().keyed(ENGINES, |job: &Job| u32::from(job.engine));
@@ -67,13 +84,8 @@ pub fn case() -> Result<Case<Job>, ModelError> {
     let dram = net.counter("DRAM", CounterSpec::new(1));
     let dram_xfer = net.queue("DRAM_XFER", QueueSpec::fifo());
     let sram_wait = net.queue("SRAM_WAIT", QueueSpec::fifo());
-    let answered = net.queue("ANSWERED", QueueSpec::fifo());
-    let gate = net.queue(
-        "GATE",
-        QueueSpec::fifo().keyed(ENGINES * THREADS, |j: &Job| {
-            u32::from(j.engine) * THREADS + u32::from(j.thread)
-        }),
-    );
+    let gate = net.queue("GATE", QueueSpec::fifo().keyed(SLOTS, |job: &Job| job.slot));
+    let done = net.queue("DONE", QueueSpec::fifo());
     let slot_free = net.counter("SLOT_FREE", CounterSpec::keyed(SLOTS, 1));
     let tbuf = net.queue("TBUF", QueueSpec::fifo().keyed(SLOTS, |job: &Job| job.slot));
     let txptr = net.queue("TXPTR", QueueSpec::fifo().tokens([Job::default()]));
@@ -145,50 +157,28 @@ pub fn case() -> Result<Case<Job>, ModelError> {
         .give(dram, 1)
         .pass(dram_xfer, 0)
         .id();
+    let after_memory = [ready, gate, done];
     let latency = net
         .transition("DRAM_LAT")
         .take(dram_xfer)
         .delay(Delay::exponential(74.0 * CYCLE))
-        .pass(answered, 0)
+        .route(after_memory, |b| next(b[0]))
         .id();
     let sram = net
         .transition("SRAM")
         .take(sram_wait)
         .delay(Delay::exponential(90.0 * CYCLE))
-        .pass(answered, 0)
-        .id();
-    let next = net
-        .transition("NEXT")
-        .take(answered)
-        .guard(|b| b[0].step < LAST - 1)
-        .put(ready, |b| Job {
-            step: b[0].step + 1,
-            ..b[0]
-        })
-        .id();
-    let to_gate = net
-        .transition("TO_GATE")
-        .take(answered)
-        .guard(|b| b[0].step == LAST - 1)
-        .put(gate, |b| {
-            let base = u32::from(b[0].engine) * THREADS + u32::from(b[0].thread);
-            Job {
-                step: LAST,
-                slot: base + u32::from(b[0].turn) * ENGINES * THREADS,
-                ..b[0]
-            }
-        })
+        .route(after_memory, |b| next(b[0]))
         .id();
     let pass_gate = net
         .transition("PASS_GATE")
         .take(gate)
-        .spend_at(slot_free, 1, |b| b[0].slot)
+        .spend(slot_free, 1)
         .pass(ready, 0)
         .id();
     let finish = net
         .transition("FINISH")
-        .take(answered)
-        .guard(|b| b[0].step == LAST)
+        .take(done)
         .pass(tbuf, 0)
         .put(thread, |b| Job {
             turn: 1 - b[0].turn,
@@ -212,7 +202,7 @@ pub fn case() -> Result<Case<Job>, ModelError> {
         name: "forwarder",
         engine: Engine::new(net, 1)?,
         timed: vec![arrive, execute, issue, serve, latency, sram, send],
-        immediate: vec![to_rbuf, grab, swap_out, next, to_gate, pass_gate, finish],
-        round_ticks: 500_000_000,
+        immediate: vec![to_rbuf, grab, swap_out, pass_gate, finish],
+        round_ticks: 20_000_000,
     })
 }

@@ -16,7 +16,7 @@ use inorder_petri::coloured::{Engine, Token, TransitionId};
 mod forwarder;
 mod small;
 
-/// A net, the transitions that take time, and how many ticks make a round of some 100 000 firings.
+/// A net, the transitions that take time, and how many ticks make a round of some 4000 firings.
 pub struct Case<T: Token> {
     name: &'static str,
     engine: Engine<T>,
@@ -27,7 +27,7 @@ pub struct Case<T: Token> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let rounds = arguments.next().map_or(Ok(40), |n| n.parse())?;
+    let rounds = arguments.next().map_or(Ok(2000), |n| n.parse())?;
     let only = arguments.next();
     let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     println!("{:<12} {:>14} {:>14}", "net", "timed M/s", "all M/s");

@@ -40,7 +40,7 @@ pub fn ring() -> Result<Case<u64>, ModelError> {
         engine: Engine::new(net, 1)?,
         timed,
         immediate: vec![],
-        round_ticks: 150_000_000,
+        round_ticks: 20_000_000,
     })
 }
 
@@ -74,6 +74,6 @@ pub fn mmck() -> Result<Case<u64>, ModelError> {
         engine: Engine::new(net, 1)?,
         timed: vec![arrive, serve],
         immediate: vec![],
-        round_ticks: 15_000_000_000,
+        round_ticks: 500_000_000,
     })
 }

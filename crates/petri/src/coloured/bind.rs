@@ -9,7 +9,7 @@ use inorder_random::Random;
 use super::bound::Bound;
 use super::model::Token;
 use super::place::Place;
-use super::rule::Rule;
+use super::rule::{Need, Rule};
 
 /// A binding under examination, and space to make it in.
 #[derive(Default)]
@@ -19,34 +19,44 @@ pub(crate) struct Binding<T> {
     /// The lane of every take arc.
     pub(crate) lanes: Vec<u32>,
     /// The position taken in every lane; 0 but for random places.
-    pub(crate) picks: Vec<u32>,
+    picks: Vec<u32>,
     /// How many positions there were to pick from.
     choices: Vec<u32>,
     /// (lane, count) of every spend arc.
     pub(crate) spends: Vec<(u32, u32)>,
 }
 
-/// Number of (transition, colour) pairs enabled: sets `rule.enabled` and counts it.
+/// Whether the rule, whose inputs hold tokens, is enabled; sets `rule.enabled` and `rule.ways`.
 #[inline]
 pub(crate) fn look<T: Token>(
     rule: &mut Rule<T>,
     places: &[Place<T>],
     binding: &mut Binding<T>,
     now: u64,
-) -> u32 {
+) -> bool {
+    rule.ways = 0;
     if !may_start(rule, places) {
-        return 0;
+        return false;
     }
-    let mut count = 0;
     for word in 0..rule.enabled.len() {
         let mut colours = joined(rule, places, word);
         if rule.must_bind {
             colours = with_binding(rule, places, binding, now, word as u32 * 64, colours);
         }
         rule.enabled[word] = colours;
-        count += colours.count_ones();
+        rule.ways += ones(colours);
     }
-    count
+    rule.ways > 0
+}
+
+/// Number of bits set; most often none or one, and not every machine counts them fast.
+#[inline]
+fn ones(bits: u64) -> u32 {
+    match bits {
+        0 => 0,
+        _ if bits & (bits - 1) == 0 => 1,
+        _ => bits.count_ones(),
+    }
 }
 
 /// What can be told without looking at tokens.
@@ -106,33 +116,49 @@ fn exists<T: Token>(
     now: u64,
     colour: u32,
 ) -> bool {
+    if !rule.must_search {
+        return bind(rule, places, binding, now, colour);
+    }
     binding.rewind(rule.takes.len());
     loop {
         if bind(rule, places, binding, now, colour) {
             return true;
         }
-        if !(rule.must_search && binding.advance()) {
+        if !binding.advance() {
             return false;
         }
     }
 }
 
 /// Binds the tokens of an enabled colour, choosing at random where there is a choice.
+#[inline]
 pub(crate) fn choose<T: Token>(
     rule: &mut Rule<T>,
     places: &[Place<T>],
     binding: &mut Binding<T>,
     random: &mut Random,
-    now: u64,
     colour: u32,
+    now: u64,
+) {
+    if rule.must_search {
+        search(rule, places, binding, random, colour, now);
+    } else {
+        binding.picks.clear();
+        bind(rule, places, binding, now, colour);
+    }
+}
+
+/// One of all bindings, each as likely.
+fn search<T: Token>(
+    rule: &mut Rule<T>,
+    places: &[Place<T>],
+    binding: &mut Binding<T>,
+    random: &mut Random,
+    colour: u32,
+    now: u64,
 ) {
     binding.rewind(rule.takes.len());
-    if !rule.must_search {
-        bind(rule, places, binding, now, colour);
-        return;
-    }
-    let found = count(rule, places, binding, now, colour);
-    let mut skip = random.below(found);
+    let mut skip = random.below(count(rule, places, binding, now, colour));
     binding.rewind(rule.takes.len());
     loop {
         if bind(rule, places, binding, now, colour) {
@@ -163,7 +189,8 @@ fn count<T: Token>(
     }
 }
 
-/// Makes the binding that the picks name; whether it is one.
+/// Makes the binding that the picks name (the first tokens, without picks); whether it is one.
+#[inline]
 fn bind<T: Token>(
     rule: &mut Rule<T>,
     places: &[Place<T>],
@@ -174,22 +201,15 @@ fn bind<T: Token>(
     binding.tokens.clear();
     binding.lanes.clear();
     binding.spends.clear();
-    binding.choices.fill(1);
+    if rule.must_search {
+        binding.choices.fill(1);
+    }
     for (index, take) in rule.takes.iter_mut().enumerate() {
         let place = &places[take.place as usize];
         let lane = take.lane.of(&binding.bound(colour, now));
-        let held = place.lane_len(lane);
-        if held < take.count {
+        if !binding.take(place, index, lane, take.count) {
             return false;
         }
-        if place.is_random() {
-            binding.choices[index] = held;
-        }
-        let first = binding.picks[index];
-        binding
-            .tokens
-            .extend((first..first + take.count).filter_map(|i| place.peek(lane, i)));
-        binding.lanes.push(lane);
     }
     for spend in &mut rule.spends {
         let bound = binding.bound(colour, now);
@@ -199,12 +219,36 @@ fn bind<T: Token>(
         }
         binding.spends.push((lane, count));
     }
-    let free = |i: &super::rule::Need| places[i.place as usize].lane_len(colour) < i.count;
+    let free = |i: &Need| places[i.place as usize].lane_len(colour) < i.count;
     rule.colour_inhibitors.iter().all(free)
         && rule
             .guard
             .as_mut()
             .is_none_or(|guard| guard(&binding.bound(colour, now)))
+}
+
+impl<T: Token> Binding<T> {
+    /// Binds the tokens of one arc, if there are as many.
+    #[inline]
+    fn take(&mut self, place: &Place<T>, arc: usize, lane: u32, count: u32) -> bool {
+        let first = match place.is_random() {
+            true => {
+                if let Some(choices) = self.choices.get_mut(arc) {
+                    *choices = place.lane_len(lane);
+                }
+                self.pick(arc)
+            }
+            false => 0,
+        };
+        for index in first..first + count {
+            match place.peek(lane, index) {
+                Some(token) => self.tokens.push(token),
+                None => return false,
+            }
+        }
+        self.lanes.push(lane);
+        true
+    }
 }
 
 impl<T> Binding<T> {
@@ -216,6 +260,12 @@ impl<T> Binding<T> {
             now,
             started: now,
         }
+    }
+
+    /// The position that the arc with this index takes.
+    #[inline]
+    pub(crate) fn pick(&self, arc: usize) -> u32 {
+        self.picks.get(arc).copied().unwrap_or(0)
     }
 
     fn rewind(&mut self, arcs: usize) {

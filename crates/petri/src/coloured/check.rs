@@ -100,10 +100,11 @@ impl<T> Checked<'_, T> {
         let spends = t.spends.iter().map(|a| (a.place, Some(false)));
         let inhibitors = t.inhibitors.iter().map(|a| (a.place, None));
         let resets = t.resets.iter().map(|&place| (place, None));
-        let outputs = t
-            .outputs
-            .iter()
-            .map(|a| (a.place, Some(!matches!(a.product, Product::Plain(..)))));
+        let outputs = t.outputs.iter().flat_map(|output| {
+            let typed = !matches!(output.product, Product::Plain(..));
+            let places = output.product.places(output.place).into_iter();
+            places.map(move |place| (place, Some(typed)))
+        });
         takes
             .chain(spends)
             .chain(inhibitors)
@@ -259,9 +260,9 @@ impl<T> Checked<'_, T> {
             && t.guard.is_none()
             && t.inhibitors.is_empty()
             && t.resets.is_empty()
-            && t.outputs
-                .iter()
-                .all(|output| self.place(output.place).capacity().is_none());
+            && self
+                .arcs()
+                .all(|(place, _)| self.place(place).capacity().is_none());
         if !certain {
             return Ok(());
         }

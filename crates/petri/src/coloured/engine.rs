@@ -7,6 +7,7 @@
 
 use inorder_random::Random;
 
+use super::agenda::Only;
 use super::bind::{self, Binding};
 use super::bound::Bound;
 use super::error::{ModelError, RunError};
@@ -16,7 +17,7 @@ use super::model::{Counter, Model, PlaceId, Queue, Token, TransitionId};
 use super::observer::Observer;
 use super::place::Place;
 use super::rule::Rule;
-use super::state::State;
+use super::state::{Names, State};
 use super::transition::Timing;
 
 /// Firings at one time after which a zero-time loop is supposed.
@@ -48,16 +49,11 @@ pub struct Engine<T> {
     flights: Flights<T>,
     binding: Binding<T>,
     conflict: Random,
-    /// (rule, colours enabled) of the present choice.
-    ready: Vec<(u32, u32)>,
+    /// The rules of the present choice.
+    ready: Vec<u32>,
     firings_now: u64,
     zero_time_limit: u64,
     trail: Vec<u32>,
-}
-
-struct Names {
-    places: Vec<String>,
-    transitions: Vec<String>,
 }
 
 impl<T: Token> Engine<T> {
@@ -140,7 +136,7 @@ impl<T: Token> Engine<T> {
             };
             self.end_firing(slot, observer);
         }
-        self.state.check(&self.names.places)
+        self.state.check(&self.names)
     }
 
     #[inline]
@@ -154,7 +150,7 @@ impl<T: Token> Engine<T> {
             rule.tally.active_moment += i128::from(now);
         }
         if rule.busy + 1 == rule.servers {
-            self.state.wake(flight.rule);
+            self.state.agenda.doubt(flight.rule);
         }
         for room in &rule.rooms {
             self.state.release(room.place, room.reserve);
@@ -169,58 +165,54 @@ impl<T: Token> Engine<T> {
         while let Some((rule, colour)) = self.choose() {
             self.start(rule, colour, observer)?;
         }
-        self.state.check(&self.names.places)
+        self.state.check(&self.names)
     }
 
     /// The next (rule, colour) to start: of the highest priority enabled, at random by weight.
     #[inline]
     fn choose(&mut self) -> Option<(usize, u32)> {
-        self.ready.clear();
-        let mut total = 0.0;
-        let mut priority = None;
-        'look: for word in 0..self.state.pending.len() {
-            let mut left = self.state.pending[word];
-            while left != 0 {
-                let bit = left.trailing_zeros();
-                left &= left - 1;
-                let index = word * 64 + bit as usize;
-                let rule = &mut self.rules[index];
-                if priority.is_some_and(|p| p != rule.priority) {
-                    break 'look;
-                }
-                let count = bind::look(rule, &self.state.places, &mut self.binding, self.state.now);
-                if count == 0 {
-                    self.state.pending[word] &= !(1 << bit);
-                    continue;
-                }
-                priority = Some(rule.priority);
-                total += rule.weight * f64::from(count);
-                self.ready.push((index as u32, count));
-            }
-        }
-        self.pick(total)
+        let (rules, state) = (&mut self.rules, &mut self.state);
+        let (places, binding, now) = (&state.places, &mut self.binding, state.now);
+        state
+            .agenda
+            .settle(|index| bind::look(&mut rules[index], places, binding, now));
+        let chosen = match state.agenda.only() {
+            Only::None => return None,
+            Only::One(rule) => rule,
+            Only::Several => self.pick_rule(),
+        };
+        let rule = &self.rules[chosen];
+        let skip = match rule.ways {
+            1 => 0,
+            ways => self.conflict.below(u64::from(ways)) as u32,
+        };
+        Some((chosen, nth_bit(&rule.enabled, skip)))
     }
 
-    #[inline]
-    fn pick(&mut self, total: f64) -> Option<(usize, u32)> {
-        let &(mut chosen, mut count) = self.ready.last()?;
-        if self.ready.len() > 1 {
+    /// One of the enabled rules of the highest priority.
+    fn pick_rule(&mut self) -> usize {
+        self.ready.clear();
+        let mut priority = None;
+        let mut total = 0.0;
+        self.state.agenda.enabled(&mut self.ready, |rule| {
+            let rule = &self.rules[rule];
+            let is_equal = *priority.get_or_insert(rule.priority) == rule.priority;
+            total += if is_equal { rule.share() } else { 0.0 };
+            is_equal
+        });
+        let [others @ .., last] = &self.ready[..] else {
+            return 0;
+        };
+        if !others.is_empty() {
             let mut left = self.conflict.unit() * total;
-            for &(rule, colours) in &self.ready {
-                left -= self.rules[rule as usize].weight * f64::from(colours);
+            for &rule in others {
+                left -= self.rules[rule as usize].share();
                 if left < 0.0 {
-                    (chosen, count) = (rule, colours);
-                    break;
+                    return rule as usize;
                 }
             }
         }
-        let skip = if count > 1 {
-            self.conflict.below(u64::from(count)) as u32
-        } else {
-            0
-        };
-        let enabled = &self.rules[chosen as usize].enabled;
-        Some((chosen as usize, nth_bit(enabled, skip)))
+        *last as usize
     }
 
     /// Takes the inputs of a firing; gives its outputs or puts it under way.
@@ -241,8 +233,8 @@ impl<T: Token> Engine<T> {
                 places,
                 &mut self.binding,
                 &mut self.conflict,
-                now,
                 colour,
+                now,
             );
             self.state.take_bound(rule, &self.binding);
         } else {
@@ -273,9 +265,12 @@ impl<T: Token> Engine<T> {
             rule.tally.active_moment -= i128::from(now);
         }
         rule.busy += 1;
+        if rule.busy == rule.servers {
+            self.state.agenda.doubt(index as u32);
+        }
         rule.tally.busy_moment -= i128::from(now);
         for room in &rule.rooms {
-            self.state.places[room.place as usize].reserved += room.reserve;
+            self.state.reserve(room.place, room.reserve);
         }
         let flight = Flight {
             rule: index as u32,
@@ -332,7 +327,7 @@ impl<T: Token> Engine<T> {
     /// Deposits a token from outside, now.
     pub fn put(&mut self, queue: Queue, token: T) -> Result<(), RunError> {
         self.state.deposit(queue.0, token, &mut ());
-        self.state.check(&self.names.places)
+        self.state.check(&self.names)
     }
 
     /// Number of tokens in a place (of a sink: none).
@@ -399,6 +394,9 @@ fn inverse<T>(rules: &[Rule<T>]) -> Vec<u32> {
 /// The index of the bit that has `skip` set bits below it.
 #[inline]
 fn nth_bit(words: &[u64], mut skip: u32) -> u32 {
+    if let (0, [word]) = (skip, words) {
+        return word.trailing_zeros();
+    }
     for (index, &word) in words.iter().enumerate() {
         let ones = word.count_ones();
         if skip < ones {

@@ -140,6 +140,14 @@ pub enum RunError {
         /// Number of keys.
         keys: u32,
     },
+    /// A token was sent to a place that is not among those given.
+    #[error("transition `{transition}`: a token for output {index}, which there is not")]
+    Route {
+        /// The transition.
+        transition: String,
+        /// The index given.
+        index: usize,
+    },
     /// A place cannot hold more.
     #[error("place `{0}`: more tokens than can be counted")]
     TooManyTokens(String),

@@ -57,7 +57,10 @@ impl<T: Token> Flights<T> {
         };
         self.headers[slot as usize] = flight;
         let first = slot as usize * self.stride;
-        self.tokens[first..first + tokens.len()].copy_from_slice(tokens);
+        let held = &mut self.tokens[first..first + tokens.len()];
+        for (index, slot) in held.iter_mut().enumerate() {
+            *slot = tokens[index];
+        }
         Some(slot)
     }
 

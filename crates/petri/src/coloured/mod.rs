@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agenda;
 mod bind;
 mod bound;
 mod check;
@@ -52,6 +53,7 @@ mod place;
 mod rule;
 mod state;
 mod transition;
+mod wakes;
 
 pub use bound::Bound;
 pub use delay::Delay;

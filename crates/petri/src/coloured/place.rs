@@ -22,9 +22,21 @@ pub(crate) struct Place<T> {
     /// Room promised to firings under way.
     pub(crate) reserved: u32,
     pub(crate) sink: bool,
-    pub(crate) wakes_on_gain: Wakes,
-    pub(crate) wakes_on_loss: Wakes,
+    pub(crate) wakes: PlaceWakes,
     pub(crate) tally: Tally,
+}
+
+/// Rules to look at again after a change of a place.
+#[derive(Default)]
+pub(crate) struct PlaceWakes {
+    /// A lane was empty and is not any more.
+    pub(crate) on_fill: Wakes,
+    /// Any token came.
+    pub(crate) on_gain: Wakes,
+    /// A lane became empty; only rules that were enabled need another look.
+    pub(crate) on_empty: Wakes,
+    /// Any token left.
+    pub(crate) on_loss: Wakes,
 }
 
 /// What the history of a place adds up to.
@@ -66,8 +78,7 @@ impl<T: Token> Place<T> {
             capacity,
             reserved: 0,
             sink: false,
-            wakes_on_gain: Box::default(),
-            wakes_on_loss: Box::default(),
+            wakes: PlaceWakes::default(),
             tally: Tally::default(),
         };
         match spec.kind {
@@ -84,7 +95,9 @@ impl<T: Token> Place<T> {
     fn fill_counter(&mut self, spec: &CounterSpec) {
         self.store = Store::Counts(vec![0; spec.counts.len()]);
         for (lane, &count) in spec.counts.iter().enumerate() {
-            self.add(lane as u32, count, 0);
+            if count > 0 {
+                self.add(lane as u32, count, 0);
+            }
         }
     }
 
@@ -139,9 +152,10 @@ impl<T: Token> Place<T> {
         }
     }
 
-    /// Removes a token: the first in order, or in a random place that in position `index`.
+    /// Removes a token: the first in order, or in a random place that in position `index`; and whether the lane is
+    /// empty now.
     #[inline]
-    pub(crate) fn pop(&mut self, lane: u32, index: u32, now: u64) -> Option<T> {
+    pub(crate) fn pop(&mut self, lane: u32, index: u32, now: u64) -> Option<(T, bool)> {
         let at = lane as usize;
         let (token, empty) = match &mut self.store {
             Store::Counts(_) => return None,
@@ -162,15 +176,15 @@ impl<T: Token> Place<T> {
             }
         };
         self.left(lane, 1, empty, now);
-        Some(token)
+        Some((token, empty))
     }
 
-    /// Adds a token to its lane.
+    /// Adds a token to its lane; whether that was empty.
     #[inline]
-    pub(crate) fn push(&mut self, lane: u32, token: T, now: u64) {
+    pub(crate) fn push(&mut self, lane: u32, token: T, now: u64) -> bool {
         let at = lane as usize;
         match &mut self.store {
-            Store::Counts(_) => return,
+            Store::Counts(_) => return false,
             Store::Fifo(lanes) => lanes[at].push_back(token),
             Store::Random(lanes) => lanes[at].push(token),
             Store::Least(lanes, rank, number) => {
@@ -183,31 +197,30 @@ impl<T: Token> Place<T> {
                 });
             }
         }
-        self.came(lane, 1, now);
+        self.came(lane, 1, now)
     }
 
-    /// Adds plain tokens.
+    /// Adds plain tokens, at least one; whether the lane was empty.
     #[inline]
-    pub(crate) fn add(&mut self, lane: u32, count: u32, now: u64) {
-        if let Store::Counts(counts) = &mut self.store
-            && count > 0
-        {
-            counts[lane as usize] += count;
-            self.came(lane, count, now);
-        }
+    pub(crate) fn add(&mut self, lane: u32, count: u32, now: u64) -> bool {
+        let Store::Counts(counts) = &mut self.store else {
+            return false;
+        };
+        counts[lane as usize] += count;
+        self.came(lane, count, now)
     }
 
-    /// Removes plain tokens; there are as many.
+    /// Removes plain tokens, of which there are as many; whether the lane is empty now.
     #[inline]
-    pub(crate) fn subtract(&mut self, lane: u32, count: u32, now: u64) {
-        if let Store::Counts(counts) = &mut self.store
-            && count > 0
-        {
-            let held = &mut counts[lane as usize];
-            *held -= count;
-            let empty = *held == 0;
-            self.left(lane, count, empty, now);
-        }
+    pub(crate) fn subtract(&mut self, lane: u32, count: u32, now: u64) -> bool {
+        let Store::Counts(counts) = &mut self.store else {
+            return false;
+        };
+        let held = &mut counts[lane as usize];
+        *held -= count;
+        let empty = *held == 0;
+        self.left(lane, count, empty, now);
+        empty
     }
 
     /// Counts a token that leaves the net here.
@@ -244,12 +257,15 @@ impl<T: Token> Place<T> {
     }
 
     #[inline]
-    fn came(&mut self, lane: u32, count: u32, now: u64) {
-        self.occupied[lane as usize / 64] |= 1 << (lane % 64);
+    fn came(&mut self, lane: u32, count: u32, now: u64) -> bool {
+        let word = &mut self.occupied[lane as usize / 64];
+        let filled = *word >> (lane % 64) & 1 == 0;
+        *word |= 1 << (lane % 64);
         self.len += count;
         self.tally.arrivals += u64::from(count);
         self.tally.moment -= i128::from(count) * i128::from(now);
         self.tally.peak = self.tally.peak.max(self.len);
+        filled
     }
 
     #[inline]

@@ -95,7 +95,7 @@ pub(crate) struct Rule<T> {
     pub(crate) weight: f64,
     pub(crate) servers: u32,
     pub(crate) busy: u32,
-    /// Necessary for every binding.
+    /// Places that must hold several tokens.
     pub(crate) needs: Box<[Need]>,
     pub(crate) inhibitors: Box<[Need]>,
     pub(crate) rooms: Box<[Room]>,
@@ -103,6 +103,8 @@ pub(crate) struct Rule<T> {
     pub(crate) joins: Box<[u32]>,
     /// The colours enabled, as found by the last look at it; one bit for a transition without colour.
     pub(crate) enabled: Box<[u64]>,
+    /// How many they are.
+    pub(crate) ways: u32,
     /// Whether the lists above do not say all: a colour is then enabled if a binding is found.
     pub(crate) must_bind: bool,
     /// Whether there is more than one binding a colour to try.
@@ -172,11 +174,12 @@ impl<T> Rule<T> {
             weight: spec.weight,
             servers,
             busy: 0,
-            needs,
+            needs: needs.into_iter().filter(|need| need.count > 1).collect(),
             inhibitors: whole.iter().map(need).collect(),
             rooms,
             joins,
             enabled: vec![0; (keys as usize).div_ceil(64)].into(),
+            ways: 0,
             must_bind,
             must_search,
             takes,
@@ -193,6 +196,21 @@ impl<T> Rule<T> {
             random: Random::new(seed, &format!("transition/{}", spec.name)),
             tally: RuleTally::default(),
         }
+    }
+
+    /// The places that must hold a token before it can be enabled.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = u32> {
+        let spends = self.spends.iter();
+        let spends = spends.filter(|arc| matches!(arc.count, Count::Fixed(1..)));
+        self.takes
+            .iter()
+            .map(|arc| arc.place)
+            .chain(spends.map(|arc| arc.place))
+    }
+
+    /// Its share in a random choice.
+    pub(crate) fn share(&self) -> f64 {
+        self.weight * f64::from(self.ways)
     }
 
     /// Tokens a firing binds.
@@ -219,7 +237,7 @@ fn servers<T>(spec: &TransitionSpec<T>) -> u32 {
     spec.servers.unwrap_or(if consumes { u32::MAX } else { 1 })
 }
 
-fn needs<T>(spec: &TransitionSpec<T>) -> Box<[Need]> {
+fn needs<T>(spec: &TransitionSpec<T>) -> Vec<Need> {
     let takes = spec.takes.iter().map(|take| Need {
         place: take.place,
         count: take.count,
@@ -254,15 +272,17 @@ pub(crate) fn joins<T>(spec: &TransitionSpec<T>, places: &[PlaceSpec<T>]) -> Box
 
 fn rooms<T>(spec: &TransitionSpec<T>, places: &[PlaceSpec<T>]) -> Box<[Room]> {
     let mut rooms: Vec<Room> = Vec::new();
-    for output in &spec.outputs {
-        if places[output.place as usize].capacity().is_none() {
-            continue;
-        }
+    let to = |output: &Output<T>| output.product.places(output.place);
+    let outputs = spec
+        .outputs
+        .iter()
+        .flat_map(|o| to(o).into_iter().map(move |p| (p, o)));
+    for (place, output) in outputs.filter(|&(p, _)| places[p as usize].capacity().is_some()) {
         let given = given(&output.product);
-        match rooms.iter_mut().find(|room| room.place == output.place) {
+        match rooms.iter_mut().find(|room| room.place == place) {
             Some(room) => room.reserve = room.reserve.saturating_add(given),
             None => rooms.push(Room {
-                place: output.place,
+                place,
                 growth: 0,
                 reserve: given,
             }),

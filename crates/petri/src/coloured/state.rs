@@ -2,29 +2,37 @@
 
 use inorder_random::Random;
 
+use super::agenda::Agenda;
 use super::bind::Binding;
 use super::bound::Bound;
 use super::error::{ModelError, RunError};
 use super::model::{PlaceId, PlaceSpec, Token, TransitionId};
 use super::observer::Observer;
-use super::place::{Place, Wakes};
+use super::place::Place;
 use super::rule::{Lane, OutputArc, Rule};
 use super::transition::Product;
+use super::wakes;
 
 /// What firings change.
 pub(crate) struct State<T> {
     pub(crate) places: Vec<Place<T>>,
-    /// One bit a rule: it may have become enabled. Rules are sorted by priority.
-    pub(crate) pending: Box<[u64]>,
+    pub(crate) agenda: Agenda,
     pub(crate) now: u64,
     fault: Option<Fault>,
     emitted: Vec<T>,
+}
+
+/// What places and transitions are called, in the modeller's order.
+pub(crate) struct Names {
+    pub(crate) places: Vec<String>,
+    pub(crate) transitions: Vec<String>,
 }
 
 /// Something a modeller's function did that the net has no room for.
 enum Fault {
     Key { place: u32, key: u32 },
     TooMany { place: u32 },
+    Route { rule: u32, index: usize },
 }
 
 impl<T: Token> State<T> {
@@ -33,21 +41,18 @@ impl<T: Token> State<T> {
         let mut places = Vec::with_capacity(specs.len());
         for (index, spec) in specs.into_iter().enumerate() {
             let (name, keys) = (spec.name.clone(), spec.keys());
+            let wakes = wakes::of_place(rules, index as u32, &spec);
             let mut place = Place::new(spec).map_err(|token| ModelError::Key {
                 place: name,
                 index: token,
                 keys,
             })?;
-            let index = index as u32;
-            place.wakes_on_gain = wakes(rules, |rule| gains_matter(rule, index));
-            place.wakes_on_loss = wakes(rules, |rule| losses_matter(rule, index));
+            place.wakes = wakes;
             places.push(place);
         }
-        let mut pending = vec![0; rules.len().div_ceil(64)];
-        (0..rules.len()).for_each(|rule| pending[rule / 64] |= 1 << (rule % 64));
         Ok(Self {
+            agenda: Agenda::new(rules, places.iter().map(|place| place.len)),
             places,
-            pending: pending.into(),
             now: 0,
             fault: None,
             emitted: Vec::new(),
@@ -56,7 +61,7 @@ impl<T: Token> State<T> {
 
     /// What went wrong since last asked.
     #[inline]
-    pub(crate) fn check(&mut self, names: &[String]) -> Result<(), RunError> {
+    pub(crate) fn check(&mut self, names: &Names) -> Result<(), RunError> {
         match self.fault.take() {
             None => Ok(()),
             Some(fault) => Err(self.explain(&fault, names)),
@@ -64,20 +69,20 @@ impl<T: Token> State<T> {
     }
 
     #[cold]
-    fn explain(&self, fault: &Fault, names: &[String]) -> RunError {
+    fn explain(&self, fault: &Fault, names: &Names) -> RunError {
+        let place_name = |place: u32| names.places[place as usize].clone();
         match *fault {
             Fault::Key { place, key } => RunError::Key {
-                place: names[place as usize].clone(),
+                place: place_name(place),
                 key,
                 keys: self.places[place as usize].keys,
             },
-            Fault::TooMany { place } => RunError::TooManyTokens(names[place as usize].clone()),
+            Fault::TooMany { place } => RunError::TooManyTokens(place_name(place)),
+            Fault::Route { rule, index } => RunError::Route {
+                transition: names.transitions[rule as usize].clone(),
+                index,
+            },
         }
-    }
-
-    #[inline]
-    pub(crate) fn wake(&mut self, rule: u32) {
-        self.pending[rule as usize / 64] |= 1 << (rule % 64);
     }
 
     /// Takes the inputs of a rule that needs no look at tokens, binding the typed ones.
@@ -96,59 +101,88 @@ impl<T: Token> State<T> {
             } else {
                 0
             };
-            let place = &mut self.places[arc.place as usize];
             for _ in 0..arc.count {
+                let place = &self.places[arc.place as usize];
                 let index = position(place, lane, random);
                 let token = match arc.keep {
                     true => place.peek(lane, index),
-                    false => place.pop(lane, index, self.now),
+                    false => self.pop(arc.place, lane, index),
                 };
-                binding.tokens.extend(token);
-            }
-            if !arc.keep {
-                mark(&mut self.pending, &place.wakes_on_loss);
+                if let Some(token) = token {
+                    binding.tokens.push(token);
+                }
             }
         }
         let bound = binding.bound(colour, self.now);
         for arc in rule.spends.iter_mut().filter(|arc| !arc.keep) {
             let (lane, count) = (arc.lane.of(&bound), arc.count.of(&bound));
-            let place = &mut self.places[arc.place as usize];
-            place.subtract(lane, count, self.now);
-            mark(&mut self.pending, &place.wakes_on_loss);
+            self.subtract(arc.place, lane, count);
         }
     }
 
     /// Takes the tokens of a binding that was found.
+    #[inline]
     pub(crate) fn take_bound(&mut self, rule: &Rule<T>, binding: &Binding<T>) {
         for (index, arc) in rule.takes.iter().enumerate().filter(|(_, arc)| !arc.keep) {
-            let place = &mut self.places[arc.place as usize];
+            let (lane, pick) = (binding.lanes[index], binding.pick(index));
             for _ in 0..arc.count {
-                place.pop(binding.lanes[index], binding.picks[index], self.now);
+                self.pop(arc.place, lane, pick);
             }
-            mark(&mut self.pending, &place.wakes_on_loss);
         }
         for (arc, &(lane, count)) in rule.spends.iter().zip(&binding.spends) {
             if !arc.keep {
-                let place = &mut self.places[arc.place as usize];
-                place.subtract(lane, count, self.now);
-                mark(&mut self.pending, &place.wakes_on_loss);
+                self.subtract(arc.place, lane, count);
             }
         }
     }
 
+    #[inline]
+    fn pop(&mut self, place: u32, lane: u32, index: u32) -> Option<T> {
+        let (token, emptied) = self.places[place as usize].pop(lane, index, self.now)?;
+        self.lost(place, emptied);
+        Some(token)
+    }
+
+    #[inline]
+    fn subtract(&mut self, place: u32, lane: u32, count: u32) {
+        if count > 0 {
+            let emptied = self.places[place as usize].subtract(lane, count, self.now);
+            self.lost(place, emptied);
+        }
+    }
+
+    /// A place has lost tokens; `emptied` tells whether a lane has none left.
+    #[inline]
+    fn lost(&mut self, index: u32, emptied: bool) {
+        let place = &self.places[index as usize];
+        self.agenda.lost(index, place.len, &place.wakes, emptied);
+    }
+
+    /// A place has gained tokens; `filled` tells whether a lane had none before.
+    #[inline]
+    fn gained(&mut self, index: u32, filled: bool) {
+        let wakes = &self.places[index as usize].wakes;
+        self.agenda.gained(index, wakes, filled);
+    }
+
     /// Empties a place.
     pub(crate) fn clear(&mut self, place: u32) {
-        let place = &mut self.places[place as usize];
-        place.clear(self.now);
-        mark(&mut self.pending, &place.wakes_on_loss);
+        self.places[place as usize].clear(self.now);
+        self.lost(place, true);
+    }
+
+    /// Promises room to a firing under way.
+    #[inline]
+    pub(crate) fn reserve(&mut self, place: u32, room: u32) {
+        self.places[place as usize].reserved += room;
+        self.gained(place, false);
     }
 
     /// Gives back room that was promised.
     #[inline]
     pub(crate) fn release(&mut self, place: u32, room: u32) {
-        let place = &mut self.places[place as usize];
-        place.reserved -= room;
-        mark(&mut self.pending, &place.wakes_on_loss);
+        self.places[place as usize].reserved -= room;
+        self.lost(place, false);
     }
 
     /// Ends a firing: deposits its outputs.
@@ -162,13 +196,14 @@ impl<T: Token> State<T> {
         rule.tally.firings += 1;
         observer.fired(TransitionId(rule.id), bound);
         for output in &mut rule.outputs {
-            self.output(output, bound, observer);
+            self.output(rule.id, output, bound, observer);
         }
     }
 
     #[inline]
     fn output<O: Observer<T>>(
         &mut self,
+        rule: u32,
         output: &mut OutputArc<T>,
         bound: &Bound<'_, T>,
         observer: &mut O,
@@ -177,6 +212,13 @@ impl<T: Token> State<T> {
         match &mut output.product {
             Product::Pass(index) => self.deposit(place, bound.tokens[*index as usize], observer),
             Product::Token(token) => self.deposit(place, token(bound), observer),
+            Product::Route(places, route) => {
+                let (index, token) = route(bound);
+                match places.get(index) {
+                    Some(&place) => self.deposit(place, token, observer),
+                    None => self.fault = Some(Fault::Route { rule, index }),
+                }
+            }
             Product::Maybe(token) => {
                 if let Some(token) = token(bound) {
                     self.deposit(place, token, observer);
@@ -219,13 +261,16 @@ impl<T: Token> State<T> {
             self.fault = Some(Fault::TooMany { place: index });
             return;
         }
-        place.push(lane, token, self.now);
-        mark(&mut self.pending, &place.wakes_on_gain);
+        let filled = place.push(lane, token, self.now);
+        self.gained(index, filled);
     }
 
     /// Plain tokens come into a place.
     #[inline]
     fn add(&mut self, index: u32, lane: u32, count: u32) {
+        if count == 0 {
+            return;
+        }
         let place = &mut self.places[index as usize];
         if lane >= place.keys {
             self.fault = Some(Fault::Key {
@@ -238,8 +283,8 @@ impl<T: Token> State<T> {
             self.fault = Some(Fault::TooMany { place: index });
             return;
         }
-        place.add(lane, count, self.now);
-        mark(&mut self.pending, &place.wakes_on_gain);
+        let filled = place.add(lane, count, self.now);
+        self.gained(index, filled);
     }
 }
 
@@ -250,38 +295,4 @@ fn position<T: Token>(place: &Place<T>, lane: u32, random: &mut Random) -> u32 {
         true => random.below(u64::from(place.lane_len(lane))) as u32,
         false => 0,
     }
-}
-
-#[inline]
-fn mark(pending: &mut [u64], wakes: &Wakes) {
-    for &(word, bits) in wakes {
-        pending[word as usize] |= bits;
-    }
-}
-
-fn wakes<T>(rules: &[Rule<T>], matters: impl Fn(&Rule<T>) -> bool) -> Wakes {
-    let mut words = vec![0u64; rules.len().div_ceil(64)];
-    for (index, rule) in rules.iter().enumerate() {
-        words[index / 64] |= u64::from(matters(rule)) << (index % 64);
-    }
-    let numbered = words
-        .into_iter()
-        .enumerate()
-        .map(|(word, bits)| (word as u32, bits));
-    numbered.filter(|&(_, bits)| bits != 0).collect()
-}
-
-/// Whether more tokens in the place may enable the rule.
-fn gains_matter<T>(rule: &Rule<T>, place: u32) -> bool {
-    rule.takes.iter().any(|arc| arc.place == place)
-        || rule.spends.iter().any(|arc| arc.place == place)
-}
-
-/// Whether fewer tokens in the place may: it is inhibited by them, wants room there, or another token comes to
-/// the head of the queue.
-fn losses_matter<T>(rule: &Rule<T>, place: u32) -> bool {
-    rule.inhibitors.iter().any(|i| i.place == place)
-        || rule.colour_inhibitors.iter().any(|i| i.place == place)
-        || rule.rooms.iter().any(|room| room.place == place)
-        || rule.must_bind && rule.takes.iter().any(|arc| arc.place == place)
 }

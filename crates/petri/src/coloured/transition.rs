@@ -54,9 +54,21 @@ pub(crate) enum Product<T> {
     Pass(u32),
     Token(Of<T, T>),
     Maybe(Of<T, Option<T>>),
+    /// To the place with the index told.
+    Route(Box<[u32]>, Of<T, (usize, T)>),
     Many(Emit<T>),
     /// Plain tokens, to the key, the colour, or the only key.
     Plain(Count<T>, Option<Of<T, u32>>),
+}
+
+impl<T> Product<T> {
+    /// The places it may go to; `place` is that of the arc.
+    pub(crate) fn places(&self, place: u32) -> Vec<u32> {
+        match self {
+            Self::Route(places, _) => places.to_vec(),
+            _ => vec![place],
+        }
+    }
 }
 
 pub(crate) struct Output<T> {
@@ -287,6 +299,17 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         token: impl FnMut(&Bound<'_, T>) -> Option<T> + 'static,
     ) -> Self {
         self.output(to.0, Product::Maybe(Box::new(token)))
+    }
+
+    /// Deposits a token in the one of `places` whose index is told with it.
+    pub fn route<const N: usize>(
+        self,
+        places: [Queue; N],
+        route: impl FnMut(&Bound<'_, T>) -> (usize, T) + 'static,
+    ) -> Self {
+        let places = places.map(|queue| queue.0);
+        let first = places.first().copied().unwrap_or(u32::MAX);
+        self.output(first, Product::Route(places.into(), Box::new(route)))
     }
 
     /// Deposits the tokens that `emit` pushes. For the capacity of the place it counts as one.

@@ -1,0 +1,89 @@
+//! Which transitions a change of a place may enable or disable.
+
+use super::model::{Order, PlaceKind, PlaceSpec};
+use super::place::{PlaceWakes, Wakes};
+use super::rule::{Rule, SpendArc, TakeArc};
+use super::transition::Count;
+
+/// The rules to look at again after a change of the place with this index.
+pub(crate) fn of_place<T>(rules: &[Rule<T>], index: u32, spec: &PlaceSpec<T>) -> PlaceWakes {
+    let at = Place {
+        index,
+        is_fifo: is_fifo(spec),
+    };
+    PlaceWakes {
+        on_fill: wakes(rules, |rule| at.takers(rule) || at.spenders(rule)),
+        on_gain: wakes(rules, |rule| at.limits(rule) || at.gain_matters(rule)),
+        on_empty: wakes(rules, |rule| rule.inputs().any(|input| input == index)),
+        on_loss: wakes(rules, |rule| at.limits(rule) || at.loss_matters(rule)),
+    }
+}
+
+struct Place {
+    index: u32,
+    is_fifo: bool,
+}
+
+impl Place {
+    fn takes<'r, T>(&self, rule: &'r Rule<T>) -> impl Iterator<Item = &'r TakeArc<T>> {
+        let index = self.index;
+        rule.takes.iter().filter(move |arc| arc.place == index)
+    }
+
+    fn spends<'r, T>(&self, rule: &'r Rule<T>) -> impl Iterator<Item = &'r SpendArc<T>> {
+        let index = self.index;
+        rule.spends.iter().filter(move |arc| arc.place == index)
+    }
+
+    fn takers<T>(&self, rule: &Rule<T>) -> bool {
+        self.takes(rule).next().is_some()
+    }
+
+    fn spenders<T>(&self, rule: &Rule<T>) -> bool {
+        self.spends(rule).next().is_some()
+    }
+
+    /// Inhibitors and room: every token counts.
+    fn limits<T>(&self, rule: &Rule<T>) -> bool {
+        rule.inhibitors.iter().any(|i| i.place == self.index)
+            || rule.colour_inhibitors.iter().any(|i| i.place == self.index)
+            || rule.rooms.iter().any(|room| room.place == self.index)
+    }
+
+    /// More tokens matter beyond the first where several are needed, or where they may come to the head or be
+    /// chosen.
+    fn gain_matters<T>(&self, rule: &Rule<T>) -> bool {
+        self.several(rule) || self.takers(rule) && rule.must_bind && !self.is_fifo
+    }
+
+    /// Fewer matter where several are needed, or where another token comes to the head or can no more be chosen.
+    fn loss_matters<T>(&self, rule: &Rule<T>) -> bool {
+        self.several(rule) || self.takers(rule) && rule.must_bind
+    }
+
+    fn several<T>(&self, rule: &Rule<T>) -> bool {
+        self.takes(rule).any(|arc| arc.count > 1)
+            || self
+                .spends(rule)
+                .any(|arc| !matches!(arc.count, Count::Fixed(0 | 1)))
+    }
+}
+
+fn is_fifo<T>(spec: &PlaceSpec<T>) -> bool {
+    match &spec.kind {
+        PlaceKind::Queue(queue) => matches!(queue.order, Order::Fifo),
+        PlaceKind::Counter(_) => true,
+    }
+}
+
+fn wakes<T>(rules: &[Rule<T>], matters: impl Fn(&Rule<T>) -> bool) -> Wakes {
+    let mut words = vec![0u64; rules.len().div_ceil(64)];
+    for (index, rule) in rules.iter().enumerate() {
+        words[index / 64] |= u64::from(matters(rule)) << (index % 64);
+    }
+    let numbered = words
+        .into_iter()
+        .enumerate()
+        .map(|(word, bits)| (word as u32, bits));
+    numbered.filter(|&(_, bits)| bits != 0).collect()
+}
