@@ -6,7 +6,7 @@
 
 use inorder_wire::Segment;
 
-use crate::collect::{Basis, Collector, Place};
+use crate::collect::{Basis, Collector, Place, same_interval};
 use crate::copies::{Above, Copy, Means, tell};
 use crate::order::{Arrived, Hole, Late, Order};
 use crate::recovery::RecoveryTracker;
@@ -60,9 +60,24 @@ pub(crate) struct Context {
     pub(crate) syn_seen: bool,
 }
 
+/// Segments that came in order last and are not booked yet: what most segments are takes a few
+/// additions in one place, and one booking is for many.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    /// Where it goes on.
+    next: i64,
+    /// Segments of one interval of the rate, which begins here, may join.
+    interval_ns: i64,
+    packets: u64,
+    bytes: u64,
+    /// The longest segment that may join; 0 when none may.
+    max_len: u32,
+}
+
 /// The arrivals of one direction at the capture point.
 #[derive(Debug)]
 pub(crate) struct Arrival {
+    run: Run,
     order: Order<Note>,
     collector: Collector,
     recoveries: RecoveryTracker,
@@ -89,6 +104,7 @@ pub(crate) struct ArrivalEnd {
 impl Arrival {
     pub(crate) fn new(half: Half, keep: bool) -> Self {
         Arrival {
+            run: Run::default(),
             order: Order::new(0),
             collector: Collector::new(half, keep),
             recoveries: RecoveryTracker::new(keep),
@@ -110,14 +126,49 @@ impl Arrival {
     /// full or short segment, the next in order. `mss` is the wire payload of a full segment.
     #[inline(always)]
     pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
+        let run = &mut self.run;
+        let fits = seg.payload_len <= run.max_len.min(mss);
+        if start != run.next || !fits || !same_interval(run.interval_ns, seg.ts_ns) {
+            return self.begin_run(seg, start, mss);
+        }
+        run.next += i64::from(seg.payload_len);
+        run.packets += 1;
+        run.bytes += u64::from(seg.payload_len);
+        self.last_ns = seg.ts_ns;
+        true
+    }
+
+    /// As [`Arrival::in_order`]; those that continue it form a run.
+    #[inline(never)]
+    fn begin_run(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
+        self.book_run();
         if start != self.order.next() || seg.payload_len > mss {
             return false;
         }
         self.last_ns = seg.ts_ns;
         self.collector.sent(seg.ts_ns, seg.payload_len);
-        let label = self.order.append(seg.payload_len);
+        let label = self
+            .order
+            .append(1, u64::from(seg.payload_len), seg.payload_len);
         self.collector.in_order(label);
+        self.run = Run {
+            next: self.order.next(),
+            interval_ns: self.collector.interval_ns(),
+            max_len: self.order.mss(),
+            ..Run::default()
+        };
         true
+    }
+
+    /// Ends the run; to be called before anything looks at what it stands for.
+    #[inline]
+    fn book_run(&mut self) {
+        let Run { packets, bytes, .. } = std::mem::take(&mut self.run);
+        if packets > 0 {
+            self.collector.sent_on(packets, bytes);
+            let label = self.order.append(packets, bytes, 0);
+            self.collector.in_order_run(label, packets);
+        }
     }
 
     /// The data of `seg`, first byte at `start`. Calls `sink` for every wire segment in it.
@@ -128,6 +179,7 @@ impl Arrival {
         cx: &Context,
         mut sink: impl FnMut(Piece, i64, u32),
     ) {
+        self.book_run();
         if cx.vanished > 0 && start == self.order.next() && self.tail_was_lost(seg, cx) {
             // The skipped numbers are a hole now, and this is data in it.
             let missing = i64::from(cx.vanished) * i64::from(cx.mss);
@@ -373,6 +425,7 @@ impl Arrival {
 
     /// The end: what was filled by a retransmission alone was lost.
     pub(crate) fn finish(mut self, cx: &Context) -> ArrivalEnd {
+        self.book_run();
         let holes: Vec<Hole<Note>> = self.order.holes().iter().copied().collect();
         let (mut needed, mut undecided, mut missing) = (0, 0, 0);
         let mss = i64::from(cx.mss.max(1));

@@ -76,6 +76,13 @@ struct Interval {
     late_ns: i64,
 }
 
+/// `now` lies in the interval that begins at `start_ns`.
+#[inline(always)]
+pub(crate) fn same_interval(start_ns: i64, now: i64) -> bool {
+    // Before it or after it: one comparison for both.
+    (now.wrapping_sub(start_ns) as u64) < RATE_INTERVAL_NS as u64
+}
+
 /// Everything one half of the path tells about the originals of one flow.
 #[derive(Debug)]
 pub(crate) struct Collector {
@@ -122,12 +129,22 @@ impl Collector {
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.
     #[inline]
     pub(crate) fn sent(&mut self, now: i64, bytes: u32) {
-        // Before it or after it: one comparison for both.
-        if now.wrapping_sub(self.interval.start_ns) as u64 >= RATE_INTERVAL_NS as u64 {
+        if !same_interval(self.interval.start_ns, now) {
             self.close_interval(now.wrapping_sub(now.rem_euclid(RATE_INTERVAL_NS)));
         }
         self.interval.bytes += u64::from(bytes);
         self.interval.packets += 1;
+    }
+
+    /// When the interval of the rate that the last original fell into begins, nanoseconds.
+    pub(crate) fn interval_ns(&self) -> i64 {
+        self.interval.start_ns
+    }
+
+    /// More originals in the same interval.
+    pub(crate) fn sent_on(&mut self, packets: u64, bytes: u64) {
+        self.interval.bytes += bytes;
+        self.interval.packets += packets;
     }
 
     #[cold]
@@ -157,6 +174,15 @@ impl Collector {
     pub(crate) fn in_order(&mut self, label: u64) {
         self.arrived += 1;
         self.rd.update(label);
+        if self.burst > 0 {
+            self.end_burst();
+        }
+    }
+
+    /// So many originals arrived in order; `first` is the packet number of the first.
+    pub(crate) fn in_order_run(&mut self, first: u64, packets: u64) {
+        self.arrived += packets;
+        self.rd.update_run(first, packets);
         if self.burst > 0 {
             self.end_burst();
         }

@@ -76,6 +76,8 @@ impl Connection {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn release(&mut self, config: &Config) {
         for (dir, seg) in self.waiting.take().unwrap_or_default() {
             self.handle(dir, &seg, config);

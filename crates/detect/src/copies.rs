@@ -11,12 +11,14 @@ use crate::result::{Evidence, Reason};
 /// Whether a host's IPv4 identification counts its packets.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct IdCounter {
-    last: Option<u16>,
+    /// There was a packet, the last with this number.
+    begun: bool,
+    last: u16,
     trusted: bool,
     good: u32,
     bad: u32,
     /// Packets in a row that each went one step, not yet counted below or as good.
-    run: u32,
+    run: u64,
     /// Sum of the good steps, and how many were just the packets seen in between.
     steps: u64,
     exact: u32,
@@ -39,22 +41,24 @@ impl IdCounter {
         if !seg.has(Has::IP_ID) {
             return (None, 0);
         }
-        let Some(last) = self.last else {
-            self.last = Some(seg.ip_id);
-            self.packets = packets;
-            return (None, 0);
-        };
-        let step = seg.ip_id.wrapping_sub(last) as i16;
-        let before = std::mem::replace(&mut self.packets, packets);
-        if step == 1 && before == 1 && self.trusted {
-            self.last = Some(seg.ip_id);
+        let follows = seg.ip_id.wrapping_sub(self.last) == 1;
+        if follows && self.trusted && self.packets == 1 && packets == 1 {
+            self.last = seg.ip_id;
             self.run += 1;
-            if self.run == u32::MAX {
-                self.end_run();
-            }
-            return (Some(step), 0);
+            return (Some(1), 0);
         }
-        self.judge(step, seg.ip_id, before);
+        self.observe_any(seg.ip_id, packets)
+    }
+
+    #[inline(never)]
+    fn observe_any(&mut self, ip_id: u16, packets: u16) -> (Option<i16>, u8) {
+        let before = std::mem::replace(&mut self.packets, packets);
+        if !std::mem::replace(&mut self.begun, true) {
+            self.last = ip_id;
+            return (None, 0);
+        }
+        let step = ip_id.wrapping_sub(self.last) as i16;
+        self.judge(step, ip_id, before);
         (Some(step), self.vanished(step, before))
     }
 
@@ -68,18 +72,18 @@ impl IdCounter {
     /// connection and not one to another host.
     #[inline]
     pub(crate) fn dense(&self) -> bool {
-        let run = u64::from(self.run);
+        let run = self.run;
         self.trusted && self.steps + run <= 3 * (u64::from(self.good) + run)
     }
 
     fn end_run(&mut self) {
         let run = std::mem::take(&mut self.run);
-        self.good = self.good.saturating_add(run);
-        self.exact = self.exact.saturating_add(run);
-        self.steps += u64::from(run);
+        let count = u32::try_from(run).unwrap_or(u32::MAX);
+        self.good = self.good.saturating_add(count);
+        self.exact = self.exact.saturating_add(count);
+        self.steps += run;
     }
 
-    #[inline(never)]
     fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
         self.end_run();
         match step {
@@ -87,13 +91,13 @@ impl IdCounter {
                 self.good = self.good.saturating_add(1);
                 self.steps += step as u64;
                 self.exact += u32::from(step as u16 == before);
-                self.last = Some(ip_id);
+                self.last = ip_id;
             }
             // A late or duplicated packet says nothing about the counter.
             ..=-1 if step >= -MAX_STEP => {}
             _ => {
                 self.bad = self.bad.saturating_add(1);
-                self.last = Some(ip_id);
+                self.last = ip_id;
             }
         }
         self.trusted = self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good);

@@ -114,7 +114,7 @@ impl<T: Copy + Default> Order<T> {
         note: T,
     ) -> Arrived {
         if start == self.next && len > 0 {
-            return Arrived::InOrder(self.append(len));
+            return Arrived::InOrder(self.append(1, u64::from(len), len));
         }
         self.mss = self.mss.max(len);
         if start > self.next {
@@ -123,16 +123,22 @@ impl<T: Copy + Default> Order<T> {
         self.fill(start, len, now)
     }
 
-    /// The arrival of what was expected next, `len` bytes; its packet number by estimate.
+    /// The arrival of what was expected next: `packets`, none longer than `longest`, of `bytes`
+    /// in all. The number of the first of them by estimate.
     #[inline(always)]
-    pub(crate) fn append(&mut self, len: u32) -> u64 {
+    pub(crate) fn append(&mut self, packets: u64, bytes: u64, longest: u32) -> u64 {
         let label = self.next_label;
-        self.mss = self.mss.max(len);
-        self.next_label += 1;
-        self.next += i64::from(len);
-        self.position += 1;
-        self.bytes += u64::from(len);
+        self.mss = self.mss.max(longest);
+        self.next_label += packets;
+        self.next += bytes as i64;
+        self.position += packets;
+        self.bytes += bytes;
         label
+    }
+
+    /// The longest packet so far, bytes.
+    pub(crate) fn mss(&self) -> u32 {
+        self.mss
     }
 
     /// Takes everything below `to` as sent and missing since `now`.

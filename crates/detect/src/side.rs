@@ -128,19 +128,30 @@ impl Heard<'_> {
         }
     }
 
-    #[inline]
     fn sort(&mut self, seg: &Segment, at: i64, len: u32, retransmission: bool) {
         if let Some(what_if) = self.what_if {
-            let arrival = DataArrival {
-                ts_ns: seg.ts_ns,
-                offset: at,
-                len,
-                retransmission,
-                suitable: may_be_sorted(seg),
-            };
-            what_if.push(&arrival, self.una);
+            sort(what_if, seg, at, len, retransmission, self.una);
         }
     }
+}
+
+#[inline(never)]
+fn sort(
+    what_if: &mut SortingReceivers,
+    seg: &Segment,
+    offset: i64,
+    len: u32,
+    retransmission: bool,
+    una: i64,
+) {
+    let arrival = DataArrival {
+        ts_ns: seg.ts_ns,
+        offset,
+        len,
+        retransmission,
+        suitable: may_be_sorted(seg),
+    };
+    what_if.push(&arrival, una);
 }
 
 impl Side {
@@ -207,17 +218,20 @@ impl Side {
         self.wire_mss = mss;
         let syn = u32::from(seg.flags.any(TcpFlags::SYN));
         let first = seg.seq.wrapping_add(syn);
-        let engines = self.engines.get_or_insert_with(|| {
-            let (choice, config) = start();
-            let base = self.hello.map_or(first, |h| h.isn.wrapping_add(1));
-            Box::new(Engines::new(base, choice, &config, shared))
-        });
+        let base = || self.hello.map_or(first, |h| h.isn.wrapping_add(1));
+        let engines = match &mut self.engines {
+            Some(engines) => engines,
+            none => none.insert(Engines::boxed(base(), &start(), shared)),
+        };
         let offset = engines.unwrap.offset(first);
         engines.unwrap.advance(offset + i64::from(seg.payload_len));
         let plain = vanished == 0 && engines.arrival.in_order(seg, offset, mss);
-        if plain && !engines.more {
+        if plain {
             self.packets += 1;
             self.bytes += u64::from(seg.payload_len);
+            if engines.more {
+                engines.in_order(seg, offset);
+            }
             return;
         }
         let mut heard = Heard {
@@ -228,10 +242,6 @@ impl Side {
             points: &mut engines.points,
             una: engines.una,
         };
-        if plain {
-            heard.original(seg, offset, seg.payload_len);
-            return;
-        }
         let cx = Context {
             mss,
             timestamps: shared.timestamps,
@@ -392,6 +402,30 @@ impl Side {
 }
 
 impl Engines {
+    /// One segment, the next in order as it comes by, beyond its arrival.
+    #[inline(always)]
+    fn in_order(&mut self, seg: &Segment, at: i64) {
+        let len = seg.payload_len;
+        if let Some(sender) = &mut self.sender {
+            sender.sent(seg, at, len);
+        }
+        if let Some(what_if) = &mut self.what_if
+            && !(may_be_sorted(seg) && what_if.continues(seg.ts_ns, at, len))
+        {
+            sort(what_if, seg, at, len, false, self.una);
+        }
+        if let Some(points) = &mut self.points {
+            points.push(seg.ts_ns, at, PointKind::Data);
+        }
+    }
+
+    /// Apart, so that the way of every segment has no room for this on its stack.
+    #[cold]
+    #[inline(never)]
+    fn boxed(base: u32, start: &(VantageChoice, Config), shared: &Shared) -> Box<Self> {
+        Box::new(Engines::new(base, start.0, &start.1, shared))
+    }
+
     fn new(base: u32, choice: VantageChoice, config: &Config, shared: &Shared) -> Self {
         let at_receiver = choice.vantage == Vantage::Receiver;
         let half = if choice.vantage == Vantage::Middle {

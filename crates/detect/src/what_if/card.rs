@@ -70,10 +70,10 @@ impl Card {
         }
     }
 
-    /// The interrupt that comes `coalesce_ns` after `now`.
+    /// The interrupt that comes `coalesce_ns` after `now`; times are such that it is a number.
     #[inline]
     fn interrupt(&self, now: i64) -> i64 {
-        now.saturating_add(self.coalesce_ns)
+        now.wrapping_add(self.coalesce_ns)
     }
 
     /// Everything since [`Card::begin`] was delivered at the interrupt.
@@ -114,7 +114,7 @@ impl Card {
     fn join_next(&mut self, times: &[i64], begun: usize, first_ns: i64, counts: &Counts) {
         let (mut fire_ns, mut delivered) = (self.interrupt(first_ns), self.delivered);
         let mut first = begun;
-        for (place, &now) in times.iter().enumerate().skip(begun) {
+        for (&now, place) in times.get(begun..).unwrap_or_default().iter().zip(begun..) {
             // Selects instead of branches: whether a batch ends is hard to predict.
             let next = self.interrupt(now);
             let ended = now > fire_ns;

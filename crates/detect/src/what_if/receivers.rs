@@ -80,19 +80,28 @@ impl SortingReceivers {
     /// The next arrival; `una` is what the receiver has acknowledged so far, if known.
     #[inline]
     pub(crate) fn push(&mut self, arrival: &DataArrival, una: i64) {
-        let in_order = arrival.offset == self.next && arrival.suitable && !arrival.retransmission;
-        let in_time = (self.last_ns..=self.limit_ns).contains(&arrival.ts_ns);
-        let may_wait = in_order && in_time && arrival.len == self.run_len;
-        if may_wait && self.pending.push(arrival.ts_ns) {
-            self.next += i64::from(arrival.len);
-            self.last_ns = arrival.ts_ns;
-        } else {
-            self.push_any(arrival, in_order, una);
+        let plain = arrival.suitable && !arrival.retransmission;
+        if !plain || !self.continues(arrival.ts_ns, arrival.offset, arrival.len) {
+            self.push_any(arrival, una);
         }
     }
 
+    /// Takes a suitable original if it continues the run and nothing has to be done at once.
+    #[inline(always)]
+    pub(crate) fn continues(&mut self, ts_ns: i64, offset: i64, len: u32) -> bool {
+        let in_time = (self.last_ns..=self.limit_ns).contains(&ts_ns);
+        let in_order = offset == self.next && len == self.run_len;
+        let waits = in_order && in_time && self.pending.push(ts_ns);
+        if waits {
+            self.next += i64::from(len);
+            self.last_ns = ts_ns;
+        }
+        waits
+    }
+
     #[inline(never)]
-    fn push_any(&mut self, arrival: &DataArrival, in_order: bool, una: i64) {
+    pub(crate) fn push_any(&mut self, arrival: &DataArrival, una: i64) {
+        let in_order = arrival.offset == self.next && arrival.suitable && !arrival.retransmission;
         self.tell_cards();
         // Time that runs backwards, as in some captures, counts as standing still.
         let now = arrival.ts_ns.min(LATEST_NS).max(self.last_ns);
