@@ -16,7 +16,7 @@ const SWEEPS: usize = 50_000;
 const RESTS: f64 = 1e-14;
 
 /// Largest change that may be rounding alone: sums of some dozens of terms.
-const ROUNDING: f64 = 1e-11;
+const ROUNDING: f64 = 1e-13;
 
 /// Sweeps between looks whether the change still shrinks.
 const LOOK: usize = 64;
@@ -37,7 +37,7 @@ pub(super) fn stationary(columns: &Columns) -> Result<Vec<f64>, MarkovError> {
         }
         if sweep % LOOK == 0 {
             // What no longer shrinks is rounding.
-            if change < ROUNDING && change > 0.5 * looked {
+            if change < ROUNDING && change > 0.9 * looked {
                 return Ok(p);
             }
             looked = change;

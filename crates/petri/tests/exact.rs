@@ -1,0 +1,501 @@
+//! Exact solutions against closed forms, and against a dumb solver on nets drawn at random.
+
+use inorder_petri::markov::{Chain, MarkovError, Solution};
+use inorder_petri::net::ArcKind::{Input, Output};
+use inorder_petri::net::{Net, Place, PlaceId, Servers, Timing, Transition, TransitionId};
+use inorder_petri::text::read;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn net(text: &str) -> Net {
+    read("test.net", text).unwrap()
+}
+
+fn throughput(solution: &Solution<'_>, net: &Net, name: &str) -> f64 {
+    solution.throughput(net.transition_named(name).unwrap())
+}
+
+fn mean(solution: &Solution<'_>, net: &Net, name: &str) -> f64 {
+    solution.mean_tokens(net.place_named(name).unwrap())
+}
+
+#[track_caller]
+fn same(found: f64, expected: f64, relative: f64) {
+    let difference = (found - expected).abs();
+    assert!(
+        difference <= relative * expected.abs(),
+        "found {found}, expected {expected}"
+    );
+}
+
+/// M/M/c/K: `c` servers of rate 1, room for `room`, arrivals with rate `load`.
+fn mmck(load: f64, servers: u32, room: u32) -> Net {
+    let mut net = Net::new("mmck");
+    let queue = net.add_place(Place::new("queue", 0).capacity(room));
+    net.add_transition(Transition::new("arrive", Timing::exponential(load)).output(queue, 1));
+    let serve = Transition::new("serve", Timing::exponential(1.0)).input(queue, 1);
+    net.add_transition(serve.servers(Servers::Multiple(servers)));
+    net
+}
+
+/// Probabilities of a birth-and-death chain with these rates up and down, up to `last`.
+fn birth_death(last: u32, up: impl Fn(u32) -> f64, down: impl Fn(u32) -> f64) -> Vec<f64> {
+    let mut p = vec![1.0];
+    for n in 1..=last {
+        p.push(p[n as usize - 1] * up(n - 1) / down(n));
+    }
+    let total: f64 = p.iter().sum();
+    p.iter().map(|x| x / total).collect()
+}
+
+#[test]
+fn mmck_in_every_digit() {
+    for (load, servers, room) in [
+        (0.5, 1, 4),
+        (0.99, 1, 50),
+        (3.0, 1, 10),
+        (2.5, 3, 20),
+        (8.0, 8, 900),
+    ] {
+        let net = mmck(load, servers, room);
+        let chain = Chain::new(&net, 10_000).unwrap();
+        let solution = chain.steady_state().unwrap();
+        let expected = birth_death(room, |_| load, |n| f64::from(n.min(servers)));
+        let found = solution.token_distribution(PlaceId(0));
+        for (found, expected) in found.iter().zip(&expected) {
+            same(*found, *expected, 1e-10);
+        }
+        let lost = expected[room as usize];
+        same(
+            throughput(&solution, &net, "arrive"),
+            load * (1.0 - lost),
+            1e-11,
+        );
+        same(
+            throughput(&solution, &net, "serve"),
+            load * (1.0 - lost),
+            1e-11,
+        );
+        let busy: f64 = expected
+            .iter()
+            .enumerate()
+            .map(|(n, p)| p * (n as f64).min(f64::from(servers)))
+            .sum();
+        same(solution.busy_servers(TransitionId(1)), busy, 1e-11);
+        same(
+            solution.utilisation(TransitionId(1)),
+            busy / f64::from(servers),
+            1e-11,
+        );
+        // Little: the time in the system.
+        let customers: f64 = expected.iter().enumerate().map(|(n, p)| n as f64 * p).sum();
+        same(
+            solution.sojourn(PlaceId(0)).unwrap(),
+            customers / (load * (1.0 - lost)),
+            1e-10,
+        );
+    }
+}
+
+#[test]
+fn machine_repairman() {
+    let net = net("place working 6
+        place broken
+        transition fail exponential rate 0.1 servers infinite
+          in working
+          out broken
+        transition repair exponential rate 0.5 servers 2
+          in broken
+          out working");
+    let chain = Chain::new(&net, 100).unwrap();
+    let solution = chain.steady_state().unwrap();
+    let expected = birth_death(6, |n| 0.1 * f64::from(6 - n), |n| 0.5 * f64::from(n.min(2)));
+    for (found, expected) in solution
+        .token_distribution(PlaceId(1))
+        .iter()
+        .zip(&expected)
+    {
+        same(*found, *expected, 1e-13);
+    }
+}
+
+#[test]
+fn closed_tandem_by_convolution() {
+    // Three single servers of rates 1, 2, 3 and five customers: J. P. Buzen, "Computational algorithms for
+    // closed queueing networks with exponential servers", CACM 16(9), 1973: X(N) = G(N-1) / G(N).
+    let net = net("place a 5\nplace b\nplace c
+        transition ta exponential rate 1
+          in a
+          out b
+        transition tb exponential rate 2
+          in b
+          out c
+        transition tc exponential rate 3
+          in c
+          out a");
+    let demands = [1.0, 0.5, 1.0 / 3.0];
+    let mut g = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    for demand in demands {
+        for n in 1..g.len() {
+            g[n] += demand * g[n - 1];
+        }
+    }
+    let chain = Chain::new(&net, 1000).unwrap();
+    let solution = chain.steady_state().unwrap();
+    same(throughput(&solution, &net, "tc"), g[4] / g[5], 1e-13);
+    let queue = |demand: f64| {
+        (1..6)
+            .map(|k| demand.powi(k) * g[5 - k as usize] / g[5])
+            .sum()
+    };
+    same(mean(&solution, &net, "b"), queue(0.5), 1e-13);
+    assert_eq!(chain.len(), 21);
+}
+
+#[test]
+fn fork_and_join_takes_the_longest() {
+    // The mean of the longest of n exponentials of rate 1 is 1 + 1/2 + ... + 1/n.
+    for n in 1..=8_u32 {
+        let mut net = Net::new("fork");
+        let start = net.add_place(Place::new("start", 1));
+        let mut fork = Transition::new("fork", Timing::immediate()).input(start, 1);
+        let mut join = Transition::new("join", Timing::immediate()).output(start, 1);
+        for i in 0..n {
+            let (work, done) = (
+                net.add_place(Place::new(format!("work{i}"), 0)),
+                net.add_place(Place::new(format!("done{i}"), 0)),
+            );
+            let t = Transition::new(format!("do{i}"), Timing::exponential(1.0));
+            net.add_transition(t.input(work, 1).output(done, 1));
+            fork = fork.output(work, 1);
+            join = join.input(done, 1);
+        }
+        net.add_transition(fork);
+        let join = net.add_transition(join);
+        let chain = Chain::new(&net, 10_000).unwrap();
+        let expected: f64 = (1..=n).map(|k| 1.0 / f64::from(k)).sum();
+        same(
+            1.0 / chain.steady_state().unwrap().throughput(join),
+            expected,
+            1e-12,
+        );
+    }
+}
+
+#[test]
+fn erlang_stages_and_enabling_memory() {
+    // M/E2/1/1: lost while serving; busy with probability 1/(1 + 1) for means 1 and 1, whatever the service.
+    let loss = net("place idle 1\nplace busy
+        transition arrive exponential rate 1
+          in idle
+          out busy
+        transition serve erlang 2 rate 2
+          in busy
+          out idle");
+    let chain = Chain::new(&loss, 100).unwrap();
+    assert_eq!(chain.len(), 3);
+    same(
+        mean(&chain.steady_state().unwrap(), &loss, "busy"),
+        0.5,
+        1e-14,
+    );
+    // Work of two stages of rate 1 begun again whenever an interruption of rate 1 comes: the interruption wins
+    // unless both stages come first, with probability 1/4.
+    let race = net("place up 1\nplace down
+        transition finish erlang 2 rate 1
+          in up
+          out up
+        transition interrupt exponential rate 1
+          in up
+          out down
+        transition resume immediate
+          in down
+          out up");
+    let chain = Chain::new(&race, 100).unwrap();
+    let solution = chain.steady_state().unwrap();
+    let share = throughput(&solution, &race, "finish")
+        / (throughput(&solution, &race, "finish") + throughput(&solution, &race, "interrupt"));
+    same(share, 0.25, 1e-14);
+}
+
+#[test]
+fn immediate_choices_by_priority_and_weight() {
+    let net = net("place p 1\nplace q\nplace x\nplace y\nplace z
+        transition go exponential rate 7
+          in p
+          out q
+        transition never immediate priority 1 weight 100
+          in q
+          out x
+        transition often immediate priority 2 weight 3
+          in q
+          out y
+        transition seldom immediate priority 2 weight 1
+          in q
+          out z
+        transition bx immediate
+          in x
+          out p
+        transition by exponential rate 7
+          in y
+          out p
+        transition bz exponential rate 7
+          in z
+          out p");
+    let chain = Chain::new(&net, 100).unwrap();
+    let solution = chain.steady_state().unwrap();
+    assert_eq!(throughput(&solution, &net, "never"), 0.0);
+    same(throughput(&solution, &net, "often"), 3.5 * 0.75, 1e-14);
+    same(throughput(&solution, &net, "seldom"), 3.5 * 0.25, 1e-14);
+}
+
+#[test]
+fn transient_of_two_states() {
+    // p(t) = b/(a+b) + a/(a+b) e^{-(a+b)t} of staying in the first state.
+    let net = net("place up 1\nplace down
+        transition fail exponential rate 3
+          in up
+          out down
+        transition repair exponential rate 2
+          in down
+          out up");
+    let chain = Chain::new(&net, 10).unwrap();
+    for time in [0.0, 1e-6, 0.1, 0.5, 2.0, 100.0, 1e6] {
+        let solution = chain.transient(time).unwrap();
+        let expected = 0.4 + 0.6 * libm::exp(-5.0 * time);
+        same(mean(&solution, &net, "up"), expected, 1e-12);
+    }
+    assert_eq!(
+        chain.transient(-1.0).unwrap_err().to_string(),
+        "time -1; expected a finite number, 0 or above"
+    );
+}
+
+#[test]
+fn what_has_no_exact_solution_is_named() {
+    let message = |text: &str| {
+        let net = net(text);
+        let result = Chain::new(&net, 1000).and_then(|chain| chain.steady_state().map(|_| ()));
+        result.unwrap_err().to_string()
+    };
+    let cases = [
+        (
+            "place p 1\ntransition serve deterministic 3\nin p\nout p",
+            "line 2: transition serve: a deterministic delay has no exact solution; expected immediate, \
+             exponential or single-server Erlang (simulate this net instead)",
+        ),
+        (
+            "place p\ntransition t exponential rate 1\nout p",
+            "more than 1000 markings; raise the bound, or the net is unbounded (see its reachability report)",
+        ),
+        (
+            "place p 1\nplace q\nplace r 1\ntransition a immediate\nin p\nread r\nout q\n\
+             transition b immediate\nin q\nread r\nout p\ntransition c exponential rate 1\nin r",
+            "zero-time loop: immediate a, b fire for ever from the marking p 1, r 1; expected a way to a \
+             marking in which time passes",
+        ),
+        (
+            "place p 1\nplace q\nplace r\ntransition a exponential rate 1\nin p\nout q\n\
+             transition b exponential rate 1\nin p\nout r\n\
+             transition c exponential rate 1\nin r\nout r\n",
+            "no single steady state: the net can end in 2 different ways, for good: deadlock in q 1; deadlock in r 1",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(message(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_deadlock_is_a_steady_state() {
+    let net = net("place p 2\nplace q\ntransition t exponential rate 1\nin p\nout q");
+    let chain = Chain::new(&net, 10).unwrap();
+    assert_eq!(mean(&chain.steady_state().unwrap(), &net, "q"), 2.0);
+}
+
+#[test]
+fn iteration_agrees_with_the_product_form() {
+    // 1326 states, more than are eliminated.
+    let net = net("place a 50\nplace b\nplace c
+        transition ta exponential rate 1
+          in a
+          out b
+        transition tb exponential rate 1.1
+          in b
+          out c
+        transition tc exponential rate 1.2
+          in c
+          out a");
+    let mut g = vec![0.0; 51];
+    g[0] = 1.0;
+    for demand in [1.0, 1.0 / 1.1, 1.0 / 1.2] {
+        for n in 1..g.len() {
+            g[n] += demand * g[n - 1];
+        }
+    }
+    let chain = Chain::new(&net, 10_000).unwrap();
+    assert_eq!(chain.len(), 51 * 52 / 2);
+    same(
+        throughput(&chain.steady_state().unwrap(), &net, "ta"),
+        g[49] / g[50],
+        1e-10,
+    );
+}
+
+/// Where a marking leads in no time: the dumb twin of elimination, step by step until little is left.
+fn settled(net: &Net, marking: Vec<u32>) -> BTreeMap<Vec<u32>, f64> {
+    let mut now = BTreeMap::from([(marking, 1.0)]);
+    let mut rest: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
+    for _ in 0..20_000 {
+        let mut next: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
+        for (marking, p) in now {
+            let choices = immediate(net, &marking);
+            let total: f64 = choices.iter().map(|c| c.1).sum();
+            if choices.is_empty() {
+                *rest.entry(marking).or_default() += p;
+                continue;
+            }
+            for (t, weight) in choices {
+                let mut after = marking.clone();
+                net.fire(t, &mut after);
+                *next.entry(after).or_default() += p * weight / total;
+            }
+        }
+        now = next;
+        if now.values().sum::<f64>() < 1e-16 {
+            break;
+        }
+    }
+    rest
+}
+
+/// The immediate transitions that may fire, and their weights.
+fn immediate(net: &Net, marking: &[u32]) -> Vec<(TransitionId, f64)> {
+    let enabled = (0..net.transitions.len())
+        .map(TransitionId)
+        .filter(|&t| net.is_enabled(t, marking));
+    let level = |t: TransitionId| match net.transitions[t.0].timing {
+        Timing::Immediate { priority, weight } => Some((priority, t, weight)),
+        _ => None,
+    };
+    let all: Vec<_> = enabled.filter_map(level).collect();
+    let highest = all.iter().map(|x| x.0).max();
+    let first = all.into_iter().filter(|x| Some(x.0) == highest);
+    first.map(|x| (x.1, x.2)).collect()
+}
+
+/// The largest share by which the flows into and out of a state differ: 0 at rest.
+fn unrest(net: &Net, chain: &Chain, p: &[f64]) -> f64 {
+    let mut balance = vec![0.0; p.len()];
+    let mut largest: f64 = 1e-300;
+    for (i, p) in p.iter().enumerate() {
+        for (t, transition) in net.transitions.iter().enumerate() {
+            let degree = net.enabling_degree(TransitionId(t), chain.marking(i));
+            let Timing::Exponential { rate } = transition.timing else {
+                continue;
+            };
+            let flow = p * rate * f64::from(transition.servers.limit(degree));
+            let mut after = chain.marking(i).to_vec();
+            if !net.fire(TransitionId(t), &mut after) {
+                continue;
+            }
+            balance[i] -= flow;
+            largest = largest.max(flow);
+            for (marking, share) in settled(net, after) {
+                let to = (0..chain.len()).find(|&j| chain.marking(j) == marking);
+                balance[to.unwrap()] += flow * share;
+            }
+        }
+    }
+    balance
+        .iter()
+        .map(|b| b.abs() / largest)
+        .fold(0.0, f64::max)
+}
+
+/// Nets of exponential and immediate transitions that keep a few tokens going round.
+fn rings() -> impl Strategy<Value = Net> {
+    let transition = (
+        0usize..4,
+        0usize..4,
+        1u32..3,
+        1u32..3,
+        0.1f64..10.0,
+        0u32..5,
+    );
+    (
+        proptest::collection::vec(transition, 1..8),
+        proptest::collection::vec(0u32..3, 4),
+    )
+        .prop_map(|(transitions, tokens)| {
+            let mut net = Net::new("ring");
+            for (i, n) in tokens.into_iter().enumerate() {
+                net.add_place(Place::new(format!("p{i}"), n).capacity(4));
+            }
+            for (i, (from, to, take, give, rate, servers)) in transitions.into_iter().enumerate() {
+                let name = format!("t{i}");
+                let t = match servers {
+                    0 => Transition::new(name, Timing::exponential(rate)),
+                    1 => Transition::new(name, Timing::exponential(rate))
+                        .servers(Servers::Multiple(2)),
+                    2 => {
+                        Transition::new(name, Timing::exponential(rate)).servers(Servers::Infinite)
+                    }
+                    n => Transition::new(name, Timing::weighted(n, rate)),
+                };
+                net.add_transition(t.input(PlaceId(from), take).output(PlaceId(to), give));
+            }
+            net
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn random_chains_are_at_rest(net in rings()) {
+        // Some nets loop in zero time; the structure or the markings tell.
+        let chain = match Chain::new(&net, 5000) {
+            Ok(chain) => chain,
+            Err(MarkovError::Net(_) | MarkovError::ZeroTimeLoop { .. }) => return Ok(()),
+            Err(error) => panic!("{error}"),
+        };
+        match chain.steady_state() {
+            Ok(solution) if chain.len() <= 60 => {
+                let p = solution.probabilities();
+                prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                prop_assert!(unrest(&net, &chain, p) < 1e-11);
+                for place in 0..net.places.len() {
+                    let flow = |(t, transition): (usize, &Transition)| {
+                        let change = |kind| f64::from(transition.multiplicity(kind, PlaceId(place)));
+                        solution.throughput(TransitionId(t)) * (change(Output) - change(Input))
+                    };
+                    let kept: f64 = net.transitions.iter().enumerate().map(flow).sum();
+                    prop_assert!(kept.abs() < 1e-9, "{}", kept);
+                }
+            }
+            Ok(_) | Err(MarkovError::SeveralRecurrentClasses { .. }) => {}
+            Err(error) => prop_assert!(false, "{}", error),
+        }
+    }
+
+    #[test]
+    fn uniformisation_flows_on(net in rings(), time in 0.01f64..3.0) {
+        let Ok(chain) = Chain::new(&net, 5000) else {
+            return Ok(());
+        };
+        let whole = chain.transient(time).unwrap();
+        prop_assert!((whole.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        // Tokens change at the rate at which transitions fire (Kolmogorov's forward equation).
+        let step = 1e-5 * time;
+        let (before, after) = (chain.transient(time - step).unwrap(), chain.transient(time + step).unwrap());
+        for p in 0..net.places.len() {
+            let slope = (after.mean_tokens(PlaceId(p)) - before.mean_tokens(PlaceId(p))) / (2.0 * step);
+            let flow: f64 = net.transitions.iter().enumerate().map(|(t, transition)| {
+                let change = |kind| f64::from(transition.multiplicity(kind, PlaceId(p)));
+                whole.throughput(TransitionId(t)) * (change(Output) - change(Input))
+            }).sum();
+            prop_assert!((slope - flow).abs() < 1e-4 * (1.0 + flow.abs()), "{} {}", slope, flow);
+        }
+    }
+}
