@@ -1,0 +1,55 @@
+//! Scenario files: what is sent over what, for how long, and what is varied, in TOML.
+//!
+//! A researcher writes twenty lines; values carry their units; what is wrong is said in one line
+//! with its place and the nearest valid name. [`Scenario::cells`] gives every combination of the
+//! grid as plain data with all defaults filled in. This crate runs nothing and knows no algorithm:
+//! names of algorithms come in as [`Registries`].
+//!
+//! ```
+//! use inorder_scenario::{Registries, Scenario};
+//!
+//! let text = r#"
+//! [[flow]]
+//! sender.congestion = "cubik"
+//!
+//! [[forward]]
+//! kind = "link"
+//! rate = "1 Gbit/s"
+//!
+//! [grid]
+//! "flow.count" = [1, 5, 10]
+//! "#;
+//! let names = Registries {
+//!     congestion: vec!["reno".into(), "cubic".into()],
+//!     profiles: vec!["linux-6".into()],
+//!     ..Registries::default()
+//! };
+//! let mut scenario = Scenario::load(text, "three.toml", &names)?;
+//! assert_eq!(
+//!     scenario.cells().unwrap_err().to_string(),
+//!     "three.toml:3:21: congestion: unknown congestion control \"cubik\", \
+//!      expected one of the congestion controls reno, cubic, nearest valid name \"cubic\"",
+//! );
+//! scenario.set("flow.sender.congestion=cubic")?;
+//! let cells = scenario.cells()?;
+//! assert_eq!(cells[2].label("flow.count"), Some("10"));
+//! assert_eq!(cells[2].config.flows[0].count, 10);
+//! # Ok::<(), inorder_scenario::Error>(())
+//! ```
+
+pub mod config;
+mod document;
+mod dotted;
+mod error;
+mod grid;
+mod quantity;
+mod reader;
+mod scenario;
+pub mod schema;
+mod value;
+
+pub use config::Config;
+pub use document::{defaults, markdown};
+pub use error::{Error, Place, Problem};
+pub use grid::{Axis, Point};
+pub use scenario::{Cell, Registries, Scenario};
