@@ -13,8 +13,12 @@ use inorder_random::Random;
 
 type Build = fn() -> Vec<AnyStage<Probe>>;
 
-const SCENARIOS: [(&str, Build); 6] = [
-    ("link", || vec![link()]),
+/// Those that begin with "path:" are without a queue of events: what a simulator pays beside its
+/// own.
+const SCENARIOS: [(&str, Build); 8] = [
+    ("path:link", || vec![link()]),
+    ("path:link+netem", || vec![link(), netem()]),
+    ("path:loss+link+netem", || vec![loss(), link(), netem()]),
     ("link+netem", || vec![link(), netem()]),
     ("link+netem+loss", || vec![link(), netem(), loss()]),
     ("netem+link", || vec![netem(), link()]),
@@ -57,7 +61,21 @@ fn nic(block_size: Option<usize>) -> AnyStage<Probe> {
     nic.into()
 }
 
-/// Packets of 1500 bytes at the rate of the link; how many arrived.
+/// Packets of 1500 bytes at the rate of the link, delivered as soon as it is known when.
+fn run_path(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
+    let mut path = Path::new(stages);
+    let mut arrived = 0;
+    for number in 0..packets {
+        let driver = &mut |time_ns: u64, place: Place, packet: Probe| {
+            black_box((time_ns, packet));
+            arrived += u64::from(place.is_end());
+        };
+        path.push(number * 12_304, Probe::new(number, 1500), driver);
+    }
+    arrived
+}
+
+/// The same with a queue of events; how many arrived.
 fn run(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
     let mut line = Timeline::new(Path::new(stages));
     let mut arrived = 0;
@@ -86,7 +104,10 @@ fn main() -> ExitCode {
         }
         #[expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
         let start = std::time::Instant::now();
-        let arrived = run(build(), packets);
+        let arrived = match name.starts_with("path:") {
+            true => run_path(build(), packets),
+            false => run(build(), packets),
+        };
         let seconds = start.elapsed().as_secs_f64();
         let (ns, rate) = (
             seconds * 1e9 / packets as f64,

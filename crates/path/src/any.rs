@@ -1,6 +1,6 @@
 //! All stages in one type, so that a packet's way is a jump and not a call through a pointer.
 
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 use crate::{
     Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Nic, Packet, PeriodicReorder, Radio,
     Reorder, SharedLink, Spray, TokenBucket,
@@ -31,6 +31,14 @@ macro_rules! stages {
                 match self {
                     $(AnyStage::$name(stage) => stage.push(now_ns, packet, out),)*
                     AnyStage::Custom(stage) => stage.push(now_ns, packet, out),
+                }
+            }
+
+            #[inline]
+            fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+                match self {
+                    $(AnyStage::$name(stage) => stage.pass(now_ns, packet, out),)*
+                    AnyStage::Custom(stage) => stage.pass(now_ns, packet, out),
                 }
             }
 

@@ -5,7 +5,7 @@ use inorder_random::Random;
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::stage::{Fate, Outbox, Stage};
+use crate::stage::{Fate, Outbox, Pass, Stage};
 
 /// Settings of [`Corrupt`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,26 +37,32 @@ impl Corrupt {
         }
     }
 
-    /// The packet, damaged or not, or nothing when it was dropped.
+    /// Damages the packet or not; false when it goes no further.
     #[inline]
-    pub(crate) fn pass<P: Packet>(&mut self, mut packet: P, out: &mut Outbox<P>) -> Option<P> {
+    pub(crate) fn damage<P: Packet>(&mut self, packet: &mut P, out: &mut Outbox<P>) -> bool {
         if !self.dice.roll() {
-            return Some(packet);
+            return true;
         }
-        if self.discard || !packet.corrupt(self.places.next_u64()) {
-            out.drop(packet, Reason::Corrupted);
-            return None;
+        let goes_on = !self.discard && packet.corrupt(self.places.next_u64());
+        if goes_on {
+            out.mark(packet, Fate::Corrupted);
         }
-        out.mark(&packet, Fate::Corrupted);
-        Some(packet)
+        goes_on
     }
 }
 
 impl<P: Packet> Stage<P> for Corrupt {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        if let Some(packet) = self.pass(packet, out) {
-            out.send(now_ns, packet);
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        match self.damage(packet, out) {
+            true => Pass::Leaves(now_ns),
+            false => Pass::Dropped(Reason::Corrupted),
         }
     }
 

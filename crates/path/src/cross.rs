@@ -4,7 +4,7 @@ use inorder_random::Random;
 
 use crate::link::{Link, LinkConfig};
 use crate::packet::Packet;
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Settings of a [`SharedLink`].
 #[derive(Clone, PartialEq, Debug)]
@@ -174,9 +174,16 @@ impl SharedLink {
 }
 
 impl<P: Packet> Stage<P> for SharedLink {
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    #[inline]
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         self.catch_up(now_ns);
-        self.link.push(now_ns, packet, out);
+        self.link.pass(now_ns, packet, out)
     }
 
     fn keeps_order(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::counters::Reason;
 use crate::distribution::{Distribution, SCALE, Table};
 use crate::packet::Packet;
 use crate::queue::Census;
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Settings of a [`Delay`].
 #[derive(Clone, PartialEq, Debug)]
@@ -123,15 +123,21 @@ impl Delay {
 
 impl<P: Packet> Stage<P> for Delay {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if !self.census.admits(now_ns) {
-            return out.drop(packet, Reason::QueueFull);
+            return Pass::Dropped(Reason::QueueFull);
         }
         match later(now_ns, self.draws.draw_ns()) {
-            None => out.drop(packet, Reason::NoService),
+            None => Pass::Dropped(Reason::NoService),
             Some(at_ns) => {
                 self.census.add(at_ns);
-                out.send(at_ns, packet);
+                Pass::Leaves(at_ns)
             }
         }
     }

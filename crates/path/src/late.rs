@@ -5,7 +5,7 @@ use inorder_random::Random;
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::stage::{Fate, Outbox, Stage};
+use crate::stage::{Fate, Outbox, Pass, Stage};
 
 /// Settings of [`Late`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,15 +39,21 @@ impl Late {
 
 impl<P: Packet> Stage<P> for Late {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         if !self.dice.roll() {
-            return out.send(now_ns, packet);
+            return Pass::Leaves(now_ns);
         }
         let Some(at_ns) = now_ns.checked_add(self.delay_ns) else {
-            return out.drop(packet, Reason::NoService);
+            return Pass::Dropped(Reason::NoService);
         };
-        out.mark(&packet, Fate::HeldBack(Some(self.delay_ns)));
-        out.send(at_ns, packet);
+        out.mark(packet, Fate::HeldBack(Some(self.delay_ns)));
+        Pass::Leaves(at_ns)
     }
 
     fn keeps_order(&self) -> bool {

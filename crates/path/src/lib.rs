@@ -71,6 +71,6 @@ pub use radio::{Radio, RadioConfig};
 pub use rate::{Rate, Step, Steps};
 pub use reorder::{Reorder, ReorderConfig};
 pub use spray::{Spray, SprayConfig, SprayPolicy};
-pub use stage::{Fate, Outbox, Stage};
+pub use stage::{Fate, Outbox, Pass, Stage};
 pub use timeline::Timeline;
 pub use token_bucket::{Charge, TokenBucket, TokenBucketConfig};

@@ -4,7 +4,7 @@ use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
 use crate::rate::{Rate, Server};
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Settings of a [`Link`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,11 +110,14 @@ impl Link {
 
 impl<P: Packet> Stage<P> for Link {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        match self.carry(now_ns, packet.wire_bytes()) {
-            Ok(at_ns) => out.send(at_ns, packet),
-            Err(reason) => out.drop(packet, reason),
-        }
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
+        self.carry(now_ns, packet.wire_bytes()).into()
     }
 
     fn keeps_order(&self) -> bool {

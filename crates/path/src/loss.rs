@@ -5,7 +5,7 @@ use inorder_random::Random;
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Which packets are lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -190,11 +190,16 @@ fn next_state(markov: &Markov, state: State, random: u32) -> State {
 
 impl<P: Packet> Stage<P> for Loss {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        if self.roll() {
-            out.drop(packet, Reason::Loss);
-        } else {
-            out.send(now_ns, packet);
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, _: &mut P, _: &mut Outbox<P>) -> Pass {
+        match self.roll() {
+            true => Pass::Dropped(Reason::Loss),
+            false => Pass::Leaves(now_ns),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::loss::{Loss, LossConfig};
 use crate::packet::Packet;
 use crate::queue::Census;
 use crate::reorder::{Jumps, ReorderConfig};
-use crate::stage::{Fate, Outbox, Stage};
+use crate::stage::{Fate, Outbox, Pass, Stage};
 
 /// Settings of [`Netem`].
 #[derive(Clone, PartialEq, Debug)]
@@ -97,52 +97,60 @@ impl Netem {
         }
     }
 
-    /// A packet is enqueued. A copy goes through everything but duplication once more, and is
-    /// queued before its original.
+    /// Sends a packet on its own: a copy, or one that has none.
     #[inline]
-    fn enqueue<P: Packet>(&mut self, now_ns: u64, packet: P, twice: bool, out: &mut Outbox<P>) {
-        let lost = self.loss.roll();
-        if lost && !twice {
-            return out.drop(packet, Reason::Loss);
+    fn enqueue<P: Packet>(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        if self.loss.roll() {
+            return Pass::Dropped(Reason::Loss);
         }
-        // Of a packet that was doubled and lost, one is left.
-        let copy = (twice && !lost).then(|| packet.clone());
-        let Some(packet) = self.corrupt.pass(packet, out) else {
-            if let Some(copy) = copy {
-                self.enqueue(now_ns, copy, false, out);
-            }
-            return;
-        };
+        if !self.corrupt.damage(packet, out) {
+            return Pass::Dropped(Reason::Corrupted);
+        }
         if !self.census.admits(now_ns) {
+            return Pass::Dropped(Reason::QueueFull);
+        }
+        self.time_to_send(now_ns, packet)
+    }
+
+    /// A packet with a copy. The copy goes through everything but duplication once more, and is
+    /// queued before its original.
+    fn enqueue_twice<P: Packet>(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        // Of a packet that was doubled and lost, one is left.
+        let copy = (!self.loss.roll()).then(|| packet.clone());
+        let whole = self.corrupt.damage(&mut packet, out);
+        if whole && !self.census.admits(now_ns) {
             // The kernel drops the copy with it.
             return out.drop(packet, Reason::QueueFull);
         }
-        if let Some(copy) = copy {
+        if let Some(mut copy) = copy {
             out.mark(&copy, Fate::Duplicated);
-            self.enqueue(now_ns, copy, false, out);
+            let pass = self.enqueue(now_ns, &mut copy, out);
+            out.settle(copy, pass);
         }
-        match self.time_to_send(now_ns, &packet) {
-            None => out.drop(packet, Reason::NoService),
-            Some(at_ns) => {
-                self.census.add(at_ns);
-                out.send(at_ns, packet);
-            }
-        }
+        let pass = match whole {
+            true => self.time_to_send(now_ns, &packet),
+            false => Pass::Dropped(Reason::Corrupted),
+        };
+        out.settle(packet, pass);
     }
 
     #[inline]
-    fn time_to_send<P: Packet>(&mut self, now_ns: u64, packet: &P) -> Option<u64> {
+    fn time_to_send<P: Packet>(&mut self, now_ns: u64, packet: &P) -> Pass {
         let at_ns = if self.jumps.roll() {
-            now_ns
+            Some(now_ns)
         } else {
             let delay_ns = self.draws.draw_ns();
             match self.bytes_per_s {
-                0 => later(now_ns, delay_ns)?,
-                rate => self.paced(now_ns, delay_ns, packet.wire_bytes(), rate)?,
+                0 => later(now_ns, delay_ns),
+                rate => self.paced(now_ns, delay_ns, packet.wire_bytes(), rate),
             }
         };
+        let Some(at_ns) = at_ns else {
+            return Pass::Dropped(Reason::NoService);
+        };
         self.last_ns = self.last_ns.max(at_ns);
-        Some(at_ns)
+        self.census.add(at_ns);
+        Pass::Leaves(at_ns)
     }
 
     /// With a rate: sending begins when the last packet's is over, and only what the wait for
@@ -162,9 +170,20 @@ impl Netem {
 
 impl<P: Packet> Stage<P> for Netem {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        let twice = self.duplicate.roll();
-        self.enqueue(now_ns, packet, twice, out);
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        if self.duplicate.roll() {
+            return self.enqueue_twice(now_ns, packet, out);
+        }
+        let pass = self.enqueue(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        match self.duplicate.is_never() {
+            true => self.enqueue(now_ns, packet, out),
+            false => Pass::Otherwise,
+        }
     }
 
     fn keeps_order(&self) -> bool {

@@ -8,7 +8,7 @@
 use crate::any::AnyStage;
 use crate::counters::Counters;
 use crate::packet::Packet;
-use crate::stage::{Fate, Outbox, Stage};
+use crate::stage::{Fate, Outbox, Pass, Stage};
 
 /// Where a packet goes next: a stage, or out of the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -188,15 +188,30 @@ impl<P: Packet> Path<P> {
             if let Some(counters) = self.out.counters.get_mut(at) {
                 counters.arrived += 1;
             }
-            slot.stage.push(now_ns, packet, &mut self.out);
-            let Some((time_ns, next)) = self.leave(at, now_ns, driver) else {
-                return;
-            };
+            match slot.stage.pass(now_ns, &mut packet, &mut self.out) {
+                Pass::Leaves(time_ns) => {
+                    if D::WATCHES {
+                        self.tell(at, now_ns, driver);
+                    }
+                    self.count_sent(at, time_ns, &packet, driver);
+                    now_ns = time_ns;
+                }
+                Pass::Dropped(reason) => {
+                    self.out.drop(packet, reason);
+                    return self.tell(at, now_ns, driver);
+                }
+                Pass::Otherwise => {
+                    slot.stage.push(now_ns, packet, &mut self.out);
+                    let Some(left) = self.leave(at, now_ns, driver) else {
+                        return;
+                    };
+                    (now_ns, packet) = left;
+                }
+            }
             at += 1;
             if self.slots.get(at).is_some_and(|slot| slot.event) {
-                return driver.transfer(time_ns, Place(at as u16), next);
+                return driver.transfer(now_ns, Place(at as u16), packet);
             }
-            (now_ns, packet) = (time_ns, next);
         }
     }
 

@@ -15,7 +15,7 @@ use inorder_random::Random;
 use crate::chance::Probability;
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::stage::{Fate, Outbox, Stage};
+use crate::stage::{Fate, Outbox, Pass, Stage};
 
 /// Settings of a [`Radio`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,21 +133,27 @@ impl Radio {
 
 impl<P: Packet> Stage<P> for Radio {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let block = self.block_of(now_ns);
         let Some(extra_ns) = block.extra_ns else {
-            return out.drop(packet, Reason::RadioFailure);
+            return Pass::Dropped(Reason::RadioFailure);
         };
         let Some(mut at_ns) = block.end_ns.checked_add(extra_ns) else {
-            return out.drop(packet, Reason::NoService);
+            return Pass::Dropped(Reason::NoService);
         };
         if self.config.in_order {
             at_ns = at_ns.max(self.released_ns);
             self.released_ns = at_ns;
         } else if extra_ns > 0 {
-            out.mark(&packet, Fate::HeldBack(Some(extra_ns)));
+            out.mark(packet, Fate::HeldBack(Some(extra_ns)));
         }
-        out.send(at_ns, packet);
+        Pass::Leaves(at_ns)
     }
 
     fn keeps_order(&self) -> bool {

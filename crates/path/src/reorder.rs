@@ -6,7 +6,7 @@ use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::delay::{DelayConfig, DelayDraws, later};
 use crate::packet::Packet;
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Which packets are sent at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,14 +93,18 @@ impl Reorder {
 
 impl<P: Packet> Stage<P> for Reorder {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if self.jumps.roll() {
-            return out.send(now_ns, packet);
+            return Pass::Leaves(now_ns);
         }
-        match later(now_ns, self.draws.draw_ns()) {
-            Some(at_ns) => out.send(at_ns, packet),
-            None => out.drop(packet, Reason::NoService),
-        }
+        let at_ns = later(now_ns, self.draws.draw_ns());
+        at_ns.ok_or(Reason::NoService).into()
     }
 
     fn keeps_order(&self) -> bool {

@@ -5,7 +5,7 @@ use inorder_srpic::FlowKey;
 
 use crate::link::{Link, LinkConfig};
 use crate::packet::Packet;
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Settings of a [`Spray`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -103,14 +103,17 @@ impl Spray {
 
 impl<P: Packet> Stage<P> for Spray {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        let lane = self.choose(now_ns, &packet);
-        let Some(link) = self.lanes.get_mut(lane) else {
-            return out.send(now_ns, packet);
-        };
-        match link.carry(now_ns, packet.wire_bytes()) {
-            Ok(at_ns) => out.send(at_ns, packet),
-            Err(reason) => out.drop(packet, reason),
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
+        let lane = self.choose(now_ns, packet);
+        match self.lanes.get_mut(lane) {
+            Some(link) => link.carry(now_ns, packet.wire_bytes()).into(),
+            None => Pass::Leaves(now_ns),
         }
     }
 

@@ -12,6 +12,14 @@ pub trait Stage<P> {
     /// `packet` arrives. Whatever leaves goes to `out`: nothing (dropped, or held), one, or more.
     fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>);
 
+    /// The same for the usual packet, one that leaves alone or ends here: it stays where it is in
+    /// memory. A stage need not offer this. [`Pass::Otherwise`]: nothing has been done, call
+    /// [`Stage::push`].
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        let _ = (now_ns, packet, out);
+        Pass::Otherwise
+    }
+
     /// When [`Stage::wake`] is due although nothing arrives. `None`: at no time.
     fn next_wake_ns(&self) -> Option<u64> {
         None
@@ -41,6 +49,11 @@ impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
     }
 
     #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        (**self).pass(now_ns, packet, out)
+    }
+
+    #[inline]
     fn next_wake_ns(&self) -> Option<u64> {
         (**self).next_wake_ns()
     }
@@ -55,6 +68,27 @@ impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
 
     fn needs_order(&self) -> bool {
         (**self).needs_order()
+    }
+}
+
+/// What becomes of a packet that stays where it is; see [`Stage::pass`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pass {
+    /// It leaves at this time, nanoseconds.
+    Leaves(u64),
+    /// It ends here.
+    Dropped(Reason),
+    /// [`Stage::push`] must be asked.
+    Otherwise,
+}
+
+impl From<Result<u64, Reason>> for Pass {
+    #[inline]
+    fn from(result: Result<u64, Reason>) -> Self {
+        match result {
+            Ok(at_ns) => Pass::Leaves(at_ns),
+            Err(reason) => Pass::Dropped(reason),
+        }
     }
 }
 
@@ -125,6 +159,16 @@ impl<P> Outbox<P> {
         }
         if self.watching {
             self.marks.push((Fate::Dropped(reason), packet));
+        }
+    }
+
+    /// Does with `packet` what [`Stage::pass`] said.
+    #[inline]
+    pub(crate) fn settle(&mut self, packet: P, pass: Pass) {
+        match pass {
+            Pass::Leaves(at_ns) => self.send(at_ns, packet),
+            Pass::Dropped(reason) => self.drop(packet, reason),
+            Pass::Otherwise => {}
         }
     }
 

@@ -81,23 +81,22 @@ impl<P: Packet> Timeline<P> {
 
     /// As [`Timeline::pop`], telling `watch` what happens to packets.
     pub fn pop_watched(&mut self, now_ns: u64, mut watch: impl FnMut(Mark<P>)) -> Option<(u64, P)> {
-        while let Some(due_ns) = self.next_wake_ns().filter(|&t| t <= now_ns) {
+        loop {
+            let wake_ns = self.path.next_wake_ns().filter(|&t| t <= now_ns);
             // At equal times transfers come before wakes.
-            let Some((time_ns, place, packet)) = self.queue.pop(due_ns) else {
-                let queue = &mut self.queue;
-                let watch = &mut watch;
-                self.path.wake(due_ns, &mut Watched { queue, watch });
-                continue;
-            };
-            if place.is_end() {
-                return Some((time_ns, packet));
-            }
+            let popped = self.queue.pop(wake_ns.unwrap_or(now_ns));
             let queue = &mut self.queue;
             let watch = &mut watch;
             let driver = &mut Watched { queue, watch };
-            self.path.resume(time_ns, place, packet, driver);
+            match (popped, wake_ns) {
+                (Some((time_ns, Place::END, packet)), _) => return Some((time_ns, packet)),
+                (Some((time_ns, place, packet)), _) => {
+                    self.path.resume(time_ns, place, packet, driver);
+                }
+                (None, Some(wake_ns)) => self.path.wake(wake_ns, driver),
+                (None, None) => return None,
+            }
         }
-        None
     }
 
     /// Packets under way as far as the queue knows; stages may hold more.

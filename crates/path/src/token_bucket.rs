@@ -4,7 +4,7 @@ use crate::counters::Reason;
 use crate::link::Framing;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
-use crate::stage::{Outbox, Stage};
+use crate::stage::{Outbox, Pass, Stage};
 
 /// Settings of a [`TokenBucket`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,7 +109,7 @@ impl TokenBucket {
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, bytes: u32) -> Result<u64, Reason> {
+    fn let_go(&mut self, now_ns: u64, bytes: u32) -> Result<u64, Reason> {
         let frame = self.framing.frame_bytes(bytes);
         let tokens = i128::from(frame) * NANOBITS_PER_BYTE;
         let wanted = match self.charge {
@@ -141,11 +141,14 @@ impl TokenBucket {
 
 impl<P: Packet> Stage<P> for TokenBucket {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        match self.pass(now_ns, packet.wire_bytes()) {
-            Ok(at_ns) => out.send(at_ns, packet),
-            Err(reason) => out.drop(packet, reason),
-        }
+    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: u64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
+        self.let_go(now_ns, packet.wire_bytes()).into()
     }
 
     fn keeps_order(&self) -> bool {
