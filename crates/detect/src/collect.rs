@@ -274,6 +274,11 @@ impl Collector {
         self.lost
     }
 
+    /// Originals found to be late, not counting ambiguous ones.
+    pub(crate) fn reordered(&self) -> u64 {
+        self.reordered
+    }
+
     /// The summary, the bursts, the rate classes and the events, in the order of time.
     pub(crate) fn finish(mut self) -> (Reordering, Bursts, Vec<RateClass>, Vec<Event>) {
         if self.burst > 0 {

@@ -149,6 +149,7 @@ impl Sender {
         let Some(f) = self.filled.get_mut(start) else {
             return;
         };
+        self.only_copies -= u64::from(f.first == By::Copy).min(self.only_copies);
         f.first = first;
         f.original_in = true;
         let phase = f.copies.phase;

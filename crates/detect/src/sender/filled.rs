@@ -105,8 +105,18 @@ pub(super) struct Bare {
     /// Until when the log waits for its hole.
     pub(super) deadline_ns: i64,
     pub(super) recent: u32,
-    /// It reported nothing new at all.
-    pub(super) empty: bool,
+    pub(super) trigger: Trigger,
+}
+
+/// What else than something unseen may have made the receiver send an ACK.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Trigger {
+    /// Nothing: it repeats the ACK before.
+    Nothing,
+    /// Little: it flushed held-back SACKs before their time, or moved the window.
+    Little,
+    /// The timer of SACK compression.
+    Timer,
 }
 
 /// Filled segments by first byte.

@@ -81,6 +81,8 @@ pub(crate) struct Sender {
     turn: i64,
     /// When what lies just below `top` arrived, as far as its ACK tells.
     reached_ns: i64,
+    /// Segments of which only retransmissions have arrived so far.
+    only_copies: u64,
     collector: Collector,
     recoveries: RecoveryTracker,
     unwrap: Unwrapper,
@@ -150,6 +152,7 @@ impl Sender {
             top: 0,
             turn: 0,
             reached_ns: i64::MIN / 2,
+            only_copies: 0,
             collector: Collector::new(Half::EndToEnd, keep),
             recoveries: RecoveryTracker::new(keep),
             unwrap,
@@ -379,6 +382,7 @@ impl Sender {
             }
             First::Retransmission => {
                 let rtt = self.min_rtt.unwrap_or(0);
+                self.only_copies += 1;
                 self.filled
                     .insert(Filled::by_copy(&report.sent, copies, &ack.seg, rtt));
                 self.adopt_bare(report.sent.start, now);
@@ -432,6 +436,7 @@ impl Sender {
             // No DSACK came: it was the retransmission that arrived.
             if let Some(f) = self.filled.get_mut(start) {
                 f.first = filled::By::Copy;
+                self.only_copies += 1;
                 let reported = f.reported_ns;
                 self.adopt_bare(start, reported);
             }

@@ -7,11 +7,11 @@
 //! original were lost. Such an ACK comes as much after the hole's turn as late originals of this
 //! flow usually come, and that tells whose it was.
 
-use super::Sender;
 use super::acks::Ack;
-use super::filled::{Bare, By, Filled};
+use super::filled::{Bare, By, Filled, Trigger};
 use super::log::{Entry, Status};
 use super::vote::{Hole, Unexplained, common_lateness};
+use super::{PATH_JITTER_NS, Sender};
 use crate::collect::{Basis, Place};
 use crate::result::{Evidence, Reason};
 
@@ -40,28 +40,37 @@ impl Sender {
         if ack.stale || seg.payload_len > 0 || !self.stamped(seg) {
             return;
         }
-        let suspicious = match reported {
-            0 => last.ack == seg.ack,
-            _ => ack.missing == 0 && self.flushed(seg.ts_ns, reported),
+        let trigger = match reported {
+            0 if last.ack != seg.ack => None,
+            0 if last.window == seg.window => Some(Trigger::Nothing),
+            0 => Some(Trigger::Little),
+            _ if ack.missing > 0 => None,
+            _ => self.trigger(seg.ts_ns, reported),
         };
-        if !suspicious {
-            return;
-        }
-        let empty = reported == 0 && last.window == seg.window;
+        let Some(trigger) = trigger else { return };
         if self.open_candidate(seg.tsecr) {
-            self.log_bare(ack, empty);
-        } else if let Some(start) = self.filled_candidate(seg.tsecr).filter(|_| empty) {
+            self.log_bare(ack, trigger);
+        } else if trigger == Trigger::Nothing
+            && let Some(start) = self.filled_candidate(seg.tsecr)
+        {
             self.late_original(start, ack, Evidence::Paws);
         }
     }
 
-    /// Does an ACK at `now` that reports segments flush them before the timer of their
-    /// compression was due? One alone may just have been acknowledged at once.
-    fn flushed(&self, now: i64, reported: usize) -> bool {
+    /// Was it the timer of SACK compression that sent an ACK at `now`, or something before it?
+    /// `None` for a segment alone that may just have been acknowledged at once.
+    fn trigger(&self, now: i64, reported: usize) -> Option<Trigger> {
+        let timer = self.compression.quartiles()?.1;
         let waited = self.held_back(now);
-        let timer = self.compression.quartiles().map(|q| q.1);
-        let held = reported > 1 || self.compressing || waited > self.jitter();
-        held && timer.is_some_and(|timer| waited < timer - timer / 8)
+        if reported == 1 && !self.compressing && waited <= self.jitter() {
+            return None;
+        }
+        let early = waited < timer - timer / 8;
+        Some(if early {
+            Trigger::Little
+        } else {
+            Trigger::Timer
+        })
     }
 
     /// How long the first of what the ACK at `now` reports has waited for it: since the ACK
@@ -95,7 +104,7 @@ impl Sender {
             .map(|f| f.place.start)
     }
 
-    fn log_bare(&mut self, ack: &Ack, empty: bool) {
+    fn log_bare(&mut self, ack: &Ack, trigger: Trigger) {
         let seg = &ack.seg;
         let place = Place {
             at_ns: seg.ts_ns,
@@ -116,7 +125,7 @@ impl Sender {
             at_ns: seg.ts_ns,
             deadline_ns: deadline,
             recent: seg.tsecr,
-            empty,
+            trigger,
         });
     }
 
@@ -148,7 +157,7 @@ impl Sender {
             .map(|(i, b)| ((b.at_ns - due - late).abs(), i, b))
             .filter(|(off, _, b)| *off <= self.tolerance(b, spread))
             .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
-            .min_by_key(|&(off, i, _)| (off, i))
+            .min_by_key(|&(off, i, b)| (b.trigger == Trigger::Timer, off, i))
             .map(|(_, i, _)| i);
         let Some(bare) = best.and_then(|i| self.filled.bares.remove(i)) else {
             return;
@@ -157,7 +166,12 @@ impl Sender {
     }
 
     fn adopt(&mut self, f: &Filled, bare: &Bare) {
-        let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
+        let basis = match bare.trigger {
+            Trigger::Timer if !self.mostly_late(2) => {
+                Basis::ambiguous(Evidence::Paws, Reason::AckCompression)
+            }
+            _ => Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy),
+        };
         self.log.adopt(bare.id, f.place, basis);
         self.original_came(f.place.start, By::Copy);
     }
@@ -205,6 +219,7 @@ impl Sender {
             .filled
             .bares
             .iter()
+            .filter(|b| b.trigger != Trigger::Timer)
             .map(|b| Unexplained {
                 at_ns: b.at_ns,
                 recent: b.recent,
@@ -225,7 +240,11 @@ impl Sender {
     /// is one of each. A receiver that counts its packets leaves no doubt that it was one more
     /// ACK and not a copy of the one before.
     fn adopt_alone(&mut self) {
-        let mut empty = self.filled.bares.iter().filter(|b| b.empty);
+        let mut empty = self
+            .filled
+            .bares
+            .iter()
+            .filter(|b| b.trigger == Trigger::Nothing);
         let (Some(bare), None, true) = (empty.next().copied(), empty.next(), self.queue.by_id())
         else {
             return;
@@ -242,11 +261,24 @@ impl Sender {
         }
     }
 
-    /// How far off the usual lateness an ACK may come and still be a hole's. One that had no
-    /// visible cause had an unseen one; one that flushed SACKs may have had another.
+    /// How far off the usual lateness an ACK may come and still be a hole's; negative for never.
+    /// One that nothing visible triggered something unseen did. The timer sends about one in
+    /// eight at the very moment by chance, and PAWS makes one in eight look like the timer's: what
+    /// is more frequent in the flow, late or lost, must decide.
     fn tolerance(&self, bare: &Bare, spread: i64) -> i64 {
-        let loose = if bare.empty { LOOSE_NS } else { 0 };
-        2 * spread + loose + self.jitter()
+        let timer = self.compression.quartiles().map_or(0, |q| q.1);
+        let sharp = 2 * spread + PATH_JITTER_NS;
+        match bare.trigger {
+            Trigger::Nothing => 2 * spread + LOOSE_NS + self.jitter(),
+            Trigger::Little => 2 * spread + self.jitter(),
+            Trigger::Timer if self.mostly_late(1) && sharp < timer / 16 => sharp,
+            Trigger::Timer => -1,
+        }
+    }
+
+    /// Have `times` as many originals come late so far as only retransmissions have come?
+    fn mostly_late(&self, times: u64) -> bool {
+        self.collector.reordered() >= times * self.only_copies
     }
 
     /// Is there another hole that the ACK suits better?
