@@ -77,7 +77,12 @@ struct Slot<P: Packet> {
 /// A list of stages.
 pub struct Path<P: Packet> {
     slots: Vec<Slot<P>>,
-    wakers: bool,
+    /// Positions of stages that may wake.
+    wakers: Vec<usize>,
+    /// When the first of them is due; `u64::MAX` at no time.
+    wake_ns: u64,
+    /// `wake_ns` may have changed.
+    touched: bool,
     out: Outbox<P>,
 }
 
@@ -111,11 +116,16 @@ impl<P: Packet> Path<P> {
                 stage,
             })
             .collect();
-        Path {
-            wakers: slots.iter().any(|slot| slot.wakes),
+        let waking = slots.iter().enumerate().filter(|(_, slot)| slot.wakes);
+        let mut path = Path {
+            wakers: waking.map(|(at, _)| at).collect(),
+            wake_ns: u64::MAX,
+            touched: true,
             out: Outbox::for_stages(slots.len()),
             slots,
-        }
+        };
+        path.refresh();
+        path
     }
 
     /// `packet` enters the path.
@@ -123,6 +133,7 @@ impl<P: Packet> Path<P> {
     pub fn push<D: Driver<P>>(&mut self, now_ns: u64, packet: P, driver: &mut D) {
         self.out.watching = D::WATCHES;
         self.advance(0, now_ns, packet, driver);
+        self.refresh();
     }
 
     /// `packet` goes on where [`Driver::transfer`] said, at the time it said. (A packet that has
@@ -131,28 +142,26 @@ impl<P: Packet> Path<P> {
     pub fn resume<D: Driver<P>>(&mut self, now_ns: u64, place: Place, packet: P, driver: &mut D) {
         self.out.watching = D::WATCHES;
         self.advance(usize::from(place.0), now_ns, packet, driver);
+        self.refresh();
     }
 
     /// When [`Path::wake`] is due. `None`: at no time. May change with every call.
     #[inline]
     pub fn next_wake_ns(&self) -> Option<u64> {
-        if !self.wakers {
-            return None;
-        }
-        let waking = self.slots.iter().filter(|slot| slot.wakes);
-        waking.filter_map(|slot| slot.stage.next_wake_ns()).min()
+        (self.wake_ns != u64::MAX).then_some(self.wake_ns)
     }
 
     /// Wakes the first stage that is due; call again while [`Path::next_wake_ns`] is not later
     /// than now, transfers that are due by then first.
     pub fn wake<D: Driver<P>>(&mut self, now_ns: u64, driver: &mut D) {
         self.out.watching = D::WATCHES;
-        let due = self.slots.iter().enumerate().find_map(|(at, slot)| {
-            let time_ns = slot.stage.next_wake_ns()?;
+        let due = self.wakers.iter().find_map(|&at| {
+            let time_ns = self.slots.get(at)?.stage.next_wake_ns()?;
             (time_ns <= now_ns).then_some((at, time_ns))
         });
         if let Some((at, time_ns)) = due {
             self.wake_stage(at, time_ns, driver);
+            self.refresh();
         }
     }
 
@@ -169,6 +178,18 @@ impl<P: Packet> Path<P> {
         self.slots.iter().map(|slot| &slot.stage)
     }
 
+    /// Looks at the wakers' times again, if one of them has been asked anything.
+    #[inline]
+    fn refresh(&mut self) {
+        if !self.touched {
+            return;
+        }
+        self.touched = false;
+        let slots = self.wakers.iter().filter_map(|&at| self.slots.get(at));
+        let times = slots.filter_map(|slot| slot.stage.next_wake_ns());
+        self.wake_ns = times.min().unwrap_or(u64::MAX);
+    }
+
     /// Carries a packet from stage `at` on as far as it can be told now.
     fn advance<D: Driver<P>>(
         &mut self,
@@ -178,7 +199,7 @@ impl<P: Packet> Path<P> {
         driver: &mut D,
     ) {
         loop {
-            if self.wakers {
+            if self.slots.get(at).is_some_and(|slot| slot.wakes) {
                 self.catch_up(at, now_ns, driver);
             }
             let Some(slot) = self.slots.get_mut(at) else {
@@ -241,10 +262,10 @@ impl<P: Packet> Path<P> {
 
     /// A packet on its way into stage `at`: by an event if it needs one.
     fn enter<D: Driver<P>>(&mut self, at: usize, time_ns: u64, packet: P, driver: &mut D) {
-        if self.slots.get(at).is_some_and(|slot| slot.event) {
-            driver.transfer(time_ns, Place(at as u16), packet);
-        } else {
-            self.advance(at, time_ns, packet, driver);
+        match self.slots.get(at) {
+            None => driver.transfer(time_ns, Place::END, packet),
+            Some(slot) if slot.event => driver.transfer(time_ns, Place(at as u16), packet),
+            Some(_) => self.advance(at, time_ns, packet, driver),
         }
     }
 
@@ -284,8 +305,8 @@ impl<P: Packet> Path<P> {
     /// A packet reaches stage `at` at `now_ns`, perhaps ahead of the driver's time: wakes that
     /// come before must be done before.
     fn catch_up<D: Driver<P>>(&mut self, at: usize, now_ns: u64, driver: &mut D) {
+        self.touched = true;
         while let Some(slot) = self.slots.get(at)
-            && slot.wakes
             && let Some(time_ns) = slot.stage.next_wake_ns()
             && time_ns < now_ns
         {
@@ -297,6 +318,7 @@ impl<P: Packet> Path<P> {
         let Some(slot) = self.slots.get_mut(at) else {
             return;
         };
+        self.touched = true;
         self.out.stage = at;
         slot.stage.wake(time_ns, &mut self.out);
         if let Some((time_ns, packet)) = self.leave(at, time_ns, driver) {
