@@ -1,0 +1,157 @@
+//! Which layer each node is in, and the order within the layers.
+
+use super::Frame;
+use super::graph::{Graph, Node};
+
+/// Nets with more nodes are drawn with straight arcs: points on long arcs would outnumber the nodes by far.
+const MANY: usize = 600;
+
+/// Sweeps over the layers, there and back.
+const SWEEPS: usize = 12;
+
+/// Puts every node in a layer to the right of those before it, cutting cycles, and puts points on long arcs.
+pub(super) fn assign(graph: &mut Graph) {
+    let forward = without_cycles(graph);
+    longest_paths(graph, &forward);
+    add_points(graph);
+    let count = graph.nodes.iter().map(|n| n.layer + 1).max().unwrap_or(0);
+    graph.layers = vec![Vec::new(); count];
+    for (i, node) in graph.nodes.iter().enumerate() {
+        graph.layers[node.layer].push(i);
+    }
+}
+
+/// The arcs as edges, those turned round that would close a cycle in a depth-first search.
+fn without_cycles(graph: &Graph) -> Vec<(usize, usize)> {
+    let n = graph.nodes.len();
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (i, arc) in graph.arcs.iter().enumerate() {
+        next[arc.from].push(i);
+    }
+    let mut edges: Vec<(usize, usize)> = graph.arcs.iter().map(|a| (a.from, a.to)).collect();
+    // 0: not seen, 1: on the way from the root, 2: done.
+    let mut seen = vec![0_u8; n];
+    let mut stack: Vec<(usize, usize)> = Vec::new();
+    for root in 0..n {
+        if seen[root] == 0 {
+            seen[root] = 1;
+            stack.push((root, 0));
+        }
+        while let Some((node, at)) = stack.last_mut() {
+            let Some(&arc) = next[*node].get(*at) else {
+                seen[*node] = 2;
+                stack.pop();
+                continue;
+            };
+            *at += 1;
+            let to = graph.arcs[arc].to;
+            match seen[to] {
+                0 => {
+                    seen[to] = 1;
+                    stack.push((to, 0));
+                }
+                1 => edges[arc] = (to, graph.arcs[arc].from),
+                _ => {}
+            }
+        }
+    }
+    edges
+}
+
+/// The layer of a node is the length of the longest way to it.
+fn longest_paths(graph: &mut Graph, edges: &[(usize, usize)]) {
+    let n = graph.nodes.len();
+    let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let mut waiting = vec![0; n];
+    for &(from, to) in edges {
+        next[from].push(to);
+        waiting[to] += 1;
+    }
+    let mut ready: Vec<usize> = (0..n).filter(|&i| waiting[i] == 0).collect();
+    while let Some(node) = ready.pop() {
+        for &to in &next[node] {
+            graph.nodes[to].layer = graph.nodes[to].layer.max(graph.nodes[node].layer + 1);
+            waiting[to] -= 1;
+            if waiting[to] == 0 {
+                ready.push(to);
+            }
+        }
+    }
+}
+
+fn add_points(graph: &mut Graph) {
+    let with_points = graph.nodes.len() <= MANY;
+    for i in 0..graph.arcs.len() {
+        let (from, to) = (graph.arcs[i].from, graph.arcs[i].to);
+        let (first, last) = (graph.nodes[from].layer, graph.nodes[to].layer);
+        if with_points {
+            let between: Vec<usize> = match first <= last {
+                true => (first + 1..last).collect(),
+                false => (last + 1..first).rev().collect(),
+            };
+            graph.arcs[i].through = between
+                .into_iter()
+                .map(|layer| add_point(graph, layer))
+                .collect();
+        }
+        let arc = &graph.arcs[i];
+        let mut chain = vec![from];
+        chain.extend(&arc.through);
+        chain.push(to);
+        for pair in chain.windows(2) {
+            let rising = graph.nodes[pair[0]].layer < graph.nodes[pair[1]].layer;
+            graph.segments.push(if rising {
+                (pair[0], pair[1])
+            } else {
+                (pair[1], pair[0])
+            });
+        }
+    }
+}
+
+fn add_point(graph: &mut Graph, layer: usize) -> usize {
+    let frame = Frame {
+        width: 0.0,
+        height: 14.0,
+        ..Frame::default()
+    };
+    graph.nodes.push(Node { layer, frame });
+    graph.nodes.len() - 1
+}
+
+/// Orders each layer by the mean place of the neighbours in the layer before, or after on the way back.
+pub(super) fn order(graph: &mut Graph) {
+    let n = graph.nodes.len();
+    let (mut before, mut after) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    for &(left, right) in &graph.segments {
+        before[right].push(left);
+        after[left].push(right);
+    }
+    let mut at = vec![0.0; n];
+    for layer in &graph.layers {
+        number(layer, &mut at);
+    }
+    for sweep in 0..SWEEPS {
+        let neighbours = if sweep % 2 == 0 { &before } else { &after };
+        let count = graph.layers.len();
+        for i in 0..count {
+            let layer = &mut graph.layers[if sweep % 2 == 0 { i } else { count - 1 - i }];
+            let mean = |&node: &usize| match neighbours[node].len() {
+                0 => at[node],
+                n => neighbours[node].iter().map(|&m: &usize| at[m]).sum::<f64>() / n as f64,
+            };
+            let mut keyed: Vec<(f64, usize)> =
+                layer.iter().map(|node| (mean(node), *node)).collect();
+            keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+            *layer = keyed.into_iter().map(|(_, node)| node).collect();
+            number(layer, &mut at);
+        }
+    }
+}
+
+/// Places in a layer, between 0 and 1 so that layers of different sizes compare.
+fn number(layer: &[usize], at: &mut [f64]) {
+    for (i, &node) in layer.iter().enumerate() {
+        at[node] = (i as f64 + 0.5) / layer.len() as f64;
+    }
+}

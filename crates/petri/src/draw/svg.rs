@@ -1,0 +1,233 @@
+//! SVG.
+
+use super::graph::LETTERS;
+use super::{Drawing, Frame};
+use crate::net::{Arc, ArcKind, Place, Servers, Timing, Transition};
+use quick_xml::escape::escape;
+use std::fmt::Write;
+
+const RADIUS: f64 = 16.0;
+const BAR_HEIGHT: f64 = 34.0;
+
+const STYLE: &str = "text{font:11px sans-serif;fill:#222}.small{font-size:10px;fill:#666}\
+    path{fill:none;stroke:#555;stroke-width:1.2}.read{stroke-dasharray:4 3}\
+    circle,rect{stroke:#222;stroke-width:1.3;fill:#fff}.black{fill:#222}.grey{fill:#bbb}";
+
+const MARKERS: &str = "<defs>\
+    <marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
+    <path d=\"M0 0L8 4L0 8z\" style=\"fill:#555;stroke:none\"/></marker>\
+    <marker id=\"twice\" viewBox=\"0 0 14 8\" refX=\"14\" refY=\"4\" markerWidth=\"12\" markerHeight=\"7\" orient=\"auto\">\
+    <path d=\"M0 0L7 4L0 8zM7 0L14 4L7 8z\" style=\"fill:#555;stroke:none\"/></marker>\
+    <marker id=\"ring\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\">\
+    <circle cx=\"4\" cy=\"4\" r=\"3\" style=\"stroke:#555\"/></marker></defs>";
+
+/// The drawing as a document.
+pub(super) fn document(drawing: &Drawing<'_>) -> String {
+    let (width, height) = (drawing.width, drawing.height);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         viewBox=\"0 0 {width:.0} {height:.0}\">\n<style>{STYLE}</style>{MARKERS}\n\
+         <title>{}</title>\n<rect width=\"100%\" height=\"100%\" style=\"stroke:none\"/>\n",
+        text(&drawing.net.name)
+    );
+    let arcs = drawing.net.transitions.iter().flat_map(|t| &t.arcs);
+    for (i, (arc, path)) in arcs.zip(&drawing.paths).enumerate() {
+        out += &arc_element(arc, path, drawing.has_partner(i));
+    }
+    let (places, transitions) = drawing.nodes.split_at(drawing.net.places.len());
+    for (place, frame) in drawing.net.places.iter().zip(places) {
+        out += &place_element(place, frame);
+    }
+    for (t, frame) in drawing.net.transitions.iter().zip(transitions) {
+        out += &transition_element(t, frame);
+    }
+    out + "</svg>\n"
+}
+
+impl Drawing<'_> {
+    /// Whether another arc joins the ends of arc `i` directly, so that both must bend.
+    fn has_partner(&self, i: usize) -> bool {
+        let (Some(a), Some(b)) = (self.paths[i].first(), self.paths[i].last()) else {
+            return false;
+        };
+        let joins = |p: &Vec<(f64, f64)>| {
+            p.len() == 2 && (p[0] == *a && p[1] == *b || p[0] == *b && p[1] == *a)
+        };
+        self.paths[i].len() == 2 && self.paths.iter().filter(|p| joins(p)).count() > 1
+    }
+}
+
+fn place_element(place: &Place, frame: &Frame) -> String {
+    let (x, y) = (frame.x, frame.y - 8.0);
+    let mut out = format!("<g><title>{}</title>", text(&place.name));
+    // Writing to a string cannot fail.
+    let _ = write!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\"/>");
+    out += &tokens(place.tokens, x, y);
+    out += &label(&place.name, x, y + RADIUS + 13.0, "");
+    if let Some(most) = place.capacity {
+        out += &label(
+            &format!("≤{most}"),
+            x + RADIUS + 6.0,
+            y - RADIUS + 4.0,
+            "small",
+        );
+    }
+    out + "</g>\n"
+}
+
+/// Up to five tokens as dots, more as a number.
+fn tokens(count: u32, x: f64, y: f64) -> String {
+    let dots: &[(f64, f64)] = match count {
+        0 => return String::new(),
+        1 => &[(0.0, 0.0)],
+        2 => &[(-5.0, 0.0), (5.0, 0.0)],
+        3 => &[(-5.0, 4.0), (5.0, 4.0), (0.0, -5.0)],
+        4 => &[(-5.0, -5.0), (5.0, -5.0), (-5.0, 5.0), (5.0, 5.0)],
+        5 => &[
+            (-6.0, -6.0),
+            (6.0, -6.0),
+            (-6.0, 6.0),
+            (6.0, 6.0),
+            (0.0, 0.0),
+        ],
+        n => return label(&n.to_string(), x, y + 4.0, ""),
+    };
+    let dot = |&(dx, dy): &(f64, f64)| {
+        format!(
+            "<circle class=\"black\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.6\"/>",
+            x + dx,
+            y + dy
+        )
+    };
+    dots.iter().map(dot).collect()
+}
+
+fn transition_element(t: &Transition, frame: &Frame) -> String {
+    let (x, y) = (frame.x, frame.y);
+    let (width, class) = look(t);
+    let (left, top) = (x - 0.5 * width, y - 0.5 * BAR_HEIGHT);
+    let mut out = format!("<g><title>{}: {}</title>", text(&t.name), text(&timing(t)));
+    let _ = write!(
+        out,
+        "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width}\" height=\"{BAR_HEIGHT}\"/>"
+    );
+    out += &label(&t.name, x, top - 5.0, "");
+    out += &label(&timing(t), x, y + 0.5 * BAR_HEIGHT + 13.0, "small");
+    out + "</g>\n"
+}
+
+fn look(t: &Transition) -> (f64, &'static str) {
+    match t.timing {
+        Timing::Immediate { .. } => (4.0, "black"),
+        Timing::Exponential { .. } => (12.0, "white"),
+        Timing::Deterministic { .. } => (12.0, "black"),
+        _ => (12.0, "grey"),
+    }
+}
+
+/// The timing in few letters.
+pub(super) fn timing(t: &Transition) -> String {
+    let timing = match &t.timing {
+        Timing::Immediate {
+            priority: 1,
+            weight,
+        } if *weight == 1.0 => String::new(),
+        Timing::Immediate {
+            priority: 1,
+            weight,
+        } => format!("w {weight}"),
+        Timing::Immediate { priority, weight } => format!("π {priority}, w {weight}"),
+        Timing::Exponential { rate } => format!("λ {rate}"),
+        Timing::Deterministic { delay } => format!("D {delay}"),
+        Timing::Uniform { low, high } => format!("U {low}..{high}"),
+        Timing::Erlang { stages, rate } => format!("E{stages} {rate}"),
+        Timing::Empirical { values } => format!("{} values", values.len()),
+    };
+    match t.servers {
+        Servers::Single => timing,
+        Servers::Multiple(n) => format!("{timing} ×{n}"),
+        Servers::Infinite => format!("{timing} ×∞"),
+    }
+}
+
+fn arc_element(arc: &Arc, path: &[(f64, f64)], bends: bool) -> String {
+    let (class, marker) = match arc.kind {
+        ArcKind::Input | ArcKind::Output => ("", " marker-end=\"url(#arrow)\""),
+        ArcKind::Inhibitor => ("", " marker-end=\"url(#ring)\""),
+        ArcKind::Read => ("read", ""),
+        ArcKind::Reset => ("", " marker-end=\"url(#twice)\""),
+    };
+    let (Some(&first), Some(&last)) = (path.first(), path.last()) else {
+        return String::new();
+    };
+    let from_place = arc.kind != ArcKind::Output;
+    let mut points = path.to_vec();
+    let end = points.len() - 1;
+    points[0] = border(first, path[1.min(end)].0, from_place);
+    points[end] = border(last, path[end.saturating_sub(1)].0, !from_place);
+    // The two arcs of a pair bend to different sides.
+    let bend = match (bends, from_place) {
+        (false, _) => 0.0,
+        (true, true) => -16.0,
+        (true, false) => 16.0,
+    };
+    let mut d = format!("M{:.1} {:.1}", points[0].0, points[0].1);
+    for pair in points.windows(2) {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        let middle = 0.5 * (x0 + x1);
+        let (y2, y3) = (y0 + bend, y1 + bend);
+        let _ = write!(
+            d,
+            "C{middle:.1} {y2:.1} {middle:.1} {y3:.1} {x1:.1} {y1:.1}"
+        );
+    }
+    let mut out = format!("<path class=\"{class}\" d=\"{d}\"{marker}/>\n");
+    if arc.multiplicity != 1 {
+        let (a, b) = (
+            points[(points.len() - 1) / 2],
+            points[(points.len() - 1) / 2 + usize::from(end > 0)],
+        );
+        let y = 0.5 * (a.1 + b.1) + 0.75 * bend - 4.0;
+        out += &label(&arc.multiplicity.to_string(), 0.5 * (a.0 + b.0), y, "");
+        out.push('\n');
+    }
+    out
+}
+
+/// Where an arc towards `other` leaves a node.
+fn border(at: (f64, f64), other: f64, is_place: bool) -> (f64, f64) {
+    let (reach, up) = if is_place { (RADIUS, 8.0) } else { (7.0, 0.0) };
+    (
+        if other >= at.0 {
+            at.0 + reach
+        } else {
+            at.0 - reach
+        },
+        at.1 - up,
+    )
+}
+
+fn label(words: &str, x: f64, y: f64, class: &str) -> String {
+    let shown: String = match words.chars().count() {
+        n if n > LETTERS => words.chars().take(LETTERS - 1).chain(['…']).collect(),
+        _ => words.to_owned(),
+    };
+    let shown = text(&shown);
+    format!(
+        "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{shown}</text>"
+    )
+}
+
+fn text(words: &str) -> String {
+    let printable: String = words
+        .chars()
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect();
+    escape(printable).into_owned()
+}
