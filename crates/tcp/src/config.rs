@@ -186,6 +186,8 @@ pub struct Config {
     pub rto: Rto,
     /// Window growth per acknowledgement.
     pub growth: GrowthUnit,
+    /// While reordering is known (a threshold above 3), SACKs alone let the window grow too (Linux since 3.11).
+    pub grow_on_sack: bool,
     /// New data before recovery.
     pub limited_transmit: LimitedTransmit,
     /// The window in recovery.

@@ -27,6 +27,8 @@ pub mod config;
 pub mod congestion;
 pub mod counters;
 mod endpoint;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod loss;
 pub mod observe;
 mod pair;

@@ -58,6 +58,6 @@ pub trait Observer: std::fmt::Debug + Send {
     fn ca_state(&mut self, _now: Nanos, _from: CaState, _to: CaState) {}
     /// A reduction was taken back.
     fn undo(&mut self, _now: Nanos, _cwnd: u32) {}
-    /// The loss detection saw a reordering of `extent` segments.
-    fn reordering(&mut self, _now: Nanos, _extent: u32) {}
+    /// The duplicate-ACK threshold of the loss detection changed.
+    fn dupthresh(&mut self, _now: Nanos, _from: u32, _to: u32) {}
 }

@@ -65,7 +65,7 @@ pub struct Pair {
     pub on_arrival: Option<ArrivalHook>,
     fate: Fate,
     queue: BinaryHeap<Reverse<Arrival>>,
-    flying: Vec<Option<Segment>>,
+    flying: Vec<Option<(Segment, u64)>>,
     free: Vec<usize>,
     sent: [u64; 2],
     data: [u64; 2],
@@ -73,8 +73,9 @@ pub struct Pair {
     copies: Vec<Nanos>,
 }
 
-/// See [`Pair::on_arrival`].
-pub type ArrivalHook = Box<dyn FnMut(Side, &Endpoint, &Segment) + Send>;
+/// See [`Pair::on_arrival`]: the side that took the segment, its endpoint, the segment, and where the segment's
+/// payload lies in the stream of the side that sent it.
+pub type ArrivalHook = Box<dyn FnMut(Side, &Endpoint, &Segment, u64) + Send>;
 
 impl std::fmt::Debug for Pair {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -141,6 +142,7 @@ impl Pair {
 
     fn depart(&mut self, from: Side, mut segment: Segment) {
         let at = from as usize;
+        let offset = self.endpoint(from).stream_offset(&segment);
         let mut copies = std::mem::take(&mut self.copies);
         copies.clear();
         (self.fate)(
@@ -156,17 +158,17 @@ impl Pair {
         self.sent[at] += 1;
         self.data[at] += u64::from(segment.payload > 0);
         for &extra in &copies {
-            self.launch(from.peer(), segment, extra);
+            self.launch(from.peer(), (segment, offset), extra);
         }
         self.copies = copies;
     }
 
-    fn launch(&mut self, to: Side, segment: Segment, extra: Nanos) {
+    fn launch(&mut self, to: Side, flight: (Segment, u64), extra: Nanos) {
         let slot = self.free.pop().unwrap_or(self.flying.len());
         if slot == self.flying.len() {
             self.flying.push(None);
         }
-        self.flying[slot] = Some(segment);
+        self.flying[slot] = Some(flight);
         self.order += 1;
         self.queue.push(Reverse(Arrival {
             at: self.now.saturating_add(self.delay).saturating_add(extra),
@@ -208,14 +210,14 @@ impl Pair {
         let Some(Reverse(arrival)) = self.queue.pop() else {
             return;
         };
-        let Some(segment) = self.flying[arrival.slot].take() else {
+        let Some((segment, offset)) = self.flying[arrival.slot].take() else {
             return;
         };
         self.free.push(arrival.slot);
         let now = self.now;
         self.endpoint(arrival.to).on_segment(now, &segment);
         if let Some(mut hook) = self.on_arrival.take() {
-            hook(arrival.to, self.endpoint(arrival.to), &segment);
+            hook(arrival.to, self.endpoint(arrival.to), &segment, offset);
             self.on_arrival = Some(hook);
         }
         self.flush(arrival.to);

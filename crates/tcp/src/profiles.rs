@@ -93,6 +93,7 @@ pub fn linux_6() -> Config {
             syn_retries: 6,
         },
         growth: GrowthUnit::Segments,
+        grow_on_sack: true,
         limited_transmit: LimitedTransmit::Pipe,
         reduction: Reduction::PrrLinux,
         forward_retransmit: false,
@@ -123,6 +124,7 @@ pub fn linux_2_6_24() -> Config {
             ..modern.rto
         },
         growth: GrowthUnit::PerAck,
+        grow_on_sack: false,
         reduction: Reduction::RateHalving,
         forward_retransmit: true,
         moderate_cwnd: true,
@@ -149,6 +151,7 @@ pub fn rfc() -> Config {
             timeout: 200 * MS,
         },
         sack_compression: None,
+        grow_on_sack: false,
         nagle: Nagle::Rfc896,
         rto: Rto {
             style: RtoStyle::Rfc,

@@ -1,7 +1,15 @@
 //! A fixed duplicate-ACK threshold: RFC 6675 with SACK, RFC 5681 and 6582 without. The "S-Sender" of the SRPIC
 //! paper; Linux with `tcp_reordering = tcp_max_reordering = 3` and `tcp_recovery = 0`.
 
-use super::{AckNews, CaState, Context, LossDetection, Verdict};
+use super::newreno::mark_without_sack;
+use super::{AckNews, Context, Entry, LossDetection, Verdict};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "static",
+    about: "a fixed threshold of three duplicates",
+    source: "RFC 6675, RFC 5681; Linux with tcp_max_reordering=3, tcp_recovery=0",
+    build: || Box::new(Static::new(3)),
+};
 
 /// The threshold, and nothing learnt.
 #[derive(Debug, Clone)]
@@ -40,16 +48,4 @@ impl LossDetection for Static {
             ..Verdict::default()
         }
     }
-}
-
-/// NewReno's rule: the oldest segment is lost once `threshold` duplicates have come, and again on each partial
-/// acknowledgement in recovery (RFC 6582 section 3.2). True if it marked one.
-pub(super) fn mark_without_sack(cx: &mut Context<'_>, ack: &AckNews<'_>, threshold: u32) -> bool {
-    let due = match cx.state {
-        CaState::Recovery => ack.advances(),
-        CaState::Loss => false,
-        _ => cx.board.sacked_out() >= threshold,
-    };
-    let head = cx.board.front_id();
-    due && !cx.board.is_empty() && cx.board.mark_lost(head)
 }

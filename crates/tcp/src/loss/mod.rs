@@ -15,9 +15,28 @@ use crate::seq::Seq;
 
 pub use crate::sender::{Board, CaState, Delivered, Id, Sent};
 
+mod ancr;
+mod detection;
+mod extended_limited_transmit;
 mod fixed;
+mod linux_fack;
+mod linux_rack;
+mod linux_sequence;
+mod ncr;
+mod newreno;
+mod pr;
+mod rack;
+mod rack_window;
 
+pub use ancr::Ancr;
+pub use detection::{Detector, Extent};
 pub use fixed::Static;
+pub use linux_fack::{LinuxFack, Version};
+pub use linux_rack::LinuxRack;
+pub use linux_sequence::{LinuxSequence, SequenceMetric};
+pub use ncr::{Ncr, Variant};
+pub use pr::TcpPr;
+pub use rack::Rack;
 
 /// What an acknowledgement says, beside what it did to the board.
 #[derive(Debug)]
@@ -158,8 +177,9 @@ pub trait LossDetection: Debug + Send {
         None
     }
 
-    /// Segments in flight on which the reduction of a loss found now is based; `None`: those in flight.
-    fn flight_at_loss(&self) -> Option<u32> {
+    /// Segments (of `mss` bytes) on which the reduction of a loss found now is based; `None`: those
+    /// outstanding.
+    fn flight_at_loss(&self, _mss: u32) -> Option<u32> {
         None
     }
 
@@ -206,12 +226,19 @@ pub struct Entry {
 }
 
 /// All algorithms of this crate.
-pub static REGISTRY: &[Entry] = &[Entry {
-    name: "static",
-    about: "a fixed threshold of three duplicates",
-    source: "RFC 6675, RFC 5681",
-    build: || Box::new(Static::new(3)),
-}];
+pub static REGISTRY: &[Entry] = &[
+    fixed::ENTRY,
+    linux_fack::ENTRY_2_6_24,
+    linux_fack::ENTRY_3_19,
+    linux_sequence::ENTRY,
+    linux_rack::ENTRY,
+    rack::ENTRY,
+    ncr::ENTRY_CAREFUL,
+    ncr::ENTRY_AGGRESSIVE,
+    ancr::ENTRY_CAREFUL,
+    ancr::ENTRY_AGGRESSIVE,
+    pr::ENTRY,
+];
 
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {

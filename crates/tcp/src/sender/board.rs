@@ -119,6 +119,11 @@ impl Board {
         (self.packets_out() + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
+    /// Identity after the highest segment ever SACKed.
+    pub fn highest_sacked_id(&self) -> Id {
+        self.highest_sacked
+    }
+
     /// Segments from the oldest outstanding to the highest SACKed one, holes included (Linux `fackets_out`).
     pub fn fackets_out(&self) -> u32 {
         self.highest_sacked.saturating_sub(self.base) as u32

@@ -109,6 +109,7 @@ pub(crate) struct Sender {
     /// Expiries in a row without new acknowledgement.
     pub(crate) expiries: u32,
 
+    stopped: bool,
     last_sent_at: Nanos,
     syn_sent: bool,
     small_end: Seq,
@@ -165,6 +166,7 @@ impl Sender {
             tlp_send_new: false,
             tlp_retransmit: false,
             expiries: 0,
+            stopped: false,
             last_sent_at: 0,
             syn_sent: false,
             small_end: iss,
@@ -305,6 +307,7 @@ impl Sender {
 
     /// Nothing may be sent any more: the connection is over.
     pub(crate) fn stop(&mut self) {
+        self.stopped = true;
         self.timer = None;
         self.window_probe = false;
         self.force_retransmit = false;

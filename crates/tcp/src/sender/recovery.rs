@@ -73,8 +73,19 @@ impl Sender {
     }
 
     fn detect(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        self.consult(now, |loss, cx| loss.on_ack(cx, news))
-            .unwrap_or_default()
+        let before = self.observer.is_some().then(|| self.dupthresh());
+        let verdict = self.consult(now, |loss, cx| loss.on_ack(cx, news));
+        self.observe_dupthresh(now, before);
+        verdict.unwrap_or_default()
+    }
+
+    fn observe_dupthresh(&mut self, now: Nanos, before: Option<u32>) {
+        let after = self.dupthresh();
+        if let (Some(observer), Some(before)) = (&mut self.observer, before)
+            && before != after
+        {
+            observer.dupthresh(now, before, after);
+        }
     }
 
     /// Open while nothing is missing, else Disorder.
@@ -135,7 +146,7 @@ impl Sender {
     fn flight_at_loss(&self) -> u32 {
         self.loss
             .as_ref()
-            .and_then(|loss| loss.flight_at_loss())
+            .and_then(|loss| loss.flight_at_loss(self.mss))
             .unwrap_or(self.board.packets_out())
     }
 

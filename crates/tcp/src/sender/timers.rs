@@ -16,6 +16,9 @@ const MAX_ACK_DELAY: Nanos = 200 * MS;
 impl Sender {
     /// The earliest moment at which [`Sender::on_timer`] has something to do.
     pub(crate) fn next_timer(&self) -> Option<Nanos> {
+        if self.stopped {
+            return None;
+        }
         let own = self.timer.map(|(_, at)| at);
         let loss = self.loss.as_ref().and_then(|loss| loss.next_timer());
         match (own, loss) {
@@ -26,9 +29,12 @@ impl Sender {
 
     /// Handles what is due. False if the connection has to be given up.
     pub(crate) fn on_timer(&mut self, now: Nanos) -> bool {
+        if self.stopped {
+            return true;
+        }
         let due = self.loss.as_ref().and_then(|loss| loss.next_timer());
-        if due.is_some_and(|at| at <= now) {
-            self.loss_timer(now);
+        if due.is_some_and(|at| at <= now) && !self.loss_timer(now) {
+            return false;
         }
         let Some((kind, at)) = self.timer else {
             return true;
@@ -46,7 +52,8 @@ impl Sender {
         alive
     }
 
-    fn loss_timer(&mut self, now: Nanos) {
+    /// The loss detection's own timer. False if the connection has to be given up.
+    fn loss_timer(&mut self, now: Nanos) -> bool {
         let verdict = self
             .consult(now, |loss, cx| loss.on_timer(cx))
             .unwrap_or_default();
@@ -57,8 +64,17 @@ impl Sender {
             // Linux answers an expired reordering window at once: one retransmission at least.
             self.force_retransmit |= self.board.in_flight() >= self.window.cwnd;
         }
+        if self.governed() && verdict.recover {
+            // An algorithm that replaces the retransmission timer reports its expiry this way.
+            self.counters.tcp_timeouts += 1;
+            self.expiries += 1;
+            if self.expiries > self.config.rto.retries {
+                return false;
+            }
+        }
         self.rearm(now);
         self.observe(now);
+        true
     }
 
     /// Sets the timer anew after progress, or clears it when nothing is outstanding.
@@ -79,9 +95,11 @@ impl Sender {
         self.arm_loss_probe(now);
     }
 
-    /// TCP-PR has a timer for every segment; only the handshake is left to the common one.
+    /// TCP-PR has a timer for every segment; the common one is left the handshake, and segments that were
+    /// SACKed but never acknowledged.
     fn loss_replaces_rto(&self) -> bool {
-        self.governed() && self.snd_una > self.iss
+        let own = self.loss.as_ref().and_then(|loss| loss.next_timer());
+        own.is_some() && self.governed() && self.snd_una > self.iss
     }
 
     /// A new segment has been sent.

@@ -120,6 +120,9 @@ impl Sender {
         if self.hold_retransmit || (self.frto && !self.force_retransmit) {
             return None;
         }
+        if self.governed() && self.own_verdict(now) == Some(false) {
+            return None;
+        }
         let allowed = self.force_retransmit || self.flight() < self.effective_window();
         if !allowed {
             return None;
@@ -222,12 +225,7 @@ impl Sender {
         if self.fin_due() {
             return true;
         }
-        let mut loss = self.loss.take();
-        let own = loss
-            .as_mut()
-            .and_then(|loss| loss.may_send(&self.context(now)));
-        self.loss = loss;
-        if let Some(answer) = own {
+        if let Some(answer) = self.own_verdict(now) {
             return answer;
         }
         let (flight, window) = (self.flight(), self.effective_window());
@@ -235,6 +233,14 @@ impl Sender {
             return false;
         }
         self.config.tso_segments < 2 || self.burst_allows(window - flight)
+    }
+
+    /// What the loss detection says about sending, if anything.
+    fn own_verdict(&mut self, now: Nanos) -> Option<bool> {
+        let loss = self.loss.take()?;
+        let verdict = loss.may_send(&self.context(now));
+        self.loss = Some(loss);
+        verdict
     }
 
     /// TSO-like batching: wait until a burst can go, unless nothing else would prompt it (Linux

@@ -1,0 +1,285 @@
+//! Bytes as fates: what the fuzz target and the property tests check.
+//!
+//! The first bytes choose both ends; every later byte is the fate of one segment. When the bytes run out the
+//! path is perfect, so that every transfer has a chance to end. On a path that loses, repeats and reorders, every
+//! byte arrives exactly once and in order, or the connection reports an error; on one that also forges fields,
+//! nothing panics and nothing goes on for ever.
+
+use std::sync::{Arc, Mutex};
+
+use crate::config::{Config, DelayedAck, LimitedTransmit, MS, Nagle, Reduction, SECOND};
+use crate::pair::{Departure, Pair, Side};
+use crate::{Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
+
+/// No honest exchange of this size takes more events.
+const MAX_EVENTS: u64 = 400_000;
+/// Virtual time by which even the most patient timers have given up.
+const DEADLINE: Nanos = 100_000 * SECOND;
+
+/// Reads the input byte by byte; zeros after its end.
+#[derive(Debug, Clone)]
+struct Bytes {
+    data: Arc<[u8]>,
+    at: usize,
+}
+
+impl Bytes {
+    fn next(&mut self) -> u8 {
+        let byte = self.data.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        byte
+    }
+
+    fn exhausted(&self) -> bool {
+        self.at >= self.data.len()
+    }
+}
+
+/// Which parts of a stream a side has been given.
+#[derive(Debug, Default)]
+struct Arrived {
+    ranges: crate::ranges::RangeSet,
+    problems: Vec<String>,
+}
+
+impl Arrived {
+    /// `range` was accepted from a segment whose payload is the sender's `offset..offset + payload`.
+    fn store(&mut self, range: (u64, u64), offset: u64, payload: u64) {
+        if range.0 < offset || range.1 > offset + payload {
+            self.problems.push(format!(
+                "bytes {range:?} taken from a segment of {offset}+{payload}"
+            ));
+        }
+        let mut new = Vec::new();
+        self.ranges.insert(range.0, range.1, &mut new);
+        let fresh: u64 = new.iter().map(|(a, b)| b - a).sum();
+        if fresh != range.1 - range.0 {
+            self.problems
+                .push(format!("bytes {range:?} accepted twice"));
+        }
+    }
+
+    fn complete(&self, bytes: u64) -> bool {
+        let mut copy = self.ranges.clone();
+        bytes == 0
+            || copy.insert(0, bytes, &mut Vec::new()) == (0, bytes) && {
+                let mut new = Vec::new();
+                self.ranges.clone().insert(0, bytes, &mut new);
+                new.is_empty()
+            }
+    }
+}
+
+/// Checks one input.
+///
+/// # Panics
+/// If a transfer ends wrongly: that is the finding.
+pub fn fuzz_one(data: &[u8]) {
+    let mut bytes = Bytes {
+        data: data.into(),
+        at: 0,
+    };
+    let forge = bytes.next() & 7 == 7;
+    let client = endpoint(&mut bytes, 1);
+    let server = endpoint(&mut bytes, 0x8000_0000);
+    let size = 500 * u64::from(bytes.next()) + u64::from(bytes.next());
+    let back = 100 * u64::from(bytes.next() & 63);
+    let arrived = Arc::new([
+        Mutex::new(Arrived::default()),
+        Mutex::new(Arrived::default()),
+    ]);
+    let pair = Pair::new(client, server, 5 * MS);
+    let mut pair = pair.with_fate(move |departure, copies| {
+        fate(&mut bytes, forge, departure, copies);
+    });
+    let seen = Arc::clone(&arrived);
+    pair.on_arrival = Some(Box::new(move |side, end, segment, offset| {
+        let payload = u64::from(segment.payload);
+        for range in end.accepted() {
+            if let Ok(mut arrived) = seen[side as usize].lock() {
+                arrived.store(range, offset, payload);
+            }
+        }
+    }));
+    let events = run(&mut pair, size, back);
+    assert!(events < MAX_EVENTS, "livelock: {}", describe(&pair));
+    if !forge {
+        check(&pair, &arrived, size, back);
+    }
+}
+
+/// Both sides write, read and close; returns the events it took.
+fn run(pair: &mut Pair, size: u64, back: u64) -> u64 {
+    pair.open();
+    pair.client.write(size);
+    pair.client.close_after_open();
+    pair.server.write(back);
+    let mut events = 0;
+    while events < MAX_EVENTS && pair.step(DEADLINE) {
+        events += 1;
+        for side in [Side::Client, Side::Server] {
+            let end = pair.endpoint(side);
+            let readable = end.readable();
+            if readable > 0 && events % 3 == 0 {
+                end.read(readable.div_ceil(2));
+                pair.flush(side);
+            }
+        }
+        if pair.server.peer_closed() {
+            pair.server.close();
+            pair.flush(Side::Server);
+        }
+    }
+    events
+}
+
+fn check(pair: &Pair, arrived: &[Mutex<Arrived>; 2], size: u64, back: u64) {
+    let failed = pair.client.error().is_some() || pair.server.error().is_some();
+    for (side, bytes) in [(Side::Server, size), (Side::Client, back)] {
+        let Ok(stream) = arrived[side as usize].lock() else {
+            continue;
+        };
+        assert!(stream.problems.is_empty(), "{:?}", stream.problems);
+        assert!(
+            failed || stream.complete(bytes),
+            "{side:?} lacks some of {bytes} bytes: {:?} {}",
+            stream.ranges,
+            describe(pair)
+        );
+    }
+    if !failed {
+        let closed = pair.server.peer_closed() && pair.client.peer_closed();
+        assert!(closed, "not closed: {}", describe(pair));
+    }
+}
+
+/// What one wants to see of a failure.
+fn describe(pair: &Pair) -> String {
+    let side = |end: &Endpoint| {
+        format!(
+            "{:?} {:?} timer {:?} with {} and {}: {:?} {:?} {:?}",
+            end.state(),
+            end.error(),
+            end.next_timer(),
+            end.congestion().name(),
+            end.sender.loss.as_ref().map_or("-", |loss| loss.name()),
+            end.info(),
+            end.counters(),
+            end.config(),
+        )
+    };
+    let (client, server) = (side(&pair.client), side(&pair.server));
+    format!("at {} ns\nclient {client}\nserver {server}", pair.now)
+}
+
+fn endpoint(bytes: &mut Bytes, isn: u32) -> Endpoint {
+    let profile = &profiles::PROFILES[usize::from(bytes.next()) % profiles::PROFILES.len()];
+    let control = &congestion::REGISTRY[usize::from(bytes.next()) % congestion::REGISTRY.len()];
+    let detection = &loss::REGISTRY[usize::from(bytes.next()) % loss::REGISTRY.len()];
+    let mut config = (profile.build)();
+    vary(&mut config, bytes);
+    // Just below a wrap on one side, of the sign on the other.
+    config.isn = isn.wrapping_sub(u32::from(bytes.next()) * 16);
+    Endpoint::new(&config, (control.build)(), (detection.build)())
+}
+
+fn vary(config: &mut Config, bytes: &mut Bytes) {
+    let (a, b, c) = (bytes.next(), bytes.next(), bytes.next());
+    config.sack &= a & 1 == 0;
+    config.dsack &= a & 2 == 0;
+    config.timestamps &= a & 4 == 0;
+    config.paws &= a & 8 == 0;
+    config.undo.eifel ^= a & 16 != 0;
+    config.undo.dsack ^= a & 32 != 0;
+    config.undo.rfc4015 = a & 64 != 0;
+    config.frto ^= a & 128 != 0;
+    config.reduction = [
+        config.reduction,
+        Reduction::Immediate,
+        Reduction::RateHalving,
+        Reduction::PrrConservative,
+        Reduction::PrrSlowStart,
+        Reduction::PrrLinux,
+    ][usize::from(b & 7) % 6];
+    config.limited_transmit = [
+        config.limited_transmit,
+        LimitedTransmit::Off,
+        LimitedTransmit::Rfc3042,
+        LimitedTransmit::Pipe,
+    ][usize::from(b >> 3 & 3)];
+    config.nagle =
+        [Nagle::Off, Nagle::Rfc896, Nagle::Minshall, config.nagle][usize::from(b >> 5 & 3)];
+    config.tso_segments = if b & 128 != 0 { 8 } else { 0 };
+    if c & 1 != 0 {
+        config.receive_buffer = 700 + 100 * u64::from(c);
+        config.window_scale = Some(c & 3);
+    }
+    config.read_at_once = c & 2 == 0;
+    if c & 4 != 0 {
+        config.delayed_ack = DelayedAck::Off;
+    }
+    config.challenge_ack ^= c & 8 != 0;
+    config.mss = if c & 16 != 0 { 100 } else { 1000 };
+    config.send_buffer = if c & 32 != 0 { 1 << 20 } else { u64::MAX };
+    config.rto.retries = config.rto.retries.min(10);
+}
+
+/// One byte, one segment: mostly in order, sometimes late, lost, twice, or (if `forge`) changed.
+fn fate(bytes: &mut Bytes, forge: bool, departure: Departure<'_>, copies: &mut Vec<Nanos>) {
+    if bytes.exhausted() {
+        copies.push(0);
+        return;
+    }
+    let byte = bytes.next();
+    let low = Nanos::from(byte & 15);
+    match byte >> 4 {
+        // A damaged segment fails its checksum, which is a loss.
+        0..=2 => {}
+        3..=5 => copies.push(low * MS),
+        6 => copies.push(low * 40 * MS),
+        7 => copies.extend([0, low * MS]),
+        8 => copies.extend([low * MS, low * 100 * MS, 0]),
+        9 if forge => {
+            let (field, value) = (bytes.next(), bytes.next());
+            alter(departure.segment, field, value);
+            copies.push(low * MS);
+        }
+        _ => copies.push(0),
+    }
+}
+
+/// What an attacker, or a fault behind the checksum, may do to a segment.
+fn alter(segment: &mut Segment, field: u8, value: u8) {
+    let big = u32::from(value) << 24 | u32::from(value);
+    match field % 12 {
+        0 => segment.seq = segment.seq.wrapping_add(u32::from(value)),
+        1 => segment.seq = big,
+        2 => segment.ack = segment.ack.wrapping_add(u32::from(value)),
+        3 => segment.ack = big,
+        4 => segment.window = u16::from(value),
+        5 => segment.flags = Flags::from_bits(value),
+        6 => segment.payload = u32::from(value) * 7,
+        7 => segment.payload = u32::MAX - u32::from(value),
+        8 => {
+            segment
+                .sack
+                .push(segment.ack.wrapping_add(u32::from(value)), big);
+        }
+        9 => {
+            let at = segment.ack.wrapping_sub(u32::from(value) * 3);
+            segment.sack = [(at, at.wrapping_add(1000)), (at, at.wrapping_sub(9))]
+                .into_iter()
+                .collect();
+        }
+        10 => {
+            if let Some(ts) = &mut segment.timestamps {
+                ts.val = ts.val.wrapping_add(big);
+                ts.ecr = ts.ecr.wrapping_sub(u32::from(value));
+            }
+        }
+        _ => {
+            segment.mss = Some(u16::from(value));
+            segment.window_scale = Some(value);
+        }
+    }
+}

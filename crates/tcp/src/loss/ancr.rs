@@ -1,0 +1,185 @@
+//! TCP-aNCR (draft-zimmermann-tcpm-reordering-reaction-02 section 5, the mobile-network paper section VI): NCR
+//! as the upper bound, and below it as much patience as the reordering seen so far asks for, relative to the
+//! window. Needs SACK; without, the common rule applies.
+
+use super::detection::Detector;
+use super::extended_limited_transmit::{MIN_THRESHOLD, Phase, Variant, segments};
+use super::newreno::mark_without_sack;
+use super::{AckNews, Context, Entry, LossDetection, Transmission, Verdict};
+use crate::seq::Seq;
+
+pub(super) const ENTRY_CAREFUL: Entry = Entry {
+    name: "ancr-careful",
+    about: "TCP-aNCR, careful: NCR's patience, cut to the relative reordering extent seen",
+    source: "draft-zimmermann-tcpm-reordering-reaction-02",
+    build: || Box::new(Ancr::new(Variant::Careful)),
+};
+
+pub(super) const ENTRY_AGGRESSIVE: Entry = Entry {
+    name: "ancr-aggressive",
+    about: "TCP-aNCR, aggressive: NCR's patience, cut to the relative reordering extent seen",
+    source: "draft-zimmermann-tcpm-reordering-reaction-02",
+    build: || Box::new(Ancr::new(Variant::Aggressive)),
+};
+
+/// See the module's description.
+#[derive(Debug, Clone)]
+pub struct Ancr {
+    variant: Variant,
+    detector: Detector,
+    /// `ReorExtR`: greatest relative extent seen, 0 to 1.
+    extent: f64,
+    threshold: u32,
+    phase: Option<Phase>,
+    /// End of the flight `phase.flight_before` belongs to (`recover`).
+    recover: Seq,
+    /// Greatest number of bytes in the network during the phase.
+    pipe_max: u64,
+    /// Bytes of new data this acknowledgement may still let out.
+    burst: u64,
+}
+
+impl Ancr {
+    /// Careful or aggressive.
+    pub fn new(variant: Variant) -> Self {
+        Self {
+            variant,
+            detector: Detector::new(),
+            extent: 0.0,
+            threshold: MIN_THRESHOLD,
+            phase: None,
+            recover: 0,
+            pipe_max: 0,
+            burst: 0,
+        }
+    }
+
+    /// The relative extent the algorithm reckons with, 0 to 1.
+    pub fn relative_extent(&self) -> f64 {
+        self.extent
+    }
+
+    fn set_threshold(&mut self, cx: &Context<'_>) {
+        let Some(phase) = &self.phase else {
+            return;
+        };
+        let bound = self.variant.threshold_segments(cx.flight_bytes(), cx.mss);
+        let flight = phase.flight_before as f64 / f64::from(cx.mss.max(1));
+        // A segment exactly as late as the latest seen must still be waited for.
+        let seen = libm::ceil(self.extent * flight) as u32;
+        self.threshold = bound.min(seen).max(MIN_THRESHOLD);
+    }
+
+    fn learn(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) {
+        for extent in self.detector.on_ack(cx, ack).into_iter().flatten() {
+            self.extent = self.extent.max(extent.relative).min(1.0);
+        }
+    }
+
+    /// Section 5.2: the first acknowledgement with SACK news.
+    fn begin(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) {
+        self.phase = Some(Phase::new(ack));
+        self.recover = cx.snd_nxt.saturating_sub(1);
+        self.pipe_max = 0;
+        self.set_threshold(cx);
+    }
+
+    /// Section 5.4: the cumulative acknowledgement moves on.
+    fn terminate(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>, mut phase: Phase) {
+        if !ack.has_sack {
+            cx.window.ssthresh = cx.window.ssthresh.max(cx.window.cwnd);
+            // Never more than it was: FlightSize may have grown by what was sent during disorder.
+            cx.window.cwnd = (cx.board.packets_out() + 1).min(cx.window.cwnd).max(1);
+            self.phase = None;
+            self.threshold = MIN_THRESHOLD;
+            return;
+        }
+        if cx.snd_una > self.recover {
+            phase.flight_before = self.pipe_max.max(u64::from(cx.mss));
+            self.pipe_max = 0;
+            self.recover = cx.snd_nxt.saturating_sub(1);
+        }
+        phase.skipped = 0;
+        self.phase = Some(phase);
+        self.set_threshold(cx);
+    }
+}
+
+impl LossDetection for Ancr {
+    fn name(&self) -> &'static str {
+        match self.variant {
+            Variant::Careful => ENTRY_CAREFUL.name,
+            Variant::Aggressive => ENTRY_AGGRESSIVE.name,
+        }
+    }
+
+    fn dupthresh(&self) -> u32 {
+        self.threshold
+    }
+
+    fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
+        if !cx.sack {
+            return Verdict {
+                recover: mark_without_sack(cx, ack, MIN_THRESHOLD),
+                ..Verdict::default()
+            };
+        }
+        self.learn(cx, ack);
+        if !cx.recovering() {
+            match self.phase {
+                None if ack.has_sack => self.begin(cx, ack),
+                Some(phase) if ack.advances() => self.terminate(cx, ack, phase),
+                _ => {}
+            }
+        }
+        self.burst = u64::from(cx.initial_window) * u64::from(cx.mss);
+        let marked = cx.board.mark_by_threshold(self.threshold);
+        if marked == 0 && !cx.recovering() {
+            self.set_threshold(cx);
+        }
+        Verdict {
+            recover: cx.board.lost_out() > 0,
+            hold_window: self.phase.is_some() || ack.has_sack,
+        }
+    }
+
+    fn on_sent(&mut self, cx: &mut Context<'_>, sent: &Transmission) {
+        if cx.recovering() || sent.again {
+            return;
+        }
+        if let Some(phase) = &mut self.phase {
+            phase.sent(self.variant, sent);
+            self.burst = self.burst.saturating_sub(sent.end - sent.start);
+            let pipe = u64::from(cx.board.in_flight()) * u64::from(cx.mss);
+            self.pipe_max = self.pipe_max.max(pipe);
+            self.set_threshold(cx);
+        }
+    }
+
+    /// Section 5.3: a full segment below the congestion window, in bursts of at most the initial window.
+    fn may_send(&self, cx: &Context<'_>) -> Option<bool> {
+        let phase = self.phase.filter(|_| !cx.recovering())?;
+        let window = u64::from(cx.window.cwnd) * u64::from(cx.mss);
+        let fits = phase.load(cx) + u64::from(cx.mss) <= window;
+        Some(fits && self.burst > 0)
+    }
+
+    fn flight_at_loss(&self, mss: u32) -> Option<u32> {
+        self.phase.map(|phase| segments(phase.flight_before, mss))
+    }
+
+    fn on_recovery(&mut self, _cx: &mut Context<'_>) {
+        self.phase = None;
+    }
+
+    fn on_recovery_end(&mut self, _cx: &mut Context<'_>, _undone: bool) {
+        self.threshold = MIN_THRESHOLD;
+    }
+
+    fn on_timeout(&mut self, _cx: &mut Context<'_>) {
+        self.phase = None;
+        self.threshold = MIN_THRESHOLD;
+        self.extent = 0.0;
+        self.detector.on_timeout();
+    }
+}

@@ -1,0 +1,34 @@
+//! What all algorithms do without SACK: NewReno's rule, and Linux's way to learn from too many duplicates.
+
+use super::{AckNews, CaState, Context};
+
+/// The oldest segment is lost once `threshold` duplicates have come, and again on each partial acknowledgement
+/// in recovery (RFC 6582 section 3.2). True if something is lost.
+pub(super) fn mark_without_sack(cx: &mut Context<'_>, ack: &AckNews<'_>, threshold: u32) -> bool {
+    let due = match cx.state {
+        CaState::Recovery => ack.advances(),
+        CaState::Loss => false,
+        _ => cx.board.sacked_out() >= threshold,
+    };
+    if due {
+        cx.board.mark_first(1);
+    }
+    cx.board.lost_out() > 0
+}
+
+/// Linux `tcp_check_reno_reordering`: more duplicates than segments outstanding, one of them missing, mean
+/// that nothing was missing. The extent is then the whole window; `None` if the count is possible.
+pub(super) fn impossible_duplicates(cx: &Context<'_>, ack: &AckNews<'_>) -> Option<u32> {
+    if cx.sack {
+        return None;
+    }
+    let packets = cx.board.packets_out();
+    let holes = cx.board.lost_out().max(1).min(packets);
+    let acked = ack.delivered.len() as u32;
+    let counted = if ack.advances() {
+        ack.prior_sacked.saturating_sub(acked.saturating_sub(1))
+    } else {
+        ack.prior_sacked + u32::from(ack.duplicate)
+    };
+    (counted > 0 && counted + holes > packets).then_some(packets + acked)
+}

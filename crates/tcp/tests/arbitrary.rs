@@ -1,0 +1,34 @@
+//! Arbitrary fates: what the fuzz target does, from seeds, so that every test run does some of it.
+
+use inorder_random::Random;
+use inorder_tcp::fuzz::fuzz_one;
+use proptest::prelude::*;
+
+/// Inputs with long tails of fates: enough for whole transfers under fire.
+#[test]
+fn every_byte_arrives_once_or_the_connection_fails() {
+    for seed in 0..1500 {
+        let mut random = Random::new(seed, "fates");
+        let length = 16 + random.below(600) as usize;
+        let calm = random.below(16);
+        let input: Vec<u8> = (0..length)
+            .map(|at| {
+                let byte = random.next_u32() as u8;
+                // Most segments of most runs pass, or nothing but the handshake would be tried.
+                if at > 24 && random.below(16) < calm {
+                    0xf0
+                } else {
+                    byte
+                }
+            })
+            .collect();
+        fuzz_one(&input);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_input(input in prop::collection::vec(any::<u8>(), 0..300)) {
+        fuzz_one(&input);
+    }
+}
