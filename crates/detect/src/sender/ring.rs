@@ -1,8 +1,8 @@
 //! The last few values of a quantity, for what is usual and how far it spreads.
 
-const SIZE: usize = 15;
+const SIZE: usize = 31;
 
-/// A ring of the last 15 values.
+/// A ring of the last 31 values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ring {
     values: [i64; SIZE],
@@ -17,7 +17,7 @@ impl Ring {
         self.full |= self.next == 0;
     }
 
-    /// How many values there are, 15 at most.
+    /// How many values there are, 31 at most.
     pub(super) fn len(&self) -> usize {
         if self.full { SIZE } else { self.next }
     }
@@ -51,12 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_of_the_last_fifteen() {
+    fn the_middle_of_the_last_few() {
         let mut ring = Ring::default();
         (0..4).for_each(|v| ring.push(v));
         assert_eq!(ring.middle(5), None);
         (0..100).for_each(|v| ring.push(v));
-        assert_eq!(ring.middle(5), Some((92, 4)));
-        assert_eq!(ring.quartiles(), Some((88, 96)));
+        assert_eq!(ring.middle(5), Some((84, 8)));
+        assert_eq!(ring.quartiles(), Some((76, 92)));
     }
 }
