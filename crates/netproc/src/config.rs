@@ -1,0 +1,250 @@
+//! What is simulated.
+
+use thiserror::Error;
+
+use crate::calibration::Calibration;
+use crate::job::MPACKET;
+
+/// Ticks of the nets in a cycle of the engines.
+pub const TICKS_PER_CYCLE: f64 = 1000.0;
+
+/// Which of several waiting requests is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Arbitration {
+    /// The first.
+    #[default]
+    Fifo,
+    /// The first of a random engine.
+    RandomEngine,
+    /// A random one.
+    Random,
+}
+
+/// How the transmit buffer is emptied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dequeue {
+    /// Slot by slot; a slot not yet filled holds up all others (the hardware's way).
+    Strict,
+    /// In the order in which the slots were filled.
+    Completion,
+}
+
+/// A packet length and its share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Length {
+    /// Bytes.
+    pub bytes: u16,
+    /// Relative frequency.
+    pub share: f64,
+}
+
+/// The packets that arrive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traffic {
+    /// Lengths, drawn independently for each packet.
+    pub lengths: Vec<Length>,
+    /// Flows that go on at the same time.
+    pub flows: u32,
+    /// Packets of a flow; `None`: flows never end.
+    pub flow_packets: Option<u32>,
+    /// Mean number of consecutive packets of one flow (geometric).
+    pub train: f64,
+}
+
+impl Default for Traffic {
+    /// 64-byte packets, 32 flows of 100 packets, trains of 1.5.
+    fn default() -> Self {
+        Self {
+            lengths: vec![Length {
+                bytes: 64,
+                share: 1.0,
+            }],
+            flows: 32,
+            flow_packets: Some(100),
+            train: 1.5,
+        }
+    }
+}
+
+/// A network processor, or a chain of equal ones, and its load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Name of the ordering scheme in [`SCHEMES`](crate::scheme::SCHEMES).
+    pub scheme: String,
+    /// Micro-engines, 1 to 8.
+    pub engines: u32,
+    /// Threads of each engine, 1 to 8.
+    pub threads: u32,
+    /// Processors in a row.
+    pub hops: u32,
+    /// Packets that leave the last one before the run ends.
+    pub packets: u64,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// The load.
+    pub traffic: Traffic,
+    /// Arbiter of the DRAM.
+    pub dram: Arbitration,
+    /// Arbiter of locks.
+    pub lock: Arbitration,
+    /// How the transmit buffer is emptied; `None`: as the scheme wants.
+    pub dequeue: Option<Dequeue>,
+    /// Engines of each stage where the scheme is a pipeline.
+    pub stages: Stages,
+    /// Constants.
+    pub calibration: Calibration,
+}
+
+/// Engines of the stages of a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stages {
+    /// Receiving (AISR only).
+    pub receive: u32,
+    /// Processing (Packet Sort: receiving and processing).
+    pub process: u32,
+    /// Ordering.
+    pub order: u32,
+    /// Transmitting.
+    pub transmit: u32,
+}
+
+impl Default for Stages {
+    /// As the paper: AISR 1, 4, 1, 2; Packet Sort gives the receiving engine to transmission.
+    fn default() -> Self {
+        Self {
+            receive: 1,
+            process: 4,
+            order: 1,
+            transmit: 2,
+        }
+    }
+}
+
+impl Default for Config {
+    /// The base model: 8 engines of 8 threads, one hop, contiguous transmit buffers.
+    fn default() -> Self {
+        Self {
+            scheme: "contiguous".to_owned(),
+            engines: 8,
+            threads: 8,
+            hops: 1,
+            packets: 100_000,
+            seed: 1,
+            traffic: Traffic::default(),
+            dram: Arbitration::Fifo,
+            lock: Arbitration::RandomEngine,
+            dequeue: None,
+            stages: Stages::default(),
+            calibration: Calibration::default(),
+        }
+    }
+}
+
+/// A configuration that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{what}: expected {expected}, found {found}")]
+pub struct ConfigError {
+    /// The setting.
+    pub what: &'static str,
+    /// What it may be.
+    pub expected: String,
+    /// What it is.
+    pub found: String,
+}
+
+impl Config {
+    /// Checks ranges.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        range("engines", self.engines, 1, 8)?;
+        range("threads", self.threads, 1, 8)?;
+        range("hops", self.hops, 1, 64)?;
+        range("flows", self.traffic.flows, 1, 4096)?;
+        if let Some(packets) = self.traffic.flow_packets {
+            range("packets of a flow", packets, 1, u32::MAX)?;
+        }
+        let fault = |what, expected: &str, found: String| {
+            Err(ConfigError {
+                what,
+                expected: expected.to_owned(),
+                found,
+            })
+        };
+        if self.packets == 0 {
+            return fault("packets", "at least 1", "0".to_owned());
+        }
+        if !(self.traffic.train >= 1.0 && self.traffic.train.is_finite()) {
+            return fault(
+                "train",
+                "a mean of at least 1",
+                self.traffic.train.to_string(),
+            );
+        }
+        let most = (self.calibration.buffer_bytes as u64).min(9_000);
+        for length in &self.traffic.lengths {
+            if length.bytes == 0 || u64::from(length.bytes) > most {
+                return fault(
+                    "packet length",
+                    &format!("1 to {most} bytes"),
+                    length.bytes.to_string(),
+                );
+            }
+            if !(length.share.is_finite() && length.share >= 0.0) {
+                return fault(
+                    "share of a packet length",
+                    "a number from 0",
+                    length.share.to_string(),
+                );
+            }
+        }
+        if self.traffic.lengths.iter().map(|l| l.share).sum::<f64>() <= 0.0 {
+            return fault(
+                "packet lengths",
+                "at least one with a share above 0",
+                "none".to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Mpackets of the longest packet.
+    pub fn longest_units(&self) -> u32 {
+        let bytes = self
+            .traffic
+            .lengths
+            .iter()
+            .map(|l| u32::from(l.bytes))
+            .max();
+        bytes.unwrap_or(MPACKET).div_ceil(MPACKET).max(1)
+    }
+
+    /// Mpackets of the receive buffer, and of the transmit buffer.
+    pub fn buffer_units(&self) -> u32 {
+        (self.calibration.buffer_bytes as u32 / MPACKET).max(1)
+    }
+
+    /// Packets of the greatest length that the transmit buffer holds.
+    pub fn slots(&self) -> u32 {
+        (self.buffer_units() / self.longest_units()).max(1)
+    }
+}
+
+fn range(what: &'static str, value: u32, low: u32, high: u32) -> Result<(), ConfigError> {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    let expected = if high == u32::MAX {
+        format!("at least {low}")
+    } else {
+        format!("{low} to {high}")
+    };
+    Err(ConfigError {
+        what,
+        expected,
+        found: value.to_string(),
+    })
+}
+
+/// Cycles as ticks.
+pub(crate) fn ticks(cycles: f64) -> u64 {
+    (cycles * TICKS_PER_CYCLE + 0.5) as u64
+}

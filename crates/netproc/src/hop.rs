@@ -1,0 +1,372 @@
+//! One processor under construction: the parts that all ordering schemes share.
+//!
+//! ```text
+//! line -> receive buffer -> threads: execute -> command bus -> DRAM | SRAM -> execute ... -> transmit buffer -> out
+//! ```
+//!
+//! A thread that waits for a memory gives its engine away; an engine runs one thread at a time. Queues to shared
+//! resources have one place each, so that the time spent in them can be told apart.
+
+use inorder_petri::coloured::{
+    Bound, Counter, CounterSpec, Delay, Model, Queue, QueueSpec, TransitionBuilder,
+};
+
+use crate::config::{Arbitration, Config, Dequeue, ticks};
+use crate::job::{Job, Step};
+
+/// Where the thread goes when its five steps, or some of them, are done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Core {
+    /// Packets whose thread wants its engine; keyed by engine.
+    pub(crate) ready: Queue,
+    /// Received in full, if the thread stops there.
+    pub(crate) received: Queue,
+    /// Headers written back.
+    pub(crate) processed: Queue,
+    /// In the transmit buffer in full.
+    pub(crate) copied: Queue,
+}
+
+/// How the core differs from scheme to scheme.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CoreSpec {
+    /// The thread that received a packet does not process it.
+    pub(crate) stop_after_receive: bool,
+    /// Where a packet waits between two transfers to the transmit buffer; by default it goes on at once.
+    pub(crate) between_transfers: Option<Queue>,
+    /// Told of the first command of a packet: the token of the next thread.
+    pub(crate) receive_issued: Option<(Queue, u32)>,
+    /// Steps whose instructions are an ordered or locked section: their time is fixed.
+    pub(crate) sections: &'static [Step],
+}
+
+/// The transmit buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Buffer {
+    /// Free slots, keyed by slot.
+    pub(crate) free: Counter,
+    /// Filled slots.
+    pub(crate) filled: Queue,
+    /// How many there are.
+    pub(crate) slots: u32,
+}
+
+/// One processor of a chain.
+pub struct Hop<'a> {
+    pub(crate) net: &'a mut Model<Job>,
+    pub(crate) config: &'a Config,
+    /// Packets in the receive buffer.
+    pub(crate) received_line: Queue,
+    /// Free mpackets of the receive buffer.
+    pub(crate) receive_free: Counter,
+    prefix: String,
+}
+
+impl<'a> Hop<'a> {
+    /// Begins processor `index`, whose packets come in at `line`. The first one has a MAC that holds the line up.
+    pub(crate) fn new(
+        net: &'a mut Model<Job>,
+        config: &'a Config,
+        index: u32,
+        line: Queue,
+        mac: Option<Counter>,
+    ) -> Self {
+        let prefix = if config.hops > 1 {
+            format!("hop{}/", index + 1)
+        } else {
+            String::new()
+        };
+        let received_line = net.queue(format!("{prefix}receive-buffer"), QueueSpec::fifo());
+        let units = CounterSpec::new(config.buffer_units());
+        let receive_free = net.counter(format!("{prefix}receive-free"), units);
+        let store = net
+            .transition(format!("{prefix}store"))
+            .take(line)
+            .spend_with(receive_free, |b| b[0].units())
+            .pass(received_line, 0);
+        if let Some(mac) = mac {
+            store.give(mac, 1);
+        }
+        Self {
+            net,
+            config,
+            received_line,
+            receive_free,
+            prefix,
+        }
+    }
+
+    pub(crate) fn queue(&mut self, name: &str, spec: QueueSpec<Job>) -> Queue {
+        self.net.queue(format!("{}{name}", self.prefix), spec)
+    }
+
+    pub(crate) fn counter(&mut self, name: &str, spec: CounterSpec) -> Counter {
+        self.net.counter(format!("{}{name}", self.prefix), spec)
+    }
+
+    pub(crate) fn transition(&mut self, name: &str) -> TransitionBuilder<'_, Job> {
+        self.net.transition(format!("{}{name}", self.prefix))
+    }
+
+    /// The threads of `engines`, thread 0 of every engine first, at most `most`.
+    pub(crate) fn threads(&self, engines: std::ops::Range<u32>, most: u32) -> Vec<Job> {
+        let per_engine = self.config.threads;
+        let all = (0..per_engine).flat_map(|t| engines.clone().map(move |e| (e, t)));
+        all.take(most as usize)
+            .map(|(e, t)| Job {
+                engine: e as u8,
+                thread: (e * per_engine + t) as u16,
+                ..Job::default()
+            })
+            .collect()
+    }
+
+    /// Engines, command bus and memories.
+    pub(crate) fn core(&mut self, engines: u32, spec: CoreSpec) -> Core {
+        let by_engine = |job: &Job| u32::from(job.engine);
+        let ready = self.queue("ready", QueueSpec::fifo().keyed(engines, by_engine));
+        let core = Core {
+            ready,
+            received: self.queue("received", QueueSpec::fifo()),
+            processed: self.queue("processed", QueueSpec::fifo()),
+            copied: self.queue("copied", QueueSpec::fifo()),
+        };
+        let commands = self.engines(engines, ready, spec.sections);
+        let (dram, sram) = self.command_bus(engines, commands, spec.receive_issued);
+        self.dram(dram, &core, &spec);
+        self.sram(sram, commands, ready);
+        core
+    }
+
+    /// Threads run until they have a command to give, and keep the engine while the command queue is full.
+    fn engines(&mut self, engines: u32, ready: Queue, sections: &'static [Step]) -> Commands {
+        let by_engine = |job: &Job| u32::from(job.engine);
+        let engine = self.counter("engine", CounterSpec::keyed(engines, 1));
+        let run = self.queue("run", QueueSpec::fifo().keyed(engines, by_engine));
+        let depth = self.config.calibration.command_fifo as u32;
+        let commands = Commands {
+            free: self.counter("command-free", CounterSpec::keyed(engines, depth)),
+            queue: self.queue("command-queue", QueueSpec::fifo()),
+        };
+        let means = Instructions::new(self.config);
+        self.transition("execute")
+            .take(ready)
+            .spend(engine, 1)
+            .delay_by(move |b, random| means.ticks(&b[0], sections, random))
+            .pass(run, 0);
+        self.transition("swap-out")
+            .take(run)
+            .spend(commands.free, 1)
+            .give(engine, 1)
+            .pass(commands.queue, 0);
+        commands
+    }
+
+    /// One command at a time; returns the queues of DRAM and SRAM.
+    fn command_bus(
+        &mut self,
+        engines: u32,
+        commands: Commands,
+        issued: Option<(Queue, u32)>,
+    ) -> (Queue, Queue) {
+        let bus = self.counter("command-bus", CounterSpec::new(1));
+        let dram = self.queue("dram-queue", arbitrated(self.config.dram, engines));
+        let sram = self.queue("sram-queue", QueueSpec::fifo());
+        let cycles = ticks(self.config.calibration.command_bus);
+        let issue = self
+            .transition("issue")
+            .take(commands.queue)
+            .spend(bus, 1)
+            .delay(Delay::Deterministic(cycles))
+            .give(bus, 1)
+            .give_at(commands.free, 1, |b| u32::from(b[0].engine))
+            .put_if(dram, |b| (b[0].step != Step::Lookup).then_some(b[0]))
+            .put_if(sram, |b| (b[0].step == Step::Lookup).then_some(b[0]));
+        if let Some((next, threads)) = issued {
+            issue.put_if(next, move |b| {
+                let first = b[0].step == Step::Receive && u32::from(b[0].left) == b[0].units();
+                first.then(|| successor(&b[0], threads))
+            });
+        }
+        (dram, sram)
+    }
+
+    fn dram(&mut self, queue: Queue, core: &Core, spec: &CoreSpec) {
+        let c = &self.config.calibration;
+        let (transfer, header, latency) = (
+            ticks(c.dram_transfer),
+            ticks(c.dram_header),
+            ticks(c.dram_latency),
+        );
+        let lookups = c.lookups as u32;
+        let dram = self.counter("dram", CounterSpec::new(1));
+        let read = self.queue("dram-latency", QueueSpec::fifo());
+        let copy = self.queue("copy-latency", QueueSpec::fifo());
+        self.transition("dram-serve")
+            .take(queue)
+            .spend(dram, 1)
+            .delay_by(move |b, _| {
+                if is_header(b[0].step) {
+                    header
+                } else {
+                    transfer
+                }
+            })
+            .give(dram, 1)
+            .put_if(read, |b| (b[0].step != Step::Transmit).then_some(b[0]))
+            .put_if(copy, |b| (b[0].step == Step::Transmit).then_some(b[0]));
+        let stops = spec.stop_after_receive;
+        let answer = self
+            .transition("dram-answer")
+            .take(read)
+            .delay(Delay::Deterministic(latency))
+            .put_if(core.ready, move |b| after_dram(&b[0], lookups, stops))
+            .put_if(core.processed, |b| {
+                (b[0].step == Step::HeaderWrite).then_some(b[0])
+            });
+        if stops {
+            answer.put_if(core.received, |b| is_last(b, Step::Receive).then_some(b[0]));
+        }
+        self.transition("copy-answer")
+            .take(copy)
+            .delay(Delay::Deterministic(latency))
+            .put_if(core.copied, |b| is_last(b, Step::Transmit).then_some(b[0]))
+            .put_if(spec.between_transfers.unwrap_or(core.ready), |b| {
+                (b[0].left > 1).then(|| b[0].accessed())
+            });
+    }
+
+    /// Look-ups: one access after the other, without instructions between them.
+    fn sram(&mut self, queue: Queue, commands: Commands, ready: Queue) {
+        let again = self.queue("sram-again", QueueSpec::fifo());
+        let mean = self.config.calibration.sram * crate::config::TICKS_PER_CYCLE;
+        self.transition("sram-answer")
+            .take(queue)
+            .delay(Delay::exponential(mean))
+            .put_if(again, |b| (b[0].left > 1).then(|| b[0].accessed()))
+            .put_if(ready, |b| {
+                (b[0].left <= 1).then(|| b[0].at(Step::HeaderWrite, 1))
+            });
+        self.transition("lookup-again")
+            .take(again)
+            .spend_at(commands.free, 1, |b| u32::from(b[0].engine))
+            .pass(commands.queue, 0);
+    }
+
+    /// The transmit buffer and what empties it into `out`.
+    pub(crate) fn buffer(&mut self, slots: u32, dequeue: Dequeue, out: Queue) -> Buffer {
+        let free = self.counter("slot-free", CounterSpec::keyed(slots, 1));
+        let media = ticks(self.config.calibration.transmit_media);
+        let spec = QueueSpec::fifo();
+        let filled = match dequeue {
+            Dequeue::Strict => spec.keyed(slots, |job: &Job| u32::from(job.slot)),
+            Dequeue::Completion => spec,
+        };
+        let filled = self.queue("transmit-buffer", filled);
+        let pointers = match dequeue {
+            Dequeue::Strict => CounterSpec::counts((0..slots).map(|s| u32::from(s == 0)).collect()),
+            Dequeue::Completion => CounterSpec::new(1),
+        };
+        let pointer = self.counter("transmit-pointer", pointers);
+        let send = self
+            .transition("send")
+            .take(filled)
+            .spend(pointer, 1)
+            .delay_by(move |b, _| media * u64::from(b[0].units()))
+            .give_at(free, 1, |b| u32::from(b[0].slot))
+            .pass(out, 0);
+        match dequeue {
+            Dequeue::Strict => {
+                send.give_at(pointer, 1, move |b| (u32::from(b[0].slot) + 1) % slots)
+            }
+            Dequeue::Completion => send.give(pointer, 1),
+        };
+        Buffer {
+            free,
+            filled,
+            slots,
+        }
+    }
+
+    /// A queue to a lock, by the arbiter asked for.
+    pub(crate) fn lock_queue(&mut self, name: &str, engines: u32) -> Queue {
+        let spec = arbitrated(self.config.lock, engines);
+        self.queue(name, spec)
+    }
+}
+
+/// The command queues of the engines and the bus's.
+#[derive(Debug, Clone, Copy)]
+struct Commands {
+    free: Counter,
+    queue: Queue,
+}
+
+fn arbitrated(by: Arbitration, engines: u32) -> QueueSpec<Job> {
+    match by {
+        Arbitration::Fifo => QueueSpec::fifo(),
+        Arbitration::RandomEngine => {
+            QueueSpec::fifo().keyed(engines, |job: &Job| u32::from(job.engine))
+        }
+        Arbitration::Random => QueueSpec::random(),
+    }
+}
+
+fn is_header(step: Step) -> bool {
+    matches!(step, Step::HeaderRead | Step::HeaderWrite)
+}
+
+fn is_last(bound: &Bound<'_, Job>, step: Step) -> bool {
+    bound[0].step == step && bound[0].left <= 1
+}
+
+/// The next thing the engine does for a packet whose memory has answered; `None` after its last step there.
+fn after_dram(job: &Job, lookups: u32, stops_after_receive: bool) -> Option<Job> {
+    match job.step {
+        Step::Receive if job.left > 1 => Some(job.accessed()),
+        Step::Receive if stops_after_receive => None,
+        Step::Receive => Some(job.at(Step::HeaderRead, 1)),
+        Step::HeaderRead => Some(job.at(Step::Lookup, lookups)),
+        _ => None,
+    }
+}
+
+/// The token of the thread after this one, of `threads`.
+pub(crate) fn successor(job: &Job, threads: u32) -> Job {
+    let next = (u32::from(job.thread) + 1) % threads;
+    Job {
+        thread: next as u16,
+        ..Job::default()
+    }
+}
+
+/// Mean ticks of instructions for each step.
+#[derive(Debug, Clone, Copy)]
+struct Instructions {
+    means: [f64; 5],
+    section: u64,
+}
+
+impl Instructions {
+    fn new(config: &Config) -> Self {
+        let c = &config.calibration;
+        let cycles = [
+            c.receive_instructions,
+            c.header_read_instructions,
+            c.lookup_instructions,
+            c.header_write_instructions,
+            c.transmit_instructions,
+        ];
+        Self {
+            means: cycles.map(|m| m * crate::config::TICKS_PER_CYCLE),
+            section: ticks(c.section_instructions),
+        }
+    }
+
+    fn ticks(&self, job: &Job, sections: &[Step], random: &mut inorder_random::Random) -> u64 {
+        if sections.contains(&job.step) {
+            return self.section;
+        }
+        (random.exponential() * self.means[job.step as usize] + 0.5) as u64
+    }
+}

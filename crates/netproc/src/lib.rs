@@ -1,0 +1,29 @@
+//! Network processors that reorder, as coloured timed Petri nets.
+//!
+//! The Intel IXP 2400 after S. Govind, R. Govindarajan and J. Kuri, "Packet reordering in network processors"
+//! (IPDPS 2007): micro-engines and threads that finish out of order, the memories they wait for, and the schemes
+//! that put packets back in order.
+//!
+//! ```
+//! use inorder_netproc::{Config, run};
+//!
+//! let base = Config { packets: 5_000, ..Config::default() };
+//! let outcome = run(&base)?;
+//! assert!((outcome.throughput_gbps - 2.96).abs() < 0.1);
+//! let signalled = run(&Config { scheme: "its".to_owned(), ..base })?;
+//! assert_eq!(signalled.hops[0].dupacks, 0);
+//! # Ok::<(), inorder_netproc::NetprocError>(())
+//! ```
+
+pub mod calibration;
+mod config;
+mod hop;
+pub mod job;
+pub mod measure;
+mod run;
+pub mod scheme;
+mod traffic;
+
+pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Stages, Traffic};
+pub use run::{Chain, NetprocError, Occupancy, Outcome, run};
+pub use traffic::Source;

@@ -1,0 +1,257 @@
+//! What a receiver sees of the packets that leave: duplicate ACKs, retransmissions in every reading of the word,
+//! and the metrics of RFC 4737 and RFC 5236.
+
+use inorder_metrics::{Config as Thresholds, Displacements, Distribution, Metrics};
+
+use crate::job::Job;
+
+/// What came out of one processor, added up over flows.
+///
+/// The paper's "reordering" is [`dupacks`](Self::dupacks); which of the others its "retransmission" is, it leaves
+/// open (section 3.5: "retransmission packets where 3 or more duplicate ACKs cause a retransmission").
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Readings {
+    /// Packets.
+    pub packets: u64,
+    /// Packets that leave a cumulative acknowledgement as it was: a receiver answers each with a duplicate ACK.
+    pub dupacks: u64,
+    /// Third duplicate ACKs of a row: fast retransmissions of a sender that does nothing else.
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs from the third of a row on.
+    pub dupacks_from_third: u64,
+    /// Packets that at least three later ones of their flow overtook.
+    pub late_by_three: u64,
+    /// Packets that at least one later one of their flow overtook (RFC 4737 "reordered").
+    pub reordered: u64,
+}
+
+impl Readings {
+    /// A count as a share of the packets, percent.
+    pub fn percent(&self, count: u64) -> f64 {
+        if self.packets == 0 {
+            0.0
+        } else {
+            100.0 * count as f64 / self.packets as f64
+        }
+    }
+}
+
+/// A flow at a receiver that acknowledges cumulatively.
+#[derive(Debug, Clone, Default)]
+struct Flow {
+    flow: u32,
+    /// Next packet expected in order.
+    next: u32,
+    /// Packets beyond it that have come, ascending.
+    beyond: Vec<u32>,
+    /// Duplicate ACKs since `next` last moved.
+    row: u32,
+}
+
+impl Flow {
+    fn receive(&mut self, seq: u32, readings: &mut Readings) {
+        readings.packets += 1;
+        let later = self.beyond.len() - self.beyond.partition_point(|&s| s < seq);
+        readings.reordered += u64::from(later > 0);
+        readings.late_by_three += u64::from(later >= 3);
+        if seq == self.next {
+            self.advance();
+            return;
+        }
+        self.beyond.insert(self.beyond.len() - later, seq);
+        self.row += 1;
+        readings.dupacks += 1;
+        readings.fast_retransmits += u64::from(self.row == 3);
+        readings.dupacks_from_third += u64::from(self.row >= 3);
+    }
+
+    fn advance(&mut self) {
+        self.row = 0;
+        self.next += 1;
+        let mut filled = 0;
+        while self.beyond.get(filled) == Some(&self.next) {
+            self.next += 1;
+            filled += 1;
+        }
+        self.beyond.drain(..filled);
+    }
+}
+
+/// Receivers of all flows behind one processor.
+#[derive(Debug, Clone)]
+pub struct Receivers {
+    /// For each lane the flows that may still get packets; rarely more than two.
+    lanes: Vec<Vec<Flow>>,
+    flow_packets: u32,
+    readings: Readings,
+}
+
+impl Receivers {
+    /// For as many lanes; a flow is over after `flow_packets`.
+    pub fn new(lanes: u32, flow_packets: Option<u32>) -> Self {
+        Self {
+            lanes: vec![Vec::new(); lanes as usize],
+            flow_packets: flow_packets.unwrap_or(u32::MAX),
+            readings: Readings::default(),
+        }
+    }
+
+    /// A packet has left.
+    pub fn receive(&mut self, job: &Job) {
+        let Some(flows) = self.lanes.get_mut(usize::from(job.lane)) else {
+            return;
+        };
+        let at = flows
+            .iter()
+            .position(|flow| flow.flow == job.flow)
+            .unwrap_or_else(|| {
+                flows.push(Flow {
+                    flow: job.flow,
+                    ..Flow::default()
+                });
+                flows.len() - 1
+            });
+        flows[at].receive(job.seq, &mut self.readings);
+        if flows[at].next >= self.flow_packets {
+            flows.swap_remove(at);
+        }
+    }
+
+    /// What has been seen.
+    pub fn readings(&self) -> &Readings {
+        &self.readings
+    }
+}
+
+/// RFC 4737 and RFC 5236 over lanes: the flows of a lane are one numbered stream, one after the other.
+#[derive(Debug)]
+pub struct Lanes {
+    metrics: Vec<Metrics>,
+}
+
+/// The metrics of all lanes together.
+#[derive(Debug, Clone)]
+pub struct Reordering {
+    /// Reordered packets over received ones (RFC 4737 section 4.1).
+    pub reordered_ratio: f64,
+    /// Extents, packets (section 4.2).
+    pub extents: Distribution,
+    /// Late times, nanoseconds (section 4.3).
+    pub late_ns: Distribution,
+    /// Packets whose n immediate predecessors were all sent later: index n - 1 (section 5).
+    pub n_reordering: Vec<u64>,
+    /// Reorder density (RFC 5236 section 3).
+    pub displacements: Displacements,
+}
+
+impl Lanes {
+    /// Streams of as many lanes, thresholds of 200.
+    pub fn new(lanes: u32) -> Self {
+        let thresholds = Thresholds {
+            start: Some(0),
+            ..Thresholds::default()
+        };
+        Self {
+            metrics: (0..lanes).map(|_| Metrics::new(thresholds)).collect(),
+        }
+    }
+
+    /// A packet has left, `time_ns` after the start.
+    pub fn receive(&mut self, job: &Job, time_ns: u64) {
+        if let Some(metrics) = self.metrics.get_mut(usize::from(job.lane)) {
+            let time_ns = i64::try_from(time_ns).unwrap_or(i64::MAX);
+            metrics.update(u64::from(job.turn), time_ns, u32::from(job.bytes));
+        }
+    }
+
+    /// The sum.
+    pub fn finish(self) -> Reordering {
+        let thresholds = Thresholds::default();
+        let mut all = Reordering {
+            reordered_ratio: 0.0,
+            extents: Distribution::new(),
+            late_ns: Distribution::new(),
+            n_reordering: Vec::new(),
+            displacements: Displacements::new(thresholds.displacement_threshold),
+        };
+        let (mut received, mut reordered) = (0, 0);
+        for metrics in self.metrics {
+            let summary = metrics.finish();
+            received += summary.counts.received;
+            reordered += summary.counts.reordered;
+            all.extents.merge(summary.extents.extent());
+            all.late_ns.merge(summary.extents.late_ns());
+            all.displacements.merge(&summary.displacements);
+            let counts = summary.n_reordering.cumulative();
+            all.n_reordering
+                .resize(all.n_reordering.len().max(counts.len()), 0);
+            all.n_reordering
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(sum, n)| *sum += n);
+        }
+        if received > 0 {
+            all.reordered_ratio = reordered as f64 / received as f64;
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(seqs: &[u32]) -> Readings {
+        let mut receivers = Receivers::new(1, None);
+        for &seq in seqs {
+            receivers.receive(&Job {
+                seq,
+                ..Job::default()
+            });
+        }
+        receivers.readings().clone()
+    }
+
+    #[test]
+    fn in_order_nothing_is_told() {
+        assert_eq!(
+            readings(&[0, 1, 2, 3]),
+            Readings {
+                packets: 4,
+                ..Readings::default()
+            }
+        );
+    }
+
+    #[test]
+    fn one_packet_late_by_four() {
+        let seen = readings(&[1, 2, 3, 4, 0, 5]);
+        assert_eq!(
+            (seen.dupacks, seen.fast_retransmits, seen.dupacks_from_third),
+            (4, 1, 2)
+        );
+        assert_eq!((seen.reordered, seen.late_by_three), (1, 1));
+    }
+
+    #[test]
+    fn late_inside_a_hole() {
+        // 4 and 5 come before 3, but 2 is missing all the time: 3 is late by two, 2 by three.
+        let seen = readings(&[0, 1, 4, 5, 3, 2]);
+        assert_eq!((seen.dupacks, seen.fast_retransmits), (3, 1));
+        assert_eq!((seen.reordered, seen.late_by_three), (2, 1));
+    }
+
+    #[test]
+    fn flows_of_a_lane_are_kept_apart() {
+        let mut receivers = Receivers::new(1, Some(2));
+        for (flow, seq) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            receivers.receive(&Job {
+                flow,
+                seq,
+                ..Job::default()
+            });
+        }
+        assert_eq!(receivers.readings().dupacks, 0);
+        assert!(receivers.lanes[0].is_empty());
+    }
+}

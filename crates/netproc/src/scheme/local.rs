@@ -1,0 +1,77 @@
+//! Local allocation: a lock for every engine, and a part of the buffer.
+//!
+//! Nothing the paper tells explains its throughput; the lock is held for a fitted time besides the transfer.
+
+use inorder_petri::coloured::{CounterSpec, Queue, QueueSpec};
+
+use super::frees;
+use crate::config::{Dequeue, ticks};
+use crate::hop::{CoreSpec, Hop};
+use crate::job::{Job, Step};
+
+pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
+    let config = hop.config;
+    let engines = config.engines;
+    let threads = hop.threads(0..engines, u32::MAX);
+    let idle = hop.queue("thread", QueueSpec::fifo().tokens(threads));
+    let spec = CoreSpec {
+        sections: &[Step::Transmit],
+        ..CoreSpec::default()
+    };
+    let core = hop.core(engines, spec);
+    let each = (config.slots() / engines).max(1);
+    let buffer = hop.buffer(
+        each * engines,
+        config.dequeue.unwrap_or(Dequeue::Completion),
+        out,
+    );
+
+    let line = hop.received_line;
+    hop.transition("grab")
+        .take(line)
+        .take(idle)
+        .put(core.ready, |b| {
+            b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
+        });
+    let by_engine = |job: &Job| u32::from(job.engine);
+    let waiting = hop.queue("lock-queue", QueueSpec::fifo().keyed(engines, by_engine));
+    hop.transition("to-lock")
+        .take(core.processed)
+        .pass(waiting, 0);
+    let lock = hop.counter("lock", CounterSpec::keyed(engines, 1));
+    let firsts = (0..engines).map(|e| Job {
+        engine: e as u8,
+        slot: (e * each) as u16,
+        ..Job::default()
+    });
+    let next = hop.queue(
+        "next-slot",
+        QueueSpec::fifo().keyed(engines, by_engine).tokens(firsts),
+    );
+    let hold = ticks(config.calibration.local_hold);
+    hop.transition("acquire")
+        .take(waiting)
+        .take(next)
+        .spend(lock, 1)
+        .spend_at(buffer.free, 1, |b| u32::from(b[1].slot))
+        .delay_by(move |b, _| hold * u64::from(b[0].units()))
+        .put(core.ready, |b| Job {
+            slot: b[1].slot,
+            ..b[0].at(Step::Transmit, b[0].units())
+        })
+        .put(next, move |b| {
+            let within = (u32::from(b[1].slot) + 1) % each;
+            Job {
+                slot: (u32::from(b[1].engine) * each + within) as u16,
+                ..b[1]
+            }
+        });
+    let free = hop.receive_free;
+    let finish = hop
+        .transition("finish")
+        .take(core.copied)
+        .give_at(lock, 1, |b| u32::from(b[0].engine))
+        .pass(buffer.filled, 0)
+        .pass(idle, 0);
+    frees(finish, free);
+}

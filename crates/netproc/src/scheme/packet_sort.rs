@@ -1,0 +1,117 @@
+//! Packet Sort: m engines receive and process, n sort each flow into order, k transmit.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use inorder_petri::coloured::{CounterSpec, Queue, QueueSpec};
+
+use super::{aisr, frees};
+use crate::config::{Dequeue, ticks};
+use crate::hop::{CoreSpec, Hop};
+use crate::job::{Job, Step};
+
+pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
+    let config = hop.config;
+    let stages = config.stages;
+    // Packet Sort has no receiving stage of its own; its engines transmit.
+    let engines = stages.process + stages.transmit + stages.receive;
+    let spec = CoreSpec {
+        sections: &[Step::Transmit],
+        ..CoreSpec::default()
+    };
+    let core = hop.core(engines, spec);
+    let slots = config.slots();
+    let buffer = hop.buffer(slots, config.dequeue.unwrap_or(Dequeue::Strict), out);
+
+    let threads = hop.threads(0..stages.process, u32::MAX);
+    let idle = hop.queue("process-thread", QueueSpec::fifo().tokens(threads));
+    // The length of a flow's list is what the insertion walks along: a number for each lane beside the net,
+    // since a delay sees only the tokens it is about.
+    let in_work: Rc<[Cell<u32>]> = (0..config.traffic.flows).map(|_| Cell::new(0)).collect();
+    let grabbed = Rc::clone(&in_work);
+    let line = hop.received_line;
+    hop.transition("grab")
+        .take(line)
+        .take(idle)
+        .put(core.ready, move |b| {
+            add(&grabbed, &b[0], 1);
+            b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
+        });
+    let unsorted = hop.queue("unsorted", QueueSpec::fifo());
+    let free = hop.receive_free;
+    let done = hop
+        .transition("processed-by")
+        .take(core.processed)
+        .pass(unsorted, 0)
+        .pass(idle, 0);
+    frees(done, free);
+
+    let released = sort(hop, unsorted, in_work);
+    let assigned = hop.queue("assigned", QueueSpec::fifo());
+    let next = hop.queue("next-slot", QueueSpec::fifo().tokens([Job::default()]));
+    hop.transition("assign")
+        .take(released)
+        .take(next)
+        .spend_at(buffer.free, 1, |b| u32::from(b[1].slot))
+        .put(assigned, |b| Job {
+            slot: b[1].slot,
+            ..b[0]
+        })
+        .put(next, move |b| Job {
+            slot: ((u32::from(b[1].slot) + 1) % slots) as u16,
+            ..b[1]
+        });
+    aisr::transmit(hop, stages.process..engines, assigned, &core, &buffer);
+}
+
+/// Insertion into the list of the flow; released while the head is the flow's next packet.
+fn sort(hop: &mut Hop<'_>, unsorted: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
+    let config = hop.config;
+    let flows = config.traffic.flows;
+    let by_lane = |job: &Job| u32::from(job.lane);
+    let sorter = hop.counter("sorter", CounterSpec::new(config.stages.order));
+    let by_turn = QueueSpec::least(|job: &Job| u64::from(job.turn)).keyed(flows, by_lane);
+    let lists = hop.queue("lists", by_turn);
+    let (base, step) = (
+        ticks(config.calibration.sort_base),
+        ticks(config.calibration.sort_step),
+    );
+    let counted = Rc::clone(&in_work);
+    hop.transition("insert")
+        .take(unsorted)
+        .spend(sorter, 1)
+        .delay_by(move |b, _| {
+            let packets = counted.get(usize::from(b[0].lane)).map_or(0, Cell::get);
+            base + step * u64::from(packets)
+        })
+        .give(sorter, 1)
+        .put(lists, move |b| {
+            add(&in_work, &b[0], -1);
+            b[0]
+        });
+    let firsts = (0..flows).map(|lane| Job {
+        lane: lane as u16,
+        ..Job::default()
+    });
+    let expected = hop.queue(
+        "expected",
+        QueueSpec::fifo().keyed(flows, by_lane).tokens(firsts),
+    );
+    let released = hop.queue("released", QueueSpec::fifo());
+    hop.transition("release")
+        .take(lists)
+        .take(expected)
+        .guard(|b| b[0].turn == b[1].turn)
+        .pass(released, 0)
+        .put(expected, |b| Job {
+            turn: b[1].turn.wrapping_add(1),
+            ..b[1]
+        });
+    released
+}
+
+fn add(in_work: &[Cell<u32>], job: &Job, change: i32) {
+    if let Some(count) = in_work.get(usize::from(job.lane)) {
+        count.set(count.get().saturating_add_signed(change));
+    }
+}
