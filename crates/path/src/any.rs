@@ -7,7 +7,7 @@ use crate::{
 };
 
 macro_rules! stages {
-    ($($(#[$doc:meta])* $name:ident($type:ty), wakes $wakes:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident($type:ty), named $named:literal, wakes $wakes:literal;)*) => {
         /// Any stage.
         pub enum AnyStage<P: Packet> {
             $($(#[$doc])* $name($type),)*
@@ -16,6 +16,14 @@ macro_rules! stages {
         }
 
         impl<P: Packet> AnyStage<P> {
+            /// Its name in [`crate::REGISTRY`]; of one made elsewhere, "custom".
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(AnyStage::$name(_) => $named,)*
+                    AnyStage::Custom(_) => "custom",
+                }
+            }
+
             /// May [`Stage::next_wake_ns`] ever name a time?
             pub(crate) fn may_wake(&self) -> bool {
                 match self {
@@ -24,6 +32,10 @@ macro_rules! stages {
                 }
             }
         }
+
+        /// Every name but "custom".
+        #[cfg(test)]
+        pub(crate) const NAMES: &[&str] = &[$($named),*];
 
         impl<P: Packet> Stage<P> for AnyStage<P> {
             #[inline]
@@ -82,33 +94,33 @@ macro_rules! stages {
 
 stages! {
     /// A link.
-    Link(Link), wakes false;
+    Link(Link), named "link", wakes false;
     /// Delay with jitter.
-    Delay(Delay), wakes false;
+    Delay(Delay), named "delay", wakes false;
     /// All of netem.
-    Netem(Box<Netem>), wakes false;
+    Netem(Box<Netem>), named "netem", wakes false;
     /// Loss.
-    Loss(Loss), wakes false;
+    Loss(Loss), named "loss", wakes false;
     /// Duplication.
-    Duplicate(Duplicate), wakes false;
+    Duplicate(Duplicate), named "duplicate", wakes false;
     /// Corruption.
-    Corrupt(Corrupt), wakes false;
+    Corrupt(Corrupt), named "corrupt", wakes false;
     /// Packets that jump the queue.
-    Reorder(Reorder), wakes false;
+    Reorder(Reorder), named "reorder", wakes false;
     /// A share of packets, late.
-    Late(Late), wakes false;
+    Late(Late), named "late", wakes false;
     /// The head of a router's queue, moved back.
-    PeriodicReorder(PeriodicReorder<P>), wakes true;
+    PeriodicReorder(PeriodicReorder<P>), named "periodic", wakes true;
     /// Several unequal paths.
-    Spray(Spray), wakes false;
+    Spray(Spray), named "spray", wakes false;
     /// Bursts of late packets.
-    Radio(Radio), wakes false;
+    Radio(Radio), named "radio", wakes false;
     /// A link shared with cross traffic.
-    SharedLink(SharedLink), wakes false;
+    SharedLink(SharedLink), named "shared-link", wakes false;
     /// The receiver's network card.
-    Nic(Box<Nic<P>>), wakes true;
+    Nic(Box<Nic<P>>), named "nic", wakes true;
     /// A token bucket.
-    TokenBucket(TokenBucket), wakes false;
+    TokenBucket(TokenBucket), named "token-bucket", wakes false;
 }
 
 impl<P: Packet> From<Netem> for AnyStage<P> {

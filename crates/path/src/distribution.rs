@@ -85,7 +85,47 @@ impl Table {
     }
 }
 
+/// Names of the distributions, with what sets them apart.
+pub const DISTRIBUTIONS: &[(&str, Distribution, &str)] = &[
+    (
+        "uniform",
+        Distribution::Uniform,
+        "netem without a table; SD jitter / sqrt(3)",
+    ),
+    (
+        "uniform-sd",
+        Distribution::UniformOfUnitDeviation,
+        "from a table; SD of the jitter itself",
+    ),
+    (
+        "normal",
+        Distribution::Normal,
+        "iproute2's table, -4.0 to +3.52 SD",
+    ),
+    (
+        "exponential",
+        Distribution::Exponential,
+        "less its mean, -1 to +4 SD",
+    ),
+    (
+        "pareto",
+        Distribution::Pareto,
+        "iproute2's table, SD 0.82 of the jitter",
+    ),
+    (
+        "paretonormal",
+        Distribution::ParetoNormal,
+        "iproute2's table, SD 0.83 of the jitter",
+    ),
+];
+
 impl Distribution {
+    /// The one with this name in [`DISTRIBUTIONS`].
+    pub fn named(name: &str) -> Option<Self> {
+        let found = DISTRIBUTIONS.iter().find(|(known, ..)| *known == name);
+        found.map(|(_, distribution, _)| distribution.clone())
+    }
+
     /// Its table; `None` for [`Distribution::Uniform`], which netem draws without one.
     pub fn table(&self) -> Option<Table> {
         static UNIT: LazyLock<Table> = LazyLock::new(unit_uniform);
@@ -222,6 +262,14 @@ mod tests {
             -1.732,
             1.732,
         );
+    }
+
+    #[test]
+    fn names_find_their_distributions() {
+        for (name, distribution, _) in DISTRIBUTIONS {
+            assert_eq!(Distribution::named(name).as_ref(), Some(distribution));
+        }
+        assert_eq!(Distribution::named("gaussian"), None);
     }
 
     #[test]

@@ -24,6 +24,32 @@
 //!
 //! Times are nanoseconds, rates bits per second on the wire; draws come from streams handed in, so
 //! that a path is a function of its settings, its packets and a seed.
+//!
+//! | stage | what it does |
+//! |---|---|
+//! | [`Link`] | rate, propagation, drop-tail queue; [`Rate`] may change over time |
+//! | [`Delay`], [`Netem`] | netem's delay alone, and all of netem in the kernel's order |
+//! | [`Loss`], [`Duplicate`], [`Corrupt`], [`Reorder`] | netem's other parts, each alone |
+//! | [`Late`] | a fixed share of the packets, later by a fixed time |
+//! | [`PeriodicReorder`] | the head of a router's queue moved back by RI packets |
+//! | [`Spray`] | several unequal paths |
+//! | [`Radio`] | bursts of late packets as in LTE |
+//! | [`SharedLink`] | a link with cross traffic |
+//! | [`TokenBucket`] | TBF and HTB |
+//! | [`Nic`] | the receiver's card with interrupt coalescing, SRPIC, LRO/GRO and what they cost |
+//!
+//! One's own goes in as [`AnyStage::Custom`]. [`REGISTRY`] names them all.
+//!
+//! # Driving a path
+//!
+//! Where packets meet other things in time, as in a simulator, the path is driven by its owner:
+//! [`Path::push`] and [`Path::resume`] say through [`Driver::transfer`] what is to happen when, and
+//! [`Path::next_wake_ns`] says when [`Path::wake`] is due. At equal times transfers come first, in
+//! the order they were asked for. A driver that sets [`Driver::WATCHES`] is told what happened to
+//! which packet where.
+//!
+//! Put stages with draws (loss, duplication) before those that reorder: after jitter each needs an
+//! event of its own, since which packet a draw is for depends on the order.
 
 mod any;
 mod chance;
@@ -44,6 +70,7 @@ mod periodic;
 mod queue;
 mod radio;
 mod rate;
+mod registry;
 mod reorder;
 mod spray;
 mod stage;
@@ -56,7 +83,7 @@ pub use corrupt::{Corrupt, CorruptConfig};
 pub use counters::{Counters, Reason};
 pub use cross::{CrossTraffic, Pattern, SharedLink, SharedLinkConfig};
 pub use delay::{Delay, DelayConfig};
-pub use distribution::{Distribution, SCALE, Table};
+pub use distribution::{DISTRIBUTIONS, Distribution, SCALE, Table};
 pub use duplicate::{Duplicate, DuplicateConfig};
 pub use late::{Late, LateConfig};
 pub use link::{Framing, Link, LinkConfig};
@@ -69,6 +96,7 @@ pub use periodic::{PeriodicConfig, PeriodicReorder};
 pub use queue::Limit;
 pub use radio::{Radio, RadioConfig};
 pub use rate::{Rate, Step, Steps};
+pub use registry::{Impairment, REGISTRY};
 pub use reorder::{Reorder, ReorderConfig};
 pub use spray::{Spray, SprayConfig, SprayPolicy};
 pub use stage::{Fate, Outbox, Pass, Stage};
