@@ -17,6 +17,7 @@ mod dot;
 mod graph;
 mod layers;
 mod place;
+mod ports;
 mod svg;
 
 pub use dot::dot;
@@ -62,7 +63,7 @@ impl<'a> Drawing<'a> {
         Self {
             net,
             nodes: graph.frames(),
-            paths: graph.paths(),
+            paths: ports::attached(&graph, net.places.len()),
             width,
             height,
         }

@@ -9,4 +9,5 @@ pub mod net;
 pub mod pnml;
 pub mod race;
 pub mod reachability;
+pub mod statistics;
 pub mod text;

@@ -1,13 +1,11 @@
 //! SVG.
 
 use super::graph::LETTERS;
+use super::ports::{BAR_HEIGHT, RADIUS, RAISED};
 use super::{Drawing, Frame};
 use crate::net::{Arc, ArcKind, Place, Servers, Timing, Transition};
 use quick_xml::escape::escape;
 use std::fmt::Write;
-
-const RADIUS: f64 = 16.0;
-const BAR_HEIGHT: f64 = 34.0;
 
 const STYLE: &str = "text{font:11px sans-serif;fill:#222}.small{font-size:10px;fill:#666}\
     path{fill:none;stroke:#555;stroke-width:1.2}.read{stroke-dasharray:4 3}\
@@ -31,8 +29,8 @@ pub(super) fn document(drawing: &Drawing<'_>) -> String {
         text(&drawing.net.name)
     );
     let arcs = drawing.net.transitions.iter().flat_map(|t| &t.arcs);
-    for (i, (arc, path)) in arcs.zip(&drawing.paths).enumerate() {
-        out += &arc_element(arc, path, drawing.has_partner(i));
+    for (arc, path) in arcs.zip(&drawing.paths) {
+        out += &arc_element(arc, path);
     }
     let (places, transitions) = drawing.nodes.split_at(drawing.net.places.len());
     for (place, frame) in drawing.net.places.iter().zip(places) {
@@ -44,21 +42,8 @@ pub(super) fn document(drawing: &Drawing<'_>) -> String {
     out + "</svg>\n"
 }
 
-impl Drawing<'_> {
-    /// Whether another arc joins the ends of arc `i` directly, so that both must bend.
-    fn has_partner(&self, i: usize) -> bool {
-        let (Some(a), Some(b)) = (self.paths[i].first(), self.paths[i].last()) else {
-            return false;
-        };
-        let joins = |p: &Vec<(f64, f64)>| {
-            p.len() == 2 && (p[0] == *a && p[1] == *b || p[0] == *b && p[1] == *a)
-        };
-        self.paths[i].len() == 2 && self.paths.iter().filter(|p| joins(p)).count() > 1
-    }
-}
-
 fn place_element(place: &Place, frame: &Frame) -> String {
-    let (x, y) = (frame.x, frame.y - 8.0);
+    let (x, y) = (frame.x, frame.y - RAISED);
     let mut out = format!("<g><title>{}</title>", text(&place.name));
     // Writing to a string cannot fail.
     let _ = write!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\"/>");
@@ -135,12 +120,12 @@ pub(super) fn timing(t: &Transition) -> String {
         Timing::Immediate {
             priority: 1,
             weight,
-        } => format!("w {weight}"),
-        Timing::Immediate { priority, weight } => format!("π {priority}, w {weight}"),
-        Timing::Exponential { rate } => format!("λ {rate}"),
-        Timing::Deterministic { delay } => format!("D {delay}"),
-        Timing::Uniform { low, high } => format!("U {low}..{high}"),
-        Timing::Erlang { stages, rate } => format!("E{stages} {rate}"),
+        } => format!("w {}", short(*weight)),
+        Timing::Immediate { priority, weight } => format!("π {priority}, w {}", short(*weight)),
+        Timing::Exponential { rate } => format!("λ {}", short(*rate)),
+        Timing::Deterministic { delay } => format!("D {}", short(*delay)),
+        Timing::Uniform { low, high } => format!("U {}..{}", short(*low), short(*high)),
+        Timing::Erlang { stages, rate } => format!("E{stages} {}", short(*rate)),
         Timing::Empirical { values } => format!("{} values", values.len()),
     };
     match t.servers {
@@ -150,61 +135,48 @@ pub(super) fn timing(t: &Transition) -> String {
     }
 }
 
-fn arc_element(arc: &Arc, path: &[(f64, f64)], bends: bool) -> String {
+/// A number in four digits.
+fn short(x: f64) -> String {
+    let rounded = format!("{x:.3e}").parse::<f64>().unwrap_or(x);
+    if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) {
+        rounded.to_string()
+    } else {
+        format!("{rounded:e}")
+    }
+}
+
+fn arc_element(arc: &Arc, path: &[(f64, f64)]) -> String {
     let (class, marker) = match arc.kind {
         ArcKind::Input | ArcKind::Output => ("", " marker-end=\"url(#arrow)\""),
         ArcKind::Inhibitor => ("", " marker-end=\"url(#ring)\""),
         ArcKind::Read => ("read", ""),
         ArcKind::Reset => ("", " marker-end=\"url(#twice)\""),
     };
-    let (Some(&first), Some(&last)) = (path.first(), path.last()) else {
-        return String::new();
-    };
-    let from_place = arc.kind != ArcKind::Output;
-    let mut points = path.to_vec();
-    let end = points.len() - 1;
-    points[0] = border(first, path[1.min(end)].0, from_place);
-    points[end] = border(last, path[end.saturating_sub(1)].0, !from_place);
-    // The two arcs of a pair bend to different sides.
-    let bend = match (bends, from_place) {
-        (false, _) => 0.0,
-        (true, true) => -16.0,
-        (true, false) => 16.0,
-    };
-    let mut d = format!("M{:.1} {:.1}", points[0].0, points[0].1);
-    for pair in points.windows(2) {
+    let mut d = String::new();
+    for (i, pair) in path.windows(2).enumerate() {
         let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        if i == 0 {
+            // Writing to a string cannot fail.
+            let _ = write!(d, "M{x0:.1} {y0:.1}");
+        }
         let middle = 0.5 * (x0 + x1);
-        let (y2, y3) = (y0 + bend, y1 + bend);
         let _ = write!(
             d,
-            "C{middle:.1} {y2:.1} {middle:.1} {y3:.1} {x1:.1} {y1:.1}"
+            "C{middle:.1} {y0:.1} {middle:.1} {y1:.1} {x1:.1} {y1:.1}"
         );
     }
     let mut out = format!("<path class=\"{class}\" d=\"{d}\"{marker}/>\n");
-    if arc.multiplicity != 1 {
-        let (a, b) = (
-            points[(points.len() - 1) / 2],
-            points[(points.len() - 1) / 2 + usize::from(end > 0)],
+    if arc.multiplicity != 1
+        && let Some(pair) = path.windows(2).nth((path.len() - 1) / 2)
+    {
+        let (x, y) = (
+            0.5 * (pair[0].0 + pair[1].0),
+            0.5 * (pair[0].1 + pair[1].1) - 4.0,
         );
-        let y = 0.5 * (a.1 + b.1) + 0.75 * bend - 4.0;
-        out += &label(&arc.multiplicity.to_string(), 0.5 * (a.0 + b.0), y, "");
+        out += &label(&arc.multiplicity.to_string(), x, y, "");
         out.push('\n');
     }
     out
-}
-
-/// Where an arc towards `other` leaves a node.
-fn border(at: (f64, f64), other: f64, is_place: bool) -> (f64, f64) {
-    let (reach, up) = if is_place { (RADIUS, 8.0) } else { (7.0, 0.0) };
-    (
-        if other >= at.0 {
-            at.0 + reach
-        } else {
-            at.0 - reach
-        },
-        at.1 - up,
-    )
 }
 
 fn label(words: &str, x: f64, y: f64, class: &str) -> String {
