@@ -27,14 +27,33 @@ pub enum Delay {
         /// Mean of the sum, in ticks; not negative.
         mean: f64,
     },
-    /// One of these values (in ticks), each as likely; repeat a value to give it weight. Not empty.
-    Empirical(Vec<u64>),
+    /// One of a list of observed values; made by [`Delay::empirical`].
+    Empirical(Empirical),
+}
+
+/// Observed values and their chances.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Empirical {
+    ticks: Vec<u64>,
+    /// Sum of the weights up to each value.
+    cumulative: Vec<f64>,
 }
 
 impl Delay {
     /// Exponential with this mean, in ticks.
     pub fn exponential(mean: f64) -> Self {
         Self::Exponential { mean }
+    }
+
+    /// One of the values (in ticks), each as likely as its weight says.
+    pub fn empirical(values: impl IntoIterator<Item = (u64, f64)>) -> Self {
+        let (mut ticks, mut cumulative, mut total) = (Vec::new(), Vec::new(), 0.0);
+        for (value, weight) in values {
+            total += weight;
+            ticks.push(value);
+            cumulative.push(total);
+        }
+        Self::Empirical(Empirical { ticks, cumulative })
     }
 
     /// One sample, in ticks.
@@ -45,10 +64,7 @@ impl Delay {
             Self::Exponential { mean } => round(random.exponential() * mean),
             Self::Uniform { low, high } => uniform(random, *low, *high),
             Self::Erlang { stages, mean } => round(erlang(random, *stages) * mean),
-            Self::Empirical(values) => {
-                let at = random.below(values.len() as u64) as usize;
-                values.get(at).copied().unwrap_or_default()
-            }
+            Self::Empirical(values) => values.sample(random),
         }
     }
 
@@ -58,9 +74,7 @@ impl Delay {
             Self::Deterministic(ticks) => *ticks as f64,
             Self::Exponential { mean } | Self::Erlang { mean, .. } => *mean,
             Self::Uniform { low, high } => *low as f64 / 2.0 + *high as f64 / 2.0,
-            Self::Empirical(values) => {
-                values.iter().map(|&v| v as f64).sum::<f64>() / values.len().max(1) as f64
-            }
+            Self::Empirical(values) => values.mean(),
         }
     }
 
@@ -74,10 +88,42 @@ impl Delay {
             }
             Self::Erlang { stages: 0, .. } => Some("an Erlang distribution needs a stage"),
             Self::Uniform { low, high } if low > high => Some("low must not be above high"),
-            Self::Empirical(values) if values.is_empty() => {
-                Some("an empirical distribution needs a value")
-            }
+            Self::Empirical(values) => values.fault(),
             _ => None,
+        }
+    }
+}
+
+impl Empirical {
+    fn sample(&self, random: &mut Random) -> u64 {
+        let total = self.cumulative.last().copied().unwrap_or_default();
+        let at = random.unit() * total;
+        let index = self.cumulative.partition_point(|&sum| sum <= at);
+        self.ticks.get(index).copied().unwrap_or_default()
+    }
+
+    fn mean(&self) -> f64 {
+        let before = std::iter::once(0.0).chain(self.cumulative.iter().copied());
+        let weights = self
+            .cumulative
+            .iter()
+            .zip(before)
+            .map(|(sum, before)| sum - before);
+        let total = self.cumulative.last().copied().unwrap_or(1.0);
+        weights
+            .zip(&self.ticks)
+            .map(|(weight, &ticks)| weight * ticks as f64)
+            .sum::<f64>()
+            / total
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        let rises =
+            self.cumulative.is_sorted() && self.cumulative.first().is_some_and(|&w| w >= 0.0);
+        match self.cumulative.last() {
+            None => Some("an empirical distribution needs a value"),
+            Some(total) if rises && total.is_finite() && *total > 0.0 => None,
+            Some(_) => Some("the weights must be finite, not negative, and not all 0"),
         }
     }
 }
@@ -133,7 +179,7 @@ mod tests {
                 },
                 0.25,
             ),
-            (Delay::Empirical(vec![500, 500, 2000]), 0.5),
+            (Delay::empirical([(500, 2.0), (2000, 1.0)]), 0.5),
         ];
         for (delay, variation) in cases {
             let (mean, found) = moments(&delay);
@@ -154,7 +200,7 @@ mod tests {
                 high: u64::MAX,
             },
             Delay::exponential(f64::MAX),
-            Delay::Empirical(vec![]),
+            Delay::empirical([]),
         ] {
             delay.sample(&mut random);
         }

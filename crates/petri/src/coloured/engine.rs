@@ -376,6 +376,20 @@ impl<T: Token> Engine<T> {
         of_rule.map(move |(flight, tokens)| flight.bound(&tokens[..arity], self.state.now))
     }
 
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Place<T>> {
+        self.state.places.iter()
+    }
+
+    /// The transitions in the modeller's order, by name.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = (&String, &Rule<T>)> {
+        let rules = self.rule_of.iter().map(|&rule| &self.rules[rule as usize]);
+        self.names.transitions.iter().zip(rules)
+    }
+
     fn rule(&self, transition: TransitionId) -> Option<&Rule<T>> {
         let index = *self.rule_of.get(transition.index())?;
         self.rules.get(index as usize)

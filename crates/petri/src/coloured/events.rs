@@ -47,6 +47,18 @@ impl Events {
         Some(split(key))
     }
 
+    /// Number of events.
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Keeps the events whose slot is `wanted`.
+    pub(crate) fn retain(&mut self, mut wanted: impl FnMut(u32) -> bool) {
+        self.heap.retain(|&key| wanted(split(key).1));
+        // A sorted list is a heap.
+        self.heap.sort_unstable();
+    }
+
     fn rise(&mut self, mut at: usize) {
         let key = self.heap[at];
         while at > 0 {

@@ -208,6 +208,12 @@ impl<T> Rule<T> {
             .chain(spends.map(|arc| arc.place))
     }
 
+    /// Its servers, if it takes time: `Some(None)` without a limit.
+    pub(crate) fn limit(&self) -> Option<Option<u32>> {
+        let limit = Some(self.servers).filter(|&servers| servers < u32::MAX);
+        (!matches!(self.timing, Timing::Immediate)).then_some(limit)
+    }
+
     /// Its share in a random choice.
     pub(crate) fn share(&self) -> f64 {
         self.weight * f64::from(self.ways)

@@ -1,0 +1,308 @@
+//! Simulation of generalised stochastic nets under race semantics, straight from a [`Net`].
+//!
+//! Tokens stay in their places while clocks run; of the timed transitions enabled, the one whose clock runs out first
+//! fires, in no time. This is the meaning [`crate::net`] describes and [`crate::markov`] solves, here for all
+//! distributions. (For transitions that take their tokens when they start, see [`crate::lower::to_model`].)
+//!
+//! A transition has as many clocks as it has servers at work: its enabling degree, limited by its servers. What
+//! happens to clocks when others fire is the [`Memory`] policy (M. Ajmone Marsan et al., "The effect of execution
+//! policies on the semantics and analysis of stochastic Petri nets", IEEE TSE 15(7), 1989). For exponential
+//! delays the policies do not differ. Clocks are judged in tangible markings only: a transition that is disabled
+//! and enabled again by immediate firings, in no time, keeps its clock. When fewer clocks are to run than do, those
+//! started last stop.
+//!
+//! ```
+//! use inorder_petri::net::{Net, Place, Timing, Transition};
+//! use inorder_petri::race::{Memory, Race};
+//!
+//! let mut net = Net::new("on and off");
+//! let on = net.add_place(Place::new("on", 1));
+//! let off = net.add_place(Place::new("off", 0));
+//! let fail = net.add_transition(Transition::new("fail", Timing::exponential(0.1)).input(on, 1).output(off, 1));
+//! net.add_transition(Transition::new("repair", Timing::Deterministic { delay: 2.0 }).input(off, 1).output(on, 1));
+//!
+//! let mut race = Race::new(&net, Memory::Enabling, 1)?;
+//! race.run_until(12_000.0)?;
+//! // One failure in 12 units of time on average.
+//! assert!((900..1100).contains(&race.firings(fail)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod clocks;
+mod rules;
+mod tally;
+
+use inorder_random::Random;
+
+use crate::coloured::RunError;
+use crate::lower::ticks_per_unit;
+use crate::net::{Net, NetError, TransitionId};
+use clocks::Clocks;
+use rules::Rules;
+use tally::Tallies;
+
+use crate::statistics::Layout;
+
+/// What a clock remembers of time that went by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Memory {
+    /// It runs on as long as its transition stays enabled, and is set anew afterwards.
+    #[default]
+    Enabling,
+    /// It stops when its transition is disabled, and runs on where it stopped when that is enabled again.
+    Age,
+    /// It is set anew after every firing of a timed transition.
+    Resampling,
+}
+
+/// A running net.
+pub struct Race {
+    rules: Rules,
+    marking: Vec<u32>,
+    clocks: Clocks,
+    memory: Memory,
+    tallies: Tallies,
+    conflict: Random,
+    ticks_per_unit: f64,
+    now: u64,
+    /// Transitions whose enabling may have changed.
+    doubtful: Vec<u32>,
+    is_doubtful: Vec<bool>,
+    /// Immediate transitions enabled.
+    immediate: Vec<bool>,
+    zero_time_limit: u64,
+}
+
+/// Firings at one time after which a zero-time loop is supposed.
+const ZERO_TIME_LIMIT: u64 = 1_000_000;
+
+impl Race {
+    /// Checks the net and sets it to its initial marking. Equal nets and seeds give equal runs on every machine.
+    pub fn new(net: &Net, memory: Memory, seed: u64) -> Result<Self, NetError> {
+        net.validate()?;
+        let ticks_per_unit = ticks_per_unit(net);
+        let transitions = net.transitions.len();
+        Ok(Self {
+            rules: Rules::new(net, ticks_per_unit),
+            marking: net.initial_marking().into(),
+            clocks: Clocks::new(net, seed),
+            memory,
+            tallies: Tallies::new(net),
+            conflict: Random::new(seed, "conflict"),
+            ticks_per_unit,
+            now: 0,
+            doubtful: (0..transitions as u32).collect(),
+            is_doubtful: vec![true; transitions],
+            immediate: vec![false; transitions],
+            zero_time_limit: ZERO_TIME_LIMIT,
+        })
+    }
+
+    /// Ticks of the clock in a unit of the net's time.
+    pub fn ticks_per_unit(&self) -> f64 {
+        self.ticks_per_unit
+    }
+
+    /// The time, in ticks.
+    pub fn now_ticks(&self) -> u64 {
+        self.now
+    }
+
+    /// The tokens of every place.
+    pub fn marking(&self) -> &[u32] {
+        &self.marking
+    }
+
+    /// Firings of a transition so far.
+    pub fn firings(&self, transition: TransitionId) -> u64 {
+        self.tallies
+            .transitions
+            .get(transition.0)
+            .map_or(0, |t| t.firings)
+    }
+
+    /// How many firings at one time are taken for a zero-time loop; a million unless set.
+    pub fn set_zero_time_limit(&mut self, firings: u64) {
+        self.zero_time_limit = firings;
+    }
+
+    /// Runs until `time`, in units of the net's time. A net in a deadlock lets time go by.
+    pub fn run_until(&mut self, time: f64) -> Result<(), RunError> {
+        self.run_until_ticks((time * self.ticks_per_unit) as u64)
+    }
+
+    /// The same with the time in ticks.
+    pub fn run_until_ticks(&mut self, end: u64) -> Result<(), RunError> {
+        self.reach_tangible()?;
+        self.set_clocks()?;
+        while let Some((time, transition)) = self.clocks.next_until(end) {
+            self.now = time;
+            self.tallies.stop_clock(transition, time);
+            self.fire(transition as usize)?;
+            if self.memory == Memory::Resampling {
+                self.stop_all_clocks();
+            }
+            self.reach_tangible()?;
+            self.set_clocks()?;
+        }
+        self.now = self.now.max(end);
+        Ok(())
+    }
+
+    pub(crate) fn tallies(&self) -> &Tallies {
+        &self.tallies
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.rules.layout()
+    }
+
+    /// Fires immediate transitions until none is enabled.
+    fn reach_tangible(&mut self) -> Result<(), RunError> {
+        let mut firings = 0;
+        loop {
+            self.judge_immediate();
+            let Some(transition) = self.choose_immediate() else {
+                return Ok(());
+            };
+            firings += 1;
+            if firings > self.zero_time_limit {
+                return Err(self.zero_time_loop(transition, firings));
+            }
+            self.fire(transition)?;
+        }
+    }
+
+    /// Brings the set of enabled immediate transitions up to date; timed ones stay doubtful.
+    fn judge_immediate(&mut self) {
+        let (rules, marking, immediate) = (&self.rules, &self.marking, &mut self.immediate);
+        let is_doubtful = &mut self.is_doubtful;
+        self.doubtful.retain(|&transition| {
+            let index = transition as usize;
+            let is_immediate = rules.is_immediate(index);
+            if is_immediate {
+                immediate[index] = rules.degree(index, marking) > 0;
+                is_doubtful[index] = false;
+            }
+            !is_immediate
+        });
+    }
+
+    /// One of the enabled immediate transitions of the highest priority, by weight.
+    fn choose_immediate(&mut self) -> Option<usize> {
+        let enabled = || {
+            self.rules
+                .immediate
+                .iter()
+                .filter(|r| self.immediate[r.transition])
+        };
+        let priority = enabled().next()?.priority;
+        let equals = || enabled().take_while(|r| r.priority == priority);
+        let total: f64 = equals().map(|r| r.weight).sum();
+        let mut only = equals();
+        let first = only.next()?;
+        if only.next().is_none() {
+            return Some(first.transition);
+        }
+        let mut left = self.conflict.unit() * total;
+        let mut chosen = first;
+        for rule in equals() {
+            chosen = rule;
+            left -= rule.weight;
+            if left < 0.0 {
+                break;
+            }
+        }
+        Some(chosen.transition)
+    }
+
+    fn fire(&mut self, transition: usize) -> Result<(), RunError> {
+        self.tallies.transitions[transition].firings += 1;
+        for change in self.rules.changes(transition) {
+            let held = &mut self.marking[change.place];
+            let before = *held;
+            let left = if change.empties {
+                0
+            } else {
+                before - change.taken
+            };
+            *held = left.checked_add(change.given).ok_or_else(|| {
+                RunError::TooManyTokens(self.rules.place_name(change.place).to_owned())
+            })?;
+            self.tallies
+                .change(change.place, before - left, change.given, *held, self.now);
+            for &other in self.rules.dependents(change.place) {
+                let doubtful = &mut self.is_doubtful[other as usize];
+                if !*doubtful {
+                    *doubtful = true;
+                    self.doubtful.push(other);
+                }
+            }
+        }
+        self.doubt(transition);
+        Ok(())
+    }
+
+    fn doubt(&mut self, transition: usize) {
+        if !self.is_doubtful[transition] {
+            self.is_doubtful[transition] = true;
+            self.doubtful.push(transition as u32);
+        }
+    }
+
+    fn stop_all_clocks(&mut self) {
+        for transition in 0..self.rules.len() {
+            while self
+                .clocks
+                .stop_last(transition, self.now, Memory::Resampling)
+            {
+                self.tallies.stop_clock(transition as u32, self.now);
+                self.doubt(transition);
+            }
+        }
+    }
+
+    /// In a tangible marking: starts and stops clocks until every transition has as many as it should.
+    fn set_clocks(&mut self) -> Result<(), RunError> {
+        // In the order of the net, so that equal runs are equal whatever was doubtful first.
+        self.doubtful.sort_unstable();
+        for index in 0..self.doubtful.len() {
+            let transition = self.doubtful[index] as usize;
+            self.is_doubtful[transition] = false;
+            let wanted = self.rules.servers(transition, &self.marking) as usize;
+            while self.clocks.running(transition) > wanted {
+                self.clocks.stop_last(transition, self.now, self.memory);
+                self.tallies.stop_clock(transition as u32, self.now);
+            }
+            while self.clocks.running(transition) < wanted {
+                let delay = self.rules.delay(transition);
+                self.clocks
+                    .start(transition, self.now, delay)
+                    .ok_or_else(|| {
+                        let name = self.rules.transition_name(transition);
+                        RunError::TooManyFirings(name.to_owned())
+                    })?;
+                self.tallies.start_clock(transition as u32, self.now);
+            }
+        }
+        self.doubtful.clear();
+        Ok(())
+    }
+
+    #[cold]
+    fn zero_time_loop(&self, transition: usize, firings: u64) -> RunError {
+        let place = self
+            .rules
+            .changes(transition)
+            .iter()
+            .find(|change| change.taken > 0);
+        RunError::ZeroTimeLoop {
+            time: self.now,
+            firings,
+            place: place
+                .map_or("", |change| self.rules.place_name(change.place))
+                .to_owned(),
+            transitions: format!("`{}`", self.rules.transition_name(transition)),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The clocks of timed transitions.
+
+use inorder_random::Random;
+
+use super::Memory;
+use crate::coloured::Delay;
+use crate::coloured::events::{Events, MAX_SLOTS};
+use crate::net::Net;
+
+/// Stopped clocks are swept out of the queue when they are most of it, but not of a short one.
+const SWEEP_FROM: usize = 64;
+
+/// All clocks that run, and what stopped ones remember.
+pub(crate) struct Clocks {
+    events: Events,
+    /// By slot.
+    clocks: Vec<Clock>,
+    free: Vec<u32>,
+    stopped: usize,
+    /// Slots of the running clocks of every transition, in the order of starting.
+    running: Vec<Vec<u32>>,
+    /// Ticks left on clocks of every transition that stopped and will run on.
+    left: Vec<Vec<u64>>,
+    random: Vec<Random>,
+}
+
+#[derive(Clone, Copy)]
+struct Clock {
+    transition: u32,
+    end: u64,
+    runs: bool,
+}
+
+impl Clocks {
+    pub(crate) fn new(net: &Net, seed: u64) -> Self {
+        let transitions = &net.transitions;
+        let stream = |name: &str| Random::new(seed, &format!("transition/{name}"));
+        Self {
+            events: Events::default(),
+            clocks: Vec::new(),
+            free: Vec::new(),
+            stopped: 0,
+            running: vec![Vec::new(); transitions.len()],
+            left: vec![Vec::new(); transitions.len()],
+            random: transitions.iter().map(|t| stream(&t.name)).collect(),
+        }
+    }
+
+    /// How many clocks of the transition run.
+    pub(crate) fn running(&self, transition: usize) -> usize {
+        self.running[transition].len()
+    }
+
+    /// Takes the clock that runs out first out of those that do until `end`: (time, transition).
+    pub(crate) fn next_until(&mut self, end: u64) -> Option<(u64, u32)> {
+        while self.events.next_time().is_some_and(|time| time <= end) {
+            let (time, slot) = self.events.pop()?;
+            let clock = self.clocks[slot as usize];
+            self.free.push(slot);
+            if clock.runs {
+                let running = &mut self.running[clock.transition as usize];
+                running.retain(|&other| other != slot);
+                return Some((time, clock.transition));
+            }
+            self.stopped -= 1;
+        }
+        None
+    }
+
+    /// Starts a clock; one that stopped before runs on. Immediate transitions have none. `None` if there are too
+    /// many.
+    pub(crate) fn start(
+        &mut self,
+        transition: usize,
+        now: u64,
+        delay: Option<&Delay>,
+    ) -> Option<()> {
+        if self.events.len() >= MAX_SLOTS {
+            return None;
+        }
+        let left = self.left[transition].pop();
+        let random = &mut self.random[transition];
+        let ticks = left
+            .or_else(|| delay.map(|delay| delay.sample(random)))
+            .unwrap_or_default();
+        let end = now.saturating_add(ticks);
+        let clock = Clock {
+            transition: transition as u32,
+            end,
+            runs: true,
+        };
+        let slot = self.slot(clock);
+        self.running[transition].push(slot);
+        self.events.push(end, slot);
+        Some(())
+    }
+
+    fn slot(&mut self, clock: Clock) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.clocks[slot as usize] = clock;
+                slot
+            }
+            None => {
+                self.clocks.push(clock);
+                self.clocks.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Stops the clock of the transition that was started last; whether there was one.
+    pub(crate) fn stop_last(&mut self, transition: usize, now: u64, memory: Memory) -> bool {
+        let Some(slot) = self.running[transition].pop() else {
+            return false;
+        };
+        let clock = &mut self.clocks[slot as usize];
+        clock.runs = false;
+        if memory == Memory::Age {
+            self.left[transition].push(clock.end.saturating_sub(now));
+        }
+        self.stopped += 1;
+        if self.stopped * 2 > self.events.len() && self.events.len() > SWEEP_FROM {
+            self.sweep();
+        }
+        true
+    }
+
+    fn sweep(&mut self) {
+        let (clocks, free) = (&self.clocks, &mut self.free);
+        self.events.retain(|slot| {
+            let runs = clocks[slot as usize].runs;
+            if !runs {
+                free.push(slot);
+            }
+            runs
+        });
+        self.stopped = 0;
+    }
+}

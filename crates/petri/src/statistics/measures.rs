@@ -1,0 +1,236 @@
+//! The measures of a net, from observations of it.
+
+use super::estimate::Estimate;
+use super::simulation::{Layout, Totals};
+
+/// What a net does: per unit of time for rates, in units for times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measures {
+    /// Of the places, in the order of the net.
+    pub places: Vec<PlaceMeasures>,
+    /// Of the transitions, in the order of the net.
+    pub transitions: Vec<TransitionMeasures>,
+}
+
+/// What was seen of a place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaceMeasures {
+    /// Its name.
+    pub name: String,
+    /// Mean number of tokens over time.
+    pub tokens: Estimate,
+    /// Mean number of tokens at the ends of the observations.
+    pub tokens_at_end: Estimate,
+    /// Tokens coming per unit of time; what a transition takes and gives back counts.
+    pub arrivals: Estimate,
+    /// Mean stay of a token, by Little's law; `None` when none came.
+    pub sojourn: Option<Estimate>,
+    /// Most tokens at one time, since the start.
+    pub peak: u32,
+}
+
+/// What was seen of a transition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TransitionMeasures {
+    /// Its name.
+    pub name: String,
+    /// Firings per unit of time.
+    pub throughput: Estimate,
+    /// Mean number of firings under way (of clocks that run); `None` for an immediate one.
+    pub busy: Option<Estimate>,
+    /// Share of its servers at work; without a limit, the probability that any is. `None` for an immediate one.
+    pub utilisation: Option<Estimate>,
+}
+
+/// What an interval of time showed of a place: means and rates over it.
+#[derive(Debug, Clone, Copy, Default)]
+struct PlaceSeen {
+    tokens: f64,
+    at_end: f64,
+    arrivals: f64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct TransitionSeen {
+    throughput: f64,
+    busy: f64,
+    active: f64,
+}
+
+/// What an interval of time showed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Observation {
+    places: Vec<PlaceSeen>,
+    transitions: Vec<TransitionSeen>,
+    peaks: Vec<u32>,
+}
+
+impl Observation {
+    /// Between two totals `ticks` apart; rates are per `ticks_per_unit` ticks.
+    pub(crate) fn between(from: &Totals, to: &Totals, ticks: u64, ticks_per_unit: f64) -> Self {
+        let ticks = ticks.max(1) as f64;
+        let units = ticks / ticks_per_unit;
+        let places = from
+            .places
+            .iter()
+            .zip(&to.places)
+            .map(|(from, to)| PlaceSeen {
+                tokens: (to.integral - from.integral) as f64 / ticks,
+                at_end: f64::from(to.tokens),
+                arrivals: (to.arrivals - from.arrivals) as f64 / units,
+            });
+        let transitions = from
+            .transitions
+            .iter()
+            .zip(&to.transitions)
+            .map(|(from, to)| TransitionSeen {
+                throughput: (to.firings - from.firings) as f64 / units,
+                busy: (to.busy - from.busy) as f64 / ticks,
+                active: (to.active - from.active) as f64 / ticks,
+            });
+        Self {
+            places: places.collect(),
+            transitions: transitions.collect(),
+            peaks: to.places.iter().map(|place| place.peak).collect(),
+        }
+    }
+
+    /// Of this interval and the next one of equal length together.
+    pub(crate) fn merged(&self, next: &Self) -> Self {
+        let mid = |a: f64, b: f64| 0.5 * (a + b);
+        let places = self
+            .places
+            .iter()
+            .zip(&next.places)
+            .map(|(a, b)| PlaceSeen {
+                tokens: mid(a.tokens, b.tokens),
+                at_end: b.at_end,
+                arrivals: mid(a.arrivals, b.arrivals),
+            });
+        let transitions = self
+            .transitions
+            .iter()
+            .zip(&next.transitions)
+            .map(|(a, b)| TransitionSeen {
+                throughput: mid(a.throughput, b.throughput),
+                busy: mid(a.busy, b.busy),
+                active: mid(a.active, b.active),
+            });
+        Self {
+            places: places.collect(),
+            transitions: transitions.collect(),
+            peaks: next.peaks.clone(),
+        }
+    }
+}
+
+impl Measures {
+    /// From observations that count as independent.
+    pub(crate) fn new(layout: &Layout, seen: &[Observation], confidence: f64) -> Self {
+        let place = |(index, name): (usize, &String)| place(name, index, seen, confidence);
+        let transition = |(index, (name, servers)): (usize, &(String, Option<Option<u32>>))| {
+            transition(name, *servers, index, seen, confidence)
+        };
+        Self {
+            places: layout.places.iter().enumerate().map(place).collect(),
+            transitions: layout
+                .transitions
+                .iter()
+                .enumerate()
+                .map(transition)
+                .collect(),
+        }
+    }
+
+    /// The widest interval of a throughput or mean number of tokens, relative to its mean.
+    pub fn worst_relative_error(&self) -> f64 {
+        let tokens = self.places.iter().map(|place| place.tokens);
+        let rates = self
+            .transitions
+            .iter()
+            .map(|transition| transition.throughput);
+        tokens
+            .chain(rates)
+            .map(|e| e.relative_error())
+            .fold(0.0, f64::max)
+    }
+
+    /// The measures of the place of that name.
+    pub fn place(&self, name: &str) -> Option<&PlaceMeasures> {
+        self.places.iter().find(|place| place.name == name)
+    }
+
+    /// The measures of the transition of that name.
+    pub fn transition(&self, name: &str) -> Option<&TransitionMeasures> {
+        self.transitions
+            .iter()
+            .find(|transition| transition.name == name)
+    }
+}
+
+fn place(name: &str, index: usize, seen: &[Observation], confidence: f64) -> PlaceMeasures {
+    let of = |what: fn(&PlaceSeen) -> f64| {
+        Estimate::of_mean(seen.iter().map(|o| what(&o.places[index])), confidence)
+    };
+    let stays = seen
+        .iter()
+        .map(|o| (o.places[index].tokens, o.places[index].arrivals));
+    PlaceMeasures {
+        name: name.to_owned(),
+        tokens: of(|p| p.tokens),
+        tokens_at_end: of(|p| p.at_end),
+        arrivals: of(|p| p.arrivals),
+        sojourn: Estimate::of_ratio(stays, confidence),
+        peak: seen
+            .iter()
+            .map(|o| o.peaks[index])
+            .max()
+            .unwrap_or_default(),
+    }
+}
+
+fn transition(
+    name: &str,
+    servers: Option<Option<u32>>,
+    index: usize,
+    seen: &[Observation],
+    confidence: f64,
+) -> TransitionMeasures {
+    let of = |what: fn(&TransitionSeen) -> f64| {
+        Estimate::of_mean(seen.iter().map(|o| what(&o.transitions[index])), confidence)
+    };
+    TransitionMeasures {
+        name: name.to_owned(),
+        throughput: of(|t| t.throughput),
+        busy: servers.map(|_| of(|t| t.busy)),
+        utilisation: servers.map(|limit| match limit {
+            Some(servers) => of(|t| t.busy).scaled(1.0 / f64::from(servers.max(1))),
+            None => of(|t| t.active),
+        }),
+    }
+}
+
+/// Correlation of each batch with the next, the largest over tokens and throughputs.
+pub(crate) fn lag_one_correlation(seen: &[Observation]) -> f64 {
+    let Some(first) = seen.first() else {
+        return 0.0;
+    };
+    let places = (0..first.places.len())
+        .map(|index| correlation(seen.iter().map(move |o| o.places[index].tokens)));
+    let transitions = (0..first.transitions.len())
+        .map(|index| correlation(seen.iter().map(move |o| o.transitions[index].throughput)));
+    places.chain(transitions).fold(0.0, f64::max)
+}
+
+fn correlation(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let n = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let variance: f64 = values.clone().map(|x| (x - mean) * (x - mean)).sum();
+    let pairs = values.clone().zip(values.skip(1));
+    let covariance: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
+    if variance > 0.0 {
+        covariance / variance
+    } else {
+        0.0
+    }
+}

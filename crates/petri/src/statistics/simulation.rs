@@ -1,0 +1,130 @@
+//! What the estimators need of a running net.
+
+use crate::coloured::{Engine, RunError, Token};
+use crate::race::Race;
+
+/// A running net, as the estimators see it.
+pub trait Simulation {
+    /// Places and transitions.
+    fn layout(&self) -> Layout;
+
+    /// Runs until `end`, in ticks. A net in which nothing can happen any more lets time go by.
+    fn advance(&mut self, end: u64) -> Result<(), RunError>;
+
+    /// Sums since the start, up to `now`, in ticks: the time last advanced to.
+    fn totals(&self, now: u64) -> Totals;
+}
+
+/// The names of a net's places and transitions, in its order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layout {
+    /// Places.
+    pub places: Vec<String>,
+    /// Transitions; `None` is an immediate one, else its servers, `Some(None)` without limit.
+    pub transitions: Vec<(String, Option<Option<u32>>)>,
+}
+
+/// Sums over a run, by place and transition.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Of the places.
+    pub places: Vec<PlaceTotal>,
+    /// Of the transitions.
+    pub transitions: Vec<TransitionTotal>,
+}
+
+/// Sums over the history of a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PlaceTotal {
+    /// Integral of the number of tokens, token ticks.
+    pub integral: i128,
+    /// Tokens that came.
+    pub arrivals: u64,
+    /// Tokens now.
+    pub tokens: u32,
+    /// Most tokens at one time.
+    pub peak: u32,
+}
+
+/// Sums over the history of a transition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TransitionTotal {
+    /// Firings that ended.
+    pub firings: u64,
+    /// Integral of the number of firings under way (of clocks that run), in ticks.
+    pub busy: i128,
+    /// Time with at least one, in ticks.
+    pub active: i128,
+}
+
+/// The integral up to `now` of a number that is `n` at present.
+fn integral(n: u32, now: u64, moment: i128) -> i128 {
+    i128::from(n) * i128::from(now) + moment
+}
+
+impl<T: Token> Simulation for Engine<T> {
+    fn layout(&self) -> Layout {
+        Layout {
+            places: self.names().places.clone(),
+            transitions: self
+                .in_order()
+                .map(|(name, rule)| (name.clone(), rule.limit()))
+                .collect(),
+        }
+    }
+
+    fn advance(&mut self, end: u64) -> Result<(), RunError> {
+        self.run_until(end, &mut ()).map(|_| ())
+    }
+
+    fn totals(&self, now: u64) -> Totals {
+        let place = |place: &crate::coloured::place::Place<T>| PlaceTotal {
+            integral: integral(place.len, now, place.tally.moment),
+            arrivals: place.tally.arrivals,
+            tokens: place.len,
+            peak: place.tally.peak,
+        };
+        let transitions = self.in_order().map(|(_, rule)| TransitionTotal {
+            firings: rule.tally.firings,
+            busy: integral(rule.busy, now, rule.tally.busy_moment),
+            active: integral(rule.busy.min(1), now, rule.tally.active_moment),
+        });
+        Totals {
+            places: self.places().map(place).collect(),
+            transitions: transitions.collect(),
+        }
+    }
+}
+
+impl Simulation for Race {
+    fn layout(&self) -> Layout {
+        Race::layout(self)
+    }
+
+    fn advance(&mut self, end: u64) -> Result<(), RunError> {
+        self.run_until_ticks(end)
+    }
+
+    fn totals(&self, now: u64) -> Totals {
+        let tallies = self.tallies();
+        let places = tallies
+            .places
+            .iter()
+            .zip(self.marking())
+            .map(|(tally, &tokens)| PlaceTotal {
+                integral: integral(tokens, now, tally.moment),
+                arrivals: tally.arrivals,
+                tokens,
+                peak: tally.peak,
+            });
+        let transitions = tallies.transitions.iter().map(|tally| TransitionTotal {
+            firings: tally.firings,
+            busy: integral(tally.busy, now, tally.busy_moment),
+            active: integral(tally.busy.min(1), now, tally.active_moment),
+        });
+        Totals {
+            places: places.collect(),
+            transitions: transitions.collect(),
+        }
+    }
+}
