@@ -89,6 +89,9 @@ pub struct Config {
     pub lock: Arbitration,
     /// How the transmit buffer is emptied; `None`: as the scheme wants.
     pub dequeue: Option<Dequeue>,
+    /// Whether instructions and look-ups always take their mean time rather than an exponential one; `None`: as
+    /// the scheme wants.
+    pub regular: Option<bool>,
     /// Engines of each stage where the scheme is a pipeline.
     pub stages: Stages,
     /// Constants.
@@ -134,6 +137,7 @@ impl Default for Config {
             dram: Arbitration::Fifo,
             lock: Arbitration::RandomEngine,
             dequeue: None,
+            regular: None,
             stages: Stages::default(),
             calibration: Calibration::default(),
         }

@@ -38,6 +38,8 @@ pub(crate) struct CoreSpec {
     pub(crate) receive_issued: Option<(Queue, u32)>,
     /// Steps whose instructions are an ordered or locked section: their time is fixed.
     pub(crate) sections: &'static [Step],
+    /// All instructions and memories take their mean time.
+    pub(crate) regular: bool,
 }
 
 /// The transmit buffer.
@@ -131,15 +133,15 @@ impl<'a> Hop<'a> {
             processed: self.queue("processed", QueueSpec::fifo()),
             copied: self.queue("copied", QueueSpec::fifo()),
         };
-        let commands = self.engines(engines, ready, spec.sections);
+        let commands = self.engines(engines, ready, &spec);
         let (dram, sram) = self.command_bus(engines, commands, spec.receive_issued);
         self.dram(dram, &core, &spec);
-        self.sram(sram, commands, ready);
+        self.sram(sram, commands, ready, spec.regular);
         core
     }
 
     /// Threads run until they have a command to give, and keep the engine while the command queue is full.
-    fn engines(&mut self, engines: u32, ready: Queue, sections: &'static [Step]) -> Commands {
+    fn engines(&mut self, engines: u32, ready: Queue, spec: &CoreSpec) -> Commands {
         let by_engine = |job: &Job| u32::from(job.engine);
         let engine = self.counter("engine", CounterSpec::keyed(engines, 1));
         let run = self.queue("run", QueueSpec::fifo().keyed(engines, by_engine));
@@ -148,11 +150,11 @@ impl<'a> Hop<'a> {
             free: self.counter("command-free", CounterSpec::keyed(engines, depth)),
             queue: self.queue("command-queue", QueueSpec::fifo()),
         };
-        let means = Instructions::new(self.config);
+        let means = Instructions::new(self.config, spec);
         self.transition("execute")
             .take(ready)
             .spend(engine, 1)
-            .delay_by(move |b, random| means.ticks(&b[0], sections, random))
+            .delay_by(move |b, random| means.ticks(&b[0], random))
             .pass(run, 0);
         self.transition("swap-out")
             .take(run)
@@ -237,12 +239,17 @@ impl<'a> Hop<'a> {
     }
 
     /// Look-ups: one access after the other, without instructions between them.
-    fn sram(&mut self, queue: Queue, commands: Commands, ready: Queue) {
+    fn sram(&mut self, queue: Queue, commands: Commands, ready: Queue, regular: bool) {
         let again = self.queue("sram-again", QueueSpec::fifo());
         let mean = self.config.calibration.sram * crate::config::TICKS_PER_CYCLE;
+        let delay = if regular {
+            Delay::Deterministic(mean as u64)
+        } else {
+            Delay::exponential(mean)
+        };
         self.transition("sram-answer")
             .take(queue)
-            .delay(Delay::exponential(mean))
+            .delay(delay)
             .put_if(again, |b| (b[0].left > 1).then(|| b[0].accessed()))
             .put_if(ready, |b| {
                 (b[0].left <= 1).then(|| b[0].at(Step::HeaderWrite, 1))
@@ -345,10 +352,12 @@ pub(crate) fn successor(job: &Job, threads: u32) -> Job {
 struct Instructions {
     means: [f64; 5],
     section: u64,
+    sections: &'static [Step],
+    regular: bool,
 }
 
 impl Instructions {
-    fn new(config: &Config) -> Self {
+    fn new(config: &Config, spec: &CoreSpec) -> Self {
         let c = &config.calibration;
         let cycles = [
             c.receive_instructions,
@@ -360,13 +369,20 @@ impl Instructions {
         Self {
             means: cycles.map(|m| m * crate::config::TICKS_PER_CYCLE),
             section: ticks(c.section_instructions),
+            sections: spec.sections,
+            regular: spec.regular,
         }
     }
 
-    fn ticks(&self, job: &Job, sections: &[Step], random: &mut inorder_random::Random) -> u64 {
-        if sections.contains(&job.step) {
+    fn ticks(&self, job: &Job, random: &mut inorder_random::Random) -> u64 {
+        if self.sections.contains(&job.step) {
             return self.section;
         }
-        (random.exponential() * self.means[job.step as usize] + 0.5) as u64
+        let factor = if self.regular {
+            1.0
+        } else {
+            random.exponential()
+        };
+        (factor * self.means[job.step as usize] + 0.5) as u64
     }
 }

@@ -23,13 +23,15 @@ pub(super) fn wide(hop: &mut Hop<'_>, out: Queue) {
 /// Received packets leave at once.
 pub(super) fn receive_only(hop: &mut Hop<'_>, out: Queue) {
     let engines = hop.config.stages.receive;
-    let core = hop.core(engines, spec());
+    let spec = spec(hop);
+    let core = hop.core(engines, spec);
     let numbered = receive(hop, engines, 0.0, &core);
     hop.transition("leave").take(numbered).pass(out, 0);
 }
 
-fn spec() -> CoreSpec {
+fn spec(hop: &Hop<'_>) -> CoreSpec {
     CoreSpec {
+        regular: hop.config.regular.unwrap_or(false),
         stop_after_receive: true,
         sections: &[Step::Receive, Step::Transmit],
         ..CoreSpec::default()
@@ -40,7 +42,8 @@ fn pipeline(hop: &mut Hop<'_>, receiving: u32, operations: f64, out: Queue) {
     let stages = hop.config.stages;
     let transmitting = receiving + stages.process;
     let engines = transmitting + stages.transmit;
-    let core = hop.core(engines, spec());
+    let spec = spec(hop);
+    let core = hop.core(engines, spec);
     let slots = hop.config.slots();
     let buffer = hop.buffer(slots, hop.config.dequeue.unwrap_or(Dequeue::Strict), out);
     let numbered = receive(hop, receiving, operations, &core);

@@ -36,7 +36,13 @@ fn build(hop: &mut Hop<'_>, out: Queue, place: impl Fn(u32, u32) -> u32) {
     let count = threads.len() as u32;
     let each = (config.slots() / count).clamp(1, 2);
     let idle = hop.queue("thread", QueueSpec::fifo().tokens(threads));
-    let core = hop.core(config.engines, CoreSpec::default());
+    let core = hop.core(
+        config.engines,
+        CoreSpec {
+            regular: config.regular.unwrap_or(false),
+            ..CoreSpec::default()
+        },
+    );
     let buffer = hop.buffer(count * each, config.dequeue.unwrap_or(Dequeue::Strict), out);
 
     let line = hop.received_line;

@@ -18,6 +18,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let spec = CoreSpec {
         between_transfers: Some(claim),
         sections: &[Step::Transmit],
+        regular: hop.config.regular.unwrap_or(false),
         ..CoreSpec::default()
     };
     let core = hop.core(config.engines, spec);

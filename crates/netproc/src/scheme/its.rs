@@ -1,7 +1,9 @@
 //! Inter-thread signalling: threads take packets in turn and transmit them in the same turn.
 //!
 //! A START token goes round the threads when a thread's receive command is issued, an END token when its packet is
-//! in the transmit buffer.
+//! in the transmit buffer. A thread whose turn has come goes ahead of one that begins a packet at the same moment on
+//! the same engine; the other way round an ordered transfer takes 171 cycles instead of 146. With random times of instructions and memories the turns wait for the slowest thread
+//! and for its engine, and throughput falls to about 1.8 Gb/s; the paper's 2.1 is that of regular times.
 
 use inorder_petri::coloured::{Queue, QueueSpec};
 
@@ -22,6 +24,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let spec = CoreSpec {
         receive_issued: Some((start, count)),
         sections: &[Step::Receive, Step::Transmit],
+        regular: config.regular.unwrap_or(true),
         ..CoreSpec::default()
     };
     let core = hop.core(config.engines, spec);
@@ -39,6 +42,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let gate = hop.queue("gate", keyed());
     hop.transition("to-gate").take(core.processed).pass(gate, 0);
     hop.transition("open-gate")
+        .priority(2)
         .take(gate)
         .take(end)
         .spend_at(buffer.free, 1, |b| u32::from(b[1].slot))

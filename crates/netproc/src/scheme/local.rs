@@ -1,11 +1,12 @@
 //! Local allocation: a lock for every engine, and a part of the buffer.
 //!
-//! Nothing the paper tells explains its throughput; the lock is held for a fitted time besides the transfer.
+//! Nothing the paper tells explains its throughput; the lock is held for a fitted time besides the transfer,
+//! exponential like all instructions.
 
 use inorder_petri::coloured::{CounterSpec, Queue, QueueSpec};
 
 use super::frees;
-use crate::config::{Dequeue, ticks};
+use crate::config::{Dequeue, TICKS_PER_CYCLE};
 use crate::hop::{CoreSpec, Hop};
 use crate::job::{Job, Step};
 
@@ -16,6 +17,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let idle = hop.queue("thread", QueueSpec::fifo().tokens(threads));
     let spec = CoreSpec {
         sections: &[Step::Transmit],
+        regular: hop.config.regular.unwrap_or(false),
         ..CoreSpec::default()
     };
     let core = hop.core(engines, spec);
@@ -48,13 +50,15 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
         "next-slot",
         QueueSpec::fifo().keyed(engines, by_engine).tokens(firsts),
     );
-    let hold = ticks(config.calibration.local_hold);
+    let hold = config.calibration.local_hold * TICKS_PER_CYCLE;
     hop.transition("acquire")
         .take(waiting)
         .take(next)
         .spend(lock, 1)
         .spend_at(buffer.free, 1, |b| u32::from(b[1].slot))
-        .delay_by(move |b, _| hold * u64::from(b[0].units()))
+        .delay_by(move |b, random| {
+            (random.exponential() * hold * f64::from(b[0].units()) + 0.5) as u64
+        })
         .put(core.ready, |b| Job {
             slot: b[1].slot,
             ..b[0].at(Step::Transmit, b[0].units())

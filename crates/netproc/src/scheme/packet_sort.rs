@@ -17,6 +17,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let engines = stages.process + stages.transmit + stages.receive;
     let spec = CoreSpec {
         sections: &[Step::Transmit],
+        regular: hop.config.regular.unwrap_or(false),
         ..CoreSpec::default()
     };
     let core = hop.core(engines, spec);
@@ -38,15 +39,11 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
             b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
         });
     let unsorted = hop.queue("unsorted", QueueSpec::fifo());
-    let free = hop.receive_free;
-    let done = hop
-        .transition("processed-by")
+    hop.transition("to-sorter")
         .take(core.processed)
-        .pass(unsorted, 0)
-        .pass(idle, 0);
-    frees(done, free);
+        .pass(unsorted, 0);
 
-    let released = sort(hop, unsorted, in_work);
+    let released = sort(hop, unsorted, idle, in_work);
     let assigned = hop.queue("assigned", QueueSpec::fifo());
     let next = hop.queue("next-slot", QueueSpec::fifo().tokens([Job::default()]));
     hop.transition("assign")
@@ -64,8 +61,9 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     aisr::transmit(hop, stages.process..engines, assigned, &core, &buffer);
 }
 
-/// Insertion into the list of the flow; released while the head is the flow's next packet.
-fn sort(hop: &mut Hop<'_>, unsorted: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
+/// Insertion into the list of the flow, for which the thread waits: so the lists of all flows together are not
+/// longer than the first stage has threads; released while the head is the flow's next packet.
+fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
     let config = hop.config;
     let flows = config.traffic.flows;
     let by_lane = |job: &Job| u32::from(job.lane);
@@ -77,7 +75,9 @@ fn sort(hop: &mut Hop<'_>, unsorted: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
         ticks(config.calibration.sort_step),
     );
     let counted = Rc::clone(&in_work);
-    hop.transition("insert")
+    let free = hop.receive_free;
+    let insert = hop
+        .transition("insert")
         .take(unsorted)
         .spend(sorter, 1)
         .delay_by(move |b, _| {
@@ -88,7 +88,9 @@ fn sort(hop: &mut Hop<'_>, unsorted: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
         .put(lists, move |b| {
             add(&in_work, &b[0], -1);
             b[0]
-        });
+        })
+        .pass(idle, 0);
+    frees(insert, free);
     let firsts = (0..flows).map(|lane| Job {
         lane: lane as u16,
         ..Job::default()
