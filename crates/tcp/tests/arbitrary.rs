@@ -7,7 +7,11 @@ use proptest::prelude::*;
 /// Inputs with long tails of fates: enough for whole transfers under fire.
 #[test]
 fn every_byte_arrives_once_or_the_connection_fails() {
-    for seed in 0..1500 {
+    // FATES=100000 for a longer search.
+    let runs = std::env::var("FATES")
+        .ok()
+        .and_then(|runs| runs.parse().ok());
+    for seed in 0..runs.unwrap_or(1500) {
         let mut random = Random::new(seed, "fates");
         let length = 16 + random.below(600) as usize;
         let calm = random.below(16);

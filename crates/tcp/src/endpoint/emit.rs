@@ -68,7 +68,7 @@ impl Endpoint {
         }
     }
 
-    fn timestamps(&self, now: Nanos) -> Option<Timestamps> {
+    fn timestamps(&mut self, now: Nanos) -> Option<Timestamps> {
         self.sender.timestamps.then(|| Timestamps {
             val: self.sender.tsval(now),
             ecr: self.ts_recent,

@@ -143,6 +143,10 @@ impl LossDetection for Ancr {
         }
     }
 
+    fn governs_sending(&self) -> bool {
+        true
+    }
+
     fn on_sent(&mut self, cx: &mut Context<'_>, sent: &Transmission) {
         if cx.recovering() || sent.again {
             return;

@@ -169,6 +169,12 @@ pub trait LossDetection: Debug + Send {
     /// has taken it in.
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict;
 
+    /// True if the algorithm wants [`LossDetection::on_sent`] and [`LossDetection::may_send`] called. Asked
+    /// once; most do not, and each segment is cheaper for it.
+    fn governs_sending(&self) -> bool {
+        false
+    }
+
     /// A segment goes out.
     fn on_sent(&mut self, _cx: &mut Context<'_>, _sent: &Transmission) {}
 

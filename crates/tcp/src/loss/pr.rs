@@ -176,6 +176,10 @@ impl LossDetection for TcpPr {
         Verdict::default()
     }
 
+    fn governs_sending(&self) -> bool {
+        true
+    }
+
     fn on_sent(&mut self, cx: &mut Context<'_>, _sent: &Transmission) {
         if self.timer.is_none() {
             self.timer = Some(cx.now.saturating_add(self.bound));

@@ -311,7 +311,7 @@ impl Sender {
         }
     }
 
-    fn timestamp_rtt(&self, now: Nanos, ecr: u32) -> Option<Nanos> {
+    fn timestamp_rtt(&mut self, now: Nanos, ecr: u32) -> Option<Nanos> {
         let ticks = self.tsval(now).wrapping_sub(ecr);
         // A timestamp from the future, or older than any round trip, was not ours.
         (ticks < 1 << 24).then(|| u64::from(ticks).max(1) * self.config.timestamp_tick)

@@ -62,6 +62,9 @@ pub(crate) struct Sender {
     pub(crate) cc: Box<dyn CongestionControl>,
     /// Always present; taken out only while it is being called.
     pub(crate) loss: Option<Box<dyn LossDetection>>,
+    /// What the loss detection said of itself when it was given.
+    governs_window: bool,
+    governs_sending: bool,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) counters: Counters,
     pub(crate) board: Board,
@@ -110,6 +113,8 @@ pub(crate) struct Sender {
     pub(crate) expiries: u32,
 
     stopped: bool,
+    /// A moment and its timestamp value.
+    clock: (Nanos, u32),
     last_sent_at: Nanos,
     syn_sent: bool,
     small_end: Seq,
@@ -133,6 +138,8 @@ impl Sender {
         window.clamp = config.cwnd_clamp.max(1);
         Self {
             cc,
+            governs_window: loss.governs_window(),
+            governs_sending: loss.governs_sending(),
             loss: Some(loss),
             observer: None,
             counters: Counters::default(),
@@ -167,6 +174,7 @@ impl Sender {
             tlp_retransmit: false,
             expiries: 0,
             stopped: false,
+            clock: (0, 0),
             last_sent_at: 0,
             syn_sent: false,
             small_end: iss,
@@ -229,12 +237,16 @@ impl Sender {
     }
 
     fn governed(&self) -> bool {
-        self.loss.as_ref().is_some_and(|loss| loss.governs_window())
+        self.governs_window
     }
 
     /// The clock of the timestamps option.
-    pub(crate) fn tsval(&self, now: Nanos) -> u32 {
-        (now / self.config.timestamp_tick.max(1)) as u32
+    pub(crate) fn tsval(&mut self, now: Nanos) -> u32 {
+        // Several segments leave at the same moment; a division each would be dear.
+        if self.clock.0 != now {
+            self.clock = (now, (now / self.config.timestamp_tick.max(1)) as u32);
+        }
+        self.clock.1
     }
 
     fn set_state(&mut self, now: Nanos, to: CaState) {

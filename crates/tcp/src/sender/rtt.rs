@@ -22,6 +22,8 @@ pub(crate) struct RttEstimator {
     /// Doublings since the last new acknowledgement.
     pub(crate) backoff: u32,
     base: Nanos,
+    /// The timeout with its back-off.
+    rto: Nanos,
 }
 
 impl RttEstimator {
@@ -37,6 +39,7 @@ impl RttEstimator {
             window_end: 0,
             backoff: 0,
             base: config.initial,
+            rto: config.initial.clamp(config.min, config.max.max(config.min)),
         }
     }
 
@@ -105,7 +108,15 @@ impl RttEstimator {
             RtoStyle::Rfc => self.srtt + (4 * self.rttvar).max(self.config.granularity),
             RtoStyle::Linux => self.srtt + self.rttvar,
         };
-        self.backoff = 0;
+        self.set_backoff(0);
+    }
+
+    /// Doubles the timeout `backoff` times.
+    pub(crate) fn set_backoff(&mut self, backoff: u32) {
+        self.backoff = backoff;
+        let longest = self.config.max.max(self.config.min);
+        let base = self.base.clamp(self.config.min, longest);
+        self.rto = base.saturating_mul(1 << backoff.min(32)).min(longest);
     }
 
     /// Overrides the estimate: RFC 4015 step (RTO), and a path known from before.
@@ -119,9 +130,7 @@ impl RttEstimator {
 
     /// The timeout with its back-off.
     pub(crate) fn rto(&self) -> Nanos {
-        let base = self.base.clamp(self.config.min, self.config.max);
-        base.saturating_mul(1 << self.backoff.min(32))
-            .min(self.config.max)
+        self.rto
     }
 }
 
@@ -154,9 +163,9 @@ mod tests {
     #[test]
     fn back_off_doubles_up_to_the_bound() {
         let mut rtt = RttEstimator::new(profiles::rfc().rto);
-        rtt.backoff = 3;
+        rtt.set_backoff(3);
         assert_eq!(rtt.rto(), 8 * SECOND);
-        rtt.backoff = 60;
+        rtt.set_backoff(60);
         assert_eq!(rtt.rto(), 60 * SECOND);
     }
 }

@@ -164,7 +164,7 @@ impl Sender {
         } else {
             self.enter_loss(now);
         }
-        self.rtt.backoff = (self.rtt.backoff + 1).min(32);
+        self.rtt.set_backoff((self.rtt.backoff + 1).min(32));
         self.timer = Some((
             TimerKind::Retransmission,
             now.saturating_add(self.rtt.rto()),

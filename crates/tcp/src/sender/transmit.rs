@@ -190,6 +190,9 @@ impl Sender {
 
     fn sent(&mut self, now: Nanos, transmission: &Transmission) {
         self.last_sent_at = now;
+        if !self.governs_sending {
+            return;
+        }
         self.consult(now, |loss, cx| loss.on_sent(cx, transmission));
     }
 
@@ -237,6 +240,9 @@ impl Sender {
 
     /// What the loss detection says about sending, if anything.
     fn own_verdict(&mut self, now: Nanos) -> Option<bool> {
+        if !self.governs_sending {
+            return None;
+        }
         let loss = self.loss.take()?;
         let verdict = loss.may_send(&self.context(now));
         self.loss = Some(loss);
