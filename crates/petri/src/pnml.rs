@@ -107,3 +107,11 @@ pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
     });
     read.map_err(|located| located.in_file(file))
 }
+
+/// Reads any bytes; what is read and means something is written and read again.
+#[doc(hidden)]
+pub fn fuzz_one(data: &[u8]) {
+    let Ok(net) = read("fuzz", data) else { return };
+    let again = parse("again", write(&net).as_bytes());
+    assert_eq!(again.map(Net::without_lines), Ok(net.without_lines()));
+}

@@ -80,3 +80,13 @@ pub fn parse(file: &str, text: &str) -> Result<Net, TextError> {
             mistake,
         })
 }
+
+/// Reads any bytes; what is read and means something is printed and read again.
+#[doc(hidden)]
+pub fn fuzz_one(data: &[u8]) {
+    let Ok(net) = read("fuzz", &String::from_utf8_lossy(data)) else {
+        return;
+    };
+    let again = parse("again", &print(&net));
+    assert_eq!(again.map(Net::without_lines), Ok(net.without_lines()));
+}

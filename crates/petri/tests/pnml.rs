@@ -203,6 +203,17 @@ fn documents() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+#[test]
+fn the_example_file_is_the_example_net() {
+    let document = include_bytes!("../nets/shared-memory.pnml");
+    let text = include_str!("../nets/published/shared-memory.net");
+    let net = inorder_petri::text::read("net", text).unwrap();
+    assert_eq!(
+        read("pnml", document).unwrap().without_lines(),
+        net.without_lines()
+    );
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(net in common::any_net()) {
@@ -228,6 +239,6 @@ proptest! {
                 _ => document.truncate(at),
             }
         }
-        let _ = read("damaged", &document);
+        inorder_petri::pnml::fuzz_one(&document);
     }
 }

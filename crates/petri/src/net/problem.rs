@@ -26,7 +26,7 @@ pub enum Problem {
     /// A place or transition without a name, or with a control character in it.
     #[error("{what} {index} has no usable name {name:?}; expected printable characters")]
     BadName {
-        /// `place` or `transition`.
+        /// `net`, `place` or `transition`.
         what: &'static str,
         /// Its index, from 0.
         index: usize,

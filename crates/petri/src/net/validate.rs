@@ -26,6 +26,10 @@ impl Net {
     }
 
     fn check_names(&self, found: &mut Vec<NetError>) {
+        if self.name.contains(char::is_control) {
+            let (what, index, name) = ("net", 0, self.name.clone());
+            refuse(found, 0, Problem::BadName { what, index, name });
+        }
         let places = self.places.iter().enumerate();
         let places = places.map(|(i, p)| ("place", i, &p.name, p.line));
         let transitions = self.transitions.iter().enumerate();

@@ -88,14 +88,14 @@ impl<'a> Reader<'a> {
     }
 
     fn net(&self, element: &Element) -> Result<Net, Located> {
-        let name = name_of(element);
-        let mut net = Net::new(name.unwrap_or_else(|| element.attribute("id").unwrap_or("")));
+        let id = || element.attribute("id").unwrap_or_default().to_owned();
+        let mut net = Net::new(name_of(element).unwrap_or_else(id));
         let names = unique_names(self.places.iter().chain(&self.transitions));
         for (element, name) in self.places.iter().zip(&names) {
             net.add_place(place(element, name)?);
         }
         for (element, name) in self.transitions.iter().zip(&names[self.places.len()..]) {
-            let mut t = Transition::new(*name, timing(element)?).servers(servers(element)?);
+            let mut t = Transition::new(name.as_str(), timing(element)?).servers(servers(element)?);
             t.line = element.line;
             net.add_transition(t);
         }
@@ -173,31 +173,31 @@ pub(super) fn own(element: &Element) -> Option<&Element> {
     element.children.iter().find(is_own)
 }
 
-fn name_of(element: &Element) -> Option<&str> {
+/// The name of an element; line ends and the like, which drawings have in names, become spaces.
+fn name_of(element: &Element) -> Option<String> {
     let exact = own(element).and_then(|own| own.child("name")?.exact_attribute("value"));
-    exact.or_else(|| element.child("name").map(Element::content))
+    let name = exact.or_else(|| element.child("name").map(Element::content))?;
+    Some(name.replace(char::is_control, " "))
 }
 
 /// The names of the elements, or their ids where names are missing or not unique.
-fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element> + Clone) -> Vec<&'a str> {
-    let named = |element: &'a Element| name_of(element).filter(|name| !name.is_empty());
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in elements.clone().filter_map(|e| named(e)) {
-        *seen.entry(name).or_default() += 1;
-    }
+fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element> + Clone) -> Vec<String> {
     let id = |element: &'a Element| element.attribute("id").unwrap_or_default();
     let ids: BTreeSet<&str> = elements.clone().map(|e| id(e)).collect();
+    let names: Vec<Option<String>> = elements.clone().map(|e| name_of(e)).collect();
+    let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names.iter().flatten() {
+        *uses.entry(name).or_default() += 1;
+    }
     // A name that is the id of something else could meet that id where the id serves as the name.
-    let is_fine = |element: &'a Element, name: &&str| {
-        seen[name] == 1 && (*name == id(element) || !ids.contains(name))
+    let is_fine = |name: &str, id: &str| {
+        !name.is_empty() && uses[name] == 1 && (name == id || !ids.contains(name))
     };
-    elements
-        .map(|e| {
-            named(e)
-                .filter(|name| is_fine(e, name))
-                .unwrap_or_else(|| id(e))
-        })
-        .collect()
+    let chosen = elements.zip(&names).map(|(element, name)| match name {
+        Some(name) if is_fine(name, id(element)) => name.clone(),
+        _ => id(element).to_owned(),
+    });
+    chosen.collect()
 }
 
 fn place(element: &Element, name: &str) -> Result<Place, Located> {
