@@ -1,6 +1,6 @@
 //! Place/transition nets in PNML (ISO/IEC 15909-2), with timing in `toolspecific`.
 //!
-//! [`write`] writes the grammar of 2009: one page, `initialMarking` and `inscription` as text. What the standard
+//! [`write()`] writes the grammar of 2009: one page, `initialMarking` and `inscription` as text. What the standard
 //! has no words for goes to `<toolspecific tool="inorder" version="1">`:
 //!
 //! | element | holds |
