@@ -46,9 +46,10 @@ pub enum Pattern {
     },
 }
 
-/// After a silence longer than this, cross traffic is taken up again this long before now: what
-/// was sent earlier has left the queue.
+/// After a longer silence cross traffic is taken up again this long before now, or so many packets
+/// of it: what was sent earlier has left the queue, or the queue is full anyway.
 const LOOK_BACK_NS: u64 = 10_000_000_000;
+const LOOK_BACK_PACKETS: f64 = 1e6;
 
 #[derive(Clone, Debug)]
 struct Source {
@@ -73,6 +74,15 @@ impl Source {
         };
         source.begin(0);
         source
+    }
+
+    /// Skips what was sent too long ago to matter.
+    fn skip(&mut self, now_ns: u64) {
+        let packets_ns = (self.gap_ns * LOOK_BACK_PACKETS) as u64;
+        let from_ns = now_ns.saturating_sub(packets_ns.min(LOOK_BACK_NS));
+        if self.next_ns < from_ns {
+            self.begin(from_ns);
+        }
     }
 
     /// Takes up sending at a random phase.
@@ -123,7 +133,6 @@ fn after(now_ns: u64, wait_ns: f64) -> u64 {
 pub struct SharedLink {
     link: Link,
     sources: Vec<Source>,
-    now_ns: u64,
     /// Of the cross traffic: packets sent into the link, packets dropped.
     carried: (u64, u64),
 }
@@ -139,7 +148,6 @@ impl SharedLink {
             sources: sources
                 .map(|(&config, random)| Source::new(config, random))
                 .collect(),
-            now_ns: 0,
             carried: (0, 0),
         }
     }
@@ -151,14 +159,9 @@ impl SharedLink {
 
     /// Sends all cross traffic due by `now_ns`, in the order of its times.
     fn catch_up(&mut self, now_ns: u64) {
-        let from_ns = now_ns.saturating_sub(LOOK_BACK_NS);
-        if self.now_ns < from_ns {
-            self.sources
-                .iter_mut()
-                .filter(|s| s.next_ns < from_ns)
-                .for_each(|s| s.begin(from_ns));
-        }
-        self.now_ns = now_ns;
+        self.sources
+            .iter_mut()
+            .for_each(|source| source.skip(now_ns));
         while let Some(source) = self.sources.iter_mut().min_by_key(|s| s.next_ns)
             && source.next_ns <= now_ns
             && source.next_ns < u64::MAX

@@ -51,6 +51,10 @@
 //! Put stages with draws (loss, duplication) before those that reorder: after jitter each needs an
 //! event of its own, since which packet a draw is for depends on the order.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod any;
 mod chance;
 mod corrupt;

@@ -244,7 +244,9 @@ impl Segments {
         loop {
             let segment = self.segment(at.ns);
             let rate = u128::from(segment.rate);
-            let left = u128::from(segment.until_ns - at.ns) * rate - u128::from(at.done);
+            let left = u128::from(segment.until_ns.saturating_sub(at.ns)) * rate;
+            // Nothing is left at the end of time.
+            let left = left.checked_sub(at.done.into())?;
             if rate > 0 && work <= left {
                 let done = u128::from(at.done) + work;
                 return Some(Moment {

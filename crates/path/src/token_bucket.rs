@@ -72,8 +72,8 @@ impl Bucket {
     }
 
     fn level_at(&self, now_ns: u64) -> i128 {
-        let gained = i128::from(now_ns.saturating_sub(self.at_ns)) * self.per_ns;
-        (self.level + gained).min(self.full)
+        let gained = i128::from(now_ns.saturating_sub(self.at_ns)).saturating_mul(self.per_ns);
+        self.level.saturating_add(gained).min(self.full)
     }
 
     /// From when on the level is `wanted`, not before `now_ns`; `None`: never.

@@ -313,6 +313,13 @@ fn a_stage_of_ones_own() {
 }
 
 #[test]
+fn a_path_can_go_to_another_thread() {
+    fn sends<T: Send>() {}
+    sends::<Path<Probe>>();
+    sends::<Timeline<Probe>>();
+}
+
+#[test]
 fn an_empty_path_delivers_at_once() {
     let mut line = Timeline::new(Path::new(Vec::new()));
     line.push(7, Probe::new(1, 100));

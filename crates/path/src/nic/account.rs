@@ -64,12 +64,22 @@ impl Account {
 
     /// The bill at these prices.
     pub fn bill(&self, costs: &Costs) -> Bill {
+        let both = |(fast, fast_cost): (u64, u64), (slow, slow_cost): (u64, u64)| {
+            let slow = slow.saturating_mul(slow_cost);
+            fast.saturating_mul(fast_cost).saturating_add(slow)
+        };
         Bill {
-            interrupt: self.interrupts * costs.interrupt,
-            driver: self.frames * costs.driver,
-            sort: self.sorted_fast * costs.sort_fast + self.sorted_slow * costs.sort_slow,
-            merge: self.merged * costs.merge,
-            stack: self.delivered_fast * costs.stack_fast + self.delivered_slow * costs.stack_slow,
+            interrupt: self.interrupts.saturating_mul(costs.interrupt),
+            driver: self.frames.saturating_mul(costs.driver),
+            sort: both(
+                (self.sorted_fast, costs.sort_fast),
+                (self.sorted_slow, costs.sort_slow),
+            ),
+            merge: self.merged.saturating_mul(costs.merge),
+            stack: both(
+                (self.delivered_fast, costs.stack_fast),
+                (self.delivered_slow, costs.stack_slow),
+            ),
         }
     }
 }
@@ -128,7 +138,8 @@ pub struct Bill {
 impl Bill {
     /// All of it.
     pub fn total(&self) -> u64 {
-        self.interrupt + self.driver + self.sort + self.merge + self.stack
+        let parts = [self.driver, self.sort, self.merge, self.stack];
+        parts.into_iter().fold(self.interrupt, u64::saturating_add)
     }
 }
 
