@@ -33,6 +33,7 @@ mod block;
 mod check;
 mod error;
 mod info;
+mod mapped;
 mod pcap;
 mod pcapng;
 mod reader;
