@@ -40,14 +40,14 @@ pub enum Stop {
 
 /// A running net.
 pub struct Engine<T> {
-    rules: Vec<Rule<T>>,
+    pub(super) rules: Vec<Rule<T>>,
     /// Index of the rule of every transition.
     rule_of: Vec<u32>,
     names: Names,
-    state: State<T>,
+    pub(super) state: State<T>,
     events: Events,
     flights: Flights<T>,
-    binding: Binding<T>,
+    pub(super) binding: Binding<T>,
     conflict: Random,
     /// The rules of the present choice.
     ready: Vec<u32>,
@@ -176,7 +176,9 @@ impl<T: Token> Engine<T> {
         state
             .agenda
             .settle(|index| bind::look(&mut rules[index], places, binding, now));
-        let chosen = match state.agenda.only() {
+        #[cfg(test)]
+        self.compare_agenda();
+        let chosen = match self.state.agenda.only() {
             Only::None => return None,
             Only::One(rule) => rule,
             Only::Several => self.pick_rule(),
