@@ -134,7 +134,8 @@ impl Default for Config {
             packets: 100_000,
             seed: 1,
             traffic: Traffic::default(),
-            dram: Arbitration::Fifo,
+            // Section 3.4.1: equal probabilities for access to shared resources; a colour is an engine.
+            dram: Arbitration::RandomEngine,
             lock: Arbitration::RandomEngine,
             dequeue: None,
             regular: None,

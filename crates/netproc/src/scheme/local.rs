@@ -57,7 +57,8 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
         .spend(lock, 1)
         .spend_at(buffer.free, 1, |b| u32::from(b[1].slot))
         .delay_by(move |b, random| {
-            (random.exponential() * hold * f64::from(b[0].units()) + 0.5) as u64
+            let holds: f64 = (0..b[0].units()).map(|_| random.exponential()).sum();
+            (holds * hold + 0.5) as u64
         })
         .put(core.ready, |b| Job {
             slot: b[1].slot,
