@@ -274,6 +274,11 @@ impl Collector {
         self.lost
     }
 
+    /// Originals that have arrived.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
     /// Originals found to be late, not counting ambiguous ones.
     pub(crate) fn reordered(&self) -> u64 {
         self.reordered

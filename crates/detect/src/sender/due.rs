@@ -11,6 +11,8 @@ use super::{PATH_JITTER_NS, Report, Sender, Sent};
 
 /// Most segments of an ACK that still count as acknowledged at once.
 const PROMPT: usize = 2;
+/// How many times what an ACK spans must be the spread of lateness to order what it reports.
+const NARROW: i64 = 8;
 /// Fewest late arrivals that tell how late is usual.
 const FEWEST: usize = 2;
 
@@ -81,7 +83,8 @@ impl Sender {
         };
         let since = self.last.map_or(i64::MIN / 2, |l| l.ts_ns);
         let slack = 2 * spread + self.jitter();
-        if 2 * slack >= now - since {
+        let span = now - since;
+        if 2 * slack >= span || NARROW * spread >= span {
             return;
         }
         let (turn, rtt) = (self.turn, self.min_rtt.unwrap_or(0));

@@ -44,6 +44,8 @@ struct Report {
     copies: Option<Copies>,
     unsure: Option<Reason>,
     left_edge: bool,
+    /// It touches what had been SACKed before.
+    joined: bool,
 }
 
 /// What the connection negotiated; `None` where the handshake was not seen.
@@ -69,6 +71,8 @@ pub(crate) struct Sender {
     compressing: bool,
     /// The present ACK does nothing but report one segment, as soon as it came.
     reports_alone: bool,
+    /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
+    new_block_came: bool,
     /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     lateness: Ring,
     /// [`Sender::usual_lateness`] has just become known.
@@ -146,6 +150,7 @@ impl Sender {
             compression: Ring::default(),
             compressing: false,
             reports_alone: false,
+            new_block_came: false,
             lateness: Ring::default(),
             lateness_learnt: false,
             spacing: Ring::default(),

@@ -143,6 +143,7 @@ impl Sender {
         }
         let report = Report {
             left_edge: true,
+            joined: false,
             ..*report
         };
         match self.attribute(&report, copies, ack) {

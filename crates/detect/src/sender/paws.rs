@@ -23,6 +23,12 @@ const BARE_PATIENCE_NS: i64 = 200_000_000;
 const BARE_PATIENCE_RTTS: i64 = 3;
 /// An ACK that must have had some unseen cause may be this much off the usual lateness.
 const LOOSE_NS: i64 = 1_200_000;
+/// So many arrivals are reported at the latest, timer or not (`tcp_comp_sack_nr`, 44; some of them
+/// may have been discarded or known).
+const COMPRESSED: usize = 36;
+/// With so many SACK blocks a segment that opens another makes Linux send what it holds back
+/// first, without that segment (`TCP_SACK_BLOCKS_EXPECTED`); with more, one that extends the third.
+const BLOCKS_EXPECTED: usize = 2;
 /// Holes looked at for one ACK without cause.
 const MAX_CANDIDATES: usize = 512;
 
@@ -48,16 +54,21 @@ impl Sender {
             _ => self.trigger(seg.ts_ns, reported),
         };
         let Some(trigger) = trigger else { return };
+        let blocks = seg.sack_blocks().len();
+        let early = reported > 0 && trigger == Trigger::Little;
         if self.open_candidate(seg.tsecr) {
             self.log_bare(ack, trigger);
         } else if trigger == Trigger::Nothing
             && let Some(start) = self.filled_candidate(seg.tsecr)
         {
             self.late_original(start, ack, Evidence::Paws);
+        } else {
+            self.new_block_came = early && blocks == BLOCKS_EXPECTED;
         }
     }
 
-    /// Was it the timer of SACK compression that sent an ACK at `now`, or something before it?
+    /// Was it the timer of SACK compression (or their number) that sent an ACK at `now`, or
+    /// something before it?
     /// `None` for a segment alone that may just have been acknowledged at once.
     fn trigger(&self, now: i64, reported: usize) -> Option<Trigger> {
         let timer = self.compression.quartiles()?.1;
@@ -65,7 +76,7 @@ impl Sender {
         if reported == 1 && !self.compressing && waited <= self.jitter() {
             return None;
         }
-        let early = waited < timer - timer / 8;
+        let early = waited < timer - timer / 8 && reported < COMPRESSED;
         Some(if early {
             Trigger::Little
         } else {

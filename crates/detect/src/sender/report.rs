@@ -6,6 +6,10 @@ use super::acks::Ack;
 use super::{FEW, Report, Sender};
 use crate::result::Reason;
 
+/// The order of arrivals hidden in one ACK is guessed from why the one before was sent only where
+/// one original in so many comes late: the guess would make something of nothing elsewhere.
+const DENSE: u64 = 20;
+
 impl Sender {
     pub(super) fn process_with_sack(&mut self, ack: &Ack, number: i64) {
         let dsack = self.dsack(&ack.seg, number);
@@ -27,6 +31,7 @@ impl Sender {
             }
         }
         self.put_in_order(ack, covered, had_hole);
+        self.new_block_came = false;
         self.reports_alone = reported == 1 && !advanced && !self.compressing;
         let reports = std::mem::take(&mut self.reports);
         for report in &reports {
@@ -55,6 +60,7 @@ impl Sender {
                     copies,
                     unsure: None,
                     left_edge: false,
+                    joined: false,
                 });
             }
         }
@@ -96,7 +102,7 @@ impl Sender {
             self.news.clear();
             let whole = self.ranges.add(left, right, &mut self.news);
             for n in 0..self.news.len() {
-                self.report_range(self.news[n].0, whole);
+                self.report_range(self.news[n], whole);
             }
         }
         self.ascend(from);
@@ -117,10 +123,10 @@ impl Sender {
         }
     }
 
-    /// Reports the segments from the one at `from` on that lie inside `whole`, all of which has
-    /// been SACKed. What the receiver got may be cut differently from what was captured.
-    fn report_range(&mut self, from: i64, whole: (i64, i64)) {
-        let mut i = self.board.find(from);
+    /// Reports the segments in `news` that lie inside `whole`, all of which has been SACKed. What
+    /// the receiver got may be cut differently from what was captured.
+    fn report_range(&mut self, news: (i64, i64), whole: (i64, i64)) {
+        let mut i = self.board.find(news.0);
         while let Some(s) = self.board.get(i) {
             if s.end() > whole.1 {
                 break;
@@ -129,14 +135,30 @@ impl Sender {
                 && s.start >= whole.0
                 && let Some((sent, copies)) = self.board.report(i)
             {
+                let below = sent.start == news.0 && news.0 > whole.0;
+                let above = sent.end() == news.1 && news.1 < whole.1;
                 self.reports.push(Report {
                     sent,
                     copies,
                     unsure: None,
                     left_edge: false,
+                    joined: below || above,
                 });
             }
             i += 1;
+        }
+    }
+
+    /// A segment that touched nothing SACKed before had made the receiver send the ACK before
+    /// this one, and is reported only now: it came first. If it has grown together with older
+    /// blocks since, what lies between came after it. Of several it is taken to be the first.
+    fn new_block_first(&mut self) {
+        let (reordered, arrived) = (self.collector.reordered(), self.collector.arrived());
+        if reordered * DENSE < arrived {
+            return;
+        }
+        if let Some(i) = self.reports.iter().position(|r| !r.joined) {
+            self.reports[..=i].rotate_right(1);
         }
     }
 
@@ -160,6 +182,9 @@ impl Sender {
             Reason::AckCompression
         };
         self.by_time(ack.seg.ts_ns);
+        if std::mem::take(&mut self.new_block_came) && covered == 0 && ack.missing == 0 {
+            self.new_block_first();
+        }
         let from = if had_hole { 0 } else { covered };
         for report in &mut self.reports[from..] {
             report.unsure = report.unsure.or(Some(reason));
