@@ -193,6 +193,12 @@ impl Endpoint {
         &self.sender.board
     }
 
+    /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
+    pub fn set_nagle(&mut self, nagle: crate::config::Nagle) {
+        self.config.nagle = nagle;
+        self.sender.set_nagle(nagle);
+    }
+
     /// Appends `bytes` to the stream; returns how many the send buffer took. 0 once closed.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.sender.fin_queued || self.error.is_some() {

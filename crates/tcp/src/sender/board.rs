@@ -49,6 +49,11 @@ impl Sent {
         self.transmissions > 1
     }
 
+    /// Its last transmission still waits for an answer.
+    pub fn waits(&self) -> bool {
+        !self.sacked && (!self.lost || self.retrans)
+    }
+
     /// Payload, bytes.
     pub fn payload(&self) -> u32 {
         (self.end - self.start) as u32 - u32::from(self.syn) - u32::from(self.fin)
@@ -408,10 +413,20 @@ impl Board {
     /// Nothing is lost after all; retransmissions outstanding stay outstanding.
     pub(crate) fn clear_lost(&mut self) {
         if self.lost_out > 0 {
-            for record in &mut self.records {
+            let forgotten = self.retransmissions.len();
+            for (at, record) in self.records.iter_mut().enumerate() {
+                // The copy that was taken for lost is waited for again.
+                if record.lost && !record.retrans && record.ever_retransmitted() {
+                    let id = self.base + at as u64;
+                    self.retransmissions.push_back((id, record.sent_at));
+                }
                 record.lost = false;
             }
             self.lost_out = 0;
+            if self.retransmissions.len() > forgotten {
+                let list = self.retransmissions.make_contiguous();
+                list.sort_unstable_by_key(|&(id, at)| (at, id));
+            }
         }
         self.mark_hint = self.base;
         self.mark_sacked = 0;
@@ -492,7 +507,7 @@ impl Board {
     fn oldest_retransmission(&mut self) -> Option<(Id, Sent)> {
         while let Some(&(id, at)) = self.retransmissions.front() {
             match self.get(id) {
-                Some(record) if record.retrans && record.sent_at == at => {
+                Some(record) if record.waits() && record.sent_at == at => {
                     return Some((id, *record));
                 }
                 _ => self.retransmissions.pop_front(),
@@ -506,3 +521,6 @@ impl Board {
         self.sacked_out = count;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -200,6 +200,10 @@ impl Sender {
         self.consult(now, |loss, cx| loss.start(cx));
     }
 
+    pub(crate) fn set_nagle(&mut self, nagle: crate::config::Nagle) {
+        self.config.nagle = nagle;
+    }
+
     /// Calls the loss detection with a view of everything else.
     fn consult<R>(
         &mut self,
