@@ -37,7 +37,7 @@ const FIELDS: &[Field] = &[
         "dupthresh",
         Packets,
         Unset("of the loss detection"),
-        "Duplicate acknowledgements that mean loss, or from which an adaptive detection starts.",
+        "Duplicate acknowledgements that mean loss; only with loss_detection = \"static\".",
     ),
     field("mss", Size, PROFILE, "Largest segment, without options."),
     field(

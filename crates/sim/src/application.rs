@@ -1,0 +1,193 @@
+//! Who writes data, and when.
+
+use inorder_random::Random;
+use inorder_scenario::config::{self as plain, Gaps};
+use inorder_tcp::Endpoint;
+
+/// An unlimited stream, bytes: three centuries of 1 Gb/s.
+const ENDLESS: u64 = 1 << 60;
+/// What is written ahead of sending by a flow that is to stop at a given time, bytes.
+const AHEAD: u64 = 256 << 10;
+
+/// The application of a flow.
+#[derive(Debug)]
+pub struct Application {
+    kind: plain::Application,
+    /// Bytes to write in all; an interactive one counts its requests.
+    size: u64,
+    stop_ns: Option<u64>,
+    written: u64,
+    next_ns: u64,
+    closed: bool,
+    dialogue: Dialogue,
+    random: Random,
+}
+
+/// Requests and their answers.
+#[derive(Debug, Default)]
+struct Dialogue {
+    asked: u64,
+    answered: u64,
+    /// Bytes of requests and responses TCP has not taken yet.
+    unsaid: u64,
+    unanswered: u64,
+    asked_at_ns: u64,
+    waiting: bool,
+    /// Sum of response times, nanoseconds.
+    response_ns: u64,
+    complete: u64,
+}
+
+impl Application {
+    /// Has written nothing.
+    pub fn new(flow: &plain::Flow, random: Random) -> Self {
+        Application {
+            kind: flow.application,
+            size: flow.size_bytes.unwrap_or(ENDLESS).min(ENDLESS),
+            stop_ns: flow.stop_ns,
+            written: 0,
+            next_ns: 0,
+            closed: false,
+            dialogue: Dialogue::default(),
+            random,
+        }
+    }
+
+    /// Responses that have arrived, and the sum of the times from their requests, nanoseconds.
+    pub fn responses(&self) -> (u64, u64) {
+        (self.dialogue.complete, self.dialogue.response_ns)
+    }
+
+    /// Nothing that happens makes it act.
+    #[inline]
+    pub fn is_waiting_for_nothing(&self) -> bool {
+        // A flow with a size is watched until all of it has arrived.
+        self.written == ENDLESS && matches!(self.kind, plain::Application::Bulk)
+    }
+
+    /// Something has changed at one of the endpoints: writes what is to be written now, and says
+    /// when to be called again though nothing changes.
+    #[inline]
+    pub fn progress(
+        &mut self,
+        now_ns: u64,
+        sender: &mut Endpoint,
+        receiver: &mut Endpoint,
+    ) -> Option<u64> {
+        if self.closed {
+            return None;
+        }
+        match self.kind {
+            plain::Application::Bulk => self.bulk(now_ns, sender),
+            plain::Application::Paced {
+                bits_per_s,
+                write_bytes,
+            } => self.paced(now_ns, bits_per_s, write_bytes, sender),
+            plain::Application::Interactive { .. } => self.interactive(now_ns, sender, receiver),
+        }
+    }
+
+    fn is_over(&self, now_ns: u64) -> bool {
+        self.written >= self.size || self.stop_ns.is_some_and(|stop| now_ns >= stop)
+    }
+
+    fn close(&mut self, sender: &mut Endpoint) -> Option<u64> {
+        sender.close();
+        self.closed = true;
+        None
+    }
+
+    fn bulk(&mut self, now_ns: u64, sender: &mut Endpoint) -> Option<u64> {
+        if self.is_over(now_ns) {
+            return self.close(sender);
+        }
+        let mut bytes = self.size - self.written;
+        if self.stop_ns.is_some() && self.size == ENDLESS {
+            bytes = bytes.min(AHEAD.saturating_sub(sender.info().notsent_bytes));
+        }
+        self.written += sender.write(bytes);
+        if self.written >= self.size && self.size < ENDLESS {
+            return self.close(sender);
+        }
+        self.stop_ns
+    }
+
+    fn paced(
+        &mut self,
+        now_ns: u64,
+        bits_per_s: u64,
+        write_bytes: u64,
+        sender: &mut Endpoint,
+    ) -> Option<u64> {
+        if self.is_over(now_ns) {
+            return self.close(sender);
+        }
+        if self.next_ns == 0 {
+            self.next_ns = now_ns;
+        }
+        let gap = u128::from(write_bytes) * 8_000_000_000 / u128::from(bits_per_s.max(1));
+        while self.next_ns <= now_ns && !self.is_over(now_ns) {
+            let bytes = write_bytes.min(self.size - self.written);
+            // What the send buffer does not take is not sent later: the source is live.
+            sender.write(bytes);
+            self.written += bytes;
+            let gap = u64::try_from(gap).unwrap_or(u64::MAX).max(1);
+            self.next_ns = self.next_ns.saturating_add(gap);
+        }
+        Some(self.next_ns)
+    }
+
+    fn interactive(
+        &mut self,
+        now_ns: u64,
+        client: &mut Endpoint,
+        server: &mut Endpoint,
+    ) -> Option<u64> {
+        let plain::Application::Interactive {
+            request_bytes,
+            response_bytes,
+            think_ns,
+            think_times,
+        } = self.kind
+        else {
+            return None;
+        };
+        let talk = &mut self.dialogue;
+        let due = server.counters().bytes_received / request_bytes;
+        talk.unanswered += due.saturating_sub(talk.answered) * response_bytes;
+        talk.answered = talk.answered.max(due);
+        if talk.unanswered > 0 {
+            talk.unanswered -= server.write(talk.unanswered);
+        }
+        let got = client.counters().bytes_received / response_bytes;
+        if talk.waiting && got >= talk.asked {
+            talk.waiting = false;
+            talk.complete += 1;
+            talk.response_ns += now_ns - talk.asked_at_ns;
+            self.next_ns = now_ns.saturating_add(pause(think_ns, think_times, &mut self.random));
+        }
+        if !talk.waiting && now_ns >= self.next_ns {
+            if self.is_over(now_ns) {
+                return self.close(client);
+            }
+            let talk = &mut self.dialogue;
+            (talk.waiting, talk.asked_at_ns) = (true, now_ns);
+            talk.asked += 1;
+            talk.unsaid += request_bytes;
+            self.written += request_bytes;
+        }
+        let talk = &mut self.dialogue;
+        if talk.unsaid > 0 {
+            talk.unsaid -= client.write(talk.unsaid);
+        }
+        (!talk.waiting).then_some(self.next_ns)
+    }
+}
+
+/// A time round its mean, nanoseconds.
+pub fn pause(mean_ns: u64, gaps: Gaps, random: &mut Random) -> u64 {
+    match gaps {
+        Gaps::Constant => mean_ns,
+        Gaps::Exponential => (mean_ns as f64 * random.exponential()) as u64,
+    }
+}

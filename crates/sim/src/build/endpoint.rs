@@ -1,0 +1,180 @@
+//! Endpoints: a profile and what differs from it.
+
+use inorder_scenario::config as plain;
+use inorder_tcp::config::{
+    DelayedAck, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Reduction, RtoStyle, SackCompression,
+};
+use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
+
+use crate::error::Error;
+
+/// All it takes to make endpoints of one kind.
+#[derive(Clone, Debug)]
+pub struct Recipe {
+    config: Config,
+    congestion: &'static congestion::Entry,
+    loss: &'static loss::Entry,
+    dupthresh: Option<u32>,
+}
+
+/// Position in a list of words to what the word means.
+fn pick<T: Copy>(at: Option<usize>, meanings: &[T], otherwise: T) -> T {
+    at.and_then(|at| meanings.get(at).copied())
+        .unwrap_or(otherwise)
+}
+
+/// Looks up the names of `given`.
+pub fn endpoint(given: &plain::Endpoint) -> Result<Recipe, Error> {
+    let unknown = |what, name: &str| Error::Unknown {
+        what,
+        name: name.to_owned(),
+    };
+    let profile =
+        profiles::find(&given.profile).ok_or_else(|| unknown("profile", &given.profile))?;
+    let control = given.congestion.as_deref().unwrap_or(profile.congestion);
+    let detection = given.loss_detection.as_deref().unwrap_or(profile.loss);
+    if given.dupthresh.is_some() && detection != "static" {
+        return Err(Error::Dupthresh(detection.to_owned()));
+    }
+    let find_control = congestion::find(control);
+    let find_detection = loss::find(detection);
+    Ok(Recipe {
+        config: config(given, (profile.build)()),
+        congestion: find_control.ok_or_else(|| unknown("congestion control", control))?,
+        loss: find_detection.ok_or_else(|| unknown("loss detection", detection))?,
+        dupthresh: given.dupthresh,
+    })
+}
+
+fn config(given: &plain::Endpoint, profile: Config) -> Config {
+    let mut config = profile;
+    sizes(given, &mut config);
+    switches(given, &mut config);
+    styles(given, &mut config);
+    config.delayed_ack = delayed_ack(given, config.delayed_ack);
+    config.rto.initial = given.rto_initial_ns.unwrap_or(config.rto.initial);
+    config.rto.min = given.rto_min_ns.unwrap_or(config.rto.min);
+    config.rto.max = given
+        .rto_max_ns
+        .unwrap_or(config.rto.max)
+        .max(config.rto.min);
+    config
+}
+
+fn sizes(given: &plain::Endpoint, config: &mut Config) {
+    config.mss = given.mss.unwrap_or(config.mss);
+    config.initial_window = given.initial_window.unwrap_or(config.initial_window);
+    config.initial_ssthresh = given.initial_ssthresh.unwrap_or(config.initial_ssthresh);
+    config.cwnd_clamp = given.cwnd_clamp.unwrap_or(config.cwnd_clamp);
+    config.tso_segments = given.tso_segments.unwrap_or(config.tso_segments);
+    config.receive_buffer = given.receive_buffer.unwrap_or(config.receive_buffer);
+    config.send_buffer = given.send_buffer.unwrap_or(config.send_buffer);
+    config.window_scale = config
+        .window_scale
+        .map(|_| window_scale(config.receive_buffer));
+}
+
+/// The smallest shift by which 16 bits hold the buffer (RFC 7323 section 2.3; at most 14), and at
+/// least Linux's usual 7.
+fn window_scale(buffer: u64) -> u8 {
+    (7..14)
+        .find(|shift| buffer >> shift <= 65_535)
+        .unwrap_or(14)
+}
+
+fn switches(given: &plain::Endpoint, config: &mut Config) {
+    config.sack = given.sack.unwrap_or(config.sack);
+    config.dsack = given.dsack.unwrap_or(config.dsack);
+    config.timestamps = given.timestamps.unwrap_or(config.timestamps);
+    config.paws = given.paws.unwrap_or(config.paws);
+    config.frto = given.frto.unwrap_or(config.frto);
+    config.moderate_cwnd = given.moderate_cwnd.unwrap_or(config.moderate_cwnd);
+    config.forward_retransmit = given
+        .forward_retransmit
+        .unwrap_or(config.forward_retransmit);
+    config.restart_after_idle = given
+        .restart_after_idle
+        .unwrap_or(config.restart_after_idle);
+    config.undo.eifel = given.undo_eifel.unwrap_or(config.undo.eifel);
+    config.undo.dsack = given.undo_dsack.unwrap_or(config.undo.dsack);
+    config.undo.rfc4015 = given.undo_rfc4015.unwrap_or(config.undo.rfc4015);
+    let linux = profiles::linux_6().sack_compression;
+    let compression = |on: bool| -> Option<SackCompression> { linux.filter(|_| on) };
+    let kept = config.sack_compression;
+    config.sack_compression = given.sack_compression.map_or(kept, compression);
+}
+
+fn styles(given: &plain::Endpoint, config: &mut Config) {
+    let nagles = [Nagle::Off, Nagle::Rfc896, Nagle::Minshall];
+    let transmits = [
+        LimitedTransmit::Off,
+        LimitedTransmit::Rfc3042,
+        LimitedTransmit::Pipe,
+    ];
+    let probes = [LossProbe::Off, LossProbe::Rfc8985, LossProbe::Linux];
+    let reductions = [
+        Reduction::Immediate,
+        Reduction::RateHalving,
+        Reduction::PrrConservative,
+        Reduction::PrrSlowStart,
+        Reduction::PrrLinux,
+    ];
+    config.nagle = pick(given.nagle, &nagles, config.nagle);
+    config.rto.style = pick(
+        given.rto_style,
+        &[RtoStyle::Rfc, RtoStyle::Linux],
+        config.rto.style,
+    );
+    config.growth = pick(
+        given.growth,
+        &[GrowthUnit::PerAck, GrowthUnit::Segments],
+        config.growth,
+    );
+    config.limited_transmit = pick(given.limited_transmit, &transmits, config.limited_transmit);
+    config.loss_probe = pick(given.loss_probe, &probes, config.loss_probe);
+    config.reduction = pick(given.reduction, &reductions, config.reduction);
+}
+
+fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {
+    match given.delayed_ack {
+        None => profile,
+        Some(plain::DelayedAck::Off) => DelayedAck::Off,
+        Some(plain::DelayedAck::Rfc) => DelayedAck::Rfc {
+            segments: given.delayed_ack_segments,
+            timeout: given.delayed_ack_timeout_ns,
+        },
+        Some(plain::DelayedAck::Linux) => DelayedAck::Linux {
+            min: given.delayed_ack_timeout_ns.min(40_000_000),
+            max: given.delayed_ack_timeout_ns,
+            quick: 16,
+        },
+    }
+}
+
+impl Recipe {
+    /// An endpoint with this initial sequence number.
+    pub fn make(&self, isn: u32) -> Endpoint {
+        let config = Config {
+            isn,
+            ..self.config.clone()
+        };
+        Endpoint::new(&config, (self.congestion.build)(), self.detection())
+    }
+
+    fn detection(&self) -> Box<dyn loss::LossDetection> {
+        match self.dupthresh {
+            Some(threshold) => Box::new(loss::Static::new(threshold)),
+            None => (self.loss.build)(),
+        }
+    }
+
+    /// Name of its congestion control.
+    pub fn congestion(&self) -> &'static str {
+        self.congestion.name
+    }
+
+    /// Name of its loss detection.
+    pub fn loss_detection(&self) -> &'static str {
+        self.loss.name
+    }
+}

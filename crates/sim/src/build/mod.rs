@@ -1,0 +1,19 @@
+//! From a scenario's plain data to paths, cards and endpoints.
+
+mod endpoint;
+mod stages;
+
+pub use endpoint::{Recipe, endpoint};
+pub use stages::{card, path};
+
+/// Names of algorithms and profiles for [`inorder_scenario::Scenario::load`].
+pub fn registries() -> inorder_scenario::Registries {
+    let congestion = inorder_tcp::congestion::REGISTRY.iter();
+    let loss = inorder_tcp::loss::REGISTRY.iter();
+    let profiles = inorder_tcp::profiles::PROFILES.iter();
+    inorder_scenario::Registries {
+        congestion: congestion.map(|entry| entry.name.to_owned()).collect(),
+        loss_detection: loss.map(|entry| entry.name.to_owned()).collect(),
+        profiles: profiles.map(|entry| entry.name.to_owned()).collect(),
+    }
+}

@@ -1,0 +1,32 @@
+//! Why a run cannot begin, or its captures not be written.
+
+/// Why a run did not happen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// A name that no registry has.
+    Unknown {
+        /// What is called by it.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The sorter's settings contradict each other.
+    Sorter(String),
+    /// `dupthresh` is given for a loss detection that has none.
+    Dupthresh(String),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Unknown { what, name } => write!(f, "no {what} is called \"{name}\""),
+            Error::Sorter(why) => write!(f, "receiver_card: {why}"),
+            Error::Dupthresh(name) => write!(
+                f,
+                "dupthresh does not apply to the loss detection \"{name}\", expected loss_detection = \"static\""
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,103 @@
+//! A path or a card with the event queue behind it.
+
+use inorder_path::{Driver, Path, Place};
+
+use crate::event::{Event, PATH, WAKE};
+use crate::packet::Packet;
+use crate::queue::Queue;
+
+/// Position of a line in the world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum LineId {
+    /// From A to B.
+    Forward,
+    /// B's card.
+    CardB,
+    /// From B to A.
+    Reverse,
+    /// A's card.
+    CardA,
+}
+
+/// A path and when it is to be woken.
+pub struct Line {
+    id: LineId,
+    path: Path<Packet>,
+    /// Time of the earliest wake in the queue.
+    wake_ns: u64,
+}
+
+/// Puts what a path sends into the queue.
+struct Transfers<'a> {
+    queue: &'a mut Queue<Event>,
+    line: LineId,
+}
+
+impl Driver<Packet> for Transfers<'_> {
+    #[inline]
+    fn transfer(&mut self, time_ns: u64, place: Place, packet: Packet) {
+        let line = self.line;
+        let event = Event::Transfer {
+            line,
+            place,
+            packet,
+        };
+        self.queue.push(time_ns, PATH, event);
+    }
+}
+
+impl Line {
+    /// An idle line.
+    pub fn new(id: LineId, path: Path<Packet>) -> Self {
+        Line {
+            id,
+            path,
+            wake_ns: u64::MAX,
+        }
+    }
+
+    /// What became of the packets, stage by stage.
+    pub fn path(&self) -> &Path<Packet> {
+        &self.path
+    }
+
+    /// A packet enters.
+    #[inline]
+    pub fn push(&mut self, now_ns: u64, packet: Packet, queue: &mut Queue<Event>) {
+        let line = self.id;
+        self.path
+            .push(now_ns, packet, &mut Transfers { queue, line });
+        self.arrange_wake(now_ns, queue);
+    }
+
+    /// A packet goes on inside.
+    pub fn resume(&mut self, now_ns: u64, place: Place, packet: Packet, queue: &mut Queue<Event>) {
+        let line = self.id;
+        let mut driver = Transfers { queue, line };
+        self.path.resume(now_ns, place, packet, &mut driver);
+        self.arrange_wake(now_ns, queue);
+    }
+
+    /// A wake is due; one that was overtaken by an earlier one does nothing.
+    pub fn wake(&mut self, now_ns: u64, queue: &mut Queue<Event>) {
+        if now_ns != self.wake_ns {
+            return;
+        }
+        self.wake_ns = u64::MAX;
+        let line = self.id;
+        self.path.wake(now_ns, &mut Transfers { queue, line });
+        self.arrange_wake(now_ns, queue);
+    }
+
+    #[inline]
+    fn arrange_wake(&mut self, now_ns: u64, queue: &mut Queue<Event>) {
+        if let Some(due_ns) = self.path.next_wake_ns() {
+            let due_ns = due_ns.max(now_ns);
+            if due_ns < self.wake_ns {
+                self.wake_ns = due_ns;
+                queue.push(due_ns, WAKE, Event::Wake { line: self.id });
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What travels: a TCP segment or a probe, and what the simulator notes on it.
+
+use inorder_path as path;
+use inorder_srpic::Meta;
+use inorder_tcp::{Flags, Segment};
+
+/// One direction of a flow, or a stream of probes: an index of the world.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Channel(pub u32);
+
+/// The side of the network a packet goes to or comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Where forward flows send.
+    A,
+    /// Where they are received.
+    B,
+}
+
+impl End {
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> End {
+        match self {
+            End::A => End::B,
+            End::B => End::A,
+        }
+    }
+}
+
+/// A packet under way.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// What it carries.
+    pub body: Body,
+    /// Time it was sent, nanoseconds.
+    pub sent_ns: u64,
+    /// Where its payload lies in the stream, bytes from the beginning.
+    pub offset: u64,
+    /// What it belongs to.
+    pub channel: Channel,
+    /// Its number among the packets of its channel, from 0: tells transmissions apart.
+    pub id: u32,
+    /// Its number among the originals of its channel, from 1; 0: sent again, or without data.
+    pub original: u32,
+    /// Frames merged into it.
+    pub frames: u16,
+    /// Damaged on its way.
+    pub corrupted: bool,
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// A segment.
+    Tcp(Segment),
+    /// Nothing but its number; bytes from the IP header on.
+    Probe(u32),
+}
+
+impl Packet {
+    /// Bytes of payload; of a probe none.
+    pub fn payload(&self) -> u32 {
+        self.segment().map_or(0, |segment| segment.payload)
+    }
+
+    /// The segment, if it is one.
+    pub fn segment(&self) -> Option<&Segment> {
+        match &self.body {
+            Body::Tcp(segment) => Some(segment),
+            Body::Probe(_) => None,
+        }
+    }
+}
+
+/// Data and at most timestamps: what SRPIC may hold.
+fn is_suitable(segment: &Segment) -> bool {
+    let plain = Flags::ACK.with(Flags::PSH).bits();
+    segment.payload > 0 && segment.flags.bits() & !plain == 0 && segment.sack.is_empty()
+}
+
+impl path::Packet for Packet {
+    type Flow = u32;
+
+    #[inline]
+    fn wire_bytes(&self) -> u32 {
+        match &self.body {
+            Body::Tcp(segment) => segment.ip_bytes(),
+            Body::Probe(bytes) => *bytes,
+        }
+    }
+
+    #[inline]
+    fn flow(&self) -> u32 {
+        self.channel.0
+    }
+
+    #[inline]
+    fn meta(&self) -> Meta<u32> {
+        match &self.body {
+            Body::Tcp(segment) if is_suitable(segment) => {
+                Meta::data(self.channel.0, segment.seq, segment.payload)
+            }
+            _ => Meta::unsuitable(self.channel.0),
+        }
+    }
+
+    fn corrupt(&mut self, _random: u64) -> bool {
+        self.corrupted = true;
+        true
+    }
+
+    /// As GRO does: the next bytes with the same acknowledgement, window and timestamps.
+    fn absorb(&mut self, next: &Self) -> bool {
+        let (Body::Tcp(held), Body::Tcp(other)) = (&mut self.body, &next.body) else {
+            return false;
+        };
+        let follows = other.seq == held.seq.wrapping_add(held.payload)
+            && other.ack == held.ack
+            && other.window == held.window
+            && other.timestamps == held.timestamps
+            && !self.corrupted
+            && !next.corrupted;
+        if follows {
+            held.payload = held.payload.saturating_add(other.payload);
+            held.flags = held.flags.with(other.flags);
+            self.frames = self.frames.saturating_add(next.frames);
+        }
+        follows
+    }
+
+    fn frames(&self) -> u32 {
+        self.frames.into()
+    }
+}

@@ -1,0 +1,97 @@
+//! Streams of numbered packets.
+
+use inorder_random::Random;
+use inorder_scenario::config::{self as plain, Direction};
+
+use crate::application::pause;
+use crate::order::Order;
+use crate::packet::{Body, Channel, End, Packet};
+use crate::result::ProbeResult;
+
+/// A stream of probes in the world.
+#[derive(Debug)]
+pub struct Probes {
+    plan: plain::Probe,
+    channel: Channel,
+    gap_ns: f64,
+    sent: u32,
+    received: u64,
+    delay_ns: u64,
+    order: Order,
+    random: Random,
+}
+
+impl Probes {
+    /// Has sent nothing.
+    pub fn new(plan: &plain::Probe, channel: Channel, random: Random) -> Self {
+        let bits = f64::from(plan.packet_bytes) * 8.0;
+        Probes {
+            plan: plan.clone(),
+            channel,
+            gap_ns: bits * 1e9 / plan.bits_per_s as f64,
+            sent: 0,
+            received: 0,
+            delay_ns: 0,
+            order: Order::new(Some(plan.threshold)),
+            random,
+        }
+    }
+
+    /// Where they leave from.
+    pub fn source(&self) -> End {
+        match self.plan.direction {
+            Direction::Forward => End::A,
+            Direction::Reverse => End::B,
+        }
+    }
+
+    /// The next one and the time of the one after it.
+    pub fn send(&mut self, now_ns: u64) -> (Packet, Option<u64>) {
+        let packet = Packet {
+            body: Body::Probe(self.plan.packet_bytes),
+            sent_ns: now_ns,
+            offset: 0,
+            channel: self.channel,
+            id: self.sent,
+            original: self.sent.wrapping_add(1),
+            frames: 1,
+            corrupted: false,
+        };
+        self.sent = self.sent.wrapping_add(1);
+        let more = self
+            .plan
+            .count
+            .is_none_or(|count| u64::from(self.sent) < count);
+        (packet, more.then(|| self.next_ns(now_ns)))
+    }
+
+    /// Constant distances are counted from the start, so that rounding does not add up.
+    fn next_ns(&mut self, now_ns: u64) -> u64 {
+        match self.plan.gaps {
+            plain::Gaps::Constant => {
+                let since = self.gap_ns * f64::from(self.sent);
+                self.plan.start_ns.saturating_add(since as u64).max(now_ns)
+            }
+            gaps => now_ns.saturating_add(pause(self.gap_ns as u64, gaps, &mut self.random)),
+        }
+    }
+
+    /// One arrives.
+    pub fn receive(&mut self, now_ns: u64, packet: &Packet) {
+        self.received += 1;
+        self.delay_ns = self.delay_ns.saturating_add(now_ns - packet.sent_ns);
+        self.order
+            .update(packet.original, now_ns, self.plan.packet_bytes);
+    }
+
+    /// The results.
+    pub fn finish(self) -> ProbeResult {
+        ProbeResult {
+            name: self.plan.name,
+            sent: self.sent.into(),
+            received: self.received,
+            delay_ns: self.delay_ns,
+            metrics: self.order.finish(),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A set of bytes of a stream: everything below a mark, and ranges above it.
+
+/// Sorted, disjoint ranges; most often one alone.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Ranges {
+    /// Everything below is in the set.
+    below: u64,
+    /// What else is, sorted, apart from each other.
+    above: Vec<(u64, u64)>,
+}
+
+impl Ranges {
+    /// Adds `start..end`.
+    #[inline]
+    pub fn add(&mut self, start: u64, end: u64) {
+        if start <= self.below && self.above.is_empty() {
+            self.below = self.below.max(end);
+            return;
+        }
+        self.add_above(start, end);
+    }
+
+    #[inline(never)]
+    fn add_above(&mut self, start: u64, end: u64) {
+        if start >= end || end <= self.below {
+            return;
+        }
+        let first = self.above.partition_point(|range| range.1 < start);
+        let after = self.above.partition_point(|range| range.0 <= end);
+        let (mut from, mut to) = (start, end);
+        if let Some(touched) = self.above.get(first..after)
+            && let (Some(head), Some(tail)) = (touched.first(), touched.last())
+        {
+            from = from.min(head.0);
+            to = to.max(tail.1);
+        }
+        self.above.splice(first..after.max(first), [(from, to)]);
+        let swallowed = self.above.partition_point(|range| range.0 <= self.below);
+        for (_, end) in self.above.drain(..swallowed) {
+            self.below = self.below.max(end);
+        }
+    }
+
+    /// Is all of `start..end` in it?
+    #[inline]
+    pub fn holds(&self, start: u64, end: u64) -> bool {
+        if end <= self.below || start >= end {
+            return true;
+        }
+        let start = start.max(self.below);
+        let at = self.above.partition_point(|range| range.1 <= start);
+        self.above
+            .get(at)
+            .is_some_and(|range| range.0 <= start && end <= range.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_are_a_set(
+            adds in prop::collection::vec((0u64..60, 0u64..12), 0..40),
+            asks in prop::collection::vec((0u64..70, 0u64..12), 1..20),
+        ) {
+            let mut ranges = Ranges::default();
+            let mut set = std::collections::BTreeSet::new();
+            for (start, length) in adds {
+                ranges.add(start, start + length);
+                set.extend(start..start + length);
+            }
+            for (start, length) in asks {
+                let all = (start..start + length).all(|byte| set.contains(&byte));
+                prop_assert_eq!(ranges.holds(start, start + length), all, "{:?}", &ranges);
+            }
+        }
+    }
+}

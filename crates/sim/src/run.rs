@@ -1,0 +1,193 @@
+//! A run: a function of a scenario's cell and a seed.
+
+use inorder_path::{AnyStage, Path};
+use inorder_random::Random;
+use inorder_scenario::Config;
+use inorder_scenario::config::{self as plain, Arrivals};
+
+use crate::build::{self, Recipe};
+use crate::error::Error;
+use crate::event::{APPLICATION, Event, OBSERVE};
+use crate::flow::Flow;
+use crate::line::{Line, LineId};
+use crate::packet::{Channel, Packet};
+use crate::probes::Probes;
+use crate::queue::Queue;
+use crate::result::{Counts, FlowResult, LineResult, RunResult};
+use crate::tap::{NoTap, Tap};
+use crate::world::World;
+
+/// Runs a cell with a seed.
+///
+/// # Errors
+/// If a name is in no registry, or settings contradict each other.
+pub fn run(config: &Config, seed: u64) -> Result<RunResult, Error> {
+    run_tapped(config, seed, &mut NoTap)
+}
+
+/// The same, with `tap` seeing every packet at both ends.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_tapped<T: Tap>(config: &Config, seed: u64, tap: &mut T) -> Result<RunResult, Error> {
+    let recipes = recipes(config)?;
+    let mut world = world(config, seed, &recipes)?;
+    world.run(config.run.duration_ns, tap);
+    Ok(results(world, config, seed, &recipes))
+}
+
+/// The seed of a repetition; that of the first is the scenario's own.
+pub fn repetition_seed(seed: u64, repetition: u64) -> u64 {
+    match repetition {
+        0 => seed,
+        number => Random::new(seed, "repetition").fork(number).next_u64(),
+    }
+}
+
+/// Sender and receiver of each `[[flow]]`.
+fn recipes(config: &Config) -> Result<Vec<[Recipe; 2]>, Error> {
+    let both = |flow: &plain::Flow| {
+        Ok([
+            build::endpoint(&flow.sender)?,
+            build::endpoint(&flow.receiver)?,
+        ])
+    };
+    config.flows.iter().map(both).collect()
+}
+
+fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Result<World, Error> {
+    let card = |card: &Option<plain::Card>| {
+        let built = card.as_ref().map(build::card).transpose();
+        built.map(|path| path.unwrap_or_else(|| Path::new(Vec::<AnyStage<Packet>>::new())))
+    };
+    let mut world = World {
+        queue: Queue::default(),
+        lines: [
+            Line::new(
+                LineId::Forward,
+                build::path(&config.forward, "forward", seed),
+            ),
+            Line::new(LineId::CardB, card(&config.receiver_card)?),
+            Line::new(
+                LineId::Reverse,
+                build::path(&config.reverse, "reverse", seed),
+            ),
+            Line::new(LineId::CardA, card(&config.sender_card)?),
+        ],
+        has_card: [config.sender_card.is_some(), config.receiver_card.is_some()],
+        flows: flows(config, seed, recipes),
+        probes: Vec::new(),
+        samples: Vec::new(),
+        sample_interval_ns: config.output.trace_interval_ns,
+        events: 0,
+    };
+    add_probes(&mut world, config, seed);
+    schedule(&mut world, config);
+    Ok(world)
+}
+
+fn flows(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Vec<Flow> {
+    let endpoints = Random::new(seed, "endpoints");
+    let mut flows = Vec::new();
+    for (group, (plan, recipes)) in config.flows.iter().zip(recipes).enumerate() {
+        let mut arrivals = Random::new(seed, &format!("arrivals/{group}"));
+        let mut start_ns = plan.start_ns;
+        for number in 0..plan.count {
+            let index = flows.len() as u32;
+            let whole = (group, plan);
+            let one = (number, start_ns);
+            flows.push(Flow::new(
+                index,
+                whole,
+                one,
+                recipes,
+                &config.output,
+                &endpoints,
+            ));
+            let gap_ns = match plan.arrivals {
+                Arrivals::Every(gap_ns) => gap_ns,
+                Arrivals::Poisson(per_s) => (arrivals.exponential() / per_s * 1e9) as u64,
+            };
+            start_ns = start_ns.saturating_add(gap_ns);
+        }
+    }
+    flows
+}
+
+fn add_probes(world: &mut World, config: &Config, seed: u64) {
+    let first = world.flows.len() as u32 * 2;
+    for (number, plan) in config.probes.iter().enumerate() {
+        let random = Random::new(seed, &format!("probe/{number}"));
+        let channel = Channel(first + number as u32);
+        world.probes.push(Probes::new(plan, channel, random));
+        let event = Event::Probe(number as u32);
+        world.queue.push(plan.start_ns, APPLICATION, event);
+    }
+}
+
+fn schedule(world: &mut World, config: &Config) {
+    for (index, flow) in world.flows.iter().enumerate() {
+        world
+            .queue
+            .push(flow.start_ns, APPLICATION, Event::Open(index as u32));
+    }
+    if config.run.warm_up_ns > 0 {
+        world
+            .queue
+            .push(config.run.warm_up_ns, OBSERVE, Event::WarmUp);
+    }
+    if config.output.trace_interval_ns.is_some() {
+        world.queue.push(0, OBSERVE, Event::Sample);
+    }
+}
+
+fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> RunResult {
+    let names = ["forward", "receiver card", "reverse", "sender card"];
+    let lines = world.lines.iter().zip(names).map(line).collect();
+    let flows = world.flows.into_iter();
+    RunResult {
+        seed,
+        duration_ns: config.run.duration_ns,
+        flows: flows
+            .filter_map(|flow| flow_result(flow, config, recipes))
+            .collect(),
+        probes: world.probes.into_iter().map(Probes::finish).collect(),
+        lines,
+        samples: world.samples,
+        events: world.events,
+    }
+}
+
+fn line((line, name): (&Line, &'static str)) -> LineResult {
+    let account = line.path().stages().find_map(|stage| match stage {
+        AnyStage::Nic(nic) => Some(nic.account().clone()),
+        _ => None,
+    });
+    LineResult {
+        name,
+        stages: line.path().counters().to_vec(),
+        account,
+    }
+}
+
+fn flow_result(flow: Flow, config: &Config, recipes: &[[Recipe; 2]]) -> Option<FlowResult> {
+    let plan = config.flows.get(flow.group)?;
+    let recipe = recipes.get(flow.group)?.first()?;
+    let from_ns = flow.start_ns.max(config.run.warm_up_ns);
+    let until_ns = flow.notes.completed_ns.unwrap_or(config.run.duration_ns);
+    Some(FlowResult {
+        name: plan.name.clone(),
+        group: flow.group,
+        number: flow.number,
+        congestion: recipe.congestion(),
+        loss_detection: recipe.loss_detection(),
+        start_ns: flow.start_ns,
+        measured_ns: until_ns.saturating_sub(from_ns),
+        counts: Counts::of(&flow).since(&flow.notes.at_warm_up),
+        completion_ns: flow.notes.completed_ns.map(|at_ns| at_ns - flow.start_ns),
+        error: flow.sides.iter().find_map(|side| side.endpoint.error()),
+        events: flow.log.with(|log| std::mem::take(&mut log.events)),
+        metrics_at_card: flow.notes.before.finish(),
+        metrics_at_stack: flow.notes.after.finish(),
+    })
+}

@@ -1,0 +1,296 @@
+//! The world: paths, cards, flows and probes round one event queue.
+
+use inorder_path::Place;
+
+use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
+use crate::flow::{Flow, Role};
+use crate::line::{Line, LineId};
+use crate::packet::{Channel, End, Packet};
+use crate::probes::Probes;
+use crate::queue::Queue;
+use crate::result::{Counts, Sample};
+use crate::tap::Tap;
+
+/// Everything there is in a run.
+pub struct World {
+    pub(crate) queue: Queue<Event>,
+    /// Forward, B's card, reverse, A's card.
+    pub(crate) lines: [Line; 4],
+    /// Which cards there are: A's, B's.
+    pub(crate) has_card: [bool; 2],
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) probes: Vec<Probes>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) sample_interval_ns: Option<u64>,
+    pub(crate) events: u64,
+}
+
+impl World {
+    /// Lets time pass until `end_ns`.
+    pub fn run<T: Tap>(&mut self, end_ns: u64, tap: &mut T) {
+        while let Some((now_ns, event)) = self.queue.pop() {
+            if now_ns > end_ns {
+                break;
+            }
+            self.events += 1;
+            self.handle(now_ns, event, tap);
+        }
+    }
+
+    #[inline]
+    fn handle<T: Tap>(&mut self, now_ns: u64, event: Event, tap: &mut T) {
+        match event {
+            Event::Transfer {
+                line,
+                place,
+                packet,
+            } if place.is_end() => self.leave(now_ns, line, packet, tap),
+            Event::Transfer {
+                line,
+                place,
+                packet,
+            } => self.resume(now_ns, line, place, packet),
+            Event::Enter { line, packet } => self.enter(now_ns, line, packet),
+            Event::Wake { line } => self.lines[line as usize].wake(now_ns, &mut self.queue),
+            Event::Timer { flow, role } => self.timer(now_ns, flow, role, tap),
+            Event::Open(flow) => self.open(now_ns, flow, tap),
+            Event::Application(flow) => self.application(now_ns, flow, tap),
+            Event::Probe(probe) => self.probe(now_ns, probe, tap),
+            Event::WarmUp => self.begin_measuring(),
+            Event::Sample => self.sample(now_ns),
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, now_ns: u64, line: LineId, packet: Packet) {
+        self.lines[line as usize].push(now_ns, packet, &mut self.queue);
+    }
+
+    fn resume(&mut self, now_ns: u64, line: LineId, place: Place, packet: Packet) {
+        self.lines[line as usize].resume(now_ns, place, packet, &mut self.queue);
+    }
+
+    /// A packet has come through a line.
+    #[inline]
+    fn leave<T: Tap>(&mut self, now_ns: u64, line: LineId, packet: Packet, tap: &mut T) {
+        match line {
+            LineId::Forward => self.at_card(now_ns, End::B, packet, tap),
+            LineId::Reverse => self.at_card(now_ns, End::A, packet, tap),
+            LineId::CardB => self.deliver(now_ns, End::B, &packet, tap),
+            LineId::CardA => self.deliver(now_ns, End::A, &packet, tap),
+        }
+    }
+
+    /// A packet reaches the card of an end, or where one would be.
+    #[inline]
+    fn at_card<T: Tap>(&mut self, now_ns: u64, end: End, packet: Packet, tap: &mut T) {
+        if let Some((flow, Role::Sender)) = self.whose(packet.channel) {
+            flow.note_at_card(now_ns, &packet);
+        }
+        if !self.has_card[end as usize] {
+            return self.deliver(now_ns, end, &packet, tap);
+        }
+        let card = match end {
+            End::A => LineId::CardA,
+            End::B => LineId::CardB,
+        };
+        self.lines[card as usize].push(now_ns, packet, &mut self.queue);
+    }
+
+    /// The flow of a channel, and who sends on it.
+    #[inline]
+    fn whose(&mut self, channel: Channel) -> Option<(&mut Flow, Role)> {
+        let role = if channel.0.is_multiple_of(2) {
+            Role::Sender
+        } else {
+            Role::Receiver
+        };
+        let flow = self.flows.get_mut((channel.0 / 2) as usize)?;
+        Some((flow, role))
+    }
+
+    /// A packet reaches the stack.
+    #[inline]
+    fn deliver<T: Tap>(&mut self, now_ns: u64, end: End, packet: &Packet, tap: &mut T) {
+        let channel = packet.channel;
+        let Some(segment) = packet.segment() else {
+            return self.deliver_probe(now_ns, end, packet, tap);
+        };
+        let Some((flow, from)) = self.whose(channel) else {
+            return;
+        };
+        if packet.corrupted {
+            flow.notes.damaged += 1;
+            return;
+        }
+        tap.received(now_ns, end, packet);
+        let to = match from {
+            Role::Sender => Role::Receiver,
+            Role::Receiver => Role::Sender,
+        };
+        if from == Role::Sender && segment.payload > 0 {
+            flow.note_at_stack(now_ns, packet);
+        }
+        flow.side(to).endpoint.on_segment(now_ns, segment);
+        let index = channel.0 / 2;
+        self.transmit(now_ns, index, to, tap);
+        self.application(now_ns, index, tap);
+        self.arm(now_ns, index, to);
+    }
+
+    fn deliver_probe<T: Tap>(&mut self, now_ns: u64, end: End, packet: &Packet, tap: &mut T) {
+        let number = (packet.channel.0 as usize).checked_sub(self.flows.len() * 2);
+        let probes = number.and_then(|number| self.probes.get_mut(number));
+        if let Some(probes) = probes
+            && !packet.corrupted
+        {
+            tap.received(now_ns, end, packet);
+            probes.receive(now_ns, packet);
+        }
+    }
+
+    /// Sends what an endpoint has to send.
+    #[inline]
+    fn transmit<T: Tap>(&mut self, now_ns: u64, index: u32, role: Role, tap: &mut T) {
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return;
+        };
+        let end = flow.end_of(role);
+        let line = match end {
+            End::A => LineId::Forward,
+            End::B => LineId::Reverse,
+        };
+        while let Some(packet) = flow.transmit(now_ns, role) {
+            tap.sent(now_ns, end, &packet);
+            if flow.access_ns == 0 {
+                self.lines[line as usize].push(now_ns, packet, &mut self.queue);
+            } else {
+                let at_ns = now_ns.saturating_add(flow.access_ns);
+                self.queue.push(at_ns, PATH, Event::Enter { line, packet });
+            }
+        }
+    }
+
+    /// Lets the application write, and sends what it wrote.
+    #[inline]
+    fn application<T: Tap>(&mut self, now_ns: u64, index: u32, tap: &mut T) {
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return;
+        };
+        if now_ns >= flow.application_ns {
+            flow.application_ns = u64::MAX;
+        }
+        if !flow.application.is_waiting_for_nothing() {
+            let next_ns = flow.progress(now_ns);
+            if let Some(next_ns) = next_ns
+                && next_ns < flow.application_ns
+            {
+                flow.application_ns = next_ns;
+                self.queue
+                    .push(next_ns, APPLICATION, Event::Application(index));
+            }
+            for role in [Role::Sender, Role::Receiver] {
+                self.transmit(now_ns, index, role, tap);
+                self.arm(now_ns, index, role);
+            }
+        }
+    }
+
+    /// Makes sure that an endpoint's timer is in the queue.
+    #[inline]
+    fn arm(&mut self, now_ns: u64, index: u32, role: Role) {
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return;
+        };
+        let side = flow.side(role);
+        if let Some(due_ns) = side.endpoint.next_timer() {
+            let due_ns = due_ns.max(now_ns);
+            if due_ns < side.armed_ns {
+                side.armed_ns = due_ns;
+                self.queue
+                    .push(due_ns, TIMER, Event::Timer { flow: index, role });
+            }
+        }
+    }
+
+    /// A timer event; those that were overtaken by an earlier one do nothing.
+    fn timer<T: Tap>(&mut self, now_ns: u64, index: u32, role: Role, tap: &mut T) {
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return;
+        };
+        let side = flow.side(role);
+        if side.armed_ns != now_ns {
+            return;
+        }
+        side.armed_ns = u64::MAX;
+        if side
+            .endpoint
+            .next_timer()
+            .is_some_and(|due_ns| due_ns <= now_ns)
+        {
+            side.endpoint.on_timer(now_ns);
+            self.transmit(now_ns, index, role, tap);
+        }
+        self.arm(now_ns, index, role);
+    }
+
+    fn open<T: Tap>(&mut self, now_ns: u64, index: u32, tap: &mut T) {
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return;
+        };
+        flow.side(Role::Receiver).endpoint.listen();
+        flow.side(Role::Sender).endpoint.connect(now_ns);
+        self.transmit(now_ns, index, Role::Sender, tap);
+        self.application(now_ns, index, tap);
+        self.arm(now_ns, index, Role::Sender);
+    }
+
+    fn probe<T: Tap>(&mut self, now_ns: u64, number: u32, tap: &mut T) {
+        let Some(probes) = self.probes.get_mut(number as usize) else {
+            return;
+        };
+        let (packet, next_ns) = probes.send(now_ns);
+        let source = probes.source();
+        tap.sent(now_ns, source, &packet);
+        if let Some(next_ns) = next_ns {
+            self.queue.push(next_ns, APPLICATION, Event::Probe(number));
+        }
+        let line = match source {
+            End::A => LineId::Forward,
+            End::B => LineId::Reverse,
+        };
+        self.enter(now_ns, line, packet);
+    }
+
+    fn begin_measuring(&mut self) {
+        for flow in &mut self.flows {
+            flow.notes.at_warm_up = Counts::of(flow);
+        }
+    }
+
+    fn sample(&mut self, now_ns: u64) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            let [sender, receiver] = &flow.sides;
+            let info = sender.endpoint.info();
+            if flow.start_ns > now_ns {
+                continue;
+            }
+            self.samples.push(Sample {
+                time_ns: now_ns,
+                flow: index as u32,
+                cwnd: info.cwnd,
+                ssthresh: info.ssthresh,
+                dupthresh: info.reordering,
+                pipe: info.pipe,
+                srtt_ns: info.rtt,
+                state: info.ca_state,
+                delivered_bytes: receiver.endpoint.counters().bytes_received,
+                retransmissions: sender.endpoint.counters().retrans_segs,
+            });
+        }
+        if let Some(interval_ns) = self.sample_interval_ns {
+            self.queue
+                .push(now_ns.saturating_add(interval_ns), OBSERVE, Event::Sample);
+        }
+    }
+}
