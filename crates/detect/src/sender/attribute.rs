@@ -112,7 +112,8 @@ impl Sender {
     }
 
     /// A further retransmission, not the original, may be what the DSACK is about: when there are
-    /// more copies than duplicates, and it comes when that copy's answer is due.
+    /// more copies than duplicates, and it comes when that copy's answer is due rather than when
+    /// an original as late as usual would.
     fn another_copy(&self, f: &Filled, ack: &Ack) -> bool {
         if f.copies.count < 2 || f.duplicates >= f.copies.count {
             return false;
@@ -120,7 +121,14 @@ impl Sender {
         let Some(rtt) = self.min_rtt else { return true };
         let due = f.copies.last_ns + rtt - rtt / 64;
         let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
-        (due..=due + usual + 5_000_000).contains(&ack.seg.ts_ns)
+        let now = ack.seg.ts_ns;
+        if let Some((late, _)) = self.usual_lateness() {
+            let original = self.due(f.due_ns, f.place.sent_ns) + late;
+            if (now - original).abs() < (now - due).abs() {
+                return false;
+            }
+        }
+        (due..=due + usual + 5_000_000).contains(&now)
     }
 
     /// The original arrived after its retransmission, where `ack` stands.
