@@ -99,7 +99,7 @@ impl LinuxFack {
         if lowest < fackets && cx.state != CaState::Loss {
             self.learn(cx, fackets - lowest, false);
         }
-        if filled < ack.prior_fackets.max(fackets) && filled < fackets {
+        if filled < ack.prior_fackets {
             self.learn(cx, fackets - filled, false);
         }
     }

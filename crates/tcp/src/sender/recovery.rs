@@ -209,7 +209,10 @@ impl Sender {
     fn in_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         let recovered = self.snd_una >= self.high_seq;
         if news.advances() && self.try_undo_loss(now, news, false) {
-            return self.after_loss(now, news);
+            let mut verdict = self.after_loss(now, news);
+            // RFC 4015 has counted this acknowledgement already.
+            verdict.hold_window |= self.config.undo.rfc4015;
+            return verdict;
         }
         if self.frto && self.decide_frto(now, news, recovered) {
             return self.after_loss(now, news);
@@ -219,7 +222,11 @@ impl Sender {
             return self.after_loss(now, news);
         }
         if self.frto {
-            return Verdict::default();
+            // RFC 5682 step 2: two new segments, no more.
+            return Verdict {
+                hold_window: true,
+                ..Verdict::default()
+            };
         }
         self.detect(now, news)
     }

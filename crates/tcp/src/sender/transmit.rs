@@ -125,6 +125,7 @@ impl Sender {
         }
         let allowed = self.force_retransmit || self.flight() < self.effective_window();
         if !allowed {
+            self.note_limit(true);
             return None;
         }
         let id = self.board.next_lost()?;
@@ -198,7 +199,7 @@ impl Sender {
 
     fn poll_new(&mut self, now: Nanos) -> Option<Outgoing> {
         if !self.has_new() {
-            self.cwnd_limited = false;
+            self.note_limit(false);
             return None;
         }
         if self.board.is_empty() {

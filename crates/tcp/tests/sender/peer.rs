@@ -1,0 +1,149 @@
+//! The other side, played by hand: acknowledgements in units of segments, and what the sender does about them.
+
+use inorder_tcp::config::MS;
+use inorder_tcp::{
+    CaState, Config, Endpoint, Flags, Info, Nanos, Segment, State, Timestamps, profiles,
+};
+
+/// Payload of a segment, bytes.
+pub const MSS: u32 = 1000;
+
+/// A sender under test and its peer.
+pub struct Peer {
+    pub end: Endpoint,
+    pub now: Nanos,
+    tick: u32,
+}
+
+/// A configuration to start from: segments of `MSS` bytes, no timestamps, no Nagle.
+pub fn config(profile: &str) -> Config {
+    Config {
+        mss: MSS,
+        timestamps: false,
+        loss_probe: inorder_tcp::config::LossProbe::Off,
+        ..(profiles::find(profile).unwrap().build)()
+    }
+}
+
+impl Peer {
+    /// A connection with a round-trip time of 100 ms, opened.
+    pub fn new(config: &Config, congestion: &str, loss: &str) -> Self {
+        let options = if config.timestamps { 12 } else { 0 };
+        let config = Config {
+            mss: MSS + options,
+            ..config.clone()
+        };
+        let mut peer = Self {
+            end: Endpoint::with_names(&config, congestion, loss).unwrap(),
+            now: 0,
+            tick: 0,
+        };
+        peer.end.connect(0);
+        let syn = peer.end.poll_transmit(0).unwrap();
+        assert!(syn.flags.has(Flags::SYN));
+        peer.now = 100 * MS;
+        let answer = Segment {
+            seq: 0,
+            ack: 1,
+            flags: Flags::SYN.with(Flags::ACK),
+            window: u16::MAX,
+            window_scale: Some(8),
+            mss: Some((MSS + options) as u16),
+            sack_permitted: config.sack,
+            timestamps: config.timestamps.then(|| peer.echo(0)),
+            ..Segment::default()
+        };
+        peer.end.on_segment(peer.now, &answer);
+        assert_eq!(peer.end.state(), State::Established);
+        assert_eq!(peer.out(), []);
+        // The SYN's window was not scaled; from here on it does not change.
+        assert_eq!(peer.ack(0, &[]), []);
+        peer
+    }
+
+    fn echo(&self, ecr: u32) -> Timestamps {
+        Timestamps {
+            val: self.tick,
+            ecr,
+        }
+    }
+
+    /// Writes so many segments and returns what goes out.
+    pub fn write(&mut self, segments: u64) -> Vec<u32> {
+        assert_eq!(
+            self.end.write(segments * u64::from(MSS)),
+            segments * u64::from(MSS)
+        );
+        self.out()
+    }
+
+    /// Numbers of the segments that go out now, from 0; acknowledgements are left out.
+    pub fn out(&mut self) -> Vec<u32> {
+        self.segments()
+            .iter()
+            .filter(|segment| segment.payload > 0)
+            .map(|segment| (segment.seq - 1) / MSS)
+            .collect()
+    }
+
+    pub fn segments(&mut self) -> Vec<Segment> {
+        std::iter::from_fn(|| self.end.poll_transmit(self.now)).collect()
+    }
+
+    /// Acknowledges everything below segment `ack`, and SACKs these ranges of segments.
+    pub fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Vec<u32> {
+        self.ack_echo(ack, sack, 0)
+    }
+
+    /// The same, echoing a timestamp (if the option is in use).
+    pub fn ack_echo(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32) -> Vec<u32> {
+        let segment = Segment {
+            seq: 1,
+            ack: ack * MSS + 1,
+            flags: Flags::ACK,
+            window: u16::MAX,
+            timestamps: self.end.config().timestamps.then(|| self.echo(ecr)),
+            sack: sack
+                .iter()
+                .map(|&(start, end)| (start * MSS + 1, end * MSS + 1))
+                .collect(),
+            ..Segment::default()
+        };
+        self.end.on_segment(self.now, &segment);
+        self.out()
+    }
+
+    /// A duplicate acknowledgement without SACK.
+    pub fn duplicate(&mut self, ack: u32) -> Vec<u32> {
+        self.ack(ack, &[])
+    }
+
+    /// Time passes; timers fire; returns what goes out.
+    pub fn wait(&mut self, time: Nanos) -> Vec<u32> {
+        let until = self.now + time;
+        let mut sent = Vec::new();
+        while let Some(at) = self.end.next_timer().filter(|&at| at <= until) {
+            self.now = self.now.max(at);
+            self.end.on_timer(self.now);
+            sent.extend(self.out());
+        }
+        self.now = until;
+        sent
+    }
+
+    pub fn info(&self) -> Info {
+        self.end.info()
+    }
+
+    pub fn state(&self) -> CaState {
+        self.end.info().ca_state
+    }
+
+    pub fn cwnd(&self) -> u32 {
+        self.end.info().cwnd
+    }
+
+    pub fn reordering(&self) -> u32 {
+        self.end.info().reordering
+    }
+}

@@ -1,0 +1,196 @@
+//! Fast retransmit and fast recovery: RFC 5681, 6582, 6675, 6937, 3042, and rate halving.
+
+use inorder_tcp::CaState;
+use inorder_tcp::config::{LimitedTransmit, MS, Reduction};
+
+use crate::peer::{Peer, config};
+
+#[test]
+fn the_third_duplicate_sends_the_missing_segment_again() {
+    let mut peer = Peer::new(&config("rfc"), "reno", "static");
+    assert_eq!(peer.write(4), [0, 1, 2, 3]);
+    peer.now += 100 * MS;
+    assert_eq!(peer.ack(0, &[(1, 2)]), []);
+    assert_eq!(peer.ack(0, &[(1, 3)]), []);
+    assert_eq!(peer.state(), CaState::Disorder);
+    assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
+    assert_eq!(peer.state(), CaState::Recovery);
+    peer.now += 100 * MS;
+    assert_eq!(peer.ack(4, &[]), []);
+    assert_eq!(peer.state(), CaState::Open);
+    assert_eq!(peer.end.counters().tcp_sack_recovery, 1);
+    assert_eq!(peer.end.counters().tcp_fast_retrans, 1);
+}
+
+#[test]
+fn rfc_3042_lets_two_new_segments_out() {
+    let mut peer = Peer::new(&config("rfc"), "reno", "static");
+    assert_eq!(peer.write(30).len(), 10);
+    peer.now += 100 * MS;
+    assert_eq!(peer.ack(0, &[(1, 2)]), [10]);
+    assert_eq!(peer.ack(0, &[(1, 3)]), [11]);
+    assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
+
+    let mut off = config("rfc");
+    off.limited_transmit = LimitedTransmit::Off;
+    let mut peer = Peer::new(&off, "reno", "static");
+    peer.write(30);
+    assert_eq!(peer.ack(0, &[(1, 2)]), []);
+    assert_eq!(peer.ack(0, &[(1, 3)]), []);
+    assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
+}
+
+/// RFC 6675: `cwnd = ssthresh` at once; new data once the pipe has drained below it.
+#[test]
+fn the_pipe_drains_before_new_data_follows() {
+    let mut peer = Peer::new(&config("rfc"), "reno", "static");
+    peer.write(40);
+    peer.now += 100 * MS;
+    peer.ack(0, &[(1, 2)]);
+    peer.ack(0, &[(1, 3)]);
+    assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
+    // 12 outstanding: half is 6 (or 5 of a window of 10). Pipe: 12 - 3 SACKed - 1 lost + 1 again = 9.
+    let threshold = peer.info().ssthresh;
+    assert_eq!(peer.cwnd(), threshold);
+    assert_eq!(peer.info().pipe, 9);
+    let mut top = 4;
+    while peer.info().pipe > threshold {
+        top += 1;
+        assert_eq!(peer.ack(0, &[(1, top)]), [], "pipe {}", peer.info().pipe);
+    }
+    assert_eq!(peer.ack(0, &[(1, top + 1)]), [12]);
+}
+
+/// RFC 6675 NextSeg: two holes, the lost one first, then new data.
+#[test]
+fn two_holes_are_repaired_in_one_recovery() {
+    let mut peer = Peer::new(&config("rfc"), "reno", "static");
+    peer.write(10);
+    peer.now += 100 * MS;
+    peer.ack(0, &[(1, 2)]);
+    peer.ack(0, &[(1, 3)]);
+    assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
+    // Segment 4 is missing, too.
+    let mut sent = Vec::new();
+    for top in 6..=10 {
+        sent.extend(peer.ack(0, &[(5, top), (1, 4)]));
+    }
+    assert_eq!(sent, [4]);
+    peer.now += 100 * MS;
+    peer.ack(4, &[(5, 10)]);
+    assert_eq!(peer.state(), CaState::Recovery);
+    peer.ack(10, &[]);
+    assert_eq!(peer.state(), CaState::Open);
+    assert_eq!(peer.end.counters().retrans_segs, 2);
+}
+
+/// RFC 6582 section 3.2: inflation by duplicates, a partial acknowledgement sends the next hole again.
+#[test]
+fn newreno_repairs_one_hole_per_round_trip() {
+    let mut rfc = config("rfc");
+    rfc.sack = false;
+    let mut peer = Peer::new(&rfc, "reno", "static");
+    assert_eq!(peer.write(30).len(), 10);
+    peer.now += 100 * MS;
+    assert_eq!(peer.duplicate(0), [10]);
+    assert_eq!(peer.duplicate(0), [11]);
+    assert_eq!(peer.duplicate(0), [0]);
+    assert_eq!(peer.state(), CaState::Recovery);
+    let threshold = peer.info().ssthresh;
+    assert_eq!(peer.cwnd(), threshold);
+    // Window inflated to ssthresh + duplicates; new data as soon as that exceeds what is outstanding (12).
+    let mut duplicates = 3;
+    let mut sent = Vec::new();
+    while sent.is_empty() {
+        duplicates += 1;
+        sent = peer.duplicate(0);
+    }
+    assert_eq!(threshold + duplicates, 13);
+    assert_eq!(sent, [12]);
+    // A partial acknowledgement: segment 5 was lost as well.
+    peer.now += 100 * MS;
+    let sent = peer.ack(5, &[]);
+    assert_eq!(sent.first(), Some(&5));
+    assert_eq!(peer.state(), CaState::Recovery);
+    // Full acknowledgement.
+    peer.now += 100 * MS;
+    peer.ack(12, &[]);
+    peer.ack(13, &[]);
+    assert_eq!(peer.state(), CaState::Open);
+    assert!(peer.cwnd() <= threshold);
+}
+
+fn sends_after_one_loss(reduction: Reduction) -> Vec<usize> {
+    let mut custom = config("rfc");
+    custom.reduction = reduction;
+    custom.limited_transmit = LimitedTransmit::Pipe;
+    custom.initial_window = 20;
+    let mut peer = Peer::new(&custom, "reno", "static");
+    peer.write(100);
+    peer.now += 100 * MS;
+    // One acknowledgement for each of the 19 segments that arrive.
+    (2..=20).map(|top| peer.ack(0, &[(1, top)]).len()).collect()
+}
+
+/// RFC 6937 in Linux, relative to the window: with a threshold of half, a segment for every second
+/// acknowledgement, evenly.
+#[test]
+fn proportional_reduction_spreads_what_is_sent() {
+    let sent = sends_after_one_loss(Reduction::PrrLinux);
+    // Two by limited transmit, the retransmission, then every other acknowledgement.
+    assert_eq!(
+        sent,
+        [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0]
+    );
+    // The RFC's RecoverFS includes the two of limited transmit: 10 for 22.
+    let sent = sends_after_one_loss(Reduction::PrrSlowStart);
+    assert_eq!(
+        sent,
+        [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1]
+    );
+    assert_eq!(sends_after_one_loss(Reduction::PrrConservative), sent);
+}
+
+/// RFC 6675: 19 in flight after the retransmission; the next goes out when there are fewer than 10.
+#[test]
+fn an_immediate_reduction_pauses_then_follows_the_clock() {
+    let sent = sends_after_one_loss(Reduction::Immediate);
+    assert_eq!(
+        sent,
+        [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]
+    );
+}
+
+#[test]
+fn rate_halving_sends_for_every_second_acknowledgement() {
+    let sent = sends_after_one_loss(Reduction::RateHalving);
+    let total: usize = sent[3..].iter().sum();
+    assert_eq!(&sent[..3], [1, 1, 1]);
+    assert_eq!(total, 8, "{sent:?}");
+    assert!(
+        sent[3..].windows(2).all(|pair| pair[0] + pair[1] == 1),
+        "{sent:?}"
+    );
+}
+
+/// Below the threshold PRR-SSRB catches up by one more per acknowledgement; PRR-CRB only replaces what left.
+#[test]
+fn the_bounds_differ_when_much_is_lost() {
+    let run = |reduction| {
+        let mut custom = config("rfc");
+        custom.reduction = reduction;
+        custom.initial_window = 20;
+        let mut peer = Peer::new(&custom, "reno", "static");
+        peer.write(100);
+        peer.now += 100 * MS;
+        // The first 14 are lost, 6 arrive.
+        (15..=20)
+            .map(|top| peer.ack(0, &[(14, top)]).len())
+            .sum::<usize>()
+    };
+    let (crb, ssrb) = (
+        run(Reduction::PrrConservative),
+        run(Reduction::PrrSlowStart),
+    );
+    assert!(crb < ssrb, "{crb} {ssrb}");
+}

@@ -1,0 +1,84 @@
+//! Retransmission timeout (RFC 6298), F-RTO (RFC 5682), and giving up.
+
+use inorder_tcp::config::{MS, SECOND};
+use inorder_tcp::{CaState, Error, State};
+
+use crate::peer::{Peer, config};
+
+#[test]
+fn silence_sends_the_first_again_and_doubles_the_wait() {
+    let mut peer = Peer::new(&config("rfc"), "reno", "static");
+    peer.write(5);
+    assert_eq!(peer.wait(999 * MS), []);
+    assert_eq!(peer.wait(2 * MS), [0]);
+    assert_eq!(peer.cwnd(), 1);
+    assert_eq!(peer.info().backoff, 1);
+    assert_eq!(peer.wait(1990 * MS), []);
+    assert_eq!(peer.wait(20 * MS), [0]);
+    assert_eq!(peer.info().backoff, 2);
+    // Slow start resends the rest.
+    peer.now += 100 * MS;
+    assert_eq!(peer.ack(1, &[]), [1, 2]);
+    assert_eq!(peer.ack(2, &[]), [3, 4]);
+    peer.ack(5, &[]);
+    assert_eq!(peer.state(), CaState::Open);
+}
+
+#[test]
+fn what_was_sacked_is_not_sent_again() {
+    let mut peer = Peer::new(&config("rfc"), "reno", "static");
+    peer.write(6);
+    peer.now += 100 * MS;
+    peer.ack(0, &[(2, 3), (4, 5)]);
+    let mut sent = peer.wait(1100 * MS);
+    assert_eq!(sent, [0]);
+    sent.extend(peer.ack(1, &[(2, 3), (4, 5)]));
+    sent.extend(peer.ack(3, &[(4, 5)]));
+    assert_eq!(sent, [0, 1, 3, 5]);
+}
+
+/// RFC 5682: two new segments instead of retransmissions; both answered by originals: the timeout was needless.
+#[test]
+fn frto_finds_a_spurious_timeout() {
+    for sack in [true, false] {
+        let mut linux = config("linux-6");
+        linux.sack = sack;
+        let mut peer = Peer::new(&linux, "reno", "linux");
+        assert_eq!(peer.write(100).len(), 10);
+        assert_eq!(peer.wait(350 * MS), [0]);
+        assert_eq!(peer.state(), CaState::Loss);
+        // The delayed acknowledgements of the originals arrive.
+        assert_eq!(peer.ack(1, &[]), [10, 11], "sack {sack}");
+        peer.ack(2, &[]);
+        assert_eq!(peer.end.counters().tcp_spurious_rtos, 1, "sack {sack}");
+        assert_eq!(peer.end.counters().tcp_loss_undo, 1);
+        assert_ne!(peer.state(), CaState::Loss);
+        assert!(peer.cwnd() >= 10, "{}", peer.cwnd());
+        assert_eq!(peer.end.counters().retrans_segs, 1);
+    }
+}
+
+#[test]
+fn frto_believes_in_the_loss_when_a_duplicate_follows() {
+    let mut peer = Peer::new(&config("linux-6"), "reno", "linux");
+    peer.write(100);
+    assert_eq!(peer.wait(350 * MS), [0]);
+    assert_eq!(peer.ack(1, &[]), [10, 11]);
+    // The new data arrives above the hole.
+    let sent = peer.ack(1, &[(10, 11)]);
+    assert_eq!(sent.first(), Some(&1));
+    assert_eq!(peer.end.counters().tcp_spurious_rtos, 0);
+    assert_eq!(peer.state(), CaState::Loss);
+}
+
+#[test]
+fn a_dead_path_ends_the_connection_with_an_error() {
+    let mut custom = config("rfc");
+    custom.rto.retries = 4;
+    let mut peer = Peer::new(&custom, "reno", "static");
+    peer.write(1);
+    let sent = peer.wait(200 * SECOND);
+    assert_eq!(sent, [0, 0, 0, 0]);
+    assert_eq!(peer.end.state(), State::Closed);
+    assert_eq!(peer.end.error(), Some(Error::TimedOut));
+}

@@ -1,0 +1,192 @@
+//! Reductions taken back: Eifel (RFC 3522, 4015), DSACK (RFC 3708, Linux).
+
+use inorder_tcp::CaState;
+use inorder_tcp::config::{MS, Undo};
+
+use crate::peer::{Peer, config};
+
+fn open(undo: Undo, timestamps: bool) -> Peer {
+    let mut custom = config("linux-6");
+    custom.undo = undo;
+    custom.timestamps = timestamps;
+    custom.frto = false;
+    let mut peer = Peer::new(&custom, "reno", "static");
+    peer.write(40);
+    peer
+}
+
+const NONE: Undo = Undo {
+    eifel: false,
+    dsack: false,
+    rfc4015: false,
+};
+
+/// Segment 0 is late; it is sent again at 200 ms; its original is acknowledged.
+fn needless_recovery(peer: &mut Peer) {
+    peer.now += 100 * MS;
+    peer.ack_echo(0, &[(1, 2)], 100);
+    peer.ack_echo(0, &[(1, 3)], 100);
+    peer.ack_echo(0, &[(1, 4)], 100);
+    assert_eq!(peer.state(), CaState::Recovery);
+    assert_eq!(peer.end.counters().retrans_segs, 1);
+    peer.now += MS;
+}
+
+#[test]
+fn an_old_echo_shows_that_the_original_arrived() {
+    let mut peer = open(
+        Undo {
+            eifel: true,
+            ..NONE
+        },
+        true,
+    );
+    let before = peer.cwnd();
+    needless_recovery(&mut peer);
+    // Echo of 100: the original's timestamp, not the retransmission's 200.
+    peer.ack_echo(4, &[], 100);
+    assert_eq!(peer.end.counters().tcp_partial_undo, 1);
+    assert_eq!(peer.end.counters().undone_recoveries, 1);
+    assert_ne!(peer.state(), CaState::Recovery);
+    assert!(peer.cwnd() >= before);
+}
+
+#[test]
+fn the_echo_of_the_retransmission_proves_nothing() {
+    let mut peer = open(
+        Undo {
+            eifel: true,
+            ..NONE
+        },
+        true,
+    );
+    needless_recovery(&mut peer);
+    peer.now += 100 * MS;
+    peer.ack_echo(4, &[], 200);
+    assert_eq!(peer.end.counters().undone_recoveries, 0);
+    assert_eq!(peer.state(), CaState::Recovery);
+}
+
+#[test]
+fn with_the_switch_off_nothing_is_undone() {
+    let mut peer = open(NONE, true);
+    needless_recovery(&mut peer);
+    peer.ack_echo(4, &[], 100);
+    peer.ack_echo(4, &[(0, 1)], 100);
+    assert_eq!(peer.end.counters().undone_recoveries, 0);
+}
+
+#[test]
+fn a_full_acknowledgement_of_originals_undoes_at_the_end() {
+    let mut custom = config("linux-6");
+    custom.undo = Undo {
+        eifel: true,
+        ..NONE
+    };
+    custom.timestamps = true;
+    let mut peer = Peer::new(&custom, "reno", "static");
+    peer.write(4);
+    needless_recovery(&mut peer);
+    peer.ack_echo(4, &[], 100);
+    assert_eq!(peer.end.counters().tcp_full_undo, 1);
+    assert_eq!(peer.state(), CaState::Open);
+}
+
+#[test]
+fn dsacks_for_all_retransmissions_undo() {
+    let mut peer = open(
+        Undo {
+            dsack: true,
+            ..NONE
+        },
+        false,
+    );
+    let before = peer.cwnd();
+    needless_recovery(&mut peer);
+    peer.ack(4, &[]);
+    assert_eq!(peer.state(), CaState::Recovery);
+    assert_eq!(peer.end.counters().undone_recoveries, 0);
+    // The retransmission arrives a second time at the receiver.
+    peer.ack(4, &[(0, 1)]);
+    assert_eq!(peer.end.counters().tcp_dsack_recv, 1);
+    assert_eq!(peer.end.counters().tcp_dsack_undo, 1);
+    assert_eq!(peer.state(), CaState::Open);
+    assert!(peer.cwnd() >= before);
+}
+
+#[test]
+fn one_dsack_for_two_retransmissions_does_not() {
+    let mut peer = open(
+        Undo {
+            dsack: true,
+            ..NONE
+        },
+        false,
+    );
+    peer.now += 100 * MS;
+    // 0 and 1 are sent again.
+    for top in 3..9 {
+        peer.ack(0, &[(2, top)]);
+    }
+    assert_eq!(peer.end.counters().retrans_segs, 2);
+    peer.ack(8, &[]);
+    peer.ack(8, &[(0, 1)]);
+    assert_eq!(peer.end.counters().tcp_dsack_undo, 0);
+    peer.ack(8, &[(1, 2)]);
+    assert_eq!(peer.end.counters().tcp_dsack_undo, 1);
+}
+
+#[test]
+fn dsacks_beyond_all_retransmissions_are_ignored() {
+    let mut peer = open(
+        Undo {
+            dsack: true,
+            ..NONE
+        },
+        false,
+    );
+    peer.now += 100 * MS;
+    peer.ack(3, &[]);
+    // Nothing was ever sent again: the network duplicated.
+    peer.ack(3, &[(0, 1)]);
+    assert_eq!(peer.end.counters().tcp_dsack_ignored_dubious, 1);
+}
+
+#[test]
+fn a_spurious_timeout_is_taken_back_by_timestamps() {
+    let mut peer = open(
+        Undo {
+            eifel: true,
+            ..NONE
+        },
+        true,
+    );
+    assert_eq!(peer.wait(350 * MS), [0]);
+    assert_eq!(peer.state(), CaState::Loss);
+    peer.ack_echo(2, &[], 100);
+    assert_eq!(peer.end.counters().tcp_loss_undo, 1);
+    assert_eq!(peer.state(), CaState::Open);
+    assert!(peer.cwnd() >= 10);
+}
+
+/// RFC 4015 section 3.2: continue with what is outstanding plus what was acknowledged, up to the initial
+/// window; then let the timer learn.
+#[test]
+fn rfc_4015_keeps_the_flight_and_adapts_the_timer() {
+    let undo = Undo {
+        eifel: true,
+        rfc4015: true,
+        ..NONE
+    };
+    let mut peer = open(undo, true);
+    let timeout = peer.info().rto;
+    peer.wait(350 * MS);
+    peer.ack_echo(2, &[], 100);
+    assert_eq!(peer.end.counters().tcp_loss_undo, 1);
+    assert_eq!(peer.cwnd(), 8 + 2);
+    peer.now += 300 * MS;
+    let unacked = peer.info().unacked;
+    let echo = (peer.now / MS) as u32 - 300;
+    peer.ack_echo(2 + unacked, &[], echo);
+    assert!(peer.info().rto > timeout, "{} {timeout}", peer.info().rto);
+}
