@@ -1,15 +1,18 @@
 //! The assertions between `%{` and `}%`: a small, safe part of Python over names of `tcp_info`.
 //!
-//! Statements: `assert EXPRESSION[, MESSAGE]` and `print(EXPRESSION, ...)`, separated by line ends or `;`.
+//! Statements: `assert EXPRESSION[, MESSAGE]`, `print(EXPRESSION, ...)`, `NAME = EXPRESSION` and its kin with
+//! `+=`, `-=`, `*=`, separated by line ends or `;`. Names assigned live until the end of the script.
 //! Expressions: integers, decimal fractions, strings, names, `+ - * / // %`, comparisons (chained as in
 //! Python), `and`, `or`, `not`, brackets. Anything else is unsupported, not false.
 
 mod expression;
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
 pub use expression::Value;
-use expression::{Expression, Reader};
+use expression::{Expression, Reader, is_name};
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +28,12 @@ pub enum Statement {
     },
     /// Values to print in the trace.
     Print(Vec<Expression>),
+    /// A name of the script's own.
+    Assign(String, Expression),
 }
+
+/// Names the script has assigned, with their values.
+pub type Variables = BTreeMap<String, Value>;
 
 /// Why code cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -52,6 +60,9 @@ pub fn read(code: &str) -> Result<Vec<Statement>, CodeError> {
 
 fn statement(text: &str) -> Result<Statement, CodeError> {
     let unsupported = || CodeError::Unsupported(text.to_owned());
+    if let Some((name, expression)) = assignment(text)? {
+        return Ok(Statement::Assign(name, expression));
+    }
     if let Some(rest) = text.strip_prefix("assert") {
         let mut reader = Reader::new(rest);
         let condition = reader.expression()?;
@@ -75,6 +86,30 @@ fn statement(text: &str) -> Result<Statement, CodeError> {
     Ok(Statement::Print(values))
 }
 
+/// `name = x`, or `name += x` read as `name = name + x`.
+fn assignment(text: &str) -> Result<Option<(String, Expression)>, CodeError> {
+    let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let rest = rest.trim_start();
+    let begins_well = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let operator = ["+=", "-=", "*=", "="]
+        .into_iter()
+        .find(|operator| rest.starts_with(operator) && !rest.starts_with("=="));
+    let (true, Some(operator)) = (begins_well, operator) else {
+        return Ok(None);
+    };
+    let mut reader = Reader::new(&rest[operator.len()..]);
+    let value = reader.expression()?;
+    reader.end()?;
+    let value = match operator {
+        "+=" => Expression::arithmetic("+", name, value),
+        "-=" => Expression::arithmetic("-", name, value),
+        "*=" => Expression::arithmetic("*", name, value),
+        _ => value,
+    };
+    Ok(Some((name.to_owned(), value)))
+}
+
 /// What running the code of one event gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ran {
@@ -84,14 +119,22 @@ pub struct Ran {
     pub printed: Vec<String>,
 }
 
-/// Runs the statements; `name` tells the value of a name.
+/// Runs the statements; `known` tells the value of a name the script has not assigned itself.
 pub fn run(
     statements: &[Statement],
-    name: &dyn Fn(&str) -> Option<Value>,
+    variables: &mut Variables,
+    known: &dyn Fn(&str) -> Option<Value>,
 ) -> Result<Ran, CodeError> {
     let mut ran = Ran::default();
     for statement in statements {
+        if let Statement::Assign(name, value) = statement {
+            let value = value.value(&|name| lookup(variables, known, name))?;
+            variables.insert(name.clone(), value);
+            continue;
+        }
+        let name: &dyn Fn(&str) -> Option<Value> = &|name| lookup(variables, known, name);
         match statement {
+            Statement::Assign(..) => {}
             Statement::Print(values) => ran.printed.push(show(values, name)?),
             Statement::Assert {
                 condition,
@@ -109,6 +152,14 @@ pub fn run(
     Ok(ran)
 }
 
+fn lookup(
+    variables: &Variables,
+    known: &dyn Fn(&str) -> Option<Value>,
+    name: &str,
+) -> Option<Value> {
+    variables.get(name).cloned().or_else(|| known(name))
+}
+
 fn show(values: &[Expression], name: &dyn Fn(&str) -> Option<Value>) -> Result<String, CodeError> {
     let shown: Result<Vec<_>, _> = values
         .iter()
@@ -121,7 +172,7 @@ fn show(values: &[Expression], name: &dyn Fn(&str) -> Option<Value>) -> Result<S
 mod tests {
     use super::*;
 
-    fn lookup(name: &str) -> Option<Value> {
+    fn told(name: &str) -> Option<Value> {
         match name {
             "tcpi_snd_cwnd" => Some(Value::Integer(10)),
             "tcpi_ca_state" | "TCP_CA_Recovery" => Some(Value::Integer(3)),
@@ -130,7 +181,7 @@ mod tests {
     }
 
     fn outcome(code: &str) -> Result<Ran, CodeError> {
-        run(&read(code)?, &lookup)
+        run(&read(code)?, &mut Variables::new(), &told)
     }
 
     #[test]
@@ -160,6 +211,7 @@ mod tests {
             "assert 0 or tcpi_ca_state == TCP_CA_Recovery",
             "assert not 1 == 2",
             "assert 2 < 3 != 4",
+            "w = tcpi_snd_cwnd; w += 2; w *= 3; w -= 1\nassert w == 35 and tcpi_snd_cwnd == 10",
             "assert 'a' == \"a\" and 'a' != 1",
         ] {
             assert_eq!(outcome(code), Ok(Ran::default()), "{code}");

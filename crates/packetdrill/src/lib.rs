@@ -1,14 +1,45 @@
 //! packetdrill scripts run against TCP endpoints in virtual time.
 //!
-//! ```
-//! use inorder_packetdrill::parse;
+//! A script ([`parse`]) injects segments, expects others, makes socket calls and states what must be true of the
+//! sender. [`run`] plays it against endpoints of [`inorder_tcp`] and says whether every statement held, or which
+//! did not, or which this subset of the language cannot judge; [`table`] prints the outcomes of many.
 //!
-//! let script = parse("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 < S 0:0(0) win 1000 <mss 1460>\n").unwrap();
-//! assert_eq!(script.events.len(), 2);
+//! ```
+//! use inorder_packetdrill::{Options, Verdict, parse, run};
+//! use inorder_tcp::profiles;
+//!
+//! let script = parse(
+//!     "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+//!     +0 bind(3, ..., ...) = 0
+//!     +0 listen(3, 1) = 0
+//!     +0 < S 0:0(0) win 1000 <mss 1000>
+//!     +0 > S. 0:0(0) ack 1 <mss 1460>
+//!     +.1 < . 1:1(0) ack 1 win 1000
+//!     +0 accept(3, ..., ...) = 4
+//!     +0 %{ assert tcpi_snd_cwnd == 10 and tcpi_rtt == 100000 }%",
+//! )?;
+//! let profile = profiles::find("linux-6").expect("a profile of this name");
+//! let outcome = run(&script, &Options { profile, tolerance: None, trace: false });
+//! assert_eq!(outcome.verdict, Verdict::Passed, "{outcome:?}");
+//! # Ok::<(), inorder_packetdrill::ParseError>(())
 //! ```
 
 pub mod code;
+mod outcome;
 mod parse;
+mod run;
 pub mod script;
+pub mod setup;
+pub mod table;
 
+pub use outcome::{Finding, Outcome, Verdict};
 pub use parse::{ParseError, parse};
+pub use run::{Options, run};
+
+/// Parses and runs the text of a script; a text that is not one fails at its line.
+pub fn run_text(text: &str, options: &Options<'_>) -> Outcome {
+    match parse(text) {
+        Ok(script) => run(&script, options),
+        Err(error) => Outcome::unreadable(error.line, error.to_string()),
+    }
+}

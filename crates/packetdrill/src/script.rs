@@ -101,7 +101,7 @@ pub struct Packet {
     pub window: Option<u32>,
     /// Urgent pointer.
     pub urgent: Option<u32>,
-    /// Options in order; `None`: not compared (`<...>` or none written in an expectation).
+    /// Options in order; `None`: not compared (`<...>`).
     pub options: Option<Vec<TcpOption>>,
 }
 

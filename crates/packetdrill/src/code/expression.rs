@@ -78,6 +78,14 @@ pub enum Expression {
 }
 
 impl Expression {
+    pub(super) fn arithmetic(operator: &'static str, name: &str, right: Self) -> Self {
+        Self::Arithmetic(
+            operator,
+            Box::new(Self::Name(name.to_owned())),
+            Box::new(right),
+        )
+    }
+
     /// Its value; `name` tells the values of names.
     pub fn value(&self, name: &dyn Fn(&str) -> Option<Value>) -> Result<Value, CodeError> {
         Ok(match self {
@@ -387,6 +395,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn is_name(c: char) -> bool {
+pub(super) fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }

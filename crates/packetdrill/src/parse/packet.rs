@@ -13,14 +13,14 @@ pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
     if let Some(reason) = foreign(scanner) {
         return Ok(What::Unsupported(reason));
     }
-    let mut packet = Packet::default();
+    // Where none are written there are none; `<...>` leaves them open.
+    let mut packet = Packet {
+        options: Some(Vec::new()),
+        ..Packet::default()
+    };
     flags(scanner, &mut packet)?;
     sequence(scanner, &mut packet)?;
     fields(scanner, &mut packet)?;
-    // Without options an injected segment has none; an expectation does not care.
-    if inbound && packet.options.is_none() {
-        packet.options = Some(Vec::new());
-    }
     Ok(if inbound {
         What::Inject(packet)
     } else {

@@ -1,0 +1,391 @@
+//! The socket calls a script makes, carried out on endpoints.
+//!
+//! A call either answers at once or waits and is asked again after everything that happens ([`Answer::Wait`]).
+//! What it means follows POSIX, and `tcp(7)` of Linux where POSIX leaves it open.
+
+use inorder_tcp::{Endpoint, Nanos, State};
+
+use super::Stop;
+use super::host::Host;
+use super::options;
+use super::sockets::{self, Answer, Kind, Socket, Table};
+use crate::script::{Call, Value};
+use crate::setup::Setup;
+
+/// Everything a call can reach.
+pub(super) struct Calls<'a> {
+    pub(super) host: &'a mut Host,
+    pub(super) table: &'a mut Table,
+    /// The system's settings, for new sockets.
+    pub(super) setup: &'a Setup,
+    /// Where the next connection begins its sequence numbers.
+    pub(super) isn: u32,
+    /// When the call was made.
+    pub(super) since: Nanos,
+    /// False when a waiting call is asked again.
+    pub(super) first: bool,
+}
+
+type Result = std::result::Result<Answer, Stop>;
+
+fn unsupported(what: impl Into<String>) -> Result {
+    Err(Stop::Unsupported(what.into()))
+}
+
+impl Calls<'_> {
+    /// Carries out a call, or looks again whether it can be answered now.
+    pub(super) fn answer(&mut self, call: &Call) -> Result {
+        match call.name.as_str() {
+            "socket" => self.socket(call),
+            "bind" => self.known(call, |_, _| Answer::Value(0)),
+            "listen" => self.listen(call),
+            "accept" | "accept4" => self.accept(call),
+            "connect" => self.connect(call),
+            "read" | "recv" | "recvfrom" => self.read(call),
+            "write" | "send" | "sendto" => self.write(call),
+            "close" => self.close(call),
+            "shutdown" => self.shutdown(call),
+            "fcntl" => self.fcntl(call),
+            "ioctl" => self.ioctl(call),
+            "setsockopt" => self.set_option(call),
+            "getsockopt" => self.get_option(call),
+            "poll" => self.poll(call),
+            name => unsupported(format!("call {name}")),
+        }
+    }
+
+    fn known(
+        &mut self,
+        call: &Call,
+        then: impl FnOnce(&mut Host, &mut Socket) -> Answer,
+    ) -> Result {
+        let fd = integer(call, 0)?;
+        Ok(match self.table.get_mut(fd) {
+            Some(socket) => then(self.host, socket),
+            None => Answer::Errno("EBADF"),
+        })
+    }
+
+    fn socket(&mut self, call: &Call) -> Result {
+        let kind = name(call, 1);
+        let (kind, flags) = kind.split_once('|').unwrap_or((kind, ""));
+        if kind != "SOCK_STREAM" {
+            return unsupported(format!("socket of type {kind}"));
+        }
+        let nonblocking = flags.contains("SOCK_NONBLOCK");
+        // The script names its descriptors by the result it expects.
+        let fd = call.result.filter(|&fd| fd >= 0).unwrap_or(3);
+        self.table.insert(fd, Socket::new(self.setup, nonblocking));
+        Ok(Answer::Value(fd))
+    }
+
+    fn listen(&mut self, call: &Call) -> Result {
+        self.known(call, |_, socket| {
+            if matches!(socket.kind, Kind::Connection(_)) {
+                return Answer::Errno("EINVAL");
+            }
+            socket.kind = Kind::Listener;
+            Answer::Value(0)
+        })
+    }
+
+    fn accept(&mut self, call: &Call) -> Result {
+        let Some(listener) = self.table.get(integer(call, 0)?).cloned() else {
+            return Ok(Answer::Errno("EBADF"));
+        };
+        if listener.kind != Kind::Listener {
+            return Ok(Answer::Errno("EINVAL"));
+        }
+        let Some(number) = sockets::acceptable(self.host) else {
+            return Ok(would_block(listener.nonblocking));
+        };
+        self.host.connections[number].taken = true;
+        let fd = call.result.filter(|&fd| fd >= 0).unwrap_or(4);
+        let nonblocking = name(call, 3).contains("SOCK_NONBLOCK");
+        let socket = Socket {
+            kind: Kind::Connection(number),
+            nonblocking,
+            ..listener
+        };
+        self.table.insert(fd, socket);
+        Ok(Answer::Value(fd))
+    }
+
+    fn connect(&mut self, call: &Call) -> Result {
+        let (isn, now) = (self.isn, self.host.now);
+        let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
+            return Ok(Answer::Errno("EBADF"));
+        };
+        match socket.kind {
+            Kind::Listener => return Ok(Answer::Errno("EISCONN")),
+            Kind::Fresh => {
+                let mut endpoint = socket.setup.endpoint(isn).map_err(Stop::Unsupported)?;
+                endpoint.connect(now);
+                socket.kind = Kind::Connection(self.host.add(endpoint, true));
+                self.host.flush();
+                return Ok(in_progress(socket.nonblocking));
+            }
+            Kind::Connection(_) => {}
+        }
+        let Kind::Connection(number) = socket.kind else {
+            return Ok(Answer::Errno("EINVAL"));
+        };
+        let endpoint = &self.host.connections[number].endpoint;
+        if let Some(errno) = sockets::errno(endpoint).filter(|_| !socket.error_told) {
+            socket.error_told = true;
+            return Ok(Answer::Errno(errno));
+        }
+        Ok(match endpoint.state() {
+            State::SynSent | State::SynReceived if socket.nonblocking => Answer::Errno("EALREADY"),
+            State::SynSent | State::SynReceived => Answer::Wait,
+            // A call that waited has succeeded; a new one on a nonblocking socket finds it connected.
+            _ if self.first && !socket.nonblocking => Answer::Errno("EISCONN"),
+            _ => Answer::Value(0),
+        })
+    }
+
+    fn read(&mut self, call: &Call) -> Result {
+        let wanted = u64::try_from(integer(call, 2)?).unwrap_or(0);
+        let flags = name(call, 3);
+        if flags.contains("MSG_PEEK") || flags.contains("MSG_OOB") || flags.contains("MSG_WAITALL")
+        {
+            return unsupported(format!("{} with {flags}", call.name));
+        }
+        let now_or_never = flags.contains("MSG_DONTWAIT");
+        self.known(call, |host, socket| {
+            let Kind::Connection(number) = socket.kind else {
+                return Answer::Errno("ENOTCONN");
+            };
+            let endpoint = &mut host.connections[number].endpoint;
+            if endpoint.readable() > 0 && wanted > 0 {
+                let taken = endpoint.read(wanted);
+                host.flush();
+                return Answer::Value(taken as i64);
+            }
+            if let Some(errno) = take_error(socket, endpoint) {
+                return Answer::Errno(errno);
+            }
+            let ended = endpoint.peer_closed() || endpoint.error().is_some() || socket.deaf;
+            if ended || wanted == 0 || endpoint.state() == State::Closed {
+                return Answer::Value(0);
+            }
+            would_block(socket.nonblocking || now_or_never)
+        })
+    }
+
+    fn write(&mut self, call: &Call) -> Result {
+        let bytes = u64::try_from(integer(call, 2)?).unwrap_or(0);
+        let flags = name(call, 3);
+        if [
+            "MSG_FASTOPEN",
+            "MSG_OOB",
+            "MSG_ZEROCOPY",
+            "MSG_MORE",
+            "MSG_EOR",
+        ]
+        .iter()
+        .any(|flag| flags.contains(flag))
+        {
+            return unsupported(format!("{} with {flags}", call.name));
+        }
+        let now_or_never = flags.contains("MSG_DONTWAIT");
+        self.known(call, |host, socket| {
+            let Kind::Connection(number) = socket.kind else {
+                return Answer::Errno("EPIPE");
+            };
+            let endpoint = &mut host.connections[number].endpoint;
+            if let Some(errno) = take_error(socket, endpoint) {
+                return Answer::Errno(errno);
+            }
+            let open = matches!(endpoint.state(), State::Established | State::CloseWait);
+            if !open {
+                return match endpoint.state() {
+                    State::SynSent | State::SynReceived => {
+                        would_block(socket.nonblocking || now_or_never)
+                    }
+                    _ => Answer::Errno("EPIPE"),
+                };
+            }
+            let taken = endpoint.write(bytes);
+            host.flush();
+            match taken {
+                0 if bytes > 0 => would_block(socket.nonblocking || now_or_never),
+                taken => Answer::Value(taken as i64),
+            }
+        })
+    }
+
+    fn close(&mut self, call: &Call) -> Result {
+        let Some(socket) = self.table.remove(integer(call, 0)?) else {
+            return Ok(Answer::Errno("EBADF"));
+        };
+        match socket.kind {
+            Kind::Fresh => {}
+            Kind::Listener => {
+                let waiting = self.host.connections.iter_mut().filter(|c| !c.taken);
+                waiting.for_each(|connection| connection.endpoint.abort());
+            }
+            Kind::Connection(number) => {
+                let connection = &mut self.host.connections[number];
+                connection.orphan = true;
+                // RFC 2525 section 2.17: data nobody will read must not look delivered.
+                if socket.resets || connection.endpoint.readable() > 0 {
+                    connection.endpoint.abort();
+                } else {
+                    connection.endpoint.close();
+                }
+            }
+        }
+        self.host.flush();
+        Ok(Answer::Value(0))
+    }
+
+    fn shutdown(&mut self, call: &Call) -> Result {
+        let how = name(call, 1).to_owned();
+        self.known(call, |host, socket| {
+            let Kind::Connection(number) = socket.kind else {
+                return Answer::Errno("ENOTCONN");
+            };
+            let endpoint = &mut host.connections[number].endpoint;
+            if matches!(endpoint.state(), State::Closed | State::TimeWait) {
+                return Answer::Errno("ENOTCONN");
+            }
+            socket.deaf |= how != "SHUT_WR";
+            if how != "SHUT_RD" {
+                endpoint.close();
+            }
+            host.flush();
+            Answer::Value(0)
+        })
+    }
+
+    fn fcntl(&mut self, call: &Call) -> Result {
+        let command = name(call, 1).to_owned();
+        let flags = name(call, 2).to_owned();
+        if !matches!(command.as_str(), "F_GETFL" | "F_SETFL") {
+            return unsupported(format!("fcntl {command}"));
+        }
+        self.known(call, |_, socket| {
+            if command == "F_GETFL" {
+                // O_RDWR is 2, O_NONBLOCK 0x800 on Linux.
+                return Answer::Value(2 | if socket.nonblocking { 0x800 } else { 0 });
+            }
+            socket.nonblocking = flags.contains("O_NONBLOCK");
+            Answer::Value(0)
+        })
+    }
+
+    fn ioctl(&mut self, call: &Call) -> Result {
+        let request = name(call, 1).to_owned();
+        let expected = options::first_integer(call.arguments.get(2));
+        let mut found = None;
+        let answer = self.known(call, |host, socket| {
+            let Kind::Connection(number) = socket.kind else {
+                return Answer::Errno("EINVAL");
+            };
+            let endpoint = &host.connections[number].endpoint;
+            found = match request.as_str() {
+                "SIOCINQ" | "FIONREAD" => Some(endpoint.readable()),
+                "SIOCOUTQ" => Some(endpoint.unacknowledged()),
+                _ => None,
+            };
+            Answer::Value(0)
+        })?;
+        let Some(found) = found else {
+            return unsupported(format!("ioctl {request}"));
+        };
+        options::compare(&request, expected, found as i64)?;
+        Ok(answer)
+    }
+
+    fn set_option(&mut self, call: &Call) -> Result {
+        let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
+            return Ok(Answer::Errno("EBADF"));
+        };
+        options::set(
+            socket,
+            self.host,
+            name(call, 1),
+            name(call, 2),
+            call.arguments.get(3),
+        )?;
+        self.host.flush();
+        Ok(Answer::Value(0))
+    }
+
+    fn get_option(&mut self, call: &Call) -> Result {
+        let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
+            return Ok(Answer::Errno("EBADF"));
+        };
+        let option = name(call, 2);
+        let found = options::get(socket, self.host, option)?;
+        options::compare(option, options::first_integer(call.arguments.get(3)), found)?;
+        Ok(Answer::Value(0))
+    }
+
+    fn poll(&mut self, call: &Call) -> Result {
+        let timeout = integer(call, 2)?;
+        let Some(Value::List(list)) = call.arguments.first() else {
+            return unsupported("poll without a list");
+        };
+        let mut ready = 0;
+        for entry in list {
+            let Value::Struct(fields) = entry else {
+                return unsupported("poll of something else than structures");
+            };
+            ready += i64::from(options::poll(self.table, self.host, fields)?);
+        }
+        let patience = u64::try_from(timeout).map_or(Nanos::MAX, |ms| ms.saturating_mul(1_000_000));
+        let over = self.host.now >= self.since.saturating_add(patience);
+        if ready == 0 && !over {
+            return Ok(Answer::Wait);
+        }
+        options::check_poll(self.table, self.host, list)?;
+        Ok(Answer::Value(ready))
+    }
+}
+
+fn would_block(nonblocking: bool) -> Answer {
+    if nonblocking {
+        Answer::Errno("EAGAIN")
+    } else {
+        Answer::Wait
+    }
+}
+
+fn in_progress(nonblocking: bool) -> Answer {
+    if nonblocking {
+        Answer::Errno("EINPROGRESS")
+    } else {
+        Answer::Wait
+    }
+}
+
+/// The error of a connection, the first time it is asked for.
+pub(super) fn take_error(socket: &mut Socket, endpoint: &Endpoint) -> Option<&'static str> {
+    if socket.error_told {
+        return None;
+    }
+    let errno = sockets::errno(endpoint)?;
+    socket.error_told = true;
+    Some(errno)
+}
+
+fn integer(call: &Call, index: usize) -> std::result::Result<i64, Stop> {
+    match call.arguments.get(index) {
+        Some(Value::Integer(number)) => Ok(*number),
+        _ => Err(Stop::Unsupported(format!(
+            "{} without a number as argument {}",
+            call.name,
+            index + 1
+        ))),
+    }
+}
+
+/// The constant written as an argument; empty for anything else.
+fn name(call: &Call, index: usize) -> &str {
+    match call.arguments.get(index) {
+        Some(Value::Name(name)) => name,
+        _ => "",
+    }
+}

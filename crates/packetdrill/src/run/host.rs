@@ -1,0 +1,156 @@
+//! The machine under test: connections on virtual time, and what they have sent.
+
+use std::collections::VecDeque;
+
+use inorder_tcp::{Endpoint, Flags, Nanos, Segment, State};
+
+/// Where virtual time begins, so that no timestamp is 0 (RFC 7323 gives a zero echo no meaning).
+pub(super) const ORIGIN: Nanos = 1_000_000_000_000;
+/// Segments one event may send; more is a loop without time.
+const BURST: usize = 1 << 20;
+/// Timers that may expire in a script.
+const EXPIRIES: u32 = 1 << 20;
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) endpoint: Endpoint,
+    /// Handed out by `accept`, or made by `connect`.
+    pub(super) taken: bool,
+    /// The application has closed it: nobody will read what still arrives.
+    pub(super) orphan: bool,
+}
+
+/// A segment on the wire.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    pub(super) at: Nanos,
+    pub(super) connection: usize,
+    pub(super) segment: Segment,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) now: Nanos,
+    pub(super) connections: Vec<Connection>,
+    /// Sent and not yet expected by the script.
+    pub(super) sent: VecDeque<Sent>,
+    /// Everything sent since the trace was last written.
+    pub(super) fresh: Vec<Sent>,
+    expiries: u32,
+}
+
+impl Host {
+    pub(super) fn new() -> Self {
+        Self {
+            now: ORIGIN,
+            connections: Vec::new(),
+            sent: VecDeque::new(),
+            fresh: Vec::new(),
+            expiries: 0,
+        }
+    }
+
+    /// The connection segments belong to: the latest.
+    pub(super) fn current(&self) -> Option<&Connection> {
+        self.connections.last()
+    }
+
+    /// Adds a connection; returns its number.
+    pub(super) fn add(&mut self, endpoint: Endpoint, taken: bool) -> usize {
+        self.connections.push(Connection {
+            endpoint,
+            taken,
+            orphan: false,
+        });
+        self.connections.len() - 1
+    }
+
+    /// True if the segment opens something new: no connection is left that could take it.
+    pub(super) fn is_vacant(&self) -> bool {
+        self.current()
+            .is_none_or(|connection| connection.endpoint.state() == State::Closed)
+    }
+
+    /// A segment arrives for the current connection.
+    pub(super) fn inject(&mut self, segment: &Segment) {
+        let now = self.now;
+        let Some(connection) = self.connections.last_mut() else {
+            return;
+        };
+        let endpoint = &mut connection.endpoint;
+        endpoint.on_segment(now, segment);
+        if connection.orphan && endpoint.readable() > 0 {
+            self.refuse_data(segment);
+        }
+        self.flush();
+    }
+
+    /// Data for a closed socket is answered with RST (RFC 9293 section 3.6.1), as a stray segment would be.
+    fn refuse_data(&mut self, segment: &Segment) {
+        let number = self.connections.len() - 1;
+        let endpoint = &mut self.connections[number].endpoint;
+        endpoint.abort();
+        // It goes out in the form of section 3.5.2 instead of the one an application's abort takes.
+        while endpoint.poll_transmit(self.now).is_some() {}
+        self.record(
+            number,
+            Segment {
+                seq: segment.ack,
+                flags: Flags::RST,
+                ..Segment::default()
+            },
+        );
+    }
+
+    /// Takes what all connections have to send.
+    pub(super) fn flush(&mut self) {
+        for number in 0..self.connections.len() {
+            for _ in 0..BURST {
+                let now = self.now;
+                let Some(segment) = self.connections[number].endpoint.poll_transmit(now) else {
+                    break;
+                };
+                self.record(number, segment);
+            }
+        }
+    }
+
+    fn record(&mut self, connection: usize, segment: Segment) {
+        let sent = Sent {
+            at: self.now,
+            connection,
+            segment,
+        };
+        self.sent.push_back(sent);
+        self.fresh.push(sent);
+    }
+
+    fn next_timer(&self) -> Option<Nanos> {
+        self.connections
+            .iter()
+            .filter_map(|connection| connection.endpoint.next_timer())
+            .min()
+    }
+
+    /// Goes to the next timer, if one expires until `limit`; false if none does.
+    pub(super) fn step(&mut self, limit: Nanos) -> bool {
+        let Some(at) = self.next_timer().filter(|&at| at <= limit) else {
+            return false;
+        };
+        if self.expiries == EXPIRIES {
+            return false;
+        }
+        self.expiries += 1;
+        self.now = self.now.max(at);
+        let now = self.now;
+        for connection in &mut self.connections {
+            if connection.endpoint.next_timer().is_some_and(|at| at <= now) {
+                connection.endpoint.on_timer(now);
+            }
+        }
+        self.flush();
+        true
+    }
+}

@@ -1,0 +1,138 @@
+//! The names assertions may use: fields of Linux's `struct tcp_info` and constants of its headers.
+
+use inorder_tcp::{CaState, Endpoint, State};
+
+use crate::code::Value;
+
+/// The value of `name` for this endpoint.
+pub(super) fn value(endpoint: &Endpoint, name: &str) -> Option<Value> {
+    let number = constant(name).or_else(|| field(endpoint, name))?;
+    Some(Value::Integer(number))
+}
+
+fn constant(name: &str) -> Option<i64> {
+    Some(match name {
+        "TCP_CA_Open" => ca_state(CaState::Open),
+        "TCP_CA_Disorder" => ca_state(CaState::Disorder),
+        "TCP_CA_CWR" => ca_state(CaState::Cwr),
+        "TCP_CA_Recovery" => ca_state(CaState::Recovery),
+        "TCP_CA_Loss" => ca_state(CaState::Loss),
+        "TCP_ESTABLISHED" => state(State::Established),
+        "TCP_SYN_SENT" => state(State::SynSent),
+        "TCP_SYN_RECV" => state(State::SynReceived),
+        "TCP_FIN_WAIT1" => state(State::FinWait1),
+        "TCP_FIN_WAIT2" => state(State::FinWait2),
+        "TCP_TIME_WAIT" => state(State::TimeWait),
+        "TCP_CLOSE" => state(State::Closed),
+        "TCP_CLOSE_WAIT" => state(State::CloseWait),
+        "TCP_LAST_ACK" => state(State::LastAck),
+        "TCP_LISTEN" => state(State::Listen),
+        "TCP_CLOSING" => state(State::Closing),
+        "TCP_INFINITE_SSTHRESH" => 0x7fff_ffff,
+        "TCPI_OPT_TIMESTAMPS" => 1,
+        "TCPI_OPT_SACK" => 2,
+        "TCPI_OPT_WSCALE" => 4,
+        "True" => 1,
+        "False" => 0,
+        _ => return None,
+    })
+}
+
+/// Numbers of `enum tcp_ca_state`.
+fn ca_state(state: CaState) -> i64 {
+    match state {
+        CaState::Open => 0,
+        CaState::Disorder => 1,
+        CaState::Cwr => 2,
+        CaState::Recovery => 3,
+        CaState::Loss => 4,
+    }
+}
+
+/// Numbers of the enumeration in `tcp_states.h`.
+fn state(state: State) -> i64 {
+    match state {
+        State::Established => 1,
+        State::SynSent => 2,
+        State::SynReceived => 3,
+        State::FinWait1 => 4,
+        State::FinWait2 => 5,
+        State::TimeWait => 6,
+        State::Closed => 7,
+        State::CloseWait => 8,
+        State::LastAck => 9,
+        State::Listen => 10,
+        State::Closing => 11,
+    }
+}
+
+fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
+    let info = endpoint.info();
+    let counters = endpoint.counters();
+    let micros = |ns: u64| ns / 1_000;
+    let number = match name {
+        "tcpi_ca_state" => return Some(ca_state(info.ca_state)),
+        "tcpi_state" => return Some(state(endpoint.state())),
+        "tcpi_snd_ssthresh" if info.ssthresh == u32::MAX => 0x7fff_ffff,
+        "tcpi_snd_ssthresh" => info.ssthresh.into(),
+        "tcpi_snd_cwnd" => info.cwnd.into(),
+        "tcpi_reordering" => info.reordering.into(),
+        "tcpi_unacked" => info.unacked.into(),
+        "tcpi_sacked" => info.sacked.into(),
+        "tcpi_lost" => info.lost.into(),
+        "tcpi_retrans" => info.retrans.into(),
+        "tcpi_total_retrans" => info.total_retrans,
+        "tcpi_backoff" | "tcpi_retransmits" => info.backoff.into(),
+        "tcpi_rtt" => micros(info.rtt),
+        "tcpi_rttvar" => micros(info.rttvar),
+        "tcpi_min_rtt" => micros(info.min_rtt),
+        "tcpi_rto" => micros(info.rto),
+        "tcpi_notsent_bytes" => info.notsent_bytes,
+        "tcpi_bytes_acked" => info.bytes_acked,
+        "tcpi_snd_mss" => info.snd_mss.into(),
+        "tcpi_snd_wnd" => info.snd_wnd,
+        "tcpi_bytes_received" => counters.bytes_received,
+        "tcpi_bytes_sent" => counters.bytes_sent + counters.bytes_retrans,
+        "tcpi_bytes_retrans" => counters.bytes_retrans,
+        "tcpi_segs_in" => counters.in_segs,
+        "tcpi_segs_out" => counters.out_segs,
+        "tcpi_data_segs_in" => counters.data_segs_in,
+        "tcpi_dsack_dups" => counters.tcp_dsack_recv + counters.tcp_dsack_ofo_recv,
+        "tcpi_rcv_ooopack" => counters.out_of_order_segs_in,
+        _ => return mib(endpoint, name),
+    };
+    i64::try_from(number).ok()
+}
+
+/// Event counters under the names `nstat` prints, which only scripts for this interpreter can ask for.
+fn mib(endpoint: &Endpoint, name: &str) -> Option<i64> {
+    let counters = endpoint.counters();
+    let number = match name {
+        "TCPSACKReorder" => counters.tcp_sack_reorder,
+        "TCPFACKReorder" => counters.tcp_fack_reorder,
+        "TCPRenoReorder" => counters.tcp_reno_reorder,
+        "TCPTSReorder" => counters.tcp_ts_reorder,
+        "TCPFullUndo" => counters.tcp_full_undo,
+        "TCPPartialUndo" => counters.tcp_partial_undo,
+        "TCPDSACKUndo" => counters.tcp_dsack_undo,
+        "TCPLossUndo" => counters.tcp_loss_undo,
+        "TCPSpuriousRTOs" => counters.tcp_spurious_rtos,
+        "TCPDSACKRecv" => counters.tcp_dsack_recv,
+        "TCPDSACKOfoRecv" => counters.tcp_dsack_ofo_recv,
+        "TCPDSACKOldSent" => counters.tcp_dsack_old_sent,
+        "TCPDSACKOfoSent" => counters.tcp_dsack_ofo_sent,
+        "TCPSackRecovery" => counters.tcp_sack_recovery,
+        "TCPRenoRecovery" => counters.tcp_reno_recovery,
+        "TCPLossProbes" => counters.tcp_loss_probes,
+        "TCPLossProbeRecovery" => counters.tcp_loss_probe_recovery,
+        "TCPTimeouts" => counters.tcp_timeouts,
+        "TCPLostRetransmit" => counters.tcp_lost_retransmit,
+        "TCPSACKReneging" => counters.tcp_sack_reneging,
+        "TCPAckCompressed" => counters.tcp_ack_compressed,
+        "DelayedACKs" => counters.delayed_acks,
+        "PAWSEstab" => counters.paws_estab,
+        "TCPChallengeACK" => counters.tcp_challenge_ack,
+        _ => return None,
+    };
+    i64::try_from(number).ok()
+}

@@ -1,0 +1,197 @@
+//! Socket options, and what `poll` looks at.
+
+use inorder_tcp::State;
+
+use super::Stop;
+use super::calls::take_error;
+use super::host::Host;
+use super::sockets::{self, Kind, Socket, Table};
+use crate::script::Value;
+
+/// Options that change nothing a script can see here.
+const WITHOUT_EFFECT: [&str; 12] = [
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "SO_KEEPALIVE",
+    "SO_DEBUG",
+    "SO_TIMESTAMPING",
+    "SO_BUSY_POLL",
+    "SO_PRIORITY",
+    "SO_MARK",
+    "SO_SNDBUF",
+    "SO_MAX_PACING_RATE",
+    "TCP_NOTSENT_LOWAT",
+    "TCP_DEFER_ACCEPT",
+];
+
+/// `setsockopt`.
+pub(super) fn set(
+    socket: &mut Socket,
+    host: &mut Host,
+    level: &str,
+    option: &str,
+    value: Option<&Value>,
+) -> Result<(), Stop> {
+    let unsupported = || Err(Stop::Unsupported(format!("setsockopt {level} {option}")));
+    let number = first_integer(value);
+    let connected = matches!(socket.kind, Kind::Connection(_));
+    match (option, number) {
+        ("SO_LINGER", _) => socket.resets = lingers_not(value),
+        ("TCP_NODELAY", Some(on)) => {
+            socket.setup.set_no_delay(on != 0);
+            if let Kind::Connection(connection) = socket.kind {
+                host.connections[connection]
+                    .endpoint
+                    .set_nagle(socket.setup.config.nagle);
+            }
+        }
+        // Before the handshake they shape it; afterwards they would need a change of the running connection.
+        ("SO_RCVBUF", Some(bytes)) if !connected => {
+            // Linux doubles it for bookkeeping and offers half.
+            socket.setup.config.receive_buffer = u64::try_from(bytes).unwrap_or(0).max(1_152);
+        }
+        ("TCP_MAXSEG", Some(mss)) if !connected => {
+            socket.setup.config.mss = u32::try_from(mss).unwrap_or(0).max(1);
+        }
+        ("TCP_CONGESTION", _) if !connected => match value {
+            Some(Value::Text(name)) => {
+                socket
+                    .setup
+                    .set_congestion(name)
+                    .map_err(Stop::Unsupported)?;
+            }
+            _ => return unsupported(),
+        },
+        (option, _) if WITHOUT_EFFECT.contains(&option) => {}
+        _ => return unsupported(),
+    }
+    Ok(())
+}
+
+/// `{onoff=1, linger=0}`, by whatever prefix: closing resets.
+fn lingers_not(value: Option<&Value>) -> bool {
+    let Some(Value::Struct(fields)) = value else {
+        return false;
+    };
+    let field = |name: &str, place: usize| {
+        let named = fields.iter().find(|(field, _)| field.ends_with(name));
+        first_integer(named.or(fields.get(place)).map(|(_, value)| value))
+    };
+    field("onoff", 0) == Some(1) && field("linger", 1) == Some(0)
+}
+
+/// `getsockopt`.
+pub(super) fn get(socket: &mut Socket, host: &Host, option: &str) -> Result<i64, Stop> {
+    let endpoint = match socket.kind {
+        Kind::Connection(number) => Some(&host.connections[number].endpoint),
+        _ => None,
+    };
+    Ok(match (option, endpoint) {
+        ("SO_ERROR", Some(endpoint)) => {
+            take_error(socket, endpoint).map_or(0, sockets::errno_number)
+        }
+        ("SO_ERROR", None) => 0,
+        ("TCP_MAXSEG", Some(endpoint)) => i64::from(endpoint.info().snd_mss),
+        _ => return Err(Stop::Unsupported(format!("getsockopt {option}"))),
+    })
+}
+
+/// Fails if the value a call stored is not the one the script wants.
+pub(super) fn compare(what: &str, expected: Option<i64>, found: i64) -> Result<(), Stop> {
+    match expected {
+        Some(expected) if expected != found => Err(Stop::Failed(format!(
+            "{what}: expected {expected}, found {found}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The number of `[5]` or `5`.
+pub(super) fn first_integer(value: Option<&Value>) -> Option<i64> {
+    match value? {
+        Value::Integer(number) => Some(*number),
+        Value::List(list) => match list.first()? {
+            Value::Integer(number) => Some(*number),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn field<'a>(fields: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
+    fields
+        .iter()
+        .find(|(field, _)| field == name)
+        .map(|(_, value)| value)
+}
+
+/// What `poll` reports for one entry.
+fn events(
+    table: &Table,
+    host: &Host,
+    fields: &[(String, Value)],
+) -> Result<Vec<&'static str>, Stop> {
+    let unsupported = |what: &str| Stop::Unsupported(format!("poll with {what}"));
+    let fd = first_integer(field(fields, "fd")).ok_or_else(|| unsupported("no descriptor"))?;
+    let Some(Value::Name(wanted)) = field(fields, "events") else {
+        return Err(unsupported("no events"));
+    };
+    let socket = table
+        .get(fd)
+        .ok_or_else(|| unsupported("a closed descriptor"))?;
+    let Kind::Connection(number) = socket.kind else {
+        let ready = socket.kind == Kind::Listener && sockets::acceptable(host).is_some();
+        return Ok(if ready { vec!["POLLIN"] } else { Vec::new() });
+    };
+    let endpoint = &host.connections[number].endpoint;
+    let state = endpoint.state();
+    let closed = state == State::Closed;
+    let ended = endpoint.peer_closed() || closed || socket.deaf;
+    let writable = matches!(state, State::Established | State::CloseWait) || closed;
+    let asked = |event: &str| wanted.split('|').any(|name| name == event);
+    let all = [
+        (
+            "POLLIN",
+            asked("POLLIN") && (endpoint.readable() > 0 || ended),
+        ),
+        ("POLLOUT", asked("POLLOUT") && writable),
+        ("POLLRDHUP", asked("POLLRDHUP") && ended),
+        ("POLLERR", endpoint.error().is_some() && !socket.error_told),
+        ("POLLHUP", closed || (ended && state == State::TimeWait)),
+    ];
+    Ok(all
+        .into_iter()
+        .filter(|(_, set)| *set)
+        .map(|(name, _)| name)
+        .collect())
+}
+
+/// True if the entry has something to report.
+pub(super) fn poll(table: &Table, host: &Host, fields: &[(String, Value)]) -> Result<bool, Stop> {
+    Ok(!events(table, host, fields)?.is_empty())
+}
+
+/// Holds what `poll` reports against the `revents` of the script.
+pub(super) fn check_poll(table: &Table, host: &Host, list: &[Value]) -> Result<(), Stop> {
+    for entry in list {
+        let Value::Struct(fields) = entry else {
+            continue;
+        };
+        let mut found = events(table, host, fields)?;
+        let mut expected: Vec<&str> = match field(fields, "revents") {
+            Some(Value::Name(names)) => names.split('|').collect(),
+            Some(Value::Integer(0)) => Vec::new(),
+            _ => continue,
+        };
+        found.sort_unstable();
+        expected.sort_unstable();
+        if found != expected {
+            return Err(Stop::Failed(format!(
+                "poll: expected revents {}, found {}",
+                expected.join("|"),
+                found.join("|")
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The socket table: what a file descriptor stands for. The calls themselves are in [`super::calls`].
+
+use std::collections::BTreeMap;
+
+use inorder_tcp::{Endpoint, Error};
+
+use super::host::Host;
+use crate::setup::Setup;
+
+/// What a call has come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It returned.
+    Value(i64),
+    /// It returned -1 with this `errno`.
+    Errno(&'static str),
+    /// It is waiting.
+    Wait,
+}
+
+/// What a descriptor stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Neither listening nor connected.
+    Fresh,
+    /// `listen` was called.
+    Listener,
+    /// One end of a connection, by number.
+    Connection(usize),
+}
+
+/// A descriptor.
+#[derive(Debug, Clone)]
+pub(super) struct Socket {
+    pub(super) kind: Kind,
+    pub(super) nonblocking: bool,
+    /// What a connection made from it starts with: the system's settings and the socket's own options.
+    pub(super) setup: Setup,
+    /// `SO_LINGER` with a time of 0: closing resets.
+    pub(super) resets: bool,
+    /// `shutdown` for reading.
+    pub(super) deaf: bool,
+    /// Its error has been reported; it is reported once.
+    pub(super) error_told: bool,
+}
+
+impl Socket {
+    pub(super) fn new(setup: &Setup, nonblocking: bool) -> Self {
+        Self {
+            kind: Kind::Fresh,
+            nonblocking,
+            setup: setup.clone(),
+            resets: false,
+            deaf: false,
+            error_told: false,
+        }
+    }
+}
+
+/// All descriptors.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    open: BTreeMap<i64, Socket>,
+}
+
+impl Table {
+    pub(super) fn insert(&mut self, fd: i64, socket: Socket) {
+        self.open.insert(fd, socket);
+    }
+
+    pub(super) fn remove(&mut self, fd: i64) -> Option<Socket> {
+        self.open.remove(&fd)
+    }
+
+    pub(super) fn get(&self, fd: i64) -> Option<&Socket> {
+        self.open.get(&fd)
+    }
+
+    pub(super) fn get_mut(&mut self, fd: i64) -> Option<&mut Socket> {
+        self.open.get_mut(&fd)
+    }
+
+    /// The settings a listening socket gives its connections.
+    pub(super) fn listener(&self) -> Option<&Setup> {
+        self.open
+            .values()
+            .find(|socket| socket.kind == Kind::Listener)
+            .map(|socket| &socket.setup)
+    }
+}
+
+/// The number of a connection that waits to be accepted.
+pub(super) fn acceptable(host: &Host) -> Option<usize> {
+    host.connections
+        .iter()
+        .position(|connection| !connection.taken && connection.endpoint.state().is_synchronized())
+}
+
+/// The `errno` of what ended the connection.
+pub(super) fn errno(endpoint: &Endpoint) -> Option<&'static str> {
+    endpoint.error().map(|error| match error {
+        Error::Refused => "ECONNREFUSED",
+        Error::Reset => "ECONNRESET",
+        Error::TimedOut => "ETIMEDOUT",
+        Error::Aborted => "ECONNABORTED",
+    })
+}
+
+/// Linux's numbers of the errors a socket can hold.
+pub(super) fn errno_number(name: &str) -> i64 {
+    match name {
+        "EPIPE" => 32,
+        "ECONNABORTED" => 103,
+        "ECONNRESET" => 104,
+        "ETIMEDOUT" => 110,
+        "ECONNREFUSED" => 111,
+        _ => 0,
+    }
+}

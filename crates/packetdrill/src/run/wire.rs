@@ -1,0 +1,274 @@
+//! Between the script's packets and the endpoint's segments, and how packets are written.
+
+use std::fmt::Write as _;
+
+use inorder_tcp::{Flags, Nanos, SackBlocks, Segment, Timestamps};
+
+use crate::script::{Packet, TcpOption};
+
+/// What the script calls our timestamps, and what they really were.
+///
+/// packetdrill takes the values in a script for names: a value echoed by an injected packet stands for the clock
+/// at the packet that first showed it.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Clock {
+    /// Notes that the script wrote `script` where the endpoint sent `actual`.
+    pub(super) fn learn(&mut self, script: u32, actual: u32) {
+        if !self.pairs.iter().any(|pair| pair.0 == script) {
+            self.pairs.push((script, actual));
+        }
+    }
+
+    /// The endpoint's value for one in the script: the same packet's, else as far from the first as written.
+    pub(super) fn actual(&self, script: u32) -> u32 {
+        let exact = self.pairs.iter().find(|pair| pair.0 == script);
+        let first = self.pairs.first();
+        match (exact, first) {
+            (Some(pair), _) => pair.1,
+            (None, Some(pair)) => pair.1.wrapping_add(script.wrapping_sub(pair.0)),
+            (None, None) => script,
+        }
+    }
+
+    /// How far `actual` is from where the script's clock should stand, in ticks.
+    pub(super) fn drift(&self, script: u32, actual: u32) -> u32 {
+        let expected = self.pairs.first().map_or(actual, |pair| {
+            pair.1.wrapping_add(script.wrapping_sub(pair.0))
+        });
+        let ahead = actual.wrapping_sub(expected);
+        ahead.min(ahead.wrapping_neg())
+    }
+
+    /// The script's value for one of the endpoint's, for display.
+    fn script(&self, actual: u32) -> u32 {
+        let exact = self.pairs.iter().find(|pair| pair.1 == actual);
+        match (exact, self.pairs.first()) {
+            (Some(pair), _) => pair.0,
+            (None, Some(pair)) => pair.0.wrapping_add(actual.wrapping_sub(pair.1)),
+            (None, None) => actual,
+        }
+    }
+}
+
+/// What a packet needs that this stack has not.
+pub(super) fn unsupported(packet: &Packet) -> Option<String> {
+    if packet.ece || packet.cwr {
+        return Some("ECN".to_owned());
+    }
+    if packet.urg || packet.urgent.is_some_and(|urgent| urgent > 0) {
+        return Some("urgent data".to_owned());
+    }
+    packet
+        .options
+        .iter()
+        .flatten()
+        .find_map(|option| match option {
+            TcpOption::Other(text) => Some(format!("TCP option `{text}`")),
+            _ => None,
+        })
+}
+
+/// The segment an injected packet stands for.
+pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
+    let mut segment = Segment {
+        seq: packet.seq,
+        ack: packet.ack.unwrap_or(0),
+        payload: packet.len,
+        window: packet.window.unwrap_or(0).min(65_535) as u16,
+        flags: flags(packet),
+        ..Segment::default()
+    };
+    for option in packet.options.iter().flatten() {
+        match option {
+            TcpOption::Mss(mss) => segment.mss = Some((*mss).min(65_535) as u16),
+            TcpOption::WindowScale(shift) => segment.window_scale = Some((*shift).min(255) as u8),
+            TcpOption::SackPermitted => segment.sack_permitted = true,
+            TcpOption::Sack(blocks) => segment.sack = blocks.iter().copied().collect(),
+            TcpOption::Timestamps { value, echo } => {
+                segment.timestamps = Some(Timestamps {
+                    val: value.unwrap_or(0),
+                    ecr: match echo.unwrap_or(0) {
+                        0 => 0,
+                        echo => clock.actual(echo),
+                    },
+                });
+            }
+            TcpOption::Nop | TcpOption::EndOfList | TcpOption::Other(_) => {}
+        }
+    }
+    segment
+}
+
+/// Control bits, without PSH: where a burst is cut decides it, and that is the card's business (see README).
+pub(super) fn flags(packet: &Packet) -> Flags {
+    let mut flags = Flags::NONE;
+    let pairs = [
+        (packet.syn, Flags::SYN),
+        (packet.fin, Flags::FIN),
+        (packet.rst, Flags::RST),
+        (packet.ack_flag, Flags::ACK),
+        (packet.urg, Flags::URG),
+        (packet.ece, Flags::ECE),
+        (packet.cwr, Flags::CWR),
+    ];
+    for (set, flag) in pairs {
+        if set {
+            flags = flags.with(flag);
+        }
+    }
+    flags
+}
+
+/// Options without padding, in one order: stacks lay them out differently, and mean the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Options {
+    mss: Option<u32>,
+    window_scale: Option<u32>,
+    sack_permitted: bool,
+    /// Present; the value is compared apart.
+    pub(super) value: Option<Option<u32>>,
+    pub(super) echo: Option<Option<u32>>,
+    sack: SackBlocks,
+}
+
+impl Options {
+    pub(super) fn of_packet(options: &[TcpOption]) -> Self {
+        let mut all = Self::default();
+        for option in options {
+            match option {
+                TcpOption::Mss(mss) => all.mss = Some(*mss),
+                TcpOption::WindowScale(shift) => all.window_scale = Some(*shift),
+                TcpOption::SackPermitted => all.sack_permitted = true,
+                TcpOption::Sack(blocks) => all.sack = blocks.iter().copied().collect(),
+                TcpOption::Timestamps { value, echo } => {
+                    all.value = Some(*value);
+                    all.echo = Some(*echo);
+                }
+                TcpOption::Nop | TcpOption::EndOfList | TcpOption::Other(_) => {}
+            }
+        }
+        all
+    }
+
+    pub(super) fn of_segment(segment: &Segment) -> Self {
+        Self {
+            mss: segment.mss.map(u32::from),
+            window_scale: segment.window_scale.map(u32::from),
+            sack_permitted: segment.sack_permitted,
+            value: segment.timestamps.map(|ts| Some(ts.val)),
+            echo: segment.timestamps.map(|ts| Some(ts.ecr)),
+            sack: segment.sack,
+        }
+    }
+
+    /// Equal, timestamps apart.
+    pub(super) fn same_layout(&self, other: &Self) -> bool {
+        let plain = |options: &Self| Self {
+            value: options.value.map(|_| None),
+            echo: options.echo.map(|_| None),
+            ..*options
+        };
+        plain(self) == plain(other)
+    }
+}
+
+/// A segment as a script would write it, with the script's clock.
+pub(super) fn show(segment: &Segment, clock: &Clock) -> String {
+    let flags = format!("{:?}", segment.flags);
+    let flags = if flags.is_empty() { "-" } else { &flags };
+    let end = segment.seq.wrapping_add(segment.payload);
+    let mut text = format!("{flags} {}:{end}({})", segment.seq, segment.payload);
+    if segment.flags.has(Flags::ACK) {
+        let _ = write!(text, " ack {}", segment.ack);
+    }
+    let _ = write!(text, " win {}", segment.window);
+    let options = show_options(segment, clock);
+    if !options.is_empty() {
+        let _ = write!(text, " <{}>", options.join(","));
+    }
+    text
+}
+
+fn show_options(segment: &Segment, clock: &Clock) -> Vec<String> {
+    let mut list = Vec::new();
+    if let Some(mss) = segment.mss {
+        list.push(format!("mss {mss}"));
+    }
+    if segment.sack_permitted {
+        list.push("sackOK".to_owned());
+    }
+    if let Some(ts) = segment.timestamps {
+        list.push(format!("TS val {} ecr {}", clock.script(ts.val), ts.ecr));
+    }
+    if let Some(shift) = segment.window_scale {
+        list.push(format!("wscale {shift}"));
+    }
+    if !segment.sack.is_empty() {
+        let blocks: Vec<_> = segment
+            .sack
+            .as_slice()
+            .iter()
+            .map(|(l, r)| format!("{l}:{r}"))
+            .collect();
+        list.push(format!("sack {}", blocks.join(" ")));
+    }
+    list
+}
+
+/// The packet of an expectation as the script wrote it, without padding.
+pub(super) fn show_expected(packet: &Packet) -> String {
+    let flags = format!("{:?}", flags(packet));
+    let push = if packet.psh { "P" } else { "" };
+    let end = packet.seq.wrapping_add(packet.len);
+    let mut text = format!("{push}{flags} {}:{end}({})", packet.seq, packet.len);
+    if let Some(ack) = packet.ack {
+        let _ = write!(text, " ack {ack}");
+    }
+    if let Some(window) = packet.window {
+        let _ = write!(text, " win {window}");
+    }
+    match &packet.options {
+        None => text.push_str(" <...>"),
+        Some(options) => {
+            let list: Vec<_> = options.iter().filter_map(show_option).collect();
+            if !list.is_empty() {
+                let _ = write!(text, " <{}>", list.join(","));
+            }
+        }
+    }
+    text
+}
+
+fn show_option(option: &TcpOption) -> Option<String> {
+    let open = |value: &Option<u32>| value.map_or("...".to_owned(), |value| value.to_string());
+    Some(match option {
+        TcpOption::Mss(mss) => format!("mss {mss}"),
+        TcpOption::WindowScale(shift) => format!("wscale {shift}"),
+        TcpOption::SackPermitted => "sackOK".to_owned(),
+        TcpOption::Sack(blocks) => {
+            let blocks: Vec<_> = blocks.iter().map(|(l, r)| format!("{l}:{r}")).collect();
+            format!("sack {}", blocks.join(" "))
+        }
+        TcpOption::Timestamps { value, echo } => {
+            format!("TS val {} ecr {}", open(value), open(echo))
+        }
+        TcpOption::Other(text) => text.clone(),
+        TcpOption::Nop | TcpOption::EndOfList => return None,
+    })
+}
+
+/// Seconds since the script began, to the microsecond.
+pub(super) fn show_time(ns: i128) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let micros = ns.unsigned_abs() / 1_000;
+    format!("{sign}{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+/// [`show_time`] of a moment of virtual time.
+pub(super) fn show_moment(at: Nanos) -> String {
+    show_time(i128::from(at) - i128::from(super::host::ORIGIN))
+}

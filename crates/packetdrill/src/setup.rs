@@ -1,0 +1,175 @@
+//! What a script configures: the stack, before sockets are made from it.
+//!
+//! A script says so in three ways: `--name=value` options, commands between backquotes (`sysctl`, `ip route`,
+//! scripts like `defaults.sh` known by name), and nothing at all, which leaves the profile.
+
+mod command;
+mod sysctl;
+
+use inorder_tcp::config::{Config, DelayedAck, Nagle};
+use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Static, Version};
+use inorder_tcp::profiles::{self, Profile};
+use inorder_tcp::{Endpoint, Nanos, congestion, loss};
+
+use crate::script::Setting;
+
+pub use command::apply_command;
+
+/// packetdrill's own default tolerance.
+pub const DEFAULT_TOLERANCE: Nanos = 4_000_000;
+
+/// Everything a new connection is made from.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The endpoint's configuration.
+    pub config: Config,
+    /// Name of the congestion control, in [`congestion::REGISTRY`].
+    pub congestion: String,
+    /// Name of the loss detection, in [`loss::REGISTRY`].
+    pub loss: String,
+    /// `tcp_max_reordering`, if set.
+    pub max_reordering: Option<u32>,
+    /// `tcp_reordering`, if set.
+    pub reordering: Option<u32>,
+    /// How far times may be off, ns.
+    pub tolerance: Nanos,
+    /// Tick of the timestamps in the script, if they are to be checked against the clock, ns.
+    pub timestamp_tick: Option<Nanos>,
+}
+
+impl Setup {
+    /// As the profile says.
+    pub fn new(profile: &Profile) -> Self {
+        Self {
+            config: Config {
+                read_at_once: false,
+                // The first window Linux and BSD show; larger ones come from autotuning, which is not modelled.
+                receive_buffer: 65_535,
+                ..(profile.build)()
+            },
+            congestion: profile.congestion.to_owned(),
+            loss: profile.loss.to_owned(),
+            max_reordering: None,
+            reordering: None,
+            tolerance: DEFAULT_TOLERANCE,
+            timestamp_tick: None,
+        }
+    }
+
+    /// Takes an option of the script.
+    ///
+    /// # Errors
+    /// A sentence if this subset does not know it.
+    pub fn option(&mut self, setting: &Setting) -> Result<(), String> {
+        let value = setting.value.trim_matches('"');
+        let number = || {
+            value
+                .parse::<u64>()
+                .map_err(|_| format!("--{}: {value:?} is not a number", setting.name))
+        };
+        match setting.name.as_str() {
+            "tolerance_usecs" => self.tolerance = number()?.saturating_mul(1_000),
+            "tcp_ts_tick_usecs" => {
+                let tick = number()?.saturating_mul(1_000);
+                self.timestamp_tick = (tick > 0).then_some(tick);
+                self.config.timestamp_tick = tick.max(1_000);
+            }
+            "mss" => self.config.mss = u32::try_from(number()?).unwrap_or(u32::MAX).max(1),
+            "mtu" => self.config.mss = number()?.saturating_sub(40).clamp(1, 65_495) as u32,
+            "ip_version" if value == "ipv4" => {}
+            // Addresses and ports name nothing here: there is one connection at a time.
+            "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
+            | "connect_port" | "non_fatal" | "persistent_tun_dev" | "send_omit_free"
+            | "verbose" | "debug" => {}
+            "inorder_profile" => self.profile(value)?,
+            "inorder_loss" => {
+                loss::find(value).ok_or_else(|| format!("no loss detection {value:?}"))?;
+                value.clone_into(&mut self.loss);
+            }
+            "inorder_congestion" => self.set_congestion(value)?,
+            _ => return Err(format!("option --{}", setting.name)),
+        }
+        Ok(())
+    }
+
+    fn profile(&mut self, name: &str) -> Result<(), String> {
+        let profile = profiles::find(name).ok_or_else(|| format!("no profile {name:?}"))?;
+        *self = Self {
+            tolerance: self.tolerance,
+            timestamp_tick: self.timestamp_tick,
+            ..Self::new(profile)
+        };
+        Ok(())
+    }
+
+    pub(crate) fn set_congestion(&mut self, name: &str) -> Result<(), String> {
+        // The names of kernels for what has another one here.
+        let name = if name == "newreno" { "reno" } else { name };
+        congestion::find(name).ok_or_else(|| format!("congestion control {name}"))?;
+        name.clone_into(&mut self.congestion);
+        Ok(())
+    }
+
+    /// The loss detection with the thresholds the script asks for.
+    ///
+    /// # Errors
+    /// A sentence for thresholds no detection here can start from.
+    pub fn loss_detection(&self) -> Result<Box<dyn LossDetection>, String> {
+        let entry = loss::find(&self.loss).ok_or_else(|| format!("no {:?}", self.loss))?;
+        let start = self.reordering.unwrap_or(3);
+        if self.loss == "static" {
+            return Ok(Box::new(Static::new(start)));
+        }
+        if start != 3 {
+            if self.loss == "linux-norack" && self.max_reordering == Some(start) {
+                return Ok(Box::new(Static::new(start)));
+            }
+            return Err(format!(
+                "tcp_reordering={start} with loss detection {}",
+                self.loss
+            ));
+        }
+        let Some(cap) = self.max_reordering else {
+            return Ok((entry.build)());
+        };
+        Ok(match self.loss.as_str() {
+            "linux" => Box::new(LinuxRack::new(cap)),
+            "linux-norack" => Box::new(LinuxSequence::new(cap)),
+            "linux-2.6.24" => Box::new(LinuxFack::new(Version::V2_6_24).with_cap(cap)),
+            "linux-3.19" => Box::new(LinuxFack::new(Version::V3_19).with_cap(cap)),
+            _ => return Err(format!("tcp_max_reordering with {}", self.loss)),
+        })
+    }
+
+    /// A closed endpoint that counts its sequence numbers from `isn`.
+    ///
+    /// # Errors
+    /// A sentence if the algorithms asked for do not exist.
+    pub fn endpoint(&self, isn: u32) -> Result<Endpoint, String> {
+        let control = congestion::find(&self.congestion)
+            .ok_or_else(|| format!("congestion control {}", self.congestion))?;
+        let config = Config {
+            isn,
+            ..self.config.clone()
+        };
+        Ok(Endpoint::new(
+            &config,
+            (control.build)(),
+            self.loss_detection()?,
+        ))
+    }
+
+    /// `TCP_NODELAY`.
+    pub fn set_no_delay(&mut self, on: bool) {
+        self.config.nagle = if on { Nagle::Off } else { Nagle::Minshall };
+    }
+
+    /// Acknowledges every segment at once, or as the standard says (`net.inet.tcp.delayed_ack`).
+    pub(crate) fn set_delayed_ack(&mut self, on: bool) {
+        self.config.delayed_ack = if on {
+            profiles::rfc().delayed_ack
+        } else {
+            DelayedAck::Off
+        };
+    }
+}

@@ -1,0 +1,177 @@
+//! Shell commands between backquotes. Nothing is executed: commands that set what an endpoint knows are
+//! understood, commands without any meaning for one endpoint alone are let pass, the rest is unsupported.
+
+use super::{Setup, sysctl};
+
+/// Commands that prepare a machine for packetdrill and mean nothing here: modules, queues, caches, waiting.
+const WITHOUT_EFFECT: [&str; 10] = [
+    "kldload",
+    "kldunload",
+    "modprobe",
+    "tc",
+    "ethtool",
+    "sync",
+    "true",
+    ":",
+    "set",
+    "echo",
+];
+
+/// Applies the lines of a command; returns what was not understood, one sentence each.
+pub fn apply_command(setup: &mut Setup, text: &str) -> Vec<String> {
+    // A backslash at the end of a line joins it with the next.
+    let joined = text.replace("\\\n", " ");
+    joined
+        .split(['\n', ';'])
+        .flat_map(|line| line.split("&&"))
+        .map(|line| line.split(" #").next().unwrap_or_default().trim())
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .filter_map(|line| apply_line(setup, line).err())
+        .collect()
+}
+
+fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
+    let words = split_words(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some((&command, arguments)) = words.split_first() else {
+        return Ok(());
+    };
+    let name = command.rsplit('/').next().unwrap_or(command);
+    match name {
+        "sysctl" => sysctl_command(setup, arguments),
+        "set_sysctls.py" => arguments
+            .iter()
+            .try_for_each(|argument| proc_setting(setup, argument)),
+        "defaults.sh" => {
+            sysctl::defaults(setup);
+            Ok(())
+        }
+        "ip" => ip(setup, arguments),
+        "sh" | "bash" if arguments.len() == 1 => apply_line(setup, arguments[0]),
+        _ if WITHOUT_EFFECT.contains(&name) => Ok(()),
+        _ => Err(format!("command `{line}`")),
+    }
+}
+
+/// Words as a shell splits them: blanks separate, quotes join.
+fn split_words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            (None, c) if c.is_whitespace() => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            _ => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// `sysctl -q net.ipv4.tcp_sack=1 ...`; redirections at the end are cut off.
+fn sysctl_command(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
+    arguments
+        .iter()
+        .take_while(|word| !word.starts_with('>') && !word.starts_with("2>"))
+        .filter(|word| !word.starts_with('-'))
+        .try_for_each(|word| {
+            let (name, value) = word
+                .split_once('=')
+                .ok_or_else(|| format!("sysctl {word} without a value"))?;
+            sysctl::set(setup, name, value)
+        })
+}
+
+/// `/proc/sys/net/ipv4/tcp_sack=1`, as the kernel's selftests write it.
+fn proc_setting(setup: &mut Setup, argument: &str) -> Result<(), String> {
+    let (path, value) = argument
+        .split_once('=')
+        .ok_or_else(|| format!("setting {argument} without a value"))?;
+    let name = path.trim_start_matches("/proc/sys/").replace('/', ".");
+    sysctl::set(setup, &name, value)
+}
+
+/// `ip tcp_metrics flush all`, `ip route change ... initcwnd N`: of a route, what TCP reads of it.
+fn ip(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
+    match arguments.first() {
+        Some(&("tcp_metrics" | "link" | "addr")) => return Ok(()),
+        Some(&"route") => {}
+        _ => return Err(format!("command `ip {}`", arguments.join(" "))),
+    }
+    for pair in arguments.windows(2) {
+        let number = || {
+            pair[1]
+                .parse::<u32>()
+                .map_err(|_| format!("ip route: {} {}", pair[0], pair[1]))
+        };
+        match pair[0] {
+            "initcwnd" => setup.config.initial_window = number()?.max(1),
+            "ssthresh" => setup.config.initial_ssthresh = number()?.max(1),
+            "cwnd" => setup.config.cwnd_clamp = number()?.max(1),
+            "rto_min" => {
+                let ms = pair[1].trim_end_matches("ms").parse::<u64>();
+                let ms = ms.map_err(|_| format!("ip route: rto_min {}", pair[1]))?;
+                setup.config.rto.min = ms.saturating_mul(1_000_000);
+            }
+            "advmss" => setup.config.mss = number()?.max(1),
+            "window" | "rtt" | "initrwnd" | "quickack" | "congctl" | "features" => {
+                return Err(format!("ip route ... {}", pair[0]));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inorder_tcp::profiles;
+
+    fn setup() -> Setup {
+        Setup::new(profiles::find("linux-6").expect("a profile"))
+    }
+
+    #[test]
+    fn settings_reach_the_configuration() {
+        let mut setup = setup();
+        let unknown = apply_command(
+            &mut setup,
+            "../common/defaults.sh\nsysctl -q net.ipv4.tcp_sack=0 -w net.ipv4.tcp_congestion_control=reno\n\
+             ./set_sysctls.py /proc/sys/net/ipv4/tcp_timestamps=0\n\
+             sysctl -q net.ipv4.tcp_rmem=\"4096 540000 15728640\" > /dev/null 2>&1\n\
+             ip route change 10.0.0.0/8 dev tun0 initcwnd 4",
+        );
+        assert_eq!(unknown, [""; 0]);
+        assert!(!setup.config.sack && !setup.config.timestamps);
+        assert_eq!(setup.congestion, "reno");
+        assert_eq!(setup.config.initial_window, 4);
+        assert_eq!(setup.config.window_scale, Some(8));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        let mut setup = setup();
+        let unknown = apply_command(
+            &mut setup,
+            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=1",
+        );
+        assert_eq!(
+            unknown,
+            [
+                "sysctl net.ipv4.tcp_colour=3",
+                "command `rm -rf /tmp/x`",
+                "command `ip rule add 1`",
+                "sysctl net.ipv4.tcp_ecn=1",
+            ]
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! System settings and what they are here. Linux: `Documentation/networking/ip-sysctl.rst`; FreeBSD: tcp(4).
+
+use inorder_tcp::config::{LossProbe, MS, SECOND};
+
+use super::Setup;
+
+/// Settings that do not change what one endpoint sends in a script: memory limits beyond any script, keys and
+/// features of other protocols, caches that virtual time does not have, pacing that needs its own queue.
+const WITHOUT_EFFECT: &[&str] = &[
+    "net.core.",
+    "kern.",
+    "net.inet.icmp.",
+    "net.inet.ip.",
+    "net.inet.tcp.hostcache.",
+    "net.inet.tcp.log_debug",
+    "net.inet.tcp.msl",
+    "net.inet.tcp.fastopen.",
+    "net.inet.tcp.rfc1337",
+    "net.inet.tcp.path_mtu_discovery",
+    "net.inet.tcp.pmtud_blackhole_detection",
+    "net.inet.tcp.functions_default",
+    "net.inet.tcp.tolerate_missing_ts",
+    "net.inet.tcp.syncookies",
+    "net.inet.tcp.always_keepalive",
+    "net.inet.tcp.keepinit",
+    "net.inet.tcp.keepidle",
+    "net.inet.tcp.insecure_vestigial_tw",
+    "net.inet.tcp.nolocaltimewait",
+    "net.inet.tcp.tso",
+    "net.inet.tcp.udp_tunneling_port",
+    "net.ipv4.tcp_abort_on_overflow",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_autocorking",
+    "net.ipv4.tcp_base_mss",
+    "net.ipv4.tcp_fastopen",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_invalid_ratelimit",
+    "net.ipv4.tcp_keepalive",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_mem",
+    "net.ipv4.tcp_min_snd_mss",
+    "net.ipv4.tcp_min_tso_segs",
+    "net.ipv4.tcp_moderate_rcvbuf",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_no_metrics_save",
+    "net.ipv4.tcp_no_ssthresh_metrics_save",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_orphan_retries",
+    "net.ipv4.tcp_pacing_",
+    "net.ipv4.tcp_rfc1337",
+    "net.ipv4.tcp_shrink_window",
+    "net.ipv4.tcp_synack_retries",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.tcp_thin_linear_timeouts",
+    "net.ipv4.tcp_tso_rtt_log",
+    "net.ipv4.tcp_tw_reuse",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_workaround_signed_windows",
+];
+
+/// Settings of a feature this stack does not have: fine while they switch it off.
+const OFF_ONLY: &[&str] = &[
+    "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_fwmark_accept",
+    "net.inet.tcp.ecn.enable",
+    "net.inet.tcp.blackhole",
+    "net.inet.tcp.drop_synfin",
+];
+
+/// Sets `name` to `value`.
+///
+/// # Errors
+/// The setting, if it means something this stack cannot do, or nothing that is known.
+pub(super) fn set(setup: &mut Setup, name: &str, value: &str) -> Result<(), String> {
+    let unsupported = || format!("sysctl {name}={value}");
+    if name.ends_with("congestion_control") || name == "net.inet.tcp.cc.algorithm" {
+        return setup.set_congestion(value);
+    }
+    if OFF_ONLY.contains(&name) && (value == "0" || (name.ends_with("tcp_ecn") && value == "2")) {
+        // Of `tcp_ecn` 2 a peer notices only when it asks for ECN, and that is unsupported itself.
+        return Ok(());
+    }
+    if numeric(setup, name, value).ok_or_else(unsupported)?
+        || WITHOUT_EFFECT.iter().any(|known| name.starts_with(known))
+    {
+        return Ok(());
+    }
+    Err(unsupported())
+}
+
+/// True if the setting has been made; `None` if its value is not what it should be.
+fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
+    let config = &mut setup.config;
+    let last = || value.split_whitespace().last()?.parse::<u64>().ok();
+    let on = || Some(last()? != 0);
+    match name {
+        "net.ipv4.tcp_sack" | "net.inet.tcp.sack.enable" => config.sack = on()?,
+        "net.ipv4.tcp_dsack" => config.dsack = on()?,
+        "net.ipv4.tcp_timestamps" => config.timestamps = on()?,
+        "net.ipv4.tcp_window_scaling" => {
+            config.window_scale = on()?.then(|| config.window_scale.unwrap_or(7));
+        }
+        "net.inet.tcp.rfc1323" => {
+            config.timestamps = matches!(last()?, 1 | 3);
+            config.window_scale =
+                matches!(last()?, 1 | 2).then(|| config.window_scale.unwrap_or(6));
+        }
+        "net.ipv4.tcp_frto" => config.frto = on()?,
+        "net.ipv4.tcp_early_retrans" => early_retransmit(setup, last()?)?,
+        "net.ipv4.tcp_recovery" => recovery(setup, last()?)?,
+        "net.ipv4.tcp_reordering" => setup.reordering = u32::try_from(last()?).ok(),
+        "net.ipv4.tcp_max_reordering" => setup.max_reordering = u32::try_from(last()?).ok(),
+        "net.ipv4.tcp_slow_start_after_idle" => config.restart_after_idle = on()?,
+        "net.ipv4.tcp_retries2" => config.rto.retries = u32::try_from(last()?).ok()?,
+        "net.ipv4.tcp_syn_retries" => config.rto.syn_retries = u32::try_from(last()?).ok()?,
+        "net.ipv4.tcp_rto_min_us" => config.rto.min = last()?.saturating_mul(1_000),
+        "net.inet.tcp.rexmit_min" => config.rto.min = last()?.saturating_mul(MS),
+        "net.inet.tcp.rexmit_initial" => config.rto.initial = last()?.saturating_mul(MS),
+        "net.ipv4.tcp_rto_max_ms" => config.rto.max = last()?.clamp(1_000, 120_000) * MS,
+        "net.ipv4.tcp_comp_sack_nr" => sack_compression(setup, |c, v| c.max = v as u32, last()?),
+        "net.ipv4.tcp_comp_sack_delay_ns" => sack_compression(setup, |c, v| c.delay = v, last()?),
+        "net.ipv4.tcp_comp_sack_slack_ns" => {}
+        "net.ipv4.tcp_challenge_ack_limit" => {}
+        "net.ipv4.tcp_fack" => return Some(last()? == 0 || setup.loss != "linux"),
+        "net.ipv4.tcp_tso_win_divisor" => return Some(last()? == 3),
+        "net.ipv4.tcp_rmem" => config.window_scale = Some(scale_for(last()?)),
+        "net.ipv4.tcp_adv_win_scale" | "net.ipv4.tcp_app_win" => return Some(false),
+        "net.inet.tcp.delayed_ack" => {
+            let on = on()?;
+            setup.set_delayed_ack(on);
+        }
+        "net.inet.tcp.initcwnd_segments" => {
+            config.initial_window = u32::try_from(last()?).ok()?.max(1)
+        }
+        "net.inet.tcp.mssdflt" => return Some(true),
+        _ => return Some(false),
+    }
+    Some(true)
+}
+
+/// Linux `tcp_select_initial_window`: the smallest shift by which the largest buffer fits 16 bits.
+fn scale_for(bytes: u64) -> u8 {
+    (0..14)
+        .find(|&shift| bytes >> shift <= 65_535)
+        .unwrap_or(14)
+}
+
+/// 0: neither; 3 and 4: tail loss probe. 1 and 2 are the early retransmit RACK replaced in Linux 4.13.
+fn early_retransmit(setup: &mut Setup, value: u64) -> Option<()> {
+    setup.config.loss_probe = match value {
+        0 => LossProbe::Off,
+        3 | 4 => LossProbe::Linux,
+        _ => return None,
+    };
+    Some(())
+}
+
+/// 0: counting, 1: RACK. Its other bits have no counterpart here.
+fn recovery(setup: &mut Setup, value: u64) -> Option<()> {
+    let name = match value {
+        0 => "linux-norack",
+        1 => "linux",
+        _ => return None,
+    };
+    name.clone_into(&mut setup.loss);
+    Some(())
+}
+
+fn sack_compression(
+    setup: &mut Setup,
+    change: impl FnOnce(&mut inorder_tcp::config::SackCompression, u64),
+    value: u64,
+) {
+    let mut compression = setup
+        .config
+        .sack_compression
+        .unwrap_or(inorder_tcp::config::SackCompression { delay: MS, max: 44 });
+    change(&mut compression, value);
+    let on = compression.delay > 0 && compression.max > 0;
+    setup.config.sack_compression = on.then_some(compression);
+}
+
+/// What `defaults.sh` of the public suites sets, as far as it matters here.
+pub(super) fn defaults(setup: &mut Setup) {
+    let config = &mut setup.config;
+    config.sack = true;
+    config.dsack = true;
+    config.timestamps = true;
+    config.frto = true;
+    config.rto.syn_retries = 5;
+    config.rto.initial = SECOND;
+    config.loss_probe = LossProbe::Linux;
+    config.restart_after_idle = false;
+    config.window_scale = Some(scale_for(15 << 20));
+    "linux".clone_into(&mut setup.loss);
+    "cubic".clone_into(&mut setup.congestion);
+    setup.reordering = Some(3);
+}
