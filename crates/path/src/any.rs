@@ -76,6 +76,13 @@ macro_rules! stages {
                 }
             }
 
+            fn orders_itself(&self) -> bool {
+                match self {
+                    $(AnyStage::$name(stage) => Stage::<P>::orders_itself(stage),)*
+                    AnyStage::Custom(stage) => stage.orders_itself(),
+                }
+            }
+
             fn needs_order(&self) -> bool {
                 match self {
                     $(AnyStage::$name(stage) => Stage::<P>::needs_order(stage),)*

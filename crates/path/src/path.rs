@@ -3,7 +3,8 @@
 //! A stage says at once when a packet will leave it. If it keeps the order, the next stage sees
 //! the same packets in the same order whether it is asked now, for the future time, or when that
 //! time has come: so it is asked now, and a packet's whole way costs its driver one event. Only a
-//! stage that depends on the order and comes after one that does not keep it has to wait.
+//! stage that depends on the order and comes after one that does not keep it has to wait, unless
+//! it sees to the order itself, as the network card does.
 
 use crate::any::AnyStage;
 use crate::counters::Counters;
@@ -69,6 +70,8 @@ struct Slot<P: Packet> {
     /// Packets must come here in an event of their own.
     event: bool,
     wakes: bool,
+    /// Its wakes are the driver's business alone: it may get packets ahead of its time.
+    orders_itself: bool,
     keeps_order: bool,
     /// Latest time a packet was sent off for, where the order is not kept.
     latest_ns: u64,
@@ -92,8 +95,8 @@ impl<P: Packet> Path<P> {
     pub fn new(stages: Vec<AnyStage<P>>) -> Self {
         let mut ordered = true;
         Self::build(stages, |stage| {
-            let event = !ordered && stage.needs_order();
-            ordered = (ordered || event) && stage.keeps_order();
+            let event = !ordered && stage.needs_order() && !stage.orders_itself();
+            ordered = (ordered || event || stage.orders_itself()) && stage.keeps_order();
             event
         })
     }
@@ -111,6 +114,7 @@ impl<P: Packet> Path<P> {
             .map(|stage| Slot {
                 event: event(&stage),
                 wakes: stage.may_wake(),
+                orders_itself: stage.orders_itself(),
                 keeps_order: stage.keeps_order(),
                 latest_ns: 0,
                 stage,
@@ -307,6 +311,7 @@ impl<P: Packet> Path<P> {
     fn catch_up<D: Driver<P>>(&mut self, at: usize, now_ns: u64, driver: &mut D) {
         self.touched = true;
         while let Some(slot) = self.slots.get(at)
+            && !slot.orders_itself
             && let Some(time_ns) = slot.stage.next_wake_ns()
             && time_ns < now_ns
         {

@@ -35,6 +35,13 @@ pub trait Stage<P> {
     /// of time). Such a stage may be evaluated ahead of time together with the next.
     fn keeps_order(&self) -> bool;
 
+    /// Takes packets ahead of their time and in any order, and sees to their order itself: what
+    /// happens to them it decides when it wakes. What leaves it is in order again if it keeps the
+    /// order.
+    fn orders_itself(&self) -> bool {
+        false
+    }
+
     /// What it does to a packet depends on the packets before it, random draws included. False
     /// only for a pure function of the packet and its time.
     fn needs_order(&self) -> bool {
@@ -64,6 +71,10 @@ impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
 
     fn keeps_order(&self) -> bool {
         (**self).keeps_order()
+    }
+
+    fn orders_itself(&self) -> bool {
+        (**self).orders_itself()
     }
 
     fn needs_order(&self) -> bool {

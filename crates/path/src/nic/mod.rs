@@ -6,6 +6,7 @@
 //! arrive meanwhile, until the ring is empty. All that is one cycle, and its packets one block.
 
 mod account;
+mod early;
 mod merge;
 mod track;
 
@@ -20,6 +21,7 @@ use crate::stage::{Outbox, Stage};
 pub use account::{Account, Bill, Costs, Histogram};
 pub use merge::MergeConfig;
 
+use early::Early;
 use merge::Merger;
 use track::Tracker;
 
@@ -90,8 +92,12 @@ impl NicConfig {
 }
 
 /// A network card. What it sends goes to the stack.
+///
+/// It decides at its wakes: a packet told ahead of its time waits until then, and one that finds
+/// the ring full is counted as dropped at the wake after its arrival.
 pub struct Nic<P: Packet> {
     config: NicConfig,
+    early: Early<P>,
     ring: VecDeque<P>,
     state: State,
     sorter: Option<Srpic<P::Flow, P>>,
@@ -161,6 +167,7 @@ impl<P: Packet> Nic<P> {
                 ring_packets: config.ring_packets.max(1),
                 ..*config
             },
+            early: Early::new(),
             ring: VecDeque::new(),
             state: State::Idle,
             sorter: config
@@ -212,10 +219,44 @@ impl<P: Packet> Nic<P> {
         earliest.map_or(fire_ns, |earliest| fire_ns.max(earliest))
     }
 
-    /// Enough wait not to wait any longer.
-    fn is_urgent(&self) -> bool {
+    /// So many packets do not wait any longer.
+    fn urgent_packets(&self) -> usize {
         let frames = self.config.coalesce.frames.unwrap_or(usize::MAX);
-        self.ring.len() >= frames.min(self.config.ring_packets)
+        frames.clamp(1, self.config.ring_packets)
+    }
+
+    /// When the softirq begins, if it is to begin at `fire_ns` unless too many packets wait.
+    fn begins_ns(&self, fire_ns: u64) -> u64 {
+        match self.urgent_packets().checked_sub(self.ring.len() + 1) {
+            Some(n) => self.early.time_ns(n).map_or(fire_ns, |t| t.min(fire_ns)),
+            None => fire_ns,
+        }
+    }
+
+    /// All that has arrived by `now_ns` goes to the ring.
+    fn receive(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        while let Some((at_ns, packet)) = self.early.take(now_ns) {
+            if self.in_use(at_ns) < self.config.ring_packets {
+                self.put_in_ring(at_ns, packet);
+            } else {
+                out.drop(packet, Reason::RingFull);
+            }
+        }
+    }
+
+    #[inline]
+    fn put_in_ring(&mut self, now_ns: u64, packet: P) {
+        self.ring.push_back(packet);
+        if let State::Idle = self.state {
+            let fire_ns = self.fire_ns(now_ns);
+            self.state = State::Armed { fire_ns };
+        }
+        if let State::Armed { fire_ns } = &mut self.state
+            && *fire_ns > now_ns
+            && self.ring.len() >= self.urgent_packets()
+        {
+            self.state = State::Armed { fire_ns: now_ns };
+        }
     }
 
     /// The softirq takes on all that is in the ring now.
@@ -260,33 +301,24 @@ impl<P: Packet> Nic<P> {
 
 impl<P: Packet> Stage<P> for Nic<P> {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
-        if self.in_use(now_ns) >= self.config.ring_packets {
-            return out.drop(packet, Reason::RingFull);
-        }
-        self.ring.push_back(packet);
-        if let State::Idle = self.state {
-            let fire_ns = self.fire_ns(now_ns);
-            self.state = State::Armed { fire_ns };
-        }
-        if let State::Armed { fire_ns } = &mut self.state
-            && *fire_ns > now_ns
-            && self.is_urgent()
-        {
-            self.state = State::Armed { fire_ns: now_ns };
-        }
+    fn push(&mut self, now_ns: u64, packet: P, _: &mut Outbox<P>) {
+        self.early.add(now_ns, packet);
     }
 
     #[inline]
     fn next_wake_ns(&self) -> Option<u64> {
         match self.state {
-            State::Idle => None,
-            State::Armed { fire_ns } => Some(fire_ns),
+            State::Idle => {
+                let first_ns = self.early.time_ns(0)?;
+                Some(self.begins_ns(self.fire_ns(first_ns)))
+            }
+            State::Armed { fire_ns } => Some(self.begins_ns(fire_ns)),
             State::Working { until_ns } => Some(until_ns),
         }
     }
 
     fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+        self.receive(now_ns, out);
         match self.state {
             State::Armed { fire_ns } if fire_ns <= now_ns => {
                 self.up.stack.account.interrupts += 1;
@@ -303,6 +335,10 @@ impl<P: Packet> Stage<P> for Nic<P> {
             }
             _ => {}
         }
+    }
+
+    fn orders_itself(&self) -> bool {
+        true
     }
 
     fn keeps_order(&self) -> bool {
