@@ -160,7 +160,8 @@ impl Sender {
         }
         if news.advances() {
             if self.try_undo_partial(now, news) {
-                return Verdict::default();
+                // Something else may be missing: that would be another recovery.
+                return self.in_order_if_open(now, news);
             }
             self.partial_acknowledgement(news);
         } else if !self.sack && news.duplicate && self.config.reduction == Reduction::Immediate {
@@ -168,9 +169,16 @@ impl Sender {
         }
         if self.try_undo_dsack(now) {
             self.settle(now);
-            return Verdict::default();
         }
-        self.detect(now, news)
+        self.in_order_if_open(now, news)
+    }
+
+    /// Back in Open or Disorder a loss begins a new recovery; in Recovery it belongs to the one under way.
+    fn in_order_if_open(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        if self.state == CaState::Recovery {
+            return self.detect(now, news);
+        }
+        self.in_order(now, news)
     }
 
     /// RFC 6582 section 3.2 step 3: the inflated window comes down by what was acknowledged, less one segment.
@@ -223,9 +231,10 @@ impl Sender {
         }
         if self.frto {
             // RFC 5682 step 2: two new segments, no more.
+            let verdict = self.detect(now, news);
             return Verdict {
                 hold_window: true,
-                ..Verdict::default()
+                ..verdict
             };
         }
         self.detect(now, news)
