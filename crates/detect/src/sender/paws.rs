@@ -279,6 +279,9 @@ impl Sender {
     fn tolerance(&self, bare: &Bare, spread: i64) -> i64 {
         let timer = self.compression.quartiles().map_or(0, |q| q.1);
         let sharp = 2 * spread + PATH_JITTER_NS;
+        if self.mostly_lost() {
+            return -1;
+        }
         match bare.trigger {
             Trigger::Nothing => 2 * spread + LOOSE_NS + self.jitter(),
             Trigger::Little => 2 * spread + self.jitter(),
@@ -290,6 +293,12 @@ impl Sender {
     /// Have `times` as many originals come late so far as only retransmissions have come?
     fn mostly_late(&self, times: u64) -> bool {
         self.collector.reordered() >= times * self.only_copies
+    }
+
+    /// Where so much more is lost than late, what looks like a discarded original is more likely
+    /// chance. A young flow may have its late ones still to come.
+    fn mostly_lost(&self) -> bool {
+        self.only_copies > 32 + 4 * self.collector.reordered()
     }
 
     /// Is there another hole that the ACK suits better?

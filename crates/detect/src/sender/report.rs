@@ -14,7 +14,7 @@ impl Sender {
     pub(super) fn process_with_sack(&mut self, ack: &Ack, number: i64) {
         let dsack = self.dsack(&ack.seg, number);
         let had_hole = !self.ranges.is_empty();
-        let full = self.ranges.len() > if self.options.timestamps { 3 } else { 4 };
+        let full = self.ranges.len() > self.room();
         let advanced = number > self.una;
         self.reports.clear();
         self.expect(&ack.seg, number);
@@ -50,6 +50,18 @@ impl Sender {
         if dsack.is_some() || advanced {
             self.compressing = false;
         }
+    }
+
+    /// How many ranges the ACK before had room for. RFC 2018 section 3 and RFC 7323: three blocks
+    /// beside timestamps, four without; a duplicate takes one, and so does data that is
+    /// acknowledged already, which some stacks list first.
+    fn room(&self) -> usize {
+        let most = if self.options.timestamps { 3 } else { 4 };
+        let known = |l: &Segment| {
+            let first = l.sack_blocks().first();
+            first.is_some_and(|b| (l.ack.wrapping_sub(b.1) as i32) >= 0)
+        };
+        most - usize::from(self.last.as_ref().is_some_and(known))
     }
 
     pub(super) fn pop_acked(&mut self, number: i64) {
