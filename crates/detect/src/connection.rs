@@ -100,18 +100,12 @@ impl Connection {
             self.control(dir, seg);
         }
         if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
-            let shared = &self.shared[dir.index()];
-            let (position, answered) = (&self.position, &self.answered);
-            self.sides[dir.index()].data(
-                seg,
-                vanished,
-                shared,
-                || position.answer_time(dir),
-                || {
-                    let choice = position.choose(dir, config.vantage, *answered);
-                    (choice, config.clone())
-                },
-            );
+            if !self.sides[dir.index()].is_followed() {
+                self.follow(dir, seg, config);
+            }
+            let (shared, position) = (&self.shared[dir.index()], &self.position);
+            let side = &mut self.sides[dir.index()];
+            side.data(seg, vanished, shared, || position.answer_time(dir));
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
         let [low, high] = &mut self.sides;
@@ -120,6 +114,15 @@ impl Connection {
             Dir::HighToLow => (high, low),
         };
         to.acknowledged(seg, from, || self.position.answer_time(dir));
+    }
+
+    /// The first data that goes `dir`.
+    #[cold]
+    #[inline(never)]
+    fn follow(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        let choice = self.position.choose(dir, config.vantage, self.answered);
+        let shared = &self.shared[dir.index()];
+        self.sides[dir.index()].follow(seg, choice, config, shared);
     }
 
     #[cold]

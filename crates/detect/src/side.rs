@@ -43,6 +43,13 @@ struct Engines {
     choice: VantageChoice,
 }
 
+/// Number of the first byte of data: a SYN takes one before it.
+#[inline]
+fn first_byte(seg: &Segment) -> u32 {
+    let syn = u32::from(seg.flags.any(TcpFlags::SYN));
+    seg.seq.wrapping_add(syn)
+}
+
 /// One direction.
 #[derive(Debug, Default)]
 pub(crate) struct Side {
@@ -204,7 +211,27 @@ impl Side {
         self.max_payload.max(536)
     }
 
-    /// Data of this direction.
+    /// Data has been seen: there is something to follow it.
+    #[inline]
+    pub(crate) fn is_followed(&self) -> bool {
+        self.engines.is_some()
+    }
+
+    /// Follows the data from `seg` on.
+    pub(crate) fn follow(
+        &mut self,
+        seg: &Segment,
+        choice: VantageChoice,
+        config: &Config,
+        shared: &Shared,
+    ) {
+        let base = self
+            .hello
+            .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
+        self.engines = Some(Box::new(Engines::new(base, choice, config, shared)));
+    }
+
+    /// Data of this direction, once it is followed.
     #[inline]
     pub(crate) fn data(
         &mut self,
@@ -212,18 +239,13 @@ impl Side {
         vanished: u8,
         shared: &Shared,
         to_sender_ns: impl FnOnce() -> Option<i64>,
-        start: impl FnOnce() -> (VantageChoice, Config),
     ) {
         let mss = self.mss(seg, shared);
         self.wire_mss = mss;
-        let syn = u32::from(seg.flags.any(TcpFlags::SYN));
-        let first = seg.seq.wrapping_add(syn);
-        let base = || self.hello.map_or(first, |h| h.isn.wrapping_add(1));
-        let engines = match &mut self.engines {
-            Some(engines) => engines,
-            none => none.insert(Engines::boxed(base(), &start(), shared)),
+        let Some(engines) = self.engines.as_deref_mut() else {
+            return;
         };
-        let offset = engines.unwrap.offset(first);
+        let offset = engines.unwrap.offset(first_byte(seg));
         engines.unwrap.advance(offset + i64::from(seg.payload_len));
         let plain = vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
@@ -417,13 +439,6 @@ impl Engines {
         if let Some(points) = &mut self.points {
             points.push(seg.ts_ns, at, PointKind::Data);
         }
-    }
-
-    /// Apart, so that the way of every segment has no room for this on its stack.
-    #[cold]
-    #[inline(never)]
-    fn boxed(base: u32, start: &(VantageChoice, Config), shared: &Shared) -> Box<Self> {
-        Box::new(Engines::new(base, start.0, &start.1, shared))
     }
 
     fn new(base: u32, choice: VantageChoice, config: &Config, shared: &Shared) -> Self {
