@@ -53,8 +53,8 @@ impl<P: Packet> Timeline<P> {
         }
     }
 
-    /// `packet` enters at `now_ns`. What is due before is done first, what is delivered by then
-    /// stays to be popped.
+    /// `packet` enters at `now_ns`, not before the one pushed last. What is due earlier may be
+    /// popped before or after: the result is the same.
     pub fn push(&mut self, now_ns: u64, packet: P) {
         self.path.push(now_ns, packet, &mut self.queue);
     }

@@ -212,7 +212,68 @@ mod tests {
         assert_eq!(sent, [0, 100, 200, 1000, 2000].map(Some));
     }
 
+    /// A bucket that gains a byte each nanosecond and a queue that holds packets; the number and
+    /// time of each that goes.
+    fn slow(config: &TokenBucketConfig, packets: &[(u64, u32)]) -> Vec<(usize, u64)> {
+        let Limit::Packets(limit) = config.queue else {
+            return Vec::new();
+        };
+        let full = config.burst_bytes as i64;
+        let (mut level, mut queue, mut gone) =
+            (full, std::collections::VecDeque::new(), Vec::new());
+        let mut next = 0;
+        for now in 0..=packets.iter().map(|p| p.0 + u64::from(p.1)).sum() {
+            level = (level + i64::from(now > 0)).min(full);
+            let may_go = |level: i64, bytes: u32| match config.charge {
+                Charge::Before => level >= bytes.into(),
+                Charge::After => level >= 0,
+            };
+            while let Some(&(number, bytes)) =
+                queue.front().filter(|p: &&(_, u32)| may_go(level, p.1))
+            {
+                queue.pop_front();
+                level -= i64::from(bytes);
+                gone.push((number, now));
+            }
+            while let Some(&(_, bytes)) = packets.get(next).filter(|p| p.0 == now) {
+                let fits = config.charge == Charge::After || i64::from(bytes) <= full;
+                if fits && queue.is_empty() && may_go(level, bytes) {
+                    level -= i64::from(bytes);
+                    gone.push((next, now));
+                } else if fits && (queue.len() as u64) < limit {
+                    queue.push_back((next, bytes));
+                }
+                next += 1;
+            }
+        }
+        gone
+    }
+
     proptest! {
+        #[test]
+        fn a_bucket_is_filled_and_emptied(
+            burst_bytes in 0u64..60,
+            limit in 0u64..4,
+            charge in prop::sample::select(vec![Charge::Before, Charge::After]),
+            gaps in prop::collection::vec((0u64..40, 1u32..70), 1..30),
+        ) {
+            let mut now = 0;
+            let packets: Vec<_> = gaps.iter().map(|&(gap, b)| { now += gap; (now, b) }).collect();
+            let config = TokenBucketConfig {
+                rate_bits_per_s: 8_000_000_000, // a byte a nanosecond
+                burst_bytes,
+                queue: Limit::Packets(limit),
+                ..config(charge)
+            };
+            let (mut bucket, mut out) = (TokenBucket::new(&config), Outbox::new());
+            let mut gone = Vec::new();
+            for (number, &(t, bytes)) in packets.iter().enumerate() {
+                bucket.push(t, Probe::new(number as u64, bytes), &mut out);
+                gone.extend(out.take().map(|(t, p)| (p.number as usize, t)));
+            }
+            prop_assert_eq!(gone, slow(&config, &packets));
+        }
+
         #[test]
         fn never_more_than_burst_and_rate(
             gaps in prop::collection::vec((0u64..3000, 1u32..3000), 1..50),

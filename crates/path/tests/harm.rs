@@ -1,5 +1,5 @@
 //! No setting, no time and no packet does harm: nothing panics, nothing hangs, nothing goes back
-//! in time, and every packet is accounted for.
+//! in time, and nothing comes from nowhere.
 
 use inorder_path::*;
 use inorder_random::Random;
