@@ -1,6 +1,7 @@
 //! What one data segment and its acknowledgement cost both endpoints: a transfer at 1 Gb/s with a delay that
 //! varies, driven by the leanest loop possible. Give the number of segments, the standard deviation of the delay
-//! in microseconds, the congestion control and the loss detection.
+//! in microseconds, the congestion control, the loss detection, the profile, `sack` or `nosack`, and how many
+//! segments the queue takes.
 //!
 //! `cargo run --release -p inorder-tcp --example segment_cost -- 2000000 50 cubic linux-2.6.24`
 
@@ -21,7 +22,7 @@ struct World {
     free: Vec<usize>,
     back: VecDeque<(Nanos, Segment)>,
     link_free: Nanos,
-    queued: usize,
+    queue: u64,
     order: u64,
     random: Random,
     deviation: f64,
@@ -34,7 +35,7 @@ impl World {
         while let Some(segment) = self.sender.poll_transmit(self.now) {
             let backlog = self.link_free.saturating_sub(self.now);
             let serialization = u64::from(segment.ip_bytes() + 38) * 8;
-            if backlog > 1000 * 12_304 {
+            if backlog > self.queue * 12_304 {
                 self.dropped += 1;
                 continue;
             }
@@ -49,7 +50,6 @@ impl World {
             }
             self.order += 1;
             self.data += u64::from(segment.payload > 0);
-            self.queued = self.queued.max(self.forward.len());
             self.forward.push(Reverse((at, self.order, slot)));
         }
     }
@@ -113,7 +113,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         free: Vec::new(),
         back: VecDeque::new(),
         link_free: 0,
-        queued: 0,
+        queue: text(6, "1000").parse()?,
         order: 0,
         random: Random::new(1, "delay"),
         deviation: deviation * 1_000.0,

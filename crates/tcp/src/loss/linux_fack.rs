@@ -242,7 +242,12 @@ impl LossDetection for LinuxFack {
 
     fn on_partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
         let acked = ack.prior_packets.saturating_sub(cx.board.packets_out());
-        let metric = cx.board.fackets_out() + acked;
+        let above = if cx.sack {
+            cx.board.fackets_out()
+        } else {
+            cx.board.sacked_out() + 1
+        };
+        let metric = above + acked;
         self.learn(cx, metric, true);
     }
 

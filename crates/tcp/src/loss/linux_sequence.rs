@@ -91,7 +91,12 @@ impl SequenceMetric {
 
     /// Learns from a partial acknowledgement of an original.
     pub fn partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
-        let fack = cx.board.highest_sack_end().unwrap_or(0).max(ack.prior_fack);
+        // Without SACK Linux knows no highest one and takes all that was sent: the whole window is the extent.
+        let fack = match (cx.sack, cx.board.sacked_out()) {
+            (false, 0) => cx.snd_una,
+            (false, _) => cx.snd_nxt,
+            _ => cx.board.highest_sack_end().unwrap_or(0).max(ack.prior_fack),
+        };
         self.check(cx, ack.prior_una, fack, true);
     }
 
