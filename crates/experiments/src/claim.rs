@@ -2,34 +2,7 @@
 
 use serde::Serialize;
 
-/// A value with the interval it lies in at 95 % confidence.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// Mean over the repetitions.
-    pub mean: f64,
-    /// Half the width of the interval; infinite with a single repetition.
-    pub half_width: f64,
-}
-
-impl Estimate {
-    /// A value without repetitions: counted, not sampled.
-    pub fn exact(mean: f64) -> Self {
-        Self {
-            mean,
-            half_width: 0.0,
-        }
-    }
-
-    /// Lower and upper end.
-    pub fn interval(&self) -> [f64; 2] {
-        [self.mean - self.half_width, self.mean + self.half_width]
-    }
-
-    /// True if even the upper end lies below `other`'s lower end.
-    pub fn surely_below(&self, other: &Self) -> bool {
-        self.interval()[1] < other.interval()[0]
-    }
-}
+use crate::estimate::Estimate;
 
 /// A statement of the paper that holds or fails.
 #[derive(Debug, Clone, PartialEq, Serialize)]

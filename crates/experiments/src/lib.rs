@@ -12,6 +12,11 @@
 //! ```
 
 mod claim;
+pub mod papers;
 pub mod printed;
 
-pub use claim::{Claim, Comparison, Estimate, Findings};
+mod estimate;
+
+pub use claim::{Claim, Comparison, Findings};
+pub use estimate::Estimate;
+pub use papers::{Context, ExperimentError, Item, PAPERS, Paper, find};

@@ -67,9 +67,9 @@ pub struct Row<'a> {
     fields: &'a [&'static str],
 }
 
-impl<'a> Row<'a> {
+impl Row<'_> {
     /// The field of the column called `column`.
-    pub fn text(&self, column: &str) -> Option<&'a str> {
+    pub fn text(&self, column: &str) -> Option<&'static str> {
         let at = self.header.iter().position(|name| *name == column)?;
         self.fields.get(at).copied()
     }
@@ -98,6 +98,9 @@ pub mod srpic {
     pub const TABLE_7: &str = include_str!("../printed/srpic-table7.csv");
 }
 
+/// Tables and figures of the study of the IXP 2400.
+pub const NETWORK_PROCESSOR: &str = include_str!("../printed/network-processor.csv");
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +117,13 @@ mod tests {
         .map(|text| Printed::parse(text).expect("reads").rows().count())
         .collect();
         assert_eq!(sizes, [24, 6, 12, 4]);
+        assert_eq!(
+            Printed::parse(NETWORK_PROCESSOR)
+                .expect("reads")
+                .rows()
+                .count(),
+            46
+        );
         let table = Printed::parse(srpic::TABLE_4).expect("reads");
         let cell = table
             .rows()
