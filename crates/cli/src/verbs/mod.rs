@@ -8,6 +8,7 @@ mod analyze;
 mod completions;
 mod man;
 mod metrics;
+mod petri;
 mod sort;
 
 /// One variant a verb.
@@ -17,6 +18,8 @@ pub enum Verb {
     Analyze(analyze::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 over numbers given as text
     Metrics(metrics::Args),
+    /// Simulate, solve and examine a stochastic Petri net
+    Petri(petri::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
     /// Print a completion script for a shell
@@ -31,6 +34,7 @@ impl Verb {
         match self {
             Verb::Analyze(args) => analyze::run(args),
             Verb::Metrics(args) => metrics::run(args),
+            Verb::Petri(args) => petri::run(args),
             Verb::Sort(args) => sort::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Man(args) => man::run(args),

@@ -1,0 +1,179 @@
+//! `inorder petri`: simulate, solve and examine stochastic Petri nets.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use inorder_petri::draw::{Drawing, dot};
+use inorder_petri::invariants::Invariants;
+use inorder_petri::markov::Chain;
+use inorder_petri::net::Net;
+use inorder_petri::reachability::Report;
+use inorder_petri::{pnml, race, text};
+
+use crate::error::{CliError, INTERRUPTED, Outcome};
+
+mod exact;
+mod json;
+mod simulate;
+mod structure;
+mod table;
+
+use exact::Exact;
+use simulate::Simulated;
+
+/// Markings the exact solution takes on.
+const EXACT_LIMIT: usize = 2_000_000;
+
+/// Options of `inorder petri`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A net is a text file or PNML (with timing in toolspecific). The text format, one thing a line:\n\
+  place NAME [TOKENS] [capacity MOST]\n\
+  transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
+      deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]...\n\
+      [servers N|infinite]\n\
+    in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
+Times are in the net's own unit. Without options the net is simulated until every throughput and mean \
+number of tokens is known to 1 %, or until Ctrl-C.")]
+pub struct Args {
+    /// The net: text, or PNML if it begins with `<`
+    file: PathBuf,
+    /// Simulate (also without any of the following)
+    #[arg(long)]
+    simulate: bool,
+    /// Solve the Markov chain exactly; delays must be exponential or Erlang
+    #[arg(long)]
+    exact: bool,
+    /// List P- and T-invariants
+    #[arg(long)]
+    invariants: bool,
+    /// Explore up to so many markings: deadlocks, bounds, dead transitions
+    #[arg(long, value_name = "BOUND")]
+    reachability: Option<usize>,
+    /// Draw the net for Graphviz
+    #[arg(long, value_name = "OUT")]
+    dot: Option<PathBuf>,
+    /// Draw the net as SVG
+    #[arg(long, value_name = "OUT")]
+    svg: Option<PathBuf>,
+    /// Write the net as PNML
+    #[arg(long, value_name = "OUT")]
+    pnml: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    simulation: simulate::Options,
+}
+
+/// What there is to print.
+#[derive(Default)]
+struct Findings {
+    simulated: Option<Simulated>,
+    exact: Option<Exact>,
+    invariants: Option<Invariants>,
+    reachability: Option<Report>,
+}
+
+/// Reads the net and does what was asked for.
+pub fn run(args: &Args) -> Outcome {
+    let net = read(&args.file)?;
+    draw(args, &net)?;
+    let findings = examine(args, &net)?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.json {
+        writeln!(out, "{:#}", json::object(&net, &findings))?;
+    } else {
+        table::write(&net, &findings, &mut out)?;
+    }
+    out.flush()?;
+    let interrupted = findings
+        .simulated
+        .is_some_and(|simulated| simulated.was_interrupted);
+    Ok(if interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn read(path: &Path) -> Result<Net, CliError> {
+    let bytes = std::fs::read(path).map_err(CliError::file(path, "read"))?;
+    let name = path.to_string_lossy();
+    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
+        return pnml::read(&name, &bytes).map_err(|error| {
+            malformed(
+                path,
+                Some(error.line),
+                format!("{}{}", error.element, error.mistake),
+            )
+        });
+    }
+    let Ok(source) = std::str::from_utf8(&bytes) else {
+        let problem = "expected text or PNML, found other bytes";
+        return Err(malformed(path, None, problem.to_owned()));
+    };
+    text::read(&name, source)
+        .map_err(|error| malformed(path, Some(error.line), error.mistake.to_string()))
+}
+
+/// One line: the file, the line of it if there is one, and what is wrong.
+fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
+    let place = match line {
+        Some(line) if line > 0 => format!("{}:{line}", path.display()),
+        _ => path.display().to_string(),
+    };
+    CliError::Malformed { place, problem }
+}
+
+/// Writes the files asked for.
+fn draw(args: &Args, net: &Net) -> Result<(), CliError> {
+    let write = |path: &Option<PathBuf>, content: &dyn Fn() -> String| match path {
+        Some(path) => std::fs::write(path, content()).map_err(CliError::file(path, "write")),
+        None => Ok(()),
+    };
+    write(&args.dot, &|| dot(net))?;
+    write(&args.svg, &|| Drawing::of(net).svg())?;
+    write(&args.pnml, &|| pnml::write(net))
+}
+
+fn examine(args: &Args, net: &Net) -> Result<Findings, CliError> {
+    // The net is well-formed, but not one for what was asked.
+    let fails = |error: &dyn std::fmt::Display| {
+        CliError::Usage(format!("{}: {error}", args.file.display()))
+    };
+    let mut findings = Findings::default();
+    if args.invariants {
+        findings.invariants = Some(Invariants::of(net).map_err(|error| fails(&error))?);
+    }
+    findings.reachability = args.reachability.map(|bound| Report::of(net, bound));
+    if args.exact {
+        let chain = Chain::new(net, EXACT_LIMIT).map_err(|error| fails(&error))?;
+        findings.exact = Some(Exact::new(&chain).map_err(|error| fails(&error))?);
+    }
+    if args.simulate || !asks_for_something_else(args) {
+        let simulated = simulate::run(net, &args.simulation)
+            .map_err(|error| malformed(&args.file, None, error.to_string()))?;
+        findings.simulated = Some(simulated);
+    }
+    Ok(findings)
+}
+
+fn asks_for_something_else(args: &Args) -> bool {
+    let files = [&args.dot, &args.svg, &args.pnml];
+    args.exact
+        || args.invariants
+        || args.reachability.is_some()
+        || files.iter().any(|file| file.is_some())
+}
+
+impl From<simulate::Memory> for race::Memory {
+    fn from(memory: simulate::Memory) -> Self {
+        match memory {
+            simulate::Memory::Enabling => Self::Enabling,
+            simulate::Memory::Age => Self::Age,
+            simulate::Memory::Resampling => Self::Resampling,
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Invariants and reachability in words.
+
+use inorder_petri::invariants::Invariants;
+use inorder_petri::net::{Net, PlaceId, TransitionId};
+use inorder_petri::reachability::{Boundedness, Report};
+
+/// The names of transitions, one after the other.
+pub fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {
+    let name = |t: &TransitionId| net.transitions.get(t.0).map(|t| t.name.clone());
+    transitions.iter().filter_map(name).collect()
+}
+
+/// The names of places.
+pub fn place_names(net: &Net, places: &[PlaceId]) -> Vec<String> {
+    let name = |p: &PlaceId| net.places.get(p.0).map(|p| p.name.clone());
+    places.iter().filter_map(name).collect()
+}
+
+fn list(words: &[String]) -> String {
+    if words.is_empty() {
+        "none".to_owned()
+    } else {
+        words.join(", ")
+    }
+}
+
+/// A line each.
+pub fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(
+        invariants
+            .places_text(net)
+            .into_iter()
+            .map(|i| format!("P-invariant  {i}")),
+    );
+    lines.extend(
+        invariants
+            .transitions_text(net)
+            .into_iter()
+            .map(|i| format!("T-invariant  {i}")),
+    );
+    lines.push(if invariants.is_covered_by_places() {
+        "every place is in a P-invariant: the net is bounded".to_owned()
+    } else {
+        let uncovered = place_names(net, &invariants.uncovered_places());
+        format!("in no P-invariant: {}", list(&uncovered))
+    });
+    if !invariants.is_covered_by_transitions() {
+        let uncovered = transition_names(net, &invariants.uncovered_transitions());
+        lines.push(format!("in no T-invariant: {}", list(&uncovered)));
+    }
+    lines
+}
+
+/// A line each.
+pub fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
+    let all = if report.is_complete {
+        "all"
+    } else {
+        "the bound was reached: only"
+    };
+    let mut lines = vec![format!(
+        "{all} {} markings ({} vanishing), {} firings",
+        report.markings, report.vanishing, report.firings
+    )];
+    lines.push(boundedness(net, report));
+    lines.push(format!("deadlocks: {}", report.deadlock_count));
+    for deadlock in &report.deadlocks {
+        let path = transition_names(net, &deadlock.path);
+        let marking = net.marking_text(&deadlock.marking);
+        lines.push(format!("  {marking}: after {}", list(&path)));
+    }
+    let never = transition_names(net, &report.never_fired);
+    lines.push(format!("transitions that never fired: {}", list(&never)));
+    if let Some(long_run) = &report.long_run {
+        let live = transition_names(net, &long_run.live);
+        lines.push(format!("live transitions: {}", list(&live)));
+        lines.push(format!("home states: {}", long_run.home_states()));
+        let again = if long_run.is_reversible {
+            "always"
+        } else {
+            "not always"
+        };
+        lines.push(format!("the initial marking can {again} be reached again"));
+    }
+    lines
+}
+
+fn boundedness(net: &Net, report: &Report) -> String {
+    let most = || net.marking_text(&report.most_tokens);
+    match &report.boundedness {
+        Boundedness::Bounded => format!("bounded; at most {}", most()),
+        Boundedness::Unbounded {
+            places,
+            prefix,
+            pump,
+        } => format!(
+            "unbounded: after {}, repeating {} adds tokens to {}",
+            list(&transition_names(net, prefix)),
+            list(&transition_names(net, pump)),
+            list(&place_names(net, places))
+        ),
+        Boundedness::Unknown { why } => format!("boundedness unknown: {why}; seen: {}", most()),
+    }
+}
