@@ -77,6 +77,7 @@ impl Sender {
                 }
                 By::Copy => {
                     if !self.another_copy(&f, ack) {
+                        self.note_duplicate(&f, ack.seg.ts_ns);
                         self.late_original(start, ack, Evidence::TimestampsDsack);
                     }
                 }

@@ -7,6 +7,7 @@
 
 use inorder_wire::Segment;
 
+use super::filled::Filled;
 use super::{PATH_JITTER_NS, Report, Sender, Sent};
 
 /// Most segments of an ACK that still count as acknowledged at once.
@@ -149,6 +150,14 @@ impl Sender {
         let alone = self.reports_alone && report.sent.start < self.turn;
         if had_hole && (report.left_edge || alone) && report.sent.due_ns != 0 {
             self.lateness.push(now - report.sent.due_ns);
+            self.lateness_learnt |= self.lateness.len() == FEWEST;
+        }
+    }
+
+    /// So is a duplicate, when nothing but the original can be it.
+    pub(super) fn note_duplicate(&mut self, f: &Filled, now: i64) {
+        if f.copies.count == 1 && f.due_ns != 0 {
+            self.lateness.push(now - f.due_ns);
             self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
     }
