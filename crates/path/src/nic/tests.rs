@@ -201,7 +201,71 @@ fn emptying_times_follow_equation_4() {
     );
 }
 
+/// A card nanosecond by nanosecond, one packet in the softirq's hands at a time: deliveries.
+fn slow_card(config: &NicConfig, arrivals: &[u64]) -> Vec<(u64, u64)> {
+    let urgent = config.coalesce.frames.unwrap_or(usize::MAX);
+    let urgent = urgent.clamp(1, config.ring_packets);
+    let (mut ring, mut up) = (VecDeque::new(), Vec::new());
+    let (mut fire, mut done, mut working, mut last) = (None, None, false, None);
+    let mut arrivals = arrivals.iter().copied().zip(0..).peekable();
+    for now in 0u64..20_000 {
+        if done == Some(now) {
+            up.extend(ring.pop_front().map(|number| (now, number)));
+            done = None;
+        }
+        while let Some((_, number)) = arrivals.next_if(|&(t, _)| t == now) {
+            if ring.len() >= config.ring_packets {
+                continue;
+            }
+            ring.push_back(number);
+            if !working {
+                let gap_ns = config.coalesce.gap_ns;
+                let earliest = last.map_or(0, |last: u64| last + gap_ns);
+                fire = fire.or(Some(earliest.max(now + config.coalesce.delay_ns)));
+                fire = if ring.len() >= urgent {
+                    fire.min(Some(now))
+                } else {
+                    fire
+                };
+            }
+        }
+        if fire == Some(now) {
+            (working, fire, last) = (true, None, Some(now));
+        }
+        if working && done.is_none() {
+            working = !ring.is_empty();
+            done = working.then_some(now + config.service_ns);
+        }
+    }
+    up
+}
+
 proptest! {
+    #[test]
+    fn a_card_is_a_ring_an_interrupt_and_a_softirq(
+        gaps in prop::collection::vec(0u64..60, 1..100),
+        ring_packets in 1usize..8,
+        delay_ns in 0u64..150,
+        frames in prop::option::of(0usize..6),
+        gap_ns in 0u64..200,
+        service_ns in 1u64..60,
+    ) {
+        let config = NicConfig {
+            ring_packets,
+            coalesce: Coalesce { delay_ns, frames, gap_ns },
+            service_ns,
+            ..NicConfig::default()
+        };
+        let mut now = 0;
+        let arrivals: Vec<u64> = gaps.iter().map(|gap| { now += gap; now }).collect();
+        let mut line = line(&config);
+        arrivals.iter().zip(0..).for_each(|(&t, n)| line.push(t, Probe::new(n, 1500)));
+        let up: Vec<_> = std::iter::from_fn(|| line.pop(u64::MAX)).map(|(t, p)| (t, p.number)).collect();
+        let dropped = arrivals.len() - up.len();
+        prop_assert_eq!(up, slow_card(&config, &arrivals));
+        prop_assert_eq!(line.counters()[0].dropped_for(Reason::RingFull), dropped as u64);
+    }
+
     #[test]
     fn a_card_without_a_limit_loses_nothing_and_its_cycles_are_the_batchers(
         gaps in prop::collection::vec(0u64..60, 1..200),
