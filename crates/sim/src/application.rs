@@ -18,6 +18,7 @@ pub struct Application {
     stop_ns: Option<u64>,
     written: u64,
     next_ns: u64,
+    done: bool,
     closed: bool,
     dialogue: Dialogue,
     random: Random,
@@ -47,6 +48,7 @@ impl Application {
             stop_ns: flow.stop_ns,
             written: 0,
             next_ns: 0,
+            done: false,
             closed: false,
             dialogue: Dialogue::default(),
             random,
@@ -74,8 +76,8 @@ impl Application {
         sender: &mut Endpoint,
         receiver: &mut Endpoint,
     ) -> Option<u64> {
-        if self.closed {
-            return None;
+        if self.done {
+            return self.close(sender);
         }
         match self.kind {
             plain::Application::Bulk => self.bulk(now_ns, sender),
@@ -91,9 +93,13 @@ impl Application {
         self.written >= self.size || self.stop_ns.is_some_and(|stop| now_ns >= stop)
     }
 
+    /// All is written: closes, once the connection is open.
     fn close(&mut self, sender: &mut Endpoint) -> Option<u64> {
-        sender.close();
-        self.closed = true;
+        self.done = true;
+        if !self.closed && sender.state().is_synchronized() {
+            self.closed = true;
+            sender.close();
+        }
         None
     }
 

@@ -1,11 +1,51 @@
-//! TCP over paths that reorder.
+//! TCP over paths that reorder: runs of scenario files.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use inorder_scenario::Scenario;
+//! use inorder_sim::{Campaign, registries, run_all};
+//!
+//! let text = r#"
+//! [run]
+//! duration = "1 s"
+//! repetitions = 2
+//! [[flow]]
+//! [[forward]]
+//! kind = "link"
+//! rate = "100 Mbit/s"
+//! [[forward]]
+//! kind = "delay"
+//! delay = "5 ms"
+//! [[reverse]]
+//! kind = "delay"
+//! delay = "5 ms"
+//! [grid]
+//! "forward.1.jitter" = ["0 ms", "0.5 ms"]
+//! "#;
+//! let cells = Scenario::load(text, "jitter.toml", &registries())?.cells()?;
+//! let stop = AtomicBool::new(false); // a Ctrl-C handler may set it
+//! let campaign = Campaign { repetitions: 0, threads: 2, progress: &(), stop: &stop };
+//! let results = run_all(&cells, &campaign)?;
+//! let late = |cell: usize| results[cell].estimate("reordered_at_stack").unwrap().mean;
+//! assert_eq!(late(0), 0.0);
+//! assert!(late(1) > 10.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A run is a function of a cell and a seed ([`run`]): no clock, no thread, no map's order has a
+//! part in it, so results are bit-identical on every machine. [`run_all`] runs a grid with its
+//! repetitions on all processors and gives [`Measure`]s with Student's intervals; [`run_all_with`]
+//! keeps of each run what its caller wants. [`run_tapped`] shows every packet at both ends.
 
 mod application;
 mod build;
+mod campaign;
 mod error;
 mod event;
 mod flow;
 mod line;
+mod measure;
 mod observer;
 mod order;
 mod packet;
@@ -15,13 +55,17 @@ mod ranges;
 mod result;
 mod run;
 mod spurious;
+mod statistics;
 mod tap;
 mod world;
 
 pub use build::registries;
+pub use campaign::{Campaign, CellResult, Progress, run_all, run_all_with};
 pub use error::Error;
+pub use measure::{MEASURES, Measure, Source, find as find_measure};
 pub use observer::{EventKind, SenderEvent};
 pub use packet::{Body, Channel, End, Packet};
 pub use result::{Counts, FlowResult, LineResult, ProbeResult, RunResult, Sample};
 pub use run::{repetition_seed, run, run_tapped};
+pub use statistics::{Estimate, estimate};
 pub use tap::{NoTap, Tap};

@@ -14,6 +14,8 @@ pub struct Spurious {
     arrived: Ranges,
     /// Not known to be needless yet, by first byte and transmission.
     open: BTreeMap<(u64, u32), Open>,
+    /// No open one reaches beyond.
+    reach: u64,
     count: u64,
 }
 
@@ -48,6 +50,7 @@ impl Spurious {
             end,
             arrived: self.arrived.clone(),
         };
+        self.reach = self.reach.max(end);
         self.open.insert((start, id), open);
     }
 
@@ -55,7 +58,7 @@ impl Spurious {
     #[inline]
     pub fn arrives(&mut self, id: u32, start: u64, end: u64) {
         self.arrived.add(start, end);
-        if !self.open.is_empty() {
+        if start < self.reach && !self.open.is_empty() {
             self.decide(id, start, end);
         }
     }

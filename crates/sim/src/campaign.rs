@@ -1,0 +1,189 @@
+//! Many runs on many threads: the results do not depend on how many.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use inorder_scenario::Cell;
+
+use crate::error::Error;
+use crate::measure::MEASURES;
+use crate::result::RunResult;
+use crate::run::{repetition_seed, run};
+use crate::statistics::{Estimate, estimate};
+
+/// Is told how far a campaign is.
+pub trait Progress: Sync {
+    /// So many runs of all are done.
+    fn at(&self, done: usize, all: usize);
+}
+
+/// Not interested.
+impl Progress for () {
+    fn at(&self, _done: usize, _all: usize) {}
+}
+
+/// How a campaign is run.
+pub struct Campaign<'a> {
+    /// Runs of each cell; 0: as often as the cell says.
+    pub repetitions: u64,
+    /// Threads; 0: one for each processor.
+    pub threads: usize,
+    /// Is told of each run that is done.
+    pub progress: &'a dyn Progress,
+    /// No further run begins once this is true.
+    pub stop: &'a AtomicBool,
+}
+
+/// A cell's measures.
+#[derive(Clone, Debug)]
+pub struct CellResult {
+    /// Axis and value.
+    pub labels: Vec<(String, String)>,
+    /// Seeds of the runs that were made.
+    pub seeds: Vec<u64>,
+    /// Values of each of [`MEASURES`], a number a run.
+    pub values: Vec<Vec<Option<f64>>>,
+    /// Of the intervals.
+    pub confidence: f64,
+}
+
+impl CellResult {
+    /// Mean and interval of the measure called `name`, of the runs that have it.
+    pub fn estimate(&self, name: &str) -> Option<Estimate> {
+        let at = MEASURES.iter().position(|measure| measure.name == name)?;
+        self.estimate_at(at)
+    }
+
+    /// The same by position in [`MEASURES`].
+    pub fn estimate_at(&self, at: usize) -> Option<Estimate> {
+        let values: Vec<f64> = self.values.get(at)?.iter().flatten().copied().collect();
+        estimate(&values, self.confidence)
+    }
+}
+
+/// The seed of a run and the value of each measure.
+type Values = (u64, Vec<Option<f64>>);
+
+/// Runs every cell as often as wanted and gives their measures. Interrupted, cells have fewer
+/// repetitions, or none.
+///
+/// # Errors
+/// The first cell that cannot run.
+pub fn run_all(cells: &[Cell], campaign: &Campaign<'_>) -> Result<Vec<CellResult>, Error> {
+    let runs = run_all_with(cells, campaign, |_, run| {
+        let values: Vec<Option<f64>> = MEASURES
+            .iter()
+            .map(|measure| measure.of_run(&run))
+            .collect();
+        (run.seed, values)
+    })?;
+    let merge = |(cell, runs): (&Cell, Vec<Values>)| CellResult {
+        labels: cell.labels.clone(),
+        seeds: runs.iter().map(|(seed, _)| *seed).collect(),
+        values: (0..MEASURES.len())
+            .map(|at| {
+                runs.iter()
+                    .map(|(_, values)| values.get(at).copied().flatten())
+                    .collect()
+            })
+            .collect(),
+        confidence: cell.config.run.confidence,
+    };
+    Ok(cells.iter().zip(runs).map(merge).collect())
+}
+
+/// Runs every cell and keeps of each run what `reduce` makes of it: a list a cell, in the order
+/// of repetitions.
+///
+/// # Errors
+/// The first cell that cannot run.
+pub fn run_all_with<R: Send>(
+    cells: &[Cell],
+    campaign: &Campaign<'_>,
+    reduce: impl Fn(&Cell, RunResult) -> R + Sync,
+) -> Result<Vec<Vec<R>>, Error> {
+    let tasks = tasks(cells, campaign.repetitions);
+    let done: Mutex<Vec<Option<Result<R, Error>>>> = Mutex::new(Vec::new());
+    lock(&done).resize_with(tasks.len(), || None);
+    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        while !campaign.stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(cell, repetition)) = tasks.get(number) else {
+                return;
+            };
+            let outcome = one(cells, cell, repetition, &reduce);
+            if let Some(place) = lock(&done).get_mut(number) {
+                *place = outcome;
+            }
+            campaign
+                .progress
+                .at(finished.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
+        }
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads(campaign.threads))
+            .map(|_| scope.spawn(work))
+            .collect();
+        work();
+        drop(others);
+    });
+    let done = done
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    collect(cells.len(), &tasks, done)
+}
+
+/// Cell and repetition of every run. Repetitions come last: interrupted, every cell has some.
+fn tasks(cells: &[Cell], repetitions: u64) -> Vec<(usize, u64)> {
+    let wanted = |cell: &Cell| match repetitions {
+        0 => cell.config.run.repetitions,
+        given => given,
+    };
+    let most = cells.iter().map(wanted).max().unwrap_or(0);
+    let round = |repetition| {
+        let numbered = cells.iter().enumerate();
+        let due = numbered.filter(move |(_, cell)| repetition < wanted(cell));
+        due.map(move |(number, _)| (number, repetition))
+    };
+    (0..most).flat_map(round).collect()
+}
+
+fn one<R>(
+    cells: &[Cell],
+    cell: usize,
+    repetition: u64,
+    reduce: &(impl Fn(&Cell, RunResult) -> R + Sync),
+) -> Option<Result<R, Error>> {
+    let cell = cells.get(cell)?;
+    let seed = repetition_seed(cell.config.run.seed, repetition);
+    Some(run(&cell.config, seed).map(|result| reduce(cell, result)))
+}
+
+fn collect<R>(
+    cells: usize,
+    tasks: &[(usize, u64)],
+    done: Vec<Option<Result<R, Error>>>,
+) -> Result<Vec<Vec<R>>, Error> {
+    let mut results: Vec<Vec<R>> = Vec::new();
+    results.resize_with(cells, Vec::new);
+    for (&(cell, _), outcome) in tasks.iter().zip(done) {
+        if let (Some(outcome), Some(list)) = (outcome, results.get_mut(cell)) {
+            list.push(outcome?);
+        }
+    }
+    Ok(results)
+}
+
+fn threads(wanted: usize) -> usize {
+    match wanted {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        wanted => wanted,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

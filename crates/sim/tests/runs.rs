@@ -1,0 +1,204 @@
+//! Runs of small scenarios, and what must hold of every run.
+
+use std::sync::atomic::AtomicBool;
+
+use inorder_scenario::{Cell, Scenario};
+use inorder_sim::{Campaign, Progress, RunResult, registries, run, run_all, run_all_with};
+
+const MB: u64 = 1_000_000;
+
+/// 100 Mbit/s, 10 ms each way, with jitter and loss; `more` comes after.
+fn cells(more: &str) -> Vec<Cell> {
+    let text = format!(
+        "{more}\n\
+         [[forward]]\nkind = \"link\"\nrate = \"100 Mbit/s\"\nqueue = \"200 packets\"\n\
+         [[forward]]\nname = \"jitter\"\nkind = \"delay\"\ndelay = \"10 ms\"\njitter = \"0.3 ms\"\n\
+         [[forward]]\nname = \"loss\"\nkind = \"loss\"\nprobability = \"0.1 %\"\n\
+         [[reverse]]\nkind = \"delay\"\ndelay = \"10 ms\"\n"
+    );
+    let scenario = Scenario::load(&text, "test.toml", &registries()).unwrap();
+    scenario.cells().unwrap()
+}
+
+fn one(more: &str) -> RunResult {
+    let cell = cells(more).remove(0);
+    run(&cell.config, cell.config.run.seed).unwrap()
+}
+
+#[test]
+fn a_transfer_arrives_whole_and_closes() {
+    let result = one(
+        "[run]\nduration = \"30 s\"\n[[flow]]\nsize = \"5 MB\"\ncount = 3\nstagger = \"100 ms\"",
+    );
+    for flow in &result.flows {
+        assert_eq!(flow.counts.delivered_bytes, 5 * MB, "{flow:?}");
+        assert!(
+            flow.completion_ns.is_some_and(|ns| ns < 20_000_000_000),
+            "{flow:?}"
+        );
+        assert_eq!(flow.error, None);
+        assert!(flow.counts.reordered_at_card > 0 && flow.counts.retransmissions > 0);
+        assert!(flow.counts.spurious <= flow.counts.retransmissions);
+    }
+}
+
+#[test]
+fn the_bottleneck_is_filled_and_not_exceeded() {
+    let text = "[run]\nduration = \"10 s\"\nwarm_up = \"2 s\"\n[[flow]]\ncount = 4";
+    let result = one(&format!("{text}\nsender.loss_detection = \"linux\""));
+    let total: f64 = result.flows.iter().map(|f| f.throughput_bits_per_s()).sum();
+    // 1448 of 1538 bytes on the wire are payload.
+    assert!(total < 100e6 * 1448.0 / 1538.0, "{total}");
+    assert!(total > 50e6, "{total}");
+}
+
+#[test]
+fn without_impairment_nothing_is_retransmitted() {
+    let text = "[run]\nduration = \"3 s\"\n[[flow]]\nsize = \"2 MB\"\n\
+                [[forward]]\nkind = \"link\"\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n\
+                [[reverse]]\nkind = \"link\"\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n";
+    let scenario = Scenario::load(text, "test.toml", &registries()).unwrap();
+    let result = run(&scenario.cells().unwrap()[0].config, 1).unwrap();
+    let flow = &result.flows[0];
+    let counts = flow.counts;
+    assert_eq!(
+        (
+            counts.retransmissions,
+            counts.duplicate_acks,
+            counts.reordered_at_stack
+        ),
+        (0, 0, 0)
+    );
+    // 2 MB take 2e6 * 1538 / 1448 * 8 / 50e6 s = 340 ms, and round trips of 10 ms before.
+    let ms = flow.completion_ns.unwrap() / MB;
+    assert!((350..480).contains(&ms), "{ms} ms");
+    assert!(counts.rtt_ns / counts.rtts >= 10 * MB);
+}
+
+#[test]
+fn paced_and_interactive_applications_keep_their_pace() {
+    let result = one("[run]\nduration = \"10 s\"\n\
+         [[flow]]\nname = \"talk\"\napplication = { kind = \"interactive\", think = \"80 ms\" }\n\
+         [[flow]]\nname = \"voice\"\napplication = { kind = \"paced\", rate = \"1 Mbit/s\" }\n");
+    let [talk, voice] = result.flows.as_slice() else {
+        panic!("two flows");
+    };
+    // A response takes a round trip of 20 ms, so ten dialogues a second.
+    assert!(
+        (90..=100).contains(&talk.counts.responses),
+        "{:?}",
+        talk.counts
+    );
+    let response_ms = talk.counts.response_ns as f64 / talk.counts.responses as f64 / 1e6;
+    assert!((19.0..24.0).contains(&response_ms), "{response_ms}");
+    let rate = voice.throughput_bits_per_s();
+    assert!((0.98e6..1.0e6).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_flow_that_stops_closes() {
+    let result = one(
+        "[run]\nduration = \"5 s\"\n[[flow]]\nstop = \"2 s\"\noutput_is = 0"
+            .replace("\noutput_is = 0", "")
+            .as_str(),
+    );
+    let mib_at_most = 100 * MB / 8 * 5 / 2;
+    assert!(result.flows[0].counts.delivered_bytes < mib_at_most);
+}
+
+#[test]
+fn probes_are_reordered_as_their_path_says() {
+    let result = one("[run]\nduration = \"2 s\"\n[[probe]]\nrate = \"50 Mbit/s\"\ncount = 5000");
+    let probe = &result.probes[0];
+    assert_eq!(probe.sent, 5000);
+    assert!((4960..5000).contains(&probe.received), "{}", probe.received);
+    let ratio = probe.metrics.as_ref().unwrap().counts.reordered_ratio();
+    // 0.24 ms apart with a deviation of 0.3 ms: about a third comes late.
+    assert!((0.2..0.5).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn a_sorting_card_puts_in_order() {
+    let card = |sorter: &str| {
+        one(&format!(
+            "[run]\nduration = \"3 s\"\n[[flow]]\n\
+             [receiver_card]\ncoalesce = \"2 ms\"\nsorter = \"{sorter}\"\nblock_size = 64"
+        ))
+    };
+    let (plain, sorted) = (card("none").flows[0].counts, card("srpic").flows[0].counts);
+    // What is in the card at the end has not reached the stack.
+    assert!(plain.reordered_at_card - plain.reordered_at_stack < 64);
+    let share = |part: u64, whole: u64| part as f64 / whole as f64;
+    let before = share(sorted.reordered_at_card, sorted.at_card);
+    let after = share(sorted.reordered_at_stack, sorted.at_stack);
+    assert!(after < before / 2.0, "{before} {after}");
+}
+
+/// All numbers of a run in one: FNV-1a over what is printed of it.
+fn hash(result: &RunResult) -> u64 {
+    let text = format!(
+        "{:?} {:?} {:?} {}",
+        result.flows, result.probes, result.samples, result.events
+    );
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+const GRID: &str = "[run]\nduration = \"1 s\"\nrepetitions = 2\n\
+    [output]\ntrace_interval = \"20 ms\"\nevents = true\nmetrics = true\n\
+    [[flow]]\ncount = 2\narrivals = \"5 /s\"\n[[probe]]\nrate = \"1 Mbit/s\"\ngaps = \"exponential\"\n\
+    [grid]\n\"flow.sender.loss_detection\" = [\"static\", \"linux\"]\n\"forward.jitter.jitter\" = [\"0 s\", \"1 ms\"]";
+
+fn campaign<'a>(threads: usize, stop: &'a AtomicBool, progress: &'a dyn Progress) -> Campaign<'a> {
+    Campaign {
+        repetitions: 0,
+        threads,
+        progress,
+        stop,
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let cells = cells(GRID);
+    let stop = AtomicBool::new(false);
+    let hashes = |threads| {
+        run_all_with(&cells, &campaign(threads, &stop, &()), |_, run| hash(&run)).unwrap()
+    };
+    let alone = hashes(1);
+    assert_eq!((alone.len(), alone[0].len()), (4, 2));
+    assert_eq!(alone, hashes(2));
+    assert_eq!(alone, hashes(5));
+    let mut all = alone.concat();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 8, "every cell and repetition differs");
+}
+
+#[test]
+fn an_interrupted_campaign_keeps_what_is_done() {
+    struct StopAfter<'a>(usize, &'a AtomicBool);
+    impl Progress for StopAfter<'_> {
+        fn at(&self, done: usize, all: usize) {
+            assert_eq!(all, 8);
+            self.1
+                .store(done >= self.0, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let stop = AtomicBool::new(false);
+    let progress = StopAfter(5, &stop);
+    let results = run_all(&cells(GRID), &campaign(1, &stop, &progress)).unwrap();
+    let runs: Vec<usize> = results.iter().map(|cell| cell.seeds.len()).collect();
+    assert_eq!(runs, [2, 1, 1, 1]);
+    assert!(results[0].estimate("throughput").unwrap().half.is_some());
+}
+
+#[test]
+fn adding_a_probe_changes_no_random_stream_of_a_flow() {
+    let base =
+        "[run]\nduration = \"2 s\"\n[[flow]]\nsize = \"50 kB\"\narrivals = \"3 /s\"\ncount = 5";
+    let starts = |result: &RunResult| result.flows.iter().map(|f| f.start_ns).collect::<Vec<_>>();
+    let with_probe = format!("{base}\n[[probe]]\nrate = \"10 kbit/s\"");
+    assert_eq!(starts(&one(base)), starts(&one(&with_probe)));
+}
