@@ -31,8 +31,8 @@ const LOOP_TRAIL: u64 = 64;
 pub enum Stop {
     /// The time asked for has come.
     TimeReached,
-    /// Nothing is under way and nothing is enabled: nothing will ever happen again. The clock stands where the
-    /// last thing happened.
+    /// Nothing is under way and nothing is enabled: nothing will ever happen again, unless tokens come from outside.
+    /// Time went by until the end asked for; if that was `u64::MAX`, the clock stands where the last thing happened.
     Dead,
     /// The observer was done.
     Observer,
@@ -114,13 +114,24 @@ impl<T: Token> Engine<T> {
                 return Ok(Stop::Observer);
             }
             match self.events.next_time() {
-                None => return Ok(Stop::Dead),
+                None => {
+                    self.let_time_pass(end);
+                    return Ok(Stop::Dead);
+                }
                 Some(time) if time > end => {
-                    self.state.now = self.state.now.max(end);
+                    self.let_time_pass(end);
                     return Ok(Stop::TimeReached);
                 }
                 Some(time) => self.end_firings(time, observer)?,
             }
+        }
+    }
+
+    /// To `end`, unless that means for ever.
+    fn let_time_pass(&mut self, end: u64) {
+        if end < u64::MAX && end > self.state.now {
+            self.state.now = end;
+            self.firings_now = 0;
         }
     }
 

@@ -1,0 +1,430 @@
+//! Small coloured nets, as traces: what came where, and when.
+
+use inorder_petri::coloured::{
+    Bound, CounterSpec, Delay, Engine, Model, ModelError, Observer, PlaceId, Queue, QueueSpec,
+    RunError, Stop, TransitionId,
+};
+
+/// Writes down deposits in one place.
+struct Trace<T> {
+    place: PlaceId,
+    seen: Vec<(u64, T)>,
+}
+
+impl<T> Trace<T> {
+    fn of(place: Queue) -> Self {
+        Self {
+            place: place.into(),
+            seen: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Observer<T> for Trace<T> {
+    fn deposited(&mut self, now: u64, place: PlaceId, token: &T) {
+        if place == self.place {
+            self.seen.push((now, *token));
+        }
+    }
+}
+
+/// Runs until nothing happens any more; what came to `out`, and when.
+#[track_caller]
+fn trace(net: Model<u32>, out: Queue, seed: u64) -> Vec<(u64, u32)> {
+    let mut trace = Trace::of(out);
+    let stop = Engine::new(net, seed)
+        .unwrap()
+        .run_until(1_000_000, &mut trace)
+        .unwrap();
+    assert_eq!(stop, Stop::Dead);
+    trace.seen
+}
+
+#[test]
+fn one_server_serves_in_order() {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo().tokens([7, 8, 9]));
+    let out = net.sink("out");
+    net.transition("serve")
+        .take(waiting)
+        .servers(1)
+        .delay(Delay::Deterministic(10))
+        .pass(out, 0);
+    assert_eq!(trace(net, out, 1), [(10, 7), (20, 8), (30, 9)]);
+}
+
+#[test]
+fn the_delay_may_depend_on_the_token() {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo().tokens([30, 10, 20]));
+    let out = net.sink("out");
+    // Without a limit all are served at once.
+    net.transition("serve")
+        .take(waiting)
+        .delay_by(|b, _| u64::from(b[0]))
+        .pass(out, 0);
+    assert_eq!(trace(net, out, 1), [(10, 10), (20, 20), (30, 30)]);
+}
+
+#[test]
+fn colours_join_keyed_places() {
+    // Two engines, each with work of its own; engine 1 is missing.
+    let mut net = Model::new();
+    let ready = QueueSpec::fifo()
+        .keyed(3, |job: &u32| job % 3)
+        .tokens([1, 0, 3, 2]);
+    let ready = net.queue("ready", ready);
+    let engine = net.counter("engine", CounterSpec::counts(vec![1, 0, 1]));
+    let out = net.sink("out");
+    net.transition("execute")
+        .take(ready)
+        .spend(engine, 1)
+        .delay_by(|b, _| 10 + u64::from(b.colour))
+        .give(engine, 1)
+        .pass(out, 0);
+    assert_eq!(trace(net, out, 1), [(10, 0), (12, 2), (20, 3)]);
+}
+
+#[test]
+fn a_random_key_is_served_but_each_key_in_order() {
+    let orders: Vec<Vec<u32>> = (0..20)
+        .map(|seed| {
+            let mut net = Model::new();
+            let jobs = QueueSpec::fifo().keyed(2, |job: &u32| job % 2).tokens(0..6);
+            let jobs = net.queue("jobs", jobs);
+            let out = net.sink("out");
+            net.transition("serve")
+                .take(jobs)
+                .servers(1)
+                .delay(Delay::Deterministic(1))
+                .pass(out, 0);
+            trace(net, out, seed)
+                .into_iter()
+                .map(|(_, job)| job)
+                .collect()
+        })
+        .collect();
+    for order in &orders {
+        let even: Vec<_> = order.iter().filter(|job| *job % 2 == 0).collect();
+        assert_eq!(even, [&0, &2, &4], "{order:?}");
+    }
+    assert!(orders.iter().any(|order| *order != orders[0]));
+}
+
+#[test]
+fn the_least_comes_first() {
+    let mut net = Model::new();
+    let sorted = QueueSpec::least(|token: &u32| u64::from(*token)).tokens([5, 3, 9, 4]);
+    let sorted = net.queue("sorted", sorted);
+    let expected = net.queue("expected", QueueSpec::fifo().tokens([3]));
+    let out = net.sink("out");
+    // Released in order of number, as far as there is no gap.
+    net.transition("release")
+        .take(expected)
+        .take(sorted)
+        .guard(|b| b[0] == b[1])
+        .put(expected, |b| b[0] + 1)
+        .pass(out, 1);
+    assert_eq!(trace(net, out, 1), [(0, 3), (0, 4), (0, 5)]);
+}
+
+#[test]
+fn a_guard_blocks_the_head_of_a_queue_but_searches_a_random_place() {
+    let run = |spec: QueueSpec<u32>| {
+        let mut net = Model::new();
+        let waiting = net.queue("waiting", spec.tokens([1, 2, 3, 4]));
+        let out = net.sink("out");
+        net.transition("even")
+            .take(waiting)
+            .guard(|b| b[0].is_multiple_of(2))
+            .pass(out, 0);
+        let mut even: Vec<_> = trace(net, out, 1)
+            .into_iter()
+            .map(|(_, token)| token)
+            .collect();
+        even.sort_unstable();
+        even
+    };
+    assert_eq!(run(QueueSpec::fifo()), [0; 0]);
+    assert_eq!(run(QueueSpec::random()), [2, 4]);
+}
+
+#[test]
+fn a_key_may_be_told_from_the_tokens() {
+    // A pointer goes round slots that are filled out of order.
+    let mut net = Model::new();
+    let filled = net.queue("filled", QueueSpec::fifo().keyed(4, |slot: &u32| *slot));
+    let pointer = net.queue("pointer", QueueSpec::fifo().tokens([0]));
+    let arriving = net.queue("arriving", QueueSpec::fifo().tokens([2, 0, 3, 1]));
+    let out = net.sink("out");
+    let delay = Delay::Deterministic(10);
+    net.transition("fill")
+        .take(arriving)
+        .servers(1)
+        .delay(delay)
+        .pass(filled, 0);
+    net.transition("send")
+        .take(pointer)
+        .take_at(filled, |b| b[0])
+        .delay(Delay::Deterministic(1))
+        .put(pointer, |b| (b[0] + 1) % 4)
+        .pass(out, 1);
+    assert_eq!(trace(net, out, 1), [(21, 0), (41, 1), (42, 2), (43, 3)]);
+}
+
+#[test]
+fn inhibitors_reads_and_resets() {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo().tokens([1, 2, 3]));
+    let policy = net.queue("policy", QueueSpec::fifo().tokens([100]));
+    let done = net.counter("done", CounterSpec::new(0));
+    let out = net.sink("out");
+    // The policy is read, never taken; after two are done the rest waits.
+    net.transition("serve")
+        .take(waiting)
+        .read(policy)
+        .inhibit(done, 2)
+        .servers(1)
+        .delay(Delay::Deterministic(10))
+        .give(done, 1)
+        .put(out, |b| b[0] + b[1]);
+    let mut engine = Engine::new(net, 1).unwrap();
+    let mut seen = Trace::of(out);
+    assert_eq!(engine.run_until(1000, &mut seen), Ok(Stop::Dead));
+    assert_eq!(seen.seen, [(10, 101), (20, 102)]);
+    assert_eq!(
+        (
+            engine.len(policy),
+            engine.len(waiting),
+            engine.count(done, 0)
+        ),
+        (1, 1, 2)
+    );
+
+    let mut net: Model<u32> = Model::new();
+    let junk = net.queue("junk", QueueSpec::fifo().tokens(0..9));
+    let go = net.counter("go", CounterSpec::new(1));
+    net.transition("flush").spend(go, 1).reset(junk);
+    let mut engine = Engine::new(net, 1).unwrap();
+    engine.run_until(0, &mut ()).unwrap();
+    assert_eq!(engine.len(junk), 0);
+}
+
+#[test]
+fn capacity_counts_what_is_under_way() {
+    let mut net = Model::new();
+    let source = net.queue("source", QueueSpec::fifo().tokens(0..5));
+    let buffer = net.queue("buffer", QueueSpec::fifo().capacity(2));
+    let out = net.sink("out");
+    net.transition("fill")
+        .take(source)
+        .delay(Delay::Deterministic(10))
+        .pass(buffer, 0);
+    net.transition("drain")
+        .take(buffer)
+        .servers(1)
+        .delay(Delay::Deterministic(100))
+        .pass(out, 0);
+    let mut engine = Engine::new(net, 1).unwrap();
+    engine.run_until(0, &mut ()).unwrap();
+    // Two may fill: there is no room promised to a third.
+    assert_eq!(engine.len(source), 3);
+    engine.run_until(15, &mut ()).unwrap();
+    // One is being drained, so that one more may come.
+    assert_eq!((engine.len(buffer), engine.len(source)), (1, 2));
+}
+
+#[test]
+fn priorities_and_weights() {
+    let mut net: Model<u32> = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo().tokens(0..10_000));
+    let first = net.counter("first", CounterSpec::new(10));
+    let urgent = net
+        .transition("urgent")
+        .take(waiting)
+        .spend(first, 1)
+        .priority(9)
+        .id();
+    let heavy = net.transition("heavy").take(waiting).weight(3.0).id();
+    let light = net.transition("light").take(waiting).id();
+    let mut engine = Engine::new(net, 1).unwrap();
+    engine.run_until(0, &mut ()).unwrap();
+    assert_eq!(engine.firings(urgent), 10);
+    // 9990 draws of probability 3/4: four standard deviations are 173.
+    let heavy = engine.firings(heavy);
+    assert!((7492 - 173..7492 + 173).contains(&heavy), "{heavy}");
+    assert_eq!(heavy + engine.firings(light), 9990);
+}
+
+#[test]
+fn batches_and_what_a_firing_holds() {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo().tokens(0..7));
+    let out = net.sink("out");
+    let burst = net
+        .transition("burst")
+        .take_many(waiting, 3)
+        .servers(1)
+        .delay(Delay::Deterministic(5))
+        .put_many(out, |b: &Bound<'_, u32>, out| {
+            out.extend(b.tokens.iter().rev())
+        })
+        .id();
+    let mut engine = Engine::new(net, 1).unwrap();
+    engine.run_until(4, &mut ()).unwrap();
+    let held: Vec<Vec<u32>> = engine.under_way(burst).map(|b| b.tokens.to_vec()).collect();
+    assert_eq!((held, engine.busy(burst)), (vec![vec![0, 1, 2]], 1));
+    let mut seen = Trace::of(out);
+    engine.run_until(100, &mut seen).unwrap();
+    assert_eq!(
+        seen.seen,
+        [(5, 2), (5, 1), (5, 0), (10, 5), (10, 4), (10, 3)]
+    );
+}
+
+/// Stops after so many firings.
+struct Firings(u32);
+
+impl Observer<u32> for Firings {
+    fn fired(&mut self, _: TransitionId, _: &Bound<'_, u32>) {
+        self.0 -= 1;
+    }
+
+    fn is_done(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+#[test]
+fn an_observer_may_stop_the_run_and_tokens_come_from_outside() {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", QueueSpec::fifo());
+    let out = net.sink("out");
+    net.transition("serve")
+        .take(waiting)
+        .servers(1)
+        .delay(Delay::Deterministic(10))
+        .pass(out, 0);
+    let mut engine = Engine::new(net, 1).unwrap();
+    assert_eq!(engine.run_until(100, &mut Firings(2)), Ok(Stop::Dead));
+    for token in 0..5 {
+        engine.put(waiting, token).unwrap();
+    }
+    // Time went by while nothing happened.
+    assert_eq!(engine.run_until(200, &mut Firings(2)), Ok(Stop::Observer));
+    // The third of five is being served.
+    assert_eq!((engine.now(), engine.len(waiting)), (120, 2));
+}
+
+#[test]
+fn equal_seeds_give_equal_runs() {
+    let run = |seed| {
+        let mut net = Model::new();
+        let bag = net.queue("bag", QueueSpec::random().tokens(0..50));
+        let out = net.sink("out");
+        net.transition("draw")
+            .take(bag)
+            .servers(3)
+            .delay(Delay::exponential(100.0))
+            .pass(out, 0);
+        trace(net, out, seed)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn zero_time_loops_are_refused() {
+    let mut net: Model<u32> = Model::new();
+    let a = net.counter("a", CounterSpec::new(1));
+    net.transition("forever").spend(a, 1).give(a, 1);
+    let error = Engine::new(net, 1).err().unwrap();
+    assert!(matches!(error, ModelError::ZeroTimeLoop { .. }));
+    assert!(error.to_string().contains("`forever`"), "{error}");
+
+    // Two transitions that feed each other show only in the run.
+    let mut net: Model<u32> = Model::new();
+    let a = net.counter("a", CounterSpec::new(1));
+    let b = net.counter("b", CounterSpec::new(0));
+    net.transition("there").spend(a, 1).give(b, 1);
+    net.transition("back").spend(b, 1).give(a, 1);
+    let error = Engine::new(net, 1)
+        .unwrap()
+        .run_until(1, &mut ())
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("`there`") && text.contains("`back`"),
+        "{text}"
+    );
+    assert!(
+        text.contains("place `b`") || text.contains("place `a`"),
+        "{text}"
+    );
+}
+
+#[test]
+fn bad_models_are_refused_by_name() {
+    let refused = |make: &dyn Fn(&mut Model<u32>)| {
+        let mut net = Model::new();
+        make(&mut net);
+        net.check().unwrap_err().to_string()
+    };
+    let text = refused(&|net| {
+        net.counter("p", CounterSpec::new(3).capacity(2));
+    });
+    assert!(text.contains("place `p`: 3 tokens"), "{text}");
+    let text = refused(&|net| {
+        let p = net.queue("p", QueueSpec::fifo().keyed(2, |t| *t).tokens([1, 2]));
+        let _ = p;
+    });
+    assert!(text.contains("token 1"), "{text}");
+    let text = refused(&|net| {
+        let p = net.queue("p", QueueSpec::fifo());
+        net.transition("t").take(p).take(p);
+    });
+    assert!(
+        text.contains("transition `t`: more than one arc from `p`"),
+        "{text}"
+    );
+    let text = refused(&|net| {
+        let p = net.counter("p", CounterSpec::keyed(2, 0));
+        net.transition("t")
+            .delay(Delay::Deterministic(1))
+            .give(p, 1);
+    });
+    assert!(
+        text.contains("no keyed input tells which key of `p`"),
+        "{text}"
+    );
+    let text = refused(&|net| {
+        let p = net.counter("p", CounterSpec::new(1));
+        net.transition("t").spend(p, 1).weight(-1.0);
+    });
+    assert!(text.contains("weight"), "{text}");
+    let text = refused(&|net| {
+        let p = net.queue("p", QueueSpec::fifo());
+        net.transition("t").take(p).pass(p, 1);
+    });
+    assert!(text.contains("passes token 1, but binds 1"), "{text}");
+}
+
+#[test]
+fn keys_out_of_range_end_the_run_by_name() {
+    let mut net = Model::new();
+    let p = net.queue("p", QueueSpec::fifo().tokens([5]));
+    let q = net.queue("q", QueueSpec::fifo().keyed(2, |t: &u32| *t));
+    net.transition("t").take(p).pass(q, 0);
+    let error = Engine::new(net, 1)
+        .unwrap()
+        .run_until(1, &mut ())
+        .unwrap_err();
+    assert_eq!(
+        error,
+        RunError::Key {
+            place: "q".into(),
+            key: 5,
+            keys: 2
+        }
+    );
+}
