@@ -2,7 +2,7 @@
 
 use crate::stage::{Outbox, Pass, Stage};
 use crate::{
-    Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Nic, Packet, PeriodicReorder, Radio,
+    Batch, Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Nic, Packet, PeriodicReorder, Radio,
     Reorder, SharedLink, Spray, TokenBucket,
 };
 
@@ -126,6 +126,8 @@ stages! {
     SharedLink(SharedLink), named "shared-link", wakes false;
     /// The receiver's network card.
     Nic(Box<Nic<P>>), named "nic", wakes true;
+    /// A box that takes packets by interrupt.
+    Batch(Batch), named "batch", wakes false;
     /// A token bucket.
     TokenBucket(TokenBucket), named "token-bucket", wakes false;
 }

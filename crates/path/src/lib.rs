@@ -33,6 +33,7 @@
 //! | [`Late`] | a fixed share of the packets, later by a fixed time |
 //! | [`PeriodicReorder`] | the head of a router's queue moved back by RI packets |
 //! | [`Spray`] | several unequal paths |
+//! | [`Batch`] | a box on the way that takes packets by interrupt |
 //! | [`Radio`] | bursts of late packets as in LTE |
 //! | [`SharedLink`] | a link with cross traffic |
 //! | [`TokenBucket`] | TBF and HTB |
@@ -56,6 +57,7 @@
 struct Readme;
 
 mod any;
+mod batch;
 mod chance;
 mod corrupt;
 mod counters;
@@ -82,6 +84,7 @@ mod timeline;
 mod token_bucket;
 
 pub use any::AnyStage;
+pub use batch::{Batch, BatchConfig};
 pub use chance::{Correlated, Dice, Probability};
 pub use corrupt::{Corrupt, CorruptConfig};
 pub use counters::{Counters, Reason};

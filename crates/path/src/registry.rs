@@ -54,6 +54,11 @@ pub const REGISTRY: &[Impairment] = &[
         source: "Schulte and others, I'll be a bit late: Packet Reordering in Mobile Networks, VI-B",
     },
     Impairment {
+        name: "batch",
+        about: "a box on the way that takes packets by interrupt and passes them on together",
+        source: "Linux e1000, InterruptThrottleRate",
+    },
+    Impairment {
         name: "periodic",
         about: "a link whose queue moves the packet at its head behind RI others",
         source: "Fukuda, Nobayashi, Ikenaga, TCP Variants with Packet Reordering, ICN 2018, III",

@@ -70,6 +70,13 @@ pub enum StageKind {
         /// Later by so much, nanoseconds.
         delay_ns: u64,
     },
+    /// A box on the way takes packets by interrupt.
+    Batch {
+        /// From the first packet that waits to the interrupt, nanoseconds.
+        delay_ns: u64,
+        /// From one interrupt to the next at least, nanoseconds.
+        gap_ns: u64,
+    },
     /// A link whose queue moves its head back.
     Periodic {
         /// RI, packets.
@@ -280,6 +287,10 @@ fn read_kind(kind: &str, r: &Reader<'_>) -> Read<StageKind> {
             probability: probability()?,
             correlation: correlation()?,
             delay_ns: r.get("delay", duration)?,
+        },
+        "batch" => StageKind::Batch {
+            delay_ns: r.get("delay", duration)?,
+            gap_ns: r.get("gap", duration)?,
         },
         "periodic" => StageKind::Periodic {
             interval: r.get("interval", packets)?,

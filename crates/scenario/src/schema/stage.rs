@@ -219,6 +219,26 @@ pub static STAGES: &[Section] = &[
         ],
     },
     Section {
+        name: "batch",
+        about: "A box on the way that takes packets by interrupt: what has come since the last one goes on in one instant.",
+        fields: &[
+            KIND,
+            NAME,
+            field(
+                "delay",
+                Duration,
+                Is("0 s"),
+                "From the first packet that waits to the interrupt.",
+            ),
+            field(
+                "gap",
+                Duration,
+                Is("250 us"),
+                "From one interrupt to the next at least (interrupt throttling).",
+            ),
+        ],
+    },
+    Section {
         name: "periodic",
         about: "A link whose queue moves its head back (Kimura and others, ICN 2018).",
         fields: &[

@@ -1,7 +1,7 @@
 //! Stages and cards.
 
 use inorder_path::{
-    AnyStage, Charge, Coalesce, Corrupt, CorruptConfig, CrossTraffic, Delay, DelayConfig,
+    AnyStage, Batch, BatchConfig, Charge, Coalesce, Corrupt, CorruptConfig, CrossTraffic, Delay, DelayConfig,
     Distribution, Duplicate, DuplicateConfig, Framing, GilbertElliott, Late, LateConfig, Limit,
     Link, LinkConfig, Loss, LossConfig, Markov, MergeConfig, Netem, NetemConfig, Nic, NicConfig,
     Path, Pattern, PeriodicConfig, PeriodicReorder, Probability, Radio, RadioConfig, Rate, Reorder,
@@ -110,6 +110,9 @@ fn by_chance(kind: &StageKind, random: Random) -> AnyStage<Packet> {
         } => {
             let config = reorder(probability, correlation, gap);
             Reorder::new(&config, &DelayConfig::constant(delay_ns), random).into()
+        }
+        StageKind::Batch { delay_ns, gap_ns } => {
+            Batch::new(BatchConfig { delay_ns, gap_ns }).into()
         }
         StageKind::Late {
             probability,
