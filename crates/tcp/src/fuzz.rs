@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::config::{Config, DelayedAck, LimitedTransmit, MS, Nagle, Reduction, SECOND};
-use crate::pair::{Departure, Pair, Side};
+use crate::pair::{Pair, Side};
 use crate::{Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
 
 /// No honest exchange of this size takes more events.
@@ -90,7 +90,7 @@ pub fn fuzz_one(data: &[u8]) {
     ]);
     let pair = Pair::new(client, server, 5 * MS);
     let mut pair = pair.with_fate(move |departure, copies| {
-        fate(&mut bytes, forge, departure, copies);
+        fate(&mut bytes, forge, departure.segment, copies);
     });
     let seen = Arc::clone(&arrived);
     pair.on_arrival = Some(Box::new(move |side, end, segment, offset| {
@@ -225,7 +225,7 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
 }
 
 /// One byte, one segment: mostly in order, sometimes late, lost, twice, or (if `forge`) changed.
-fn fate(bytes: &mut Bytes, forge: bool, departure: Departure<'_>, copies: &mut Vec<Nanos>) {
+fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<Nanos>) {
     if bytes.exhausted() {
         copies.push(0);
         return;
@@ -241,7 +241,7 @@ fn fate(bytes: &mut Bytes, forge: bool, departure: Departure<'_>, copies: &mut V
         8 => copies.extend([low * MS, low * 100 * MS, 0]),
         9 if forge => {
             let (field, value) = (bytes.next(), bytes.next());
-            alter(departure.segment, field, value);
+            alter(segment, field, value);
             copies.push(low * MS);
         }
         _ => copies.push(0),

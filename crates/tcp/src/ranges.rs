@@ -105,7 +105,7 @@ mod tests {
                 self.0.resize(end, false);
             }
             let mut new = 0;
-            for slot in self.0[(start as usize).min(end)..end].iter_mut() {
+            for slot in &mut self.0[(start as usize).min(end)..end] {
                 new += usize::from(!*slot);
                 *slot = true;
             }

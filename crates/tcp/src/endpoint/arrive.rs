@@ -219,7 +219,8 @@ impl Endpoint {
             self.receiver.ack_now();
         }
         // A FIN beyond the window is cut off; it will come again.
-        if fin && open && self.receiver.fin.is_none() && end <= self.receiver.window_end() {
+        let inside = end >= self.receiver.rcv_nxt && end <= self.receiver.window_end();
+        if fin && open && self.receiver.fin.is_none() && inside {
             self.receiver.fin = Some(end);
         }
         if fin && self.state == State::TimeWait {

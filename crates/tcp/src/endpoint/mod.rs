@@ -245,9 +245,7 @@ impl Endpoint {
 
     /// True once the peer has closed its direction and everything before has arrived.
     pub fn peer_closed(&self) -> bool {
-        self.receiver
-            .fin
-            .is_some_and(|fin| self.receiver.rcv_nxt > fin)
+        self.receiver.fin_taken
     }
 
     /// No more data from here: FIN follows what has been written.

@@ -30,6 +30,8 @@ pub(crate) struct Receiver {
     pub(crate) scale: u8,
     /// Sequence number of the peer's FIN, once known.
     pub(crate) fin: Option<Seq>,
+    /// It has been received in order.
+    pub(crate) fin_taken: bool,
     buffer: u64,
     read_at_once: bool,
     out_of_order: RangeSet,
@@ -53,6 +55,7 @@ impl Receiver {
             right_edge: 0,
             scale: 0,
             fin: None,
+            fin_taken: false,
             buffer: config.receive_buffer.clamp(1, 1 << 30),
             read_at_once: config.read_at_once,
             out_of_order: RangeSet::default(),
@@ -85,8 +88,7 @@ impl Receiver {
 
     /// Bytes the application has not read.
     pub(crate) fn readable(&self) -> u64 {
-        let fin = u64::from(self.fin.is_some_and(|fin| self.rcv_nxt > fin));
-        self.rcv_nxt - self.read_to - fin
+        (self.rcv_nxt - u64::from(self.fin_taken)).saturating_sub(self.read_to)
     }
 
     /// Takes up to `bytes` out of the buffer. True if the window opened enough to tell the peer.
@@ -161,8 +163,8 @@ impl Receiver {
             self.report_old(start, end, counters);
             return false;
         }
-        // Beyond the window nothing is kept.
-        let limit = self.window_end().max(self.rcv_nxt);
+        // Beyond the window, and beyond the end of the stream, nothing is kept.
+        let limit = self.window_end().min(self.fin.unwrap_or(Seq::MAX));
         let end = end.min(limit);
         if start >= end {
             self.delay.now();
@@ -213,10 +215,8 @@ impl Receiver {
     fn fill(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
         let known = self.accepted.len();
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
-        let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
-        if fresh < end - start {
-            let first = self.accepted.get(known).map_or(start, |gap| gap.1);
-            self.overlap(first.min(end), end, counters);
+        if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
+            self.overlap(from, to, counters);
         }
         self.rcv_nxt = merged.1;
         self.out_of_order.remove_below(self.rcv_nxt);
@@ -251,8 +251,8 @@ impl Receiver {
             counters.tcp_ofo_queue += 1;
             self.delay.out_of_order(now, rtt, self.sack, self.rcv_nxt);
         }
-        if fresh < end - start {
-            self.overlap(start, end, counters);
+        if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
+            self.overlap(from, to, counters);
         }
         fresh > 0
     }
@@ -262,9 +262,10 @@ impl Receiver {
         let Some(fin) = self.fin else {
             return false;
         };
-        if self.rcv_nxt != fin {
+        if self.rcv_nxt != fin || self.fin_taken {
             return false;
         }
+        self.fin_taken = true;
         self.rcv_nxt = fin + 1;
         if self.read_at_once {
             self.read_to = fin;
@@ -314,5 +315,31 @@ impl Receiver {
     pub(crate) fn acknowledged(&mut self, counters: &mut Counters) {
         self.last_ack_sent = self.rcv_nxt;
         self.delay.sent(counters);
+    }
+}
+
+/// Of a segment that brought `new` of itself, the first contiguous part that had been there before: what a DSACK
+/// reports (RFC 2883 section 4: one contiguous duplicate).
+fn first_duplicate(start: Seq, end: Seq, new: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
+    let skip = usize::from(new.first().is_some_and(|gap| gap.0 <= start));
+    let from = if skip == 1 { new[0].1 } else { start };
+    let to = new.get(skip).map_or(end, |gap| gap.0);
+    (from < to).then_some((from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_duplicate;
+
+    #[test]
+    fn a_duplicate_ends_where_something_new_begins() {
+        assert_eq!(
+            first_duplicate(1, 60, &[(1, 10), (30, 40), (50, 60)]),
+            Some((10, 30))
+        );
+        assert_eq!(first_duplicate(15, 28, &[(15, 20)]), Some((20, 28)));
+        assert_eq!(first_duplicate(15, 28, &[(20, 28)]), Some((15, 20)));
+        assert_eq!(first_duplicate(15, 28, &[]), Some((15, 28)));
+        assert_eq!(first_duplicate(15, 28, &[(15, 28)]), None);
     }
 }

@@ -120,6 +120,8 @@ pub(crate) struct Sender {
     small_end: Seq,
     burst_left: u32,
     cwnd_limited: bool,
+    /// New data has gone out since sending last came to a stop.
+    new_in_burst: bool,
     max_packets_out: u32,
     usage_end: Seq,
     dsack_segments: u64,
@@ -180,6 +182,7 @@ impl Sender {
             small_end: iss,
             burst_left: 0,
             cwnd_limited: false,
+            new_in_burst: false,
             max_packets_out: 0,
             usage_end: iss,
             dsack_segments: 0,

@@ -54,7 +54,19 @@ impl Sender {
         match self.config.reduction {
             Reduction::Immediate => {}
             Reduction::RateHalving => self.halve_rate(news, delivered),
-            kind => self.proportional(kind, news, before, delivered),
+            kind => {
+                let clean = news.advances() && self.board.lost_out() <= before.lost;
+                self.proportional(kind, clean, delivered);
+            }
+        }
+    }
+
+    /// Recovery begins without an acknowledgement, when the reordering window has run out: the segment that
+    /// started the timer is taken for delivered now (Linux `tcp_rack_reo_timeout`).
+    pub(super) fn reduce_at_timer(&mut self) {
+        match self.config.reduction {
+            Reduction::Immediate | Reduction::RateHalving => {}
+            kind => self.proportional(kind, false, 1),
         }
     }
 
@@ -75,13 +87,7 @@ impl Sender {
     }
 
     /// RFC 6937 section 3, in segments.
-    fn proportional(
-        &mut self,
-        kind: Reduction,
-        news: &AckNews<'_>,
-        before: &Before,
-        delivered: u32,
-    ) {
+    fn proportional(&mut self, kind: Reduction, clean: bool, delivered: u32) {
         if delivered == 0 && self.reducer.out > 0 {
             return;
         }
@@ -97,7 +103,6 @@ impl Sender {
                 .saturating_sub(prr.out)
         } else {
             let owed = prr.delivered.saturating_sub(prr.out);
-            let clean = news.advances() && self.board.lost_out() <= before.lost;
             let limit = match kind {
                 Reduction::PrrConservative => owed,
                 Reduction::PrrLinux => owed.max(delivered) + u32::from(clean),

@@ -59,6 +59,7 @@ impl Sender {
             .unwrap_or_default();
         if verdict.recover && !self.governed() && self.state < CaState::Recovery {
             self.enter_recovery(now);
+            self.reduce_at_timer();
         }
         if self.state == CaState::Recovery {
             // Linux answers an expired reordering window at once: one retransmission at least.

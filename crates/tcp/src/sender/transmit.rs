@@ -199,10 +199,11 @@ impl Sender {
 
     fn poll_new(&mut self, now: Nanos) -> Option<Outgoing> {
         if !self.has_new() {
-            self.note_limit(false);
+            self.burst_over();
             return None;
         }
-        if self.board.is_empty() {
+        // A closed window is no idleness of the application; it counts once it opens.
+        if self.board.is_empty() && self.snd_una + self.snd_wnd > self.snd_nxt {
             self.restart_after_idle(now);
         }
         if !self.window_allows(now) {
@@ -210,10 +211,19 @@ impl Sender {
             return None;
         }
         let sent = self.send_new(now, false);
-        if sent.is_none() {
-            self.note_limit(false);
+        match sent {
+            Some(_) => self.new_in_burst = true,
+            None => self.burst_over(),
         }
         sent
+    }
+
+    /// Nothing more can be sent now. What limited the window is looked at only after sending, and remembered
+    /// while nothing is sent (Linux `tcp_write_xmit`).
+    fn burst_over(&mut self) {
+        if std::mem::take(&mut self.new_in_burst) {
+            self.note_limit(self.flight() >= self.effective_window());
+        }
     }
 
     fn has_new(&self) -> bool {

@@ -19,7 +19,7 @@ impl Twin {
             self.received.resize(end as usize, false);
         }
         let before = self.received.clone();
-        for slot in self.received[(start.min(end)) as usize..end as usize].iter_mut() {
+        for slot in &mut self.received[(start.min(end)) as usize..end as usize] {
             *slot = true;
         }
         let mut new = Vec::new();

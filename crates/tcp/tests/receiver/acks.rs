@@ -1,0 +1,142 @@
+//! When acknowledgements go out, and the window they offer.
+
+use inorder_tcp::Config;
+use inorder_tcp::config::{DelayedAck, MS, SackCompression};
+
+use crate::peer::{MSS, Peer, config, only};
+
+/// RFC 5681 section 4.2.
+#[test]
+fn every_second_segment_or_after_a_while() {
+    let mut peer = Peer::new(&config("rfc"));
+    assert_eq!(peer.data(0, 1), []);
+    assert_eq!(only(&peer.data(1, 2)).0, 2);
+    assert_eq!(peer.data(2, 3), []);
+    assert_eq!(peer.wait(199 * MS), []);
+    assert_eq!(only(&peer.wait(2 * MS)).0, 3);
+    assert_eq!(peer.end.counters().delayed_acks, 1);
+}
+
+#[test]
+fn at_once_while_something_is_missing() {
+    let mut peer = Peer::new(&config("rfc"));
+    assert_eq!(only(&peer.data(1, 2)).0, 0);
+    assert_eq!(only(&peer.data(2, 3)).0, 0);
+    assert_eq!(only(&peer.data(4, 5)).0, 0);
+    assert_eq!(only(&peer.data(0, 1)).0, 3, "part of the gap is filled");
+    assert_eq!(only(&peer.data(3, 4)).0, 5);
+    assert_eq!(peer.data(5, 6), [], "all is well again");
+}
+
+/// Linux: the first sixteen at once, then as the gaps between arrivals say.
+#[test]
+fn linux_begins_with_quick_acknowledgements() {
+    let mut peer = Peer::new(&config("linux-6"));
+    let immediate = (0..20)
+        .take_while(|&at| !peer.data(at, at + 1).is_empty())
+        .count();
+    assert!((14..=16).contains(&immediate), "{immediate}");
+    let at = immediate as u32 + 1;
+    assert_eq!(
+        only(&peer.data(at, at + 1)).0,
+        at + 1,
+        "two full segments wait"
+    );
+    peer.data(at + 1, at + 2);
+    let before = peer.now;
+    let timer = peer.end.next_timer().expect("a delayed acknowledgement");
+    assert!(
+        (20 * MS..=200 * MS).contains(&(timer - before)),
+        "{}",
+        timer - before
+    );
+}
+
+#[test]
+fn off_means_every_segment() {
+    let mut peer = Peer::new(&Config {
+        delayed_ack: DelayedAck::Off,
+        ..config("rfc")
+    });
+    for at in 0..10 {
+        assert_eq!(only(&peer.data(at, at + 1)).0, at + 1);
+    }
+}
+
+/// Linux since 4.18: three duplicates, then they wait.
+#[test]
+fn compression_holds_back_news_by_sack() {
+    let mut peer = Peer::new(&Config {
+        sack_compression: Some(SackCompression { delay: MS, max: 5 }),
+        ..config("rfc")
+    });
+    let sent: Vec<usize> = (1..9).map(|at| peer.data(at, at + 1).len()).collect();
+    assert_eq!(sent, [1, 1, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(only(&peer.data(9, 10)), (0, vec![(1, 10)]), "five are held");
+    assert_eq!(peer.data(10, 11), []);
+    assert_eq!(only(&peer.wait(2 * MS)), (0, vec![(1, 11)]));
+    assert_eq!(
+        only(&peer.data(0, 1)).0,
+        11,
+        "cumulative news is never held"
+    );
+    assert!(peer.end.counters().tcp_ack_compressed >= 4);
+}
+
+fn slow_reader(buffer: u64) -> Peer {
+    Peer::new(&Config {
+        read_at_once: false,
+        receive_buffer: buffer,
+        window_scale: Some(0),
+        delayed_ack: DelayedAck::Off,
+        ..config("rfc")
+    })
+}
+
+/// RFC 9293 section 3.8.6.2.2: the window closes as data waits, and opens by a step worth announcing.
+#[test]
+fn the_window_closes_and_opens_with_reading() {
+    let mut peer = slow_reader(8000);
+    let windows: Vec<u16> = (0..8).map(|at| peer.data(at, at + 1)[0].window).collect();
+    assert_eq!(windows, [7000, 6000, 5000, 4000, 3000, 2000, 1000, 0]);
+    assert_eq!(peer.end.readable(), 8000);
+    assert_eq!(peer.end.read(500), 500);
+    assert_eq!(peer.out(), [], "half a segment is not worth a word");
+    assert_eq!(peer.end.read(2000), 2000);
+    let update = peer.out();
+    assert_eq!(update.len(), 1);
+    assert_eq!(update[0].window, 2500);
+}
+
+#[test]
+fn data_beyond_the_window_is_not_kept() {
+    let mut peer = slow_reader(4000);
+    for at in 0..4 {
+        peer.data(at, at + 1);
+    }
+    let answer = peer.data(4, 5);
+    assert_eq!(answer.len(), 1);
+    assert_eq!((answer[0].ack, answer[0].window), (4 * MSS + 1, 0));
+    assert_eq!(peer.end.readable(), 4000);
+    assert_eq!(peer.end.accepted().count(), 0);
+}
+
+/// The right edge never moves back, whatever the scale rounds away.
+#[test]
+fn the_right_edge_never_retreats() {
+    let mut peer = Peer::new(&Config {
+        read_at_once: false,
+        receive_buffer: 50_000,
+        window_scale: Some(7),
+        delayed_ack: DelayedAck::Off,
+        ..config("rfc")
+    });
+    let mut edge = 0;
+    for at in 0..50 {
+        for segment in peer.data(at, at + 1) {
+            let right = segment.ack + (u32::from(segment.window) << 7);
+            assert!(right >= edge, "{right} {edge}");
+            edge = right;
+        }
+    }
+}
