@@ -267,7 +267,7 @@ fn batches_and_what_a_firing_holds() {
         .servers(1)
         .delay(Delay::Deterministic(5))
         .put_many(out, |b: &Bound<'_, u32>, out| {
-            out.extend(b.tokens.iter().rev())
+            out.extend(b.tokens.iter().rev());
         })
         .id();
     let mut engine = Engine::new(net, 1).unwrap();
