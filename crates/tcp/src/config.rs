@@ -127,6 +127,9 @@ pub struct Undo {
     /// After a spurious timeout, adapt the retransmission timer as RFC 4015 does, and take its window:
     /// what is outstanding and a little more. Otherwise restore the window and leave the timer.
     pub rfc4015: bool,
+    /// A partial acknowledgement of an original restores the window but not the threshold, and recovery goes
+    /// on (Linux 2.6). Otherwise recovery ends there, once no retransmission is outstanding.
+    pub partial_within_recovery: bool,
 }
 
 /// Tail loss probe: when the last segments of a flight stay unanswered.

@@ -104,6 +104,7 @@ pub fn linux_6() -> Config {
             eifel: true,
             dsack: true,
             rfc4015: false,
+            partial_within_recovery: false,
         },
         restart_after_idle: true,
         time_wait: 60 * SECOND,
@@ -129,6 +130,10 @@ pub fn linux_2_6_24() -> Config {
         forward_retransmit: true,
         moderate_cwnd: true,
         loss_probe: LossProbe::Off,
+        undo: Undo {
+            partial_within_recovery: true,
+            ..modern.undo
+        },
         ..modern
     }
 }
@@ -169,6 +174,7 @@ pub fn rfc() -> Config {
             eifel: false,
             dsack: false,
             rfc4015: false,
+            partial_within_recovery: false,
         },
         ..linux
     }

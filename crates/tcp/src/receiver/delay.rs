@@ -115,7 +115,9 @@ impl AckDelay {
             self.duplicates = 0;
         }
         match self.compression {
-            Some(compression) if sack && self.duplicates >= UNCOMPRESSED_DUPLICATES => {
+            Some(compression)
+                if sack && self.quick == 0 && self.duplicates >= UNCOMPRESSED_DUPLICATES =>
+            {
                 self.compress(now, rtt, compression);
             }
             _ => {

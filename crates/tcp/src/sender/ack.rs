@@ -48,6 +48,10 @@ struct SackNews {
 impl Sender {
     /// Takes in an acknowledgement.
     pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
+        if self.is_old_news(segment) {
+            self.update_window(segment);
+            return;
+        }
         let before = self.before();
         let window_changed = self.update_window(segment);
         let mut delivered = std::mem::take(&mut self.delivered);
@@ -95,6 +99,12 @@ impl Sender {
             self.rearm(now);
         }
         self.observe(now);
+    }
+
+    /// Nothing is outstanding, and nothing is reported: what every segment of a one-way stream tells the
+    /// side that only receives.
+    fn is_old_news(&self, segment: &AckSegment) -> bool {
+        segment.ack == self.snd_una && segment.sack.is_empty() && self.board.is_empty()
     }
 
     fn before(&self) -> Before {

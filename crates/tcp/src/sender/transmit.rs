@@ -39,6 +39,9 @@ impl Sender {
         if self.snd_una == self.iss {
             return self.poll_syn(now);
         }
+        if self.board.is_empty() && !self.has_new() {
+            return None;
+        }
         if let Some(outgoing) = self.poll_probes(now) {
             return Some(outgoing);
         }

@@ -147,6 +147,10 @@ impl Sender {
 
     /// On a partial acknowledgement that an original caused. True if nothing is to be sent again for now.
     pub(super) fn try_undo_partial(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
+        if self.config.undo.partial_within_recovery {
+            self.undo_within_recovery(now, news);
+            return false;
+        }
         if self.undo.marker.is_none() || !self.original_arrived(news) {
             return false;
         }
@@ -160,6 +164,25 @@ impl Sender {
         self.restore(now, true);
         self.settle(now);
         true
+    }
+
+    /// Linux 2.6: the window is restored, the threshold stays, and the reduction goes on from there.
+    fn undo_within_recovery(&mut self, now: Nanos, news: &AckNews<'_>) {
+        let undoable = self.original_arrived(news) || self.all_duplicates();
+        if self.undo.marker.is_none() || !undoable {
+            return;
+        }
+        self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
+        self.counters.tcp_partial_undo += 1;
+        if !self.governed() {
+            let undone = self.cc.undo_cwnd(&self.window);
+            self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
+            if self.config.moderate_cwnd {
+                self.moderate();
+            }
+        }
+        // The next segments are probably late as well: nothing is sent again for this acknowledgement.
+        self.hold_retransmit = true;
     }
 
     /// A timeout taken back; `by_frto` if F-RTO found it needless.

@@ -19,6 +19,7 @@ const NONE: Undo = Undo {
     eifel: false,
     dsack: false,
     rfc4015: false,
+    partial_within_recovery: false,
 };
 
 /// Segment 0 is late; it is sent again at 200 ms; its original is acknowledged.
