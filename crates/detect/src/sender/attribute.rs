@@ -124,8 +124,8 @@ impl Sender {
         let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
         let now = ack.seg.ts_ns;
         if let Some((late, _)) = self.usual_lateness() {
-            let original = self.due(f.due_ns, f.place.sent_ns) + late;
-            if (now - original).abs() < (now - due).abs() {
+            let original = self.due(f.due_ns, f.place.sent_ns).saturating_add(late);
+            if now.abs_diff(original) < now.abs_diff(due) {
                 return false;
             }
         }

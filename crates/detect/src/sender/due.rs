@@ -39,16 +39,18 @@ impl Sender {
         let first = self.board.find(from);
         let below = |s: &&Sent| s.start < top;
         let count = self.board.range(first).take_while(below).count();
-        self.note_spacing(first, count, since, now - since, rtt);
+        self.note_spacing(first, count, since, now.saturating_sub(since), rtt);
         let mut blocks = [(0, 0); 4];
         for (b, &(left, right)) in blocks.iter_mut().zip(seg.sack_blocks()) {
             *b = (self.unwrap.offset(left), self.unwrap.offset(right));
         }
         let mut at = self.reached_ns.min(now);
-        let room = (now - at) / count.max(1) as i64;
+        let room = now.saturating_sub(at) / count.max(1) as i64;
         let spacing = self.spacing().min(room);
         for s in self.board.range_mut(first).take(count) {
-            at = (at + spacing).max(s.sent_ns + rtt);
+            at = at
+                .saturating_add(spacing)
+                .max(s.sent_ns.saturating_add(rtt));
             if s.start < number || blocks.iter().any(|b| (b.0..b.1).contains(&s.start)) {
                 at = at.max(since);
             }
@@ -83,9 +85,9 @@ impl Sender {
             return;
         };
         let since = self.last.map_or(i64::MIN / 2, |l| l.ts_ns);
-        let slack = 2 * spread + self.jitter();
-        let span = now - since;
-        if 2 * slack >= span || NARROW * spread >= span {
+        let slack = spread.saturating_mul(2).saturating_add(self.jitter());
+        let span = now.saturating_sub(since);
+        if slack >= span / 2 || spread >= span / NARROW {
             return;
         }
         let (turn, rtt) = (self.turn, self.min_rtt.unwrap_or(0));
@@ -93,16 +95,17 @@ impl Sender {
             if r.left_edge {
                 return Some(i64::MIN);
             }
-            let due = if r.sent.due_ns != 0 {
-                r.sent.due_ns
-            } else {
-                r.sent.sent_ns + rtt
+            let due = match r.sent.due_ns {
+                0 => r.sent.sent_ns.saturating_add(rtt),
+                noted => noted,
             };
             if r.sent.start >= turn {
                 return Some(due);
             }
-            let at = due + late;
-            (since - slack..=now + slack).contains(&at).then_some(at)
+            let at = due.saturating_add(late);
+            (since.saturating_sub(slack)..=now.saturating_add(slack))
+                .contains(&at)
+                .then_some(at)
         };
         let known = |r: &Report| r.sent.start < turn && !r.left_edge && arrival(r).is_some();
         if self.reports.iter().any(known) {
@@ -116,7 +119,7 @@ impl Sender {
     /// it are as near, and clocks and hosts are no better.
     pub(super) fn jitter(&self) -> i64 {
         let spacing = self.spacing();
-        (spacing + spacing / 4).max(PATH_JITTER_NS)
+        spacing.saturating_add(spacing / 4).max(PATH_JITTER_NS)
     }
 
     /// One past the highest byte that `seg` acknowledges or SACKs.
@@ -132,7 +135,7 @@ impl Sender {
             .board
             .range(first)
             .take(count)
-            .all(|s| s.sent_ns + rtt < since);
+            .all(|s| s.sent_ns.saturating_add(rtt) < since);
         if queued && (1..=PROMPT).contains(&count) && span > 0 {
             self.spacing.push(span / count as i64);
         }
@@ -149,7 +152,7 @@ impl Sender {
     pub(super) fn note_lateness(&mut self, report: &Report, now: i64, had_hole: bool) {
         let alone = self.reports_alone && report.sent.start < self.turn;
         if had_hole && (report.left_edge || alone) && report.sent.due_ns != 0 {
-            self.lateness.push(now - report.sent.due_ns);
+            self.lateness.push(now.saturating_sub(report.sent.due_ns));
             self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
     }
@@ -157,7 +160,7 @@ impl Sender {
     /// So is a duplicate, when nothing but the original can be it.
     pub(super) fn note_duplicate(&mut self, f: &Filled, now: i64) {
         if f.copies.count == 1 && f.due_ns != 0 {
-            self.lateness.push(now - f.due_ns);
+            self.lateness.push(now.saturating_sub(f.due_ns));
             self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
     }

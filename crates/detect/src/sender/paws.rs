@@ -37,6 +37,14 @@ pub(super) fn discarded(tsval: u32, recent: u32) -> bool {
     (recent.wrapping_sub(tsval) as i32) > PAWS_WINDOW
 }
 
+/// How far `at_ns` is from `late` after `due`.
+fn apart(at_ns: i64, due: i64, late: i64) -> i64 {
+    at_ns
+        .saturating_sub(due)
+        .saturating_sub(late)
+        .saturating_abs()
+}
+
 impl Sender {
     /// An ACK that does not advance and reports no duplicate: perhaps an original that PAWS
     /// discarded caused it, if there is one that it can be.
@@ -89,7 +97,9 @@ impl Sender {
     pub(super) fn held_back(&self, now: i64) -> i64 {
         let before = self.last.map_or(now, |l| l.ts_ns);
         let first = self.reports.iter().map(|r| self.arrival_of(&r.sent)).min();
-        first.map_or(0, |first| now - first.clamp(before.min(now), now))
+        first.map_or(0, |first| {
+            now.saturating_sub(first.clamp(before.min(now), now))
+        })
     }
 
     /// Is an original outstanding in a hole that the receiver would discard?
@@ -122,7 +132,7 @@ impl Sender {
             proof_frame: seg.frame,
             ..Place::default()
         };
-        let deadline = seg.ts_ns + self.bare_patience();
+        let deadline = seg.ts_ns.saturating_add(self.bare_patience());
         let status = Status::Bare { deadline };
         let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
         let entry = Entry {
@@ -141,7 +151,8 @@ impl Sender {
     }
 
     fn bare_patience(&self) -> i64 {
-        BARE_PATIENCE_NS.max(BARE_PATIENCE_RTTS * self.rtt.or(self.min_rtt).unwrap_or(0))
+        let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+        BARE_PATIENCE_NS.max(rtt.saturating_mul(BARE_PATIENCE_RTTS))
     }
 
     /// The hole at `start` was filled by a retransmission: if an ACK without cause came while it
@@ -165,7 +176,7 @@ impl Sender {
             return;
         };
         let best = bares
-            .map(|(i, b)| ((b.at_ns - due - late).abs(), i, b))
+            .map(|(i, b)| (apart(b.at_ns, due, late), i, b))
             .filter(|(off, _, b)| *off <= self.tolerance(b, spread))
             .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
             .min_by_key(|&(off, i, b)| (b.trigger == Trigger::Timer, off, i))
@@ -278,13 +289,13 @@ impl Sender {
     /// is more frequent in the flow, late or lost, must decide.
     fn tolerance(&self, bare: &Bare, spread: i64) -> i64 {
         let timer = self.compression.quartiles().map_or(0, |q| q.1);
-        let sharp = 2 * spread + PATH_JITTER_NS;
+        let sharp = spread.saturating_mul(2).saturating_add(PATH_JITTER_NS);
         if self.mostly_lost() {
             return -1;
         }
         match bare.trigger {
-            Trigger::Nothing => 2 * spread + LOOSE_NS + self.jitter(),
-            Trigger::Little => 2 * spread + self.jitter(),
+            Trigger::Nothing => sharp.saturating_add(self.jitter().saturating_add(LOOSE_NS)),
+            Trigger::Little => sharp.saturating_add(self.jitter() - PATH_JITTER_NS),
             Trigger::Timer if self.mostly_late(1) && sharp < timer / 16 => sharp,
             Trigger::Timer => -1,
         }
@@ -306,7 +317,7 @@ impl Sender {
         let mut others = self.open_holes().filter(|s| s.start != start);
         others.any(|s| {
             let due = self.due(s.due_ns, s.sent_ns);
-            discarded(s.tsval, bare.recent) && (bare.at_ns - due - late).abs() < off
+            discarded(s.tsval, bare.recent) && apart(bare.at_ns, due, late) < off
         })
     }
 }

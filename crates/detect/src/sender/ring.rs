@@ -2,53 +2,57 @@
 
 const SIZE: usize = 31;
 
-/// A ring of the last 31 values.
+/// A ring of the last 31 values, sorted as they come.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ring {
     values: [i64; SIZE],
+    sorted: [i64; SIZE],
     next: usize,
-    full: bool,
+    len: usize,
 }
 
 impl Ring {
     pub(super) fn push(&mut self, value: i64) {
+        if self.len == SIZE {
+            self.forget(self.values[self.next]);
+        }
+        let place = self.sorted[..self.len].partition_point(|&v| v < value);
+        self.sorted.copy_within(place..self.len, place + 1);
+        self.sorted[place] = value;
+        self.len += 1;
         self.values[self.next] = value;
         self.next = (self.next + 1) % SIZE;
-        self.full |= self.next == 0;
+    }
+
+    fn forget(&mut self, value: i64) {
+        let place = self.sorted[..self.len].partition_point(|&v| v < value);
+        self.sorted.copy_within(place + 1..self.len, place);
+        self.len -= 1;
     }
 
     /// How many values there are, 31 at most.
     pub(super) fn len(&self) -> usize {
-        if self.full { SIZE } else { self.next }
+        self.len
     }
 
     /// Median, and half the distance between the quartiles; `None` for fewer than `least` values.
     pub(super) fn middle(&self, least: usize) -> Option<(i64, i64)> {
-        let n = self.len();
-        if n < least.max(1) {
-            return None;
-        }
-        let sorted = self.sorted();
-        Some((sorted[n / 2], (sorted[n * 3 / 4] - sorted[n / 4]) / 2))
+        let (n, sorted) = (self.len, &self.sorted);
+        let spread = || sorted[n * 3 / 4].saturating_sub(sorted[n / 4]) / 2;
+        (n >= least.max(1)).then(|| (sorted[n / 2], spread()))
     }
 
     /// Lower and upper quartile; `None` for fewer than five values.
     pub(super) fn quartiles(&self) -> Option<(i64, i64)> {
-        let n = self.len();
-        let sorted = self.sorted();
-        (n >= 5).then(|| (sorted[n / 4], sorted[n * 3 / 4]))
-    }
-
-    fn sorted(&self) -> [i64; SIZE] {
-        let mut sorted = self.values;
-        sorted[..self.len()].sort_unstable();
-        sorted
+        let n = self.len;
+        (n >= 5).then(|| (self.sorted[n / 4], self.sorted[n * 3 / 4]))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_middle_of_the_last_few() {
@@ -58,5 +62,18 @@ mod tests {
         (0..100).for_each(|v| ring.push(v));
         assert_eq!(ring.middle(5), Some((84, 8)));
         assert_eq!(ring.quartiles(), Some((76, 92)));
+    }
+
+    proptest! {
+        #[test]
+        fn it_agrees_with_sorting_the_last_values(all in proptest::collection::vec(-9i64..9, 1..99)) {
+            let mut ring = Ring::default();
+            for (i, &value) in all.iter().enumerate() {
+                ring.push(value);
+                let mut last = all[(i + 1).saturating_sub(SIZE)..=i].to_vec();
+                last.sort_unstable();
+                prop_assert_eq!(&ring.sorted[..ring.len()], &last[..]);
+            }
+        }
     }
 }

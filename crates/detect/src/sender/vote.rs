@@ -23,6 +23,10 @@ pub(super) struct Unexplained {
     pub(super) recent: u32,
 }
 
+fn apart(a: i64, b: i64) -> i64 {
+    a.saturating_sub(b).saturating_abs()
+}
+
 /// The lateness that lets most holes find an ACK, each its own, within `tolerance_ns`. `None`
 /// when it explains fewer than two, or another lateness explains as many.
 pub(super) fn common_lateness(
@@ -35,7 +39,7 @@ pub(super) fn common_lateness(
     let acks = &acks[..acks.len().min(MOST)];
     let matched = |late: i64| {
         let fits = |h: &Hole, a: &Unexplained| {
-            possible(h, a) && (a.at_ns - h.due_ns - late).abs() <= tolerance_ns
+            possible(h, a) && apart(a.at_ns.saturating_sub(h.due_ns), late) <= tolerance_ns
         };
         let mut taken = [false; MOST];
         let mut count = 0;
@@ -51,13 +55,13 @@ pub(super) fn common_lateness(
     let mut votes: Vec<(u32, i64)> = Vec::new();
     for hole in holes {
         for ack in acks.iter().filter(|a| possible(hole, a)) {
-            let late = ack.at_ns - hole.due_ns;
+            let late = ack.at_ns.saturating_sub(hole.due_ns);
             votes.push((matched(late), late));
         }
     }
     let &(most, best) = votes.iter().max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
-    let apart = |v: &(u32, i64)| (v.1 - best).abs() > 2 * tolerance_ns;
-    let rival = votes.iter().filter(|v| apart(v)).map(|v| v.0).max();
+    let other = |v: &&(u32, i64)| apart(v.1, best) / 2 > tolerance_ns;
+    let rival = votes.iter().filter(other).map(|v| v.0).max();
     (most >= 2 && rival.unwrap_or(0) < most).then_some(best)
 }
 
