@@ -48,6 +48,20 @@ pub struct CellResult {
 }
 
 impl CellResult {
+    /// From the seeds of its runs and the [`values`] of their measures.
+    pub fn new(cell: &Cell, runs: &[Values]) -> Self {
+        let column = |at: usize| {
+            runs.iter()
+                .map(move |(_, values)| values.get(at).copied().flatten())
+        };
+        CellResult {
+            labels: cell.labels.clone(),
+            seeds: runs.iter().map(|(seed, _)| *seed).collect(),
+            values: (0..MEASURES.len()).map(|at| column(at).collect()).collect(),
+            confidence: cell.config.run.confidence,
+        }
+    }
+
     /// Mean and interval of the measure called `name`, of the runs that have it.
     pub fn estimate(&self, name: &str) -> Option<Estimate> {
         let at = MEASURES.iter().position(|measure| measure.name == name)?;
@@ -62,7 +76,7 @@ impl CellResult {
 }
 
 /// The seed of a run and the value of each measure.
-type Values = (u64, Vec<Option<f64>>);
+pub type Values = (u64, Vec<Option<f64>>);
 
 /// Runs every cell as often as wanted and gives their measures. Interrupted, cells have fewer
 /// repetitions, or none.
@@ -70,26 +84,17 @@ type Values = (u64, Vec<Option<f64>>);
 /// # Errors
 /// The first cell that cannot run.
 pub fn run_all(cells: &[Cell], campaign: &Campaign<'_>) -> Result<Vec<CellResult>, Error> {
-    let runs = run_all_with(cells, campaign, |_, run| {
-        let values: Vec<Option<f64>> = MEASURES
-            .iter()
-            .map(|measure| measure.of_run(&run))
-            .collect();
-        (run.seed, values)
-    })?;
-    let merge = |(cell, runs): (&Cell, Vec<Values>)| CellResult {
-        labels: cell.labels.clone(),
-        seeds: runs.iter().map(|(seed, _)| *seed).collect(),
-        values: (0..MEASURES.len())
-            .map(|at| {
-                runs.iter()
-                    .map(|(_, values)| values.get(at).copied().flatten())
-                    .collect()
-            })
-            .collect(),
-        confidence: cell.config.run.confidence,
-    };
-    Ok(cells.iter().zip(runs).map(merge).collect())
+    let runs = run_all_with(cells, campaign, |_, run| (run.seed, values(&run)))?;
+    Ok(cells
+        .iter()
+        .zip(runs)
+        .map(|(cell, runs)| CellResult::new(cell, &runs))
+        .collect())
+}
+
+/// The value of each of [`MEASURES`].
+pub fn values(run: &RunResult) -> Vec<Option<f64>> {
+    MEASURES.iter().map(|measure| measure.of_run(run)).collect()
 }
 
 /// Runs every cell and keeps of each run what `reduce` makes of it: a list a cell, in the order

@@ -36,11 +36,13 @@
 //! A run is a function of a cell and a seed ([`run`]): no clock, no thread, no map's order has a
 //! part in it, so results are bit-identical on every machine. [`run_all`] runs a grid with its
 //! repetitions on all processors and gives [`Measure`]s with Student's intervals; [`run_all_with`]
-//! keeps of each run what its caller wants. [`run_tapped`] shows every packet at both ends.
+//! keeps of each run what its caller wants. [`run_tapped`] shows every packet at both ends;
+//! [`Captures`] writes them down, with the truth.
 
 mod application;
 mod build;
 mod campaign;
+mod capture;
 mod error;
 mod event;
 mod flow;
@@ -60,7 +62,8 @@ mod tap;
 mod world;
 
 pub use build::registries;
-pub use campaign::{Campaign, CellResult, Progress, run_all, run_all_with};
+pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_with, values};
+pub use capture::{Captures, Truth, TruthEvent, TruthFlow};
 pub use error::Error;
 pub use measure::{MEASURES, Measure, Source, find as find_measure};
 pub use observer::{EventKind, SenderEvent};

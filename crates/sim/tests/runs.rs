@@ -46,7 +46,11 @@ fn a_transfer_arrives_whole_and_closes() {
 fn the_bottleneck_is_filled_and_not_exceeded() {
     let text = "[run]\nduration = \"10 s\"\nwarm_up = \"2 s\"\n[[flow]]\ncount = 4";
     let result = one(&format!("{text}\nsender.loss_detection = \"linux\""));
-    let total: f64 = result.flows.iter().map(|f| f.throughput_bits_per_s()).sum();
+    let total: f64 = result
+        .flows
+        .iter()
+        .map(inorder_sim::FlowResult::throughput_bits_per_s)
+        .sum();
     // 1448 of 1538 bytes on the wire are payload.
     assert!(total < 100e6 * 1448.0 / 1538.0, "{total}");
     assert!(total > 50e6, "{total}");

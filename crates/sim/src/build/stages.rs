@@ -1,12 +1,12 @@
 //! Stages and cards.
 
 use inorder_path::{
-    AnyStage, Batch, BatchConfig, Charge, Coalesce, Corrupt, CorruptConfig, CrossTraffic, Delay, DelayConfig,
-    Distribution, Duplicate, DuplicateConfig, Framing, GilbertElliott, Late, LateConfig, Limit,
-    Link, LinkConfig, Loss, LossConfig, Markov, MergeConfig, Netem, NetemConfig, Nic, NicConfig,
-    Path, Pattern, PeriodicConfig, PeriodicReorder, Probability, Radio, RadioConfig, Rate, Reorder,
-    ReorderConfig, SharedLink, SharedLinkConfig, Spray, SprayConfig, SprayPolicy, Step, Steps,
-    TokenBucket, TokenBucketConfig,
+    AnyStage, Batch, BatchConfig, Charge, Coalesce, Corrupt, CorruptConfig, CrossTraffic, Delay,
+    DelayConfig, Distribution, Duplicate, DuplicateConfig, Framing, GilbertElliott, Late,
+    LateConfig, Limit, Link, LinkConfig, Loss, LossConfig, Markov, MergeConfig, Netem, NetemConfig,
+    Nic, NicConfig, Path, Pattern, PeriodicConfig, PeriodicReorder, Probability, Radio,
+    RadioConfig, Rate, Reorder, ReorderConfig, SharedLink, SharedLinkConfig, Spray, SprayConfig,
+    SprayPolicy, Step, Steps, TokenBucket, TokenBucketConfig,
 };
 use inorder_random::Random;
 use inorder_scenario::config as plain;

@@ -1,0 +1,132 @@
+//! Packets as bytes: Ethernet, IPv4, and TCP or ICMP, checksums right, payload zeros.
+
+use inorder_path::Packet as _;
+use inorder_tcp::Segment;
+
+use super::addresses;
+use crate::packet::{Body, End, Packet};
+
+const TCP: u8 = 6;
+const ICMP: u8 = 1;
+const IP_HEADER: usize = 20;
+
+/// Fills `out` with the headers of `packet`, which leaves from `from`; returns its length from the
+/// IP header on. What follows the headers is zeros and is left out.
+pub fn build(out: &mut Vec<u8>, packet: &Packet, from: End, flow_channels: u32) -> u32 {
+    out.clear();
+    ethernet(out, from);
+    let total = packet.wire_bytes().min(65_535);
+    let [(source, source_port), (target, target_port)] = addresses(packet.channel, from);
+    let protocol = match packet.body {
+        Body::Tcp(_) => TCP,
+        Body::Probe(_) => ICMP,
+    };
+    ip(out, total, packet.id as u16, protocol, source, target);
+    let start = out.len();
+    match &packet.body {
+        Body::Tcp(segment) => {
+            tcp(out, segment, source_port, target_port);
+            let pseudo = pseudo_sum(source, target, total - IP_HEADER as u32);
+            put_checksum(out, start, 16, pseudo);
+        }
+        Body::Probe(_) => {
+            let stream = packet.channel.0.wrapping_sub(flow_channels) as u16;
+            echo(out, stream, packet.id as u16);
+            put_checksum(out, start, 2, 0);
+        }
+    }
+    total
+}
+
+fn ethernet(out: &mut Vec<u8>, from: End) {
+    // Locally administered addresses of A and B.
+    let address = |end| [2, 0, 0, 0, 0, 0x0a + end as u8];
+    out.extend(address(from.other()));
+    out.extend(address(from));
+    out.extend([0x08, 0x00]);
+}
+
+fn ip(out: &mut Vec<u8>, total: u32, id: u16, protocol: u8, source: [u8; 4], target: [u8; 4]) {
+    let start = out.len();
+    out.extend([0x45, 0]);
+    out.extend((total as u16).to_be_bytes());
+    out.extend(id.to_be_bytes());
+    // Don't fragment; 64 hops.
+    out.extend([0x40, 0, 64, protocol, 0, 0]);
+    out.extend(source);
+    out.extend(target);
+    put_checksum(out, start, 10, 0);
+}
+
+fn tcp(out: &mut Vec<u8>, segment: &Segment, source: u16, target: u16) {
+    let words = 5 + segment.option_bytes() / 4;
+    out.extend(source.to_be_bytes());
+    out.extend(target.to_be_bytes());
+    out.extend(segment.seq.to_be_bytes());
+    out.extend(segment.ack.to_be_bytes());
+    out.extend([(words as u8) << 4, segment.flags.bits()]);
+    out.extend(segment.window.to_be_bytes());
+    out.extend([0; 4]);
+    options(out, segment);
+}
+
+/// In the order and with the padding of Linux.
+fn options(out: &mut Vec<u8>, segment: &Segment) {
+    if let Some(mss) = segment.mss {
+        out.extend([2, 4]);
+        out.extend(mss.to_be_bytes());
+    }
+    if let Some(timestamps) = segment.timestamps {
+        // SACK-permitted takes the place of the padding.
+        out.extend(if segment.sack_permitted {
+            [4, 2]
+        } else {
+            [1, 1]
+        });
+        out.extend([8, 10]);
+        out.extend(timestamps.val.to_be_bytes());
+        out.extend(timestamps.ecr.to_be_bytes());
+    } else if segment.sack_permitted {
+        out.extend([1, 1, 4, 2]);
+    }
+    if let Some(shift) = segment.window_scale {
+        out.extend([1, 3, 3, shift]);
+    }
+    let blocks = segment.sack.as_slice();
+    if !blocks.is_empty() {
+        out.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
+        for (start, end) in blocks {
+            out.extend(start.to_be_bytes());
+            out.extend(end.to_be_bytes());
+        }
+    }
+}
+
+/// An echo request (RFC 792).
+fn echo(out: &mut Vec<u8>, stream: u16, number: u16) {
+    out.extend([8, 0, 0, 0]);
+    out.extend(stream.to_be_bytes());
+    out.extend(number.to_be_bytes());
+}
+
+fn pseudo_sum(source: [u8; 4], target: [u8; 4], length: u32) -> u32 {
+    words(&source) + words(&target) + u32::from(TCP) + length
+}
+
+fn words(bytes: &[u8]) -> u32 {
+    bytes
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |low| u32::from(*low)))
+        .sum()
+}
+
+/// The Internet checksum (RFC 1071) of everything from `start` on, put `at` bytes after it.
+fn put_checksum(out: &mut [u8], start: usize, at: usize, pseudo: u32) {
+    let mut sum = pseudo + out.get(start..).map_or(0, words);
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    if let Some(place) = out.get_mut(start + at..start + at + 2) {
+        place.copy_from_slice(&(!(sum as u16)).to_be_bytes());
+    }
+}

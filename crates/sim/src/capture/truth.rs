@@ -1,0 +1,380 @@
+//! What really happened to each data segment between the two captures.
+//!
+//! The definitions are those of `testdata/lab/truth`, which compares captures packet by packet;
+//! here nothing has to be matched, since transmissions are numbered.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::addresses;
+use crate::packet::{Channel, End, Packet};
+use crate::ranges::Ranges;
+
+/// The truth of all channels that carried data.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// In the order in which they first sent data.
+    ways: Vec<Way>,
+    /// Position in `ways` and initial sequence number of each channel.
+    channels: HashMap<u32, Known>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    way: Option<usize>,
+    isn: Option<u32>,
+}
+
+/// One direction of a flow.
+#[derive(Clone, Debug)]
+struct Way {
+    channel: Channel,
+    from: End,
+    sent: Vec<Sent>,
+    /// Position in `sent` by number of the packet.
+    by_id: HashMap<u32, usize>,
+    arrivals: u64,
+    copies: u64,
+    /// Bytes acknowledged, as the sender's capture shows.
+    acked: u64,
+}
+
+/// A transmission of data.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: u64,
+    end: u64,
+    /// Place among the arrivals, and time.
+    arrived: Option<(u64, u64)>,
+}
+
+/// What happened to an original.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TruthEvent {
+    /// It came after one sent later.
+    Reordered {
+        /// Of its first byte in the stream.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+        /// Extent of RFC 4737 section 4.2.1.
+        extent: u64,
+        /// Since the first one that came too early, nanoseconds.
+        late_ns: u64,
+    },
+    /// It never came, and was acknowledged in the end.
+    Lost {
+        /// Of its first byte in the stream.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+    },
+}
+
+/// The truth of one direction of a flow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TruthFlow {
+    /// `10.0.1.1:10000->10.0.3.2:5001`.
+    pub flow: String,
+    /// Originals sent.
+    pub data_packets: u64,
+    /// Of those, reordered.
+    pub reordered: u64,
+    /// Retransmissions without which bytes would be missing.
+    pub needed: u64,
+    /// Retransmissions of bytes of which earlier transmissions arrived.
+    pub spurious: u64,
+    /// Of those, the ones of which the originals arrived.
+    pub spurious_original: u64,
+    /// Retransmissions of which neither is known at the end.
+    pub undecided_retransmissions: u64,
+    /// Originals lost.
+    pub losses: u64,
+    /// Originals that neither arrived nor were acknowledged.
+    pub undecided: u64,
+    /// Copies the network made.
+    pub network_duplicates: u64,
+    /// What happened to originals.
+    pub events: Vec<TruthEvent>,
+}
+
+impl Truth {
+    /// A packet leaves `from`.
+    pub(crate) fn sent(&mut self, from: End, packet: &Packet) {
+        let Some(segment) = packet.segment() else {
+            return;
+        };
+        let known = self.channels.entry(packet.channel.0).or_default();
+        if segment.flags.has(inorder_tcp::Flags::SYN) {
+            known.isn.get_or_insert(segment.seq);
+        }
+        if segment.payload == 0 {
+            return;
+        }
+        let at = *known.way.get_or_insert(self.ways.len());
+        if at == self.ways.len() {
+            self.ways.push(Way::new(packet.channel, from));
+        }
+        if let Some(way) = self.ways.get_mut(at) {
+            way.sent(packet.id, packet.offset, segment.payload);
+        }
+    }
+
+    /// A packet reaches the other end.
+    pub(crate) fn received(&mut self, now_ns: u64, packet: &Packet) {
+        let Some(segment) = packet.segment() else {
+            return;
+        };
+        let way_of = |channel: u32| self.channels.get(&channel).copied().unwrap_or_default();
+        let (own, back) = (way_of(packet.channel.0), way_of(packet.channel.0 ^ 1));
+        if let Some(way) = own.way.and_then(|at| self.ways.get_mut(at))
+            && segment.payload > 0
+        {
+            way.received(now_ns, packet);
+        }
+        if let (Some(at), Some(isn)) = (back.way, back.isn)
+            && let Some(way) = self.ways.get_mut(at)
+            && segment.flags.has(inorder_tcp::Flags::ACK)
+        {
+            way.acknowledged(segment.ack.wrapping_sub(isn.wrapping_add(1)));
+        }
+    }
+
+    /// Draws the sum.
+    pub fn flows(&self) -> Vec<TruthFlow> {
+        self.ways.iter().map(Way::finish).collect()
+    }
+
+    /// Writes it as JSON, in the form of `testdata/lab/truth`.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(out, "{{\"flows\": [")?;
+        for (number, flow) in self.flows().iter().enumerate() {
+            write!(out, "{}", if number == 0 { "\n " } else { ",\n " })?;
+            flow.write(out)?;
+        }
+        writeln!(out, "]}}")
+    }
+}
+
+impl Way {
+    fn new(channel: Channel, from: End) -> Self {
+        Way {
+            channel,
+            from,
+            sent: Vec::new(),
+            by_id: HashMap::new(),
+            arrivals: 0,
+            copies: 0,
+            acked: 0,
+        }
+    }
+
+    fn sent(&mut self, id: u32, start: u64, payload: u32) {
+        self.by_id.insert(id, self.sent.len());
+        self.sent.push(Sent {
+            start,
+            end: start + u64::from(payload),
+            arrived: None,
+        });
+    }
+
+    /// A packet arrives; one that others were merged into stands for all of them.
+    fn received(&mut self, now_ns: u64, packet: &Packet) {
+        let end = packet.offset + u64::from(packet.payload());
+        let mut next = packet.offset;
+        let mut at = self.by_id.get(&packet.id).copied();
+        while next < end
+            && let Some(place) = at
+            && let Some(sent) = self.sent.get_mut(place)
+        {
+            next = sent.end;
+            if sent.arrived.is_none() {
+                sent.arrived = Some((self.arrivals, now_ns));
+            } else {
+                self.copies += 1;
+            }
+            self.arrivals += 1;
+            at = self.continuation(place, next);
+        }
+    }
+
+    /// The transmission merged behind the one at `place`: the first one after it that begins
+    /// where it ends and has not arrived.
+    fn continuation(&self, place: usize, start: u64) -> Option<usize> {
+        let later = self.sent.iter().enumerate().skip(place + 1);
+        let fits = |sent: &Sent| sent.start == start && sent.arrived.is_none();
+        later
+            .into_iter()
+            .find(|(_, sent)| fits(sent))
+            .map(|(at, _)| at)
+    }
+
+    fn acknowledged(&mut self, ack: u32) {
+        let step = ack.wrapping_sub(self.acked as u32) as i32;
+        if step > 0 {
+            self.acked += step as u64;
+        }
+    }
+
+    fn finish(&self) -> TruthFlow {
+        let [(source, source_port), (target, target_port)] = addresses(self.channel, self.from);
+        let dotted = |a: [u8; 4]| format!("{}.{}.{}.{}", a[0], a[1], a[2], a[3]);
+        let mut flow = TruthFlow {
+            flow: format!(
+                "{}:{source_port}->{}:{target_port}",
+                dotted(source),
+                dotted(target)
+            ),
+            data_packets: 0,
+            reordered: 0,
+            needed: 0,
+            spurious: 0,
+            spurious_original: 0,
+            undecided_retransmissions: 0,
+            losses: 0,
+            undecided: 0,
+            network_duplicates: self.copies,
+            events: Vec::new(),
+        };
+        let originals = self.originals();
+        flow.data_packets = originals.len() as u64;
+        flow.events = reordered(&originals);
+        flow.reordered = flow.events.len() as u64;
+        self.count_losses(&originals, &mut flow);
+        self.count_retransmissions(&originals, &mut flow);
+        flow
+    }
+
+    /// First transmissions, each cut to the bytes that are new.
+    fn originals(&self) -> Vec<Sent> {
+        let mut top = 0;
+        let mut originals = Vec::new();
+        for sent in &self.sent {
+            if sent.end > top {
+                let start = sent.start.max(top);
+                originals.push(Sent { start, ..*sent });
+                top = sent.end;
+            }
+        }
+        originals
+    }
+
+    fn count_losses(&self, originals: &[Sent], flow: &mut TruthFlow) {
+        for sent in originals.iter().filter(|sent| sent.arrived.is_none()) {
+            if sent.end > self.acked {
+                flow.undecided += 1;
+                continue;
+            }
+            flow.losses += 1;
+            flow.events.push(TruthEvent::Lost {
+                offset: sent.start,
+                length: sent.end - sent.start,
+            });
+        }
+    }
+
+    /// Each retransmission against everything sent before it that arrived sometime.
+    fn count_retransmissions(&self, originals: &[Sent], flow: &mut TruthFlow) {
+        let (mut held, mut of_originals) = (Ranges::default(), Ranges::default());
+        for sent in originals.iter().filter(|sent| sent.arrived.is_some()) {
+            of_originals.add(sent.start, sent.end);
+        }
+        let mut top = 0;
+        for sent in &self.sent {
+            let end = sent.end.min(top);
+            if sent.start < end {
+                if held.holds(sent.start, end) {
+                    flow.spurious += 1;
+                    flow.spurious_original += u64::from(of_originals.holds(sent.start, end));
+                } else if end <= self.acked {
+                    flow.needed += 1;
+                } else {
+                    flow.undecided_retransmissions += 1;
+                }
+            }
+            if sent.arrived.is_some() {
+                held.add(sent.start, sent.end);
+            }
+            top = top.max(sent.end);
+        }
+    }
+}
+
+/// RFC 4737 on the arrivals of originals alone.
+fn reordered(originals: &[Sent]) -> Vec<TruthEvent> {
+    let mut arrived: Vec<(u64, u64, &Sent)> = originals
+        .iter()
+        .filter_map(|sent| sent.arrived.map(|(place, time_ns)| (place, time_ns, sent)))
+        .collect();
+    arrived.sort_by_key(|(place, _, sent)| (*place, sent.start));
+    let mut events = Vec::new();
+    let mut highest: Vec<u64> = Vec::new();
+    for (at, (_, time_ns, sent)) in arrived.iter().enumerate() {
+        let top = highest.last().copied().unwrap_or(0);
+        if sent.start < top {
+            let first = highest.partition_point(|&start| start <= sent.start);
+            let since_ns = arrived.get(first).map_or(*time_ns, |earlier| earlier.1);
+            events.push(TruthEvent::Reordered {
+                offset: sent.start,
+                length: sent.end - sent.start,
+                extent: (at - first) as u64,
+                late_ns: time_ns - since_ns,
+            });
+        }
+        highest.push(top.max(sent.start));
+    }
+    events
+}
+
+impl TruthFlow {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = self.needed + self.spurious + self.undecided_retransmissions;
+        write!(
+            out,
+            "{{\"flow\": \"{}\", \"data_packets\": {}, \"reordered\": {}, \"retransmissions\": \
+             {{\"total\": {total}, \"needed\": {}, \"spurious\": {}, \"spurious_original\": {}, \
+             \"undecided\": {}}}, \"losses\": {}, \"undecided\": {}, \"network_duplicates\": {}, \
+             \"unmatched\": 0, \"ambiguous_matches\": 0, \"events\": [",
+            self.flow,
+            self.data_packets,
+            self.reordered,
+            self.needed,
+            self.spurious,
+            self.spurious_original,
+            self.undecided_retransmissions,
+            self.losses,
+            self.undecided,
+            self.network_duplicates,
+        )?;
+        for (number, event) in self.events.iter().enumerate() {
+            write!(out, "{}", if number == 0 { "\n   " } else { ",\n   " })?;
+            event.write(out)?;
+        }
+        write!(out, "]}}")
+    }
+}
+
+impl TruthEvent {
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            TruthEvent::Reordered {
+                offset,
+                length,
+                extent,
+                late_ns,
+            } => write!(
+                out,
+                "{{\"kind\":\"reordered\",\"seq_offset\":{offset},\"len\":{length},\
+                 \"extent\":{extent},\"late_ms\":{}}}",
+                *late_ns as f64 / 1e6
+            ),
+            TruthEvent::Lost { offset, length } => write!(
+                out,
+                "{{\"kind\":\"lost\",\"seq_offset\":{offset},\"len\":{length}}}"
+            ),
+        }
+    }
+}
