@@ -45,6 +45,12 @@ pub enum ExperimentError {
     /// A printed table of this crate does not read.
     #[error("printed values: {0}")]
     Printed(#[from] crate::printed::PrintedError),
+    /// A scenario of this crate does not read.
+    #[error("{0}")]
+    Scenario(#[from] inorder_scenario::Error),
+    /// A scenario could not be run.
+    #[error("{0}")]
+    Sim(#[from] inorder_sim::Error),
     /// A network processor could not be simulated.
     #[error("{0}")]
     Netproc(#[from] inorder_netproc::NetprocError),
