@@ -302,13 +302,16 @@ impl Receiver {
         if self.dsack.is_none() && self.sacks.is_empty() {
             return SackBlocks::EMPTY;
         }
-        let duplicate = self.dsack.take();
-        duplicate
-            .into_iter()
-            .chain(self.sacks.iter())
-            .take(room)
-            .map(|(start, end)| (start as u32, end as u32))
-            .collect()
+        let mut option = SackBlocks::EMPTY;
+        let mut left = room;
+        if let Some((start, end)) = self.dsack.take() {
+            option.push(start as u32, end as u32);
+            left = left.saturating_sub(1);
+        }
+        for &(start, end) in self.sacks.as_slice().iter().take(left) {
+            option.push(start as u32, end as u32);
+        }
+        option
     }
 
     /// An acknowledgement goes out.

@@ -166,11 +166,15 @@ impl Sender {
         if let Some(block) = duplicate {
             news.dsack = self.take_dsack(block, before);
         }
-        for &(start, end) in &expanded[usize::from(duplicate.is_some())..] {
+        let before = std::mem::replace(&mut self.last_sack, segment.sack);
+        for at in usize::from(duplicate.is_some())..blocks.len() {
+            let (start, end) = expanded[at];
             // A block beyond what was sent is a lie, or a leftover of something else.
             if start < end && end <= self.snd_nxt && end > self.snd_una {
                 news.has_sack = true;
-                self.board.sack(start.max(self.snd_una), end, delivered);
+                if !before.as_slice().contains(&blocks[at]) {
+                    self.board.sack(start.max(self.snd_una), end, delivered);
+                }
             }
         }
         news

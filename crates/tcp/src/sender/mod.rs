@@ -22,6 +22,7 @@ use crate::congestion::{CongestionControl, Event, Window};
 use crate::counters::{Counters, Info};
 use crate::loss::{Context, LossDetection};
 use crate::observe::{Observer, Snapshot};
+use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
 
 pub(crate) use ack::AckSegment;
@@ -126,6 +127,8 @@ pub(crate) struct Sender {
     usage_end: Seq,
     dsack_segments: u64,
     delivered: Vec<Delivered>,
+    /// The last SACK option: most blocks come again, and say nothing new.
+    last_sack: SackBlocks,
 }
 
 impl Sender {
@@ -187,6 +190,7 @@ impl Sender {
             usage_end: iss,
             dsack_segments: 0,
             delivered: Vec::new(),
+            last_sack: SackBlocks::EMPTY,
             config: config.clone(),
         }
     }

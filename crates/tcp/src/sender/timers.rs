@@ -6,6 +6,7 @@ use crate::Nanos;
 use crate::config::{LossProbe, MS, SECOND};
 use crate::congestion::{Event, LossEvent};
 use crate::loss::AckNews;
+use crate::segment::SackBlocks;
 
 /// Linux keeps the window probe of one outstanding segment this far from the round trip: the receiver may be
 /// delaying its acknowledgement.
@@ -189,6 +190,7 @@ impl Sender {
             self.board.set_emulated_sacked(0);
         }
         self.board.mark_all_lost(renege);
+        self.last_sack = SackBlocks::EMPTY;
         self.window.cwnd = 1;
         self.window.count = 0;
         self.reducer.inflation = 0;
