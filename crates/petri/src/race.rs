@@ -224,7 +224,7 @@ impl Race {
             let left = if change.empties {
                 0
             } else {
-                before - change.taken
+                before.saturating_sub(change.taken)
             };
             *held = left.checked_add(change.given).ok_or_else(|| {
                 RunError::TooManyTokens(self.rules.place_name(change.place).to_owned())

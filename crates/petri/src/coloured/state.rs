@@ -174,14 +174,16 @@ impl<T: Token> State<T> {
     /// Promises room to a firing under way.
     #[inline]
     pub(crate) fn reserve(&mut self, place: u32, room: u32) {
-        self.places[place as usize].reserved += room;
+        let reserved = &mut self.places[place as usize].reserved;
+        *reserved = reserved.saturating_add(room);
         self.gained(place, false);
     }
 
     /// Gives back room that was promised.
     #[inline]
     pub(crate) fn release(&mut self, place: u32, room: u32) {
-        self.places[place as usize].reserved -= room;
+        let reserved = &mut self.places[place as usize].reserved;
+        *reserved = reserved.saturating_sub(room);
         self.lost(place, false);
     }
 

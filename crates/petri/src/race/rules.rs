@@ -132,8 +132,8 @@ fn changes(net: &Net, transition: usize) -> Vec<Change> {
             ..Change::default()
         });
         match arc.kind {
-            ArcKind::Input => change.taken += arc.multiplicity,
-            ArcKind::Output => change.given += arc.multiplicity,
+            ArcKind::Input => change.taken = change.taken.saturating_add(arc.multiplicity),
+            ArcKind::Output => change.given = change.given.saturating_add(arc.multiplicity),
             ArcKind::Reset => change.empties = true,
             ArcKind::Inhibitor | ArcKind::Read => {}
         }
