@@ -90,8 +90,8 @@ impl Ancr {
             cx.window.ssthresh = cx.window.ssthresh.max(cx.window.cwnd);
             // Never more than it was: FlightSize may have grown by what was sent during disorder.
             cx.window.cwnd = (cx.board.packets_out() + 1).min(cx.window.cwnd).max(1);
+            // The threshold stays as it was for traces; the next phase sets it.
             self.phase = None;
-            self.threshold = MIN_THRESHOLD;
             return;
         }
         if cx.snd_una > self.recover {
@@ -174,10 +174,6 @@ impl LossDetection for Ancr {
 
     fn on_recovery(&mut self, _cx: &mut Context<'_>) {
         self.phase = None;
-    }
-
-    fn on_recovery_end(&mut self, _cx: &mut Context<'_>, _undone: bool) {
-        self.threshold = MIN_THRESHOLD;
     }
 
     fn on_timeout(&mut self, _cx: &mut Context<'_>) {

@@ -57,8 +57,8 @@ impl Ncr {
             });
             self.set_threshold(cx);
         } else {
+            // The threshold stays as it was for traces; the next phase sets it.
             self.phase = None;
-            self.threshold = MIN_THRESHOLD;
         }
     }
 }
@@ -130,10 +130,6 @@ impl LossDetection for Ncr {
 
     fn on_recovery(&mut self, _cx: &mut Context<'_>) {
         self.phase = None;
-    }
-
-    fn on_recovery_end(&mut self, _cx: &mut Context<'_>, _undone: bool) {
-        self.threshold = MIN_THRESHOLD;
     }
 
     fn on_timeout(&mut self, _cx: &mut Context<'_>) {

@@ -7,7 +7,7 @@
 //! `cwnd = cwnd(n) / 2`. More losses in one event than half the window ask for a fresh start: `cwnd = 1`,
 //! and nothing is sent for `mxrtt >= 1 s`, doubled while it repeats.
 
-use super::{AckNews, Context, Entry, LossDetection, Transmission, Verdict};
+use super::{AckNews, Context, Entry, LossDetection, Sent, Transmission, Verdict};
 use crate::Nanos;
 use crate::config::SECOND;
 use crate::seq::Seq;
@@ -40,6 +40,8 @@ pub struct TcpPr {
     growth: f64,
     /// Extreme losses in a row.
     restarts: u32,
+    /// Transmissions up to then belong to what the last fresh start gave up.
+    restarted_at: Nanos,
     paused_until: Nanos,
     timer: Option<Nanos>,
 }
@@ -61,6 +63,7 @@ impl TcpPr {
             slow_start: true,
             growth: 0.0,
             restarts: 0,
+            restarted_at: 0,
             paused_until: 0,
             timer: None,
         }
@@ -117,14 +120,17 @@ impl TcpPr {
     }
 
     /// One segment has waited too long. True if the losses call for a fresh start.
-    fn drop_one(&mut self, cx: &mut Context<'_>, end: Seq, cwnd_then: u32) -> bool {
-        if end > self.memorized_to {
+    fn drop_one(&mut self, cx: &mut Context<'_>, record: &Sent) -> bool {
+        if self.restarts > 0 && record.sent_at <= self.restarted_at {
+            return false;
+        }
+        if record.end > self.memorized_to {
             // A new event: what is outstanding now belongs to it.
             self.memorized_to = cx.snd_nxt;
             self.burst = 0;
             self.slow_start = false;
             self.growth = 0.0;
-            let half = (cwnd_then / 2).max(1);
+            let half = (record.cwnd / 2).max(1);
             cx.window.cwnd = half;
             cx.window.ssthresh = half;
             cx.counters.fast_recoveries += 1;
@@ -148,6 +154,7 @@ impl TcpPr {
         };
         self.bound = base.min(MAX_BOUND);
         self.restarts += 1;
+        self.restarted_at = cx.now;
         self.paused_until = cx.now.saturating_add(self.bound);
     }
 }
@@ -200,7 +207,7 @@ impl LossDetection for TcpPr {
             if record.sent_at.saturating_add(self.bound) > cx.now || !cx.board.mark_lost(id) {
                 break;
             }
-            if self.drop_one(cx, record.end, record.cwnd) && !extreme {
+            if self.drop_one(cx, &record) && !extreme {
                 self.start_over(cx);
                 extreme = true;
             }
