@@ -164,6 +164,10 @@ impl Config {
         range("threads", self.threads, 1, 8)?;
         range("hops", self.hops, 1, 64)?;
         range("flows", self.traffic.flows, 1, 4096)?;
+        range("engines that receive", self.stages.receive, 1, 8)?;
+        range("engines that process", self.stages.process, 1, 8)?;
+        range("engines that order", self.stages.order, 1, 8)?;
+        range("engines that transmit", self.stages.transmit, 1, 8)?;
         if let Some(packets) = self.traffic.flow_packets {
             range("packets of a flow", packets, 1, u32::MAX)?;
         }

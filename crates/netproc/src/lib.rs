@@ -15,15 +15,19 @@
 //! # Ok::<(), inorder_netproc::NetprocError>(())
 //! ```
 
+mod account;
 pub mod calibration;
 mod config;
 mod hop;
+#[cfg(test)]
+mod invariants;
 pub mod job;
 pub mod measure;
 mod run;
 pub mod scheme;
 mod traffic;
 
+pub use account::{Occupancy, Resource, Spent, Utilisation};
 pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Stages, Traffic};
-pub use run::{Chain, NetprocError, Occupancy, Outcome, run};
+pub use run::{Chain, Firings, NetprocError, Outcome, run, warm_up};
 pub use traffic::Source;

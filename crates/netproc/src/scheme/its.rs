@@ -2,8 +2,9 @@
 //!
 //! A START token goes round the threads when a thread's receive command is issued, an END token when its packet is
 //! in the transmit buffer. A thread whose turn has come goes ahead of one that begins a packet at the same moment on
-//! the same engine; the other way round an ordered transfer takes 171 cycles instead of 146. With random times of instructions and memories the turns wait for the slowest thread
-//! and for its engine, and throughput falls to about 1.8 Gb/s; the paper's 2.1 is that of regular times.
+//! the same engine; the other way round an ordered transfer takes 171 cycles instead of 146. With random times of
+//! instructions and memories the turns wait for the slowest thread and for its engine, and throughput falls to about
+//! 1.8 Gb/s; the paper's 2.1 is that of regular times.
 
 use inorder_petri::coloured::{Queue, QueueSpec};
 
@@ -39,7 +40,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
         .put(core.ready, |b| {
             b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
         });
-    let gate = hop.queue("gate", keyed());
+    let gate = hop.queue("turn", keyed());
     hop.transition("to-gate").take(core.processed).pass(gate, 0);
     hop.transition("open-gate")
         .priority(2)

@@ -99,7 +99,7 @@ fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Rc<[Cell<u32>]
         "expected",
         QueueSpec::fifo().keyed(flows, by_lane).tokens(firsts),
     );
-    let released = hop.queue("released", QueueSpec::fifo());
+    let released = hop.queue("sorted", QueueSpec::fifo());
     hop.transition("release")
         .take(lists)
         .take(expected)

@@ -1,0 +1,357 @@
+//! Where time goes: how many packets were where on average, by resource, and by Little's law for how long.
+//!
+//! Every place and every timed transition that holds packets stands in [`HELD`]; the rest are tokens of threads,
+//! turns and pointers. A packet is always in just one of them, so the times add up to its stay.
+
+use inorder_petri::statistics::{Layout, Totals};
+use serde::Serialize;
+
+use crate::config::TICKS_PER_CYCLE;
+
+/// What packets wait for or are served by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// The arriving line.
+    Line,
+    /// Mpackets of the receive buffer.
+    ReceiveBuffer,
+    /// Threads.
+    Threads,
+    /// Micro-engines.
+    Engines,
+    /// The bus for commands to memories, with the engines' command queues.
+    CommandBus,
+    /// DRAM.
+    Dram,
+    /// From the end of the DRAM's service to the signal; any number of accesses at once.
+    DramLatency,
+    /// SRAM; any number of accesses at once.
+    Sram,
+    /// Locks, turns, sequencers and sorters of the ordering scheme.
+    Ordering,
+    /// Slots of the transmit buffer.
+    TransmitBuffer,
+    /// The transmit pointer and the media behind it.
+    TransmitPointer,
+}
+
+impl Resource {
+    /// All, in the order of a packet's way.
+    pub const ALL: [Self; 11] = [
+        Self::Line,
+        Self::ReceiveBuffer,
+        Self::Threads,
+        Self::Engines,
+        Self::CommandBus,
+        Self::Dram,
+        Self::DramLatency,
+        Self::Sram,
+        Self::Ordering,
+        Self::TransmitBuffer,
+        Self::TransmitPointer,
+    ];
+
+    /// As tables print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::ReceiveBuffer => "receive buffer",
+            Self::Threads => "threads",
+            Self::Engines => "engines",
+            Self::CommandBus => "command bus",
+            Self::Dram => "DRAM",
+            Self::DramLatency => "DRAM latency",
+            Self::Sram => "SRAM",
+            Self::Ordering => "ordering",
+            Self::TransmitBuffer => "transmit buffer",
+            Self::TransmitPointer => "transmit pointer",
+        }
+    }
+}
+
+/// Whether packets wait there or are worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Waits,
+    Served,
+}
+
+use Doing::{Served, Waits};
+
+/// Places and transitions that hold packets, under their names without the prefix of the hop.
+pub(crate) const HELD: &[(&str, Resource, Doing)] = &[
+    ("arrive", Resource::Line, Served),
+    ("line", Resource::ReceiveBuffer, Waits),
+    ("receive-buffer", Resource::Threads, Waits),
+    ("ready", Resource::Engines, Waits),
+    ("execute", Resource::Engines, Served),
+    ("run", Resource::CommandBus, Waits),
+    ("command-queue", Resource::CommandBus, Waits),
+    ("sram-again", Resource::CommandBus, Waits),
+    ("issue", Resource::CommandBus, Served),
+    ("dram-queue", Resource::Dram, Waits),
+    ("dram-serve", Resource::Dram, Served),
+    ("dram-latency", Resource::DramLatency, Waits),
+    ("dram-answer", Resource::DramLatency, Served),
+    ("copy-latency", Resource::DramLatency, Waits),
+    ("copy-answer", Resource::DramLatency, Served),
+    ("sram-queue", Resource::Sram, Waits),
+    ("sram-answer", Resource::Sram, Served),
+    ("received", Resource::Ordering, Waits),
+    ("stamp", Resource::Ordering, Served),
+    ("numbered", Resource::Threads, Waits),
+    ("processed", Resource::Ordering, Waits),
+    ("turn", Resource::Ordering, Waits),
+    ("lock-queue", Resource::Ordering, Waits),
+    ("acquire", Resource::Ordering, Served),
+    ("claim", Resource::Ordering, Waits),
+    ("claim-more", Resource::Ordering, Served),
+    ("reorder-buffer", Resource::Ordering, Waits),
+    ("release", Resource::Ordering, Served),
+    ("released", Resource::Threads, Waits),
+    ("unsorted", Resource::Ordering, Waits),
+    ("insert", Resource::Ordering, Served),
+    ("lists", Resource::Ordering, Waits),
+    ("sorted", Resource::TransmitBuffer, Waits),
+    ("assigned", Resource::Threads, Waits),
+    ("gate", Resource::TransmitBuffer, Waits),
+    ("copied", Resource::TransmitBuffer, Waits),
+    ("transmit-buffer", Resource::TransmitPointer, Waits),
+    ("send", Resource::TransmitPointer, Served),
+];
+
+/// Free units of resources, by the counter or queue that holds them.
+const FREE: &[(&str, &str)] = &[
+    ("mac-free", "MAC"),
+    ("receive-free", "receive buffer"),
+    ("thread", "threads"),
+    ("receive-thread", "receiving threads"),
+    ("process-thread", "processing threads"),
+    ("transmit-thread", "transmitting threads"),
+    ("engine", "engines"),
+    ("command-free", "command queues"),
+    ("command-bus", "command bus"),
+    ("dram", "DRAM"),
+    ("sequencer", "sequencer"),
+    ("lock", "locks"),
+    ("sorter", "sorters"),
+    ("slot-free", "transmit buffer"),
+    ("transmit-pointer", "transmit pointer"),
+];
+
+/// Resources without a limit: how many uses are under way.
+const OUTSTANDING: &[(&[&str], &str)] = &[
+    (&["sram-answer"], "SRAM accesses"),
+    (
+        &["stamp", "acquire", "claim-more"],
+        "scratchpad and lock operations",
+    ),
+];
+
+/// Time average of a place or a transition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Occupancy {
+    /// Its name in the net.
+    pub name: String,
+    /// Mean number of tokens, or of firings under way.
+    pub mean: f64,
+    /// Whether it is a transition (work) or a place (waiting, or resources free).
+    pub is_transition: bool,
+}
+
+/// How much a resource was used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Utilisation {
+    /// Processor of the chain, from 1.
+    pub hop: u32,
+    /// The resource.
+    pub resource: &'static str,
+    /// Mean units in use.
+    pub busy: f64,
+    /// Units there are; `None` without a limit.
+    pub units: Option<f64>,
+}
+
+impl Utilisation {
+    /// Share of the units in use, 0 to 1; of one unit where there is no limit.
+    pub fn share(&self) -> f64 {
+        self.busy / self.units.unwrap_or(1.0)
+    }
+}
+
+/// What a packet spent at a resource, on average.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Spent {
+    /// Processor of the chain, from 1.
+    pub hop: u32,
+    /// The resource.
+    pub resource: Resource,
+    /// Waiting for it, cycles a packet.
+    pub waiting: f64,
+    /// Served by it, cycles a packet.
+    pub served: f64,
+}
+
+/// A stretch of a run: what the net adds up to at its ends.
+pub(crate) struct Interval<'a> {
+    pub(crate) layout: &'a Layout,
+    /// Tokens in each place at the start of the run.
+    pub(crate) initial: &'a [u32],
+    pub(crate) from: &'a Totals,
+    pub(crate) to: &'a Totals,
+    /// Its length.
+    pub(crate) ticks: u64,
+}
+
+impl Interval<'_> {
+    fn mean(&self, integral: i128) -> f64 {
+        integral as f64 / self.ticks.max(1) as f64
+    }
+
+    fn place(&self, index: usize) -> f64 {
+        match (self.from.places.get(index), self.to.places.get(index)) {
+            (Some(from), Some(to)) => self.mean(to.integral - from.integral),
+            _ => 0.0,
+        }
+    }
+
+    fn transition(&self, index: usize) -> f64 {
+        let (from, to) = (&self.from.transitions, &self.to.transitions);
+        match (from.get(index), to.get(index)) {
+            (Some(from), Some(to)) => self.mean(to.busy - from.busy),
+            _ => 0.0,
+        }
+    }
+
+    /// Places first, then timed transitions, in the order of the net.
+    pub(crate) fn occupancy(&self) -> Vec<Occupancy> {
+        let places = self.layout.places.iter().enumerate();
+        let places = places.map(|(index, name)| Occupancy {
+            name: name.clone(),
+            mean: self.place(index),
+            is_transition: false,
+        });
+        let timed = self.layout.transitions.iter().enumerate();
+        let timed = timed.filter(|(_, (_, servers))| servers.is_some());
+        let timed = timed.map(|(index, (name, _))| Occupancy {
+            name: name.clone(),
+            mean: self.transition(index),
+            is_transition: true,
+        });
+        places.chain(timed).collect()
+    }
+
+    /// Units in use of every resource of every hop.
+    pub(crate) fn utilisation(&self) -> Vec<Utilisation> {
+        let mut all = Vec::new();
+        for (index, name) in self.layout.places.iter().enumerate() {
+            let (hop, bare) = split(name);
+            let Some((_, resource)) = FREE.iter().find(|(free, _)| *free == bare) else {
+                continue;
+            };
+            // A pointer is away from its place while a slot is sent; all other units are there at the start.
+            let units = f64::from(self.initial.get(index).copied().unwrap_or(0));
+            all.push(Utilisation {
+                hop,
+                resource,
+                busy: (units - self.place(index)).max(0.0),
+                units: Some(units),
+            });
+        }
+        let hops = all.iter().map(|u| u.hop).max().unwrap_or(1);
+        all.extend((1..=hops).flat_map(|hop| self.outstanding(hop)));
+        all.sort_by_key(|u| u.hop);
+        all
+    }
+
+    fn outstanding(&self, hop: u32) -> impl Iterator<Item = Utilisation> {
+        OUTSTANDING.iter().filter_map(move |&(names, resource)| {
+            let timed = self.layout.transitions.iter().enumerate();
+            let mut of_it = timed
+                .filter(|(_, (name, _))| {
+                    let (at, bare) = split(name);
+                    at == hop && names.contains(&bare)
+                })
+                .peekable();
+            of_it.peek()?;
+            Some(Utilisation {
+                hop,
+                resource,
+                busy: of_it.map(|(index, _)| self.transition(index)).sum(),
+                units: None,
+            })
+        })
+    }
+
+    /// Little's law: the mean number of packets at a resource over the rate at which `packets(hop)` left the hop.
+    pub(crate) fn spent(&self, packets: &[u64]) -> Vec<Spent> {
+        let places = self.layout.places.iter().enumerate();
+        let places = places.map(|(n, name)| (name, self.place(n)));
+        let transitions = self.layout.transitions.iter().enumerate();
+        let transitions = transitions.map(|(n, (name, _))| (name, self.transition(n)));
+        let mut all: Vec<Spent> = (1..=packets.len() as u32)
+            .flat_map(|hop| Resource::ALL.map(|resource| nothing(hop, resource)))
+            .collect();
+        for (name, mean) in places.chain(transitions) {
+            let (hop, bare) = split(name);
+            let Some(&(_, resource, doing)) = HELD.iter().find(|(held, ..)| *held == bare) else {
+                continue;
+            };
+            let Some(&left) = packets.get(hop as usize - 1).filter(|&&left| left > 0) else {
+                continue;
+            };
+            let cycles = mean * self.ticks as f64 / (TICKS_PER_CYCLE * left as f64);
+            let at = (hop as usize - 1) * Resource::ALL.len() + resource as usize;
+            match doing {
+                Waits => all[at].waiting += cycles,
+                Served => all[at].served += cycles,
+            }
+        }
+        all.retain(|spent| spent.waiting + spent.served > 0.0);
+        all
+    }
+}
+
+fn nothing(hop: u32, resource: Resource) -> Spent {
+    Spent {
+        hop,
+        resource,
+        waiting: 0.0,
+        served: 0.0,
+    }
+}
+
+/// The hop that a name belongs to, from 1, and the name within it.
+pub(crate) fn split(name: &str) -> (u32, &str) {
+    let numbered = |text: &str| text.parse().ok().filter(|&hop| hop > 0);
+    if let Some(hop) = name.strip_prefix("line").and_then(numbered) {
+        return (hop, "line");
+    }
+    let prefixed = name
+        .strip_prefix("hop")
+        .and_then(|rest| rest.split_once('/'));
+    match prefixed {
+        Some((hop, bare)) => (numbered(hop).unwrap_or(1), bare),
+        None => (1, name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_their_hop() {
+        assert_eq!(split("hop3/dram-queue"), (3, "dram-queue"));
+        assert_eq!(split("dram-queue"), (1, "dram-queue"));
+        assert_eq!(split("line2"), (2, "line"));
+    }
+
+    #[test]
+    fn resources_are_listed_by_number() {
+        for (index, resource) in Resource::ALL.into_iter().enumerate() {
+            assert_eq!(resource as usize, index);
+        }
+    }
+}
