@@ -211,6 +211,7 @@ mod tests {
             "assert 0 or tcpi_ca_state == TCP_CA_Recovery",
             "assert not 1 == 2",
             "assert 2 < 3 != 4",
+            "assert 0x1f == 31 and 'w=%d of %d' % (3, 4) == 'w=3 of 4'",
             "w = tcpi_snd_cwnd; w += 2; w *= 3; w -= 1\nassert w == 35 and tcpi_snd_cwnd == 10",
             "assert 'a' == \"a\" and 'a' != 1",
         ] {

@@ -6,7 +6,7 @@
 mod command;
 mod sysctl;
 
-use inorder_tcp::config::{Config, DelayedAck, Nagle};
+use inorder_tcp::config::{Config, DelayedAck, Nagle, Reduction};
 use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Static, Version};
 use inorder_tcp::profiles::{self, Profile};
 use inorder_tcp::{Endpoint, Nanos, congestion, loss};
@@ -74,11 +74,11 @@ impl Setup {
                 self.timestamp_tick = (tick > 0).then_some(tick);
                 self.config.timestamp_tick = tick.max(1_000);
             }
-            "mss" => self.config.mss = u32::try_from(number()?).unwrap_or(u32::MAX).max(1),
             "mtu" => self.config.mss = number()?.saturating_sub(40).clamp(1, 65_495) as u32,
             "ip_version" if value == "ipv4" => {}
             // Addresses and ports name nothing here: there is one connection at a time.
-            "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
+            // `mss` says how large the pieces of an injected super-segment were; here it arrives as one.
+            "mss" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
             | "connect_port" | "non_fatal" | "persistent_tun_dev" | "send_omit_free"
             | "verbose" | "debug" => {}
             "inorder_profile" => self.profile(value)?,
@@ -87,6 +87,7 @@ impl Setup {
                 value.clone_into(&mut self.loss);
             }
             "inorder_congestion" => self.set_congestion(value)?,
+            "inorder_reduction" => self.config.reduction = reduction(value)?,
             _ => return Err(format!("option --{}", setting.name)),
         }
         Ok(())
@@ -172,4 +173,16 @@ impl Setup {
             DelayedAck::Off
         };
     }
+}
+
+/// How the window comes down in recovery, by the names of RFC 6937 and before.
+fn reduction(name: &str) -> Result<Reduction, String> {
+    Ok(match name {
+        "immediate" => Reduction::Immediate,
+        "rate-halving" => Reduction::RateHalving,
+        "prr-crb" => Reduction::PrrConservative,
+        "prr-ssrb" => Reduction::PrrSlowStart,
+        "prr-linux" => Reduction::PrrLinux,
+        _ => return Err(format!("no reduction {name:?}")),
+    })
 }

@@ -17,6 +17,8 @@ pub enum Value {
     Real(f64),
     /// A string.
     Text(String),
+    /// `(a, b)`
+    Tuple(Vec<Value>),
 }
 
 impl Value {
@@ -26,6 +28,7 @@ impl Value {
             Value::Integer(n) => *n != 0,
             Value::Real(x) => *x != 0.0,
             Value::Text(text) => !text.is_empty(),
+            Value::Tuple(values) => !values.is_empty(),
         }
     }
 
@@ -33,7 +36,7 @@ impl Value {
         match self {
             Value::Integer(n) => Some(*n as f64),
             Value::Real(x) => Some(*x),
-            Value::Text(_) => None,
+            Value::Text(_) | Value::Tuple(_) => None,
         }
     }
 
@@ -52,6 +55,10 @@ impl fmt::Display for Value {
             Value::Integer(n) => write!(f, "{n}"),
             Value::Real(x) => write!(f, "{x}"),
             Value::Text(text) => f.write_str(text),
+            Value::Tuple(values) => {
+                let values: Vec<_> = values.iter().map(ToString::to_string).collect();
+                write!(f, "({})", values.join(", "))
+            }
         }
     }
 }
@@ -73,6 +80,8 @@ pub enum Expression {
     Or(Box<Expression>, Box<Expression>),
     /// `x < y <= z`: the first operand, then operators with their right sides.
     Comparison(Box<Expression>, Vec<(&'static str, Expression)>),
+    /// `(x, y)`
+    Tuple(Vec<Expression>),
     /// `x + y` and the like.
     Arithmetic(&'static str, Box<Expression>, Box<Expression>),
 }
@@ -114,6 +123,10 @@ impl Expression {
                 }
                 truth(true)
             }
+            Expression::Tuple(items) => {
+                let values: Result<_, _> = items.iter().map(|item| item.value(name)).collect();
+                Value::Tuple(values?)
+            }
             Expression::Arithmetic(operator, x, y) => {
                 arithmetic(operator, &x.value(name)?, &y.value(name)?)?
             }
@@ -144,7 +157,29 @@ fn compares(operator: &str, left: &Value, right: &Value) -> Result<bool, CodeErr
     })
 }
 
+/// `'%d of %d' % (a, b)`: each `%` and its letter becomes the next value. Widths and precisions are ignored.
+fn format(text: &str, values: &Value) -> String {
+    let values = match values {
+        Value::Tuple(values) => values.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    let mut values = values.iter();
+    let mut parts = text.split('%');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        if let Some(value) = values.next() {
+            out.push_str(&value.to_string());
+        }
+        let rest = part.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        out.extend(rest.chars().skip(1));
+    }
+    out
+}
+
 fn arithmetic(operator: &str, x: &Value, y: &Value) -> Result<Value, CodeError> {
+    if let (Value::Text(text), "%") = (x, operator) {
+        return Ok(Value::Text(format(text, y)));
+    }
     if let (Value::Integer(a), Value::Integer(b), true) = (x, y, operator != "/") {
         let result = match operator {
             "+" => a.checked_add(*b),
@@ -333,12 +368,7 @@ impl<'a> Reader<'a> {
 
     fn atom(&mut self) -> Read {
         if self.take("(") {
-            let inner = self.nested(Reader::expression)?;
-            return if self.take(")") {
-                Ok(inner)
-            } else {
-                Err(self.unsupported())
-            };
+            return self.brackets();
         }
         let rest = self.rest();
         match rest.chars().next() {
@@ -357,6 +387,26 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// What follows `(`: one expression, or a tuple.
+    fn brackets(&mut self) -> Read {
+        let first = self.nested(Reader::expression)?;
+        if self.take(")") {
+            return Ok(first);
+        }
+        let mut items = vec![first];
+        while self.take(",") {
+            if self.rest().starts_with(')') {
+                break;
+            }
+            items.push(self.nested(Reader::expression)?);
+        }
+        if self.take(")") {
+            Ok(Expression::Tuple(items))
+        } else {
+            Err(self.unsupported())
+        }
+    }
+
     fn text_literal(&mut self, quote: char) -> Read {
         let inner = &self.rest()[1..];
         let Some(length) = inner.find(quote) else {
@@ -368,6 +418,16 @@ impl<'a> Reader<'a> {
 
     fn number(&mut self) -> Read {
         let rest = self.rest();
+        if let Some(digits) = rest.strip_prefix("0x") {
+            let length = digits
+                .find(|c: char| !c.is_ascii_hexdigit())
+                .unwrap_or(digits.len());
+            let Ok(value) = i64::from_str_radix(&digits[..length], 16) else {
+                return Err(self.unsupported());
+            };
+            self.at += 2 + length;
+            return Ok(Expression::Literal(Value::Integer(value)));
+        }
         let length = rest
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(rest.len());

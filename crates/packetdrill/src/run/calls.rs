@@ -147,16 +147,19 @@ impl Calls<'_> {
     fn read(&mut self, call: &Call) -> Result {
         let wanted = u64::try_from(integer(call, 2)?).unwrap_or(0);
         let flags = name(call, 3);
-        if flags.contains("MSG_PEEK") || flags.contains("MSG_OOB") || flags.contains("MSG_WAITALL")
-        {
+        if flags.contains("MSG_OOB") || flags.contains("MSG_WAITALL") {
             return unsupported(format!("{} with {flags}", call.name));
         }
         let now_or_never = flags.contains("MSG_DONTWAIT");
+        let peeks = flags.contains("MSG_PEEK");
         self.known(call, |host, socket| {
             let Kind::Connection(number) = socket.kind else {
                 return Answer::Errno("ENOTCONN");
             };
             let endpoint = &mut host.connections[number].endpoint;
+            if peeks && endpoint.readable() > 0 {
+                return Answer::Value(wanted.min(endpoint.readable()) as i64);
+            }
             if endpoint.readable() > 0 && wanted > 0 {
                 let taken = endpoint.read(wanted);
                 host.flush();

@@ -98,6 +98,10 @@ fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
         "tcpi_segs_out" => counters.out_segs,
         "tcpi_data_segs_in" => counters.data_segs_in,
         "tcpi_dsack_dups" => counters.tcp_dsack_recv + counters.tcp_dsack_ofo_recv,
+        // Linux counts every event it learns from; so do these.
+        "tcpi_reord_seen" => {
+            counters.tcp_sack_reorder + counters.tcp_ts_reorder + counters.tcp_reno_reorder
+        }
         "tcpi_rcv_ooopack" => counters.out_of_order_segs_in,
         _ => return mib(endpoint, name),
     };

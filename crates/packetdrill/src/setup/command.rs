@@ -3,18 +3,15 @@
 
 use super::{Setup, sysctl};
 
-/// Commands that prepare a machine for packetdrill and mean nothing here: modules, queues, caches, waiting.
-const WITHOUT_EFFECT: [&str; 10] = [
-    "kldload",
-    "kldunload",
-    "modprobe",
-    "tc",
-    "ethtool",
-    "sync",
-    "true",
-    ":",
-    "set",
-    "echo",
+/// Commands that prepare a machine for packetdrill and mean nothing here.
+const WITHOUT_EFFECT: [&str; 6] = ["kldload", "kldunload", "modprobe", "sync", "true", ":"];
+
+/// Forms without a meaning here of commands that can have one.
+const KNOWN_FORMS: [&str; 2] = [
+    // Counters are reset for a later look; the look itself is not supported.
+    "nstat -n",
+    // The algorithms HyStart has switched on by default.
+    "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect",
 ];
 
 /// Applies the lines of a command; returns what was not understood, one sentence each.
@@ -47,8 +44,26 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
             Ok(())
         }
         "ip" => ip(setup, arguments),
+        "tc" => queue(line, arguments),
         "sh" | "bash" if arguments.len() == 1 => apply_line(setup, arguments[0]),
-        _ if WITHOUT_EFFECT.contains(&name) => Ok(()),
+        _ if WITHOUT_EFFECT.contains(&name) || KNOWN_FORMS.contains(&line) => Ok(()),
+        // The script that takes settings back at the end, written by `set_sysctls.py`.
+        _ if name.starts_with("sysctl_restore_") => Ok(()),
+        _ => Err(format!("command `{line}`")),
+    }
+}
+
+/// A queueing discipline that neither drops nor delays what one connection sends; others would.
+fn queue(line: &str, arguments: &[&str]) -> Result<(), String> {
+    match arguments {
+        [
+            "qdisc",
+            "add" | "replace",
+            "dev",
+            _,
+            "root",
+            "pfifo" | "pfifo_fast" | "fq" | "noqueue",
+        ] => Ok(()),
         _ => Err(format!("command `{line}`")),
     }
 }
