@@ -8,6 +8,7 @@ mod analyze;
 mod completions;
 mod man;
 mod metrics;
+mod packetdrill;
 mod petri;
 mod sort;
 
@@ -20,6 +21,8 @@ pub enum Verb {
     Metrics(metrics::Args),
     /// Simulate, solve and examine a stochastic Petri net
     Petri(petri::Args),
+    /// Run packetdrill scripts against the simulated endpoints
+    Packetdrill(packetdrill::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
     /// Print a completion script for a shell
@@ -35,6 +38,7 @@ impl Verb {
             Verb::Analyze(args) => analyze::run(args),
             Verb::Metrics(args) => metrics::run(args),
             Verb::Petri(args) => petri::run(args),
+            Verb::Packetdrill(args) => packetdrill::run(args),
             Verb::Sort(args) => sort::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Man(args) => man::run(args),

@@ -1,0 +1,82 @@
+//! `inorder packetdrill`: scripts in the language of packetdrill against the simulated endpoints.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use inorder_packetdrill::table::{self, Row, Summary};
+use inorder_packetdrill::{Options, run_text};
+use inorder_tcp::profiles::{self, PROFILES, Profile};
+
+use crate::error::{CliError, Outcome};
+
+/// Options of `inorder packetdrill`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Scripts run in virtual time against the endpoints `inorder simulate` uses; nothing is sent and no \
+command of a script is executed: settings of the stack among them are applied, others are reported. \
+A statement outside of the subset makes a script unsupported, never passed.\n\n\
+Exit codes: 0 all passed, 1 some failed, 2 none failed, but some are unsupported.\n\n\
+Example:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt")]
+pub struct Args {
+    /// Scripts
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The stack before a script configures it
+    #[arg(long, value_name = "NAME", default_value = "linux-6",
+          value_parser = clap::builder::PossibleValuesParser::new(PROFILES.iter().map(|p| p.name)))]
+    profile: String,
+    /// How far times may be off, microseconds, instead of what a script says (4000 if it says nothing)
+    #[arg(long, value_name = "US")]
+    tolerance_usecs: Option<u64>,
+    /// Print every packet, call and value as it happens
+    #[arg(long)]
+    verbose: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the scripts.
+pub fn run(args: &Args) -> Outcome {
+    let profile = profile(&args.profile)?;
+    let options = Options {
+        profile,
+        tolerance: args.tolerance_usecs.map(|us| us.saturating_mul(1_000)),
+        trace: args.verbose,
+    };
+    let rows: Vec<Row> = args
+        .files
+        .iter()
+        .map(|file| row(file, &options))
+        .collect::<Result<_, _>>()?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let text = table::json(&rows).map_err(io::Error::from)?;
+        writeln!(out, "{text}")?;
+    } else {
+        print_traces(&mut out, &rows)?;
+        write!(out, "{}", table::text(&rows))?;
+    }
+    Ok(ExitCode::from(Summary::of(&rows).exit_status()))
+}
+
+fn profile(name: &str) -> Result<&'static Profile, CliError> {
+    profiles::find(name).ok_or_else(|| CliError::Usage(format!("no profile is called {name:?}")))
+}
+
+fn row(file: &Path, options: &Options<'_>) -> Result<Row, CliError> {
+    let bytes = fs::read(file).map_err(CliError::file(file, "read"))?;
+    Ok(Row {
+        file: file.display().to_string(),
+        outcome: run_text(&String::from_utf8_lossy(&bytes), options),
+    })
+}
+
+fn print_traces(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+    for row in rows.iter().filter(|row| !row.outcome.trace.is_empty()) {
+        writeln!(out, "{}\n{}\n", row.file, row.outcome.trace.join("\n"))?;
+    }
+    Ok(())
+}
