@@ -117,6 +117,8 @@ pub struct Info {
     pub rto: Nanos,
     /// `tcpi_backoff`: doublings of the timeout.
     pub backoff: u32,
+    /// `tcpi_retransmits`: expiries of the timer since the last new acknowledgement.
+    pub retransmits: u32,
     /// `tcpi_unacked`: segments outstanding.
     pub unacked: u32,
     /// `tcpi_sacked`: of those, reported received (without SACK: duplicate acknowledgements).

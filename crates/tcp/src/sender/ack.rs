@@ -95,10 +95,20 @@ impl Sender {
         self.process_loss_probe(now, &news, sacked_now);
         self.control(now, &news, &before, acked, rtt.control);
         self.delivered = delivered;
-        if advanced || sacked_now > 0 || self.timer.is_none() {
+        if advanced || self.timer.is_none() || self.sack_restarts_timer(now, rtt.sacked) {
             self.rearm(now);
         }
         self.observe(now);
+    }
+
+    /// SACKs restart the timer only if they answer data sent before the oldest segment was last sent (as in
+    /// Linux): otherwise a lost retransmission would never time out while new data flows.
+    fn sack_restarts_timer(&self, now: Nanos, rtt: Option<Nanos>) -> bool {
+        let head = self
+            .board
+            .front()
+            .map(|head| now.saturating_sub(head.sent_at));
+        matches!((rtt, head), (Some(rtt), Some(age)) if rtt > age)
     }
 
     /// Nothing is outstanding, and nothing is reported: what every segment of a one-way stream tells the
@@ -322,6 +332,7 @@ impl Sender {
         let control = if retransmitted { None } else { age(last) };
         Rtts {
             control: control.or(age(first_sacked)),
+            sacked: age(first_sacked),
         }
     }
 
@@ -334,7 +345,10 @@ impl Sender {
 
 /// Round-trip times of one acknowledgement.
 struct Rtts {
+    /// For congestion control: the last segment acknowledged, or the first SACKed.
     control: Option<Nanos>,
+    /// Of the first segment SACKed.
+    sacked: Option<Nanos>,
 }
 
 /// What processing an acknowledgement leaves to congestion control.

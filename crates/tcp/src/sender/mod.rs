@@ -309,6 +309,7 @@ impl Sender {
             min_rtt: self.rtt.min_rtt,
             rto: self.rtt.rto(),
             backoff: self.rtt.backoff,
+            retransmits: self.expiries,
             unacked: self.board.packets_out(),
             sacked: self.board.sacked_out(),
             lost: self.board.lost_out(),

@@ -164,7 +164,7 @@ impl Sender {
                 return self.in_order_if_open(now, news);
             }
             self.partial_acknowledgement(news);
-        } else if !self.sack && news.duplicate && self.config.reduction == Reduction::Immediate {
+        } else if self.inflates() && news.duplicate {
             self.reducer.inflation += 1;
         }
         if self.try_undo_dsack(now) {
@@ -183,7 +183,7 @@ impl Sender {
 
     /// RFC 6582 section 3.2 step 3: the inflated window comes down by what was acknowledged, less one segment.
     fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
-        if self.sack || self.config.reduction != Reduction::Immediate {
+        if !self.inflates() {
             return;
         }
         let acked = news.delivered.len() as u32;
@@ -200,10 +200,14 @@ impl Sender {
         }
         let undone = self.try_undo_full(now, news);
         if !self.sack && self.snd_una == self.high_seq && !self.board.is_empty() {
+            // The window is what the full acknowledgement makes it; only the state lingers.
+            if self.config.reduction == Reduction::Immediate && !undone {
+                self.close_reduction();
+            }
             return false;
         }
         if !undone {
-            self.finish_reduction();
+            self.close_reduction();
         }
         self.reducer.inflation = 0;
         self.undo.finish();

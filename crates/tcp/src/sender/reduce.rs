@@ -18,6 +18,8 @@ pub(super) struct Reducer {
     half: u32,
     /// RFC 6582: segments by which duplicates inflate the window.
     pub(super) inflation: u32,
+    /// The full acknowledgement has come: the window has its final size.
+    closed: bool,
 }
 
 impl Sender {
@@ -113,6 +115,19 @@ impl Sender {
         // The retransmission that starts recovery always goes out.
         let send = send.max(u32::from(prr.out == 0));
         self.window.cwnd = pipe + send;
+    }
+
+    /// True while duplicates inflate the window (RFC 6582).
+    pub(super) fn inflates(&self) -> bool {
+        !self.sack && self.config.reduction == Reduction::Immediate && !self.reducer.closed
+    }
+
+    /// [`Sender::finish_reduction`], once for each reduction.
+    pub(super) fn close_reduction(&mut self) {
+        if !std::mem::replace(&mut self.reducer.closed, true) {
+            self.finish_reduction();
+        }
+        self.reducer.inflation = 0;
     }
 
     /// The reduction is over: the window is the threshold.

@@ -82,3 +82,23 @@ fn a_dead_path_ends_the_connection_with_an_error() {
     assert_eq!(peer.end.state(), State::Closed);
     assert_eq!(peer.end.error(), Some(Error::TimedOut));
 }
+
+/// SACKs of newer data do not put the timeout off for ever while a retransmission is lost.
+#[test]
+fn a_lost_retransmission_times_out_though_data_flows() {
+    let mut peer = Peer::new(&config("rfc"), "fixed", "static");
+    let mut sent = peer.write(1000);
+    peer.now += 100 * MS;
+    let mut arrived = 1;
+    for _ in 0..200 {
+        sent = peer.wait(10 * MS);
+        if peer.end.counters().tcp_timeouts > 0 {
+            break;
+        }
+        arrived += 1;
+        peer.ack(0, &[(1, arrived)]);
+    }
+    assert_eq!(peer.end.counters().tcp_timeouts, 1);
+    assert_eq!(sent.first(), Some(&0));
+    assert!(peer.now < 1500 * MS, "{}", peer.now);
+}
