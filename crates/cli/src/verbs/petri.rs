@@ -18,6 +18,8 @@ mod json;
 mod simulate;
 mod structure;
 mod table;
+#[cfg(test)]
+mod tests;
 
 use exact::Exact;
 use simulate::Simulated;

@@ -1,7 +1,7 @@
 //! Findings as one JSON object.
 
 use inorder_petri::net::Net;
-use inorder_petri::reachability::{Boundedness, Report};
+use inorder_petri::reachability::{Boundedness, LongRun, Report};
 use inorder_petri::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ fn reachability(net: &Net, report: &Report) -> Value {
         "nearest_deadlocks": report.deadlocks.iter().map(deadlock).collect::<Vec<_>>(),
         "never_fired": structure::transition_names(net, &report.never_fired),
         "live": report.long_run.as_ref().map(|l| structure::transition_names(net, &l.live)),
-        "home_states": report.long_run.as_ref().map(|l| l.home_states()),
+        "home_states": report.long_run.as_ref().map(LongRun::home_states),
         "reversible": report.long_run.as_ref().map(|l| l.is_reversible),
     })
 }
