@@ -8,7 +8,7 @@
 //! resources have one place each, so that the time spent in them can be told apart.
 
 use inorder_petri::coloured::{
-    Bound, Counter, CounterSpec, Delay, Model, Queue, QueueSpec, TransitionBuilder,
+    Counter, CounterSpec, Delay, Model, Queue, QueueSpec, TransitionBuilder,
 };
 
 use crate::config::{Arbitration, Config, Dequeue, ticks};
@@ -32,6 +32,8 @@ pub(crate) struct Core {
 pub(crate) struct CoreSpec {
     /// The thread that received a packet does not process it.
     pub(crate) stop_after_receive: bool,
+    /// Where packets wait whose headers are written back; by default a queue of the core's own.
+    pub(crate) processed: Option<Queue>,
     /// Where a packet waits between two transfers to the transmit buffer; by default it goes on at once.
     pub(crate) between_transfers: Option<Queue>,
     /// Told of the first command of a packet: the token of the next thread.
@@ -127,10 +129,11 @@ impl<'a> Hop<'a> {
     pub(crate) fn core(&mut self, engines: u32, spec: CoreSpec) -> Core {
         let by_engine = |job: &Job| u32::from(job.engine);
         let ready = self.queue("ready", QueueSpec::fifo().keyed(engines, by_engine));
+        let processed = spec.processed;
         let core = Core {
             ready,
             received: self.queue("received", QueueSpec::fifo()),
-            processed: self.queue("processed", QueueSpec::fifo()),
+            processed: processed.unwrap_or_else(|| self.queue("processed", QueueSpec::fifo())),
             copied: self.queue("copied", QueueSpec::fifo()),
         };
         let commands = self.engines(engines, ready, &spec);
@@ -182,8 +185,9 @@ impl<'a> Hop<'a> {
             .delay(Delay::Deterministic(cycles))
             .give(bus, 1)
             .give_at(commands.free, 1, |b| u32::from(b[0].engine))
-            .put_if(dram, |b| (b[0].step != Step::Lookup).then_some(b[0]))
-            .put_if(sram, |b| (b[0].step == Step::Lookup).then_some(b[0]));
+            .route([dram, sram], |b| {
+                (usize::from(b[0].step == Step::Lookup), b[0])
+            });
         if let Some((next, threads)) = issued {
             issue.put_if(next, move |b| {
                 let first = b[0].step == Step::Receive && u32::from(b[0].left) == b[0].units();
@@ -215,26 +219,23 @@ impl<'a> Hop<'a> {
                 }
             })
             .give(dram, 1)
-            .put_if(read, |b| (b[0].step != Step::Transmit).then_some(b[0]))
-            .put_if(copy, |b| (b[0].step == Step::Transmit).then_some(b[0]));
+            .route([read, copy], |b| {
+                (usize::from(b[0].step == Step::Transmit), b[0])
+            });
         let stops = spec.stop_after_receive;
-        let answer = self
-            .transition("dram-answer")
+        self.transition("dram-answer")
             .take(read)
             .delay(Delay::Deterministic(latency))
-            .put_if(core.ready, move |b| after_dram(&b[0], lookups, stops))
-            .put_if(core.processed, |b| {
-                (b[0].step == Step::HeaderWrite).then_some(b[0])
+            .route([core.ready, core.processed, core.received], move |b| {
+                after_dram(&b[0], lookups, stops)
             });
-        if stops {
-            answer.put_if(core.received, |b| is_last(b, Step::Receive).then_some(b[0]));
-        }
+        let more = spec.between_transfers.unwrap_or(core.ready);
         self.transition("copy-answer")
             .take(copy)
             .delay(Delay::Deterministic(latency))
-            .put_if(core.copied, |b| is_last(b, Step::Transmit).then_some(b[0]))
-            .put_if(spec.between_transfers.unwrap_or(core.ready), |b| {
-                (b[0].left > 1).then(|| b[0].accessed())
+            .route([core.copied, more], |b| match b[0].left {
+                0 | 1 => (0, b[0]),
+                _ => (1, b[0].accessed()),
             });
     }
 
@@ -250,9 +251,9 @@ impl<'a> Hop<'a> {
         self.transition("sram-answer")
             .take(queue)
             .delay(delay)
-            .put_if(again, |b| (b[0].left > 1).then(|| b[0].accessed()))
-            .put_if(ready, |b| {
-                (b[0].left <= 1).then(|| b[0].at(Step::HeaderWrite, 1))
+            .route([again, ready], |b| match b[0].left {
+                0 | 1 => (1, b[0].at(Step::HeaderWrite, 1)),
+                _ => (0, b[0].accessed()),
             });
         self.transition("lookup-again")
             .take(again)
@@ -323,18 +324,14 @@ fn is_header(step: Step) -> bool {
     matches!(step, Step::HeaderRead | Step::HeaderWrite)
 }
 
-fn is_last(bound: &Bound<'_, Job>, step: Step) -> bool {
-    bound[0].step == step && bound[0].left <= 1
-}
-
-/// The next thing the engine does for a packet whose memory has answered; `None` after its last step there.
-fn after_dram(job: &Job, lookups: u32, stops_after_receive: bool) -> Option<Job> {
+/// What becomes of a packet whose memory has answered: ready for its engine (0), processed (1) or received (2).
+fn after_dram(job: &Job, lookups: u32, stops_after_receive: bool) -> (usize, Job) {
     match job.step {
-        Step::Receive if job.left > 1 => Some(job.accessed()),
-        Step::Receive if stops_after_receive => None,
-        Step::Receive => Some(job.at(Step::HeaderRead, 1)),
-        Step::HeaderRead => Some(job.at(Step::Lookup, lookups)),
-        _ => None,
+        Step::Receive if job.left > 1 => (0, job.accessed()),
+        Step::Receive if stops_after_receive => (2, *job),
+        Step::Receive => (0, job.at(Step::HeaderRead, 1)),
+        Step::HeaderRead => (0, job.at(Step::Lookup, lookups)),
+        _ => (1, *job),
     }
 }
 

@@ -36,14 +36,18 @@ fn build(hop: &mut Hop<'_>, out: Queue, place: impl Fn(u32, u32) -> u32) {
     let count = threads.len() as u32;
     let each = (config.slots() / count).clamp(1, 2);
     let idle = hop.queue("thread", QueueSpec::fifo().tokens(threads));
+    let slots = count * each;
+    let gate = QueueSpec::fifo().keyed(slots, |job: &Job| u32::from(job.slot));
+    let gate = hop.queue("gate", gate);
     let core = hop.core(
         config.engines,
         CoreSpec {
             regular: config.regular.unwrap_or(false),
+            processed: Some(gate),
             ..CoreSpec::default()
         },
     );
-    let buffer = hop.buffer(count * each, config.dequeue.unwrap_or(Dequeue::Strict), out);
+    let buffer = hop.buffer(slots, config.dequeue.unwrap_or(Dequeue::Strict), out);
 
     let line = hop.received_line;
     hop.transition("grab")
@@ -57,9 +61,6 @@ fn build(hop: &mut Hop<'_>, out: Queue, place: impl Fn(u32, u32) -> u32) {
                 ..b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
             }
         });
-    let gate = QueueSpec::fifo().keyed(buffer.slots, |job: &Job| u32::from(job.slot));
-    let gate = hop.queue("gate", gate);
-    hop.transition("to-gate").take(core.processed).pass(gate, 0);
     hop.transition("open-gate")
         .take(gate)
         .spend(buffer.free, 1)

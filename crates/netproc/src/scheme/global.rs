@@ -15,7 +15,9 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let threads = hop.threads(0..config.engines, u32::MAX);
     let idle = hop.queue("thread", QueueSpec::fifo().tokens(threads));
     let claim = hop.queue("claim", QueueSpec::fifo());
+    let waiting = hop.lock_queue("lock-queue", config.engines);
     let spec = CoreSpec {
+        processed: Some(waiting),
         between_transfers: Some(claim),
         sections: &[Step::Transmit],
         regular: hop.config.regular.unwrap_or(false),
@@ -32,10 +34,6 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
         .put(core.ready, |b| {
             b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
         });
-    let waiting = hop.lock_queue("lock-queue", config.engines);
-    hop.transition("to-lock")
-        .take(core.processed)
-        .pass(waiting, 0);
     let lock = hop.counter("lock", CounterSpec::new(1));
     let next = hop.queue("next-slot", QueueSpec::fifo().tokens([Job::default()]));
     let scratch = ticks(config.calibration.scratch);

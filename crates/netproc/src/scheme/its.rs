@@ -22,7 +22,9 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let idle = hop.queue("thread", keyed().tokens(threads));
     let start = hop.queue("start", keyed().tokens([Job::default()]));
     let end = hop.queue("end", keyed().tokens([Job::default()]));
+    let turn = hop.queue("turn", keyed());
     let spec = CoreSpec {
+        processed: Some(turn),
         receive_issued: Some((start, count)),
         sections: &[Step::Receive, Step::Transmit],
         regular: config.regular.unwrap_or(true),
@@ -40,11 +42,9 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
         .put(core.ready, |b| {
             b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
         });
-    let gate = hop.queue("turn", keyed());
-    hop.transition("to-gate").take(core.processed).pass(gate, 0);
     hop.transition("open-gate")
         .priority(2)
-        .take(gate)
+        .take(turn)
         .take(end)
         .spend_at(buffer.free, 1, |b| u32::from(b[1].slot))
         .put(core.ready, |b| Job {

@@ -15,7 +15,10 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let engines = config.engines;
     let threads = hop.threads(0..engines, u32::MAX);
     let idle = hop.queue("thread", QueueSpec::fifo().tokens(threads));
+    let by_engine = |job: &Job| u32::from(job.engine);
+    let waiting = hop.queue("lock-queue", QueueSpec::fifo().keyed(engines, by_engine));
     let spec = CoreSpec {
+        processed: Some(waiting),
         sections: &[Step::Transmit],
         regular: hop.config.regular.unwrap_or(false),
         ..CoreSpec::default()
@@ -35,11 +38,6 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
         .put(core.ready, |b| {
             b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
         });
-    let by_engine = |job: &Job| u32::from(job.engine);
-    let waiting = hop.queue("lock-queue", QueueSpec::fifo().keyed(engines, by_engine));
-    hop.transition("to-lock")
-        .take(core.processed)
-        .pass(waiting, 0);
     let lock = hop.counter("lock", CounterSpec::keyed(engines, 1));
     let firsts = (0..engines).map(|e| Job {
         engine: e as u8,

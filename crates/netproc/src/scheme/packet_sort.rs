@@ -15,7 +15,9 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let stages = config.stages;
     // Packet Sort has no receiving stage of its own; its engines transmit.
     let engines = stages.process + stages.transmit + stages.receive;
+    let unsorted = hop.queue("unsorted", QueueSpec::fifo());
     let spec = CoreSpec {
+        processed: Some(unsorted),
         sections: &[Step::Transmit],
         regular: hop.config.regular.unwrap_or(false),
         ..CoreSpec::default()
@@ -38,10 +40,6 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
             add(&grabbed, &b[0], 1);
             b[0].held_by(&b[1]).at(Step::Receive, b[0].units())
         });
-    let unsorted = hop.queue("unsorted", QueueSpec::fifo());
-    hop.transition("to-sorter")
-        .take(core.processed)
-        .pass(unsorted, 0);
 
     let released = sort(hop, unsorted, idle, in_work);
     let assigned = hop.queue("assigned", QueueSpec::fifo());
