@@ -23,11 +23,14 @@ mod hop;
 mod invariants;
 pub mod job;
 pub mod measure;
+pub mod picture;
+mod rows;
 mod run;
 pub mod scheme;
 mod traffic;
 
 pub use account::{Occupancy, Resource, Spent, Utilisation};
 pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Stages, Traffic};
+pub use rows::Row;
 pub use run::{Chain, Firings, NetprocError, Outcome, run, warm_up};
 pub use traffic::Source;
