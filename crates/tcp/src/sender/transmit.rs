@@ -2,7 +2,7 @@
 
 use super::{CaState, Sender, Sent, TimerKind};
 use crate::Nanos;
-use crate::config::{LimitedTransmit, Nagle, Reduction};
+use crate::config::{LimitedTransmit, Nagle, Reduction, RtoStyle};
 use crate::congestion::Event;
 use crate::loss::Transmission;
 use crate::observe::Retransmission;
@@ -157,6 +157,9 @@ impl Sender {
         self.undo_count(tsval);
         self.count_resent(now, &record);
         self.count_out();
+        if id == self.board.front_id() {
+            self.head_resent(now);
+        }
         self.sent(
             now,
             &Transmission {
@@ -168,6 +171,15 @@ impl Sender {
             },
         );
         Some(outgoing(&record, self.ends_push(record.end)))
+    }
+
+    /// The first segment outstanding goes out again: a probe of the tail that still waits has lost its sense
+    /// (RFC 8985 section 7.2), and Linux gives the retransmission the whole timeout (`tcp_xmit_retransmit_queue`).
+    fn head_resent(&mut self, now: Nanos) {
+        let whole = self.config.rto.style == RtoStyle::Linux && self.timer.is_some();
+        if whole || matches!(self.timer, Some((TimerKind::LossProbe, _))) {
+            self.rearm_timeout(now);
+        }
     }
 
     fn count_resent(&mut self, now: Nanos, record: &Sent) {
