@@ -239,7 +239,7 @@ impl<'a> Runner<'a> {
         }
         let segment = wire::segment(packet, &self.clock);
         if self.tracing {
-            let text = wire::show(&segment, &self.clock);
+            let text = wire::show_packet(packet);
             self.note(self.host.now, &format!("< {text}"));
         }
         if self.host.is_vacant() {
@@ -286,7 +286,7 @@ impl<'a> Runner<'a> {
             self.ask_pending()?;
         }
         let Some(actual) = expect::next(&mut self.host.sent, packet.len) else {
-            let expected = wire::show_expected(packet);
+            let expected = wire::show_packet(packet);
             let by = wire::show_time(to - i128::from(ORIGIN));
             return Err(Stop::Failed(format!(
                 "nothing was sent until {by}\n  expected: {expected}"
@@ -311,7 +311,7 @@ impl<'a> Runner<'a> {
         Err(Stop::Failed(format!(
             "wrong {}\n  expected: {expected_at} {}\n  actual:   {} {}",
             wrong.join(", "),
-            wire::show_expected(packet),
+            wire::show_packet(packet),
             wire::show_moment(actual.at),
             wire::show(&actual.segment, &self.clock),
         )))

@@ -79,8 +79,8 @@ impl Setup {
             // Addresses and ports name nothing here: there is one connection at a time.
             // `mss` says how large the pieces of an injected super-segment were; here it arrives as one.
             "mss" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-            | "connect_port" | "non_fatal" | "persistent_tun_dev" | "send_omit_free"
-            | "verbose" | "debug" => {}
+            | "connect_port" | "non_fatal" | "tolerance_percent" | "persistent_tun_dev"
+            | "send_omit_free" | "verbose" | "debug" => {}
             "inorder_profile" => self.profile(value)?,
             "inorder_loss" => {
                 loss::find(value).ok_or_else(|| format!("no loss detection {value:?}"))?;

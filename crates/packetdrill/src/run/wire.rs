@@ -219,8 +219,8 @@ fn show_options(segment: &Segment, clock: &Clock) -> Vec<String> {
     list
 }
 
-/// The packet of an expectation as the script wrote it, without padding.
-pub(super) fn show_expected(packet: &Packet) -> String {
+/// A packet as the script wrote it, without padding.
+pub(super) fn show_packet(packet: &Packet) -> String {
     let flags = format!("{:?}", flags(packet));
     let push = if packet.psh { "P" } else { "" };
     let end = packet.seq.wrapping_add(packet.len);

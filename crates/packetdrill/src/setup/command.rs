@@ -38,6 +38,7 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
         "sysctl" => sysctl_command(setup, arguments),
         "set_sysctls.py" => arguments
             .iter()
+            .take_while(|argument| !argument.starts_with('#'))
             .try_for_each(|argument| proc_setting(setup, argument)),
         "defaults.sh" => {
             sysctl::defaults(setup);
@@ -110,8 +111,7 @@ fn proc_setting(setup: &mut Setup, argument: &str) -> Result<(), String> {
     let (path, value) = argument
         .split_once('=')
         .ok_or_else(|| format!("setting {argument} without a value"))?;
-    let name = path.trim_start_matches("/proc/sys/").replace('/', ".");
-    sysctl::set(setup, &name, value)
+    sysctl::set(setup, path.trim_start_matches("/proc/sys/"), value)
 }
 
 /// `ip tcp_metrics flush all`, `ip route change ... initcwnd N`: of a route, what TCP reads of it.

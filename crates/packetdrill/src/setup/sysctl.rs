@@ -73,11 +73,15 @@ const OFF_ONLY: &[&str] = &[
 /// # Errors
 /// The setting, if it means something this stack cannot do, or nothing that is known.
 pub(super) fn set(setup: &mut Setup, name: &str, value: &str) -> Result<(), String> {
+    // `net/ipv4/tcp_sack` is another way to write `net.ipv4.tcp_sack`.
+    let name = &name.replace('/', ".");
     let unsupported = || format!("sysctl {name}={value}");
     if name.ends_with("congestion_control") || name == "net.inet.tcp.cc.algorithm" {
         return setup.set_congestion(value);
     }
-    if OFF_ONLY.contains(&name) && (value == "0" || (name.ends_with("tcp_ecn") && value == "2")) {
+    if OFF_ONLY.contains(&name.as_str())
+        && (value == "0" || (name.ends_with("tcp_ecn") && value == "2"))
+    {
         // Of `tcp_ecn` 2 a peer notices only when it asks for ECN, and that is unsupported itself.
         return Ok(());
     }
@@ -132,7 +136,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             setup.set_delayed_ack(on);
         }
         "net.inet.tcp.initcwnd_segments" => {
-            config.initial_window = u32::try_from(last()?).ok()?.max(1)
+            config.initial_window = u32::try_from(last()?).ok()?.max(1);
         }
         "net.inet.tcp.mssdflt" => return Some(true),
         _ => return Some(false),
