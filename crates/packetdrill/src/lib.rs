@@ -40,6 +40,9 @@ pub use run::{Options, run};
 pub fn run_text(text: &str, options: &Options<'_>) -> Outcome {
     match parse(text) {
         Ok(script) => run(&script, options),
-        Err(error) => Outcome::unreadable(error.line, error.to_string()),
+        Err(error) => Outcome::unreadable(
+            error.line,
+            format!("expected {}, found {}", error.expected, error.found),
+        ),
     }
 }
