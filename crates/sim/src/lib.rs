@@ -50,6 +50,7 @@ mod line;
 mod measure;
 mod observer;
 mod order;
+pub mod output;
 mod packet;
 mod probes;
 mod queue;

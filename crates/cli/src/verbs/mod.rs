@@ -10,6 +10,8 @@ mod man;
 mod metrics;
 mod packetdrill;
 mod petri;
+mod reproduce;
+mod simulate;
 mod sort;
 
 /// One variant a verb.
@@ -23,8 +25,12 @@ pub enum Verb {
     Petri(petri::Args),
     /// Run packetdrill scripts against the simulated endpoints
     Packetdrill(packetdrill::Args),
+    /// Run TCP over paths that reorder, from a scenario file
+    Simulate(simulate::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
+    /// Run a paper's experiments again: printed value, ours, claim held or not
+    Reproduce(reproduce::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
     /// Print the manual page, or write one page a verb into a directory
@@ -39,7 +45,9 @@ impl Verb {
             Verb::Metrics(args) => metrics::run(args),
             Verb::Petri(args) => petri::run(args),
             Verb::Packetdrill(args) => packetdrill::run(args),
+            Verb::Simulate(args) => simulate::run(args),
             Verb::Sort(args) => sort::run(args),
+            Verb::Reproduce(args) => reproduce::run(args),
             Verb::Completions(args) => completions::run(args),
             Verb::Man(args) => man::run(args),
         }

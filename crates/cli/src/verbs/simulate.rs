@@ -1,0 +1,271 @@
+//! `inorder simulate`: TCP over paths that reorder, from a scenario file.
+
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use inorder_scenario::{Cell, Scenario};
+use inorder_sim::output::{self, Report};
+use inorder_sim::{
+    Campaign, Captures, CellResult, RunResult, registries, run_all_with, run_tapped, values,
+};
+
+use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::{interrupt, outputs};
+
+mod bar;
+mod list;
+
+/// Options of `inorder simulate`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A run is a function of the scenario and a seed: the same on every machine, with any number of \
+threads. Means stand with their confidence interval over the repetitions. Every key of a scenario \
+with its unit and default: --print-schema.\n\n\
+Examples:\n  inorder simulate srpic.toml\n  inorder simulate srpic.toml --set flow.count=10 --html \
+srpic.html\n  inorder simulate srpic.toml --pcap captures && inorder analyze captures/*.snd.pcapng")]
+pub struct Args {
+    /// The scenario
+    #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["list", "print_defaults", "print_schema"])]
+    file: Option<PathBuf>,
+    /// Override a key of the scenario, or an axis of its grid
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Seed of the first repetition
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Runs of each cell
+    #[arg(long, value_name = "N")]
+    repetitions: Option<u64>,
+    /// A first look: one repetition, a tenth of the duration and of the warm-up
+    #[arg(long)]
+    quick: bool,
+    /// Threads [default: as many as there are cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print CSV instead of text, or write it to FILE: a row for each run
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Write runs.parquet and samples.parquet into DIR
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
+    /// Write a page with window, threshold, round-trip time and throughput over time
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write captures at both ends of the first run of each cell, and the truth about them, into
+    /// DIR: NAME.snd.pcapng, NAME.rcv.pcapng, NAME.truth.json
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
+    /// List congestion controls, loss detections, profiles, kinds of stages
+    #[arg(long)]
+    list: bool,
+    /// Print a scenario with all defaults
+    #[arg(long)]
+    print_defaults: bool,
+    /// Print every key with its unit, default and meaning, in Markdown
+    #[arg(long)]
+    print_schema: bool,
+}
+
+/// What is kept of a run: its measures, and all of it if something is to be drawn.
+type Kept = ((u64, Vec<Option<f64>>), Option<RunResult>);
+
+/// Runs the grid and prints; what is done when Ctrl-C comes is printed.
+pub fn run(args: &Args) -> Outcome {
+    let Some(file) = &args.file else {
+        outputs::to_stdout(|out| list::write(out, args.list, args.print_defaults))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let cells = cells(args, file)?;
+    let stop = interrupt::flag();
+    let kept = simulate(args, &cells, stop)?;
+    let results: Vec<CellResult> = cells
+        .iter()
+        .zip(&kept)
+        .map(|(cell, runs)| result(cell, runs))
+        .collect();
+    let firsts = kept
+        .into_iter()
+        .map(|runs| runs.into_iter().find_map(|(_, run)| run));
+    let firsts: Vec<Option<RunResult>> = firsts.collect();
+    let name = file.display().to_string();
+    let report = Report {
+        file: &name,
+        title: cells.first().map_or("", |cell| cell.config.title.as_str()),
+        cells: &results,
+        first_runs: &firsts,
+    };
+    print(args, &report)?;
+    if let Some(dir) = &args.pcap {
+        capture(dir, file, &cells, stop)?;
+    }
+    let interrupted = stop.load(Ordering::Relaxed);
+    Ok(if interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// The cells of the scenario, overrides applied.
+fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
+    let text = std::fs::read_to_string(file).map_err(CliError::file(file, "read"))?;
+    let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
+    let mut scenario =
+        Scenario::load(&text, &file.display().to_string(), &registries()).map_err(wrong)?;
+    for assignment in &args.set {
+        scenario.set(assignment).map_err(wrong)?;
+    }
+    if let Some(seed) = args.seed {
+        scenario.set(&format!("run.seed={seed}")).map_err(wrong)?;
+    }
+    let mut cells = scenario.cells().map_err(wrong)?;
+    let draws = args.html.is_some() || wants_parquet(args);
+    for cell in &mut cells {
+        shorten(&mut cell.config.run, args.quick);
+        if draws && cell.config.output.trace_interval_ns.is_none() {
+            // Enough for a chart as wide as a page.
+            cell.config.output.trace_interval_ns = Some((cell.config.run.duration_ns / 500).max(1));
+        }
+    }
+    Ok(cells)
+}
+
+fn shorten(run: &mut inorder_scenario::config::Run, quick: bool) {
+    if quick {
+        run.duration_ns = (run.duration_ns / 10).max(1);
+        run.warm_up_ns = (run.warm_up_ns / 10).min(run.duration_ns - 1);
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn wants_parquet(args: &Args) -> bool {
+    args.parquet.is_some()
+}
+
+#[cfg(not(feature = "parquet"))]
+fn wants_parquet(_: &Args) -> bool {
+    false
+}
+
+fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Kept>>, CliError> {
+    let draws = args.html.is_some() || wants_parquet(args);
+    let bar = bar::Bar::new();
+    let campaign = Campaign {
+        repetitions: match (args.repetitions, args.quick) {
+            (Some(given), _) => given.max(1),
+            (None, true) => 1,
+            (None, false) => 0,
+        },
+        threads: args.threads,
+        progress: &bar,
+        stop,
+    };
+    let keep = |cell: &Cell, run: RunResult| {
+        let measures = (run.seed, values(&run));
+        let whole = (draws && run.seed == cell.config.run.seed).then_some(run);
+        (measures, whole)
+    };
+    run_all_with(cells, &campaign, keep).map_err(|error| CliError::Usage(error.to_string()))
+}
+
+fn result(cell: &Cell, runs: &[Kept]) -> CellResult {
+    let measures: Vec<_> = runs.iter().map(|(measures, _)| measures.clone()).collect();
+    CellResult::new(cell, &measures)
+}
+
+fn print(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
+    if let Some(path) = &args.json {
+        outputs::write_to(path, |out| output::write_json(out, report))?;
+    }
+    if let Some(path) = &args.csv {
+        outputs::write_to(path, |out| output::write_csv(out, report))?;
+    }
+    if let Some(path) = &args.html {
+        outputs::write_to(path, |out| output::write_page(out, report))?;
+    }
+    write_parquet(args, report)?;
+    let taken = [&args.json, &args.csv, &args.html].into_iter().flatten();
+    if taken.into_iter().any(|path| path.as_os_str() == "-") {
+        return Ok(());
+    }
+    let width = outputs::style(0, false).width;
+    outputs::to_stdout(|out| output::write_table(out, report, width))
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
+    use std::fs::File;
+    let Some(dir) = &args.parquet else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    let create = |name: &str| {
+        let path = dir.join(name);
+        File::create(&path)
+            .map_err(CliError::file(&path, "create"))
+            .map(|file| (path, file))
+    };
+    let (path, file) = create("runs.parquet")?;
+    output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
+    let (path, file) = create("samples.parquet")?;
+    output::write_samples(file, report).map_err(CliError::file(&path, "write"))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(_: &Args, _: &Report<'_>) -> Result<(), CliError> {
+    Ok(())
+}
+
+/// Runs the first repetition of each cell once more, writing captures and their truth.
+fn capture(dir: &Path, file: &Path, cells: &[Cell], stop: &AtomicBool) -> Result<(), CliError> {
+    std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    let stem = file.file_stem().map_or_else(
+        || "scenario".into(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    for (number, cell) in cells.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let name = if cells.len() == 1 {
+            stem.clone()
+        } else {
+            format!("{stem}-{number:03}")
+        };
+        capture_cell(dir, &name, cell)?;
+    }
+    Ok(())
+}
+
+fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
+    let path = |end: &str| dir.join(format!("{name}.{end}"));
+    let create = |path: &Path| -> Result<BufWriter<std::fs::File>, CliError> {
+        let file = std::fs::File::create(path).map_err(CliError::file(path, "create"))?;
+        Ok(BufWriter::with_capacity(1 << 18, file))
+    };
+    let (snd, rcv) = (path("snd.pcapng"), path("rcv.pcapng"));
+    let config = &cell.config;
+    let flows = config.flows.iter().map(|flow| flow.count as usize).sum();
+    let mut tap = Captures::new(
+        create(&snd)?,
+        create(&rcv)?,
+        flows,
+        config.output.snap_bytes,
+    )
+    .map_err(CliError::file(&snd, "write"))?;
+    run_tapped(config, config.run.seed, &mut tap)
+        .map_err(|error| CliError::Usage(error.to_string()))?;
+    let (files, truth) = tap.finish().map_err(CliError::file(&snd, "write"))?;
+    for (file, path) in files.into_iter().zip([&snd, &rcv]) {
+        // Dropping a buffer would hide what goes wrong with its last bytes.
+        file.into_inner()
+            .map_err(|error| CliError::file(path, "write")(error.into_error()))?;
+    }
+    outputs::to_file(&path("truth.json"), |out| truth.write(out))
+}
