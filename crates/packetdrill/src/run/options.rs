@@ -8,20 +8,16 @@ use super::host::Host;
 use super::sockets::{self, Kind, Socket, Table};
 use crate::script::Value;
 
-/// Options that change nothing a script can see here.
-const WITHOUT_EFFECT: [&str; 12] = [
+/// Options that change nothing a script can see here. The send buffer takes all that is written.
+const WITHOUT_EFFECT: [&str; 8] = [
     "SO_REUSEADDR",
     "SO_REUSEPORT",
-    "SO_KEEPALIVE",
     "SO_DEBUG",
     "SO_TIMESTAMPING",
     "SO_BUSY_POLL",
     "SO_PRIORITY",
     "SO_MARK",
     "SO_SNDBUF",
-    "SO_MAX_PACING_RATE",
-    "TCP_NOTSENT_LOWAT",
-    "TCP_DEFER_ACCEPT",
 ];
 
 /// `setsockopt`.

@@ -28,7 +28,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "net.inet.tcp.nolocaltimewait",
     "net.inet.tcp.tso",
     "net.inet.tcp.udp_tunneling_port",
-    "net.ipv4.tcp_abort_on_overflow",
     "net.ipv4.tcp_allowed_congestion_control",
     "net.ipv4.tcp_autocorking",
     "net.ipv4.tcp_base_mss",
@@ -42,17 +41,13 @@ const WITHOUT_EFFECT: &[&str] = &[
     "net.ipv4.tcp_min_snd_mss",
     "net.ipv4.tcp_min_tso_segs",
     "net.ipv4.tcp_moderate_rcvbuf",
-    "net.ipv4.tcp_mtu_probing",
     "net.ipv4.tcp_no_metrics_save",
     "net.ipv4.tcp_no_ssthresh_metrics_save",
     "net.ipv4.tcp_notsent_lowat",
     "net.ipv4.tcp_orphan_retries",
     "net.ipv4.tcp_pacing_",
-    "net.ipv4.tcp_rfc1337",
-    "net.ipv4.tcp_shrink_window",
     "net.ipv4.tcp_synack_retries",
     "net.ipv4.tcp_syncookies",
-    "net.ipv4.tcp_thin_linear_timeouts",
     "net.ipv4.tcp_tso_rtt_log",
     "net.ipv4.tcp_tw_reuse",
     "net.ipv4.tcp_wmem",
@@ -61,7 +56,12 @@ const WITHOUT_EFFECT: &[&str] = &[
 
 /// Settings of a feature this stack does not have: fine while they switch it off.
 const OFF_ONLY: &[&str] = &[
+    "net.ipv4.tcp_abort_on_overflow",
     "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_rfc1337",
+    "net.ipv4.tcp_shrink_window",
+    "net.ipv4.tcp_thin_linear_timeouts",
     "net.ipv4.tcp_fwmark_accept",
     "net.inet.tcp.ecn.enable",
     "net.inet.tcp.blackhole",
@@ -209,7 +209,8 @@ pub(super) fn defaults(setup: &mut Setup) {
     config.loss_probe = LossProbe::Linux;
     config.restart_after_idle = false;
     config.window_scale = Some(scale_for(15 << 20));
-    "linux".clone_into(&mut setup.loss);
-    "cubic".clone_into(&mut setup.congestion);
     setup.reordering = Some(3);
+    "linux".clone_into(&mut setup.loss);
+    // A name of the registry, so there is nothing to report.
+    let _ = setup.set_congestion("cubic");
 }
