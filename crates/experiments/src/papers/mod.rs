@@ -1,5 +1,8 @@
 //! The papers. A paper is a file (or a folder) here and a line in [`PAPERS`].
 
+mod campaign;
+mod entropy;
+mod entropy_transfers;
 mod network_processor;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,7 +80,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub static PAPERS: &[Paper] = &[network_processor::PAPER];
+pub static PAPERS: &[Paper] = &[entropy::PAPER, network_processor::PAPER];
 
 /// The paper called `name`.
 pub fn find(name: &str) -> Option<&'static Paper> {
