@@ -15,14 +15,21 @@
 
 use super::binary_increase::{Throttle, last_max, reduced};
 use super::cubic_curve::{Epoch, pace_to};
-use super::hystart::HyStart;
+use super::hystart::{HyStart, Rounds};
 use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic",
     about: "CUBIC of today's Linux, decrease to 0.7, HyStart",
-    source: "Linux 5.8 and later (tcp_cubic 2.3)",
+    source: "Linux 5.8 to 6.13 (tcp_cubic 2.3)",
     build: || Box::new(Cubic::default()),
+};
+
+pub(super) const ENTRY_6_14: Entry = Entry {
+    name: "cubic-6.14",
+    about: "the same with HyStart's rounds noticed in recovery as well",
+    source: "Linux 6.14 and later",
+    build: || Box::new(Cubic::with_every_round()),
 };
 
 pub(super) const ENTRY_PLAIN: Entry = Entry {
@@ -52,13 +59,21 @@ pub struct Cubic {
 impl Default for Cubic {
     fn default() -> Self {
         Self {
-            hystart: Some(HyStart::default()),
+            hystart: Some(HyStart::new(Rounds::Growing)),
             ..Self::without_hystart()
         }
     }
 }
 
 impl Cubic {
+    /// As in Linux 6.14 and later: HyStart's rounds end in recovery as well.
+    pub fn with_every_round() -> Self {
+        Self {
+            hystart: Some(HyStart::new(Rounds::Acknowledged)),
+            ..Self::without_hystart()
+        }
+    }
+
     /// Slow start goes on until a loss.
     pub fn without_hystart() -> Self {
         Self {
@@ -122,24 +137,20 @@ impl Cubic {
 
     fn reset(&mut self) {
         let before_loss = self.before_loss;
-        let fresh = if self.hystart.is_some() {
-            Self::default()
-        } else {
-            Self::without_hystart()
-        };
         *self = Self {
             before_loss,
-            ..fresh
+            hystart: self.hystart.as_ref().map(HyStart::renewed),
+            ..Self::without_hystart()
         };
     }
 }
 
 impl CongestionControl for Cubic {
     fn name(&self) -> &'static str {
-        if self.hystart.is_some() {
-            ENTRY.name
-        } else {
-            ENTRY_PLAIN.name
+        match &self.hystart {
+            Some(hystart) if hystart.notes_every_round() => ENTRY_6_14.name,
+            Some(_) => ENTRY.name,
+            None => ENTRY_PLAIN.name,
         }
     }
 
@@ -160,6 +171,9 @@ impl CongestionControl for Cubic {
         }
         let mut left = ack.acked;
         if window.in_slow_start() {
+            if let Some(hystart) = &mut self.hystart {
+                hystart.growing(ack);
+            }
             left = window.slow_start(left);
             if left == 0 {
                 return;

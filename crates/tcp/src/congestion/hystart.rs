@@ -11,9 +11,11 @@
 //! 2. Delay: the smallest of the round's RTTs, of more than 8, exceeds RTTmin by more than
 //!    `RTTmin / 8`, held within 4 and 16 ms.
 //!
-//! A round lasts until what was outstanding at its start is acknowledged. Linux before 5.6 measured the train
-//! in milliseconds and without the offload term, before 5.8 took the delay from the first 8 RTTs only, and
-//! before 6.14 began a round one acknowledgement later.
+//! A round lasts until what was outstanding at its start is acknowledged. From 5.8 to 6.13 Linux noticed that
+//! only where the window may grow: not in recovery, nor while the application limits. A round that goes
+//! unnoticed makes a train of any length, and reordering ends slow start early ([`Rounds`]). Linux before 5.6
+//! measured the train in milliseconds and without the offload term, before 5.8 took the delay from the first 8
+//! RTTs only.
 
 use super::{AckEvent, Nanos, Window};
 
@@ -28,9 +30,20 @@ const DELAY_US: (u64, u64) = (4000, 16_000);
 /// Bytes a segmentation offload may hold back: four times its largest.
 const OFFLOAD_BYTES: u128 = 4 * 65_536;
 
+/// Where the end of a round is noticed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Rounds {
+    /// With acknowledgements that may make the window grow: Linux 5.8 to 6.13.
+    #[default]
+    Growing,
+    /// With every acknowledgement: Linux 6.14 and later.
+    Acknowledged,
+}
+
 /// The state of one slow start.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HyStart {
+    rounds: Rounds,
     /// True once a sign was seen; nothing is looked for any more.
     found: bool,
     /// True until [`HyStart::take`] has handed the sign on.
@@ -43,13 +56,38 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
+    /// A fresh slow start.
+    pub(super) fn new(rounds: Rounds) -> Self {
+        Self {
+            rounds,
+            ..Self::default()
+        }
+    }
+
+    /// A fresh slow start of the same kind.
+    pub(super) fn renewed(&self) -> Self {
+        Self::new(self.rounds)
+    }
+
+    /// True for Linux 6.14 and later.
+    pub(super) fn notes_every_round(&self) -> bool {
+        self.rounds == Rounds::Acknowledged
+    }
+
+    /// An acknowledgement in slow start that may make the window grow.
+    pub(super) fn growing(&mut self, ack: &AckEvent) {
+        if self.rounds == Rounds::Growing && ack.snd_una > self.round_end {
+            self.begin_round(ack.now / 1000, ack.snd_nxt);
+        }
+    }
+
     /// An acknowledgement in slow start with a round-trip time of `rtt_us`, `min_us` the smallest so far.
     pub(super) fn update(&mut self, window: &Window, ack: &AckEvent, rtt_us: u64, min_us: u64) {
         if self.found || !window.in_slow_start() || window.cwnd < LOW_WINDOW {
             return;
         }
         let now = ack.now / 1000;
-        if ack.snd_una > self.round_end {
+        if self.rounds == Rounds::Acknowledged && ack.snd_una > self.round_end {
             self.begin_round(now, ack.snd_nxt);
         }
         self.found = self.train(now, min_us, offload_us(window, ack)) | self.delay(rtt_us, min_us);

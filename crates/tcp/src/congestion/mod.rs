@@ -242,6 +242,7 @@ pub struct Entry {
 pub static REGISTRY: &[Entry] = &[
     reno::ENTRY,
     cubic::ENTRY,
+    cubic::ENTRY_6_14,
     cubic::ENTRY_PLAIN,
     cubic_2008::ENTRY,
     cubic_rfc9438::ENTRY,

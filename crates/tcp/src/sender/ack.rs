@@ -280,10 +280,10 @@ impl Sender {
         }
     }
 
-    /// Linux `tcp_may_raise_cwnd`: with reordering known, any delivery counts as progress; otherwise the
-    /// cumulative acknowledgement has to move.
+    /// Linux `tcp_may_raise_cwnd`: with reordering known, any delivery that SACK reports counts as progress;
+    /// otherwise the cumulative acknowledgement has to move.
     fn may_grow(&self, news: &AckNews<'_>) -> bool {
-        news.advances() || (self.config.grow_on_sack && self.dupthresh() > 3)
+        news.advances() || (self.sack && self.config.grow_on_sack && self.dupthresh() > 3)
     }
 
     /// Round-trip times from the segments just acknowledged; only those sent once are unambiguous
