@@ -1,0 +1,164 @@
+//! Calls of the script, among them such that wait: when they return, and whether that is what the script says.
+
+use inorder_tcp::Nanos;
+
+use super::calls::Calls;
+use super::host::ORIGIN;
+use super::sockets::Answer;
+use super::{LONGEST_WAIT, Runner, Stop, finding, wire};
+use crate::outcome::{Finding, Verdict};
+use crate::script::{Call, Event, Moment, Value, When};
+
+/// A call that has not returned.
+pub(super) struct Pending {
+    line: usize,
+    call: Call,
+    since: Nanos,
+    /// When it must return.
+    until: Option<(i128, i128)>,
+}
+
+impl Runner<'_> {
+    pub(super) fn call(&mut self, index: usize, event: &Event, call: &Call) -> Result<(), Stop> {
+        // One call at a time: the one before has to return first.
+        if let Some(finding) = self.finish_pending() {
+            return Err(match finding.verdict {
+                Verdict::Unsupported => Stop::Unsupported(finding.message),
+                _ => Stop::Failed(format!("line {}: {}", finding.line, finding.message)),
+            });
+        }
+        let now = self.host.now;
+        let until = event.until.map(|until| {
+            // The end of a call with a relative start counts from the same moment.
+            let at = match (event.when, until) {
+                (When::At(Moment::Relative(start)), Moment::Absolute(end)) => {
+                    i128::from(now) + i128::from(end) - i128::from(start)
+                }
+                _ => self.moment(until),
+            };
+            (at - self.tolerance(), at + self.tolerance())
+        });
+        let isn = self.next_isn(index);
+        let answer = self.ask(call, isn, now, true)?;
+        self.trace_call(call, &answer);
+        if answer == Answer::Wait {
+            self.pending = Some(Pending {
+                line: event.line,
+                call: call.clone(),
+                since: now,
+                until,
+            });
+            if until.is_none() {
+                return self
+                    .finish_pending()
+                    .map_or(Ok(()), |finding| Err(Stop::Failed(finding.message)));
+            }
+            return Ok(());
+        }
+        check_answer(call, &answer)?;
+        check_return(until, now)
+    }
+
+    fn ask(&mut self, call: &Call, isn: u32, since: Nanos, first: bool) -> Result<Answer, Stop> {
+        Calls {
+            host: &mut self.host,
+            table: &mut self.table,
+            setup: &self.setup,
+            isn,
+            since,
+            first,
+        }
+        .answer(call)
+    }
+
+    /// Looks whether the waiting call can return now.
+    pub(super) fn ask_pending(&mut self) -> Result<(), Stop> {
+        let Some(pending) = self.pending.take() else {
+            return Ok(());
+        };
+        let answer = self.ask(&pending.call, 0, pending.since, false)?;
+        if answer == Answer::Wait {
+            self.pending = Some(pending);
+            return Ok(());
+        }
+        self.trace_call(&pending.call, &answer);
+        check_answer(&pending.call, &answer)
+            .and_then(|()| check_return(pending.until, self.host.now))
+            .map_err(|stop| match stop {
+                Stop::Failed(message) => {
+                    Stop::Failed(format!("call of line {}: {message}", pending.line))
+                }
+                stop => stop,
+            })
+    }
+
+    /// Lets time pass until the waiting call returns; tells what is wrong with that.
+    pub(super) fn finish_pending(&mut self) -> Option<Finding> {
+        let pending = self.pending.as_ref()?;
+        let line = pending.line;
+        let poll_end = match pending.call.arguments.get(2) {
+            Some(Value::Integer(ms)) if pending.call.name == "poll" && *ms >= 0 => {
+                Some(pending.since.saturating_add(*ms as u64 * 1_000_000))
+            }
+            _ => None,
+        };
+        let limit = pending.until.map_or_else(
+            || self.host.now.saturating_add(LONGEST_WAIT),
+            |(_, to)| Nanos::try_from(to).unwrap_or(0),
+        );
+        while self.pending.is_some() {
+            let next = poll_end.filter(|&end| end > self.host.now).unwrap_or(limit);
+            let stepped = self.host.step(next.min(limit));
+            if !stepped && poll_end.is_some_and(|end| end <= limit && self.host.now < end) {
+                self.host.now = next;
+            } else if !stepped {
+                return Some(finding(
+                    line,
+                    Stop::Failed("the call does not return".to_owned()),
+                ));
+            }
+            if let Err(stop) = self.ask_pending() {
+                return Some(finding(line, stop));
+            }
+        }
+        None
+    }
+}
+
+/// The result against the script's.
+fn check_answer(call: &Call, answer: &Answer) -> Result<(), Stop> {
+    let (value, errno) = match answer {
+        Answer::Value(value) => (*value, None),
+        Answer::Errno(errno) => (-1, Some(*errno)),
+        Answer::Wait => return Ok(()),
+    };
+    let same_value = call.result.is_none_or(|result| result == value);
+    let same_errno = call.result.is_none() || call.errno.as_deref() == errno;
+    // EWOULDBLOCK is another name of EAGAIN on every system these scripts are for.
+    let again = call.errno.as_deref() == Some("EWOULDBLOCK") && errno == Some("EAGAIN");
+    if same_value && (same_errno || again) {
+        return Ok(());
+    }
+    let show = |value: Option<i64>, errno: Option<&str>| match (value, errno) {
+        (Some(value), Some(errno)) => format!("{value} {errno}"),
+        (Some(value), None) => value.to_string(),
+        (None, _) => "...".to_owned(),
+    };
+    Err(Stop::Failed(format!(
+        "{}: expected {}, returned {}",
+        call.name,
+        show(call.result, call.errno.as_deref()),
+        show(Some(value), errno),
+    )))
+}
+
+fn check_return(until: Option<(i128, i128)>, now: Nanos) -> Result<(), Stop> {
+    match until {
+        Some((from, to)) if !(from..=to).contains(&i128::from(now)) => Err(Stop::Failed(format!(
+            "returned at {}, expected {}",
+            wire::show_moment(now),
+            wire::show_time((from + to) / 2 - i128::from(ORIGIN)),
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,93 @@
+//! Packets of the script: injected, and expected.
+
+use inorder_tcp::Nanos;
+
+use super::host::ORIGIN;
+use super::{Runner, Stop, expect, wire};
+use crate::script::{Event, Packet, What, When};
+
+impl Runner<'_> {
+    pub(super) fn inject(&mut self, index: usize, packet: &Packet) -> Result<(), Stop> {
+        if let Some(reason) = wire::unsupported(packet) {
+            return Err(Stop::Unsupported(reason));
+        }
+        let segment = wire::segment(packet, &self.clock);
+        if self.tracing {
+            let text = wire::show_packet(packet);
+            self.note(self.host.now, &format!("< {text}"));
+        }
+        if self.host.is_vacant() {
+            self.admit(index)?;
+        }
+        self.host.inject(&segment);
+        self.ask_pending()
+    }
+
+    /// An endpoint for a segment that belongs to no connection: a new one if somebody listens, else one that
+    /// refuses.
+    fn admit(&mut self, index: usize) -> Result<(), Stop> {
+        let isn = self.next_isn(index);
+        let listener = self.table.listener();
+        let mut endpoint = listener
+            .unwrap_or(&self.setup)
+            .endpoint(isn)
+            .map_err(Stop::Unsupported)?;
+        if listener.is_some() {
+            endpoint.listen();
+        }
+        self.host.add(endpoint, false);
+        Ok(())
+    }
+
+    /// The sequence number the script writes in the next SYN it expects.
+    pub(super) fn next_isn(&self, index: usize) -> u32 {
+        self.script.events[index..]
+            .iter()
+            .find_map(|event| match &event.what {
+                What::Expect(packet) if packet.syn => Some(packet.seq),
+                _ => None,
+            })
+            .unwrap_or(0)
+    }
+
+    pub(super) fn expect(&mut self, event: &Event, packet: &Packet) -> Result<(), Stop> {
+        if let Some(reason) = wire::unsupported(packet) {
+            return Err(Stop::Unsupported(reason));
+        }
+        let (from, to) = self.span(event.when);
+        let limit = Nanos::try_from(to).unwrap_or(0);
+        while self.host.sent.is_empty() && self.host.step(limit) {
+            self.ask_pending()?;
+        }
+        let Some(actual) = expect::next(&mut self.host.sent, packet.len) else {
+            let expected = wire::show_packet(packet);
+            let by = wire::show_time(to - i128::from(ORIGIN));
+            return Err(Stop::Failed(format!(
+                "nothing was sent until {by}\n  expected: {expected}"
+            )));
+        };
+        let tolerance = self.tolerance.unwrap_or(self.setup.tolerance);
+        let tick = self.setup.timestamp_tick;
+        let mut wrong =
+            expect::differences(packet, &actual.segment, &mut self.clock, tick, tolerance);
+        let at = i128::from(actual.at);
+        if at < from || at > to {
+            wrong.insert(0, "time");
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let middle = (from + to) / 2 - i128::from(ORIGIN);
+        let expected_at = match event.when {
+            When::Any => "any time".to_owned(),
+            _ => wire::show_time(middle),
+        };
+        Err(Stop::Failed(format!(
+            "wrong {}\n  expected: {expected_at} {}\n  actual:   {} {}",
+            wrong.join(", "),
+            wire::show_packet(packet),
+            wire::show_moment(actual.at),
+            wire::show(&actual.segment, &self.clock),
+        )))
+    }
+}
