@@ -4,6 +4,8 @@ mod campaign;
 mod entropy;
 mod entropy_transfers;
 mod network_processor;
+mod periodic;
+mod periodic_traces;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -80,7 +82,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub static PAPERS: &[Paper] = &[entropy::PAPER, network_processor::PAPER];
+pub static PAPERS: &[Paper] = &[entropy::PAPER, network_processor::PAPER, periodic::PAPER];
 
 /// The paper called `name`.
 pub fn find(name: &str) -> Option<&'static Paper> {
