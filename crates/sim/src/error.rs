@@ -12,6 +12,8 @@ pub enum Error {
     },
     /// The sorter's settings contradict each other.
     Sorter(String),
+    /// More than 16 million events were pending at once.
+    TooMuchUnderWay,
     /// `dupthresh` is given for a loss detection that has none.
     Dupthresh(String),
 }
@@ -21,6 +23,9 @@ impl std::fmt::Display for Error {
         match self {
             Error::Unknown { what, name } => write!(f, "no {what} is called \"{name}\""),
             Error::Sorter(why) => write!(f, "receiver_card: {why}"),
+            Error::TooMuchUnderWay => f.write_str(
+                "more than 16 million packets and timers at once: limit queues or buffers",
+            ),
             Error::Dupthresh(name) => write!(
                 f,
                 "dupthresh does not apply to the loss detection \"{name}\", expected loss_detection = \"static\""

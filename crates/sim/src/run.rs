@@ -33,6 +33,9 @@ pub fn run_tapped<T: Tap>(config: &Config, seed: u64, tap: &mut T) -> Result<Run
     let recipes = recipes(config)?;
     let mut world = world(config, seed, &recipes)?;
     world.run(config.run.duration_ns, tap);
+    if world.queue.has_overflowed() {
+        return Err(Error::TooMuchUnderWay);
+    }
     Ok(results(world, config, seed, &recipes))
 }
 

@@ -29,7 +29,7 @@ impl World {
     /// Lets time pass until `end_ns`.
     pub fn run<T: Tap>(&mut self, end_ns: u64, tap: &mut T) {
         while let Some((now_ns, event)) = self.queue.pop() {
-            if now_ns > end_ns {
+            if now_ns > end_ns || self.queue.has_overflowed() {
                 break;
             }
             self.events += 1;

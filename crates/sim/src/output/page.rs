@@ -15,6 +15,9 @@ const CELLS: usize = 48;
 /// Flows drawn at most in one chart.
 const FLOWS: usize = 16;
 
+/// What a chart shows of a sample.
+type Value = fn(&Sample) -> f64;
+
 /// Writes the page.
 ///
 /// # Errors
@@ -67,14 +70,12 @@ fn section(page: &mut String, cell: &CellResult, run: &RunResult) {
     };
     let _ = writeln!(page, "<details open><summary>{}</summary>", escaped(&name));
     let until_s = run.duration_ns as f64 / 1e9;
-    let segments: [(&str, fn(&Sample) -> Option<f64>); 3] = [
-        ("Congestion window, segments", |s| Some(f64::from(s.cwnd))),
+    let charts: [(&str, Value); 3] = [
+        ("Congestion window, segments", |s| f64::from(s.cwnd)),
         ("Duplicate-ACK threshold, segments", |s| {
-            Some(f64::from(s.dupthresh))
+            f64::from(s.dupthresh)
         }),
-        ("Smoothed round-trip time, ms", |s| {
-            Some(s.srtt_ns as f64 / 1e6)
-        }),
+        ("Smoothed round-trip time, ms", |s| s.srtt_ns as f64 / 1e6),
     ];
     let lines = throughput(run);
     Plot {
@@ -83,7 +84,7 @@ fn section(page: &mut String, cell: &CellResult, run: &RunResult) {
         lines: &lines,
     }
     .svg(page);
-    for (title, of) in segments {
+    for (title, of) in charts {
         let lines = lines_of(run, of);
         Plot {
             title,
@@ -113,12 +114,12 @@ fn flows(run: &RunResult) -> impl Iterator<Item = (String, Vec<&Sample>)> {
         })
 }
 
-fn lines_of(run: &RunResult, of: fn(&Sample) -> Option<f64>) -> Vec<Line> {
+fn lines_of(run: &RunResult, of: Value) -> Vec<Line> {
     let line = |(name, samples): (String, Vec<&Sample>)| Line {
         name,
         points: samples
             .into_iter()
-            .filter_map(|sample| Some((sample.time_ns as f64 / 1e9, of(sample)?)))
+            .map(|sample| (sample.time_ns as f64 / 1e9, of(sample)))
             .collect(),
         steps: true,
     };
