@@ -297,6 +297,9 @@ impl Sender {
     fn flight(&self) -> u32 {
         let without_sack = !self.sack && self.config.reduction == Reduction::Immediate;
         match self.state {
+            // A detection that governs the window has no recovery to tell the two apart: what it gave up and
+            // what has arrived is not in flight.
+            _ if self.governed() => self.board.in_flight(),
             CaState::Open | CaState::Disorder
                 if self.config.limited_transmit != LimitedTransmit::Pipe =>
             {
