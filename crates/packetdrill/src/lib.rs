@@ -25,6 +25,8 @@
 //! ```
 
 pub mod code;
+#[doc(hidden)]
+pub mod fuzz;
 mod outcome;
 mod parse;
 mod run;

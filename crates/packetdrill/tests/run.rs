@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use inorder_packetdrill::code::{self, Statement};
 use inorder_packetdrill::script::{Moment, Script, What, When};
 use inorder_packetdrill::table::{self, Row, Summary};
 use inorder_packetdrill::{Options, Outcome, Verdict, parse, run, run_text};
@@ -206,7 +207,7 @@ fn every_expectation_of_our_scripts_can_fail() {
     let mut tried = 0;
     for (file, script) in scripts() {
         for index in 0..script.events.len() {
-            for change in [wrong_sequence, wrong_length, wrong_time, wrong_ack] {
+            for change in [wrong_sequence, wrong_length, wrong_time, wrong_ack, denied] {
                 let mut changed = script.clone();
                 if !change(&mut changed, index) {
                     continue;
@@ -258,5 +259,24 @@ fn wrong_time(script: &mut Script, index: usize) -> bool {
         }
         _ => return false,
     }
+    true
+}
+
+fn denied(script: &mut Script, index: usize) -> bool {
+    let What::Code(text) = &mut script.events[index].what else {
+        return false;
+    };
+    let Ok(statements) = code::read(text) else {
+        return false;
+    };
+    let [
+        Statement::Assert {
+            text: condition, ..
+        },
+    ] = statements.as_slice()
+    else {
+        return false;
+    };
+    *text = format!("assert not ({condition})");
     true
 }
