@@ -18,6 +18,7 @@
 mod account;
 pub mod calibration;
 mod config;
+pub mod forwarder;
 mod hop;
 #[cfg(test)]
 mod invariants;
