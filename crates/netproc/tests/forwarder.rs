@@ -19,13 +19,9 @@ fn run(config: &ForwarderConfig) -> ForwarderOutcome {
 fn spraying_one_flow_reorders_and_sorting_repairs() {
     let unordered = run(&base(Order::Unordered));
     assert!(unordered.sent.reordered > 1_000, "{:?}", unordered.sent);
-    assert_eq!(
-        unordered.sent.reordered,
-        unordered
-            .stack
-            .reordered
-            .max(unordered.sent.reordered - 400)
-    );
+    // The receiver changes nothing; only what is in its ring at the end was sent and not delivered.
+    let in_ring = unordered.sent.packets - unordered.stack.packets;
+    assert!(unordered.sent.reordered - unordered.stack.reordered <= in_ring);
     let sorted = run(&base(Order::SRPIC));
     assert!(
         sorted.stack.reordered * 5 < sorted.sent.reordered,

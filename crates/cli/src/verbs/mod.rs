@@ -8,6 +8,7 @@ mod analyze;
 mod completions;
 mod man;
 mod metrics;
+mod netproc;
 mod packetdrill;
 mod petri;
 mod reproduce;
@@ -21,6 +22,8 @@ pub enum Verb {
     Analyze(analyze::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 over numbers given as text
     Metrics(metrics::Args),
+    /// Simulate a network processor: throughput, reordering, where time goes
+    Netproc(netproc::Args),
     /// Simulate, solve and examine a stochastic Petri net
     Petri(petri::Args),
     /// Run packetdrill scripts against the simulated endpoints
@@ -43,6 +46,7 @@ impl Verb {
         match self {
             Verb::Analyze(args) => analyze::run(args),
             Verb::Metrics(args) => metrics::run(args),
+            Verb::Netproc(args) => netproc::run(args),
             Verb::Petri(args) => petri::run(args),
             Verb::Packetdrill(args) => packetdrill::run(args),
             Verb::Simulate(args) => simulate::run(args),

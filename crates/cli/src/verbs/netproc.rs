@@ -1,0 +1,259 @@
+//! `inorder netproc`: network processors that reorder, and a software forwarder.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::{Subcommand, ValueEnum};
+use inorder_netproc::calibration::Calibration;
+use inorder_netproc::scheme::SCHEMES;
+use inorder_netproc::{
+    Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture,
+};
+
+use crate::error::{CliError, INTERRUPTED, Outcome as Done};
+
+mod forwarder;
+mod output;
+mod repeat;
+
+use output::Form;
+
+/// Options of `inorder netproc`.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+The model is the IXP 2400 of Govind, Govindarajan and Kuri (IPDPS 2007); its paper's tables and figures are run by \
+`inorder reproduce network-processor`. Values stand with their 95 % interval over the repetitions.\n\n\
+Examples:\n  inorder netproc --scheme its --packet-bytes 64:7,512:4,1500:1\n  \
+inorder netproc --hops 10 --flows 10 --repetitions 3 --svg time.svg\n  \
+inorder netproc forwarder --order srpic"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    other: Option<Other>,
+    #[command(flatten)]
+    load: Load,
+    #[command(flatten)]
+    form: Form,
+    /// Draw where time goes
+    #[arg(long, value_name = "OUT")]
+    svg: Option<PathBuf>,
+    /// List the ordering schemes
+    #[arg(long)]
+    list_schemes: bool,
+}
+
+#[derive(Subcommand)]
+enum Other {
+    /// One flow, or several, sprayed over the cores of a software forwarder that works in bursts
+    Forwarder(forwarder::Args),
+}
+
+/// What is simulated.
+#[derive(clap::Args)]
+struct Load {
+    /// Ordering scheme; --list-schemes tells them
+    #[arg(long, default_value = "contiguous")]
+    scheme: String,
+    /// Micro-engines, 1 to 8
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    engines: u32,
+    /// Threads of each engine, 1 to 8
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    threads: u32,
+    /// Packet lengths with their shares, such as 64:7,512:4,1500:1
+    #[arg(
+        long,
+        value_name = "BYTES[:SHARE]",
+        value_delimiter = ',',
+        default_value = "64"
+    )]
+    packet_bytes: Vec<Share>,
+    /// Processors in a row
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    hops: u32,
+    /// Flows at the same time
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    flows: u32,
+    /// Packets of a flow; 0 for flows that never end
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    flow_packets: u32,
+    /// Mean number of packets of one flow that come one after the other
+    #[arg(long, value_name = "MEAN", default_value_t = 1.5)]
+    train: f64,
+    /// Packets of a run
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    packets: u64,
+    /// Seed of the first repetition
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Independent repetitions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repetitions: u32,
+    /// Constants that replace those of the model, as in crates/netproc/src/calibration.toml
+    #[arg(long, value_name = "FILE")]
+    calibration: Option<PathBuf>,
+    /// Who is served next at DRAM and locks
+    #[arg(long, value_enum, default_value_t = By::RandomEngine)]
+    arbitration: By,
+    /// How the transmit buffer is emptied [default: as the scheme wants]
+    #[arg(long, value_enum)]
+    dequeue: Option<Emptied>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum By {
+    /// Whoever came first
+    Fifo,
+    /// The first of a random engine
+    RandomEngine,
+    /// Anyone
+    Random,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Emptied {
+    /// Slot by slot
+    Strict,
+    /// In the order in which slots were filled
+    Completion,
+}
+
+/// `BYTES` or `BYTES:SHARE`.
+#[derive(Clone, Copy)]
+struct Share(Length);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (bytes, share) = text.split_once(':').unwrap_or((text, "1"));
+        let wrong = || format!("expected BYTES or BYTES:SHARE, such as 512:4, found {text}");
+        let bytes = bytes.trim().parse().map_err(|_| wrong())?;
+        let share = share.trim().parse().map_err(|_| wrong())?;
+        Ok(Share(Length { bytes, share }))
+    }
+}
+
+/// Runs what was asked for.
+pub fn run(args: &Args) -> Done {
+    if let Some(Other::Forwarder(args)) = &args.other {
+        return forwarder::run(args);
+    }
+    if args.list_schemes {
+        return list();
+    }
+    let config = args.load.config()?;
+    // Whatever can be wrong with a configuration shows before the first run.
+    Chain::new(&config).map_err(|error| CliError::Usage(error.to_string()))?;
+    let total = config.packets;
+    let repeated = repeat::repeat(args.load.repetitions, total, |number, go_on| {
+        let seed = config.seed.wrapping_add(number);
+        let config = Config {
+            seed,
+            ..config.clone()
+        };
+        let outcome = Chain::new(&config).and_then(|chain| chain.run(&config, go_on));
+        outcome.map_err(|error| CliError::Usage(error.to_string()))
+    })?;
+    let outcomes = repeated.outcomes;
+    let rows = outcomes.iter().map(Outcome::rows).collect::<Vec<_>>();
+    let title = format!(
+        "{}, {} engines of {} threads, {} hop(s), {} run(s)",
+        config.scheme,
+        config.engines,
+        config.threads,
+        config.hops,
+        outcomes.len()
+    );
+    if let Some(path) = &args.svg {
+        let drawn = picture::svg(&title, &mean_spent(&outcomes));
+        std::fs::write(path, drawn).map_err(CliError::file(path, "write"))?;
+    }
+    args.form.write(&title, &rows)?;
+    Ok(if repeated.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+impl Load {
+    fn config(&self) -> Result<Config, CliError> {
+        let by = match self.arbitration {
+            By::Fifo => Arbitration::Fifo,
+            By::RandomEngine => Arbitration::RandomEngine,
+            By::Random => Arbitration::Random,
+        };
+        let traffic = Traffic {
+            lengths: self.packet_bytes.iter().map(|share| share.0).collect(),
+            flows: self.flows,
+            flow_packets: Some(self.flow_packets).filter(|&n| n > 0),
+            train: self.train,
+        };
+        Ok(Config {
+            scheme: self.scheme.clone(),
+            engines: self.engines,
+            threads: self.threads,
+            hops: self.hops,
+            packets: self.packets,
+            seed: self.seed,
+            traffic,
+            dram: by,
+            lock: by,
+            dequeue: self.dequeue.map(|emptied| match emptied {
+                Emptied::Strict => Dequeue::Strict,
+                Emptied::Completion => Dequeue::Completion,
+            }),
+            calibration: self.calibration()?,
+            ..Config::default()
+        })
+    }
+
+    fn calibration(&self) -> Result<Calibration, CliError> {
+        let Some(path) = &self.calibration else {
+            return Ok(Calibration::default());
+        };
+        let text = std::fs::read_to_string(path).map_err(CliError::file(path, "read"))?;
+        let wrong = |error| CliError::Usage(format!("{}: {error}", path.display()));
+        Calibration::parse(&text).map_err(wrong)
+    }
+}
+
+fn list() -> Done {
+    let mut out = io::stdout().lock();
+    for scheme in SCHEMES {
+        let order = if scheme.keeps_order {
+            "in order"
+        } else {
+            "reorders"
+        };
+        writeln!(
+            out,
+            "{:<13} {order}  {} ({})",
+            scheme.name, scheme.about, scheme.source
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The mean over repetitions, which have the same hops and resources.
+fn mean_spent(outcomes: &[Outcome]) -> Vec<Spent> {
+    let n = outcomes.len().max(1) as f64;
+    let Some(first) = outcomes.first() else {
+        return Vec::new();
+    };
+    let mean = |spent: &Spent| {
+        let same = |other: &&Spent| other.hop == spent.hop && other.resource == spent.resource;
+        let all = || outcomes.iter().flat_map(|o| o.spent.iter().filter(same));
+        Spent {
+            waiting: all().map(|s| s.waiting).sum::<f64>() / n,
+            served: all().map(|s| s.served).sum::<f64>() / n,
+            ..spent.clone()
+        }
+    };
+    first.spent.iter().map(mean).collect()
+}

@@ -1,0 +1,159 @@
+//! `inorder netproc forwarder`: packets sprayed over the cores of a software forwarder.
+
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
+
+use super::output::Form;
+use super::repeat;
+use crate::error::{CliError, INTERRUPTED, Outcome as Done};
+
+/// Options of `inorder netproc forwarder`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Cores poll their rings, work on up to a burst of packets and send it as a whole. Order is that of the packets that \
+were not dropped; delays are from arrival.\n\n\
+Example:\n  inorder netproc forwarder --order reorder-buffer --mpps 6 --repetitions 5")]
+pub struct Args {
+    /// What puts packets back in order
+    #[arg(long, value_enum, default_value_t = By::None)]
+    order: By,
+    /// Packets a reorder buffer holds before it gives the missing one up
+    #[arg(long, value_name = "PACKETS", default_value_t = 1024)]
+    window: u32,
+    /// How long a reorder buffer holds a packet, microseconds
+    #[arg(long, value_name = "US", default_value_t = 100)]
+    timeout_us: u64,
+    /// Packets SRPIC sorts together
+    #[arg(long, value_name = "PACKETS", default_value_t = 32)]
+    block: u32,
+    /// Cores, 1 to 64
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    cores: u32,
+    /// Most packets of a burst
+    #[arg(long, value_name = "PACKETS", default_value_t = 32)]
+    burst: u32,
+    /// Packets the ring of a core holds
+    #[arg(long, value_name = "PACKETS", default_value_t = 512)]
+    ring: u32,
+    /// Packets offered, millions a second
+    #[arg(long, value_name = "RATE", default_value_t = 4.0)]
+    mpps: f64,
+    /// Flows at the same time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    flows: u32,
+    /// How the card deals packets to the cores
+    #[arg(long, value_enum, default_value_t = Dealt::RoundRobin)]
+    spray: Dealt,
+    /// Packet length
+    #[arg(long, value_name = "BYTES", default_value_t = 512)]
+    packet_bytes: u16,
+    /// Outgoing line, Gb/s
+    #[arg(long, value_name = "GBPS", default_value_t = 40.0)]
+    line: f64,
+    /// Probability that the system takes a core away before a burst
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0005)]
+    stall: f64,
+    /// Mean time it is away, microseconds
+    #[arg(long, value_name = "US", default_value_t = 20.0)]
+    stall_us: f64,
+    /// From a packet at the idle receiver to its interrupt, microseconds
+    #[arg(long, value_name = "US", default_value_t = 50)]
+    interrupt_us: u64,
+    /// Packets of a run
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    packets: u64,
+    /// Seed of the first repetition
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Independent repetitions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repetitions: u32,
+    #[command(flatten)]
+    form: Form,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum By {
+    /// Nothing
+    None,
+    /// A core that releases packets by number
+    ReorderBuffer,
+    /// SRPIC in the receiver's driver
+    Srpic,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Dealt {
+    /// One after the other
+    RoundRobin,
+    /// At random
+    Random,
+}
+
+/// Runs the repetitions.
+pub fn run(args: &Args) -> Done {
+    let config = args.config();
+    let usage = |error: &dyn std::fmt::Display| CliError::Usage(error.to_string());
+    config.validate().map_err(|error| usage(&error))?;
+    let repeated = repeat::repeat(args.repetitions, config.packets, |number, go_on| {
+        let seed = config.seed.wrapping_add(number);
+        let config = ForwarderConfig {
+            seed,
+            ..config.clone()
+        };
+        run_forwarder(&config, go_on).map_err(|error| usage(&error))
+    })?;
+    let rows: Vec<_> = repeated
+        .outcomes
+        .iter()
+        .map(ForwarderOutcome::rows)
+        .collect();
+    let title = format!(
+        "{} cores, bursts of {}, {} run(s)",
+        config.cores,
+        config.burst,
+        rows.len()
+    );
+    args.form.write(&title, &rows)?;
+    Ok(if repeated.interrupted {
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+impl Args {
+    fn config(&self) -> ForwarderConfig {
+        let order = match self.order {
+            By::None => Order::Unordered,
+            By::ReorderBuffer => Order::ReorderBuffer {
+                window: self.window,
+                timeout_ns: self.timeout_us.saturating_mul(1_000),
+                work_ns: 60,
+            },
+            By::Srpic => Order::Srpic { block: self.block },
+        };
+        ForwarderConfig {
+            order,
+            spray: match self.spray {
+                Dealt::RoundRobin => Spray::RoundRobin,
+                Dealt::Random => Spray::Random,
+            },
+            cores: self.cores,
+            burst: self.burst,
+            ring: self.ring,
+            offered_mpps: self.mpps,
+            flows: self.flows,
+            bytes: self.packet_bytes,
+            line_gbps: self.line,
+            stall: self.stall,
+            stall_ns: self.stall_us * 1e3,
+            coalesce_ns: self.interrupt_us.saturating_mul(1_000),
+            packets: self.packets,
+            seed: self.seed,
+            ..ForwarderConfig::default()
+        }
+    }
+}

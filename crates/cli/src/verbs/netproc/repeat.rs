@@ -1,0 +1,78 @@
+//! Independent repetitions on all cores, with progress and Ctrl-C.
+
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::error::CliError;
+use crate::interrupt;
+
+/// What came of the repetitions.
+pub struct Repeated<T> {
+    /// In the order of their numbers; of interrupted runs, what there was.
+    pub outcomes: Vec<T>,
+    /// Whether Ctrl-C ended some early.
+    pub interrupted: bool,
+}
+
+/// Runs repetitions 0 to `times`. `run` is told its number and a question to ask now and then with the number of
+/// packets done: whether to go on. Results do not depend on the number of cores.
+pub fn repeat<T: Send>(
+    times: u32,
+    packets: u64,
+    run: impl Fn(u64, &dyn Fn(u64) -> bool) -> Result<T, CliError> + Sync,
+) -> Result<Repeated<T>, CliError> {
+    if times == 0 {
+        return Err(CliError::Usage(
+            "repetitions: expected at least 1, found 0".to_owned(),
+        ));
+    }
+    let stop = interrupt::flag();
+    let stopped = || stop.load(Ordering::Relaxed);
+    let bar = progress(packets.saturating_mul(u64::from(times)));
+    let next = AtomicU32::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            // The first one runs in any case, so that there is something to tell.
+            if number >= times || number > 0 && stopped() {
+                return;
+            }
+            let done = std::cell::Cell::new(0);
+            let outcome = run(u64::from(number), &|packets| {
+                bar.inc(packets.saturating_sub(done.replace(packets)));
+                !stopped()
+            });
+            if let Ok(mut outcomes) = outcomes.lock() {
+                outcomes.push((number, outcome));
+            }
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for _ in 0..workers.min(times as usize) {
+            scope.spawn(work);
+        }
+    });
+    bar.finish_and_clear();
+    let mut outcomes = outcomes.into_inner().unwrap_or_default();
+    outcomes.sort_by_key(|(number, _)| *number);
+    let outcomes: Result<Vec<T>, CliError> =
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+    Ok(Repeated {
+        outcomes: outcomes?,
+        interrupted: stopped(),
+    })
+}
+
+fn progress(packets: u64) -> ProgressBar {
+    let bar = ProgressBar::new(packets);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} packets, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
