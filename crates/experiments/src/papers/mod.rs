@@ -3,6 +3,9 @@
 mod campaign;
 mod entropy;
 mod entropy_transfers;
+mod mobile;
+mod mobile_flow;
+mod mobile_joining;
 mod network_processor;
 mod periodic;
 mod periodic_traces;
@@ -82,7 +85,12 @@ pub struct Paper {
 }
 
 /// All papers.
-pub static PAPERS: &[Paper] = &[entropy::PAPER, network_processor::PAPER, periodic::PAPER];
+pub static PAPERS: &[Paper] = &[
+    entropy::PAPER,
+    mobile::PAPER,
+    network_processor::PAPER,
+    periodic::PAPER,
+];
 
 /// The paper called `name`.
 pub fn find(name: &str) -> Option<&'static Paper> {
