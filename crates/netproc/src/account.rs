@@ -339,7 +339,14 @@ pub(crate) fn split(name: &str) -> (u32, &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use inorder_petri::coloured::{Engine, Observer, PlaceId};
+
     use super::*;
+    use crate::job::Job;
+    use crate::scheme::SCHEMES;
+    use crate::{Chain, Config, Length, Traffic, run, warm_up};
 
     #[test]
     fn names_tell_their_hop() {
@@ -353,5 +360,102 @@ mod tests {
         for (index, resource) in Resource::ALL.into_iter().enumerate() {
             assert_eq!(resource as usize, index);
         }
+    }
+
+    /// The twin of Little's law: every packet's own stay, as far as it lies behind the warm-up.
+    struct Stays {
+        line: PlaceId,
+        out: PlaceId,
+        warm: u64,
+        wanted: u64,
+        entered: BTreeMap<(u16, u32), u64>,
+        from: u64,
+        left: u64,
+        ticks: u64,
+    }
+
+    impl Observer<Job> for Stays {
+        fn deposited(&mut self, now: u64, place: PlaceId, job: &Job) {
+            if place == self.line {
+                self.entered.insert((job.lane, job.turn), now);
+            } else if place == self.out && self.left < self.wanted {
+                self.left += 1;
+                let entered = self.entered.remove(&(job.lane, job.turn)).expect("came in");
+                if self.left == self.warm {
+                    self.from = now;
+                } else if self.left > self.warm {
+                    self.ticks += now - entered.max(self.from);
+                }
+                if self.left == self.wanted {
+                    let inside = self.entered.values().map(|&t| now - t.max(self.from));
+                    self.ticks += inside.sum::<u64>();
+                }
+            }
+        }
+
+        fn is_done(&self) -> bool {
+            self.left >= self.wanted
+        }
+    }
+
+    #[test]
+    fn times_add_up_to_the_stays_of_the_packets() {
+        let lengths = [64, 512].map(|bytes| Length { bytes, share: 1.0 }).to_vec();
+        for scheme in SCHEMES {
+            let traffic = Traffic {
+                lengths: lengths.clone(),
+                ..Traffic::default()
+            };
+            let scheme = scheme.name.to_owned();
+            let config = Config {
+                scheme,
+                traffic,
+                packets: 1_000,
+                ..Config::default()
+            };
+            let model = Chain::new(&config).expect("builds").into_model();
+            let place = |name| PlaceId::from(model.find_queue(name).expect("is there"));
+            let mut stays = Stays {
+                line: place("line1"),
+                out: place("out"),
+                warm: warm_up(config.packets),
+                wanted: config.packets,
+                entered: BTreeMap::new(),
+                from: 0,
+                left: 0,
+                ticks: 0,
+            };
+            let mut engine = Engine::new(model, config.seed).expect("checks");
+            engine.run_until(u64::MAX, &mut stays).expect("runs");
+            let outcome = run(&config).expect("runs");
+            let inside = outcome
+                .spent
+                .iter()
+                .filter(|s| s.resource != Resource::Line);
+            let cycles: f64 = inside.map(|s| s.waiting + s.served).sum();
+            let ticks = cycles * TICKS_PER_CYCLE * (stays.wanted - stays.warm) as f64;
+            let error = ticks / stays.ticks as f64 - 1.0;
+            assert!(error.abs() < 1e-9, "{}: {error}", config.scheme);
+        }
+    }
+
+    #[test]
+    fn the_memory_that_limits_is_always_busy() {
+        let outcome = run(&Config {
+            packets: 5_000,
+            ..Config::default()
+        })
+        .expect("runs");
+        let share = |name: &str| {
+            let found = outcome.utilisation.iter().find(|u| u.resource == name);
+            found.map_or(f64::NAN, Utilisation::share)
+        };
+        assert!(share("DRAM") > 0.999, "{}", share("DRAM"));
+        // Seven commands of 2 cycles for each 103.8 cycles of DRAM.
+        assert!(
+            (share("command bus") - 14.0 / 103.8).abs() < 0.002,
+            "{}",
+            share("command bus")
+        );
     }
 }

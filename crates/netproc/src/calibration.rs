@@ -37,8 +37,13 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CalibrationError {
     /// Not TOML, or not of the shape `[name] value status note`.
-    #[error("{0}")]
-    Syntax(String),
+    #[error("line {line}: {problem}")]
+    Syntax {
+        /// Where, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
     /// A constant that the model does not have.
     #[error("unknown constant [{name}]{}", nearest.as_ref().map(|n| format!(", did you mean [{n}]?")).unwrap_or_default())]
     Unknown {
@@ -157,8 +162,16 @@ impl Calibration {
 }
 
 fn read(text: &str) -> Result<BTreeMap<String, Entry>, CalibrationError> {
-    toml::from_str(text)
-        .map_err(|error| CalibrationError::Syntax(error.to_string().trim_end().to_owned()))
+    toml::from_str(text).map_err(|error| CalibrationError::Syntax {
+        line: line_of(text, error.span().map_or(0, |span| span.start)),
+        problem: error.message().lines().collect::<Vec<_>>().join(" "),
+    })
+}
+
+/// The line that byte `at` is in, from 1.
+fn line_of(text: &str, at: usize) -> usize {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    1 + before.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 fn unknown(name: &str) -> CalibrationError {
@@ -199,6 +212,12 @@ mod tests {
             "unknown constant [dram_latenzy], did you mean [dram_latency]?"
         );
         assert!(Calibration::parse("[sram]\nvalue = -1\nstatus = \"fitted\"\n").is_err());
-        assert!(Calibration::parse("[sram]\nvalue = 1\nstatus = \"guess\"\n").is_err());
+        let error =
+            Calibration::parse("[sram]\nvalue = 1\nstatus = \"guess\"\n").expect_err("status");
+        let message = error.to_string();
+        assert!(
+            message.starts_with("line 3: ") && message.lines().count() == 1,
+            "{message}"
+        );
     }
 }

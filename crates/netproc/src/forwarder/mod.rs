@@ -144,7 +144,7 @@ impl ForwarderConfig {
             let is_in = (low..=high).contains(&value);
             is_in
                 .then_some(())
-                .ok_or_else(|| fault(what, &format!("{low} to {high}"), value))
+                .ok_or_else(|| fault(what, &format!("{low} to {high}"), &value))
         };
         whole("cores", self.cores.into(), 1, 64)?;
         whole("burst", self.burst.into(), 1, 4096)?;
@@ -182,10 +182,10 @@ fn positive(what: &'static str, value: f64, low: f64, high: f64) -> Result<(), C
     let is_in = (low..=high).contains(&value);
     is_in
         .then_some(())
-        .ok_or_else(|| fault(what, &format!("{low} to {high}"), value))
+        .ok_or_else(|| fault(what, &format!("{low} to {high}"), &value))
 }
 
-fn fault(what: &'static str, expected: &str, found: impl ToString) -> ConfigError {
+fn fault(what: &'static str, expected: &str, found: &impl ToString) -> ConfigError {
     ConfigError {
         what,
         expected: expected.to_owned(),

@@ -13,7 +13,7 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig) -> Sights
     let stack = net.sink("stack");
     let rings = arrivals(net, config, dropped);
     let forwarded = net.queue("forwarded", QueueSpec::fifo());
-    cores(net, config, rings, forwarded);
+    cores(net, config, &rings, forwarded);
     let to_line = match config.order {
         Order::ReorderBuffer {
             window,
@@ -109,7 +109,7 @@ impl Deal {
 }
 
 /// A core polls, works on what it took, sends it; each state is a place.
-fn cores(net: &mut Model<Packet>, config: &ForwarderConfig, rings: Rings, forwarded: Queue) {
+fn cores(net: &mut Model<Packet>, config: &ForwarderConfig, rings: &Rings, forwarded: Queue) {
     let cores = config.cores;
     let keyed = || QueueSpec::fifo().keyed(cores, by_core);
     let all = (0..cores).map(|core| Packet {

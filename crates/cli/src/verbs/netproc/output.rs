@@ -76,7 +76,8 @@ fn write_table(out: &mut dyn Write, title: &str, lines: &[Line<'_>]) -> io::Resu
         .max()
         .unwrap_or(0);
     let mut group = "";
-    for line in lines {
+    let is_empty = |line: &&Line<'_>| line.row.group == "time" && line.value.mean == 0.0;
+    for line in lines.iter().filter(|line| !is_empty(line)) {
         if line.row.group != group {
             group = line.row.group;
             writeln!(out, "\n{group}")?;
