@@ -166,6 +166,7 @@ fn every_kind_of_stage_is_read_with_its_defaults() {
         ("corrupt", "probability = \"1 %\""),
         ("reorder", "delay = \"1 ms\""),
         ("late", "probability = \"1 %\"\ndelay = \"1 ms\""),
+        ("batch", ""),
         ("periodic", "interval = 8\nrate = \"1 Mbit/s\""),
         ("spray", "lane = [{ rate = \"1 Mbit/s\" }]"),
         ("radio", ""),

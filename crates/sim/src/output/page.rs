@@ -78,6 +78,7 @@ fn section(page: &mut String, cell: &CellResult, run: &RunResult) {
         ("Smoothed round-trip time, ms", |s| s.srtt_ns as f64 / 1e6),
     ];
     let lines = throughput(run);
+    Plot::legend(page, &lines);
     Plot {
         title: "Throughput, Mbit/s",
         until_s,
@@ -108,7 +109,7 @@ fn flows(run: &RunResult) -> impl Iterator<Item = (String, Vec<&Sample>)> {
                 .iter()
                 .filter(move |sample| sample.flow as usize == number);
             (
-                format!("{} {}", escaped(&flow.name), flow.number),
+                format!("{} {}", escaped(&flow.name), flow.number + 1),
                 samples.collect(),
             )
         })

@@ -27,6 +27,8 @@ pub struct Plot<'a> {
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 170.0;
 const LEFT: f64 = 56.0;
+/// Half of the last number on the horizontal axis.
+const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 22.0;
 const TOP: f64 = 8.0;
 /// Colours that people with defective colour vision tell apart (Okabe and Ito, 2008).
@@ -59,8 +61,24 @@ impl Plot<'_> {
         out.push_str("</svg></figure>\n");
     }
 
+    /// Appends names in the colours of their lines.
+    pub fn legend(out: &mut String, lines: &[Line]) {
+        if lines.len() < 2 {
+            return;
+        }
+        out.push_str("<p class=k>");
+        for (line, colour) in lines.iter().zip(COLOURS.iter().cycle()) {
+            let _ = write!(
+                out,
+                "<span><b style=\"background:{colour}\"></b>{}</span> ",
+                line.name
+            );
+        }
+        out.push_str("</p>\n");
+    }
+
     fn x(&self, seconds: f64) -> f64 {
-        LEFT + seconds / self.until_s.max(1e-9) * (WIDTH - LEFT - 8.0)
+        LEFT + seconds / self.until_s.max(1e-9) * (WIDTH - LEFT - RIGHT)
     }
 
     fn grid(&self, out: &mut String, top: f64, step: f64) {
@@ -70,7 +88,7 @@ impl Plot<'_> {
             let _ = write!(
                 out,
                 "<path class=g d=\"M{LEFT} {y:.1}H{}\"/><text class=y x=\"{}\" y=\"{:.1}\">{}</text>",
-                WIDTH - 8.0,
+                WIDTH - RIGHT,
                 LEFT - 6.0,
                 y + 4.0,
                 short(value)
