@@ -1,0 +1,115 @@
+//! What is written of a small campaign.
+
+use std::sync::atomic::AtomicBool;
+
+use inorder_scenario::Scenario;
+use inorder_sim::output::{Report, write_csv, write_json, write_page, write_table};
+use inorder_sim::{Campaign, CellResult, MEASURES, RunResult, registries, run_all_with, values};
+
+const TEXT: &str = r#"
+title = "A <small> one"
+run = { duration = "1 s", repetitions = 3 }
+output.trace_interval = "20 ms"
+flow = [{ name = "x", count = 2 }]
+[[forward]]
+kind = "link"
+rate = "10 Mbit/s"
+queue = "20 packets"
+delay = "10 ms"
+[grid]
+"forward.0.queue" = ["20 packets", "2 packets"]
+"#;
+
+fn with_report(check: impl FnOnce(&Report<'_>)) {
+    let scenario = Scenario::load(TEXT, "small.toml", &registries()).unwrap();
+    let cells = scenario.cells().unwrap();
+    let stop = AtomicBool::new(false);
+    let campaign = Campaign {
+        repetitions: 0,
+        threads: 1,
+        progress: &(),
+        stop: &stop,
+    };
+    let runs = run_all_with(&cells, &campaign, |_, run| run).unwrap();
+    let result = |(cell, runs): (_, &Vec<RunResult>)| {
+        let measures: Vec<_> = runs.iter().map(|run| (run.seed, values(run))).collect();
+        CellResult::new(cell, &measures)
+    };
+    let results: Vec<CellResult> = cells.iter().zip(&runs).map(result).collect();
+    let firsts: Vec<Option<RunResult>> = runs
+        .into_iter()
+        .map(|runs| runs.into_iter().next())
+        .collect();
+    check(&Report {
+        file: "small.toml",
+        title: "A <small> one",
+        cells: &results,
+        first_runs: &firsts,
+    });
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_table_fits_and_begins_with_the_grid() {
+    with_report(|report| {
+        for width in [None, Some(100), Some(60), Some(10)] {
+            let text = written(|out| write_table(out, report, width));
+            assert_eq!(text.lines().count(), 3, "{text}");
+            assert!(
+                text.starts_with("0.queue     runs  throughput Mbit/s"),
+                "{text}"
+            );
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            // The first measure is never given up.
+            assert!(
+                width.is_none_or(|width| widest <= width.max(45)),
+                "{width:?}\n{text}"
+            );
+        }
+        let text = written(|out| write_table(out, report, None));
+        let second = text.lines().nth(2).unwrap();
+        assert!(second.starts_with("2 packets      3 "), "{text}");
+    });
+}
+
+#[test]
+fn csv_has_a_row_a_run_and_a_column_a_measure() {
+    with_report(|report| {
+        let text = written(|out| write_csv(out, report));
+        let columns: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(columns, [2 + MEASURES.len(); 7]);
+        assert!(text.starts_with("forward.0.queue,seed,throughput,"));
+    });
+}
+
+#[test]
+fn json_is_balanced_and_names_what_it_holds() {
+    with_report(|report| {
+        let text = written(|out| write_json(out, report));
+        let count = |c: char| text.matches(c).count();
+        assert_eq!((count('{'), count('[')), (count('}'), count(']')));
+        assert_eq!(text.matches("\"seed\": ").count(), 6);
+        assert!(
+            text.contains("\"labels\": {\"forward.0.queue\": \"2 packets\"}, \"confidence\": 0.95")
+        );
+        assert!(!text.contains("NaN") && !text.contains("inf"));
+    });
+}
+
+#[test]
+fn the_page_needs_nothing_from_elsewhere() {
+    with_report(|report| {
+        let page = written(|out| write_page(out, report));
+        assert!(!page.contains("://") && !page.contains("<script") && !page.contains("url("));
+        assert!(page.contains("<h1>A &lt;small&gt; one</h1>"));
+        // Two cells with four charts of two flows each.
+        assert_eq!(page.matches("<svg").count(), 8);
+        assert_eq!(page.matches("<path class=l").count(), 16);
+        assert!(!page.contains("NaN"));
+    });
+}
