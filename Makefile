@@ -10,7 +10,7 @@ FUZZ_TARGETS = capture wire srpic detect tcp petri_text pnml
 help:
 	@echo "make demo    analyse a capture that ships with the project; table and HTML page"
 	@echo "make test    everything the continuous integration checks"
-	@echo "make bench   beside the neighbours: tcptrace, tshark, DPDK's reorder library"
+	@echo "make bench   beside the neighbours: tcptrace, tshark, DPDK's reorder library, ns-3, SNAKES, simpn"
 	@echo "make fuzz    every fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make doc     the documentation of all crates"
 	@echo "make lab     record the captures under testdata/ anew (root, Debian 12, 15 minutes)"
@@ -35,6 +35,8 @@ test: setup
 
 bench: setup
 	benches/run
+	benches/ns3/run
+	benches/petri/run
 
 fuzz: setup
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || \
