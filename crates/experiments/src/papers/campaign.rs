@@ -58,3 +58,98 @@ impl Progress for Told<'_> {
         (self.0)(done, all);
     }
 }
+
+/// Small runs of a paper for its tests: every item says something that can be read.
+#[cfg(test)]
+pub(super) fn quick(paper: &super::Paper) -> crate::Findings {
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let context = Context {
+        quick: true,
+        repetitions: Some(1),
+        seed: 1,
+        progress: &|done, all| assert!(done <= all),
+        stop: &stop,
+    };
+    let mut all = crate::Findings::default();
+    for item in paper.items {
+        let findings = (item.run)(&context).expect("runs");
+        assert!(!findings.claims.is_empty(), "{} claims nothing", item.name);
+        all.extend(findings);
+    }
+    let mut ids: Vec<_> = all.claims.iter().map(|claim| claim.id.as_str()).collect();
+    ids.sort_unstable();
+    assert!(
+        ids.windows(2).all(|pair| pair[0] != pair[1]),
+        "an id twice: {ids:?}"
+    );
+    for claim in &all.claims {
+        assert!(claim.ours.is_finite(), "{}: no value", claim.id);
+        assert!(
+            claim.held || claim.note.is_some(),
+            "{}: failed without a reason",
+            claim.id
+        );
+    }
+    all
+}
+
+/// Those of `ids` that did not hold or are not there.
+#[cfg(test)]
+pub(super) fn failed<'a>(findings: &crate::Findings, ids: &[&'a str]) -> Vec<&'a str> {
+    let held = |id: &&str| {
+        findings
+            .claims
+            .iter()
+            .any(|claim| claim.id == **id && claim.held)
+    };
+    ids.iter().filter(|id| !held(id)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_is_obeyed() {
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let context = Context {
+            quick: true,
+            repetitions: Some(1),
+            seed: 1,
+            progress: &|_, _| {},
+            stop: &stop,
+        };
+        for paper in [
+            super::super::entropy::PAPER,
+            super::super::mobile::PAPER,
+            super::super::periodic::PAPER,
+        ] {
+            for item in paper.items {
+                let outcome = (item.run)(&context);
+                assert!(
+                    matches!(outcome, Err(ExperimentError::Stopped)),
+                    "{}",
+                    item.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_one_result() {
+        let at = |seed| {
+            let stop = std::sync::atomic::AtomicBool::new(false);
+            let context = Context {
+                quick: true,
+                repetitions: Some(1),
+                seed,
+                progress: &|_, _| {},
+                stop: &stop,
+            };
+            let item = &super::super::entropy::PAPER.items[0];
+            (item.run)(&context).expect("runs")
+        };
+        assert_eq!(at(1), at(1));
+        assert_ne!(at(1), at(2));
+    }
+}

@@ -1,13 +1,14 @@
 //! What a run of the mobile paper's experiments keeps of a flow.
 
 use inorder_sim::{EventKind, RunResult, Sample};
+use inorder_tcp::CaState;
 
 /// States and retransmissions of a flow over time, seconds.
 #[derive(Debug, Clone)]
 pub(super) struct Watched {
     /// State every 10 ms.
     samples: Vec<Sample>,
-    /// Every change of the duplicate-ACK threshold outside of a disorder's own course: time and segments.
+    /// Every change of the duplicate-ACK threshold: time and segments.
     thresholds: Vec<(f64, u32)>,
     /// First retransmissions in fast recovery.
     again: Vec<Again>,
@@ -64,14 +65,16 @@ impl Watched {
                             .push((seconds(event.time_ns), now.dupthresh));
                     }
                 }
-                EventKind::Retransmission(segment) if segment.transmissions == 2 => {
-                    if segment.state == inorder_tcp::CaState::Recovery && rtt_ns > 0.0 {
-                        self.again.push(Again {
-                            at_s: seconds(event.time_ns),
-                            extra_ns: segment.delay as f64 - rtt_ns,
-                            rtt_ns,
-                        });
-                    }
+                EventKind::Retransmission(segment)
+                    if segment.transmissions == 2
+                        && segment.state == CaState::Recovery
+                        && rtt_ns > 0.0 =>
+                {
+                    self.again.push(Again {
+                        at_s: seconds(event.time_ns),
+                        extra_ns: segment.delay as f64 - rtt_ns,
+                        rtt_ns,
+                    });
                 }
                 _ => {}
             }
@@ -94,7 +97,7 @@ impl Watched {
 
     /// Mean threshold while something is missing but not taken for lost, of the samples between two times.
     pub(super) fn threshold_in_disorder(&self, from_s: f64, to_s: f64) -> Option<f64> {
-        let disorder = |s: &&Sample| s.state == inorder_tcp::CaState::Disorder;
+        let disorder = |s: &&Sample| s.state == CaState::Disorder;
         mean(
             self.between(from_s, to_s)
                 .filter(disorder)

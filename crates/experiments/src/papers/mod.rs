@@ -9,6 +9,7 @@ mod mobile_joining;
 mod network_processor;
 mod periodic;
 mod periodic_traces;
+mod srpic;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -86,6 +87,7 @@ pub struct Paper {
 
 /// All papers.
 pub static PAPERS: &[Paper] = &[
+    srpic::PAPER,
     entropy::PAPER,
     mobile::PAPER,
     network_processor::PAPER,

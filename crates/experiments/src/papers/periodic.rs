@@ -420,3 +420,26 @@ fn future_work(context: &Context<'_>) -> Result<Findings, ExperimentError> {
         .push("the paper names both as future work; the claims are ours".to_owned());
     Ok(findings)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_paper_rests_on_holds_in_small_runs() {
+        let findings = campaign::quick(&PAPER);
+        let failed = campaign::failed(
+            &findings,
+            &[
+                "window/exists",
+                "figure-3/alone",
+                "figure-3/ri-100",
+                "figure-4/below-100-cubic",
+                "figure-4/ri-100-newreno",
+                "figure-5/grows",
+                "future-work/tcp-pr",
+            ],
+        );
+        assert!(failed.is_empty(), "{failed:?}: {:#?}", findings.claims);
+    }
+}
