@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use inorder_netproc::{Chain, Config, Length, Traffic};
+use inorder_netproc::{Config, Length, Traffic, run_while};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -34,9 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..Config::default()
     };
 
-    let chain = Chain::new(&config)?;
     let (mut at, mut left, mut fastest) = (seconds(), 0, 0.0f64);
-    let outcome = chain.run(&config, |now_left| {
+    let outcome = run_while(&config, |now_left| {
         if left == 0 || now_left - left >= packets / 10 {
             let now = seconds();
             if left > 0 {

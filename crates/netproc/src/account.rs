@@ -284,32 +284,30 @@ impl Interval<'_> {
         })
     }
 
-    /// Little's law: the mean number of packets at a resource over the rate at which `packets(hop)` left the hop.
-    pub(crate) fn spent(&self, packets: &[u64]) -> Vec<Spent> {
+    /// Little's law: the mean number of packets at a resource over the rate at which `packets` left the processor.
+    /// All names are those of one processor.
+    pub(crate) fn spent(&self, packets: u64) -> Vec<Spent> {
         let places = self.layout.places.iter().enumerate();
         let places = places.map(|(n, name)| (name, self.place(n)));
         let transitions = self.layout.transitions.iter().enumerate();
         let transitions = transitions.map(|(n, (name, _))| (name, self.transition(n)));
-        let mut all: Vec<Spent> = (1..=packets.len() as u32)
-            .flat_map(|hop| Resource::ALL.map(|resource| nothing(hop, resource)))
-            .collect();
+        let mut all = Resource::ALL.map(|resource| nothing(1, resource));
         for (name, mean) in places.chain(transitions) {
             let (hop, bare) = split(name);
             let Some(&(_, resource, doing)) = HELD.iter().find(|(held, ..)| *held == bare) else {
                 continue;
             };
-            let Some(&left) = packets.get(hop as usize - 1).filter(|&&left| left > 0) else {
-                continue;
-            };
-            let cycles = mean * self.ticks as f64 / (TICKS_PER_CYCLE * left as f64);
-            let at = (hop as usize - 1) * Resource::ALL.len() + resource as usize;
+            let cycles = mean * self.ticks as f64 / (TICKS_PER_CYCLE * packets.max(1) as f64);
+            let spent = &mut all[resource as usize];
+            spent.hop = hop;
             match doing {
-                Waits => all[at].waiting += cycles,
-                Served => all[at].served += cycles,
+                Waits => spent.waiting += cycles,
+                Served => spent.served += cycles,
             }
         }
-        all.retain(|spent| spent.waiting + spent.served > 0.0);
-        all
+        let all = all.into_iter();
+        all.filter(|spent| spent.waiting + spent.served > 0.0)
+            .collect()
     }
 }
 

@@ -21,6 +21,8 @@
 
 mod account;
 pub mod calibration;
+mod cascade;
+mod chain;
 mod config;
 pub mod forwarder;
 mod hop;
@@ -35,7 +37,8 @@ pub mod scheme;
 mod traffic;
 
 pub use account::{Occupancy, Resource, Spent, Utilisation};
+pub use chain::Chain;
 pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Stages, Traffic};
 pub use rows::Row;
-pub use run::{Chain, Firings, NetprocError, Outcome, run, warm_up};
+pub use run::{Firings, NetprocError, Outcome, run, run_while, warm_up};
 pub use traffic::Source;

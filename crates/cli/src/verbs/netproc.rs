@@ -9,7 +9,7 @@ use clap::{Subcommand, ValueEnum};
 use inorder_netproc::calibration::Calibration;
 use inorder_netproc::scheme::SCHEMES;
 use inorder_netproc::{
-    Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture,
+    Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture, run_while,
 };
 
 use crate::error::{CliError, INTERRUPTED, Outcome as Done};
@@ -156,8 +156,7 @@ pub fn run(args: &Args) -> Done {
             seed,
             ..config.clone()
         };
-        let outcome = Chain::new(&config).and_then(|chain| chain.run(&config, go_on));
-        outcome.map_err(|error| CliError::Usage(error.to_string()))
+        run_while(&config, go_on).map_err(|error| CliError::Usage(error.to_string()))
     })?;
     let outcomes = repeated.outcomes;
     let rows = outcomes.iter().map(Outcome::rows).collect::<Vec<_>>();

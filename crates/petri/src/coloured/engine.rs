@@ -135,6 +135,14 @@ impl<T: Token> Engine<T> {
         }
     }
 
+    /// Sets the clock to `time` unless something ends before it, or it has passed: for what comes in from outside
+    /// while nothing is under way, and a run would come back with the clock where the last thing happened.
+    pub fn wait_until(&mut self, time: u64) {
+        if self.events.next_time().is_none_or(|next| next >= time) {
+            self.state.now = self.state.now.max(time);
+        }
+    }
+
     /// Ends all firings that end at `time`.
     fn end_firings<O: Observer<T>>(&mut self, time: u64, observer: &mut O) -> Result<(), RunError> {
         if time != self.state.now {
