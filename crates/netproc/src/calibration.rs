@@ -19,18 +19,49 @@ pub enum Status {
     Assumed,
 }
 
+impl Status {
+    /// As in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Derived => "derived",
+            Self::Fitted => "fitted",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     value: f64,
-    #[allow(
-        dead_code,
-        reason = "read by people, and checked to be one of the four"
-    )]
     status: Status,
     #[serde(default)]
-    #[allow(dead_code, reason = "read by people")]
     note: String,
+}
+
+/// A constant with where it is from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constant {
+    /// Its name.
+    pub name: String,
+    /// Its value, in the unit of the field of [`Calibration`] of that name.
+    pub value: f64,
+    /// How it is known.
+    pub status: Status,
+    /// More about that; may be empty.
+    pub note: String,
+}
+
+/// The constants that a calibration file names, by name.
+pub fn constants(text: &str) -> Result<Vec<Constant>, CalibrationError> {
+    let constant = |(name, entry): (String, Entry)| Constant {
+        name,
+        value: entry.value,
+        status: entry.status,
+        note: entry.note,
+    };
+    Ok(read(text)?.into_iter().map(constant).collect())
 }
 
 /// Why a calibration file was refused.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::{Subcommand, ValueEnum};
-use inorder_netproc::calibration::Calibration;
+use inorder_netproc::calibration::{Calibration, constants};
 use inorder_netproc::scheme::SCHEMES;
 use inorder_netproc::{
     Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture, run_while,
@@ -44,6 +44,9 @@ pub struct Args {
     /// List the ordering schemes
     #[arg(long)]
     list_schemes: bool,
+    /// List the constants of the model, with where each is from
+    #[arg(long)]
+    list_constants: bool,
 }
 
 #[derive(Subcommand)]
@@ -146,6 +149,9 @@ pub fn run(args: &Args) -> Done {
     if args.list_schemes {
         return list();
     }
+    if args.list_constants {
+        return list_constants();
+    }
     let config = args.load.config()?;
     // Whatever can be wrong with a configuration shows before the first run.
     Chain::new(&config).map_err(|error| CliError::Usage(error.to_string()))?;
@@ -234,6 +240,23 @@ fn list() -> Done {
             out,
             "{:<13} {order}  {} ({})",
             scheme.name, scheme.about, scheme.source
+        )?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list_constants() -> Done {
+    let mut out = io::stdout().lock();
+    let all =
+        constants(Calibration::EMBEDDED).map_err(|error| CliError::Usage(error.to_string()))?;
+    for c in all {
+        writeln!(
+            out,
+            "{:<28} {:>8}  {:<8} {}",
+            c.name,
+            c.value,
+            c.status.name(),
+            c.note
         )?;
     }
     Ok(ExitCode::SUCCESS)

@@ -1,0 +1,170 @@
+//! What is simulated: the forwarder, its load, its receiver.
+
+use crate::config::ConfigError;
+
+/// What puts packets back in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing.
+    Unordered,
+    /// A core behind the others that releases packets by the numbers they got on arrival.
+    ReorderBuffer {
+        /// Packets it holds before it gives the missing one up.
+        window: u32,
+        /// How long it holds a packet at the most, nanoseconds.
+        timeout_ns: u64,
+        /// Its work on a packet, nanoseconds.
+        work_ns: u64,
+    },
+    /// SRPIC in the receiver's driver, over the packets of an interrupt.
+    Srpic {
+        /// Most packets sorted together.
+        block: u32,
+    },
+}
+
+/// The order in which the card deals packets to the cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spray {
+    /// One after the other.
+    RoundRobin,
+    /// At random, each as likely.
+    Random,
+}
+
+/// A forwarder, its load and its receiver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForwarderConfig {
+    /// What restores order.
+    pub order: Order,
+    /// How packets are dealt.
+    pub spray: Spray,
+    /// Cores, 1 to 64.
+    pub cores: u32,
+    /// Most packets of a burst.
+    pub burst: u32,
+    /// Packets a core's ring holds; one more is dropped.
+    pub ring: u32,
+    /// Packets offered, millions a second (Poisson).
+    pub offered_mpps: f64,
+    /// Flows, each packet of any of them.
+    pub flows: u32,
+    /// Packet length, bytes.
+    pub bytes: u16,
+    /// Outgoing line, Gb/s.
+    pub line_gbps: f64,
+    /// Work of a core on a burst besides that on its packets, nanoseconds.
+    pub burst_ns: f64,
+    /// Least work on a packet, nanoseconds.
+    pub packet_ns: f64,
+    /// Mean of what comes on top of it (exponential: look-ups that miss the cache), nanoseconds.
+    pub variable_ns: f64,
+    /// Probability that the system takes the core away before a burst.
+    pub stall: f64,
+    /// Mean time it is away (exponential), nanoseconds.
+    pub stall_ns: f64,
+    /// Time from a packet at the idle receiver to the interrupt, nanoseconds.
+    pub coalesce_ns: u64,
+    /// The receiver's driver on a packet, nanoseconds.
+    pub receive_ns: u64,
+    /// Packets the driver takes of the ring before a batch ends in any case.
+    pub budget: u32,
+    /// Packets that reach the stack before the run ends.
+    pub packets: u64,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+impl Default for ForwarderConfig {
+    /// Four cores at half of their capacity, bursts of 32, one flow of 512-byte packets, interrupts after 50 us.
+    fn default() -> Self {
+        Self {
+            order: Order::Unordered,
+            spray: Spray::RoundRobin,
+            cores: 4,
+            burst: 32,
+            ring: 512,
+            offered_mpps: 4.0,
+            flows: 1,
+            bytes: 512,
+            line_gbps: 40.0,
+            burst_ns: 200.0,
+            packet_ns: 300.0,
+            variable_ns: 150.0,
+            stall: 0.0005,
+            stall_ns: 20_000.0,
+            coalesce_ns: 50_000,
+            receive_ns: 80,
+            budget: 256,
+            packets: 100_000,
+            seed: 1,
+        }
+    }
+}
+
+impl Order {
+    /// The reorder buffer with a window of 1024 packets, a time-out of 100 us and 60 ns a packet.
+    pub const REORDER_BUFFER: Self = Self::ReorderBuffer {
+        window: 1024,
+        timeout_ns: 100_000,
+        work_ns: 60,
+    };
+    /// SRPIC with blocks of 32 packets.
+    pub const SRPIC: Self = Self::Srpic { block: 32 };
+}
+
+impl ForwarderConfig {
+    /// Checks ranges.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        let whole = |what, value: u64, low: u64, high: u64| {
+            let is_in = (low..=high).contains(&value);
+            is_in
+                .then_some(())
+                .ok_or_else(|| fault(what, &format!("{low} to {high}"), &value))
+        };
+        whole("cores", self.cores.into(), 1, 64)?;
+        whole("burst", self.burst.into(), 1, 4096)?;
+        whole("ring", self.ring.into(), 1, 1 << 20)?;
+        whole("flows", self.flows.into(), 1, 4096)?;
+        whole("packet length", self.bytes.into(), 1, 9000)?;
+        whole("budget", self.budget.into(), 1, 1 << 16)?;
+        whole("packets", self.packets, 1, 1 << 31)?;
+        whole("interrupt delay", self.coalesce_ns, 0, 1_000_000_000)?;
+        whole("work of the receiver", self.receive_ns, 1, 1_000_000)?;
+        match self.order {
+            Order::Unordered => {}
+            Order::ReorderBuffer {
+                window,
+                timeout_ns,
+                work_ns,
+            } => {
+                whole("window", window.into(), 1, 1 << 20)?;
+                whole("time-out", timeout_ns, 1, 1_000_000_000)?;
+                whole("work of the reorder buffer", work_ns, 0, 1_000_000)?;
+            }
+            Order::Srpic { block } => whole("block", block.into(), 1, 1 << 20)?,
+        }
+        positive("offered load", self.offered_mpps, 0.001, 1e4)?;
+        positive("line", self.line_gbps, 0.001, 1e5)?;
+        positive("work on a packet", self.packet_ns, 1.0, 1e6)?;
+        positive("work on a burst", self.burst_ns, 0.0, 1e6)?;
+        positive("variable work", self.variable_ns, 0.0, 1e6)?;
+        positive("stall", self.stall, 0.0, 1.0)?;
+        positive("length of a stall", self.stall_ns, 0.0, 1e8)
+    }
+}
+
+fn positive(what: &'static str, value: f64, low: f64, high: f64) -> Result<(), ConfigError> {
+    let is_in = (low..=high).contains(&value);
+    is_in
+        .then_some(())
+        .ok_or_else(|| fault(what, &format!("{low} to {high}"), &value))
+}
+
+fn fault(what: &'static str, expected: &str, found: &impl ToString) -> ConfigError {
+    ConfigError {
+        what,
+        expected: expected.to_owned(),
+        found: found.to_string(),
+    }
+}

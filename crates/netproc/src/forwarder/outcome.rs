@@ -1,0 +1,158 @@
+//! What a run of the forwarder gives: throughput, delays, order before and behind the receiver.
+
+use inorder_metrics::Distribution;
+use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
+
+use super::{ForwarderConfig, Packet, Sights, TICKS_PER_NS};
+use crate::job::Job;
+use crate::measure::{Lanes, Readings, Receivers, Reordering};
+use crate::rows::{Row, metric_rows, order_rows, row};
+use crate::run::NetprocError;
+
+/// What a run gave. Readings count from the first packet; throughput and delays leave the warm-up out.
+#[derive(Debug)]
+pub struct ForwarderOutcome {
+    /// Packets that reached the stack, millions a second.
+    pub mpps: f64,
+    /// Share of the offered packets dropped at full rings, 0 to 1.
+    pub dropped: f64,
+    /// From arrival to the outgoing line, nanoseconds.
+    pub sent_ns: Distribution,
+    /// From arrival to the receiver's stack, nanoseconds.
+    pub delay_ns: Distribution,
+    /// Order on the outgoing line.
+    pub sent: Readings,
+    /// Order at the stack.
+    pub stack: Readings,
+    /// The RFCs' metrics at the stack.
+    pub reordering: Reordering,
+    /// Packets that reached the stack.
+    pub packets: u64,
+}
+
+impl ForwarderOutcome {
+    /// Every result as a row.
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = vec![
+            row("throughput", 0, "throughput", "Mpackets/s", self.mpps),
+            row("throughput", 0, "dropped", "%", 100.0 * self.dropped),
+        ];
+        rows.extend(delay_rows("to the line", &self.sent_ns));
+        rows.extend(delay_rows("to the stack", &self.delay_ns));
+        let named = |readings, what: &'static str| {
+            order_rows(0, readings).map(move |r| Row {
+                name: format!("{what}, {}", r.name),
+                ..r
+            })
+        };
+        rows.extend(named(&self.sent, "line"));
+        rows.extend(named(&self.stack, "stack"));
+        rows.extend(metric_rows(&self.reordering, self.packets));
+        rows
+    }
+}
+
+fn delay_rows(name: &str, delays: &Distribution) -> [Row; 3] {
+    let us = |value: Option<u64>| value.unwrap_or(0) as f64 * 1e-3;
+    let mean = delays.mean().unwrap_or(0.0) * 1e-3;
+    [
+        ("mean", mean),
+        ("p50", us(delays.quantile(0.5))),
+        ("p99", us(delays.quantile(0.99))),
+    ]
+    .map(|(what, value)| row("delay", 0, &format!("{name}, {what}"), "us", value))
+}
+
+/// Looks at the packets.
+pub(super) struct Watch {
+    sent_at: usize,
+    stack_at: usize,
+    dropped_at: usize,
+    sent: Receivers,
+    stack: Receivers,
+    lanes: Lanes,
+    sent_ns: Distribution,
+    delay_ns: Distribution,
+    dropped: u64,
+    pub(super) left: u64,
+    target: u64,
+    pub(super) is_warm: bool,
+}
+
+impl Watch {
+    pub(super) fn new(config: &ForwarderConfig, sights: &Sights) -> Self {
+        let index = |queue: Queue| PlaceId::from(queue).index();
+        Self {
+            sent_at: index(sights.sent),
+            stack_at: index(sights.stack),
+            dropped_at: index(sights.dropped),
+            sent: Receivers::new(config.flows, None),
+            stack: Receivers::new(config.flows, None),
+            lanes: Lanes::new(config.flows),
+            sent_ns: Distribution::new(),
+            delay_ns: Distribution::new(),
+            dropped: 0,
+            left: 0,
+            target: 0,
+            is_warm: false,
+        }
+    }
+
+    pub(super) fn advance(
+        &mut self,
+        engine: &mut Engine<Packet>,
+        target: u64,
+    ) -> Result<(), NetprocError> {
+        self.target = target;
+        match engine.run_until(u64::MAX, self)? {
+            Stop::Observer => Ok(()),
+            Stop::Dead | Stop::TimeReached => Err(NetprocError::Deadlock { packets: self.left }),
+        }
+    }
+
+    pub(super) fn outcome(self, mpps: f64) -> ForwarderOutcome {
+        ForwarderOutcome {
+            mpps,
+            dropped: self.dropped as f64 / (self.dropped + self.left).max(1) as f64,
+            sent_ns: self.sent_ns,
+            delay_ns: self.delay_ns,
+            sent: self.sent.readings().clone(),
+            stack: self.stack.readings().clone(),
+            reordering: self.lanes.finish(),
+            packets: self.left,
+        }
+    }
+}
+
+impl Observer<Packet> for Watch {
+    fn deposited(&mut self, now: u64, place: PlaceId, packet: &Packet) {
+        let job = || Job {
+            flow: packet.flow.into(),
+            lane: packet.flow,
+            seq: packet.seq,
+            turn: packet.seq,
+            ..Job::default()
+        };
+        let delay_ns = (now - packet.arrived) / TICKS_PER_NS as u64;
+        let place = place.index();
+        if place == self.stack_at {
+            self.stack.receive(&job());
+            self.lanes.receive(&job(), now / TICKS_PER_NS as u64);
+            self.left += 1;
+            if self.is_warm {
+                self.delay_ns.update(delay_ns);
+            }
+        } else if place == self.sent_at {
+            self.sent.receive(&job());
+            if self.is_warm {
+                self.sent_ns.update(delay_ns);
+            }
+        } else if place == self.dropped_at {
+            self.dropped += 1;
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.left >= self.target
+    }
+}
