@@ -174,11 +174,15 @@ fn judged(id: &str, text: &str, ours: f64, held: bool, otherwise: &str) -> Claim
 }
 
 /// Why our senders recover less often than the paper's.
-const RECOVERIES: &str = "our NewReno is RFC 6582's: after a recovery, duplicates of segments sent needlessly do not \
-                          start another (its variable recover). The paper draws up to a hundred recoveries in ten \
-                          seconds at the shortest intervals, which a sender with that rule cannot make: its window \
-                          must first grow until more than RI packets wait. The ns-3 of the day entered recovery at \
-                          every third duplicate";
+const RECOVERIES: &str = "our NewReno is RFC 6582's: after a recovery, duplicates of segments sent needlessly do not start \
+                          another (its variable recover). The paper draws up to a hundred recoveries in ten seconds at \
+                          the shortest intervals, which a sender with that rule hardly makes: its window must first \
+                          grow until more than RI packets wait. The paper's ns-3 seems to have had no such rule";
+
+/// Recoveries ns-3.37 makes on this path, without SACK and with unbounded windows, at [`NAMED`].
+const NS3_37: &str = "ns-3.37 on this path (no SACK, windows unbounded, segments of 1448 bytes) recovers 5, 2, 8, 18, 18, 3, 19 times with \
+                      NewReno and 13, 7, 18, 18, 6, 13, 26 times with CUBIC: its figure has another shape than the \
+                      paper's, too";
 
 fn figure_3(context: &Context<'_>) -> Result<Findings, ExperimentError> {
     let grid = Grid(outcomes(context, of(context, &["newreno", "cubic"]))?);
@@ -320,6 +324,7 @@ fn figure_4(context: &Context<'_>) -> Result<Findings, ExperimentError> {
         ));
     }
     assumptions(&mut findings);
+    findings.remarks.push(NS3_37.to_owned());
     Ok(findings)
 }
 

@@ -115,9 +115,9 @@ pub(super) fn figures_5_to_9(context: &Context<'_>) -> Result<Findings, Experime
             "at RI = 8 CUBIC's window falls to its minimum of 2 segments",
             least,
             least <= 2.0,
-            "each needless recovery takes a fifth, and the next comes only once more than RI packets wait again, \
-             which takes a window of at least 2 x RI: with RFC 6582's guard against repeated recoveries the \
-             window cannot be reduced again and again as the paper's is",
+            "each needless recovery takes a fifth, and the next comes only once more than RI packets wait again, for \
+             which the window must grow back: with RFC 6582's guard against repeated recoveries it cannot be \
+             reduced again and again as the paper's is",
         )
         .printed(2.0),
         judged(
@@ -175,7 +175,8 @@ pub(super) fn figures_10_and_11(context: &Context<'_>) -> Result<Findings, Exper
             &text,
             stands[1],
             stands[1] > 1.0 && stands[1] > stands[0],
-            "the convex part of the cubic sets in before",
+            "CUBIC's TCP-friendly region carries the window over its plateau: with a decrease to 0.8 it adds a third of \
+             a segment a round trip. The paper's equations (2) and (3) leave that region out",
         ),
         judged(
             "figure-10/avoidance",
