@@ -19,7 +19,12 @@ fn quick(paper: &str, item: &str) -> Findings {
 
 #[test]
 fn throughputs_of_the_network_processor() {
-    for (table, claims) in [("table-2", 7), ("table-3", 8), ("table-4", 3), ("threads", 3)] {
+    for (table, claims) in [
+        ("table-2", 7),
+        ("table-3", 8),
+        ("table-4", 3),
+        ("threads", 3),
+    ] {
         let findings = quick("network-processor", table);
         let failed: Vec<_> = findings.claims.iter().filter(|c| !c.held).collect();
         assert_eq!(findings.claims.len(), claims, "{table}");
@@ -31,8 +36,17 @@ fn throughputs_of_the_network_processor() {
 fn reordering_of_the_network_processor() {
     let findings = quick("network-processor", "table-1");
     assert_eq!(findings.claims.len(), 6);
-    assert!(findings.claims.iter().all(|c| c.held), "{:#?}", findings.claims);
-    assert!(findings.comparisons.iter().all(|c| c.printed.is_some() && c.ours.is_finite()));
+    assert!(
+        findings.claims.iter().all(|c| c.held),
+        "{:#?}",
+        findings.claims
+    );
+    assert!(
+        findings
+            .comparisons
+            .iter()
+            .all(|c| c.printed.is_some() && c.ours.is_finite())
+    );
 }
 
 #[test]
@@ -45,5 +59,8 @@ fn a_stop_is_obeyed() {
         stop: &AtomicBool::new(true),
     };
     let item = &find("network-processor").expect("known").items[0];
-    assert!(matches!((item.run)(&context), Err(ExperimentError::Stopped)));
+    assert!(matches!(
+        (item.run)(&context),
+        Err(ExperimentError::Stopped)
+    ));
 }
