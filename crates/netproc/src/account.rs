@@ -292,10 +292,15 @@ impl Interval<'_> {
         let transitions = self.layout.transitions.iter().enumerate();
         let transitions = transitions.map(|(n, (name, _))| (name, self.transition(n)));
         let mut all = Resource::ALL.map(|resource| nothing(1, resource));
+        let in_turn = receives_in_turn(self.layout);
         for (name, mean) in places.chain(transitions) {
             let (hop, bare) = split(name);
             let Some(&(_, resource, doing)) = HELD.iter().find(|(held, ..)| *held == bare) else {
                 continue;
+            };
+            let resource = match bare {
+                "receive-buffer" if in_turn => Resource::Ordering,
+                _ => resource,
             };
             let cycles = mean * self.ticks as f64 / (TICKS_PER_CYCLE * packets.max(1) as f64);
             let spent = &mut all[resource as usize];
@@ -309,6 +314,14 @@ impl Interval<'_> {
         all.filter(|spent| spent.waiting + spent.served > 0.0)
             .collect()
     }
+}
+
+/// Whether packets in the receive buffer wait for a turn or a sequencer rather than for any free thread.
+fn receives_in_turn(layout: &Layout) -> bool {
+    let names = layout.places.iter().map(|name| split(name).1);
+    names
+        .into_iter()
+        .any(|bare| matches!(bare, "start" | "sequencer"))
 }
 
 fn nothing(hop: u32, resource: Resource) -> Spent {
@@ -434,6 +447,30 @@ mod tests {
             let ticks = cycles * TICKS_PER_CYCLE * (stays.wanted - stays.warm) as f64;
             let error = ticks / stays.ticks as f64 - 1.0;
             assert!(error.abs() < 1e-9, "{}: {error}", config.scheme);
+        }
+    }
+
+    #[test]
+    fn packets_wait_for_what_is_scarce() {
+        for (scheme, scarce) in [
+            ("contiguous", Resource::Threads),
+            ("aisr", Resource::Ordering),
+        ] {
+            let scheme = scheme.to_owned();
+            let outcome = run(&Config {
+                scheme,
+                packets: 2_000,
+                ..Config::default()
+            })
+            .expect("runs");
+            let before = outcome
+                .spent
+                .iter()
+                .filter(|s| s.resource <= Resource::Threads || s.resource == Resource::Ordering);
+            let longest = before
+                .max_by(|a, b| a.waiting.total_cmp(&b.waiting))
+                .expect("some");
+            assert_eq!(longest.resource, scarce);
         }
     }
 

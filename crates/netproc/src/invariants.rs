@@ -408,7 +408,7 @@ fn configs() -> impl Strategy<Value = Config> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn hardware_is_neither_lost_nor_doubled(config in configs(), pace in 50.0f64..4_000.0) {
