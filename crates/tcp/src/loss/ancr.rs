@@ -78,7 +78,7 @@ impl Ancr {
 
     /// Section 5.2: the first acknowledgement with SACK news.
     fn begin(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) {
-        self.phase = Some(Phase::new(ack));
+        self.phase = Some(Phase::new(ack, cx.mss));
         self.recover = cx.snd_nxt.saturating_sub(1);
         self.pipe_max = 0;
         self.set_threshold(cx);

@@ -38,9 +38,12 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    pub(super) fn new(ack: &AckNews<'_>) -> Self {
+    /// Step I.1. A phase that begins with SACKs outstanding, at the end of a recovery, must not take what has left
+    /// the network for flight: it would let the window grow by itself.
+    pub(super) fn new(ack: &AckNews<'_>, mss: u32) -> Self {
+        let arrived = u64::from(ack.prior_sacked) * u64::from(mss);
         Self {
-            flight_before: ack.prior_flight_bytes,
+            flight_before: ack.prior_flight_bytes.saturating_sub(arrived),
             skipped: 0,
         }
     }

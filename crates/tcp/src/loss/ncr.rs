@@ -85,7 +85,7 @@ impl LossDetection for Ncr {
         if !cx.recovering() {
             match self.phase {
                 None if ack.has_sack => {
-                    self.phase = Some(Phase::new(ack));
+                    self.phase = Some(Phase::new(ack, cx.mss));
                     self.set_threshold(cx);
                 }
                 Some(phase) if ack.advances() => self.terminate(cx, ack, phase),
