@@ -277,6 +277,8 @@ fn reason(tcp: &str) -> &'static str {
             "aNCR's relative extent is the greatest ever seen: one seen in a small window counts for large ones too, \
              and comes near NCR's bound"
         }
-        _ => "NCR's window and threshold run away after recoveries (figure 13)",
+        _ => {
+            "NCR waits for a threshold that also counts what its limited transmit lets out; whether the paper's kernel does is not known"
+        }
     }
 }
