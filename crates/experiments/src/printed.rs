@@ -122,7 +122,7 @@ mod tests {
                 .expect("reads")
                 .rows()
                 .count(),
-            46
+            47
         );
         let table = Printed::parse(srpic::TABLE_4).expect("reads");
         let cell = table
