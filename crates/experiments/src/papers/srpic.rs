@@ -209,6 +209,28 @@ fn everywhere(
     }
 }
 
+fn raises_throughput(table: &str, pairs: &[PairOfRuns], outcomes: &[Outcome]) -> Claim {
+    let text = "SRPIC raises throughput or leaves it";
+    everywhere(
+        &format!("{table}/throughput"),
+        text,
+        pairs,
+        outcomes,
+        not_worse,
+    )
+}
+
+fn mends(table: &str, pairs: &[PairOfRuns], outcomes: &[Outcome]) -> Claim {
+    let fewer = |outcome: &Outcome| ratio(outcome, DUPLICATE_ACKS) < 1.0;
+    everywhere(
+        &format!("{table}/dupacks"),
+        "duplicate ACKs fall",
+        pairs,
+        outcomes,
+        fewer,
+    )
+}
+
 fn ratio(outcome: &Outcome, at: usize) -> f64 {
     outcome.srpic[at].mean / outcome.none[at].mean
 }
@@ -235,20 +257,10 @@ fn table_4(context: &Context<'_>) -> Result<Findings, ExperimentError> {
         comparisons: compare("table-4", &pairs, &outcomes, &rows),
         ..Findings::default()
     };
-    findings.claims.push(everywhere(
-        "table-4/throughput",
-        "SRPIC raises throughput or leaves it",
-        &pairs,
-        &outcomes,
-        not_worse,
-    ));
-    findings.claims.push(everywhere(
-        "table-4/dupacks",
-        "duplicate ACKs fall",
-        &pairs,
-        &outcomes,
-        |o| ratio(o, DUPLICATE_ACKS) < 1.0,
-    ));
+    findings
+        .claims
+        .push(raises_throughput("table-4", &pairs, &outcomes));
+    findings.claims.push(mends("table-4", &pairs, &outcomes));
     let least: Vec<_> = pairs
         .iter()
         .zip(&outcomes)
@@ -362,20 +374,10 @@ fn table_5(context: &Context<'_>) -> Result<Findings, ExperimentError> {
 fn table_6(context: &Context<'_>) -> Result<Findings, ExperimentError> {
     let drops = |share: f64| vec![format!("forward.loss.probability={share} %")];
     let (pairs, outcomes, mut findings) = with_drops(context, "table-6", srpic::TABLE_6, drops)?;
-    findings.claims.push(everywhere(
-        "table-6/throughput",
-        "SRPIC raises throughput or leaves it",
-        &pairs,
-        &outcomes,
-        not_worse,
-    ));
-    findings.claims.push(everywhere(
-        "table-6/dupacks",
-        "duplicate ACKs fall",
-        &pairs,
-        &outcomes,
-        |o| ratio(o, DUPLICATE_ACKS) < 1.0,
-    ));
+    findings
+        .claims
+        .push(raises_throughput("table-6", &pairs, &outcomes));
+    findings.claims.push(mends("table-6", &pairs, &outcomes));
     findings.remarks.push(
         "the variation of the delay is lost in the paper's text: 0.2 % is assumed".to_owned(),
     );
@@ -391,13 +393,7 @@ fn table_7(context: &Context<'_>) -> Result<Findings, ExperimentError> {
         ]
     };
     let (pairs, outcomes, mut findings) = with_drops(context, "table-7", srpic::TABLE_7, both)?;
-    findings.claims.push(everywhere(
-        "table-7/dupacks",
-        "duplicate ACKs fall",
-        &pairs,
-        &outcomes,
-        |o| ratio(o, DUPLICATE_ACKS) < 1.0,
-    ));
+    findings.claims.push(mends("table-7", &pairs, &outcomes));
     let s_sender: Vec<_> = pairs
         .iter()
         .zip(&outcomes)
