@@ -235,16 +235,13 @@ fn stories() -> impl Strategy<Value = Vec<Sent>> {
                 next += 1;
                 next - 1
             };
-            // The first gets through at once: it marks where the receiver's capture begins.
-            let delay = if segment == 0 && next == 1 {
-                Some(0)
-            } else {
-                delay
-            };
+            // The first gets through at once: it marks where the receiver's capture begins. And alone:
+            // were it the only one to arrive, and that twice, nothing would tell the ends apart.
+            let first = segment == 0 && next == 1;
             Sent {
                 segment,
-                delay,
-                twice,
+                delay: if first { Some(0) } else { delay },
+                twice: twice && !first,
             }
         });
         sent.collect()
