@@ -37,9 +37,17 @@ impl Estimate {
         [self.mean - self.half_width, self.mean + self.half_width]
     }
 
-    /// True if even the upper end lies below `other`'s lower end.
+    /// True if even the upper end lies below `other`'s lower end. A single repetition has no interval: its value
+    /// stands for itself, lest a claim hold only because nothing is known.
     pub fn surely_below(&self, other: &Self) -> bool {
-        self.interval()[1] < other.interval()[0]
+        let known = |e: &Self| {
+            if e.half_width.is_finite() {
+                e.half_width
+            } else {
+                0.0
+            }
+        };
+        self.mean + known(self) < other.mean - known(other)
     }
 }
 
@@ -54,6 +62,8 @@ mod tests {
         assert_eq!(e.mean, 3.0);
         assert!((e.half_width - 2.776_445 * (2.5f64 / 5.0).sqrt()).abs() < 1e-5);
         assert!(Estimate::of(&[1.0]).half_width.is_infinite());
+        assert!(Estimate::of(&[1.0]).surely_below(&Estimate::of(&[2.0])));
+        assert!(!Estimate::of(&[2.0]).surely_below(&Estimate::of(&[1.0])));
         assert!(Estimate::of(&[1.0, 1.1]).mean < 1.06);
     }
 }
