@@ -104,13 +104,8 @@ impl Setup {
     }
 
     pub(crate) fn set_congestion(&mut self, name: &str) -> Result<(), String> {
-        // The names of kernels for what has another one here. Scripts follow the newest kernel, whose HyStart
-        // tells rounds apart in another way than before 6.14.
-        let name = match name {
-            "newreno" => "reno",
-            "cubic" if congestion::find("cubic-6.14").is_some() => "cubic-6.14",
-            name => name,
-        };
+        // The names of kernels for what has another one here.
+        let name = if name == "newreno" { "reno" } else { name };
         congestion::find(name).ok_or_else(|| format!("congestion control {name}"))?;
         name.clone_into(&mut self.congestion);
         Ok(())

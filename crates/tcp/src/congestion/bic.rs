@@ -143,7 +143,7 @@ impl CongestionControl for Bic {
         self.name
     }
 
-    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
             self.ratio.sample(ack.acked);
         }

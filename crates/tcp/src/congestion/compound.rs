@@ -135,7 +135,7 @@ impl CongestionControl for Compound {
         ENTRY.name
     }
 
-    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.round.sample(rtt);
         }

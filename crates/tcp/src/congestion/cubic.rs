@@ -21,15 +21,15 @@ use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Win
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic",
     about: "CUBIC of today's Linux, decrease to 0.7, HyStart",
-    source: "Linux 5.8 to 6.13 (tcp_cubic 2.3)",
+    source: "Linux 5.8 to 5.15, 6.14 and later, stable 6.1.129 and later (tcp_cubic 2.3)",
     build: || Box::new(Cubic::default()),
 };
 
-pub(super) const ENTRY_6_14: Entry = Entry {
-    name: "cubic-6.14",
-    about: "the same with HyStart's rounds noticed in recovery as well",
-    source: "Linux 6.14 and later",
-    build: || Box::new(Cubic::with_every_round()),
+pub(super) const ENTRY_5_16: Entry = Entry {
+    name: "cubic-5.16",
+    about: "the same with HyStart's rounds unnoticed in recovery",
+    source: "Linux 5.16 to 6.13",
+    build: || Box::new(Cubic::with_growing_rounds()),
 };
 
 pub(super) const ENTRY_PLAIN: Entry = Entry {
@@ -59,17 +59,17 @@ pub struct Cubic {
 impl Default for Cubic {
     fn default() -> Self {
         Self {
-            hystart: Some(HyStart::new(Rounds::Growing)),
+            hystart: Some(HyStart::new(Rounds::Acknowledged)),
             ..Self::without_hystart()
         }
     }
 }
 
 impl Cubic {
-    /// As in Linux 6.14 and later: HyStart's rounds end in recovery as well.
-    pub fn with_every_round() -> Self {
+    /// As in Linux 5.16 to 6.13: HyStart misses the rounds that end in recovery.
+    pub fn with_growing_rounds() -> Self {
         Self {
-            hystart: Some(HyStart::new(Rounds::Acknowledged)),
+            hystart: Some(HyStart::new(Rounds::Growing)),
             ..Self::without_hystart()
         }
     }
@@ -147,14 +147,14 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn name(&self) -> &'static str {
-        match &self.hystart {
-            Some(hystart) if hystart.notes_every_round() => ENTRY_6_14.name,
-            Some(_) => ENTRY.name,
+        match self.hystart.as_ref().map(HyStart::rounds) {
+            Some(Rounds::Acknowledged) => ENTRY.name,
+            Some(Rounds::Growing) => ENTRY_5_16.name,
             None => ENTRY_PLAIN.name,
         }
     }
 
-    fn measure(&mut self, window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let rtt_us = (rtt / 1000).max(1);
         if !self.measure_delay(jiffies(ack.now), rtt_us) {
@@ -166,9 +166,6 @@ impl CongestionControl for Cubic {
     }
 
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
-        if self.hystart.as_mut().is_some_and(HyStart::take) {
-            window.ssthresh = window.cwnd.max(2);
-        }
         let mut left = ack.acked;
         if window.in_slow_start() {
             if let Some(hystart) = &mut self.hystart {
@@ -187,9 +184,6 @@ impl CongestionControl for Cubic {
         self.epoch.start = None;
         self.last_max = last_max(window.cwnd, self.last_max, BETA);
         self.before_loss = window.cwnd;
-        if let Some(hystart) = &mut self.hystart {
-            hystart.cancel();
-        }
         reduced(window.cwnd, BETA)
     }
 

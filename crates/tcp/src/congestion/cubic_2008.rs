@@ -114,7 +114,7 @@ impl CongestionControl for Cubic2008 {
         ENTRY.name
     }
 
-    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
             self.ratio.sample(ack.acked);
         }

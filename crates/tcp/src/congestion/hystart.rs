@@ -11,11 +11,14 @@
 //! 2. Delay: the smallest of the round's RTTs, of more than 8, exceeds RTTmin by more than
 //!    `RTTmin / 8`, held within 4 and 16 ms.
 //!
-//! A round lasts until what was outstanding at its start is acknowledged. From 5.8 to 6.13 Linux noticed that
+//! A round lasts until what was outstanding at its start is acknowledged. From 5.16 to 6.13 Linux noticed that
 //! only where the window may grow: not in recovery, nor while the application limits. A round that goes
 //! unnoticed makes a train of any length, and reordering ends slow start early ([`Rounds`]). Linux before 5.6
 //! measured the train in milliseconds and without the offload term, before 5.8 took the delay from the first 8
 //! RTTs only.
+//!
+//! The sign counts as soon as it is seen: a loss found with the same acknowledgement saves the threshold it
+//! set, and an undo returns to it.
 
 use super::{AckEvent, Nanos, Window};
 
@@ -33,11 +36,12 @@ const OFFLOAD_BYTES: u128 = 4 * 65_536;
 /// Where the end of a round is noticed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Rounds {
-    /// With acknowledgements that may make the window grow: Linux 5.8 to 6.13.
+    /// With every acknowledgement: Linux until 5.15, from 6.14 on, and stable kernels such as 6.1.129 and
+    /// later.
     #[default]
-    Growing,
-    /// With every acknowledgement: Linux 6.14 and later.
     Acknowledged,
+    /// With acknowledgements that may make the window grow: Linux 5.16 to 6.13.
+    Growing,
 }
 
 /// The state of one slow start.
@@ -46,8 +50,6 @@ pub(super) struct HyStart {
     rounds: Rounds,
     /// True once a sign was seen; nothing is looked for any more.
     found: bool,
-    /// True until [`HyStart::take`] has handed the sign on.
-    pending: bool,
     round_end: u64,
     round_start_us: u64,
     last_ack_us: u64,
@@ -69,9 +71,9 @@ impl HyStart {
         Self::new(self.rounds)
     }
 
-    /// True for Linux 6.14 and later.
-    pub(super) fn notes_every_round(&self) -> bool {
-        self.rounds == Rounds::Acknowledged
+    /// Where the end of a round is noticed.
+    pub(super) fn rounds(&self) -> Rounds {
+        self.rounds
     }
 
     /// An acknowledgement in slow start that may make the window grow.
@@ -82,16 +84,22 @@ impl HyStart {
     }
 
     /// An acknowledgement in slow start with a round-trip time of `rtt_us`, `min_us` the smallest so far.
-    pub(super) fn update(&mut self, window: &Window, ack: &AckEvent, rtt_us: u64, min_us: u64) {
-        if self.found || !window.in_slow_start() || window.cwnd < LOW_WINDOW {
+    /// Sets the threshold to the window if it is time to leave.
+    pub(super) fn update(&mut self, window: &mut Window, ack: &AckEvent, rtt_us: u64, min_us: u64) {
+        if self.found || !window.in_slow_start() {
             return;
         }
         let now = ack.now / 1000;
         if self.rounds == Rounds::Acknowledged && ack.snd_una > self.round_end {
             self.begin_round(now, ack.snd_nxt);
         }
+        if window.cwnd < LOW_WINDOW {
+            return;
+        }
         self.found = self.train(now, min_us, offload_us(window, ack)) | self.delay(rtt_us, min_us);
-        self.pending = self.found;
+        if self.found {
+            window.ssthresh = window.cwnd;
+        }
     }
 
     fn begin_round(&mut self, now: u64, snd_nxt: u64) {
@@ -120,16 +128,6 @@ impl HyStart {
         }
         let tolerated = (min_us / 8).clamp(DELAY_US.0, DELAY_US.1);
         self.min_us > min_us.saturating_add(tolerated)
-    }
-
-    /// True once after a sign was seen: slow start is to end at the window there is.
-    pub(super) fn take(&mut self) -> bool {
-        std::mem::take(&mut self.pending)
-    }
-
-    /// A loss has ended slow start; a sign not yet taken is void.
-    pub(super) fn cancel(&mut self) {
-        self.pending = false;
     }
 }
 

@@ -17,7 +17,7 @@
 //! let mut window = Window::new(10);
 //! cc.start(&mut window, 0);
 //! let ack = AckEvent { acked: 10, cwnd_limited: true, ..AckEvent::default() };
-//! cc.measure(&window, &ack);
+//! cc.measure(&mut window, &ack);
 //! cc.grow(&mut window, &ack);
 //! assert_eq!(window.cwnd, 20); // slow start
 //!
@@ -201,8 +201,9 @@ pub trait CongestionControl: Debug + Send {
     fn start(&mut self, _window: &mut Window, _now: Nanos) {}
 
     /// Every acknowledgement that delivers something, cumulatively or by SACK, also during recovery: for
-    /// algorithms that measure. The others come as [`Event::DupAck`].
-    fn measure(&mut self, _window: &Window, _ack: &AckEvent) {}
+    /// algorithms that measure. It comes before the acknowledgement is searched for losses; `window` may be
+    /// changed (HyStart does). The others come as [`Event::DupAck`].
+    fn measure(&mut self, _window: &mut Window, _ack: &AckEvent) {}
 
     /// An acknowledgement of new data outside recovery: grow the window. Not called while the application or
     /// the receiver limits sending.
@@ -242,7 +243,7 @@ pub struct Entry {
 pub static REGISTRY: &[Entry] = &[
     reno::ENTRY,
     cubic::ENTRY,
-    cubic::ENTRY_6_14,
+    cubic::ENTRY_5_16,
     cubic::ENTRY_PLAIN,
     cubic_2008::ENTRY,
     cubic_rfc9438::ENTRY,

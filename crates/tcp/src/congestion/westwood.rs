@@ -140,7 +140,7 @@ impl CongestionControl for Westwood {
         self.since = jiffies(now);
     }
 
-    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         self.mss = u64::from(ack.mss);
         self.update(jiffies(ack.now));
         if let Some(before) = self.snd_una.replace(ack.snd_una) {

@@ -65,7 +65,7 @@ impl CongestionControl for WestwoodNs3 {
         ENTRY.name
     }
 
-    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         self.update(ack.now);
         self.min_rtt = ack.min_rtt;
         let Some(rtt) = ack.rtt else { return };

@@ -132,7 +132,7 @@ impl CongestionControl for Yeah {
         window.clamp = window.clamp.min(LARGEST_WINDOW);
     }
 
-    fn measure(&mut self, _window: &Window, ack: &AckEvent) {
+    fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.round.sample(rtt);
         }

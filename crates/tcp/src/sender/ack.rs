@@ -5,7 +5,7 @@ use super::{CaState, Sender};
 use crate::Nanos;
 use crate::config::GrowthUnit;
 use crate::congestion::{AckEvent, Event};
-use crate::loss::AckNews;
+use crate::loss::{AckNews, Verdict};
 use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
 
@@ -91,9 +91,12 @@ impl Sender {
             rtt: rtt.control,
         };
         self.hold_retransmit = false;
-        let acked = self.process(now, &news, &before);
+        let segments = self.count_delivered(&news, &before);
+        let event = self.ack_event(now, &before, segments, rtt.control);
+        self.measure_congestion(now, &news, &event);
+        let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
-        self.control(now, &news, &before, acked, rtt.control);
+        self.control(&news, &before, verdict, event);
         self.delivered = delivered;
         if advanced || self.timer.is_none() || self.sack_restarts_timer(now, rtt.sacked) {
             self.rearm(now);
@@ -233,24 +236,17 @@ impl Sender {
         self.persist_backoff = 0;
     }
 
-    /// Feeds the acknowledgement to congestion control: growing outside reductions, coming down within.
-    fn control(
-        &mut self,
+    /// What the acknowledgement is to congestion control.
+    fn ack_event(
+        &self,
         now: Nanos,
-        news: &AckNews<'_>,
         before: &Before,
-        acked: Processed,
+        segments: u32,
         rtt: Option<Nanos>,
-    ) {
-        if acked.segments == 0 && !self.in_reduction() {
-            if news.duplicate {
-                self.tell(now, Event::DupAck);
-            }
-            return;
-        }
-        let mut event = AckEvent {
+    ) -> AckEvent {
+        AckEvent {
             now,
-            acked: acked.segments,
+            acked: segments,
             in_flight: before.in_flight,
             acked_bytes: self.snd_una - before.una,
             cwnd_limited: self.is_cwnd_limited(),
@@ -261,15 +257,37 @@ impl Sender {
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
             mss: self.mss,
-        };
-        if acked.segments > 0 {
-            self.cc.measure(&self.window, &event);
-        } else {
+        }
+    }
+
+    /// Congestion control measures before the acknowledgement is judged, as in Linux (`pkts_acked` comes
+    /// before `tcp_fastretrans_alert`): what it finds, a loss found next does not take back.
+    fn measure_congestion(&mut self, now: Nanos, news: &AckNews<'_>, event: &AckEvent) {
+        if event.acked > 0 {
+            self.cc.measure(&mut self.window, event);
+        } else if news.duplicate || self.in_reduction() {
             self.tell(now, Event::DupAck);
         }
+    }
+
+    /// The window follows: growing outside reductions, coming down within.
+    fn control(
+        &mut self,
+        news: &AckNews<'_>,
+        before: &Before,
+        verdict: Verdict,
+        mut event: AckEvent,
+    ) {
+        event.dubious = self.state != CaState::Open;
         if self.in_reduction() {
-            self.reduce(news, before, acked.segments);
-        } else if acked.grow && self.may_grow(news) && event.cwnd_limited && !self.governed() {
+            self.reduce(news, before, event.acked);
+        } else if event.acked == 0 {
+            return;
+        } else if !verdict.hold_window
+            && self.may_grow(news)
+            && event.cwnd_limited
+            && !self.governed()
+        {
             if self.config.growth == GrowthUnit::PerAck {
                 event.acked = 1;
             }
@@ -297,6 +315,7 @@ impl Sender {
         let mut first = None;
         let mut last = None;
         let mut first_sacked = None;
+        let mut last_sacked = None;
         let mut retransmitted = false;
         let mut cumulative = false;
         for item in delivered {
@@ -307,7 +326,10 @@ impl Sender {
                     last = Some(sent);
                     cumulative = true;
                 }
-                (false, true) => first_sacked = first_sacked.or(Some(sent)),
+                (false, true) => {
+                    first_sacked = first_sacked.or(Some(sent));
+                    last_sacked = Some(sent);
+                }
                 (true, by_sack) => {
                     retransmitted |= !by_sack;
                     cumulative |= !by_sack;
@@ -331,7 +353,7 @@ impl Sender {
         }
         let control = if retransmitted { None } else { age(last) };
         Rtts {
-            control: control.or(age(first_sacked)),
+            control: age(last_sacked).or(control),
             sacked: age(first_sacked),
         }
     }
@@ -345,17 +367,8 @@ impl Sender {
 
 /// Round-trip times of one acknowledgement.
 struct Rtts {
-    /// For congestion control: the last segment acknowledged, or the first SACKed.
+    /// For congestion control: the last segment SACKed, else the last acknowledged (Linux `ca_rtt_us`).
     control: Option<Nanos>,
     /// Of the first segment SACKed.
     sacked: Option<Nanos>,
-}
-
-/// What processing an acknowledgement leaves to congestion control.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Processed {
-    /// Segments newly delivered.
-    pub(super) segments: u32,
-    /// The window may grow.
-    pub(super) grow: bool,
 }

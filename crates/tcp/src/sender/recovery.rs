@@ -1,7 +1,7 @@
 //! The states of the sender and how an acknowledgement leads from one to the other: RFC 6675 and 6582, drawn
 //! as Linux's five states, so that detection, reduction and undo of any kind combine.
 
-use super::ack::{Before, Processed};
+use super::ack::Before;
 use super::{CaState, Sender};
 use crate::Nanos;
 use crate::config::Reduction;
@@ -9,23 +9,18 @@ use crate::congestion::{Event, LossEvent};
 use crate::loss::{AckNews, Verdict};
 
 impl Sender {
-    /// Drives the states; returns what congestion control gets to see.
-    pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>, before: &Before) -> Processed {
-        let segments = self.count_delivered(news, before);
-        let verdict = match self.state {
+    /// Drives the states; the verdict says whether the window may grow.
+    pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        match self.state {
             CaState::Loss => self.in_loss(now, news),
             CaState::Recovery => self.in_recovery(now, news),
             _ => self.in_order(now, news),
-        };
-        Processed {
-            segments,
-            grow: !verdict.hold_window,
         }
     }
 
     /// Segments that left the network. Without SACK each duplicate stands for one, and is taken back when the
     /// acknowledgement moves.
-    fn count_delivered(&mut self, news: &AckNews<'_>, before: &Before) -> u32 {
+    pub(super) fn count_delivered(&mut self, news: &AckNews<'_>, before: &Before) -> u32 {
         if self.sack {
             return news.delivered.len() as u32;
         }

@@ -109,7 +109,7 @@ impl Driver {
         self.now += gap;
         self.delivered += u64::from(acked);
         let ack = self.ack(acked, self.window.cwnd, rtt);
-        self.cc.measure(&self.window, &ack);
+        self.cc.measure(&mut self.window, &ack);
         self.cc.grow(&mut self.window, &ack);
     }
 
@@ -152,7 +152,7 @@ impl Driver {
         let mut ack = self.ack(flight, 0, rtt);
         ack.dubious = true;
         ack.rtt = None;
-        self.cc.measure(&self.window, &ack);
+        self.cc.measure(&mut self.window, &ack);
         self.cc
             .event(&mut self.window, Event::RecoveryEnd, self.now);
         self.window.cwnd
@@ -162,7 +162,7 @@ impl Driver {
         if self.sack {
             let mut ack = self.ack(1, flight, self.rtt(flight));
             ack.dubious = true;
-            self.cc.measure(&self.window, &ack);
+            self.cc.measure(&mut self.window, &ack);
         } else {
             self.cc.event(&mut self.window, Event::DupAck, self.now);
         }

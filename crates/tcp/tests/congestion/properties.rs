@@ -63,7 +63,7 @@ fn play(name: &str, start: &Window, steps: &[Step]) -> Result<(), TestCaseError>
     for step in steps {
         match step {
             Step::Ack(ack, grow) => {
-                cc.measure(&window, ack);
+                cc.measure(&mut window, ack);
                 if *grow {
                     cc.grow(&mut window, ack);
                 }
