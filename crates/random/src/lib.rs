@@ -137,6 +137,30 @@ mod tests {
         );
     }
 
+    /// A fingerprint of many values, every bit of each.
+    fn bits(mut draw: impl FnMut() -> f64) -> u64 {
+        let bytes: Vec<u8> = (0..20_000)
+            .flat_map(|_| draw().to_bits().to_le_bytes())
+            .collect();
+        fnv1a(&bytes)
+    }
+
+    #[test]
+    fn logarithms_and_roots_are_what_they_were_to_the_last_bit() {
+        // Recorded on x86-64; `tools/other-machine` runs this on other processors.
+        let mut r = Random::new(1, "x");
+        let exponential = [r.exponential().to_bits(), bits(|| r.exponential())];
+        let normal = [r.normal().to_bits(), bits(|| r.normal())];
+        assert_eq!(
+            exponential,
+            [4_591_143_380_324_994_175, 10_210_697_793_464_025_160]
+        );
+        assert_eq!(
+            normal,
+            [13_823_527_820_139_503_080, 9_274_167_479_174_832_501]
+        );
+    }
+
     #[test]
     fn moments_of_the_distributions() {
         let mut r = Random::new(3, "moments");

@@ -29,13 +29,13 @@ pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { mean, half, n })
 }
 
-/// Two-sided quantile for n - 1 degrees of freedom.
+/// Two-sided quantile for n - 1 degrees of freedom, to 24 bits: the ones behind depend on the platform's logarithm.
 fn t_quantile(n: usize, confidence: f64) -> Option<f64> {
     if n < 2 || !(confidence > 0.0 && confidence < 1.0) {
         return None;
     }
     let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
-    Some(t.inverse_cdf(0.5 + confidence / 2.0))
+    Some(f64::from(t.inverse_cdf(0.5 + confidence / 2.0) as f32))
 }
 
 #[cfg(test)]

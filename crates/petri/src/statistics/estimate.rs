@@ -81,10 +81,10 @@ fn half_width(squares: f64, n: f64, confidence: f64) -> f64 {
     t_quantile(n - 1.0, confidence) * libm::sqrt(squares / (n - 1.0) / n)
 }
 
-/// The two-sided quantile of Student's t.
+/// The two-sided quantile of Student's t, to 24 bits: the ones behind depend on the platform's logarithm.
 pub(crate) fn t_quantile(freedom: f64, confidence: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
-        Ok(t) => t.inverse_cdf(0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0),
+        Ok(t) => f64::from(t.inverse_cdf(0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0) as f32),
         Err(_) => f64::INFINITY,
     }
 }

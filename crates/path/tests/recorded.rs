@@ -1,0 +1,57 @@
+//! A path with every kind of draw delivers what it delivered when it was recorded, to the nanosecond.
+
+use inorder_path::*;
+use inorder_random::Random;
+
+/// FNV-1a over numbers, least significant byte first.
+fn fingerprint(numbers: impl Iterator<Item = u64>) -> u64 {
+    let bytes = numbers.flat_map(u64::to_le_bytes);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[test]
+fn a_path_of_draws_logarithms_and_powers_is_what_it_was() {
+    // Recorded on x86-64; `tools/other-machine` runs this on other processors.
+    let random = |name| Random::new(7, name);
+    let shared = SharedLinkConfig {
+        link: LinkConfig::new(20_000_000),
+        sources: [
+            Pattern::Poisson,
+            Pattern::OnOffPareto {
+                on_ns: 20_000_000,
+                off_ns: 50_000_000,
+                shape: 1.5,
+            },
+        ]
+        .map(|pattern| CrossTraffic {
+            pattern,
+            bits_per_s: 5_000_000,
+            packet_bytes: 1_000,
+        })
+        .into(),
+    };
+    let uniform = LossConfig::Uniform {
+        probability: Probability::percent(1.0),
+        correlation: Probability::NEVER,
+    };
+    let jitter = DelayConfig {
+        distribution: Distribution::Pareto,
+        ..DelayConfig::normal(5_000_000, 1_000_000)
+    };
+    let mut line = Timeline::new(Path::new(vec![
+        Loss::new(&uniform, random("loss")).into(),
+        SharedLink::new(&shared, &random("cross")).into(),
+        Delay::new(&jitter, random("jitter")).into(),
+    ]));
+    for number in 0..5_000 {
+        line.push(number * 500_000, Probe::new(number, 1_500));
+    }
+    let arrived: Vec<_> = std::iter::from_fn(|| line.pop(u64::MAX)).collect();
+    let all = arrived.iter().flat_map(|(at, packet)| [*at, packet.number]);
+    assert_eq!(
+        (arrived.len(), fingerprint(all)),
+        (4959, 15_108_096_219_888_881_187)
+    );
+}
