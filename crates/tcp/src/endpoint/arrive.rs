@@ -50,7 +50,6 @@ impl Endpoint {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
-        self.update_ts_recent(now, segment, start);
         if self.state == State::SynReceived && !self.completes_handshake(now, segment) {
             return;
         }
@@ -80,6 +79,8 @@ impl Endpoint {
     }
 
     /// RFC 7323 section 4.3: the timestamp to echo is that of the segment the last acknowledgement waited for.
+    /// Asked once the acknowledgement has been found acceptable, as in Linux: a forged segment in the window
+    /// must not move the clock that PAWS compares with.
     fn update_ts_recent(&mut self, now: Nanos, segment: &Segment, start: Seq) {
         let Some(ts) = segment.timestamps else {
             return;
@@ -183,6 +184,7 @@ impl Endpoint {
             }
             return false;
         }
+        self.update_ts_recent(now, segment, start);
         let syn = segment.flags.has(Flags::SYN);
         let shift = match self.scaling() {
             Some(_) if !syn => self.peer_scale.unwrap_or(0),
