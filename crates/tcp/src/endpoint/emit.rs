@@ -8,7 +8,10 @@ use crate::sender::Outgoing;
 impl Endpoint {
     /// The next segment to carry to the other side; `None` when there is nothing to send now.
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Segment> {
-        if let Some(segment) = self.control.take() {
+        if let Some(mut segment) = self.control.take() {
+            if let Some(timestamps) = &mut segment.timestamps {
+                timestamps.val = self.sender.tsval(now);
+            }
             return Some(segment);
         }
         if matches!(self.state, State::Closed | State::Listen) {
@@ -122,12 +125,17 @@ impl Endpoint {
         }
     }
 
-    /// Our reset, at the sequence number the peer expects.
+    /// Our reset, at the sequence number the peer expects, with timestamps (RFC 7323 section 3.2) whose clock
+    /// is read when it leaves.
     pub(super) fn reset_segment(&self) -> Segment {
         Segment {
             seq: self.sender.snd_nxt as u32,
             ack: self.receiver.rcv_nxt as u32,
             flags: Flags::RST.with(Flags::ACK),
+            timestamps: self.sender.timestamps.then_some(Timestamps {
+                val: 0,
+                ecr: self.ts_recent,
+            }),
             ..Segment::default()
         }
     }
