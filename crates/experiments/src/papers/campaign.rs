@@ -123,6 +123,7 @@ mod tests {
             super::super::entropy::PAPER,
             super::super::mobile::PAPER,
             super::super::periodic::PAPER,
+            super::super::srpic::PAPER,
         ] {
             for item in paper.items {
                 let outcome = (item.run)(&context);
