@@ -168,6 +168,7 @@ impl<'a> Runner<'a> {
                 for message in apply_command(&mut self.setup, text) {
                     self.not_understood(event.line, message);
                 }
+                self.host.device_full = self.setup.device_full;
                 Ok(())
             }
             What::Code(text) => self.assertions(text),

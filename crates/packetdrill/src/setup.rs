@@ -35,6 +35,8 @@ pub struct Setup {
     pub tolerance: Nanos,
     /// Tick of the timestamps in the script, if they are to be checked against the clock, ns.
     pub timestamp_tick: Option<Nanos>,
+    /// The device takes nothing (a queue without room): what the stack wants to send stays unsent.
+    pub device_full: bool,
 }
 
 impl Setup {
@@ -53,6 +55,7 @@ impl Setup {
             reordering: None,
             tolerance: DEFAULT_TOLERANCE,
             timestamp_tick: None,
+            device_full: false,
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Host {
     pub(super) sent: VecDeque<Sent>,
     /// Everything sent since the trace was last written.
     pub(super) fresh: Vec<Sent>,
+    /// The device takes nothing: endpoints are not asked what they have to send.
+    pub(super) device_full: bool,
     expiries: u32,
 }
 
@@ -48,6 +50,7 @@ impl Host {
             connections: Vec::new(),
             sent: VecDeque::new(),
             fresh: Vec::new(),
+            device_full: false,
             expiries: 0,
         }
     }
@@ -106,6 +109,9 @@ impl Host {
 
     /// Takes what all connections have to send.
     pub(super) fn flush(&mut self) {
+        if self.device_full {
+            return;
+        }
         for number in 0..self.connections.len() {
             for _ in 0..BURST {
                 let now = self.now;

@@ -8,8 +8,12 @@ use super::host::Host;
 use super::sockets::{self, Kind, Socket, Table};
 use crate::script::Value;
 
-/// Options that change nothing a script can see here. The send buffer takes all that is written.
-const WITHOUT_EFFECT: [&str; 8] = [
+/// Options that change nothing a script can see here. The send buffer takes all that is written, and nothing here
+/// looks at the IP header.
+const WITHOUT_EFFECT: [&str; 11] = [
+    "IP_MTU_DISCOVER",
+    "IP_TOS",
+    "IP_TTL",
     "SO_REUSEADDR",
     "SO_REUSEPORT",
     "SO_DEBUG",

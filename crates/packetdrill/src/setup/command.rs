@@ -45,7 +45,7 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
             Ok(())
         }
         "ip" => ip(setup, arguments),
-        "tc" => queue(line, arguments),
+        "tc" => queue(setup, line, arguments),
         "sh" | "bash" if arguments.len() == 1 => apply_line(setup, arguments[0]),
         _ if WITHOUT_EFFECT.contains(&name) || KNOWN_FORMS.contains(&line) => Ok(()),
         // The script that takes settings back at the end, written by `set_sysctls.py`.
@@ -54,19 +54,20 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
     }
 }
 
-/// A queueing discipline that neither drops nor delays what one connection sends; others would.
-fn queue(line: &str, arguments: &[&str]) -> Result<(), String> {
-    match arguments {
-        [
-            "qdisc",
-            "add" | "replace",
-            "dev",
-            _,
-            "root",
-            "pfifo" | "pfifo_fast" | "fq" | "noqueue",
-        ] => Ok(()),
-        _ => Err(format!("command `{line}`")),
+/// A queueing discipline that neither drops nor delays what one connection sends, or one without any room: the
+/// device then takes nothing more. Others would do something in between. What a stack sends again, and when, once
+/// there is room again depends on what it had been refused; so a full device stays full.
+fn queue(setup: &mut Setup, line: &str, arguments: &[&str]) -> Result<(), String> {
+    let unsupported = || Err(format!("command `{line}`"));
+    let ["qdisc", "add" | "replace", "dev", _, "root", kind @ ..] = arguments else {
+        return unsupported();
+    };
+    match kind {
+        ["pfifo" | "bfifo", "limit", "0"] => setup.device_full = true,
+        ["pfifo" | "pfifo_fast" | "fq" | "noqueue"] if !setup.device_full => {}
+        _ => return unsupported(),
     }
+    Ok(())
 }
 
 /// Words as a shell splits them: blanks separate, quotes join.
@@ -177,7 +178,8 @@ mod tests {
         let mut setup = setup();
         let unknown = apply_command(
             &mut setup,
-            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=1",
+            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=1\n\
+             tc qdisc replace dev tun0 root pfifo limit 5",
         );
         assert_eq!(
             unknown,
@@ -186,7 +188,22 @@ mod tests {
                 "command `rm -rf /tmp/x`",
                 "command `ip rule add 1`",
                 "sysctl net.ipv4.tcp_ecn=1",
+                "command `tc qdisc replace dev tun0 root pfifo limit 5`",
             ]
+        );
+    }
+
+    #[test]
+    fn a_full_device_stays_full() {
+        let mut setup = setup();
+        let full = "tc qdisc replace dev tun0 root pfifo limit 0";
+        let open = "tc qdisc replace dev tun0 root pfifo";
+        assert_eq!(apply_command(&mut setup, open), [""; 0]);
+        assert_eq!(apply_command(&mut setup, full), [""; 0]);
+        assert!(setup.device_full);
+        assert_eq!(
+            apply_command(&mut setup, open),
+            [format!("command `{open}`")]
         );
     }
 }
