@@ -11,6 +11,7 @@ use crate::order::Order;
 use crate::packet::{Body, Channel, End, Packet};
 use crate::result::Counts;
 use crate::spurious::Spurious;
+use crate::work::Work;
 
 /// Which endpoint of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +59,8 @@ pub struct Notes {
     pub after: Order,
     /// The truth about retransmissions.
     pub spurious: Spurious,
+    /// What the sender's machine has to do.
+    pub work: Work,
     /// Sum of the one-way delays of originals, nanoseconds.
     pub delay_sum_ns: u64,
     /// Packets lost on the way or at the card, either direction.
@@ -79,6 +82,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// Added each way, nanoseconds.
     pub access_ns: u64,
+    /// Its packets pass none of the paths' stages, only the cards.
+    pub own_path: bool,
     /// Bytes to carry, if that is known.
     pub size: Option<u64>,
     /// Sender and receiver.
@@ -109,7 +114,7 @@ impl Flow {
         let mut sides = recipes
             .each_ref()
             .map(|recipe| Side::new(recipe, &mut numbers));
-        let log = SharedLog::new(output.events);
+        let log = SharedLog::new(output.events || plan.events);
         sides[Role::Sender as usize]
             .endpoint
             .observe(log.observer());
@@ -119,6 +124,7 @@ impl Flow {
             number,
             start_ns,
             access_ns: plan.access_delay_ns,
+            own_path: plan.own_path,
             size: plan.size_bytes,
             sides,
             application: Application::new(plan, numbers),
@@ -128,6 +134,7 @@ impl Flow {
                 before: Order::new(threshold),
                 after: Order::new(threshold),
                 spurious: Spurious::default(),
+                work: Work::default(),
                 delay_sum_ns: 0,
                 damaged: 0,
                 at_warm_up: Counts::default(),
@@ -187,6 +194,10 @@ impl Flow {
         let end = start + u64::from(segment.payload);
         packet.offset = start;
         let top = side.top;
+        if role == Role::Sender {
+            let again = start < top;
+            self.notes.work.sends(packet.sent_ns, start, end, again);
+        }
         if end > top {
             side.originals = side.originals.saturating_add(1);
             packet.original = side.originals;
@@ -219,6 +230,15 @@ impl Flow {
         if packet.original > 0 {
             notes.after.update(packet.original, now_ns, payload);
             notes.delay_sum_ns = notes.delay_sum_ns.saturating_add(now_ns - packet.sent_ns);
+        }
+    }
+
+    /// An acknowledgement reaches the sender's TCP.
+    #[inline]
+    pub fn note_ack(&mut self, segment: &Segment) {
+        if !segment.sack.is_empty() {
+            let mss = self.sides[Role::Sender as usize].endpoint.info().snd_mss;
+            self.notes.work.sacked(segment, mss);
         }
     }
 

@@ -60,6 +60,7 @@ mod run;
 mod spurious;
 mod statistics;
 mod tap;
+mod work;
 mod world;
 
 pub use build::registries;

@@ -88,6 +88,13 @@ counts! {
     responses: |f| f.application.responses().0;
     /// Sum of the times from request to response, nanoseconds.
     response_ns: |f| f.application.responses().1;
+    /// Segments that came in at the sender: acknowledgements, unless data goes both ways.
+    acks_in: |f| sender(f).in_segs;
+    /// Packets of data the sender's stack handed to its card, if the card cuts large ones into segments (TSO).
+    frames_out: |f| f.notes.work.frames();
+    /// Segments from each acknowledgement with SACK blocks to the end of its highest block, summed: the places of
+    /// the retransmission queue that taking it in may look at.
+    sack_span: |f| f.notes.work.sack_span();
     /// Packets of the flow that arrived damaged.
     damaged: |f| f.notes.damaged;
 }

@@ -50,7 +50,7 @@ impl World {
                 place,
                 packet,
             } => self.resume(now_ns, line, place, packet),
-            Event::Enter { line, packet } => self.enter(now_ns, line, packet),
+            Event::Enter { line, packet } => self.enter(now_ns, line, packet, tap),
             Event::Wake { line } => self.lines[line as usize].wake(now_ns, &mut self.queue),
             Event::Timer { flow, role } => self.timer(now_ns, flow, role, tap),
             Event::Open(flow) => self.open(now_ns, flow, tap),
@@ -61,8 +61,14 @@ impl World {
         }
     }
 
+    /// A packet enters a path, unless its flow has one of its own.
     #[inline]
-    fn enter(&mut self, now_ns: u64, line: LineId, packet: Packet) {
+    fn enter<T: Tap>(&mut self, now_ns: u64, line: LineId, packet: Packet, tap: &mut T) {
+        if let Some((flow, _)) = self.whose(packet.channel)
+            && flow.own_path
+        {
+            return self.leave(now_ns, line, packet, tap);
+        }
         self.lines[line as usize].push(now_ns, packet, &mut self.queue);
     }
 
@@ -131,6 +137,9 @@ impl World {
         if from == Role::Sender && segment.payload > 0 {
             flow.note_at_stack(now_ns, packet);
         }
+        if to == Role::Sender {
+            flow.note_ack(segment);
+        }
         flow.side(to).endpoint.on_segment(now_ns, segment);
         let index = channel.0 / 2;
         self.transmit(now_ns, index, to, tap);
@@ -162,7 +171,7 @@ impl World {
         };
         while let Some(packet) = flow.transmit(now_ns, role) {
             tap.sent(now_ns, end, &packet);
-            if flow.access_ns == 0 {
+            if flow.access_ns == 0 && !flow.own_path {
                 self.lines[line as usize].push(now_ns, packet, &mut self.queue);
             } else {
                 let at_ns = now_ns.saturating_add(flow.access_ns);
@@ -259,7 +268,7 @@ impl World {
             End::A => LineId::Forward,
             End::B => LineId::Reverse,
         };
-        self.enter(now_ns, line, packet);
+        self.enter(now_ns, line, packet, tap);
     }
 
     fn begin_measuring(&mut self) {

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use inorder_scenario::{Cell, Scenario};
-use inorder_sim::{Campaign, Progress, RunResult, registries, run, run_all, run_all_with};
+use inorder_sim::{
+    Campaign, EventKind, Progress, RunResult, registries, run, run_all, run_all_with,
+};
 
 const MB: u64 = 1_000_000;
 
@@ -97,6 +99,49 @@ fn paced_and_interactive_applications_keep_their_pace() {
     assert!((19.0..24.0).contains(&response_ms), "{response_ms}");
     let rate = voice.throughput_bits_per_s();
     assert!((0.98e6..1.0e6).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_host_of_its_own_meets_the_others_at_the_card_only() {
+    let text = "[run]\nduration = \"5 s\"\n\
+         [[flow]]\n\
+         [[flow]]\nname = \"ssh\"\npath = \"own\"\naccess_delay = \"3 ms\"\nevents = true\n\
+         application = { kind = \"interactive\", request = \"48 B\" }\n\
+         [receiver_card]\ncoalesce = \"100 us\"";
+    let result = one(text);
+    let [bulk, ssh] = &result.flows[..] else {
+        panic!("{:?}", result.flows);
+    };
+    // 3 ms each way; then up to 100 us until the interrupt, and whoever is served before.
+    let rtts: Vec<u64> = ssh
+        .events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Rtt(ns) => Some(ns),
+            _ => None,
+        })
+        .collect();
+    assert!(rtts.len() > 200, "{}", rtts.len());
+    let within = |ns: &u64| (6_000_000..6_200_000).contains(ns);
+    assert!(rtts.iter().all(within), "{rtts:?}");
+    // Neither the loss nor the jitter of the others' path.
+    assert_eq!(
+        (ssh.counts.retransmissions, ssh.counts.reordered_at_card),
+        (0, 0)
+    );
+    assert!(bulk.counts.reordered_at_card > 0 && bulk.events.is_empty());
+}
+
+#[test]
+fn what_the_sender_has_to_do_is_counted() {
+    let result = one("[run]\nduration = \"5 s\"\n[[flow]]");
+    let counts = result.flows[0].counts;
+    assert!(counts.acks_in > counts.duplicate_acks && counts.acks_in <= counts.acks);
+    assert!(counts.frames_out > counts.retransmissions && counts.frames_out < counts.segments);
+    // Every block that came in ends one segment or more beyond its acknowledgement, unless it is a DSACK.
+    assert!(counts.sack_span > counts.duplicate_acks, "{counts:?}");
+    let steady = "[run]\nduration = \"5 s\"\n[[flow]]\nsender.sack = false";
+    assert_eq!(one(steady).flows[0].counts.sack_span, 0);
 }
 
 #[test]

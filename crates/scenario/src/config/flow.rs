@@ -4,7 +4,7 @@ use super::endpoint::Endpoint;
 use crate::Registries;
 use crate::error::{Place, Problem};
 use crate::quantity::{
-    count, duration, frequency, packets, rate, require, size, size_or_unlimited, small_count,
+    count, duration, flag, frequency, packets, rate, require, size, size_or_unlimited, small_count,
     small_size, text,
 };
 use crate::reader::Reader;
@@ -54,6 +54,10 @@ pub struct Flow {
     pub receiver: Endpoint,
     /// Added each way, nanoseconds.
     pub access_delay_ns: u64,
+    /// Its packets pass none of the stages, only the cards.
+    pub own_path: bool,
+    /// Events of its senders are recorded, whatever the output says.
+    pub events: bool,
 }
 
 /// When connections open.
@@ -111,6 +115,8 @@ impl Flow {
             sender: Endpoint::read(&Reader::new(&ENDPOINT, sender, names)?)?,
             receiver: Endpoint::read(&Reader::new(&ENDPOINT, receiver, names)?.or(Some(sender)))?,
             access_delay_ns: r.get("access_delay", duration)?,
+            own_path: r.choice("path")? == 1,
+            events: r.get("events", flag)?,
         };
         require(flow.count > 0, r.place("count"), "no flow", "1 or more")?;
         let few = flow.count <= 10_000;

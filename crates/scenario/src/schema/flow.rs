@@ -1,7 +1,9 @@
 //! Flows, what they carry, and probes.
 
 use super::Default::{Is, Required, Unset};
-use super::Kind::{Choice, Count, Duration, Frequency, Rate, Size, SizeOrUnlimited, Table, Text};
+use super::Kind::{
+    Choice, Count, Duration, Flag, Frequency, Rate, Size, SizeOrUnlimited, Table, Text,
+};
 use super::{ENDPOINT, Section, field};
 
 /// `[[flow]]`.
@@ -70,6 +72,18 @@ pub static FLOW: Section = Section {
             Duration,
             Is("0 s"),
             "Added each way for these connections alone.",
+        ),
+        field(
+            "path",
+            Choice(&["shared", "own"]),
+            Is("shared"),
+            "own: a host of its own, whose packets pass nothing but `access_delay` and meet the others' at the cards.",
+        ),
+        field(
+            "events",
+            Flag,
+            Is("false"),
+            "Events of these senders are recorded, whatever `output.events` says.",
         ),
     ],
 };
