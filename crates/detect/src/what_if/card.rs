@@ -96,25 +96,23 @@ impl Card {
     /// delivery is followed.
     #[inline]
     pub(super) fn join(&mut self, times: &[i64], counts: &Counts) {
-        let mut joined = 0;
-        for _ in times.iter().take_while(|&&now| now <= self.fire_ns) {
-            joined += 1;
-        }
-        self.delivered = self
-            .delivered
-            .wrapping_add((self.fire_ns as u64).wrapping_mul(joined as u64));
-        if let Some(&first_ns) = times.get(joined) {
-            self.end();
-            self.join_next(times, joined, first_ns, counts);
+        match times.last() {
+            Some(&last) if last > self.fire_ns => self.join_and_end(times, counts),
+            _ => {
+                let all = (self.fire_ns as u64).wrapping_mul(times.len() as u64);
+                self.delivered = self.delivered.wrapping_add(all);
+            }
         }
     }
 
-    /// The rest of [`Card::join`]: what arrives at `first_ns` begins a batch.
+    /// As [`Card::join`], when the current batch ends at one of `times`.
     #[inline]
-    fn join_next(&mut self, times: &[i64], begun: usize, first_ns: i64, counts: &Counts) {
-        let (mut fire_ns, mut delivered) = (self.interrupt(first_ns), self.delivered);
-        let mut first = begun;
-        for (&now, place) in times.get(begun..).unwrap_or_default().iter().zip(begun..) {
+    fn join_and_end(&mut self, times: &[i64], counts: &Counts) {
+        self.end();
+        let ended_ns = self.fire_ns;
+        let (mut fire_ns, mut delivered) = (ended_ns, self.delivered);
+        let mut first = 0_usize;
+        for (&now, place) in times.iter().zip(0..) {
             // Selects instead of branches: whether a batch ends is hard to predict.
             let next = self.interrupt(now);
             let ended = now > fire_ns;
@@ -122,13 +120,18 @@ impl Card {
             fire_ns = if ended { next } else { fire_ns };
             delivered = delivered.wrapping_add(fire_ns as u64);
         }
-        if first > begun {
+        (self.fire_ns, self.delivered) = (fire_ns, delivered);
+        let before = first as u64;
+        let at = |place: usize| times.get(place).copied();
+        if first
+            .checked_sub(1)
+            .and_then(at)
+            .is_some_and(|now| now > ended_ns)
+        {
             // A whole batch has come and gone, and no full ring cut it short.
             self.max_delay_ns = self.max_delay_ns.max(self.coalesce_ns);
         }
-        (self.fire_ns, self.delivered) = (fire_ns, delivered);
-        let before = first as u64;
-        let now = times.get(first).copied().unwrap_or(first_ns);
+        let now = at(first).unwrap_or(ended_ns);
         self.begin(counts.arrived + before, now, counts.suitable() + before);
         self.from = self.first;
     }

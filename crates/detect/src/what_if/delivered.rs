@@ -22,12 +22,12 @@ pub(super) struct Delivered {
 }
 
 impl Delivered {
-    pub(super) fn feed(&mut self, stretch: impl Iterator<Item = Data>) {
+    pub(super) fn feed(&mut self, stretch: &[Data]) {
         for data in stretch {
             if !data.retransmission {
-                self.originals.deliver(&data);
+                self.originals.deliver(data);
             }
-            self.receiver.deliver(&data);
+            self.receiver.deliver(data);
         }
     }
 
@@ -153,8 +153,8 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn feed(&mut self, stretch: impl Iterator<Item = Data>) {
-        stretch.for_each(|data| self.deliver(&data));
+    pub(super) fn feed(&mut self, stretch: &[Data]) {
+        stretch.iter().for_each(|data| self.deliver(data));
     }
 
     /// End of the highest data.

@@ -91,12 +91,28 @@ impl SortingReceivers {
     pub(crate) fn continues(&mut self, ts_ns: i64, offset: i64, len: u32) -> bool {
         let in_time = (self.last_ns..=self.limit_ns).contains(&ts_ns);
         let in_order = offset == self.next && len == self.run_len;
-        let waits = in_order && in_time && self.pending.push(ts_ns);
+        let waits = in_order && in_time && self.wait(ts_ns);
         if waits {
             self.next += i64::from(len);
             self.last_ns = ts_ns;
         }
         waits
+    }
+
+    /// Notes an arrival; false if it would fill a ring.
+    #[inline(always)]
+    fn wait(&mut self, ts_ns: i64) -> bool {
+        self.pending.push(ts_ns) || (self.make_room() && self.pending.push(ts_ns))
+    }
+
+    /// Lets the cards catch up, so that more may wait; false if a ring is as good as full.
+    #[inline(never)]
+    fn make_room(&mut self) -> bool {
+        self.tell_cards();
+        // One that fills a ring does not wait.
+        let room = self.room.saturating_sub(1);
+        self.pending.limit(room);
+        room > 0
     }
 
     #[inline(never)]
@@ -128,9 +144,10 @@ impl SortingReceivers {
         self.pending.limit(self.room.saturating_sub(1));
     }
 
-    /// When the first of the interrupts that are due comes.
+    /// When the first of the interrupts comes that deliver to a stack that is followed.
     fn soonest_ns(&self) -> i64 {
-        let due = self.cards.iter().map(|card| card.fire_ns);
+        let followed = self.cards.iter().filter(|card| card.followed);
+        let due = followed.map(|card| card.fire_ns);
         due.min().unwrap_or(LATEST_NS)
     }
 
@@ -224,7 +241,8 @@ impl SortingReceivers {
         let Some(stack) = stacks.get_mut(i) else {
             return;
         };
-        stack.deliver(&self.runs, from, to, sorters);
+        sorters.load(&self.runs, from, to);
+        stack.deliver(sorters);
         // Everything acknowledged by now has arrived by now: what is still missing below was
         // not captured.
         stack.acknowledged(una);

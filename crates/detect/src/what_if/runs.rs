@@ -74,56 +74,39 @@ impl Runs {
         }
     }
 
-    /// The run that holds arrival `number`.
-    fn find(&self, number: u64) -> usize {
-        let last = self.runs.len().saturating_sub(1);
-        if self.runs.back().is_some_and(|run| run.from <= number) {
-            return last;
-        }
-        self.runs
-            .partition_point(|run| run.from <= number)
-            .saturating_sub(1)
-    }
-
-    /// Arrivals `from..to`.
-    pub(super) fn stretch(&self, from: u64, to: u64) -> impl Iterator<Item = Data> + '_ {
-        let first = if from < to {
-            self.find(from)
-        } else {
-            self.runs.len()
-        };
-        (first..self.runs.len()).filter_map(move |i| {
-            let run = self.runs.get(i)?;
-            let end = self.runs.get(i + 1).map_or(to, |next| next.from).min(to);
+    /// Puts arrivals `from..to` into `out`. Those asked for are mostly the last, so they are looked
+    /// for from the end.
+    pub(super) fn copy_to(&self, out: &mut Vec<Data>, from: u64, to: u64) {
+        out.clear();
+        let mut end = to;
+        for run in self.runs.iter().rev() {
             let begin = run.from.max(from);
-            let whole = Data {
-                start: run.start,
-                len: run.len,
-                retransmission: run.retransmission,
-                count: end.checked_sub(begin)?,
-            };
-            Some(Data {
-                start: whole.at(begin - run.from),
-                ..whole
-            })
-        })
-    }
-
-    /// Arrivals `from..to` came in the order of their numbers.
-    pub(super) fn is_sorted(&self, from: u64, to: u64) -> bool {
-        let mut highest = i64::MIN;
-        self.stretch(from, to).all(|data| {
-            let sorted = data.start >= highest;
-            highest = data.at(data.count.saturating_sub(1));
-            sorted
-        })
+            if begin < end {
+                let start = i64::from(run.len).saturating_mul((begin - run.from) as i64);
+                out.push(Data {
+                    start: run.start.saturating_add(start),
+                    len: run.len,
+                    retransmission: run.retransmission,
+                    count: end - begin,
+                });
+                end = begin;
+            }
+            if begin == from {
+                break;
+            }
+        }
+        out.reverse();
     }
 
     /// First byte of arrival `number`; `None` when it has not come yet.
     pub(super) fn offset(&self, number: u64) -> Option<i64> {
-        self.stretch(number, number + 1)
-            .next()
-            .filter(|data| data.count > 0)
-            .map(|data| data.start)
+        let run = self.runs.iter().rev().find(|run| run.from <= number)?;
+        let ahead = i64::from(run.len).saturating_mul((number - run.from) as i64);
+        Some(run.start.saturating_add(ahead))
     }
+}
+
+/// Nothing in `stretch` comes after something that begins later.
+pub(super) fn is_sorted(stretch: &[Data]) -> bool {
+    stretch.is_sorted_by(|before, data| before.at(before.count.saturating_sub(1)) <= data.start)
 }

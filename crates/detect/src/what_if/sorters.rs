@@ -4,12 +4,14 @@ use std::fmt;
 
 use inorder_srpic::{Config, Meta, Srpic};
 
-use super::runs::Data;
+use super::runs::{Data, Runs};
 
 /// One sorter for each block size, empty but while it sorts; and the stretch to sort.
 pub(super) struct Sorters {
     sorters: Vec<Sorter>,
     stretch: Vec<Data>,
+    /// Segments in it.
+    len: u64,
     out: Vec<Data>,
     /// `out` is the whole stretch, sorted as one block.
     whole: bool,
@@ -46,23 +48,23 @@ impl Sorters {
         Sorters {
             sorters: block_sizes.iter().map(sorter).collect(),
             stretch: Vec::new(),
+            len: 0,
             out: Vec::new(),
             whole: false,
         }
     }
 
-    /// The stretch to sort: suitable segments of one batch, or one unsuitable.
-    pub(super) fn load(&mut self, stretch: impl Iterator<Item = Data>) {
-        self.stretch.clear();
+    /// The stretch to sort, arrivals `from..to`: suitable segments of one batch, or one
+    /// unsuitable.
+    pub(super) fn load(&mut self, runs: &Runs, from: u64, to: u64) {
+        runs.copy_to(&mut self.stretch, from, to);
+        self.len = to - from;
         self.whole = false;
-        for run in stretch {
-            let segments = (0..run.count).map(|i| Data {
-                start: run.at(i),
-                count: 1,
-                ..run
-            });
-            self.stretch.extend(segments);
-        }
+    }
+
+    /// The stretch as it came.
+    pub(super) fn unsorted(&self) -> &[Data] {
+        &self.stretch
     }
 
     pub(super) fn len(&self) -> usize {
@@ -71,7 +73,7 @@ impl Sorters {
 
     /// The stretch fits in one block of every size.
     pub(super) fn is_one_block(&self) -> bool {
-        let fits = |sorter: &Sorter| self.stretch.len() <= sorter.block_size;
+        let fits = |sorter: &Sorter| self.len <= sorter.block_size as u64;
         self.sorters.iter().all(fits)
     }
 
@@ -80,7 +82,7 @@ impl Sorters {
         let Some(sorter) = self.sorters.get_mut(n) else {
             return &[];
         };
-        let whole = self.stretch.len() <= sorter.block_size;
+        let whole = self.len <= sorter.block_size as u64;
         if whole && self.whole {
             return &self.out;
         }
@@ -90,15 +92,18 @@ impl Sorters {
             return &self.stretch;
         };
         let out = &mut self.out;
-        for &data in &self.stretch {
-            // Sequence numbers wrap as they do on the wire.
-            srpic.push(
-                &Meta::data(0, data.start as u32, data.len),
-                data,
-                &mut |d| {
-                    join(out, d);
-                },
-            );
+        for run in &self.stretch {
+            for i in 0..run.count {
+                let start = run.at(i);
+                // Sequence numbers wrap as they do on the wire.
+                let meta = Meta::data(0, start as u32, run.len);
+                let data = Data {
+                    start,
+                    count: 1,
+                    ..*run
+                };
+                srpic.push(&meta, data, &mut |d| join(out, d));
+            }
         }
         srpic.end_of_batch(&mut |d| join(out, d));
         out

@@ -1,7 +1,7 @@
 //! What reaches the stack behind one card.
 
 use super::delivered::{Delivered, Receiver};
-use super::runs::Runs;
+use super::runs::is_sorted;
 use super::sorters::Sorters;
 
 /// The orders in which one card delivers: unsorted, and sorted in blocks of each size.
@@ -30,23 +30,24 @@ impl Default for Stack {
 }
 
 impl Stack {
-    /// Arrivals `from..to`, up to which nothing is held: one batch, or a part of one.
-    pub(super) fn deliver(&mut self, runs: &Runs, from: u64, to: u64, sorters: &mut Sorters) {
-        self.unsorted.feed(runs.stretch(from, to));
-        if runs.is_sorted(from, to) {
+    /// Delivers what the sorters have been given, up to which nothing is held: one batch, or a
+    /// part of one.
+    pub(super) fn deliver(&mut self, sorters: &mut Sorters) {
+        let unsorted = sorters.unsorted();
+        self.unsorted.feed(unsorted);
+        if is_sorted(unsorted) {
             for delivered in &mut self.sorted {
-                delivered.feed(runs.stretch(from, to));
+                delivered.feed(unsorted);
             }
             return;
         }
-        sorters.load(runs.stretch(from, to));
         if let [one] = self.sorted.as_slice()
             && !sorters.is_one_block()
         {
             self.sorted = vec![one.clone(); sorters.len()];
         }
         for (n, delivered) in self.sorted.iter_mut().enumerate() {
-            delivered.feed(sorters.sorted(n).iter().copied());
+            delivered.feed(sorters.sorted(n));
         }
     }
 
