@@ -99,10 +99,27 @@ pub struct Packet {
     pub ack: Option<u32>,
     /// Window as in the header, before scaling.
     pub window: Option<u32>,
+    /// ECN field of the IP header, where written; injected packets without one cannot be marked.
+    pub ecn: Option<EcnField>,
     /// Urgent pointer.
     pub urgent: Option<u32>,
     /// Options in order; `None`: not compared (`<...>`).
     pub options: Option<Vec<TcpOption>>,
+}
+
+/// The ECN field as written before the TCP flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnField {
+    /// `[noecn]`
+    None,
+    /// `[ect0]`
+    Ect0,
+    /// `[ect1]`
+    Ect1,
+    /// `[ect01]`: either.
+    Either,
+    /// `[ce]`
+    Ce,
 }
 
 /// A TCP option as written.

@@ -143,7 +143,7 @@ fn what_is_not_understood_is_never_passed() {
         unsupported("+0 < icmp unreachable host_unreachable"),
         "packet of kind icmp"
     );
-    assert_eq!(unsupported("+0 < E. 1:1(0) ack 1 win 10"), "ECN");
+    assert_eq!(unsupported("+0 < U. 1:1(0) ack 1 win 10"), "urgent data");
     assert_eq!(
         unsupported("+0 %{ assert tcpi_colour == 1 }%"),
         "unknown name tcpi_colour"

@@ -143,6 +143,17 @@ pub enum LossProbe {
     Linux,
 }
 
+/// Explicit congestion notification (RFC 3168; Linux `tcp_ecn`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EcnUse {
+    /// Never (0).
+    Off,
+    /// If the peer asks for it (2, as installed).
+    Accept,
+    /// Asked for with every SYN, and accepted (1).
+    Request,
+}
+
 /// Everything that can be chosen about an endpoint, apart from congestion control and loss detection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -182,8 +193,8 @@ pub struct Config {
     pub challenge_ack: bool,
     /// Small segments.
     pub nagle: Nagle,
-    /// New data waits until this many segments, or a third of the window, can go together, as with TSO;
-    /// 0 or 1: no wait.
+    /// Segments that segmentation offload takes at once, 45 of 1448 bytes with Linux: new data waits for
+    /// bursts of up to a millisecond of the pacing rate, as `tcp_tso_should_defer` does. 0 or 1: no wait.
     pub tso_segments: u32,
     /// Retransmission timer.
     pub rto: Rto,
@@ -200,6 +211,8 @@ pub struct Config {
     pub forward_retransmit: bool,
     /// Keep the window within three segments of what is in flight in Disorder and after an undo (Linux 2.6).
     pub moderate_cwnd: bool,
+    /// Explicit congestion notification. A loss detection that governs the window hears no echo.
+    pub ecn: EcnUse,
     /// F-RTO (RFC 5682).
     pub frto: bool,
     /// Tail loss probe.

@@ -45,6 +45,6 @@ pub use counters::{Counters, Info};
 pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
 pub use observe::Observer;
 pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};
-pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 pub use sender::CaState;
 pub use seq::Seq;

@@ -1,7 +1,7 @@
 //! Named configurations. One line each in [`PROFILES`].
 
 use crate::config::{
-    Config, DelayedAck, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto,
+    Config, DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto,
     RtoStyle, SECOND, SackCompression, Undo,
 };
 
@@ -98,6 +98,7 @@ pub fn linux_6() -> Config {
         reduction: Reduction::PrrLinux,
         forward_retransmit: false,
         moderate_cwnd: false,
+        ecn: EcnUse::Accept,
         frto: true,
         loss_probe: LossProbe::Linux,
         undo: Undo {
@@ -129,6 +130,7 @@ pub fn linux_2_6_24() -> Config {
         reduction: Reduction::RateHalving,
         forward_retransmit: true,
         moderate_cwnd: true,
+        ecn: EcnUse::Off,
         loss_probe: LossProbe::Off,
         undo: Undo {
             partial_within_recovery: true,
@@ -143,6 +145,7 @@ pub fn ns_3() -> Config {
     Config {
         mss: 536,
         reduction: Reduction::PrrSlowStart,
+        ecn: EcnUse::Off,
         ..rfc()
     }
 }

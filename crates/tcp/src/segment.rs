@@ -19,9 +19,9 @@ impl Flags {
     pub const ACK: Self = Self(0x10);
     /// Urgent pointer is valid; the endpoint ignores it.
     pub const URG: Self = Self(0x20);
-    /// Explicit congestion notification echo; the endpoint ignores it.
+    /// Explicit congestion notification echo (RFC 3168).
     pub const ECE: Self = Self(0x40);
-    /// Congestion window reduced; the endpoint ignores it.
+    /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(0x80);
     /// None.
     pub const NONE: Self = Self(0);
@@ -68,6 +68,20 @@ impl fmt::Debug for Flags {
         }
         Ok(())
     }
+}
+
+/// The ECN field of the IP header that carries a segment (RFC 3168 section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Ecn {
+    /// 00: the transport cannot hear a mark.
+    #[default]
+    NotCapable,
+    /// 10: ECT(0), what senders use.
+    Capable0,
+    /// 01: ECT(1).
+    Capable1,
+    /// 11: a router marked it.
+    Congestion,
 }
 
 /// The timestamps option (RFC 7323 section 3).
@@ -157,6 +171,8 @@ pub struct Segment {
     pub timestamps: Option<Timestamps>,
     /// Option SACK.
     pub sack: SackBlocks,
+    /// Of the IP header: what routers do instead of dropping.
+    pub ecn: Ecn,
 }
 
 impl Segment {

@@ -1,7 +1,7 @@
 //! Segments: `< S. 0:0(0) ack 1 win 32792 <mss 1000,sackOK>`.
 
 use super::{ParseError, scanner::Scanner};
-use crate::script::{Packet, TcpOption, What};
+use crate::script::{EcnField, Packet, TcpOption, What};
 
 /// Reads a packet with its direction.
 pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
@@ -15,6 +15,7 @@ pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
     }
     // Where none are written there are none; `<...>` leaves them open.
     let mut packet = Packet {
+        ecn: ecn(scanner),
         options: Some(Vec::new()),
         ..Packet::default()
     };
@@ -28,21 +29,29 @@ pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
     })
 }
 
-/// Packets of other protocols and IP-level notes; the statement is taken to its end.
+/// Packets of other protocols; the statement is taken to its end.
 fn foreign(scanner: &mut Scanner<'_>) -> Option<String> {
-    const WORDS: [&str; 12] = [
-        "icmp", "udp", "udplite", "ipv4", "ipv6", "gre", "mpls", "sctp", "[ect0]", "[ect1]",
-        "[ce]", "[noecn]",
+    const WORDS: [&str; 8] = [
+        "icmp", "udp", "udplite", "ipv4", "ipv6", "gre", "mpls", "sctp",
     ];
     let rest = scanner.rest();
     let word = WORDS.into_iter().find(|word| rest.starts_with(word))?;
-    if word == "[noecn]" {
-        scanner.take(word);
-        scanner.skip_space();
-        return None;
-    }
     scanner.rest_of_line();
     Some(format!("packet of kind {word}"))
+}
+
+/// `[ect0]` and the like; none where none is written.
+fn ecn(scanner: &mut Scanner<'_>) -> Option<EcnField> {
+    const FIELDS: [(&str, EcnField); 5] = [
+        ("[noecn]", EcnField::None),
+        ("[ect01]", EcnField::Either),
+        ("[ect0]", EcnField::Ect0),
+        ("[ect1]", EcnField::Ect1),
+        ("[ce]", EcnField::Ce),
+    ];
+    let (_, field) = FIELDS.into_iter().find(|(text, _)| scanner.take(text))?;
+    scanner.skip_space();
+    Some(field)
 }
 
 fn flags(scanner: &mut Scanner<'_>, packet: &mut Packet) -> Result<(), ParseError> {

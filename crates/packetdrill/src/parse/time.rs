@@ -12,9 +12,13 @@ pub(super) fn when(scanner: &mut Scanner<'_>) -> Result<(When, Option<Moment>), 
     if scanner.take("~") {
         return Ok((When::Between(first, moment(scanner)?), None));
     }
+    let end = scanner.clone();
+    scanner.skip_space();
     if scanner.take("...") {
+        scanner.skip_space();
         return Ok((When::At(first), Some(moment(scanner)?)));
     }
+    *scanner = end;
     Ok((When::At(first), None))
 }
 
@@ -77,6 +81,10 @@ mod tests {
         assert_eq!(
             read("0...0.2"),
             (When::At(Absolute(0)), Some(Absolute(200_000_000)))
+        );
+        assert_eq!(
+            read("+.1 ... 0.2 read"),
+            (When::At(Relative(100_000_000)), Some(Absolute(200_000_000)))
         );
         assert_eq!(
             read("+0...1"),

@@ -37,6 +37,7 @@ fn continues(packet: &Sent, more: &Sent) -> bool {
         && b.ack == a.ack
         && b.timestamps == a.timestamps
         && b.sack == a.sack
+        && b.ecn == a.ecn
 }
 
 /// What of the packet is not as expected; empty if all is. Learns the clock on the way.
@@ -55,6 +56,7 @@ pub(super) fn differences(
     };
     let flags = Flags::from_bits(actual.flags.bits() & !Flags::PSH.bits());
     check(flags == wire::flags(packet), "flags");
+    check(wire::same_ecn(packet.ecn, actual.ecn), "ECN field");
     check(actual.seq == packet.seq, "sequence number");
     check(actual.payload == packet.len, "length");
     check(

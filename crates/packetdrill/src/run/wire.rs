@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use inorder_tcp::{Flags, Nanos, SackBlocks, Segment, Timestamps};
+use inorder_tcp::{Ecn, Flags, Nanos, SackBlocks, Segment, Timestamps};
 
-use crate::script::{Packet, TcpOption};
+use crate::script::{EcnField, Packet, TcpOption};
 
 /// What the script calls our timestamps, and what they really were.
 ///
@@ -56,9 +56,6 @@ impl Clock {
 
 /// What a packet needs that this stack has not.
 pub(super) fn unsupported(packet: &Packet) -> Option<String> {
-    if packet.ece || packet.cwr {
-        return Some("ECN".to_owned());
-    }
     if packet.urg || packet.urgent.is_some_and(|urgent| urgent > 0) {
         return Some("urgent data".to_owned());
     }
@@ -80,6 +77,12 @@ pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
         payload: packet.len,
         window: packet.window.unwrap_or(0).min(65_535) as u16,
         flags: flags(packet),
+        ecn: match packet.ecn {
+            None | Some(EcnField::None) => Ecn::NotCapable,
+            Some(EcnField::Ect0 | EcnField::Either) => Ecn::Capable0,
+            Some(EcnField::Ect1) => Ecn::Capable1,
+            Some(EcnField::Ce) => Ecn::Congestion,
+        },
         ..Segment::default()
     };
     for option in packet.options.iter().flatten() {
@@ -101,6 +104,18 @@ pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
         }
     }
     segment
+}
+
+/// Is the ECN field of a segment what is written? Where nothing is written it is open.
+pub(super) fn same_ecn(written: Option<EcnField>, actual: Ecn) -> bool {
+    match written {
+        None => true,
+        Some(EcnField::None) => actual == Ecn::NotCapable,
+        Some(EcnField::Ect0) => actual == Ecn::Capable0,
+        Some(EcnField::Ect1) => actual == Ecn::Capable1,
+        Some(EcnField::Either) => matches!(actual, Ecn::Capable0 | Ecn::Capable1),
+        Some(EcnField::Ce) => actual == Ecn::Congestion,
+    }
 }
 
 /// Control bits, without PSH: where a burst is cut decides it, and that is the card's business (see README).
@@ -181,7 +196,13 @@ pub(super) fn show(segment: &Segment, clock: &Clock) -> String {
     let flags = format!("{:?}", segment.flags);
     let flags = if flags.is_empty() { "-" } else { &flags };
     let end = segment.seq.wrapping_add(segment.payload);
-    let mut text = format!("{flags} {}:{end}({})", segment.seq, segment.payload);
+    let ecn = match segment.ecn {
+        Ecn::NotCapable => "",
+        Ecn::Capable0 => "[ect0] ",
+        Ecn::Capable1 => "[ect1] ",
+        Ecn::Congestion => "[ce] ",
+    };
+    let mut text = format!("{ecn}{flags} {}:{end}({})", segment.seq, segment.payload);
     if segment.flags.has(Flags::ACK) {
         let _ = write!(text, " ack {}", segment.ack);
     }
@@ -224,7 +245,15 @@ pub(super) fn show_packet(packet: &Packet) -> String {
     let flags = format!("{:?}", flags(packet));
     let push = if packet.psh { "P" } else { "" };
     let end = packet.seq.wrapping_add(packet.len);
-    let mut text = format!("{push}{flags} {}:{end}({})", packet.seq, packet.len);
+    let ecn = match packet.ecn {
+        None => "",
+        Some(EcnField::None) => "[noecn] ",
+        Some(EcnField::Ect0) => "[ect0] ",
+        Some(EcnField::Ect1) => "[ect1] ",
+        Some(EcnField::Either) => "[ect01] ",
+        Some(EcnField::Ce) => "[ce] ",
+    };
+    let mut text = format!("{ecn}{push}{flags} {}:{end}({})", packet.seq, packet.len);
     if let Some(ack) = packet.ack {
         let _ = write!(text, " ack {ack}");
     }

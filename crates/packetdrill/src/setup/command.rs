@@ -178,7 +178,7 @@ mod tests {
         let mut setup = setup();
         let unknown = apply_command(
             &mut setup,
-            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=1\n\
+            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=5\n\
              tc qdisc replace dev tun0 root pfifo limit 5",
         );
         assert_eq!(
@@ -187,7 +187,7 @@ mod tests {
                 "sysctl net.ipv4.tcp_colour=3",
                 "command `rm -rf /tmp/x`",
                 "command `ip rule add 1`",
-                "sysctl net.ipv4.tcp_ecn=1",
+                "sysctl net.ipv4.tcp_ecn=5",
                 "command `tc qdisc replace dev tun0 root pfifo limit 5`",
             ]
         );

@@ -1,6 +1,6 @@
 //! System settings and what they are here. Linux: `Documentation/networking/ip-sysctl.rst`; FreeBSD: tcp(4).
 
-use inorder_tcp::config::{LossProbe, MS, SECOND};
+use inorder_tcp::config::{EcnUse, LossProbe, MS, SECOND};
 
 use super::Setup;
 
@@ -57,13 +57,11 @@ const WITHOUT_EFFECT: &[&str] = &[
 /// Settings of a feature this stack does not have: fine while they switch it off.
 const OFF_ONLY: &[&str] = &[
     "net.ipv4.tcp_abort_on_overflow",
-    "net.ipv4.tcp_ecn",
     "net.ipv4.tcp_mtu_probing",
     "net.ipv4.tcp_rfc1337",
     "net.ipv4.tcp_shrink_window",
     "net.ipv4.tcp_thin_linear_timeouts",
     "net.ipv4.tcp_fwmark_accept",
-    "net.inet.tcp.ecn.enable",
     "net.inet.tcp.blackhole",
     "net.inet.tcp.drop_synfin",
 ];
@@ -79,10 +77,7 @@ pub(super) fn set(setup: &mut Setup, name: &str, value: &str) -> Result<(), Stri
     if name.ends_with("congestion_control") || name == "net.inet.tcp.cc.algorithm" {
         return setup.set_congestion(value);
     }
-    if OFF_ONLY.contains(&name.as_str())
-        && (value == "0" || (name.ends_with("tcp_ecn") && value == "2"))
-    {
-        // Of `tcp_ecn` 2 a peer notices only when it asks for ECN, and that is unsupported itself.
+    if OFF_ONLY.contains(&name.as_str()) && value == "0" {
         return Ok(());
     }
     if numeric(setup, name, value).ok_or_else(unsupported)?
@@ -109,6 +104,15 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             config.timestamps = matches!(last()?, 1 | 3);
             config.window_scale =
                 matches!(last()?, 1 | 2).then(|| config.window_scale.unwrap_or(6));
+        }
+        // Values above 2 ask for the accurate ECN of RFC 9768.
+        "net.ipv4.tcp_ecn" | "net.inet.tcp.ecn.enable" => {
+            config.ecn = match last()? {
+                0 => EcnUse::Off,
+                1 => EcnUse::Request,
+                2 => EcnUse::Accept,
+                _ => return None,
+            };
         }
         "net.ipv4.tcp_frto" => config.frto = on()?,
         "net.ipv4.tcp_early_retrans" => early_retransmit(setup, last()?)?,
@@ -203,6 +207,7 @@ pub(super) fn defaults(setup: &mut Setup) {
     config.sack = true;
     config.dsack = true;
     config.timestamps = true;
+    config.ecn = EcnUse::Off;
     config.frto = true;
     config.rto.syn_retries = 5;
     config.rto.initial = SECOND;

@@ -20,7 +20,7 @@
 //! The sign counts as soon as it is seen: a loss found with the same acknowledgement saves the threshold it
 //! set, and an undo returns to it.
 
-use super::{AckEvent, Nanos, Window};
+use super::{AckEvent, Window, pacing_rate};
 
 /// Smallest window at which HyStart looks.
 const LOW_WINDOW: u32 = 16;
@@ -31,7 +31,9 @@ const SAMPLES: u32 = 8;
 /// Bounds of the tolerated increase of the RTT, microseconds.
 const DELAY_US: (u64, u64) = (4000, 16_000);
 /// Bytes a segmentation offload may hold back: four times its largest.
-const OFFLOAD_BYTES: u128 = 4 * 65_536;
+const OFFLOAD_BYTES: u64 = 4 * 65_536;
+/// It never counts for more, microseconds.
+const MOST_OFFLOAD_US: u64 = 1000;
 
 /// Where the end of a round is noticed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -133,19 +135,9 @@ impl HyStart {
 
 /// How long segmentation offload may hold acknowledgements together, microseconds.
 fn offload_us(window: &Window, ack: &AckEvent) -> u64 {
-    let flight = u128::from(window.cwnd.max(ack.in_flight));
-    // Bytes of a round trip at the rate Linux would pace at, in tenths.
-    let tenths = flight
-        * u128::from(ack.mss)
-        * if window.cwnd < window.ssthresh / 2 {
-            20
-        } else {
-            12
-        };
-    if ack.srtt == 0 || tenths == 0 {
-        return 0;
+    let flight = window.cwnd.max(ack.in_flight);
+    match pacing_rate(window, flight, ack.mss, ack.srtt) {
+        0 => 0,
+        rate => (OFFLOAD_BYTES * 1_000_000 / rate).min(MOST_OFFLOAD_US),
     }
-    let nanos: u128 = OFFLOAD_BYTES * 10 * u128::from(ack.srtt) / tenths;
-    const MOST: Nanos = 1_000_000;
-    Nanos::try_from(nanos).unwrap_or(MOST).min(MOST) / 1000
 }

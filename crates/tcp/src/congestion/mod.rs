@@ -130,6 +130,22 @@ impl Window {
     }
 }
 
+/// The rate Linux would pace at (`tcp_update_pacing_rate`), bytes per second: twice `flight` segments of `mss`
+/// bytes per smoothed round trip `srtt`, 1.2 times above half the threshold; `flight` is the larger of window
+/// and segments outstanding. 0 before the first round trip.
+pub(crate) fn pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Nanos) -> u64 {
+    if srtt == 0 {
+        return 0;
+    }
+    let tenths: u128 = if window.cwnd < window.ssthresh / 2 {
+        20
+    } else {
+        12
+    };
+    let bytes = u128::from(flight) * u128::from(mss) * tenths;
+    u64::try_from(bytes * 100_000_000 / u128::from(srtt)).unwrap_or(u64::MAX)
+}
+
 /// What an acknowledgement of new data tells the algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AckEvent {

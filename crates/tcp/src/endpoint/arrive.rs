@@ -199,6 +199,7 @@ impl Endpoint {
                 window: u64::from(segment.window) << shift,
                 sack: segment.sack,
                 tsecr: echo.filter(|_| self.sender.timestamps).map(|ts| ts.ecr),
+                echo: self.sender.ecn.on && !syn && segment.flags.has(Flags::ECE),
                 carries: segment.sequence_length() > 0,
             },
         );
@@ -214,6 +215,7 @@ impl Endpoint {
             State::Established | State::FinWait1 | State::FinWait2
         );
         if open && segment.payload > 0 {
+            self.notice_mark(segment);
             let rtt = self.sender.rtt.srtt;
             self.receiver
                 .on_data(now, start, end, rtt, &mut self.sender.counters);

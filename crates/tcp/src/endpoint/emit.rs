@@ -2,7 +2,7 @@
 
 use super::{Endpoint, State};
 use crate::Nanos;
-use crate::segment::{Flags, Segment, Timestamps};
+use crate::segment::{Ecn, Flags, Segment, Timestamps};
 use crate::sender::Outgoing;
 
 impl Endpoint {
@@ -46,6 +46,12 @@ impl Endpoint {
         if outgoing.push && outgoing.payload > 0 {
             segment.flags = segment.flags.with(Flags::PSH);
         }
+        if outgoing.markable {
+            segment.ecn = Ecn::Capable0;
+        }
+        if outgoing.cwr {
+            segment.flags = segment.flags.with(Flags::CWR);
+        }
         segment
     }
 
@@ -59,12 +65,13 @@ impl Endpoint {
             Default::default()
         };
         let window = self.receiver.advertise(self.scaling().is_some());
+        let echo = if self.echoes { Flags::ECE } else { Flags::NONE };
         self.receiver.acknowledged(&mut self.sender.counters);
         Segment {
             seq: self.sender.snd_nxt as u32,
             ack: self.receiver.rcv_nxt as u32,
             window,
-            flags: Flags::ACK,
+            flags: Flags::ACK.with(echo),
             timestamps,
             sack,
             ..Segment::default()
@@ -109,9 +116,9 @@ impl Endpoint {
             },
             window,
             flags: if answers {
-                Flags::SYN.with(Flags::ACK)
+                Flags::SYN.with(Flags::ACK).with(self.ecn_answer())
             } else {
-                Flags::SYN
+                Flags::SYN.with(self.ecn_request())
             },
             window_scale: scale.map(|scale| scale.min(14)),
             mss: Some(self.config.mss.min(u32::from(u16::MAX)) as u16),

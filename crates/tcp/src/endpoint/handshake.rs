@@ -83,6 +83,7 @@ impl Endpoint {
         self.sender.sack = self.config.sack && segment.sack_permitted;
         self.sender.timestamps = self.config.timestamps && segment.timestamps.is_some();
         self.receiver.sack = self.sender.sack;
+        self.agree_on_ecn(segment);
         if let Some(ts) = segment.timestamps {
             self.ts_recent = ts.val;
             self.ts_recent_at = now;

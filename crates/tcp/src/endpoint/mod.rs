@@ -3,8 +3,10 @@
 //! - `handshake`: from CLOSED to ESTABLISHED, and what the options of the SYNs settle.
 //! - `arrive`: a segment arrives (RFC 9293 section 3.10.7).
 //! - `emit`: the next segment to go out.
+//! - `ecn`: marks of the network, agreed on and echoed.
 
 mod arrive;
+mod ecn;
 mod emit;
 mod handshake;
 
@@ -107,6 +109,8 @@ pub struct Endpoint {
     peer_mss: u32,
     peer_scale: Option<u8>,
     passive: bool,
+    /// A mark of the network has arrived; every acknowledgement says so until the peer answers with CWR.
+    echoes: bool,
 }
 
 impl Endpoint {
@@ -130,6 +134,7 @@ impl Endpoint {
             peer_mss: 536,
             peer_scale: None,
             passive: false,
+            echoes: false,
         }
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct AckSegment {
     pub(crate) sack: SackBlocks,
     /// Echoed timestamp, if the option is in use and the echo is set.
     pub(crate) tsecr: Option<u32>,
+    /// It echoes a mark of the network (ECE), and ECN was agreed on.
+    pub(crate) echo: bool,
     /// It carries payload, SYN or FIN, and so cannot be a duplicate acknowledgement.
     pub(crate) carries: bool,
 }
@@ -91,6 +93,7 @@ impl Sender {
             rtt: rtt.control,
         };
         self.hold_retransmit = false;
+        self.ecn.echoed = segment.echo;
         let segments = self.count_delivered(&news, &before);
         let event = self.ack_event(now, &before, segments, rtt.control);
         self.measure_congestion(now, &news, &event);

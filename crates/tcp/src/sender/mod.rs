@@ -3,12 +3,15 @@
 //! - `board`: segments outstanding.
 //! - `ack`: what an acknowledgement says, taken in.
 //! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and how one leads to the other.
+//! - `ecn`: the network's marks, echoed by the peer.
 //! - `reduce`: the window coming down in recovery. `undo`: a reduction taken back.
 //! - `timers`: retransmission timeout, F-RTO, tail loss probe, persist.
 //! - `transmit`: the next segment to go out.
 
 mod ack;
 mod board;
+mod burst;
+mod ecn;
 mod recovery;
 mod reduce;
 mod rtt;
@@ -27,6 +30,7 @@ use crate::seq::{self, Seq};
 
 pub(crate) use ack::AckSegment;
 pub use board::{Board, Delivered, Id, Sent};
+use ecn::EcnSender;
 use reduce::Reducer;
 use rtt::RttEstimator;
 pub(crate) use transmit::Outgoing;
@@ -40,7 +44,7 @@ pub enum CaState {
     Open,
     /// Duplicate acknowledgements or SACKs; not yet taken for loss.
     Disorder,
-    /// The window comes down without anything to retransmit (after a tail loss probe).
+    /// The window comes down without anything to retransmit (after an ECN echo).
     Cwr,
     /// Fast recovery.
     Recovery,
@@ -92,6 +96,7 @@ pub(crate) struct Sender {
     /// `snd_nxt` when the present recovery began (RFC 6582 `recover`).
     high_seq: Seq,
     reducer: Reducer,
+    pub(crate) ecn: EcnSender,
     undo: UndoState,
     /// One retransmission goes out whatever the window says (the one that starts recovery).
     force_retransmit: bool,
@@ -165,6 +170,7 @@ impl Sender {
             timestamps: config.timestamps,
             high_seq: iss,
             reducer: Reducer::default(),
+            ecn: EcnSender::default(),
             undo: UndoState::default(),
             force_retransmit: false,
             hold_retransmit: false,

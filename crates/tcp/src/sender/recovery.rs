@@ -51,7 +51,8 @@ impl Sender {
 
     /// Open, Disorder, CWR.
     fn in_order(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        if self.state == CaState::Cwr && self.snd_una >= self.high_seq {
+        // Held until something beyond is acknowledged: the segment with CWR has arrived then.
+        if self.state == CaState::Cwr && self.snd_una > self.high_seq {
             self.finish_reduction();
             self.set_state(now, CaState::Open);
         }
@@ -62,6 +63,7 @@ impl Sender {
         } else if verdict.recover {
             self.enter_recovery(now);
         } else {
+            self.heed_echo(now);
             self.settle(now);
         }
         verdict
@@ -122,6 +124,7 @@ impl Sender {
     pub(super) fn begin_reduction(&mut self, now: Nanos) {
         self.high_seq = self.snd_nxt;
         self.tlp_high_seq = None;
+        self.ecn.window_reduced();
         if self.state < CaState::Cwr {
             let in_flight = self.flight_at_loss();
             let event = LossEvent {

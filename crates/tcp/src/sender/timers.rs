@@ -205,6 +205,7 @@ impl Sender {
     }
 
     fn cut_for_timeout(&mut self, now: Nanos) {
+        self.ecn.window_reduced();
         self.undo_save_timer();
         self.undo.save_window(&self.window);
         let event = LossEvent {

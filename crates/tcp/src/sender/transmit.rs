@@ -17,6 +17,10 @@ pub(crate) struct Outgoing {
     pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) push: bool,
+    /// New data: routers may mark it, where ECN was agreed on (RFC 3168 section 6.1.5: nothing sent again).
+    pub(crate) markable: bool,
+    /// It says that the window has come down (CWR).
+    pub(crate) cwr: bool,
 }
 
 impl Sender {
@@ -115,6 +119,8 @@ impl Sender {
             syn: false,
             fin: false,
             push: false,
+            markable: false,
+            cwr: false,
         })
     }
 
@@ -222,6 +228,7 @@ impl Sender {
             self.restart_after_idle(now);
         }
         if !self.window_allows(now) {
+            self.burst_left = 0;
             self.note_limit(true);
             return None;
         }
@@ -236,6 +243,7 @@ impl Sender {
     /// Nothing more can be sent now. What limited the window is looked at only after sending, and remembered
     /// while nothing is sent (Linux `tcp_write_xmit`).
     fn burst_over(&mut self) {
+        self.burst_left = 0;
         if std::mem::take(&mut self.new_in_burst) {
             self.note_limit(self.flight() >= self.effective_window());
         }
@@ -261,7 +269,7 @@ impl Sender {
         if flight >= window {
             return false;
         }
-        self.config.tso_segments < 2 || self.burst_allows(window - flight)
+        self.config.tso_segments < 2 || self.burst_allows(now, window - flight)
     }
 
     /// What the loss detection says about sending, if anything.
@@ -273,24 +281,6 @@ impl Sender {
         let verdict = loss.may_send(&self.context(now));
         self.loss = Some(loss);
         verdict
-    }
-
-    /// TSO-like batching: wait until a burst can go, unless nothing else would prompt it (Linux
-    /// `tcp_tso_should_defer`, a window divisor of 3).
-    fn burst_allows(&mut self, room: u32) -> bool {
-        if self.burst_left > 0 {
-            return true;
-        }
-        let mss = u64::from(self.mss);
-        let waiting = (self.write_end - self.snd_nxt) / mss;
-        let peer = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt) / mss;
-        let goal = self.config.tso_segments.min((self.window.cwnd / 3).max(1));
-        let can = u64::from(room).min(peer);
-        if self.board.is_empty() || waiting <= can || can >= u64::from(goal) {
-            self.burst_left = can.max(1) as u32;
-            return true;
-        }
-        false
     }
 
     /// What counts as in flight against the window, in segments.
@@ -388,6 +378,8 @@ impl Sender {
             syn: false,
             fin,
             push: last,
+            markable: self.ecn.on && payload > 0,
+            cwr: payload > 0 && self.ecn.take_cwr(),
         })
     }
 
@@ -461,5 +453,7 @@ fn outgoing(record: &Sent, push: bool) -> Outgoing {
         syn: record.syn,
         fin: record.fin,
         push: push && record.payload() > 0,
+        markable: false,
+        cwr: false,
     }
 }

@@ -1,0 +1,64 @@
+//! Explicit congestion notification (RFC 3168 section 6.1): what the SYNs agree on, and the echo of a mark until
+//! the peer says that it has slowed down. What the sender makes of an echo is in `sender/ecn.rs`.
+
+use super::{Endpoint, State};
+use crate::config::EcnUse;
+use crate::segment::{Ecn, Flags, Segment};
+
+const REQUEST: Flags = Flags::ECE.with(Flags::CWR);
+
+impl Endpoint {
+    /// Bits of our SYN: a request, which a SYN sent again leaves out in case it was what had been lost (section
+    /// 6.1.1.1).
+    pub(super) fn ecn_request(&self) -> Flags {
+        let again = self
+            .sender
+            .board
+            .front()
+            .is_some_and(|syn| syn.transmissions > 1);
+        match self.config.ecn {
+            EcnUse::Request if !again => REQUEST,
+            _ => Flags::NONE,
+        }
+    }
+
+    /// Bits of our SYN-ACK.
+    pub(super) fn ecn_answer(&self) -> Flags {
+        if self.sender.ecn.on {
+            Flags::ECE
+        } else {
+            Flags::NONE
+        }
+    }
+
+    /// The peer's SYN, or SYN-ACK: is ECN in use?
+    pub(super) fn agree_on_ecn(&mut self, syn: &Segment) {
+        let asked = syn.flags.has(REQUEST);
+        let answered = syn.flags.has(Flags::ECE) && !syn.flags.has(Flags::CWR);
+        self.sender.ecn.on = match (self.state, self.config.ecn) {
+            (_, EcnUse::Off) => false,
+            (State::Listen, _) => asked,
+            (_, EcnUse::Accept) => false,
+            // Both opened at once, or the answer to our request.
+            _ if syn.flags.has(Flags::ACK) => answered,
+            _ => asked,
+        };
+    }
+
+    /// Data has arrived: CWR ends the echo, a mark begins one and is acknowledged at once.
+    pub(super) fn notice_mark(&mut self, segment: &Segment) {
+        if !self.sender.ecn.on {
+            return;
+        }
+        if segment.flags.has(Flags::CWR) {
+            self.echoes = false;
+            self.receiver.ack_now();
+        }
+        if segment.ecn == Ecn::Congestion {
+            if !self.echoes {
+                self.receiver.ack_now();
+            }
+            self.echoes = true;
+        }
+    }
+}

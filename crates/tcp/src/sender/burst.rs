@@ -1,0 +1,83 @@
+//! Segmentation offload: new data leaves in bursts, and waits for one that is worth it.
+//!
+//! Source: Linux 6.1 `tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`. The application's data lies in
+//! the queue in pieces of at most [`tso_segments`](crate::Config::tso_segments) segments. A burst is what of a
+//! piece the window takes, up to a millisecond of the pacing rate. A piece of several segments waits for a larger
+//! window, unless
+//!
+//! 1. a recovery is under way, or nothing has been sent for a millisecond,
+//! 2. a whole burst fits, or the rest of a piece that will not grow, or a third of the window,
+//! 3. the next acknowledgement is not expected within a millisecond or half a round trip.
+
+use super::{CaState, Sender};
+use crate::Nanos;
+use crate::congestion::pacing_rate;
+
+/// Silence after which nothing waits, and the farthest acknowledgement worth waiting for.
+const MILLISECOND: Nanos = 1_000_000;
+/// Segments of a burst, at the least (Linux `tcp_min_tso_segs`).
+const LEAST: u64 = 2;
+/// Share of the window worth sending (`tcp_tso_win_divisor`).
+const WINDOW_DIVISOR: u64 = 3;
+/// Near receivers get larger bursts: halved for each `2^9` us of the smallest round trip (`tcp_tso_rtt_log`).
+const RTT_SHIFT: u32 = 9;
+
+impl Sender {
+    /// May a new segment go, `room` segments being left of the window? Once it may, the burst goes with it.
+    pub(super) fn burst_allows(&mut self, now: Nanos, room: u32) -> bool {
+        if self.burst_left > 0 {
+            return true;
+        }
+        let piece = self.piece();
+        let most = self.burst_size();
+        let peer = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt) / u64::from(self.mss);
+        let limit = u64::from(room).min(peer);
+        if piece > 1 && self.defers(now, limit, piece, most) {
+            return false;
+        }
+        self.burst_left = limit.min(piece).min(most).max(1) as u32;
+        true
+    }
+
+    /// Segments left of the piece at the head of the queue.
+    fn piece(&self) -> u64 {
+        let mss = u64::from(self.mss);
+        let sent = (self.snd_nxt - self.iss - 1) / mss;
+        let size = u64::from(self.config.tso_segments);
+        let waiting = self.write_end.saturating_sub(self.snd_nxt).div_ceil(mss);
+        (size - sent % size).min(waiting)
+    }
+
+    /// Segments of a whole burst: a millisecond at the pacing rate, more to a near receiver.
+    fn burst_size(&self) -> u64 {
+        let mss = u64::from(self.mss);
+        let most = u64::from(self.config.tso_segments);
+        let flight = self.window.cwnd.max(self.board.packets_out());
+        let rate = pacing_rate(&self.window, flight, self.mss, self.rtt.srtt);
+        let near = (self.rtt.min_rtt / 1000) >> RTT_SHIFT;
+        let bonus = (most * mss).checked_shr(near.min(64) as u32).unwrap_or(0);
+        let bytes = (rate >> 10).saturating_add(bonus);
+        (bytes / mss).min(most).max(LEAST)
+    }
+
+    fn defers(&self, now: Nanos, limit: u64, piece: u64, most: u64) -> bool {
+        let Some(head) = self.board.front() else {
+            return false;
+        };
+        let silent = now.saturating_sub(self.last_sent_at) > MILLISECOND;
+        if self.state >= CaState::Recovery || silent {
+            return false;
+        }
+        let third = self
+            .snd_wnd
+            .min(u64::from(self.window.cwnd) * u64::from(self.mss))
+            / (WINDOW_DIVISOR * u64::from(self.mss));
+        let complete =
+            self.fin_queued || self.snd_nxt + piece * u64::from(self.mss) < self.write_end;
+        if limit >= most || limit >= third || (complete && limit >= piece) {
+            return false;
+        }
+        let expected = head.sent_at.saturating_add(self.rtt.srtt);
+        expected.saturating_sub(now) <= MILLISECOND.min(self.rtt.srtt / 2)
+    }
+}

@@ -1,0 +1,45 @@
+//! What the sender does about explicit congestion notification (RFC 3168 section 6.1.2).
+
+use super::{CaState, Sender};
+use crate::Nanos;
+
+/// The sender's half of ECN.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EcnSender {
+    /// Both sides agreed in the handshake: new data says it can be marked.
+    pub(crate) on: bool,
+    /// The acknowledgement being processed echoes a mark.
+    pub(super) echoed: bool,
+    /// The next new segment tells the peer that the window has come down.
+    cwr_due: bool,
+}
+
+impl EcnSender {
+    /// The window comes down, for whatever reason.
+    pub(super) fn window_reduced(&mut self) {
+        self.cwr_due = self.on;
+    }
+
+    /// True once after each reduction, for the segment that carries CWR.
+    pub(super) fn take_cwr(&mut self) -> bool {
+        std::mem::take(&mut self.cwr_due)
+    }
+}
+
+impl Sender {
+    /// An echo says the network asked for less: whatever reduction is under way is not needless, and outside of
+    /// one the window comes down as for a loss, once per window of data, with nothing to send again (Linux
+    /// `tcp_enter_cwr`).
+    pub(super) fn heed_echo(&mut self, now: Nanos) {
+        if !self.ecn.echoed {
+            return;
+        }
+        self.undo.marker = None;
+        if self.state >= CaState::Cwr || self.governed() {
+            return;
+        }
+        self.undo.undone = false;
+        self.begin_reduction(now);
+        self.set_state(now, CaState::Cwr);
+    }
+}
