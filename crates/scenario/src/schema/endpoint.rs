@@ -118,7 +118,7 @@ const FIELDS: &[Field] = &[
         "tso_segments",
         Packets,
         PROFILE,
-        "New data waits until so many segments can go together; 0: no wait.",
+        "Segments that segmentation offload takes at once (45 with Linux): new data waits for bursts of up to a millisecond of the pacing rate; 0: no wait.",
     ),
     field(
         "rto_style",
