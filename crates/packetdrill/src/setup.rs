@@ -6,7 +6,7 @@
 mod command;
 mod sysctl;
 
-use inorder_tcp::config::{Config, DelayedAck, Nagle, Reduction};
+use inorder_tcp::config::{Config, DelayedAck, Nagle, Pacing, Reduction};
 use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Static, Version};
 use inorder_tcp::profiles::{self, Profile};
 use inorder_tcp::{Endpoint, Nanos, congestion, loss};
@@ -35,6 +35,8 @@ pub struct Setup {
     pub tolerance: Nanos,
     /// Tick of the timestamps in the script, if they are to be checked against the clock, ns.
     pub timestamp_tick: Option<Nanos>,
+    /// `tcp_min_tso_segs`: segments of a paced burst, at the least.
+    pub least_burst: u32,
     /// The device takes nothing (a queue without room): what the stack wants to send stays unsent.
     pub device_full: bool,
 }
@@ -55,6 +57,7 @@ impl Setup {
             reordering: None,
             tolerance: DEFAULT_TOLERANCE,
             timestamp_tick: None,
+            least_burst: 2,
             device_full: false,
         }
     }
@@ -161,6 +164,14 @@ impl Setup {
             (control.build)(),
             self.loss_detection()?,
         ))
+    }
+
+    /// Spreads segments over the round trip, at `max_rate` bytes per second at the most; `None`: not at all.
+    pub fn set_pacing(&mut self, max_rate: Option<u64>) {
+        self.config.pacing = max_rate.map(|max_rate| Pacing {
+            max_rate,
+            burst: self.least_burst,
+        });
     }
 
     /// `TCP_NODELAY`.

@@ -143,6 +143,16 @@ pub enum LossProbe {
     Linux,
 }
 
+/// Sending at a rate instead of whenever the window allows, as Linux does under `fq` or with
+/// `SO_MAX_PACING_RATE`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pacing {
+    /// Upper bound of the rate, bytes per second; `u64::MAX`: none.
+    pub max_rate: u64,
+    /// Segments that leave together, at the least (Linux `tcp_min_tso_segs`).
+    pub burst: u32,
+}
+
 /// Explicit congestion notification (RFC 3168; Linux `tcp_ecn`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnUse {
@@ -196,6 +206,8 @@ pub struct Config {
     /// Segments that segmentation offload takes at once, 45 of 1448 bytes with Linux: new data waits for
     /// bursts of up to a millisecond of the pacing rate, as `tcp_tso_should_defer` does. 0 or 1: no wait.
     pub tso_segments: u32,
+    /// Segments are spread over the round trip.
+    pub pacing: Option<Pacing>,
     /// Retransmission timer.
     pub rto: Rto,
     /// Window growth per acknowledgement.

@@ -7,9 +7,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::config::{Config, DelayedAck, LimitedTransmit, MS, Nagle, Reduction, SECOND};
+use crate::config::{
+    Config, DelayedAck, EcnUse, LimitedTransmit, MS, Nagle, Pacing, Reduction, SECOND,
+};
 use crate::pair::{Pair, Side};
-use crate::{Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
+use crate::{Ecn, Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
 
 /// No honest exchange of this size takes more events.
 const MAX_EVENTS: u64 = 400_000;
@@ -184,7 +186,7 @@ fn endpoint(bytes: &mut Bytes, isn: u32) -> Endpoint {
 }
 
 fn vary(config: &mut Config, bytes: &mut Bytes) {
-    let (a, b, c) = (bytes.next(), bytes.next(), bytes.next());
+    let (a, b, c, d) = (bytes.next(), bytes.next(), bytes.next(), bytes.next());
     config.sack &= a & 1 == 0;
     config.dsack &= a & 2 == 0;
     config.timestamps &= a & 4 == 0;
@@ -222,6 +224,11 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.challenge_ack ^= c & 8 != 0;
     config.mss = if c & 16 != 0 { 100 } else { 1000 };
     config.send_buffer = if c & 32 != 0 { 1 << 20 } else { u64::MAX };
+    config.ecn = [config.ecn, EcnUse::Off, EcnUse::Accept, EcnUse::Request][usize::from(d & 3)];
+    config.pacing = (d & 4 != 0).then(|| Pacing {
+        max_rate: [u64::MAX, 1_000, 100_000, 10_000][usize::from(d >> 3 & 3)],
+        burst: u32::from(d >> 5 & 3),
+    });
     config.rto.retries = config.rto.retries.min(10);
 }
 
@@ -240,7 +247,14 @@ fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<
         6 => copies.push(low * 40 * MS),
         7 => copies.extend([0, low * MS]),
         8 => copies.extend([low * MS, low * 100 * MS, 0]),
-        9 if forge => {
+        9 if !forge => {
+            // A router under load marks what says it can be marked.
+            if segment.ecn != Ecn::NotCapable {
+                segment.ecn = Ecn::Congestion;
+            }
+            copies.push(low * MS);
+        }
+        9 => {
             let (field, value) = (bytes.next(), bytes.next());
             alter(segment, field, value);
             copies.push(low * MS);

@@ -83,6 +83,7 @@ pub fn linux_6() -> Config {
         challenge_ack: true,
         nagle: Nagle::Minshall,
         tso_segments: 0,
+        pacing: None,
         rto: Rto {
             style: RtoStyle::Linux,
             initial: SECOND,

@@ -45,6 +45,20 @@ pub(super) fn set(
                     .set_nagle(socket.setup.config.nagle);
             }
         }
+        // 2^32 - 1 takes the bound away; a socket that is paced stays so.
+        ("SO_MAX_PACING_RATE", Some(rate)) => {
+            let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+            let unbounded = rate >= u64::from(u32::MAX);
+            if !unbounded || socket.setup.config.pacing.is_some() {
+                let max_rate = if unbounded { u64::MAX } else { rate };
+                socket.setup.set_pacing(Some(max_rate));
+            }
+            if let Kind::Connection(connection) = socket.kind {
+                host.connections[connection]
+                    .endpoint
+                    .set_pacing(socket.setup.config.pacing);
+            }
+        }
         // Before the handshake they shape it; afterwards they would need a change of the running connection.
         ("SO_RCVBUF", Some(bytes)) if !connected => {
             // Linux doubles it for bookkeeping and offers half.

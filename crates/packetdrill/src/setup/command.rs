@@ -54,8 +54,8 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
     }
 }
 
-/// A queueing discipline that neither drops nor delays what one connection sends, or one without any room: the
-/// device then takes nothing more. Others would do something in between. What a stack sends again, and when, once
+/// A queueing discipline that neither drops nor delays what one connection sends; `fq`, which paces it; or one
+/// without any room: the device then takes nothing more. Others would do something in between. What a stack sends again, and when, once
 /// there is room again depends on what it had been refused; so a full device stays full.
 fn queue(setup: &mut Setup, line: &str, arguments: &[&str]) -> Result<(), String> {
     let unsupported = || Err(format!("command `{line}`"));
@@ -64,7 +64,8 @@ fn queue(setup: &mut Setup, line: &str, arguments: &[&str]) -> Result<(), String
     };
     match kind {
         ["pfifo" | "bfifo", "limit", "0"] => setup.device_full = true,
-        ["pfifo" | "pfifo_fast" | "fq" | "noqueue"] if !setup.device_full => {}
+        ["fq"] if !setup.device_full => setup.set_pacing(Some(u64::MAX)),
+        ["pfifo" | "pfifo_fast" | "noqueue"] if !setup.device_full => setup.set_pacing(None),
         _ => return unsupported(),
     }
     Ok(())

@@ -5,7 +5,7 @@ use inorder_tcp::config::{EcnUse, LossProbe, MS, SECOND};
 use super::Setup;
 
 /// Settings that do not change what one endpoint sends in a script: memory limits beyond any script, keys and
-/// features of other protocols, caches that virtual time does not have, pacing that needs its own queue.
+/// features of other protocols, caches that virtual time does not have.
 const WITHOUT_EFFECT: &[&str] = &[
     "net.core.",
     "kern.",
@@ -39,13 +39,11 @@ const WITHOUT_EFFECT: &[&str] = &[
     "net.ipv4.tcp_max_syn_backlog",
     "net.ipv4.tcp_mem",
     "net.ipv4.tcp_min_snd_mss",
-    "net.ipv4.tcp_min_tso_segs",
     "net.ipv4.tcp_moderate_rcvbuf",
     "net.ipv4.tcp_no_metrics_save",
     "net.ipv4.tcp_no_ssthresh_metrics_save",
     "net.ipv4.tcp_notsent_lowat",
     "net.ipv4.tcp_orphan_retries",
-    "net.ipv4.tcp_pacing_",
     "net.ipv4.tcp_synack_retries",
     "net.ipv4.tcp_syncookies",
     "net.ipv4.tcp_tso_rtt_log",
@@ -131,6 +129,14 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_comp_sack_slack_ns" => {}
         "net.ipv4.tcp_challenge_ack_limit" => {}
         "net.ipv4.tcp_fack" => return Some(last()? == 0 || setup.loss != "linux"),
+        "net.ipv4.tcp_min_tso_segs" => {
+            setup.least_burst = u32::try_from(last()?).ok()?.max(1);
+            let max_rate = setup.config.pacing.map(|pacing| pacing.max_rate);
+            setup.set_pacing(max_rate);
+        }
+        // The rates the endpoint paces at.
+        "net.ipv4.tcp_pacing_ss_ratio" => return (last()? == 200).then_some(true),
+        "net.ipv4.tcp_pacing_ca_ratio" => return (last()? == 120).then_some(true),
         // How long to wait for a larger burst: the endpoint under test does not wait.
         "net.ipv4.tcp_tso_win_divisor" => {}
         "net.ipv4.tcp_rmem" => config.window_scale = Some(scale_for(last()?)),

@@ -204,6 +204,12 @@ impl Endpoint {
         self.sender.set_nagle(nagle);
     }
 
+    /// Changes the rate of sending from now on (`SO_MAX_PACING_RATE` on an open connection).
+    pub fn set_pacing(&mut self, pacing: Option<crate::config::Pacing>) {
+        self.config.pacing = pacing;
+        self.sender.set_pacing(pacing);
+    }
+
     /// Appends `bytes` to the stream; returns how many the send buffer took. 0 once closed.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.sender.fin_queued || self.error.is_some() {

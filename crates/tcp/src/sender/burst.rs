@@ -29,7 +29,7 @@ impl Sender {
             return true;
         }
         let piece = self.piece();
-        let most = self.burst_size();
+        let most = self.burst_size(u64::from(self.config.tso_segments), LEAST);
         let peer = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt) / u64::from(self.mss);
         let limit = u64::from(room).min(peer);
         if piece > 1 && self.defers(now, limit, piece, most) {
@@ -49,15 +49,14 @@ impl Sender {
     }
 
     /// Segments of a whole burst: a millisecond at the pacing rate, more to a near receiver.
-    fn burst_size(&self) -> u64 {
+    pub(super) fn burst_size(&self, most: u64, least: u64) -> u64 {
         let mss = u64::from(self.mss);
-        let most = u64::from(self.config.tso_segments);
         let flight = self.window.cwnd.max(self.board.packets_out());
         let rate = pacing_rate(&self.window, flight, self.mss, self.rtt.srtt);
         let near = (self.rtt.min_rtt / 1000) >> RTT_SHIFT;
         let bonus = (most * mss).checked_shr(near.min(64) as u32).unwrap_or(0);
         let bytes = (rate >> 10).saturating_add(bonus);
-        (bytes / mss).min(most).max(LEAST)
+        (bytes / mss).min(most).max(least)
     }
 
     fn defers(&self, now: Nanos, limit: u64, piece: u64, most: u64) -> bool {

@@ -6,12 +6,13 @@
 //! - `ecn`: the network's marks, echoed by the peer.
 //! - `reduce`: the window coming down in recovery. `undo`: a reduction taken back.
 //! - `timers`: retransmission timeout, F-RTO, tail loss probe, persist.
-//! - `transmit`: the next segment to go out.
+//! - `transmit`: the next segment to go out. `pace`: not before its time.
 
 mod ack;
 mod board;
 mod burst;
 mod ecn;
+mod pace;
 mod recovery;
 mod reduce;
 mod rtt;
@@ -31,6 +32,7 @@ use crate::seq::{self, Seq};
 pub(crate) use ack::AckSegment;
 pub use board::{Board, Delivered, Id, Sent};
 use ecn::EcnSender;
+use pace::Pacer;
 use reduce::Reducer;
 use rtt::RttEstimator;
 pub(crate) use transmit::Outgoing;
@@ -97,6 +99,7 @@ pub(crate) struct Sender {
     high_seq: Seq,
     reducer: Reducer,
     pub(crate) ecn: EcnSender,
+    pacer: Pacer,
     undo: UndoState,
     /// One retransmission goes out whatever the window says (the one that starts recovery).
     force_retransmit: bool,
@@ -171,6 +174,7 @@ impl Sender {
             high_seq: iss,
             reducer: Reducer::default(),
             ecn: EcnSender::default(),
+            pacer: Pacer::default(),
             undo: UndoState::default(),
             force_retransmit: false,
             hold_retransmit: false,

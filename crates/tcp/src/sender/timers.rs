@@ -22,10 +22,7 @@ impl Sender {
         }
         let own = self.timer.map(|(_, at)| at);
         let loss = self.loss.as_ref().and_then(|loss| loss.next_timer());
-        match (own, loss) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        [own, loss, self.pace_timer()].into_iter().flatten().min()
     }
 
     /// Handles what is due. False if the connection has to be given up.
@@ -33,6 +30,7 @@ impl Sender {
         if self.stopped {
             return true;
         }
+        self.pace_released(now);
         let due = self.loss.as_ref().and_then(|loss| loss.next_timer());
         if due.is_some_and(|at| at <= now) && !self.loss_timer(now) {
             return false;

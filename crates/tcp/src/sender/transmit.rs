@@ -137,6 +137,9 @@ impl Sender {
             self.note_limit(true);
             return None;
         }
+        if !self.force_retransmit && self.pace_holds(now) {
+            return None;
+        }
         let id = self.board.next_lost()?;
         self.force_retransmit = false;
         self.resend(now, id)
@@ -149,7 +152,7 @@ impl Sender {
             && self.state == CaState::Recovery
             && !self.hold_retransmit
             && self.write_end <= self.snd_nxt;
-        if !wanted || self.flight() >= self.effective_window() {
+        if !wanted || self.flight() >= self.effective_window() || self.pace_holds(now) {
             return None;
         }
         let id = self.board.next_forward()?;
@@ -163,6 +166,7 @@ impl Sender {
         self.undo_count(tsval);
         self.count_resent(now, &record);
         self.count_out();
+        self.pace(now, u64::from(record.payload()));
         if id == self.board.front_id() {
             self.head_resent(now);
         }
@@ -226,6 +230,10 @@ impl Sender {
         // A closed window is no idleness of the application; it counts once it opens.
         if self.board.is_empty() && self.snd_una + self.snd_wnd > self.snd_nxt {
             self.restart_after_idle(now);
+        }
+        if self.pace_holds(now) {
+            self.burst_over();
+            return None;
         }
         if !self.window_allows(now) {
             self.burst_left = 0;
@@ -361,6 +369,7 @@ impl Sender {
         self.counters.bytes_sent += payload;
         self.burst_left = self.burst_left.saturating_sub(1);
         self.count_out();
+        self.pace(now, payload);
         self.sent(
             now,
             &Transmission {

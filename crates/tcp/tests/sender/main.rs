@@ -5,6 +5,7 @@ mod peer;
 mod adaptive;
 mod extended;
 mod limits;
+mod pacing;
 mod pr;
 mod rack;
 mod recovery;

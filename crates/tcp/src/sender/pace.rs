@@ -1,0 +1,101 @@
+//! Pacing: data leaves in small bursts at a rate, not all that the window allows at once.
+//!
+//! Source: Linux 6 `tcp_update_skb_after_send`, `tcp_pacing_check`, `tcp_tso_autosize`. The rate is
+//! [`pacing_rate`], bounded by the application. A burst takes the time its bytes need at that rate before the next
+//! may leave; time passed unused shortens that by up to a half, and the first ten segments of a connection take
+//! none.
+
+use super::Sender;
+use crate::Nanos;
+use crate::config::{Pacing, SECOND};
+use crate::congestion::pacing_rate;
+
+/// Segments of a connection that are not paced.
+const FREE_SEGMENTS: u64 = 10;
+/// Bytes of the largest burst.
+const LARGEST_BURST: u64 = 65_535;
+
+/// Where the clock of pacing stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pacer {
+    /// The next burst may leave then (Linux `tcp_wstamp_ns`).
+    at: Nanos,
+    /// The present burst: when it began, and how many segments it may still take at that moment.
+    began: Nanos,
+    left: u32,
+    /// Time that passed unused before it.
+    unused: Nanos,
+    /// Something waits for `at`.
+    held: bool,
+    segments: u64,
+}
+
+impl Sender {
+    /// Changes the rate from now on (`SO_MAX_PACING_RATE`).
+    pub(crate) fn set_pacing(&mut self, pacing: Option<Pacing>) {
+        self.config.pacing = pacing;
+        self.pacer.held &= pacing.is_some();
+    }
+
+    /// True if data has to wait for its time; [`Sender::pace_timer`] tells until when.
+    pub(super) fn pace_holds(&mut self, now: Nanos) -> bool {
+        let Some(pacing) = self.config.pacing else {
+            return false;
+        };
+        if self.pacer.left > 0 && self.pacer.began == now {
+            return false;
+        }
+        if now < self.pacer.at {
+            self.pacer.held = true;
+            return true;
+        }
+        let most = LARGEST_BURST / u64::from(self.mss);
+        self.pacer.left = self.burst_size(most, u64::from(pacing.burst)) as u32;
+        self.pacer.began = now;
+        self.pacer.unused = 0;
+        false
+    }
+
+    /// A segment of `payload` bytes leaves.
+    pub(super) fn pace(&mut self, now: Nanos, payload: u64) {
+        let Some(pacing) = self.config.pacing else {
+            return;
+        };
+        let rate = self.rate(pacing);
+        let pacer = &mut self.pacer;
+        pacer.left = pacer.left.saturating_sub(1);
+        pacer.segments += 1;
+        if pacer.at < now {
+            pacer.unused = now - pacer.at;
+            pacer.at = now;
+        }
+        if pacer.segments < FREE_SEGMENTS || rate == 0 {
+            return;
+        }
+        let time = u128::from(payload) * u128::from(SECOND) / u128::from(rate);
+        let time = Nanos::try_from(time).unwrap_or(Nanos::MAX);
+        let saved = pacer.unused.min(time / 2);
+        pacer.unused -= saved;
+        pacer.at = pacer.at.saturating_add(time - saved);
+    }
+
+    /// Bytes per second; 0: unbounded, before the first round trip.
+    fn rate(&self, pacing: Pacing) -> u64 {
+        let flight = self.window.cwnd.max(self.board.packets_out());
+        match pacing_rate(&self.window, flight, self.mss, self.rtt.srtt) {
+            0 if pacing.max_rate == u64::MAX => 0,
+            0 => pacing.max_rate,
+            rate => rate.min(pacing.max_rate),
+        }
+    }
+
+    /// When what pacing holds back may go.
+    pub(super) fn pace_timer(&self) -> Option<Nanos> {
+        self.pacer.held.then_some(self.pacer.at)
+    }
+
+    /// Time has passed: what was held back is asked for again.
+    pub(super) fn pace_released(&mut self, now: Nanos) {
+        self.pacer.held &= now < self.pacer.at;
+    }
+}
