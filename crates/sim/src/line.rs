@@ -1,6 +1,7 @@
 //! A path or a card with the event queue behind it.
 
-use inorder_path::{Driver, Path, Place};
+use inorder_path::nic::Account;
+use inorder_path::{AnyStage, Driver, Path, Place};
 
 use crate::event::{Event, PATH, WAKE};
 use crate::packet::Packet;
@@ -60,6 +61,14 @@ impl Line {
     /// What became of the packets, stage by stage.
     pub fn path(&self) -> &Path<Packet> {
         &self.path
+    }
+
+    /// What its card has done since the start, if it has one.
+    pub fn account(&self) -> Option<&Account> {
+        self.path.stages().find_map(|stage| match stage {
+            AnyStage::Nic(nic) => Some(nic.account()),
+            _ => None,
+        })
     }
 
     /// A packet enters.

@@ -176,9 +176,9 @@ pub struct Sample {
 pub struct LineResult {
     /// `forward`, `receiver card`, `reverse`, `sender card`.
     pub name: &'static str,
-    /// Counters of its stages.
+    /// Counters of its stages, warm-up included.
     pub stages: Vec<StageCounters>,
-    /// Of a card, what it did.
+    /// Of a card, what it did since the end of the warm-up.
     pub account: Option<Account>,
 }
 

@@ -1,5 +1,6 @@
 //! A run: a function of a scenario's cell and a seed.
 
+use inorder_path::nic::Account;
 use inorder_path::{AnyStage, Path};
 use inorder_random::Random;
 use inorder_scenario::Config;
@@ -80,6 +81,7 @@ fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Result<World, E
         has_card: [config.sender_card.is_some(), config.receiver_card.is_some()],
         flows: flows(config, seed, recipes),
         probes: Vec::new(),
+        accounts: [const { None }; 4],
         samples: Vec::new(),
         sample_interval_ns: config.output.trace_interval_ns,
         events: 0,
@@ -146,7 +148,8 @@ fn schedule(world: &mut World, config: &Config) {
 
 fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> RunResult {
     let names = ["forward", "receiver card", "reverse", "sender card"];
-    let lines = world.lines.iter().zip(names).map(line).collect();
+    let lines = world.lines.iter().zip(&world.accounts).zip(names);
+    let lines = lines.map(line).collect();
     let flows = world.flows.into_iter();
     RunResult {
         seed,
@@ -161,10 +164,10 @@ fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) ->
     }
 }
 
-fn line((line, name): (&Line, &'static str)) -> LineResult {
-    let account = line.path().stages().find_map(|stage| match stage {
-        AnyStage::Nic(nic) => Some(nic.account().clone()),
-        _ => None,
+fn line(((line, at_warm_up), name): ((&Line, &Option<Account>), &'static str)) -> LineResult {
+    let account = line.account().map(|account| match at_warm_up {
+        Some(earlier) => account.since(earlier),
+        None => account.clone(),
     });
     LineResult {
         name,

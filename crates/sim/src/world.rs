@@ -1,6 +1,7 @@
 //! The world: paths, cards, flows and probes round one event queue.
 
 use inorder_path::Place;
+use inorder_path::nic::Account;
 
 use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
 use crate::flow::{Flow, Role};
@@ -20,6 +21,8 @@ pub struct World {
     pub(crate) has_card: [bool; 2],
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probes>,
+    /// Of the cards, when the measurement began.
+    pub(crate) accounts: [Option<Account>; 4],
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample_interval_ns: Option<u64>,
     pub(crate) events: u64,
@@ -272,6 +275,7 @@ impl World {
     }
 
     fn begin_measuring(&mut self) {
+        self.accounts = self.lines.each_ref().map(|line| line.account().cloned());
         for flow in &mut self.flows {
             flow.notes.at_warm_up = Counts::of(flow);
         }

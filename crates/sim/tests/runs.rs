@@ -133,6 +133,23 @@ fn a_host_of_its_own_meets_the_others_at_the_card_only() {
 }
 
 #[test]
+fn a_card_is_told_of_since_the_warm_up() {
+    let frames = |warm_up: &str| {
+        let text = format!(
+            "[run]\nduration = \"5 s\"\nwarm_up = \"{warm_up}\"\n[[flow]]\n\
+             [receiver_card]\ncoalesce = \"100 us\""
+        );
+        let result = one(&text);
+        let account = result.lines[1].account.clone().expect("a card");
+        assert!(account.block_packets.total() <= account.interrupts);
+        (account.frames, result.flows[0].counts.at_card)
+    };
+    let (all, _) = frames("0 s");
+    let (late, originals) = frames("4 s");
+    assert!(late >= originals && late < all / 2, "{late} of {all}");
+}
+
+#[test]
 fn what_the_sender_has_to_do_is_counted() {
     let result = one("[run]\nduration = \"5 s\"\n[[flow]]");
     let counts = result.flows[0].counts;

@@ -62,6 +62,22 @@ impl Account {
         self.cycle_us.add(busy_ns / 1000);
     }
 
+    /// What was done after `earlier`, an account of the same card.
+    #[must_use]
+    pub fn since(&self, earlier: &Account) -> Account {
+        Account {
+            interrupts: self.interrupts.saturating_sub(earlier.interrupts),
+            frames: self.frames.saturating_sub(earlier.frames),
+            sorted_fast: self.sorted_fast.saturating_sub(earlier.sorted_fast),
+            sorted_slow: self.sorted_slow.saturating_sub(earlier.sorted_slow),
+            delivered_fast: self.delivered_fast.saturating_sub(earlier.delivered_fast),
+            delivered_slow: self.delivered_slow.saturating_sub(earlier.delivered_slow),
+            merged: self.merged.saturating_sub(earlier.merged),
+            block_packets: self.block_packets.since(&earlier.block_packets),
+            cycle_us: self.cycle_us.since(&earlier.cycle_us),
+        }
+    }
+
     /// The bill at these prices.
     pub fn bill(&self, costs: &Costs) -> Bill {
         let both = |(fast, fast_cost): (u64, u64), (slow, slow_cost): (u64, u64)| {
@@ -172,6 +188,15 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
+    fn since(&self, earlier: &Histogram) -> Histogram {
+        let pairs = self.bins.iter().zip(&earlier.bins);
+        Histogram {
+            bins: pairs.map(|(now, then)| now.saturating_sub(*then)).collect(),
+            total: self.total.saturating_sub(earlier.total),
+            sum: self.sum.saturating_sub(earlier.sum),
+        }
+    }
+
     /// Values counted.
     pub fn total(&self) -> u64 {
         self.total
@@ -217,6 +242,24 @@ mod tests {
         assert_eq!((histogram.total(), histogram.mean()), (100, 50.5));
         histogram.add(1 << 40);
         assert_eq!(histogram.quantile(1.0), 1023);
+    }
+
+    #[test]
+    fn an_account_begins_anew() {
+        let mut account = Account::new();
+        account.interrupts = 3;
+        account.sorted(false);
+        account.cycle(7, 5_000);
+        let before = account.clone();
+        let mut later = Account::new();
+        for account in [&mut account, &mut later] {
+            account.interrupts += 2;
+            account.sorted(true);
+            account.delivered(false, 3);
+            account.cycle(9, 6_000);
+        }
+        assert_eq!(account.since(&before), later);
+        assert_eq!(account.since(&Account::new()), account);
     }
 
     #[test]
