@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 frames += 1;
                 // By reference: moving the parts out costs as much as parsing.
                 if let Packet::Tcp(key, _, segment) = &inorder_wire::parse(&frame) {
-                    sum ^= u64::from(segment.seq) ^ key.low.addr as u64;
+                    sum ^= u64::from(segment.seq) ^ key.low.addr() as u64;
                     black_box(segment);
                 }
             }

@@ -69,23 +69,23 @@ struct Run {
     /// Segments of one interval of the rate, which begins here, may join.
     interval_ns: i64,
     packets: u64,
-    bytes: u64,
     /// The longest segment that may join; 0 when none may.
     max_len: u32,
 }
 
 /// The arrivals of one direction at the capture point.
 #[derive(Debug)]
+#[repr(C)] // First what every segment needs: see `Engines`.
 pub(crate) struct Arrival {
     run: Run,
+    last_ns: i64,
+    recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Collector,
-    recoveries: RecoveryTracker,
     keep: bool,
     list: Vec<Retransmission>,
     retransmissions: u64,
     spurious: u64,
-    last_ns: i64,
 }
 
 /// What [`Arrival::finish`] tells beside the collector.
@@ -133,7 +133,6 @@ impl Arrival {
         }
         run.next += i64::from(seg.payload_len);
         run.packets += 1;
-        run.bytes += u64::from(seg.payload_len);
         self.last_ns = seg.ts_ns;
         true
     }
@@ -163,8 +162,9 @@ impl Arrival {
     /// Ends the run; to be called before anything looks at what it stands for.
     #[inline]
     fn book_run(&mut self) {
-        let Run { packets, bytes, .. } = std::mem::take(&mut self.run);
+        let Run { packets, next, .. } = std::mem::take(&mut self.run);
         if packets > 0 {
+            let bytes = (next - self.order.next()) as u64;
             self.collector.sent_on(packets, bytes);
             let label = self.order.append(packets, bytes, 0);
             self.collector.in_order_run(label, packets);

@@ -99,6 +99,8 @@ pub(crate) struct Collector {
     burst: u64,
     bursts: Bursts,
     interval: Interval,
+    /// Originals of the intervals before, and their bytes.
+    before: (u64, u64),
     classes: BTreeMap<i32, (Interval, u64)>,
     max_late_ns: i64,
     events: Vec<Event>,
@@ -120,6 +122,7 @@ impl Collector {
             burst: 0,
             bursts: Bursts::default(),
             interval: Interval::default(),
+            before: (0, 0),
             classes: BTreeMap::new(),
             max_late_ns: 0,
             events: Vec::new(),
@@ -134,6 +137,12 @@ impl Collector {
         }
         self.interval.bytes += u64::from(bytes);
         self.interval.packets += 1;
+    }
+
+    /// Originals sent (or come by) so far, and their bytes.
+    pub(crate) fn all_sent(&self) -> (u64, u64) {
+        let (packets, bytes) = self.before;
+        (packets + self.interval.packets, bytes + self.interval.bytes)
     }
 
     /// When the interval of the rate that the last original fell into begins, nanoseconds.
@@ -159,6 +168,8 @@ impl Collector {
         if i.packets == 0 {
             return;
         }
+        self.before.0 += i.packets;
+        self.before.1 += i.bytes;
         let rate = i.bytes as f64 * 8.0 / (RATE_INTERVAL_NS as f64 / 1e9);
         let class = (rate.max(1.0).log2() * 4.0).floor() as i32;
         let (sum, intervals) = self.classes.entry(class).or_default();

@@ -225,9 +225,10 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
 
 /// The last few packets of one direction, to recognise a frame that was captured twice.
 #[derive(Clone, Debug, Default)]
+#[repr(C)] // First what every packet needs: see `Side`.
 pub(crate) struct Recent {
-    prints: [u64; 16],
     next: u8,
+    prints: [u64; 16],
 }
 
 impl Recent {

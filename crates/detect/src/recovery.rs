@@ -27,10 +27,11 @@ impl Phase {
 /// Recognises phases (RFC 6582 "recover": from the first retransmission until what had been sent
 /// by then is acknowledged) and gathers the verdicts on their retransmissions.
 #[derive(Debug, Default)]
+#[repr(C)] // First what every acknowledgement needs: see `Engines`.
 pub(crate) struct RecoveryTracker {
+    recover: Option<i64>,
     phases: std::collections::VecDeque<Phase>,
     first: u32,
-    recover: Option<i64>,
     /// When what had been sent by the start of the phase was acknowledged.
     left_ns: Option<i64>,
     done: Recoveries,

@@ -30,16 +30,19 @@ pub(crate) struct Hello {
 }
 
 /// The two engines that follow one direction's data.
+///
+/// In this order, what every packet needs is in the first two lines of the cache.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Engines {
     unwrap: Unwrapper,
-    arrival: Arrival,
-    sender: Option<Sender>,
-    points: Option<Points>,
-    what_if: Option<SortingReceivers>,
-    /// There is more to do with data than to follow its arrivals: any of the three above.
-    more: bool,
     una: i64,
+    /// There is more to do with data than to follow its arrivals: any of the three below.
+    more: bool,
+    sender: Option<Box<Sender>>,
+    what_if: Option<Box<SortingReceivers>>,
+    points: Option<Box<Points>>,
+    arrival: Arrival,
     choice: VantageChoice,
 }
 
@@ -51,21 +54,24 @@ fn first_byte(seg: &Segment) -> u32 {
 }
 
 /// One direction.
+///
+/// In this order, what every packet needs is in the first line of the cache, but its print.
 #[derive(Debug, Default)]
+#[repr(C, align(64))]
 pub(crate) struct Side {
-    pub(crate) hello: Option<Hello>,
-    pub(crate) fin: bool,
     ids: IdCounter,
-    recent: Recent,
-    duplicated: u64,
-    reversals: u64,
-    packets: u64,
-    bytes: u64,
-    max_payload: u32,
-    wire_mss: u32,
+    engines: Option<Box<Engines>>,
+    /// Wire payload of a full segment as [`Shared::full`] says.
+    full: u32,
+    wire_mss: u16,
     timestamps: bool,
     sack_seen: bool,
-    engines: Option<Box<Engines>>,
+    recent: Recent,
+    max_payload: u32,
+    pub(crate) hello: Option<Hello>,
+    pub(crate) fin: bool,
+    duplicated: u64,
+    reversals: u64,
 }
 
 /// What both directions share, as seen when a segment is handled.
@@ -104,18 +110,14 @@ impl Shared {
 
 /// Takes what the arrivals make of the data.
 struct Heard<'a> {
-    packets: &'a mut u64,
-    bytes: &'a mut u64,
-    sender: &'a mut Option<Sender>,
-    what_if: &'a mut Option<SortingReceivers>,
-    points: &'a mut Option<Points>,
+    sender: &'a mut Option<Box<Sender>>,
+    what_if: &'a mut Option<Box<SortingReceivers>>,
+    points: &'a mut Option<Box<Points>>,
     una: i64,
 }
 
 impl Heard<'_> {
     fn original(&mut self, seg: &Segment, at: i64, len: u32) {
-        *self.packets += 1;
-        *self.bytes += u64::from(len);
         if let Some(sender) = self.sender {
             sender.sent(seg, at, len);
         }
@@ -167,7 +169,7 @@ impl Side {
     #[inline(always)]
     pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
         let packets = match seg.payload_len {
-            len if len > ETHERNET_PAYLOAD => len.div_ceil(self.wire_mss.max(536)) as u16,
+            len if len > ETHERNET_PAYLOAD => len.div_ceil(u32::from(self.wire_mss.max(536))) as u16,
             _ => 1,
         };
         let (step, vanished) = self.ids.observe(seg, packets);
@@ -191,6 +193,11 @@ impl Side {
         self.timestamps = true;
     }
 
+    /// What both directions share has become known.
+    pub(crate) fn note_shared(&mut self, shared: &Shared) {
+        self.full = shared.full;
+    }
+
     pub(crate) fn speaks_timestamps(&self) -> bool {
         self.timestamps
     }
@@ -198,8 +205,8 @@ impl Side {
     /// Payload of a full segment on the wire.
     #[inline]
     fn mss(&mut self, seg: &Segment, shared: &Shared) -> u32 {
-        if shared.full > 0 {
-            return shared.full;
+        if self.full > 0 {
+            return self.full;
         }
         let len = seg.payload_len;
         if len > self.max_payload && (len <= ETHERNET_PAYLOAD || JUMBO.contains(&len)) {
@@ -209,12 +216,6 @@ impl Side {
             return ETHERNET_PAYLOAD - shared.option_len();
         }
         self.max_payload.max(536)
-    }
-
-    /// Data has been seen: there is something to follow it.
-    #[inline]
-    pub(crate) fn is_followed(&self) -> bool {
-        self.engines.is_some()
     }
 
     /// Follows the data from `seg` on.
@@ -241,7 +242,8 @@ impl Side {
         to_sender_ns: impl FnOnce() -> Option<i64>,
     ) {
         let mss = self.mss(seg, shared);
-        self.wire_mss = mss;
+        // An MSS is no larger, and neither is a jumbo frame.
+        self.wire_mss = mss as u16;
         let Some(engines) = self.engines.as_deref_mut() else {
             return;
         };
@@ -249,16 +251,12 @@ impl Side {
         engines.unwrap.advance(offset + i64::from(seg.payload_len));
         let plain = vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
-            self.packets += 1;
-            self.bytes += u64::from(seg.payload_len);
             if engines.more {
                 engines.in_order(seg, offset);
             }
             return;
         }
         let mut heard = Heard {
-            packets: &mut self.packets,
-            bytes: &mut self.bytes,
             sender: &mut engines.sender,
             what_if: &mut engines.what_if,
             points: &mut engines.points,
@@ -348,9 +346,9 @@ impl Side {
         };
         let vantage = engines.choice.vantage;
         let arrival = engines.arrival.finish(&cx);
-        let sender = engines.sender.map(Sender::finish);
-        let points = engines.points.map(Points::finish).unwrap_or_default();
-        let what_if = engines.what_if.map(SortingReceivers::finish);
+        let sender = engines.sender.map(|sender| sender.finish());
+        let points = engines.points.map(|points| points.finish());
+        let what_if = engines.what_if.map(|what_if| what_if.finish());
         let mut artefacts = Artefacts {
             duplicated_frames: self.duplicated,
             time_reversals: self.reversals,
@@ -387,7 +385,7 @@ impl Side {
             }
             None => {
                 artefacts.missing_segments = arrival.missing;
-                Main::from_arrival(arrival, self.packets, self.bytes)
+                Main::from_arrival(arrival)
             }
         };
         let (reordering, bursts, by_rate, events) = main.collector;
@@ -418,7 +416,7 @@ impl Side {
             what_if: what_if.unwrap_or_default(),
             events,
             retransmission_list: main.list,
-            points,
+            points: points.unwrap_or_default(),
         }
     }
 }
@@ -453,17 +451,18 @@ impl Engines {
             sack: shared.sack,
             timestamps: shared.timestamps,
         };
-        let sender = (!at_receiver).then(|| Sender::new(unwrap, options, config.keep_events));
+        let sender = || Box::new(Sender::new(unwrap, options, config.keep_events));
+        let what_if = || SortingReceivers::new(&config.block_sizes, &config.coalesce_ns);
         let keep = config.keep_events && choice.vantage != Vantage::Sender;
         let sort = config.what_if && choice.vantage != Vantage::Sender;
         Engines {
             unwrap,
-            arrival: Arrival::new(half, keep),
-            more: sender.is_some() || config.keep_points || sort,
-            sender,
-            points: config.keep_points.then(Points::new),
-            what_if: sort.then(|| SortingReceivers::new(&config.block_sizes, &config.coalesce_ns)),
             una: 0,
+            more: !at_receiver || config.keep_points || sort,
+            sender: (!at_receiver).then(sender),
+            what_if: sort.then(|| Box::new(what_if())),
+            points: config.keep_points.then(|| Box::new(Points::new())),
+            arrival: Arrival::new(half, keep),
             choice,
         }
     }
@@ -513,8 +512,9 @@ impl Main {
         }
     }
 
-    fn from_arrival(a: crate::arrival::ArrivalEnd, packets: u64, bytes: u64) -> Self {
+    fn from_arrival(a: crate::arrival::ArrivalEnd) -> Self {
         let losses = a.collector.losses();
+        let (packets, bytes) = a.collector.all_sent();
         Main {
             // Originals, lost ones included: the flow's, not the capture's.
             packets: packets + losses,

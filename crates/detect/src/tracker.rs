@@ -35,12 +35,8 @@ const LINGER_NS: i64 = 5_000_000_000;
 pub struct Tracker {
     config: Config,
     index: HashTable<u32>,
-    connections: Vec<Option<Connection>>,
-    /// Their keys, apart so that a look-up touches little memory.
-    keys: Vec<FlowKey>,
+    connections: Vec<Option<Box<Connection>>>,
     free: Vec<u32>,
-    /// Where the last packet's connection is.
-    last: u32,
     /// Where the connection whose key fell into a cell last is: right most of the time, and
     /// checked against its key all of the time.
     cells: Box<[u32; CELLS]>,
@@ -54,9 +50,7 @@ impl Tracker {
             config,
             index: HashTable::new(),
             connections: Vec::new(),
-            keys: Vec::new(),
             free: Vec::new(),
-            last: NOWHERE,
             cells: Box::new([NOWHERE; CELLS]),
             done: Vec::new(),
         }
@@ -65,30 +59,27 @@ impl Tracker {
     /// The next segment, in capture order; it goes `dir` on connection `key`.
     #[inline]
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
-        let slot = self.place(key, seg.ts_ns);
+        let cell = (key.rough_hash() >> (64 - CELL_BITS)) as usize;
+        let remembered = self.connections.get_mut(self.cells[cell] as usize);
+        match remembered {
+            Some(Some(connection)) if connection.key == *key && !seg.flags.any(TcpFlags::SYN) => {
+                connection.push(dir, seg, &self.config);
+            }
+            _ => self.push_any(cell, key, dir, seg),
+        }
+    }
+
+    /// A segment whose connection is not where it was looked for, or may be another.
+    #[inline(never)]
+    fn push_any(&mut self, cell: usize, key: &FlowKey, dir: Dir, seg: &Segment) {
+        let slot = self.slot(key, seg.ts_ns);
+        self.cells[cell] = slot;
         if seg.flags.any(TcpFlags::SYN) {
             self.open(slot, dir, seg);
         }
         if let Some(Some(connection)) = self.connections.get_mut(slot as usize) {
             connection.push(dir, seg, &self.config);
         }
-    }
-
-    /// Where the connection is; it is made if there is none.
-    #[inline]
-    fn place(&mut self, key: &FlowKey, now: i64) -> u32 {
-        let holds = |slot: u32| self.keys.get(slot as usize) == Some(key);
-        if !holds(self.last) {
-            let cell = (key.rough_hash() >> (64 - CELL_BITS)) as usize;
-            let slot = self.cells[cell];
-            self.last = if holds(slot) {
-                slot
-            } else {
-                self.slot(key, now)
-            };
-            self.cells[cell] = self.last;
-        }
-        self.last
     }
 
     /// A SYN may be the first packet of another connection with the same key.
@@ -100,34 +91,38 @@ impl Tracker {
         if connection.is_reuse(dir, seg) {
             let reuse = connection.reuse + 1;
             let next = Connection::new(connection.key, reuse, seg.ts_ns, &self.config);
-            let old = std::mem::replace(connection, next);
+            let old = std::mem::replace(&mut **connection, next);
             old.finish(&self.config, &mut self.done);
         }
     }
 
-    #[inline(never)]
+    /// Where the connection is; it is made if there is none.
     fn slot(&mut self, key: &FlowKey, now: i64) -> u32 {
         let hash = key.hash64();
-        let keys = &self.keys;
-        if let Some(&slot) = self
-            .index
-            .find(hash, |&slot| keys.get(slot as usize) == Some(key))
-        {
+        let key_at = |slot: u32| {
+            self.connections
+                .get(slot as usize)?
+                .as_ref()
+                .map(|c| &c.key)
+        };
+        if let Some(&slot) = self.index.find(hash, |&slot| key_at(slot) == Some(key)) {
             return slot;
         }
-        let connection = Connection::new(*key, 0, now, &self.config);
+        let connection = Some(Box::new(Connection::new(*key, 0, now, &self.config)));
         let slot = self.free.pop().unwrap_or(self.connections.len() as u32);
         if slot as usize == self.connections.len() {
-            self.connections.push(Some(connection));
-            self.keys.push(*key);
+            self.connections.push(connection);
         } else {
-            self.connections[slot as usize] = Some(connection);
-            self.keys[slot as usize] = *key;
+            self.connections[slot as usize] = connection;
         }
-        let keys = &self.keys;
-        self.index.insert_unique(hash, slot, |&s| {
-            keys.get(s as usize).map_or(0, FlowKey::hash64)
-        });
+        let key_at = |slot: u32| {
+            self.connections
+                .get(slot as usize)?
+                .as_ref()
+                .map(|c| &c.key)
+        };
+        self.index
+            .insert_unique(hash, slot, |&slot| key_at(slot).map_or(0, FlowKey::hash64));
         slot
     }
 
@@ -138,7 +133,6 @@ impl Tracker {
     /// the place in the capture says so, and nothing else: then trackers that share a capture
     /// find what one alone would.
     pub fn close_idle(&mut self, now: i64) {
-        self.last = NOWHERE;
         self.cells.fill(NOWHERE);
         for slot in 0..self.connections.len() {
             let over = self.connections[slot].as_ref().is_some_and(|c| {

@@ -44,14 +44,15 @@ enum Near {
 
 /// Estimates both halves of the path; feed every segment.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)] // First what every segment needs: see `Connection`.
 pub(crate) struct Position {
-    hosts: [Host; 2],
-    handshake: bool,
-    /// Segments so far; those of a pause are counted when it begins.
-    packets: u32,
     /// Segments of the pause that are still to come.
     pause: u32,
+    /// Segments so far; those of a pause are counted when it begins.
+    packets: u32,
     quiet: u32,
+    handshake: bool,
+    hosts: [Host; 2],
 }
 
 fn reaches(number: u32, target: u32) -> bool {

@@ -6,10 +6,11 @@ const SIZE: usize = 32;
 
 /// Times of suitable originals that came in order.
 #[derive(Debug)]
+#[repr(C)] // First what every arrival needs: see `SortingReceivers`.
 pub(super) struct Pending {
-    times: [i64; SIZE],
     len: u32,
     limit: u32,
+    times: [i64; SIZE],
 }
 
 impl Default for Pending {

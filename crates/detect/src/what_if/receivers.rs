@@ -19,16 +19,17 @@ const LATEST_NS: i64 = i64::MAX >> 1;
 
 /// The cards of one flow, what they have not delivered yet, and the stacks behind them.
 #[derive(Debug)]
+#[repr(C, align(64))] // First what all data in order needs: one line of the cache.
 pub(crate) struct SortingReceivers {
     /// End of the highest data: where data in order goes on.
     next: i64,
+    last_ns: i64,
+    /// Data in order until then may wait in `pending`: no batch that is followed ends before.
+    limit_ns: i64,
     /// Length of the segments of the current run, if it ends at `next`; otherwise 0.
     run_len: u32,
     /// So many segments more fill no ring, those pending counted in.
     room: u32,
-    last_ns: i64,
-    /// Data in order until then may wait in `pending`: no batch that is followed ends before.
-    limit_ns: i64,
     pending: Pending,
     /// Without those pending.
     counts: Counts,
