@@ -179,6 +179,18 @@ impl Setup {
         self.config.nagle = if on { Nagle::Off } else { Nagle::Minshall };
     }
 
+    /// How long an acknowledgement may wait (`net.inet.tcp.delacktime`), ns.
+    pub(crate) fn set_delay(&mut self, wait: Nanos) {
+        match &mut self.config.delayed_ack {
+            DelayedAck::Off => {}
+            DelayedAck::Rfc { timeout, .. } => *timeout = wait,
+            DelayedAck::Linux { min, max, .. } => {
+                *min = wait;
+                *max = wait.max(*max);
+            }
+        }
+    }
+
     /// Acknowledges every segment at once, or as the standard says (`net.inet.tcp.delayed_ack`).
     pub(crate) fn set_delayed_ack(&mut self, on: bool) {
         self.config.delayed_ack = if on {

@@ -145,6 +145,10 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             let on = on()?;
             setup.set_delayed_ack(on);
         }
+        "net.inet.tcp.delacktime" => {
+            let wait = last()?.saturating_mul(MS);
+            setup.set_delay(wait);
+        }
         "net.inet.tcp.initcwnd_segments" => {
             config.initial_window = u32::try_from(last()?).ok()?.max(1);
         }
