@@ -131,6 +131,10 @@ fn errors_name_line_and_expectation() {
         "`*/` at the end of the comment"
     );
     assert!(parse(&format!("+0 f({}", "[".repeat(100_000))).is_err());
+    // What states nothing cannot fail, and so must not pass.
+    for nothing in ["", "// a remark\n", "--mtu=1500\n"] {
+        assert_eq!(error(nothing).expected, "a statement");
+    }
 }
 
 proptest! {

@@ -32,7 +32,11 @@ pub fn parse(text: &str) -> Result<Script, ParseError> {
     loop {
         scanner.skip_blank()?;
         if scanner.at_end() {
-            return Ok(script);
+            // Nothing that could fail must not count as passed.
+            return match script.events.is_empty() {
+                true => Err(scanner.error("a statement")),
+                false => Ok(script),
+            };
         }
         if scanner.rest().starts_with("--") {
             script.options.push(setting(&mut scanner));
