@@ -18,6 +18,7 @@ fn runs(program: &str) -> bool {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "runs a compiler")]
 fn builds_and_runs_against_both_libraries() {
     let cc = std::env::var("CC").unwrap_or_else(|_| "cc".into());
     for tool in [cc.as_str(), "make"] {
