@@ -202,9 +202,18 @@ impl World {
                     .push(next_ns, APPLICATION, Event::Application(index));
             }
             for role in [Role::Sender, Role::Receiver] {
-                self.transmit(now_ns, index, role, tap);
-                self.arm(now_ns, index, role);
+                self.push(now_ns, index, role, tap);
             }
+        }
+    }
+
+    /// Sends if the application has given cause.
+    #[inline]
+    fn push<T: Tap>(&mut self, now_ns: u64, index: u32, role: Role, tap: &mut T) {
+        let flow = self.flows.get_mut(index as usize);
+        if flow.is_some_and(|flow| flow.side(role).endpoint.take_touched()) {
+            self.transmit(now_ns, index, role, tap);
+            self.arm(now_ns, index, role);
         }
     }
 

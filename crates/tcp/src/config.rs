@@ -35,8 +35,10 @@ pub enum DelayedAck {
 /// out at once, later ones wait for `min(delay, 5 % of the round-trip time)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SackCompression {
-    /// Longest wait, ns (1 ms).
+    /// Longest wait, ns (1 ms), but for a twentieth of the round trip.
     pub delay: Nanos,
+    /// Added to it by a timer that may come late, ns (100 us).
+    pub slack: Nanos,
     /// Greatest number of acknowledgements held back (44).
     pub max: u32,
 }

@@ -79,7 +79,11 @@ pub fn linux_6() -> Config {
             max: 200 * MS,
             quick: 16,
         },
-        sack_compression: Some(SackCompression { delay: MS, max: 44 }),
+        sack_compression: Some(SackCompression {
+            delay: MS,
+            slack: MS / 10,
+            max: 44,
+        }),
         challenge_ack: true,
         nagle: Nagle::Minshall,
         tso_segments: 0,

@@ -125,6 +125,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.inet.tcp.rexmit_initial" => config.rto.initial = last()?.saturating_mul(MS),
         "net.ipv4.tcp_rto_max_ms" => config.rto.max = last()?.clamp(1_000, 120_000) * MS,
         "net.ipv4.tcp_comp_sack_nr" => sack_compression(setup, |c, v| c.max = v as u32, last()?),
+        "net.ipv4.tcp_comp_sack_slack_ns" => sack_compression(setup, |c, v| c.slack = v, last()?),
         "net.ipv4.tcp_comp_sack_delay_ns" => sack_compression(setup, |c, v| c.delay = v, last()?),
         "net.ipv4.tcp_comp_sack_slack_ns" => {}
         "net.ipv4.tcp_challenge_ack_limit" => {}
@@ -205,7 +206,11 @@ fn sack_compression(
     let mut compression = setup
         .config
         .sack_compression
-        .unwrap_or(inorder_tcp::config::SackCompression { delay: MS, max: 44 });
+        .unwrap_or(inorder_tcp::config::SackCompression {
+            delay: MS,
+            slack: MS / 10,
+            max: 44,
+        });
     change(&mut compression, value);
     let on = compression.delay > 0 && compression.max > 0;
     setup.config.sack_compression = on.then_some(compression);

@@ -109,6 +109,8 @@ pub struct Endpoint {
     peer_mss: u32,
     peer_scale: Option<u8>,
     passive: bool,
+    /// The application has done something that may give cause to send.
+    touched: bool,
     /// A mark of the network has arrived; every acknowledgement says so until the peer answers with CWR.
     echoes: bool,
 }
@@ -134,6 +136,7 @@ impl Endpoint {
             peer_mss: 536,
             peer_scale: None,
             passive: false,
+            touched: false,
             echoes: false,
         }
     }
@@ -222,7 +225,14 @@ impl Endpoint {
             .min(room)
             .min((1 << 62) - self.sender.write_end.min(1 << 62));
         self.sender.write_end += taken;
+        self.touched |= taken > 0;
         taken
+    }
+
+    /// True once after the application has written, closed, or read so much that the peer is to be told: time to
+    /// poll. What only arrives elsewhere gives no cause to send here.
+    pub fn take_touched(&mut self) -> bool {
+        std::mem::take(&mut self.touched)
     }
 
     /// Bytes written and not yet acknowledged.
@@ -249,6 +259,7 @@ impl Endpoint {
         }
         let (taken, opened) = self.receiver.read(bytes);
         if opened && self.state.is_synchronized() {
+            self.touched = true;
             self.receiver.ack_now();
         }
         taken
@@ -261,6 +272,7 @@ impl Endpoint {
 
     /// No more data from here: FIN follows what has been written.
     pub fn close(&mut self) {
+        self.touched = true;
         match self.state {
             State::Closed | State::Listen | State::SynSent => {
                 self.state = State::Closed;
@@ -284,6 +296,7 @@ impl Endpoint {
     /// sent first (a socket with `SO_LINGER`).
     pub fn close_after_open(&mut self) {
         if self.state == State::SynSent {
+            self.touched = true;
             self.sender.fin_queued = true;
         } else {
             self.close();
@@ -292,6 +305,7 @@ impl Endpoint {
 
     /// Ends the connection with RST.
     pub fn abort(&mut self) {
+        self.touched = true;
         if self.state.is_synchronized() || self.state == State::SynReceived {
             self.control = Some(self.reset_segment());
         }

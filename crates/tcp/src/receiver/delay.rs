@@ -5,8 +5,41 @@ use crate::config::{Config, DelayedAck, MS, SackCompression};
 use crate::counters::Counters;
 use crate::seq::Seq;
 
-/// Duplicates that go out at once before Linux begins to compress them.
+/// Acknowledgements of the same `rcv_nxt` that go out at once before Linux begins to compress them.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
+
+/// What an arrival means to whoever acknowledges.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrival {
+    /// It begins at or below what was expected.
+    pub(super) in_order: bool,
+    /// It met what waited behind a gap.
+    pub(super) filled: bool,
+    /// Something is missing still, or now.
+    pub(super) missing: bool,
+    /// Next sequence number expected.
+    pub(super) rcv_nxt: Seq,
+    /// Bytes in order that are not acknowledged yet.
+    pub(super) waiting: u64,
+    /// Payload of a full segment, bytes.
+    pub(super) mss: u32,
+    /// Round-trip time, 0 if not known.
+    pub(super) rtt: Nanos,
+    /// SACK is in use.
+    pub(super) sack: bool,
+}
+
+impl SackCompression {
+    /// A twentieth of the round-trip time, bounded; the timer has some slack (Linux `__tcp_ack_snd_check`).
+    fn wait(&self, rtt: Nanos) -> Nanos {
+        let wait = if rtt == 0 {
+            self.delay
+        } else {
+            self.delay.min(rtt / 20)
+        };
+        wait.saturating_add(self.slack)
+    }
+}
 
 /// Decides when to acknowledge.
 #[derive(Debug, Clone)]
@@ -21,8 +54,6 @@ pub(super) struct AckDelay {
     /// Linux `ato`: how long to wait, after the gaps between arrivals; 0 before the first data.
     ato: Nanos,
     last_data: Nanos,
-    /// Something is missing: every arrival is news.
-    missing: bool,
     /// Compression: timer, acknowledgements held, duplicates sent for this `rcv_nxt`.
     compress_until: Option<Nanos>,
     held: u32,
@@ -44,7 +75,6 @@ impl AckDelay {
             quick,
             ato: 0,
             last_data: 0,
-            missing: false,
             compress_until: None,
             held: 0,
             duplicates: 0,
@@ -72,75 +102,80 @@ impl AckDelay {
         self.last_data = now;
     }
 
-    /// Data arrived in order; `waiting` bytes are not acknowledged yet.
-    pub(super) fn in_order(&mut self, now: Nanos, waiting: u64, mss: u32, rtt: Nanos) {
-        let mss = u64::from(mss);
+    /// Data arrived that had not been here before, or lies above a gap.
+    pub(super) fn arrived(&mut self, now: Nanos, arrival: &Arrival) {
+        if self.at_once(arrival) {
+            self.due = true;
+        } else if arrival.missing {
+            self.while_missing(now, arrival);
+        } else {
+            self.wait(now, arrival.rtt);
+        }
+    }
+
+    /// What is acknowledged whatever else is missing.
+    fn at_once(&self, arrival: &Arrival) -> bool {
+        let mss = u64::from(arrival.mss);
+        let Arrival {
+            in_order, missing, ..
+        } = *arrival;
+        match self.style {
+            DelayedAck::Off => in_order,
+            DelayedAck::Rfc { segments, .. } => {
+                in_order
+                    && (missing
+                        || arrival.filled
+                        || arrival.waiting >= mss * u64::from(segments.max(1)))
+            }
+            // `__tcp_ack_snd_check`; the end of the last gap is news (RFC 5681 section 4.2).
+            DelayedAck::Linux { .. } => {
+                arrival.waiting > mss || self.quick > 0 || (arrival.filled && !missing)
+            }
+        }
+    }
+
+    /// One segment waits for the next.
+    fn wait(&mut self, now: Nanos, rtt: Nanos) {
         match self.style {
             DelayedAck::Off => self.due = true,
-            DelayedAck::Rfc { segments, timeout } => {
-                if self.missing || waiting >= mss * u64::from(segments.max(1)) {
-                    self.due = true;
-                } else {
-                    self.timer = self.timer.or(Some(now.saturating_add(timeout)));
-                }
+            DelayedAck::Rfc { timeout, .. } => {
+                self.timer = self.timer.or(Some(now.saturating_add(timeout)));
             }
             DelayedAck::Linux { min, .. } => {
-                if self.missing || self.quick > 0 || waiting > mss {
-                    self.due = true;
+                let longest = if rtt == 0 {
+                    self.ato
                 } else {
-                    let longest = if rtt == 0 {
-                        self.ato
-                    } else {
-                        (rtt / 8).max(min)
-                    };
-                    let at = now.saturating_add(self.ato.min(longest).max(MS));
-                    self.timer = Some(self.timer.map_or(at, |old| old.min(at)));
-                }
+                    (rtt / 8).max(min)
+                };
+                let at = now.saturating_add(self.ato.min(longest).max(MS));
+                self.timer = Some(self.timer.map_or(at, |old| old.min(at)));
             }
         }
     }
 
-    /// A gap, or part of one, was filled: RFC 5681 section 4.2 wants an acknowledgement at once.
-    pub(super) fn gap_filled(&mut self, all: bool) {
-        self.due = true;
-        self.missing = !all;
-        self.duplicates = 0;
-    }
-
-    /// Something arrived above a gap.
-    pub(super) fn out_of_order(&mut self, now: Nanos, rtt: Nanos, sack: bool, rcv_nxt: Seq) {
-        self.missing = true;
-        if self.duplicates_at != rcv_nxt {
-            self.duplicates_at = rcv_nxt;
+    /// RFC 5681 section 4.2 wants an acknowledgement at once; Linux sends three for the same `rcv_nxt` and then
+    /// holds them back.
+    fn while_missing(&mut self, now: Nanos, arrival: &Arrival) {
+        let Some(compression) = self.compression.filter(|_| arrival.sack) else {
+            self.due = true;
+            return;
+        };
+        if self.held >= compression.max {
+            self.due = true;
+            return;
+        }
+        if self.duplicates_at != arrival.rcv_nxt {
+            self.duplicates_at = arrival.rcv_nxt;
             self.duplicates = 0;
         }
-        match self.compression {
-            Some(compression)
-                if sack && self.quick == 0 && self.duplicates >= UNCOMPRESSED_DUPLICATES =>
-            {
-                self.compress(now, rtt, compression);
-            }
-            _ => {
-                self.duplicates += 1;
-                self.due = true;
-            }
-        }
-    }
-
-    /// Linux `tcp_ack_snd_check`: one twentieth of the round-trip time, bounded.
-    fn compress(&mut self, now: Nanos, rtt: Nanos, compression: SackCompression) {
-        if self.held >= compression.max {
+        if self.duplicates < UNCOMPRESSED_DUPLICATES {
+            self.duplicates += 1;
             self.due = true;
             return;
         }
         self.held += 1;
         if self.compress_until.is_none() {
-            let wait = if rtt == 0 {
-                compression.delay
-            } else {
-                compression.delay.min(rtt / 20)
-            };
-            self.compress_until = Some(now.saturating_add(wait));
+            self.compress_until = Some(now.saturating_add(compression.wait(arrival.rtt)));
         }
     }
 

@@ -13,7 +13,7 @@ use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
 
-use delay::AckDelay;
+use delay::{AckDelay, Arrival};
 use sack::SackList;
 
 /// The receiving half of an endpoint.
@@ -204,11 +204,22 @@ impl Receiver {
         if self.read_at_once {
             self.read_to = self.rcv_nxt;
         }
-        if filled {
-            self.delay.gap_filled(self.out_of_order.is_empty());
-        }
-        let waiting = self.rcv_nxt - self.last_ack_sent;
-        self.delay.in_order(now, waiting, self.mss, rtt);
+        self.judge(now, true, filled, rtt);
+    }
+
+    /// Lets `delay` decide about the acknowledgement.
+    fn judge(&mut self, now: Nanos, in_order: bool, filled: bool, rtt: Nanos) {
+        let arrival = Arrival {
+            in_order,
+            filled,
+            missing: !self.out_of_order.is_empty(),
+            rcv_nxt: self.rcv_nxt,
+            waiting: self.rcv_nxt - self.last_ack_sent,
+            mss: self.mss,
+            rtt,
+            sack: self.sack,
+        };
+        self.delay.arrived(now, &arrival);
     }
 
     /// Data joins what waits out of order.
@@ -246,11 +257,10 @@ impl Receiver {
         self.sacks.report(merged);
         if fresh == 0 {
             counters.duplicate_segs_in += 1;
-            self.delay.trouble();
         } else {
             counters.tcp_ofo_queue += 1;
-            self.delay.out_of_order(now, rtt, self.sack, self.rcv_nxt);
         }
+        self.judge(now, false, false, rtt);
         if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
             self.overlap(from, to, counters);
         }

@@ -67,7 +67,11 @@ fn off_means_every_segment() {
 #[test]
 fn compression_holds_back_news_by_sack() {
     let mut peer = Peer::new(&Config {
-        sack_compression: Some(SackCompression { delay: MS, max: 5 }),
+        sack_compression: Some(SackCompression {
+            delay: MS,
+            slack: 0,
+            max: 5,
+        }),
         ..config("rfc")
     });
     let sent: Vec<usize> = (1..9).map(|at| peer.data(at, at + 1).len()).collect();
