@@ -51,21 +51,24 @@ pub fn analyze(
             });
             record(peer, job)?
         }
-        None => Vec::new(),
+        None => Recorder::default(),
     };
-    let mut there = there.into_iter();
+    let mut here = Recorder::default();
     for sink in done.sinks {
-        sink.finish(&mut analysis, there.next());
+        here.0.absorb(sink.finish(&mut analysis).0);
     }
     analysis
         .flows
         .sort_by_key(|flow| (flow.first_ns, flow.flow));
+    if let Some(peer) = &mut analysis.peer {
+        peer.extend(&inorder_detect::compare(&here.0, &there.0, &analysis.flows));
+    }
     warn(&mut analysis, done.error.as_ref(), job.stop);
     Ok((analysis, done.error))
 }
 
-/// The other end's capture, a recorder for each shard.
-fn record(peer: &Path, job: &Job<'_>) -> Result<Vec<Recorder>, CaptureError> {
+/// The other end's capture.
+fn record(peer: &Path, job: &Job<'_>) -> Result<Recorder, CaptureError> {
     let files = [peer.to_owned()];
     let done = engine::run(
         &files,
@@ -76,7 +79,14 @@ fn record(peer: &Path, job: &Job<'_>) -> Result<Vec<Recorder>, CaptureError> {
     )?;
     match done.error {
         Some(error) => Err(error),
-        None => Ok(done.sinks),
+        // Translated connections are in another shard than their other end.
+        None => Ok(done
+            .sinks
+            .into_iter()
+            .fold(Recorder::default(), |mut all, shard| {
+                all.0.absorb(shard.0);
+                all
+            })),
     }
 }
 
@@ -135,12 +145,9 @@ impl Detector {
         }
     }
 
-    fn finish(self, analysis: &mut Analysis, there: Option<Recorder>) {
-        let flows = self.tracker.finish();
-        if let (Some(peer), Some(here), Some(there)) = (&mut analysis.peer, self.recorder, there) {
-            peer.extend(&inorder_detect::compare(&here.0, &there.0, &flows));
-        }
-        analysis.flows.extend(flows);
+    /// Adds what was found to `analysis`; returns what was recorded.
+    fn finish(self, analysis: &mut Analysis) -> Recorder {
+        analysis.flows.extend(self.tracker.finish());
         let left_out = self.streams.left_out();
         // One packet has no order.
         let streams = self.streams.finish().into_iter();
@@ -151,6 +158,7 @@ impl Detector {
                 "too many numbered streams: {left_out} packets belong to streams not followed"
             ));
         }
+        self.recorder.unwrap_or_default()
     }
 }
 

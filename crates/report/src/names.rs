@@ -1,8 +1,8 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
 use inorder_detect::{
-    Confidence, Evidence, Half, Kind, PointKind, Reason, RecoveryVerdict, Vantage, VantageBasis,
-    Verdict,
+    Confidence, Evidence, Half, Kind, Matched, PointKind, Reason, RecoveryVerdict, Vantage,
+    VantageBasis, Verdict,
 };
 
 /// A value with a stable name for output.
@@ -55,5 +55,11 @@ names!(VantageBasis {
     Timing => "timing",
     Ttl => "ttl",
     Unknown => "unknown",
+});
+names!(Matched {
+    Addresses => "addresses",
+    Numbers => "numbers",
+    InitialNumbers => "initial-numbers",
+    Distances => "distances",
 });
 names!(PointKind { Data => "data", Retransmission => "retransmission", Ack => "ack" });

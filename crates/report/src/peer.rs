@@ -1,7 +1,7 @@
 //! What a second capture, taken at the other end, says of the first one's conclusions.
 
 pub use inorder_detect::{ExtentAgreement, PeerCounts, Score};
-use inorder_detect::{FlowId, PeerReport};
+use inorder_detect::{FlowId, Matched, PeerReport};
 
 /// Truth from the other end against what this end inferred.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -14,6 +14,8 @@ pub struct PeerComparison {
     pub only_here: Vec<FlowId>,
     /// Flows that only the other capture holds.
     pub only_there: Vec<FlowId>,
+    /// Of those only here, the ones that could be several of the other capture's.
+    pub ambiguous: Vec<FlowId>,
 }
 
 /// One flow seen at both ends.
@@ -21,6 +23,10 @@ pub struct PeerComparison {
 pub struct PeerFlow {
     /// Which flow.
     pub flow: FlowId,
+    /// Its name in the other capture.
+    pub there: FlowId,
+    /// Why the two are taken for one.
+    pub matched: Matched,
     /// Counts with both captures in hand.
     pub truth: PeerCounts,
     /// Counts as inferred from this capture alone.
@@ -57,6 +63,8 @@ impl PeerComparison {
     pub fn extend(&mut self, part: &PeerReport) {
         self.flows.extend(part.flows.iter().map(|flow| PeerFlow {
             flow: flow.flow,
+            there: flow.there,
+            matched: flow.matched,
             truth: flow.truth.counts(),
             inferred: flow.inferred.unwrap_or_default(),
             reordered: flow.reordered,
@@ -66,6 +74,7 @@ impl PeerComparison {
         }));
         self.only_here.extend(&part.only_here);
         self.only_there.extend(&part.only_there);
+        self.ambiguous.extend(&part.ambiguous);
     }
 
     /// All flows together.

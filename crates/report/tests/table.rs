@@ -101,7 +101,7 @@ fn everything_known_of_a_busy_flow_is_told() {
         "if sorted in blocks of",
         "other numbered streams",
         "against the other end",
-        "1 flow matched with other-end.pcapng; 1 only here, 0 only there.",
+        "1 flow matched with other-end.pcapng; 1 only here, 0 only there. Addresses differ of 1,",
         "Frames not used: 12 not IP, 3 fragment",
         "Warning: the last block is cut off",
     ] {

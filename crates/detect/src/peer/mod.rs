@@ -15,8 +15,10 @@
 //! that something on the path rewrites are left out, super-segments are cut, and what was cut
 //! differently at both ends is compared byte by byte.
 //!
-//! The network must not have changed addresses or ports (NAT between the captures): such flows
-//! appear as found in one capture only.
+//! Connections are the same by their addresses and ports. Those that this leaves over are matched
+//! whatever a translator, a tunnel or a firewall made of them ([`Matched`]), if one partner stands out:
+//! by packets that agree in all numbers, by both initial sequence numbers, or, where something
+//! numbers anew, by distances from those and timestamps.
 //!
 //! ```
 //! use inorder_detect::{PeerRecorder, compare};
@@ -56,22 +58,26 @@ mod score;
 mod split;
 #[cfg(test)]
 mod tests;
+mod translated;
 mod truth;
 #[cfg(test)]
 mod twin;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use foldhash::fast::FixedState;
 use inorder_wire::Dir;
 
+#[cfg(doc)]
+use crate::result::Matched;
 use crate::result::{
     ClockOffset, ExtentAgreement, FlowId, FlowReport, PeerFlow, PeerReport, Score, Vantage,
 };
 use crate::unwrap::Unwrapper;
 use matching::{Ends, Matching, frame_of};
-use pairing::Bounds;
+use pairing::{Bounds, Pair};
 use recorder::{Recorded, Way};
 use split::Piece;
 use truth::Scene;
@@ -90,37 +96,40 @@ pub fn compare(here: &PeerRecorder, there: &PeerRecorder, inferred: &[FlowReport
     let mut report = PeerReport::default();
     let mut bounds = Bounds::default();
     let mut flows = Vec::new();
-    for &(h, t) in &pairs.both {
+    for pair in &pairs.both {
         for dir in [Dir::LowToHigh, Dir::HighToLow] {
-            if h.way(dir).frames.is_empty() && t.way(dir).frames.is_empty() {
+            if pair.here(dir).frames.is_empty() && pair.there(dir).frames.is_empty() {
                 continue;
             }
-            let vantage = pairing::orient(h, t, dir);
+            let vantage = pairing::orient(pair, dir);
             if let Some(vantage) = vantage {
-                pairing::bound(&mut bounds, h, t, dir, vantage);
+                pairing::bound(&mut bounds, pair, dir, vantage);
             }
-            flows.push((h, t, dir, vantage));
+            flows.push((pair, dir, vantage));
         }
     }
     report.clock = bounds.offset();
     let guess_ns = bounds.guess();
-    for (h, t, dir, vantage) in flows {
-        let flow = reports.flow_id(h, dir);
-        let own = reports.find(h, dir);
+    for (pair, dir, vantage) in flows {
+        let flow = reports.flow_id(pair.here, dir);
+        let own = reports.find(pair.here, dir);
         let vantage =
-            vantage.unwrap_or_else(|| pairing::orient_by_clock(h, t, dir, report.clock, own));
-        let lane = Lane::new((here, h), (there, t), dir, vantage, guess_ns);
+            vantage.unwrap_or_else(|| pairing::orient_by_clock(pair, dir, report.clock, own));
+        let lane = Lane::new((here, there), pair, dir, vantage, guess_ns);
         if lane.sent.frames.is_empty() {
-            let at_here = !h.way(dir).frames.is_empty();
-            let only = if at_here {
-                &mut report.only_here
+            if pair.here(dir).frames.is_empty() {
+                let named_there = flow_id(pair.there, pair.dir_there(dir));
+                report.only_there.push(named_there);
             } else {
-                &mut report.only_there
-            };
-            only.push(flow);
+                report.only_here.push(flow);
+            }
             continue;
         }
         report.flows.push(lane.compare(flow, report.clock, own));
+    }
+    for connection in pairs.ambiguous {
+        let flows = with_data(connection).map(|dir| reports.flow_id(connection, dir));
+        report.ambiguous.extend(flows);
     }
     for connection in pairs.only_here {
         report
@@ -192,41 +201,63 @@ impl<'a> Reports<'a> {
 
 /// One flow with its two ends told apart.
 struct Lane<'a> {
-    sent: &'a Way,
-    arrived: &'a Way,
+    sent: Cow<'a, Way>,
+    arrived: Cow<'a, Way>,
     /// The way back, for the MSS option of the receiver.
     offers: [u16; 2],
+    pair: &'a Pair<'a>,
+    dir: Dir,
     here: Vantage,
     here_base: Option<u32>,
     /// Receiver's clock minus sender's, nanoseconds, as far as known.
     offset_ns: i64,
+    /// An arrival's time minus its sending time is at least this, nanoseconds.
+    earliest_ns: i64,
     /// First and last packet of the receiver's whole capture.
     receiver_ns: (i64, i64),
 }
 
 impl<'a> Lane<'a> {
     fn new(
-        (here, h): (&PeerRecorder, &'a Recorded),
-        (there, t): (&PeerRecorder, &'a Recorded),
+        (here, there): (&PeerRecorder, &PeerRecorder),
+        pair: &'a Pair<'a>,
         dir: Dir,
         vantage: Vantage,
         guess_ns: i64,
     ) -> Self {
-        let (sent, arrived, capture, offset_ns) = match vantage {
-            Vantage::Receiver => (t, h, here, guess_ns.saturating_neg()),
-            _ => (h, t, there, guess_ns),
+        let own = Cow::Borrowed(pair.here(dir));
+        let other = match pair.shift(dir) {
+            0 => Cow::Borrowed(pair.there(dir)),
+            shift => Cow::Owned(pair.there(dir).renumbered(shift)),
         };
-        let mss = |d: Dir| match sent.way(d).mss {
-            0 => arrived.way(d).mss,
-            known => known,
+        // Shortest time from the sender's capture to the receiver's, of the packets sampled.
+        let sampled = pair.differences(dir);
+        let at_receiver = vantage == Vantage::Receiver;
+        let (sent, arrived, capture, offset_ns, least_ns) = if at_receiver {
+            let least = sampled.last().map(|d| d.saturating_neg());
+            (other, own, here, guess_ns.saturating_neg(), least)
+        } else {
+            (own, other, there, guess_ns, sampled.first().copied())
+        };
+        let mss = |d: Dir| {
+            let (here, there) = (pair.here(d).mss, pair.there(d).mss);
+            let (sent, arrived) = if at_receiver {
+                (there, here)
+            } else {
+                (here, there)
+            };
+            if sent == 0 { arrived } else { sent }
         };
         Lane {
-            sent: sent.way(dir),
-            arrived: arrived.way(dir),
+            sent,
+            arrived,
             offers: [mss(dir), mss(dir.reverse())],
+            pair,
+            dir,
             here: vantage,
-            here_base: h.way(dir).base,
+            here_base: pair.here(dir).base,
             offset_ns,
+            earliest_ns: least_ns.map_or(offset_ns, |least| least.min(offset_ns)),
             receiver_ns: (
                 capture.first_ns.unwrap_or(i64::MIN),
                 capture.last_ns.unwrap_or(i64::MAX),
@@ -248,16 +279,13 @@ impl<'a> Lane<'a> {
         own: Option<&FlowReport>,
     ) -> PeerFlow {
         let base = self.base();
-        let sampled = self.sent.sample.differences(&self.arrived.sample);
         let ends = Ends {
             sent: &self.sent.frames,
             arrived: &self.arrived.frames,
             base,
-            earliest_ns: sampled
-                .first()
-                .map_or(self.offset_ns, |&s| s.min(self.offset_ns)),
+            earliest_ns: self.earliest_ns,
         };
-        let found = ends.matching(&split::limits(self.sent, self.arrived, self.offers));
+        let found = ends.matching(&split::limits(&self.sent, &self.arrived, self.offers));
         let least_ns = self.least_ns(&found);
         let delay_ns = least_ns.unwrap_or(self.offset_ns);
         let (first, last) = self.receiver_ns;
@@ -278,6 +306,8 @@ impl<'a> Lane<'a> {
         };
         let mut flow = PeerFlow {
             flow,
+            there: flow_id(self.pair.there, self.pair.dir_there(self.dir)),
+            matched: self.pair.matched,
             here: self.here,
             truth: truth::tell(&found, &scene),
             inferred: None,

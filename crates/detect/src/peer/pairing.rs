@@ -3,47 +3,131 @@
 
 use inorder_wire::Dir;
 
-use super::recorder::{PeerRecorder, Recorded};
-use crate::result::{ClockOffset, FlowReport, Vantage};
+use super::recorder::{PeerRecorder, Recorded, Way};
+use super::translated::Search;
+use crate::result::{ClockOffset, FlowReport, Matched, Vantage};
+
+/// A connection in both captures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair<'a> {
+    pub(crate) here: &'a Recorded,
+    pub(crate) there: &'a Recorded,
+    pub(crate) matched: Matched,
+    /// What goes from the lower endpoint to the higher here goes from the higher one there:
+    /// other addresses, another order.
+    pub(crate) flipped: bool,
+}
+
+impl<'a> Pair<'a> {
+    /// What goes `dir` here, as this capture has it.
+    pub(crate) fn here(&self, dir: Dir) -> &'a Way {
+        self.here.way(dir)
+    }
+
+    /// The same in the other capture.
+    pub(crate) fn there(&self, dir: Dir) -> &'a Way {
+        self.there.way(self.dir_there(dir))
+    }
+
+    /// What the other capture calls the direction `dir`.
+    pub(crate) fn dir_there(&self, dir: Dir) -> Dir {
+        if self.flipped { dir.reverse() } else { dir }
+    }
+
+    /// How much higher sequence numbers of data that goes `dir` are here.
+    pub(crate) fn shift(&self, dir: Dir) -> u32 {
+        match (self.matched, self.here(dir).isn, self.there(dir).isn) {
+            (Matched::Distances, Some(here), Some(there)) => here.wrapping_sub(there),
+            _ => 0,
+        }
+    }
+
+    /// Of packets that go `dir`, the time there minus the time here, ascending.
+    pub(crate) fn differences(&self, dir: Dir) -> Vec<i64> {
+        let (here, there) = (self.here(dir), self.there(dir));
+        match self.matched {
+            Matched::Distances => here.relative.differences(&there.relative),
+            _ => here.sample.differences(&there.sample),
+        }
+    }
+}
 
 /// The connections that both captures hold, and those that only one holds.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs<'a> {
-    pub(crate) both: Vec<(&'a Recorded, &'a Recorded)>,
+    /// In the order in which they began here.
+    pub(crate) both: Vec<Pair<'a>>,
     pub(crate) only_here: Vec<&'a Recorded>,
     pub(crate) only_there: Vec<&'a Recorded>,
+    /// Of those only here, the ones that could be several of the other capture's.
+    pub(crate) ambiguous: Vec<&'a Recorded>,
 }
 
 pub(crate) fn pair<'a>(here: &'a PeerRecorder, there: &'a PeerRecorder) -> Pairs<'a> {
-    let mut partner_of = vec![None; here.connections.len()];
+    let mut partner_of: Vec<Option<Pair<'a>>> = vec![None; here.connections.len()];
     let mut taken = vec![false; there.connections.len()];
-    // What is proven to be the same first; then what nothing speaks against.
-    for sure in [true, false] {
-        for (h, one) in here.connections.iter().enumerate() {
-            if partner_of[h].is_some() {
-                continue;
-            }
-            let candidates = there.index.get(&one.key).map_or(&[][..], Vec::as_slice);
-            let found = candidates.iter().copied().find(|&t| {
-                let fits = same(one, &there.connections[t]);
-                !taken[t] && (fits == Some(true) || (!sure && fits.is_none()))
-            });
-            if let Some(t) = found {
-                taken[t] = true;
-                partner_of[h] = Some(t);
-            }
-        }
+    // What is proven to be the same first, whatever its addresses; then what nothing speaks against.
+    by_addresses(here, there, &mut partner_of, &mut taken, true);
+    let left = |all: &'a [Recorded], free: Vec<bool>| {
+        let numbered = all.iter().enumerate().zip(free);
+        numbered.filter_map(|(one, free)| free.then_some(one))
+    };
+    let free = partner_of.iter().map(Option::is_none).collect();
+    let mut search = Search::new(
+        left(&here.connections, free),
+        left(&there.connections, taken.iter().map(|t| !t).collect()),
+    );
+    for (h, t, pair) in search.run() {
+        partner_of[h] = Some(pair);
+        taken[t] = true;
     }
+    search.ambiguous.sort_unstable();
+    by_addresses(here, there, &mut partner_of, &mut taken, false);
     let mut pairs = Pairs::default();
-    for (one, partner) in here.connections.iter().zip(partner_of) {
+    for (h, (one, partner)) in here.connections.iter().zip(partner_of).enumerate() {
         match partner {
-            Some(t) => pairs.both.push((one, &there.connections[t])),
-            None => pairs.only_here.push(one),
+            Some(pair) => pairs.both.push(pair),
+            None => {
+                pairs.only_here.push(one);
+                if search.ambiguous.binary_search(&h).is_ok() {
+                    pairs.ambiguous.push(one);
+                }
+            }
         }
     }
     let rest = there.connections.iter().zip(taken);
     pairs.only_there = rest.filter(|(_, taken)| !taken).map(|(c, _)| c).collect();
     pairs
+}
+
+/// Matches connections with equal addresses and ports: those proven to be the same, or all that
+/// may be.
+fn by_addresses<'a>(
+    here: &'a PeerRecorder,
+    there: &'a PeerRecorder,
+    partner_of: &mut [Option<Pair<'a>>],
+    taken: &mut [bool],
+    sure: bool,
+) {
+    for (one, partner) in here.connections.iter().zip(partner_of) {
+        if partner.is_some() {
+            continue;
+        }
+        let candidates = there.index.get(&one.key).map_or(&[][..], Vec::as_slice);
+        let found = candidates.iter().copied().find(|&t| {
+            let fits = same(one, &there.connections[t]);
+            !taken[t] && (fits == Some(true) || (!sure && fits.is_none()))
+        });
+        if let Some(t) = found {
+            taken[t] = true;
+            *partner = Some(Pair {
+                here: one,
+                there: &there.connections[t],
+                matched: Matched::Addresses,
+                flipped: false,
+            });
+        }
+    }
 }
 
 /// Whether two recorded connections are one; `None` when nothing tells.
@@ -108,9 +192,8 @@ fn midpoint(a: i64, b: i64) -> i64 {
 /// A packet's time there minus its time here is the clock offset plus its time under way from
 /// here to there, or minus that of the other way: whatever the clocks say, packets from here to
 /// there show the larger difference.
-pub(crate) fn orient(here: &Recorded, there: &Recorded, dir: Dir) -> Option<Vantage> {
-    let differences = |d: Dir| here.way(d).sample.differences(&there.way(d).sample);
-    let (forward, backward) = (differences(dir), differences(dir.reverse()));
+pub(crate) fn orient(pair: &Pair<'_>, dir: Dir) -> Option<Vantage> {
+    let (forward, backward) = (pair.differences(dir), pair.differences(dir.reverse()));
     match median(&forward)?.cmp(&median(&backward)?) {
         std::cmp::Ordering::Greater => Some(Vantage::Sender),
         std::cmp::Ordering::Less => Some(Vantage::Receiver),
@@ -122,13 +205,12 @@ pub(crate) fn orient(here: &Recorded, there: &Recorded, dir: Dir) -> Option<Vant
 /// as other flows tell them apart, else by the inference from one end, else by the clocks as
 /// they are.
 pub(crate) fn orient_by_clock(
-    here: &Recorded,
-    there: &Recorded,
+    pair: &Pair<'_>,
     dir: Dir,
     clock: Option<ClockOffset>,
     report: Option<&FlowReport>,
 ) -> Vantage {
-    let forward = here.way(dir).sample.differences(&there.way(dir).sample);
+    let forward = pair.differences(dir);
     let inferred = report.map(|r| r.vantage.vantage);
     let raw = median(&forward);
     let corrected = raw.zip(clock).map(|(m, c)| m.saturating_sub(c.offset_ns));
@@ -153,18 +235,11 @@ fn median(sorted: &[i64]) -> Option<i64> {
 }
 
 /// Adds what one connection says of the clocks, once its orientation is known.
-pub(crate) fn bound(
-    bounds: &mut Bounds,
-    here: &Recorded,
-    there: &Recorded,
-    dir: Dir,
-    vantage: Vantage,
-) {
-    let differences = |d: Dir| here.way(d).sample.differences(&there.way(d).sample);
+pub(crate) fn bound(bounds: &mut Bounds, pair: &Pair<'_>, dir: Dir, vantage: Vantage) {
     let (outward, homeward) = match vantage {
         Vantage::Receiver => (dir.reverse(), dir),
         _ => (dir, dir.reverse()),
     };
-    bounds.add_outward(&differences(outward));
-    bounds.add_homeward(&differences(homeward));
+    bounds.add_outward(&pair.differences(outward));
+    bounds.add_homeward(&pair.differences(homeward));
 }

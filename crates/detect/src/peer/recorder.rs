@@ -63,7 +63,30 @@ pub(crate) struct Way {
     /// Highest acknowledgement that the other host sent for this direction.
     pub(crate) acked: Option<u32>,
     pub(crate) sample: Sample,
+    /// The same by distances from the initial sequence numbers, from when both are known.
+    pub(crate) relative: Sample,
     pub(crate) fin: bool,
+}
+
+impl Way {
+    /// As it would be had all sequence numbers been higher by `shift`; without samples, which
+    /// keep no numbers.
+    pub(crate) fn renumbered(&self, shift: u32) -> Way {
+        let moved = |number: Option<u32>| number.map(|n| n.wrapping_add(shift));
+        let frames = self.frames.iter().map(|frame| DataFrame {
+            seq: frame.seq.wrapping_add(shift),
+            ..*frame
+        });
+        Way {
+            frames: frames.collect(),
+            isn: moved(self.isn),
+            mss: self.mss,
+            base: moved(self.base),
+            acked: moved(self.acked),
+            fin: self.fin,
+            ..Way::default()
+        }
+    }
 }
 
 /// One connection in one capture.
@@ -112,6 +135,7 @@ impl Recorded {
     fn push(&mut self, dir: Dir, seg: &Segment) {
         self.last_ns = self.last_ns.max(seg.ts_ns);
         self.reset |= seg.flags.any(TcpFlags::RST);
+        let other = self.way(dir.reverse()).isn;
         let way = &mut self.ways[dir.index()];
         way.fin |= seg.flags.any(TcpFlags::FIN);
         if seg.flags.any(TcpFlags::SYN) {
@@ -124,6 +148,9 @@ impl Recorded {
             return;
         }
         way.sample.push(seg);
+        if let (Some(own), Some(other)) = (way.isn, other) {
+            way.relative.push_relative(seg, [own, other]);
+        }
         if seg.payload_len > 0 {
             let first = first_byte(seg);
             let isn = way.isn;
@@ -142,7 +169,7 @@ impl Recorded {
 
 /// Remembers a capture for [`compare`](super::compare); feed segments in capture order.
 ///
-/// Takes 32 bytes of memory for each packet with data, and a few kilobytes for each connection;
+/// Takes 32 bytes of memory for each packet with data, and up to 40 kilobytes for each connection;
 /// of packets without data it keeps a sample.
 #[derive(Debug, Default)]
 pub struct PeerRecorder {
@@ -158,6 +185,22 @@ impl PeerRecorder {
     /// Nothing recorded.
     pub fn new() -> Self {
         PeerRecorder::default()
+    }
+
+    /// Takes over what another recorder saw of other connections of the same capture. In what order
+    /// recorders are put together does not matter.
+    pub fn absorb(&mut self, other: PeerRecorder) {
+        let earliest = [self.first_ns, other.first_ns].into_iter().flatten().min();
+        self.first_ns = earliest;
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.connections.extend(other.connections);
+        self.connections
+            .sort_by_key(|c| (c.first_ns, c.key, c.reuse));
+        self.index.clear();
+        for (at, connection) in self.connections.iter().enumerate() {
+            self.index.entry(connection.key).or_default().push(at);
+        }
+        self.current = None;
     }
 
     /// The next segment of the capture; it goes `dir` on connection `key`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inorder_wire::Segment;
+use inorder_wire::{Has, Segment, TcpFlags};
 
 /// Packets kept for each direction of a connection.
 const KEPT: usize = 256;
@@ -19,7 +19,30 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn push(&mut self, seg: &Segment) {
-        let print = fingerprint(seg);
+        self.note(fingerprint(seg), seg.ts_ns);
+    }
+
+    /// The same by distances from the initial sequence numbers of both directions, this one's
+    /// first: what stays when something on the path numbers a connection anew.
+    pub(crate) fn push_relative(&mut self, seg: &Segment, isns: [u32; 2]) {
+        if let Some(print) = relative_fingerprint(seg, isns) {
+            self.note(print, seg.ts_ns);
+        }
+    }
+
+    /// Fingerprints kept.
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// The fingerprints that belong to one packet alone.
+    pub(crate) fn prints(&self) -> impl Iterator<Item = u64> {
+        self.kept
+            .iter()
+            .filter_map(|(&print, time)| time.map(|_| print))
+    }
+
+    fn note(&mut self, print: u64, ts_ns: i64) {
         if self.kept.len() >= KEPT {
             match self.kept.last_key_value() {
                 Some((&largest, _)) if print <= largest => {}
@@ -29,7 +52,7 @@ impl Sample {
         self.kept
             .entry(print)
             .and_modify(|time| *time = None)
-            .or_insert(Some(seg.ts_ns));
+            .or_insert(Some(ts_ns));
         if self.kept.len() > KEPT {
             self.kept.pop_last();
         }
@@ -58,6 +81,30 @@ fn fingerprint(seg: &Segment) -> u64 {
         u64::from(sack.0) << 32 | u64::from(sack.1),
         u64::from(seg.payload_len > 0) << 1 | u64::from(seg.sack_len > 0),
     ];
+    hash(&words)
+}
+
+/// What a host that numbers anew leaves: distances, and the timestamps; without those the IPv4
+/// identification. `None` when nothing but distances is left, which other connections share.
+/// SACK blocks are left out: not every such host rewrites them.
+fn relative_fingerprint(seg: &Segment, [own, other]: [u32; 2]) -> Option<u64> {
+    let mark = if seg.has(Has::TIMESTAMPS) {
+        u64::from(seg.tsval) << 32 | u64::from(seg.tsecr)
+    } else if seg.has(Has::IP_ID) && seg.ip_id != 0 {
+        u64::from(seg.ip_id)
+    } else {
+        return None;
+    };
+    let acked = if seg.flags.any(TcpFlags::ACK) {
+        seg.ack.wrapping_sub(other)
+    } else {
+        0
+    };
+    let distances = u64::from(seg.seq.wrapping_sub(own)) << 32 | u64::from(acked);
+    Some(hash(&[distances, mark, u64::from(seg.payload_len > 0)]))
+}
+
+fn hash(words: &[u64]) -> u64 {
     words
         .iter()
         .fold(0x243f_6a88_85a3_08d3, |hash, &word| mix(hash ^ word))

@@ -13,6 +13,8 @@ pub use flow::{
     VantageChoice,
 };
 pub use inorder_metrics::Distribution;
-pub use peer::{ClockOffset, ExtentAgreement, FlowTruth, PeerCounts, PeerFlow, PeerReport, Score};
+pub use peer::{
+    ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
+};
 pub use stream::StreamReport;
 pub use what_if::WhatIf;

@@ -14,6 +14,8 @@ pub struct PeerReport {
     pub only_here: Vec<FlowId>,
     /// Flows that only the other capture holds.
     pub only_there: Vec<FlowId>,
+    /// Of those only here, the ones that could be several of the other capture's.
+    pub ambiguous: Vec<FlowId>,
     /// How far the clocks of the captures are apart; `None` when packets of one direction only
     /// were found in both.
     pub clock: Option<ClockOffset>,
@@ -34,11 +36,30 @@ pub struct ClockOffset {
     pub drifting: bool,
 }
 
+/// On what evidence a connection of one capture is one of the other's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Matched {
+    /// Addresses and ports, and no sequence number that speaks against it.
+    Addresses,
+    /// Addresses or ports differ; packets agree in sequence and acknowledgement numbers,
+    /// timestamps and SACK blocks.
+    Numbers,
+    /// Addresses or ports differ; both initial sequence numbers agree.
+    InitialNumbers,
+    /// Something on the path numbers anew; packets agree in their distances from the initial
+    /// sequence numbers, and in timestamps or, without those, IPv4 identifications.
+    Distances,
+}
+
 /// One flow seen at both ends.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PeerFlow {
     /// Which flow, named as in the analysed capture.
     pub flow: FlowId,
+    /// Its name in the other capture, the same unless something on the path translates.
+    pub there: FlowId,
+    /// Why the two are taken for one.
+    pub matched: Matched,
     /// Which end the analysed capture turned out to be.
     pub here: Vantage,
     /// What happened between the two captures.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::List;
 use crate::model::{Analysis, StreamReport};
+use crate::names::Name;
 use crate::peer::{PeerComparison, PeerCounts, PeerFlow, Score};
 use crate::units::millis;
 
@@ -101,6 +102,7 @@ struct Peer<'a> {
     flows: List<'a, PeerFlow, FlowAtBothEnds>,
     only_here: List<'a, FlowId, String>,
     only_there: List<'a, FlowId, String>,
+    ambiguous: List<'a, FlowId, String>,
 }
 
 impl<'a> Peer<'a> {
@@ -110,6 +112,7 @@ impl<'a> Peer<'a> {
             flows: List(&peer.flows, FlowAtBothEnds::of),
             only_here: List(&peer.only_here, FlowId::to_string),
             only_there: List(&peer.only_there, FlowId::to_string),
+            ambiguous: List(&peer.ambiguous, FlowId::to_string),
         }
     }
 }
@@ -117,6 +120,8 @@ impl<'a> Peer<'a> {
 #[derive(Serialize)]
 struct FlowAtBothEnds {
     flow: String,
+    there: String,
+    matched_by: &'static str,
     truth: Counts,
     inferred: Counts,
     reordered: Agreement,
@@ -131,6 +136,8 @@ impl FlowAtBothEnds {
     fn of(flow: &PeerFlow) -> Self {
         FlowAtBothEnds {
             flow: flow.flow.to_string(),
+            there: flow.there.to_string(),
+            matched_by: flow.matched.name(),
             truth: Counts::of(&flow.truth),
             inferred: Counts::of(&flow.inferred),
             reordered: Agreement::of(&flow.reordered),

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use inorder_detect::Matched;
+
 use super::grid::{Column, Grid};
 use super::{Style, paragraph, printable};
 use crate::model::{Analysis, StreamReport};
@@ -184,6 +186,31 @@ pub(crate) fn peer_text(peer: &PeerComparison) -> String {
         count(peer.only_here.len() as u64),
         count(peer.only_there.len() as u64)
     );
+    let by = |matched| {
+        let flows = peer.flows.iter();
+        flows.filter(|flow| flow.matched == matched).count() as u64
+    };
+    for (matched, why) in [
+        (Matched::Numbers, "their packets' numbers"),
+        (Matched::InitialNumbers, "their initial sequence numbers"),
+        (
+            Matched::Distances,
+            "timestamps and distances of sequence numbers, which are rewritten",
+        ),
+    ] {
+        if by(matched) > 0 {
+            text.push_str(&format!(
+                " Addresses differ of {}, the same by {why}.",
+                count(by(matched))
+            ));
+        }
+    }
+    if !peer.ambiguous.is_empty() {
+        text.push_str(&format!(
+            " {} here could be several there and were left alone.",
+            plural(peer.ambiguous.len() as u64, "flow")
+        ));
+    }
     if let (Some(exact), Some(near)) = (extents.exact_share(), extents.within_one_share()) {
         text.push_str(&format!(
             " Of {}, {} % are exact, {} % within one packet.",

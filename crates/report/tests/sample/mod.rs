@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use inorder_detect::{
     AckPath, Artefacts, Avoidance, Bursts, Confidence, Distribution, Event, Evidence, FlowId,
-    FlowReport, Half, Kind, Point, PointKind, RateClass, Reason, Recoveries, Recovery,
+    FlowReport, Half, Kind, Matched, Point, PointKind, RateClass, Reason, Recoveries, Recovery,
     RecoveryVerdict, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis,
     VantageChoice, Verdict, WhatIf,
 };
@@ -335,6 +335,8 @@ fn peer() -> PeerComparison {
         file: "other-end.pcapng".to_owned(),
         flows: vec![PeerFlow {
             flow: id(43210),
+            there: id(1024),
+            matched: Matched::Numbers,
             truth: counts,
             inferred: PeerCounts {
                 reordered: 81,
@@ -351,6 +353,7 @@ fn peer() -> PeerComparison {
         }],
         only_here: vec![id(50_000)],
         only_there: Vec::new(),
+        ambiguous: Vec::new(),
     }
 }
 

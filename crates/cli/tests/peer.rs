@@ -1,0 +1,86 @@
+//! `inorder analyze --peer` with a translator between the two captures.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Bytes of a classic pcap file and of a record before the packet.
+const FILE_HEADER: usize = 24;
+const RECORD_HEADER: usize = 16;
+
+/// Gives the lower of the addresses a low one and a high one the other: who comes first changes.
+fn translate(capture: &mut [u8]) {
+    let mut at = FILE_HEADER;
+    while let Some(header) = capture.get(at..at + RECORD_HEADER) {
+        let len = u32::from_le_bytes(header[8..12].try_into().unwrap()) as usize;
+        let ip = at + RECORD_HEADER + 14;
+        for address in [ip + 12, ip + 16] {
+            let low = capture[address + 3] == 1;
+            let other = if low { [203, 0, 113, 9] } else { [10, 0, 0, 9] };
+            capture[address..address + 4].copy_from_slice(&other);
+        }
+        for port in [ip + 20, ip + 22] {
+            capture[port] ^= 0x0f;
+        }
+        at += RECORD_HEADER + len;
+    }
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(arguments)
+        .output()
+        .expect("the command starts");
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn a_translator_changes_names_only_and_threads_change_nothing() {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/demo");
+    let folder = std::env::temp_dir().join(format!("inorder-peer-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let mut capture = fs::read(demo.join("demo-receiver.pcap")).unwrap();
+    translate(&mut capture);
+    let translated = folder.join("translated.pcap");
+    fs::write(&translated, capture).unwrap();
+
+    let sender = demo.join("demo-sender.pcap");
+    let receiver = demo.join("demo-receiver.pcap");
+    let run = |peer: &Path, threads: &str| {
+        let [peer, sender] = [peer, &sender].map(|path| path.to_str().unwrap());
+        let mut all = json(&[
+            "analyze",
+            "--json",
+            "--threads",
+            threads,
+            "--peer",
+            peer,
+            sender,
+        ]);
+        all["files"][0]["peer"].take()
+    };
+    let plain = run(&receiver, "1");
+    let one = run(&translated, "1");
+    assert_eq!(one, run(&translated, "3"));
+    fs::remove_dir_all(&folder).unwrap();
+
+    let (plain, one) = (&plain["flows"][0], &one["flows"][0]);
+    assert_eq!(plain["matched_by"], "addresses");
+    assert_eq!(one["matched_by"], "numbers");
+    assert_eq!(plain["there"], plain["flow"]);
+    assert_ne!(one["there"], one["flow"]);
+    for same in [
+        "flow",
+        "truth",
+        "reordered",
+        "lost",
+        "spurious",
+        "extents_exact",
+    ] {
+        assert!(!one[same].is_null());
+        assert_eq!(plain[same], one[same], "{same}");
+    }
+}
