@@ -176,8 +176,13 @@ impl Endpoint {
             self.receiver.ack_now();
             return false;
         }
-        // RFC 5961 section 5: an acknowledgement of long ago is forged.
-        let oldest = self.sender.snd_una.saturating_sub(1 << 30);
+        // RFC 5961 section 5.2: an acknowledgement older than the largest window ever offered is forged.
+        let reach = if self.config.challenge_ack {
+            self.sender.max_wnd
+        } else {
+            1 << 30
+        };
+        let oldest = self.sender.snd_una.saturating_sub(reach);
         if ack < oldest || ack <= self.sender.iss {
             if self.config.challenge_ack {
                 self.challenge();

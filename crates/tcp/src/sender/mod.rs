@@ -88,7 +88,8 @@ pub(crate) struct Sender {
     /// The application has closed: FIN follows `write_end`.
     pub(crate) fin_queued: bool,
     pub(crate) snd_wnd: u64,
-    max_wnd: u64,
+    /// The largest window the peer ever offered, bytes.
+    pub(crate) max_wnd: u64,
     wl1: Seq,
     /// Payload of a full segment: the peer's MSS less the options of every segment.
     pub(crate) mss: u32,
