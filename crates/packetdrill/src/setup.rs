@@ -174,6 +174,15 @@ impl Setup {
         });
     }
 
+    /// `SO_RCVBUF`: Linux doubles it for bookkeeping and offers half; a scale is announced only where the buffer
+    /// needs one (`tcp_select_initial_window`).
+    pub(crate) fn set_receive_buffer(&mut self, bytes: u64) {
+        let bytes = bytes.max(1_152);
+        self.config.receive_buffer = bytes;
+        let scale = self.config.window_scale;
+        self.config.window_scale = scale.map(|_| sysctl::scale_for(bytes));
+    }
+
     /// `TCP_NODELAY`.
     pub fn set_no_delay(&mut self, on: bool) {
         self.config.nagle = if on { Nagle::Off } else { Nagle::Minshall };

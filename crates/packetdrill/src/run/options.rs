@@ -61,8 +61,8 @@ pub(super) fn set(
         }
         // Before the handshake they shape it; afterwards they would need a change of the running connection.
         ("SO_RCVBUF", Some(bytes)) if !connected => {
-            // Linux doubles it for bookkeeping and offers half.
-            socket.setup.config.receive_buffer = u64::try_from(bytes).unwrap_or(0).max(1_152);
+            let bytes = u64::try_from(bytes).unwrap_or(0);
+            socket.setup.set_receive_buffer(bytes);
         }
         ("TCP_MAXSEG", Some(mss)) if !connected => {
             socket.setup.config.mss = u32::try_from(mss).unwrap_or(0).max(1);

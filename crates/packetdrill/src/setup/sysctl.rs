@@ -171,7 +171,7 @@ fn product(text: &str) -> Option<u64> {
 }
 
 /// Linux `tcp_select_initial_window`: the smallest shift by which the largest buffer fits 16 bits.
-fn scale_for(bytes: u64) -> u8 {
+pub(super) fn scale_for(bytes: u64) -> u8 {
     (0..14)
         .find(|&shift| bytes >> shift <= 65_535)
         .unwrap_or(14)
