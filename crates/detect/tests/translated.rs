@@ -154,10 +154,7 @@ fn a_connection_that_could_be_either_of_two_is_left_alone() {
     twice.absorb(read("late20-a.rcv.pcap.gz", &|key, dir, segment| {
         let (key, dir) = nat(key, dir, segment);
         let (src, dst) = key.ends(dir);
-        let next = |end: Endpoint| Endpoint {
-            addr: end.addr + 7,
-            ..end
-        };
+        let next = |end: Endpoint| Endpoint::v6(end.addr() + 7, end.port);
         FlowKey::new(next(src), next(dst), 0)
     }));
     for (here, there) in [(&sender, &twice), (&twice, &sender)] {
