@@ -227,3 +227,26 @@ fn come_nearer(place: *const u8) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = place;
 }
+
+/// A hint that `value` will be read soon, or with `WRITE` overwritten: it may be in the cache of
+/// another processor now. One line of the cache for every 64 bytes.
+#[inline(always)]
+pub fn soon<T, const WRITE: bool>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0, _mm_prefetch};
+        let place: *const i8 = std::ptr::from_ref(value).cast();
+        for line in (0..size_of::<T>()).step_by(64) {
+            let line = place.wrapping_add(line);
+            // SAFETY: a prefetch of any address is without effect on anything but caches.
+            unsafe {
+                match WRITE {
+                    true => _mm_prefetch::<_MM_HINT_ET0>(line),
+                    false => _mm_prefetch::<_MM_HINT_T0>(line),
+                }
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}

@@ -43,6 +43,8 @@ mod write;
 
 pub use block::Block;
 #[doc(hidden)]
+pub use block::soon;
+#[doc(hidden)]
 pub use check::fuzz_one;
 pub use error::{AnnotateError, CaptureError};
 pub use info::{Compression, FileInfo, Format, Interface};

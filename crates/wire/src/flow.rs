@@ -143,7 +143,9 @@ impl FlowKey {
     pub fn rough_hash(&self) -> u64 {
         // The lower halves of the addresses differ, of IPv6 as well as of IPv4.
         let (low, high) = (self.low.low, self.high.low);
-        let ports = u64::from(self.low.port) << 16 | u64::from(self.high.port);
+        // Not by 16: the port would be read together with what is behind it, and a load that is
+        // wider than the store just before it waits for that to retire.
+        let ports = u64::from(self.low.port) << 20 ^ u64::from(self.high.port);
         // 2^64 divided by the golden ratio spreads numbers that follow one another.
         (low ^ high.rotate_left(32) ^ ports).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }

@@ -1,12 +1,15 @@
 //! The packets of one block, parsed once and told apart by shard.
 
-use inorder_capture::Block;
+use inorder_capture::{Block, soon};
 use inorder_wire::{Other, Packet, parse_into};
 
 use super::{NUMBERED_SHARD, SHARDS, Sink, Tally, shard_of};
 
 /// Frames between two moments to tidy up.
 const TIDY_FRAMES: u64 = 1 << 16;
+
+/// So many packets ahead a line of the cache is asked for that another processor may have.
+const AHEAD: usize = 8;
 
 /// When a block begins, if sinks are to tidy up before it. Only the place in the capture decides.
 pub fn tidy_time(block: &Block, frames_before: u64) -> Option<i64> {
@@ -17,6 +20,12 @@ pub fn tidy_time(block: &Block, frames_before: u64) -> Option<i64> {
     Some(frame.ts_ns)
 }
 
+/// A packet that shares no line of the cache with its neighbours: lines change hands when one
+/// thread parses and another consumes.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Place(Packet);
+
 /// What became of a block's frames; reused, so that nothing is allocated in the long run.
 ///
 /// Packets stay where they were parsed, in the order of the capture: they are too large to be
@@ -24,7 +33,7 @@ pub fn tidy_time(block: &Block, frames_before: u64) -> Option<i64> {
 #[derive(Clone, Default)]
 pub struct Parsed {
     /// Never shortened: what is there is written over.
-    packets: Vec<Packet>,
+    packets: Vec<Place>,
     /// When the block begins, if sinks are to tidy up before it.
     pub tidy_ns: Option<i64>,
     shards: [Vec<u32>; SHARDS],
@@ -38,9 +47,15 @@ impl Parsed {
         self.shards.iter_mut().for_each(Vec::clear);
         if self.packets.len() < block.len() {
             self.packets
-                .resize(block.len(), Packet::Other(Other::NotIp));
+                .resize(block.len(), Place(Packet::Other(Other::NotIp)));
         }
-        for ((mut frame, packet), place) in block.frames().zip(&mut self.packets).zip(0..) {
+        for (mut frame, place) in block.frames().zip(0..) {
+            if let Some(later) = self.packets.get(place as usize + AHEAD) {
+                soon::<_, true>(later);
+            }
+            let Some(Place(packet)) = self.packets.get_mut(place as usize) else {
+                break;
+            };
             tally.frame(&frame);
             frame.number += frames_before;
             parse_into(&frame, packet);
@@ -59,10 +74,14 @@ impl Parsed {
             sink.tidy_up(now_ns);
         }
         let places = self.shards.get(shard).map_or(&[][..], Vec::as_slice);
-        for &place in places {
+        for (i, &place) in places.iter().enumerate() {
+            if let Some(Some(later)) = places.get(i + AHEAD).map(|&p| self.packets.get(p as usize))
+            {
+                soon::<_, false>(later);
+            }
             match self.packets.get(place as usize) {
-                Some(Packet::Tcp(key, dir, segment)) => sink.tcp(key, *dir, segment),
-                Some(Packet::Numbered(key, packet)) => sink.numbered(*key, packet),
+                Some(Place(Packet::Tcp(key, dir, segment))) => sink.tcp(key, *dir, segment),
+                Some(Place(Packet::Numbered(key, packet))) => sink.numbered(*key, packet),
                 _ => {}
             }
         }

@@ -3,9 +3,14 @@
 //! Every thread has shards of its own, so that what is known of their connections stays in its
 //! cache. Consuming those comes first, so that little waits in memory; then reading, which is
 //! limited by the number of block buffers; then what others have not got to. Within a shard,
-//! blocks are consumed in order: all that are parsed at once, while no other thread works on it.
+//! blocks are consumed in order, a few at a time, while no other thread works on it.
+//!
+//! With few connections one thread consumes and the others parse, and each waits for the other
+//! now and then, mostly for less time than it takes to be put to sleep and woken. So who finds
+//! nothing to do first looks on for a moment.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use inorder_capture::Block;
@@ -15,12 +20,15 @@ use super::{Reader, SHARDS, Sink, Tally};
 
 /// Block buffers, at most; reading waits when all are in use.
 const MOST_IN_FLIGHT: usize = 16;
+/// Looks for news before a thread goes to sleep: some ten microseconds.
+const LOOKS: u32 = 1_000;
 
 /// Reads everything into `sinks`, one a shard, on `threads` threads.
 pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S], threads: usize) -> Tally {
     let team = Team {
         board: Mutex::new(Board::new((2 * threads + 2).min(MOST_IN_FLIGHT))),
         news: Condvar::new(),
+        changes: AtomicU32::new(0),
         reader: Mutex::new(reader),
         sinks: sinks.iter_mut().map(Mutex::new).collect(),
     };
@@ -41,6 +49,8 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S], threads: usize) ->
 struct Team<'t, 'r, S> {
     board: Mutex<Board>,
     news: Condvar,
+    /// Counts the changes of the board, for those who look on without holding it.
+    changes: AtomicU32,
     reader: Mutex<&'t mut Reader<'r>>,
     sinks: Vec<Mutex<&'t mut S>>,
 }
@@ -89,10 +99,19 @@ impl<S: Sink> Team<'_, '_, S> {
     /// What to do next; `blocks` are those to consume.
     fn next_task(&self, place: Place, blocks: &mut Vec<Arc<Parsed>>) -> Task {
         let mut board = lock(&self.board);
+        let mut may_look = true;
         loop {
             if let Some(task) = board.take(place, blocks) {
                 return task;
             }
+            if std::mem::take(&mut may_look) {
+                let seen = self.changes.load(Ordering::Relaxed);
+                drop(board);
+                self.look_on(seen);
+                board = lock(&self.board);
+                continue;
+            }
+            may_look = true;
             board.idle += 1;
             board = self
                 .news
@@ -102,11 +121,22 @@ impl<S: Sink> Team<'_, '_, S> {
         }
     }
 
+    /// Waits a moment for the board to change.
+    fn look_on(&self, seen: u32) {
+        for _ in 0..LOOKS {
+            if self.changes.load(Ordering::Relaxed) != seen {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     /// Changes the board, and wakes those who may have been waiting for it: a call of the system,
     /// so not when nobody does.
     fn post<T>(&self, change: impl FnOnce(&mut Board) -> T) -> T {
         let mut board = lock(&self.board);
         let result = change(&mut board);
+        self.changes.fetch_add(1, Ordering::Relaxed);
         let idle = board.idle > 0;
         drop(board);
         if idle {
@@ -158,6 +188,9 @@ struct Board {
     parsing: usize,
     /// Buffers that may still be made.
     unmade: usize,
+    /// Blocks of a shard that are consumed at a time, at most: their buffers come free together,
+    /// and the others go on parsing only while there are some.
+    at_a_time: usize,
     #[expect(
         clippy::vec_box,
         reason = "boxes travel between queues, buffers stay in place"
@@ -195,6 +228,7 @@ impl Board {
             next_block: 0,
             parsing: 0,
             unmade: buffers,
+            at_a_time: (buffers / 4).max(1),
             free: Vec::new(),
             parsed: VecDeque::new(),
             oldest: 0,
@@ -242,7 +276,7 @@ impl Board {
             while self.block_of(shard, 0).is_some_and(|b| b.is_empty(shard)) {
                 self.step(shard);
             }
-            let parsed = (0..).map_while(|ahead| self.block_of(shard, ahead));
+            let parsed = (0..self.at_a_time).map_while(|ahead| self.block_of(shard, ahead));
             blocks.extend(parsed.cloned());
             if !blocks.is_empty() {
                 self.shards[shard].busy = true;
