@@ -127,7 +127,6 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_comp_sack_nr" => sack_compression(setup, |c, v| c.max = v as u32, last()?),
         "net.ipv4.tcp_comp_sack_slack_ns" => sack_compression(setup, |c, v| c.slack = v, last()?),
         "net.ipv4.tcp_comp_sack_delay_ns" => sack_compression(setup, |c, v| c.delay = v, last()?),
-        "net.ipv4.tcp_comp_sack_slack_ns" => {}
         "net.ipv4.tcp_challenge_ack_limit" => {}
         "net.ipv4.tcp_fack" => return Some(last()? == 0 || setup.loss != "linux"),
         "net.ipv4.tcp_min_tso_segs" => {
