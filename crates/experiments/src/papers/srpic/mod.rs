@@ -1,16 +1,24 @@
 //! W. Wu, P. Demar, M. Crawford, "Sorting Reordered Packets with Interrupt Coalescing", Computer Networks 53(15),
-//! 2009: tables 4 to 7 and the reverse path.
+//! 2009: tables 4 to 7, the reverse path, and figures 2, 5 and 6.
 //!
 //! Absolute numbers depend on what the paper does not tell (see `experiments/srpic/reordering.toml`); what it
 //! claims is about the difference that sorting makes, and that is what is judged here.
 
+mod blocks;
+mod cycles;
+mod delay;
 mod drops;
 mod pairs;
+mod prices;
 mod reordering;
+
+use inorder_path::nic::Account;
+use inorder_sim::{FlowResult, RunResult};
 
 use super::campaign::File;
 use super::{Context, ExperimentError, Item, Paper};
 use crate::Findings;
+use crate::printed::{Printed, PrintedError, srpic};
 
 pub(super) const PAPER: Paper = Paper {
     name: "srpic",
@@ -46,6 +54,21 @@ pub(super) const PAPER: Paper = Paper {
             about: "drops in bursts (section 4.1.2, not printed)",
             run: drops::bursty_drops,
         },
+        Item {
+            name: "figure-2",
+            about: "packets of a block at three throughputs",
+            run: blocks::figure_2,
+        },
+        Item {
+            name: "figure-5",
+            about: "processor cycles at the sender and the receiver",
+            run: cycles::figure_5,
+        },
+        Item {
+            name: "figure-6",
+            about: "delay of an interactive flow beside bulk flows",
+            run: delay::figure_6,
+        },
     ],
 };
 
@@ -60,19 +83,19 @@ const FULL_S: u32 = 50;
 /// A quick run's.
 const QUICK_S: u32 = 5;
 
-/// How long a run lasts, as an override.
+/// How long a run lasts, seconds.
+fn seconds(context: &Context<'_>) -> u32 {
+    if context.quick { QUICK_S } else { FULL_S }
+}
+
+/// The same as an override.
 fn duration(context: &Context<'_>) -> String {
-    let seconds = if context.quick { QUICK_S } else { FULL_S };
-    format!("run.duration={seconds} s")
+    format!("run.duration={} s", seconds(context))
 }
 
 /// Counts of a run times this stand for those of the paper's length.
 fn longer(context: &Context<'_>) -> f64 {
-    if context.quick {
-        f64::from(FULL_S) / f64::from(QUICK_S)
-    } else {
-        1.0
-    }
+    f64::from(FULL_S) / f64::from(seconds(context))
 }
 
 /// The paper's S-Sender (threshold fixed at 3) or A-Sender (Linux's own), as overrides.
@@ -84,4 +107,43 @@ fn sender(name: &str) -> Vec<String> {
         ],
         _ => vec!["flow.sender.loss_detection=linux-2.6.24".to_owned()],
     }
+}
+
+/// What the text tells of a figure.
+struct Told {
+    figure: &'static str,
+    table: Printed,
+}
+
+impl Told {
+    fn of(figure: &'static str) -> Result<Self, PrintedError> {
+        let table = Printed::parse(srpic::FIGURES)?;
+        Ok(Self { figure, table })
+    }
+
+    /// The number told of a case; NaN, which satisfies no claim, if there is none.
+    fn number(&self, case: &str, measure: &str) -> f64 {
+        let named = [
+            ("figure", self.figure),
+            ("case", case),
+            ("measure", measure),
+        ];
+        let row = self.table.rows().find(|row| {
+            let is = |(column, text): &(&str, &str)| row.text(column) == Some(text);
+            named.iter().all(is)
+        });
+        row.and_then(|row| row.number("value")).unwrap_or(f64::NAN)
+    }
+}
+
+/// What the receiver's or the sender's card did.
+fn card<'a>(run: &'a RunResult, name: &str) -> Option<&'a Account> {
+    let line = run.lines.iter().find(|line| line.name == name)?;
+    line.account.as_ref()
+}
+
+/// Payload of all flows, Mb/s.
+fn throughput(run: &RunResult) -> f64 {
+    let rates = run.flows.iter().map(FlowResult::throughput_bits_per_s);
+    rates.sum::<f64>() / 1e6
 }
