@@ -1,6 +1,5 @@
 //! Some 256 KiB of frames in one buffer.
 
-use crate::mapped::Window;
 use crate::pcap::Records;
 use inorder_wire::{Frame, LinkType};
 
@@ -9,13 +8,8 @@ use inorder_wire::{Frame, LinkType};
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 
 /// Frames that share one buffer; reuse it, for then nothing is allocated.
-///
-/// The frames of a large file may be shown where they are in the file. Whoever wants to change
-/// that file then waits until the block is cleared, used again or dropped.
 #[derive(Default, Debug)]
 pub struct Block {
-    /// Instead of `bytes`.
-    window: Option<Window>,
     /// Initialised once and never cleared; `filled` bytes of it are valid.
     bytes: Vec<u8>,
     filled: usize,
@@ -54,11 +48,6 @@ impl Block {
         self.frames_on().map(|(_, frame)| frame)
     }
 
-    /// Drops the frames, and lets go of the file they may be in.
-    pub fn clear(&mut self) {
-        self.restart(self.first, Layout::Indexed, &[]);
-    }
-
     /// Number of frames.
     pub fn len(&self) -> usize {
         self.count
@@ -82,11 +71,6 @@ impl Block {
             left: self.count,
             number: self.first,
             rest: self.filled(),
-            ahead: if self.window.is_some() {
-                BLOCK_BYTES
-            } else {
-                0
-            },
             records: self.records.iter(),
         }
     }
@@ -97,7 +81,6 @@ impl Block {
         self.count = 0;
         self.first = first;
         self.layout = layout;
-        self.window = None;
         self.filled = 0;
         if bytes.is_empty() {
             return;
@@ -130,24 +113,13 @@ impl Block {
         self.filled = self.filled.saturating_add(len).min(self.bytes.len());
     }
 
-    /// Shows a piece of a file instead of a copy.
-    pub(crate) fn show(&mut self, window: Window) {
-        self.window = Some(window);
-    }
-
     pub(crate) fn filled(&self) -> &[u8] {
-        match &self.window {
-            Some(window) => window.bytes(),
-            None => self.bytes.get(..self.filled).unwrap_or_default(),
-        }
+        self.bytes.get(..self.filled).unwrap_or_default()
     }
 
     /// The valid bytes and the index, to walk the one and write the other.
     pub(crate) fn filled_and_records(&mut self) -> (&[u8], &mut Vec<Record>) {
-        let filled = match &self.window {
-            Some(window) => window.bytes(),
-            None => self.bytes.get(..self.filled).unwrap_or_default(),
-        };
+        let filled = self.bytes.get(..self.filled).unwrap_or_default();
         (filled, &mut self.records)
     }
 
@@ -170,8 +142,6 @@ pub(crate) struct Frames<'a> {
     number: u64,
     /// The records that are left, when they are consecutive.
     rest: &'a [u8],
-    /// How far behind a frame the bytes are that had better come nearer meanwhile.
-    ahead: usize,
     /// Those that are left, when they are indexed.
     records: std::slice::Iter<'a, Record>,
 }
@@ -186,7 +156,6 @@ impl<'a> Iterator for Frames<'a> {
         self.number += 1;
         match &self.block.layout {
             Layout::Consecutive(records) => {
-                come_nearer(self.rest.as_ptr().wrapping_add(self.ahead));
                 let (frame, behind) = records.decode(self.rest, number)?;
                 self.rest = behind;
                 Some((0, frame))
@@ -210,22 +179,6 @@ impl<'a> Iterator for Frames<'a> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
     }
-}
-
-/// A hint that the bytes at `place` will be wanted, be they there or not.
-#[inline(always)]
-fn come_nearer(place: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: a prefetch of any address is without effect on anything but caches.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T1>(place.cast());
-            _mm_prefetch::<_MM_HINT_T1>(place.wrapping_add(64).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }
 
 /// A hint that `value` will be read soon, or with `WRITE` overwritten: it may be in the cache of

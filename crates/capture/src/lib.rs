@@ -33,7 +33,6 @@ mod block;
 mod check;
 mod error;
 mod info;
-mod mapped;
 mod pcap;
 mod pcapng;
 mod reader;

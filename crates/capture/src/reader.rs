@@ -1,16 +1,14 @@
 //! The reader: one loop for all formats.
 
-use crate::block::{BLOCK_BYTES, Block, Layout};
+use crate::block::{Block, Layout};
 use crate::error::CaptureError;
 use crate::info::{Compression, FileInfo, Format, Interface};
-use crate::mapped::{Mapping, WORTHWHILE, Window, map};
 use crate::pcap::{FILE_HEADER_LEN, FileHeader, Records, Walk};
 use crate::pcapng::Sections;
 use crate::source::Source;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
-use std::sync::Arc;
 
 /// A capture being read, front to back, a block at a time.
 ///
@@ -33,8 +31,6 @@ use std::sync::Arc;
 /// ```
 pub struct Capture {
     source: Source,
-    /// The file, where it need not be read; `offset` says how far it was used.
-    mapped: Option<Mapped>,
     total: Option<u64>,
     info: FileInfo,
     format: Reading,
@@ -46,12 +42,6 @@ pub struct Capture {
     offset: u64,
     /// Nothing more will come.
     ended: bool,
-}
-
-struct Mapped {
-    content: Arc<Mapping>,
-    /// What the source reads, too: to set where.
-    file: File,
 }
 
 #[derive(Debug)]
@@ -73,14 +63,10 @@ impl std::fmt::Debug for Capture {
 impl Capture {
     /// Opens a file; `-` is the standard input.
     ///
-    /// A large plain file is not read but mapped, on Linux, where a lease keeps others from
-    /// changing it meanwhile: see [`Block`].
+    /// Files are read and not mapped: to copy what is in memory costs less than to set up its
+    /// pages, and with several threads much less; and nobody is hurt when a capture is truncated
+    /// while it is read (`tcpdump -W`).
     pub fn open(path: &Path) -> Result<Capture, CaptureError> {
-        Capture::open_mapped(path, WORTHWHILE)
-    }
-
-    /// As [`Capture::open`]; a file of `from_len` bytes or more is mapped, if it can be.
-    pub(crate) fn open_mapped(path: &Path, from_len: u64) -> Result<Capture, CaptureError> {
         if path.as_os_str() == "-" {
             return Capture::from_reader("standard input", Box::new(io::stdin()));
         }
@@ -92,16 +78,9 @@ impl Capture {
         };
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        let same = file.try_clone().map_err(failed)?;
         let mut capture = Capture::from_reader(&name, Box::new(file))?;
         // The length of a pipe or a device tells nothing.
         capture.total = metadata.is_file().then_some(metadata.len());
-        if capture.info.compression == Compression::Plain {
-            capture.mapped = map(&same, from_len).map(|content| Mapped {
-                content,
-                file: same,
-            });
-        }
         Ok(capture)
     }
 
@@ -124,7 +103,6 @@ impl Capture {
         Ok(Capture {
             offset: (len - carry.len()) as u64,
             source,
-            mapped: None,
             total: None,
             info,
             format,
@@ -144,14 +122,6 @@ impl Capture {
             Reading::Pcap(records) => Layout::Consecutive(*records),
             Reading::PcapNg(_) => Layout::Indexed,
         };
-        if self.mapped.as_ref().is_some_and(|m| m.content.is_wanted()) {
-            self.let_go()?;
-        }
-        if let Some(mapped) = &self.mapped {
-            let content = Arc::clone(&mapped.content);
-            block.restart(self.frames + 1, layout, &[]);
-            return self.show_block(block, &content);
-        }
         block.restart(self.frames + 1, layout, &self.carry);
         self.carry.clear();
         if self.ended {
@@ -174,51 +144,9 @@ impl Capture {
         }
     }
 
-    /// As [`Capture::read_block`], of a mapped file.
-    fn show_block(
-        &mut self,
-        block: &mut Block,
-        content: &Arc<Mapping>,
-    ) -> Result<bool, CaptureError> {
-        let mut len = BLOCK_BYTES;
-        while !self.ended {
-            let window = Window::new(content, self.offset, len);
-            let at_end = window.is_last();
-            block.show(window);
-            let walk = self.walk(block);
-            block.set_len(walk.frames);
-            if walk.frames > 0 || walk.damage.is_some() || at_end {
-                return self.finish(block, walk, at_end, Ok(()));
-            }
-            // Blocks without frames, or a frame longer than the window.
-            self.offset += walk.consumed as u64;
-            if walk.consumed == 0 {
-                len = len.saturating_mul(2);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Somebody waits for the file: from here on it is read.
-    fn let_go(&mut self) -> Result<(), CaptureError> {
-        let Some(mut mapped) = self.mapped.take() else {
-            return Ok(());
-        };
-        let offset = self.offset;
-        let moved = mapped.file.seek(SeekFrom::Start(offset));
-        self.source.set_consumed(offset);
-        moved.map(drop).map_err(|e| {
-            self.ended = true;
-            failure(&self.info, offset, e)
-        })
-    }
-
     /// Compressed bytes consumed so far, for a progress bar.
     pub fn bytes_read(&self) -> u64 {
-        match self.mapped {
-            Some(_) => self.offset,
-            None => self.source.consumed(),
-        }
+        self.source.consumed()
     }
 
     /// Compressed bytes in all, when the input is a file.
@@ -229,12 +157,6 @@ impl Capture {
     /// What the file says of itself; interfaces of a pcapng file appear as they are met.
     pub fn info(&self) -> &FileInfo {
         &self.info
-    }
-
-    #[cfg(test)]
-    #[allow(dead_code)] // Where nothing is mapped, nobody asks.
-    pub(crate) fn is_mapped(&self) -> bool {
-        self.mapped.is_some()
     }
 
     fn walk(&mut self, block: &mut Block) -> Walk {
@@ -266,9 +188,7 @@ impl Capture {
                     return Err(failure(&self.info, self.offset + left.len() as u64, e));
                 }
                 if !self.ended {
-                    if self.mapped.is_none() {
-                        self.carry.extend_from_slice(left);
-                    }
+                    self.carry.extend_from_slice(left);
                     return Ok(true);
                 }
                 if left.is_empty() {

@@ -64,11 +64,6 @@ impl Source {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Reading goes on elsewhere in the file.
-    pub(crate) fn set_consumed(&self, bytes: u64) {
-        self.consumed.store(bytes, Ordering::Relaxed);
-    }
-
     /// Reads until `buf` is full or the end; the number of bytes, and the error that stopped it.
     pub(crate) fn fill(&mut self, buf: &mut [u8]) -> (usize, io::Result<()>) {
         let mut filled = 0;

@@ -153,8 +153,6 @@ impl<S: Sink> Team<'_, '_, S> {
             // Nobody else holds it any more, so nothing is cloned.
             let parsed = Arc::make_mut(&mut buffers.parsed);
             let tally = parsed.read(&buffers.block, frames_before);
-            // It will not be looked at any more, and others may wait for the file.
-            buffers.block.clear();
             self.post(|board| board.has_parsed(turn, &tally, buffers));
         }
     }
