@@ -44,6 +44,9 @@ fn count(path: &Path) {
                 Packet::Numbered(key, packet) => gate.push(key, packet, |key, _| {
                     bump(key.service.name().to_string());
                 }),
+                Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
+                    bump("tcp fragments".to_string());
+                }
                 Packet::Other(other) => bump(format!("other: {other:?}")),
             }
         }

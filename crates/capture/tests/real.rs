@@ -112,7 +112,7 @@ fn count(capture: &mut Capture) -> (Counts, Result<(), CaptureError>) {
                     counts.timestamps += u64::from(segment.has(Has::TIMESTAMPS));
                 }
                 Packet::Numbered(key, n) => gate.push(key, n, |_, _| counts.numbered += 1),
-                Packet::Other(_) => {}
+                Packet::FirstFragment(..) | Packet::LaterFragment(_) | Packet::Other(_) => {}
             }
         }
         match more {

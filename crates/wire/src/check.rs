@@ -1,6 +1,6 @@
 //! Checks for fuzzers and property tests: the fast path against the general one.
 
-use crate::{Frame, LinkType, Other, Packet, fast, slow};
+use crate::{Dir, Endpoint, Fragments, Frame, LaterPart, LinkType, Other, Packet, fast, slow};
 
 /// The link types the general path reads, and one it does not.
 const LINKS: [u16; 13] = [1, 113, 101, 0, 9, 12, 14, 50, 108, 228, 229, 276, 127];
@@ -24,16 +24,67 @@ pub fn fuzz_one(input: &[u8]) {
         return;
     };
     let link = LINKS[usize::from(*link) % LINKS.len()];
-    let packet = same_both_ways(&Frame {
+    let frame = Frame {
         ts_ns: -1,
         number: 1,
         link: LinkType(link),
         orig_len: u32::from(u16::from_be_bytes([*high, *low])),
         data,
-    });
+    };
+    let mut fragments = Fragments::new();
+    let packet = match same_both_ways(&frame) {
+        Packet::FirstFragment(key, dir, segment, part) => {
+            assert_eq!(fragments.first(key, dir, segment, part), None);
+            return again(&mut fragments, data);
+        }
+        Packet::LaterFragment(part) => {
+            assert_eq!(fragments.later(&part), None);
+            return again(&mut fragments, data);
+        }
+        packet => packet,
+    };
     if let Packet::Tcp(key, dir, segment) = packet {
         let (src, dst) = key.ends(dir);
         assert_eq!(crate::FlowKey::new(src, dst, key.overlay), (key, dir));
         assert!(segment.sack_blocks().len() == usize::from(segment.sack_len));
+    }
+}
+
+/// Bytes as further parts, some of the datagram that is open: what comes out is no longer than a
+/// datagram can be, and no frame is counted twice.
+fn again(fragments: &mut Fragments, data: &[u8]) {
+    let mut frames = 1;
+    for bytes in data.chunks_exact(4) {
+        let part = LaterPart {
+            ts_ns: i64::from(bytes[0]) * 1_000_000_000,
+            frame: 2,
+            src: Endpoint::v4(0, 0),
+            dst: Endpoint::v4(0, 0),
+            overlay: 0,
+            id: u16::from(bytes[0] & 1),
+            offset: u32::from(bytes[1]) * 8,
+            len: u32::from(bytes[2]),
+            more: bytes[3] & 1 != 0,
+        };
+        let first = bytes[3] & 2 != 0;
+        frames += 1;
+        let out = if first {
+            let (key, dir) = crate::FlowKey::new(part.src, part.dst, 0);
+            let segment = crate::Segment {
+                ts_ns: part.ts_ns,
+                payload_len: part.len,
+                ip_id: part.id,
+                ..crate::Segment::default()
+            };
+            fragments.first(key, dir, segment, 20)
+        } else {
+            fragments.later(&part)
+        };
+        if let Some((_, dir, segment)) = out {
+            assert_eq!(dir, Dir::LowToHigh);
+            assert!(segment.payload_len <= 255 * 8 + 255 + 20);
+            frames = fragments.unused_frames();
+        }
+        assert!(fragments.unused_frames() <= frames);
     }
 }

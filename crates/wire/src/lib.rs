@@ -32,6 +32,7 @@
 mod check;
 mod fast;
 mod flow;
+mod fragment;
 mod link;
 mod numbered;
 mod options;
@@ -42,6 +43,7 @@ mod slow;
 #[doc(hidden)]
 pub use check::{fuzz_one, same_both_ways};
 pub use flow::{Dir, Endpoint, FlowKey};
+pub use fragment::{Fragments, LaterPart};
 pub use link::LinkType;
 pub use numbered::{Numbered, Service, StreamKey};
 pub use rtp::RtpGate;
@@ -68,6 +70,12 @@ pub struct Frame<'a> {
 pub enum Packet {
     /// A TCP segment and the connection it belongs to.
     Tcp(FlowKey, Dir, Segment),
+    /// The first fragment of a datagram: the segment with as much of its payload as is in it.
+    /// Last the length of its TCP header, bytes. `ip_id` is the datagram's identification, of IPv6
+    /// its lower half. [`Fragments`] puts it together with the others.
+    FirstFragment(FlowKey, Dir, Segment, u8),
+    /// Another fragment of a datagram with a TCP segment.
+    LaterFragment(LaterPart),
     /// A packet of another numbered service.
     Numbered(StreamKey, Numbered),
     /// Nothing that can be followed; the reason is counted, never silently dropped.
@@ -81,7 +89,7 @@ pub enum Other {
     NotIp,
     /// IP, but neither TCP nor a numbered service.
     OtherProtocol,
-    /// A fragment other than the first, or a first one too short: no ports.
+    /// A fragment without ports: not the first and not of TCP, or a first one too short.
     Fragment,
     /// The capture's snap length cut the headers.
     Truncated,

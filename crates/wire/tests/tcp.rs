@@ -128,7 +128,22 @@ fn fragments() {
     assert_eq!(segment(first).payload_len, 100);
     assert!(segment(first).has(Has::UNSUITABLE));
     let later = parse(LinkType::RAW, &ipv4_with(6, 0x0010, &[], &whole));
-    assert_eq!(other(later), Other::Fragment);
+    let Packet::LaterFragment(later) = later else {
+        panic!("{later:?}");
+    };
+    let whole_len = whole.len() as u32;
+    assert_eq!(
+        (later.offset, later.len, later.more),
+        (128, whole_len, false)
+    );
+    assert_eq!((later.id, later.frame), (0x1234, 9));
+    let Packet::FirstFragment(key, dir, head, header_len) = first else {
+        panic!("{first:?}");
+    };
+    assert_eq!((head.ip_id, header_len), (0x1234, 32));
+    assert_eq!(key.ends(dir).0.addr(), later.src.addr());
+    let udp = parse(LinkType::RAW, &ipv4_with(17, 0x0010, &[], &whole));
+    assert_eq!(other(udp), Other::Fragment);
     let tiny = parse(LinkType::RAW, &ipv4_with(6, 0x2000, &[], &whole[..8]));
     assert_eq!(other(tiny), Other::Fragment);
 
@@ -140,7 +155,10 @@ fn fragments() {
         )
     };
     assert_eq!(segment(v6(1)).payload_len, 100);
-    assert_eq!(other(v6(8)), Other::Fragment);
+    let Packet::LaterFragment(later) = v6(8 | 1) else {
+        panic!("{:?}", v6(8 | 1));
+    };
+    assert_eq!((later.id, later.offset, later.more), (1, 8, true));
     assert!(
         segment(v6(0)).has(Has::UNSUITABLE),
         "an atomic fragment is a header all the same"

@@ -3,7 +3,7 @@
 mod build;
 
 use build::*;
-use inorder_wire::{LinkType, same_both_ways};
+use inorder_wire::{LinkType, fuzz_one, same_both_ways};
 use proptest::prelude::*;
 
 const LINKS: [u16; 8] = [1, 1, 1, 113, 101, 276, 0, 9];
@@ -48,6 +48,17 @@ fn usual() -> impl Strategy<Value = (u16, Vec<u8>)> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn fragments_and_what_follows_them(
+        more in 0u8..2,
+        offset in 0u8..3,
+        rest in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        // Raw IP of this length, a fragment of TCP; the rest is taken for further parts.
+        let head = [2, 0, 60, 0x45, 0, 0, 60, 0, 1, more << 5, offset, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        fuzz_one(&[&head[..], &rest[..]].concat());
+    }
 
     #[test]
     fn random_bytes(

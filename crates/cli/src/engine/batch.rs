@@ -3,7 +3,7 @@
 use inorder_capture::{Block, soon};
 use inorder_wire::{Other, Packet, parse_into};
 
-use super::{NUMBERED_SHARD, SHARDS, Sink, Tally, shard_of};
+use super::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, Tally, shard_of};
 
 /// Frames between two moments to tidy up.
 const TIDY_FRAMES: u64 = 1 << 16;
@@ -62,6 +62,11 @@ impl Parsed {
             match packet {
                 Packet::Tcp(key, ..) => self.shards[shard_of(key)].push(place),
                 Packet::Numbered(..) => self.shards[NUMBERED_SHARD].push(place),
+                Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
+                    self.shards[..TCP_SHARDS]
+                        .iter_mut()
+                        .for_each(|shard| shard.push(place));
+                }
                 Packet::Other(reason) => tally.skip(*reason),
             }
         }
@@ -82,6 +87,9 @@ impl Parsed {
             match self.packets.get(place as usize) {
                 Some(Place(Packet::Tcp(key, dir, segment))) => sink.tcp(key, *dir, segment),
                 Some(Place(Packet::Numbered(key, packet))) => sink.numbered(*key, packet),
+                Some(Place(packet @ (Packet::FirstFragment(..) | Packet::LaterFragment(_)))) => {
+                    sink.fragment(packet, Some(shard));
+                }
                 _ => {}
             }
         }

@@ -7,6 +7,7 @@
 //! results do not depend on it.
 
 mod batch;
+mod fragments;
 mod parallel;
 mod reader;
 mod serial;
@@ -16,8 +17,9 @@ mod tally;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fragments::Reassembling;
 use inorder_capture::CaptureError;
-use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+use inorder_wire::{Dir, FlowKey, Numbered, Other, Packet, Segment, StreamKey};
 
 pub use reader::{Progress, Reader};
 pub use tally::Tally;
@@ -35,6 +37,8 @@ pub trait Sink: Send {
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment);
     /// A packet of another numbered service.
     fn numbered(&mut self, key: StreamKey, packet: &Numbered);
+    /// A fragment of a TCP segment; `shard` is this sink's, `None` if there is only one.
+    fn fragment(&mut self, _packet: &Packet, _shard: Option<usize>) {}
     /// A moment to drop what is over, the same in every shard: the next packets come from a
     /// block that begins at `now_ns`.
     fn tidy_up(&mut self, _now_ns: i64) {}
@@ -63,16 +67,20 @@ pub fn run<S: Sink>(
     sink: impl Fn() -> S,
 ) -> Result<Done<S>, CaptureError> {
     let mut reader = Reader::open(files, stop, progress)?;
-    let mut sinks: Vec<S> = match threads {
+    let sink = || Reassembling::new(sink());
+    let mut sinks: Vec<Reassembling<S>> = match threads {
         0 | 1 => vec![sink()],
         _ => (0..SHARDS).map(|_| sink()).collect(),
     };
-    let tally = match sinks.as_mut_slice() {
+    let mut tally = match sinks.as_mut_slice() {
         [sink] => serial::run(&mut reader, sink),
         sinks => parallel::run(&mut reader, sinks, threads),
     };
+    // Every shard's table is the same.
+    let unused = sinks.first().map_or(0, Reassembling::unused_frames);
+    tally.skip_more(Other::Fragment, unused);
     Ok(Done {
-        sinks,
+        sinks: sinks.into_iter().map(Reassembling::into_sink).collect(),
         tally,
         format: reader.format(),
         error: reader.into_error(),

@@ -25,6 +25,9 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sink: &mut S) -> Tally {
             match &packet {
                 Packet::Tcp(key, dir, segment) => sink.tcp(key, *dir, segment),
                 Packet::Numbered(key, packet) => sink.numbered(*key, packet),
+                Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
+                    sink.fragment(&packet, None);
+                }
                 Packet::Other(reason) => of_block.skip(*reason),
             }
         }

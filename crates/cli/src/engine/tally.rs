@@ -21,7 +21,7 @@ pub struct Tally {
 const REASONS: [&str; 6] = [
     "not IP",
     "neither TCP nor a numbered service",
-    "fragments without ports",
+    "fragments of no whole segment",
     "cut before the end of the headers",
     "malformed",
     "of an unknown link type",
@@ -63,8 +63,14 @@ impl Tally {
     /// Counts a frame of no use.
     #[inline]
     pub fn skip(&mut self, reason: Other) {
+        self.skip_more(reason, 1);
+    }
+
+    /// Counts some frames of no use.
+    #[inline]
+    pub fn skip_more(&mut self, reason: Other, frames: u64) {
         if let Some(count) = self.skipped.get_mut(index(reason)) {
-            *count += 1;
+            *count += frames;
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Context, Ends, Parsed, Rest, be16, be32, tcp, tunnel, udp};
 use crate::flow::Endpoint;
 use crate::numbered::Service;
 use crate::segment::Has;
-use crate::{Other, Packet};
+use crate::{LaterPart, Other, Packet};
 use etherparse::err::{ip_auth, ipv4, ipv6};
 use etherparse::{
     IpAuthHeaderSlice, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
@@ -20,7 +20,39 @@ pub(super) struct Network {
     pub(super) ecn: u8,
     /// Bits of [`Has`].
     pub(super) has: u8,
+    /// More of the datagram follows.
     first_fragment: bool,
+}
+
+/// What a fragment says of its place.
+#[derive(Clone, Copy)]
+struct Part {
+    id: u16,
+    /// Bytes from the datagram's start.
+    offset: u32,
+    more: bool,
+    /// Bytes on the wire.
+    len: usize,
+}
+
+impl Part {
+    /// A fragment that holds no header: of use if a TCP segment is in the first one.
+    fn later(self, protocol: u8, ends: Ends, context: Context) -> Parsed {
+        if protocol != 6 {
+            return Err(Other::Fragment);
+        }
+        Ok(Packet::LaterFragment(LaterPart {
+            ts_ns: context.ts_ns,
+            frame: context.frame,
+            src: ends.src,
+            dst: ends.dst,
+            overlay: context.overlay,
+            id: self.id,
+            offset: self.offset,
+            len: u32::try_from(self.len).unwrap_or(u32::MAX),
+            more: self.more,
+        }))
+    }
 }
 
 impl Network {
@@ -68,19 +100,26 @@ pub(super) fn v4(rest: Rest<'_>, context: Context) -> Parsed {
     } else {
         body.with_wire_len(total_len - header_len)
     };
-    if header.fragments_offset().value() != 0 {
-        return Err(Other::Fragment);
+    let ends = Ends {
+        src: Endpoint::v4(u32::from_be_bytes(header.source()), 0),
+        dst: Endpoint::v4(u32::from_be_bytes(header.destination()), 0),
+    };
+    let part = Part {
+        id: header.identification(),
+        offset: u32::from(header.fragments_offset().value()) * 8,
+        more: header.more_fragments(),
+        len: body.wire,
+    };
+    if part.offset != 0 {
+        return part.later(header.protocol().0, ends, context);
     }
     let network = Network {
-        ends: Ends {
-            src: Endpoint::v4(u32::from_be_bytes(header.source()), 0),
-            dst: Endpoint::v4(u32::from_be_bytes(header.destination()), 0),
-        },
+        ends,
         ip_id: header.identification(),
         ttl: header.ttl(),
         ecn: header.ecn().value(),
         has,
-        first_fragment: header.more_fragments(),
+        first_fragment: part.more,
     };
     extensions(header.protocol().0, network, body, context)
 }
@@ -125,10 +164,21 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
             44 if v6 => {
                 let header = Ipv6FragmentHeaderSlice::from_slice(rest.data)
                     .map_err(|e| rest.shortage(e.required_len))?;
-                if header.fragment_offset().value() != 0 {
-                    return Err(Other::Fragment);
+                let behind = rest.skip(header.slice().len())?;
+                let part = Part {
+                    // The lower half tells datagrams apart that are under way at once.
+                    id: header.identification() as u16,
+                    offset: u32::from(header.fragment_offset().value()) * 8,
+                    more: header.more_fragments(),
+                    len: behind.wire,
+                };
+                if part.offset != 0 {
+                    return part.later(header.next_header().0, network.ends, context);
                 }
-                network.first_fragment |= header.more_fragments();
+                if part.more {
+                    network.first_fragment = true;
+                    network.ip_id = part.id;
+                }
                 (header.next_header(), header.slice().len())
             }
             51 => {
@@ -144,9 +194,19 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
         protocol = next.0;
         rest = rest.skip(len)?;
     }
-    match transport(protocol, &network, rest, context) {
+    let parsed = transport(protocol, &network, rest, context);
+    if !network.first_fragment {
+        return parsed;
+    }
+    match parsed {
         // A first fragment too short for its headers is odd, yet no contradiction.
-        Err(Other::Malformed) if network.first_fragment => Err(Other::Fragment),
+        Err(Other::Malformed) => Err(Other::Fragment),
+        // Of what is tunnelled the inner lengths count.
+        Ok(Packet::Tcp(key, dir, segment)) if protocol == 6 => {
+            let header_len = rest.wire.saturating_sub(segment.payload_len as usize);
+            let header_len = u8::try_from(header_len).unwrap_or(u8::MAX);
+            Ok(Packet::FirstFragment(key, dir, segment, header_len))
+        }
         parsed => parsed,
     }
 }

@@ -123,7 +123,7 @@ pub fn parse_cut(data: &[u8], captured: usize) -> Packet {
 #[track_caller]
 pub fn segment(packet: Packet) -> Segment {
     match packet {
-        Packet::Tcp(_, _, segment) => segment,
+        Packet::Tcp(_, _, segment) | Packet::FirstFragment(_, _, segment, _) => segment,
         other => panic!("expected TCP, got {other:?}"),
     }
 }
@@ -131,7 +131,8 @@ pub fn segment(packet: Packet) -> Segment {
 #[track_caller]
 pub fn overlay(packet: Packet) -> u32 {
     match packet {
-        Packet::Tcp(key, _, _) => key.overlay,
+        Packet::Tcp(key, _, _) | Packet::FirstFragment(key, ..) => key.overlay,
+        Packet::LaterFragment(part) => part.overlay,
         Packet::Numbered(key, _) => key.overlay,
         Packet::Other(other) => panic!("expected a packet, got {other:?}"),
     }

@@ -49,9 +49,11 @@ impl Classifier {
     /// `None` for a frame that belongs to no flow that is sorted: it passes at once.
     pub fn classify(&mut self, frame: &Frame<'_>) -> Option<Classified> {
         match &parse(frame) {
-            Packet::Tcp(key, dir, segment) => Some(self.tcp(*key, *dir, segment)),
+            Packet::Tcp(key, dir, segment) | Packet::FirstFragment(key, dir, segment, _) => {
+                Some(self.tcp(*key, *dir, segment))
+            }
             Packet::Numbered(key, packet) => self.numbered(*key, *packet),
-            Packet::Other(_) => None,
+            Packet::LaterFragment(_) | Packet::Other(_) => None,
         }
     }
 

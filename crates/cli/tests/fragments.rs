@@ -1,0 +1,99 @@
+//! `inorder analyze` of a capture whose data packets were fragmented on the way.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+const FILE_HEADER: usize = 24;
+const RECORD_HEADER: usize = 16;
+const ETHERNET: usize = 14;
+/// Bytes of a datagram in each fragment but the last.
+const ROOM: u16 = 576;
+
+/// The record at the start of `rest`, and how long it is.
+fn record(rest: &[u8]) -> Option<(&[u8], usize)> {
+    let len = u32::from_le_bytes(rest.get(8..12)?.try_into().ok()?) as usize;
+    let whole = RECORD_HEADER + len;
+    Some((rest.get(..whole)?, whole))
+}
+
+/// The fragments of a packet, headers only; those behind the first before it if `backwards`.
+fn fragments(record: &[u8], backwards: bool) -> Vec<Vec<u8>> {
+    let ip = RECORD_HEADER + ETHERNET;
+    let total = u16::from_be_bytes([record[ip + 2], record[ip + 3]]) - 20;
+    let mut all = Vec::new();
+    for offset in (0..total).step_by(usize::from(ROOM)) {
+        let len = ROOM.min(total - offset);
+        let mut bytes = match offset {
+            0 => record.to_vec(),
+            // No TCP header in these: nothing behind the IP header was kept.
+            _ => record[..ip + 20].to_vec(),
+        };
+        let more = if offset + len < total { 0x2000 } else { 0 };
+        bytes[ip + 2..ip + 4].copy_from_slice(&(20 + len).to_be_bytes());
+        bytes[ip + 6..ip + 8].copy_from_slice(&(more | (offset / 8)).to_be_bytes());
+        let captured = (bytes.len() - RECORD_HEADER) as u32;
+        bytes[8..12].copy_from_slice(&captured.to_le_bytes());
+        let on_wire = ETHERNET as u32 + 20 + u32::from(len);
+        bytes[12..16].copy_from_slice(&on_wire.to_le_bytes());
+        all.push(bytes);
+    }
+    if backwards {
+        all.reverse();
+    }
+    all
+}
+
+/// The capture with every packet that is large enough in fragments, every third one's backwards.
+fn fragmented(capture: &[u8]) -> Vec<u8> {
+    let mut out = capture[..FILE_HEADER].to_vec();
+    let mut rest = &capture[FILE_HEADER..];
+    let mut number = 0;
+    while let Some((record, len)) = record(rest) {
+        number += 1;
+        out.extend(fragments(record, number % 3 == 0).concat());
+        rest = &rest[len..];
+    }
+    out
+}
+
+fn analyze(file: &Path, threads: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(["analyze", "--json", "--threads", threads])
+        .arg(file)
+        .output()
+        .expect("the command starts");
+    assert!(output.status.success());
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn a_fragmented_capture_tells_what_the_whole_one_does() {
+    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/demo");
+    let folder = std::env::temp_dir().join(format!("inorder-fragments-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for end in ["demo-sender.pcap", "demo-receiver.pcap"] {
+        let whole = demo.join(end);
+        let cut = folder.join(end);
+        fs::write(&cut, fragmented(&fs::read(&whole).unwrap())).unwrap();
+        let (plain, one) = (analyze(&whole, "1"), analyze(&cut, "1"));
+        assert_eq!(one, analyze(&cut, "3"), "{end}");
+        let frames = |all: &Value| all["files"][0]["frames"].as_u64().unwrap();
+        assert!(frames(&one) > 2 * frames(&plain), "{end}");
+        assert_eq!(one["files"][0]["skipped"], plain["files"][0]["skipped"]);
+        let (plain, one) = (&plain["flows"][0], &one["flows"][0]);
+        for same in [
+            "data_packets",
+            "data_bytes",
+            "losses",
+            "retransmissions",
+            "reordering",
+        ] {
+            assert!(!plain[same].is_null(), "{same}");
+            assert_eq!(plain[same], one[same], "{end}: {same}");
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+}

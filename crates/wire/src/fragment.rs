@@ -1,0 +1,350 @@
+//! Fragmented datagrams (RFC 791 section 3.2, RFC 8200 section 4.5) with a TCP segment inside: what
+//! each part says, and a small table that puts the parts together.
+
+use std::collections::VecDeque;
+
+use crate::flow::{Dir, Endpoint, FlowKey};
+use crate::segment::Segment;
+
+/// Datagrams waited for at once; the one begun first gives way.
+const MAX_OPEN: usize = 256;
+/// Stretches of a datagram that do not touch; one with more was made to annoy.
+const MAX_STRETCHES: usize = 64;
+/// Parts not complete after this, nanoseconds, are another datagram's with the same
+/// identification (Linux `ipfrag_time`).
+const PATIENCE_NS: i64 = 30_000_000_000;
+/// First fragments without any later one that show that the capture holds no later ones: a filter
+/// on ports leaves only the first.
+const ALONE: u32 = 16;
+
+/// A fragment that holds no header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaterPart {
+    /// Capture time, nanoseconds since the Unix epoch.
+    pub ts_ns: i64,
+    /// 1-based number of the frame in its capture.
+    pub frame: u64,
+    /// Where the datagram comes from; its port is not known and 0.
+    pub src: Endpoint,
+    /// Where it goes.
+    pub dst: Endpoint,
+    /// The overlay it was found in, as in [`FlowKey`].
+    pub overlay: u32,
+    /// Identification of the datagram; of IPv6 the lower half.
+    pub id: u16,
+    /// Place in the datagram, bytes.
+    pub offset: u32,
+    /// Bytes of the datagram in this fragment.
+    pub len: u32,
+    /// More follow: this is not the end.
+    pub more: bool,
+}
+
+/// What the parts of a datagram share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Name {
+    src: u128,
+    dst: u128,
+    overlay: u32,
+    id: u16,
+}
+
+/// A datagram of which parts are missing.
+#[derive(Debug)]
+struct Open {
+    name: Name,
+    since_ns: i64,
+    /// Frames it is made of so far.
+    frames: u64,
+    first: Option<(FlowKey, Dir, Segment, u32)>,
+    /// Length of the whole, once its last part is there.
+    total: Option<u32>,
+    /// What is there: ascending, apart from each other.
+    stretches: Vec<(u32, u32)>,
+}
+
+/// Puts fragmented segments together, in bounded memory.
+///
+/// A segment comes out whole with the part that completes it, at that one's time and under its
+/// number: only then does TCP get it. Of a datagram that is never complete nothing comes out. If a
+/// capture turns out to hold first fragments only, each is let through with the payload it holds.
+#[derive(Debug, Default)]
+pub struct Fragments {
+    /// The one begun first in front.
+    open: VecDeque<Open>,
+    /// First fragments seen before any later one.
+    alone: u32,
+    followed: bool,
+    given_up: u64,
+}
+
+impl Fragments {
+    /// A table that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes a first fragment, as [`Packet::FirstFragment`](crate::Packet::FirstFragment) has it;
+    /// returns the segment if nothing is missing.
+    pub fn first(
+        &mut self,
+        key: FlowKey,
+        dir: Dir,
+        segment: Segment,
+        header_len: u8,
+    ) -> Option<(FlowKey, Dir, Segment)> {
+        if !self.followed {
+            self.alone = self.alone.saturating_add(1);
+            if self.alone > ALONE {
+                return Some((key, dir, segment));
+            }
+        }
+        let (src, dst) = key.ends(dir);
+        let name = Name {
+            src: src.addr(),
+            dst: dst.addr(),
+            overlay: key.overlay,
+            id: segment.ip_id,
+        };
+        let len = segment.payload_len.saturating_add(u32::from(header_len));
+        let at = self.find(name, segment.ts_ns);
+        let open = self.open.get_mut(at)?;
+        open.first.get_or_insert((key, dir, segment, len));
+        self.add(at, (0, len), (segment.ts_ns, segment.frame))
+    }
+
+    /// Takes another fragment; returns the segment if nothing is missing any more.
+    pub fn later(&mut self, part: &LaterPart) -> Option<(FlowKey, Dir, Segment)> {
+        self.followed = true;
+        let name = Name {
+            src: part.src.addr(),
+            dst: part.dst.addr(),
+            overlay: part.overlay,
+            id: part.id,
+        };
+        let at = self.find(name, part.ts_ns);
+        let end = part.offset.saturating_add(part.len);
+        let open = self.open.get_mut(at)?;
+        if !part.more {
+            open.total.get_or_insert(end);
+        }
+        self.add(at, (part.offset, end), (part.ts_ns, part.frame))
+    }
+
+    /// Frames that belong to no segment that came out, so far.
+    pub fn unused_frames(&self) -> u64 {
+        self.given_up + self.open.iter().map(|open| open.frames).sum::<u64>()
+    }
+
+    /// The place of a datagram, a new one if need be.
+    fn find(&mut self, name: Name, now_ns: i64) -> usize {
+        if let Some(at) = self.open.iter().position(|open| open.name == name) {
+            let age_ns = now_ns.saturating_sub(self.open[at].since_ns);
+            if age_ns <= PATIENCE_NS {
+                return at;
+            }
+            self.give_up(at);
+        }
+        if self.open.len() == MAX_OPEN {
+            self.give_up(0);
+        }
+        self.open.push_back(Open {
+            name,
+            since_ns: now_ns,
+            frames: 0,
+            first: None,
+            total: None,
+            stretches: Vec::new(),
+        });
+        self.open.len() - 1
+    }
+
+    fn give_up(&mut self, at: usize) {
+        if let Some(open) = self.open.remove(at) {
+            self.given_up += open.frames;
+        }
+    }
+
+    /// Adds a stretch to a datagram; what is whole leaves the table.
+    fn add(
+        &mut self,
+        at: usize,
+        stretch: (u32, u32),
+        (ts_ns, frame): (i64, u64),
+    ) -> Option<(FlowKey, Dir, Segment)> {
+        let open = self.open.get_mut(at)?;
+        open.frames += 1;
+        unite(&mut open.stretches, stretch);
+        if open.stretches.len() > MAX_STRETCHES {
+            self.give_up(at);
+            return None;
+        }
+        let (key, dir, segment, held) = open.first?;
+        let total = open.total?;
+        let whole = open.stretches.first().is_some_and(|&(_, end)| end >= total);
+        if !whole {
+            return None;
+        }
+        self.open.remove(at);
+        let payload_len = segment.payload_len + total.saturating_sub(held);
+        let segment = Segment {
+            ts_ns,
+            frame,
+            payload_len,
+            ..segment
+        };
+        Some((key, dir, segment))
+    }
+}
+
+/// Adds a stretch to others that are ascending and do not touch, so that they stay so.
+fn unite(stretches: &mut Vec<(u32, u32)>, (mut from, mut to): (u32, u32)) {
+    let before = stretches.partition_point(|&(_, end)| end < from);
+    let behind = stretches.partition_point(|&(start, _)| start <= to);
+    if let Some(touched) = stretches.get(before..behind)
+        && let (Some(first), Some(last)) = (touched.first(), touched.last())
+    {
+        (from, to) = (from.min(first.0), to.max(last.1));
+    }
+    stretches.splice(before..behind.max(before), [(from, to)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: u8 = 32;
+
+    fn key() -> (FlowKey, Dir) {
+        FlowKey::new(Endpoint::v4(9, 40_000), Endpoint::v4(2, 80), 0)
+    }
+
+    fn first(frame: u64) -> Segment {
+        Segment {
+            ts_ns: frame as i64 * 1_000,
+            frame,
+            seq: 5,
+            payload_len: 1_448,
+            ip_id: 7,
+            ..Segment::default()
+        }
+    }
+
+    fn later(frame: u64, offset: u32, len: u32, more: bool) -> LaterPart {
+        LaterPart {
+            ts_ns: frame as i64 * 1_000,
+            frame,
+            src: Endpoint::v4(9, 0),
+            dst: Endpoint::v4(2, 0),
+            overlay: 0,
+            id: 7,
+            offset,
+            len,
+            more,
+        }
+    }
+
+    fn told(out: Option<(FlowKey, Dir, Segment)>) -> Option<(u64, u32, u32)> {
+        out.map(|(.., s)| (s.frame, s.seq, s.payload_len))
+    }
+
+    #[test]
+    fn fragments_make_no_packet_larger() {
+        let whole = size_of::<(FlowKey, Dir, Segment)>();
+        assert_eq!(whole, size_of::<crate::Packet>());
+    }
+
+    #[test]
+    fn a_segment_comes_out_with_its_last_part_whatever_the_order() {
+        let (key, dir) = key();
+        let mut table = Fragments::new();
+        // In order: 1,480 + 1,480 + 100 bytes, of which 32 are TCP's header.
+        assert!(table.first(key, dir, first(1), HEADER).is_none());
+        assert!(table.later(&later(2, 1_480, 1_480, true)).is_none());
+        let out = table.later(&later(3, 2_960, 100, false));
+        assert_eq!(out.map(|(k, d, _)| (k, d)), Some((key, dir)));
+        assert_eq!(told(out), Some((3, 5, 3_028)));
+        // The last first, one twice; the same identification again.
+        assert!(table.later(&later(4, 2_960, 100, false)).is_none());
+        assert!(table.first(key, dir, first(5), HEADER).is_none());
+        assert!(table.first(key, dir, first(6), HEADER).is_none());
+        let out = table.later(&later(7, 1_480, 1_480, true));
+        assert_eq!(told(out), Some((7, 5, 3_028)));
+        assert_eq!(table.unused_frames(), 0);
+    }
+
+    #[test]
+    fn what_is_never_whole_is_counted_and_forgotten() {
+        let (key, dir) = key();
+        let mut table = Fragments::new();
+        assert!(table.later(&later(1, 2_960, 100, false)).is_none());
+        assert!(table.first(key, dir, first(2), HEADER).is_none());
+        // The same identification a minute later is another datagram.
+        let minute = LaterPart {
+            ts_ns: 60_000_000_000,
+            ..later(3, 1_480, 1_480, true)
+        };
+        assert!(table.later(&minute).is_none());
+        assert_eq!(table.unused_frames(), 3);
+        for id in 100..60_000 {
+            table.later(&LaterPart {
+                id,
+                ..later(4, 8, 8, true)
+            });
+        }
+        assert_eq!(table.open.len(), MAX_OPEN);
+        for gap in 0..1_000 {
+            table.later(&later(5, 16 * gap + 16, 8, true));
+        }
+        assert!(
+            table
+                .open
+                .iter()
+                .all(|o| o.stretches.len() <= MAX_STRETCHES)
+        );
+        assert_eq!(table.unused_frames(), 3 + 59_900 + 1_000);
+    }
+
+    #[test]
+    fn a_capture_of_first_fragments_only_is_used_as_it_is() {
+        let (key, dir) = key();
+        let mut table = Fragments::new();
+        let out: Vec<_> = (0..20)
+            .filter_map(|n| {
+                let segment = Segment {
+                    ip_id: n,
+                    ..first(u64::from(n))
+                };
+                told(table.first(key, dir, segment, HEADER))
+            })
+            .collect();
+        assert_eq!(out, [16, 17, 18, 19].map(|n| (n, 5, 1_448)));
+        assert_eq!(table.unused_frames(), 16);
+    }
+
+    #[test]
+    fn stretches_unite_as_bits_would() {
+        let mut stretches = Vec::new();
+        let mut bits = [false; 200];
+        let mut x = 1u32;
+        for _ in 0..300 {
+            x = x.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+            let from = (x >> 16) % 190;
+            let to = from + 1 + (x >> 8) % 6;
+            unite(&mut stretches, (from, to));
+            bits[from as usize..to as usize].fill(true);
+            let mut naive: Vec<(u32, u32)> = Vec::new();
+            for at in (0..200u32).filter(|&at| bits[at as usize]) {
+                match naive.last_mut() {
+                    Some(last) if last.1 == at => last.1 = at + 1,
+                    _ => naive.push((at, at + 1)),
+                }
+            }
+            assert_eq!(stretches, naive);
+            if stretches.len() == 1 {
+                stretches.clear();
+                bits.fill(false);
+            }
+        }
+    }
+}
