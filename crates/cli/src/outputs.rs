@@ -22,6 +22,17 @@ pub fn write_to(
     to_file(path, write)
 }
 
+/// Fails at once where writing `path` would fail after all the work: its folder does not exist.
+pub fn expect_folder(path: &Path) -> Result<(), CliError> {
+    let folder = path.parent().filter(|parent| parent.as_os_str() != "");
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(CliError::file(path, "create")(
+            io::ErrorKind::NotFound.into(),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Writes to the standard output.
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());

@@ -1,67 +1,15 @@
 //! The command as a user meets it: output, exit codes, messages.
 
+mod common;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-fn inorder(arguments: &[&str]) -> Output {
-    inorder_fed(arguments, b"")
-}
-
-/// Runs the command with `input` on its standard input.
-fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // It may end without reading everything: that is not this test's business.
-    let _ = child.stdin.take().expect("piped").write_all(input);
-    child.wait_with_output().expect("the command ends")
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("no signal ended it")
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).expect("text")
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).expect("text")
-}
-
-/// A folder that goes away with its owner.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("inorder-{}-{name}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-
-    fn file(&self, name: &str, bytes: &[u8]) -> String {
-        fs::write(self.0.join(name), bytes).unwrap();
-        self.path(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use common::{Folder, code, inorder, inorder_fed, json, stderr, stdout};
 
 /// The `n`-th TCP segment of 100 bytes as a raw IPv4 packet; identifications count up as they
 /// do at a real sender, which tells a late original from a retransmission.
@@ -96,10 +44,6 @@ fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
 fn late() -> Vec<u8> {
     let order = [0, 1, 3, 4, 5, 6, 2, 7, 8, 9];
     pcap(&order.map(segment))
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 #[test]

@@ -13,6 +13,7 @@ use inorder_netproc::{
 };
 
 use crate::error::{CliError, INTERRUPTED, Outcome as Done};
+use crate::outputs;
 
 mod forwarder;
 mod output;
@@ -155,6 +156,9 @@ pub fn run(args: &Args) -> Done {
     let config = args.load.config()?;
     // Whatever can be wrong with a configuration shows before the first run.
     Chain::new(&config).map_err(|error| CliError::Usage(error.to_string()))?;
+    if let Some(path) = &args.svg {
+        outputs::expect_folder(path)?;
+    }
     let total = config.packets;
     let repeated = repeat::repeat(args.load.repetitions, total, |number, go_on| {
         let seed = config.seed.wrapping_add(number);

@@ -17,7 +17,7 @@ use crate::error::{CliError, Outcome};
 Scripts run in virtual time against the endpoints `inorder simulate` uses; nothing is sent and no \
 command of a script is executed: settings of the stack among them are applied, others are reported. \
 A statement outside of the subset makes a script unsupported, never passed.\n\n\
-Exit codes: 0 all passed, 1 some failed, 2 none failed, but some are unsupported.\n\n\
+Exit codes: 0 all passed, 1 some failed or could not be read, 2 none failed, but some are unsupported.\n\n\
 Example:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt")]
 pub struct Args {
     /// Scripts
@@ -46,11 +46,7 @@ pub fn run(args: &Args) -> Outcome {
         tolerance: args.tolerance_usecs.map(|us| us.saturating_mul(1_000)),
         trace: args.verbose,
     };
-    let rows: Vec<Row> = args
-        .files
-        .iter()
-        .map(|file| row(file, &options))
-        .collect::<Result<_, _>>()?;
+    let (rows, unreadable) = rows(&args.files, &options);
     let mut out = io::stdout().lock();
     if args.json {
         let text = table::json(&rows).map_err(io::Error::from)?;
@@ -59,7 +55,24 @@ pub fn run(args: &Args) -> Outcome {
         print_traces(&mut out, &rows)?;
         write!(out, "{}", table::text(&rows))?;
     }
-    Ok(ExitCode::from(Summary::of(&rows).exit_status()))
+    Ok(if unreadable {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::from(Summary::of(&rows).exit_status())
+    })
+}
+
+/// Runs every script; one that cannot be read is reported and does not hinder the others.
+fn rows(files: &[PathBuf], options: &Options) -> (Vec<Row>, bool) {
+    let mut rows = Vec::new();
+    for file in files {
+        match row(file, options) {
+            Ok(row) => rows.push(row),
+            Err(error) => eprintln!("inorder: {error}"),
+        }
+    }
+    let unreadable = rows.len() < files.len();
+    (rows, unreadable)
 }
 
 fn profile(name: &str) -> Result<&'static Profile, CliError> {

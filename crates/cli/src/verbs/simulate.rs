@@ -36,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Runs of each cell
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     repetitions: Option<u64>,
     /// A first look: one repetition, a tenth of the duration and of the warm-up
     #[arg(long)]
@@ -82,6 +82,7 @@ pub fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     let cells = cells(args, file)?;
+    prepare(args)?;
     let stop = interrupt::flag();
     let kept = simulate(args, &cells, stop)?;
     let results: Vec<CellResult> = cells
@@ -112,6 +113,23 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
+/// What can be wrong with the outputs shows before the first run.
+fn prepare(args: &Args) -> Result<(), CliError> {
+    let files = [&args.json, &args.csv, &args.html];
+    let printed = |path: &&PathBuf| path.as_os_str() == "-";
+    if files.into_iter().flatten().filter(printed).count() > 1 {
+        let problem = "the standard output takes one of --json, --csv and --html";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    for path in files.into_iter().flatten() {
+        outputs::expect_folder(path)?;
+    }
+    for dir in [parquet(args), args.pcap.as_ref()].into_iter().flatten() {
+        std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    }
+    Ok(())
+}
+
 /// The cells of the scenario, overrides applied.
 fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
     let text = std::fs::read_to_string(file).map_err(CliError::file(file, "read"))?;
@@ -125,7 +143,7 @@ fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
         scenario.set(&format!("run.seed={seed}")).map_err(wrong)?;
     }
     let mut cells = scenario.cells().map_err(wrong)?;
-    let draws = args.html.is_some() || wants_parquet(args);
+    let draws = args.html.is_some() || parquet(args).is_some();
     for cell in &mut cells {
         shorten(&mut cell.config.run, args.quick);
         if draws && cell.config.output.trace_interval_ns.is_none() {
@@ -144,21 +162,21 @@ fn shorten(run: &mut inorder_scenario::config::Run, quick: bool) {
 }
 
 #[cfg(feature = "parquet")]
-fn wants_parquet(args: &Args) -> bool {
-    args.parquet.is_some()
+fn parquet(args: &Args) -> Option<&PathBuf> {
+    args.parquet.as_ref()
 }
 
 #[cfg(not(feature = "parquet"))]
-fn wants_parquet(_: &Args) -> bool {
-    false
+fn parquet(_: &Args) -> Option<&PathBuf> {
+    None
 }
 
 fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Kept>>, CliError> {
-    let draws = args.html.is_some() || wants_parquet(args);
+    let draws = args.html.is_some() || parquet(args).is_some();
     let bar = bar::Bar::new();
     let campaign = Campaign {
         repetitions: match (args.repetitions, args.quick) {
-            (Some(given), _) => given.max(1),
+            (Some(given), _) => given,
             (None, true) => 1,
             (None, false) => 0,
         },
@@ -204,7 +222,6 @@ fn write_parquet(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
     let Some(dir) = &args.parquet else {
         return Ok(());
     };
-    std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
     let create = |name: &str| {
         let path = dir.join(name);
         File::create(&path)
@@ -224,7 +241,6 @@ fn write_parquet(_: &Args, _: &Report<'_>) -> Result<(), CliError> {
 
 /// Runs the first repetition of each cell once more, writing captures and their truth.
 fn capture(dir: &Path, file: &Path, cells: &[Cell], stop: &AtomicBool) -> Result<(), CliError> {
-    std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
     let stem = file.file_stem().map_or_else(
         || "scenario".into(),
         |stem| stem.to_string_lossy().into_owned(),

@@ -1,0 +1,109 @@
+//! Running the command, and looking at what came of it.
+
+// Each test file uses what it needs.
+#![allow(dead_code)]
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+pub fn inorder(arguments: &[&str]) -> Output {
+    inorder_fed(arguments, b"")
+}
+
+/// Runs the command with `input` on its standard input.
+pub fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // It may end without reading everything: that is not this test's business.
+    let _ = child.stdin.take().expect("piped").write_all(input);
+    child.wait_with_output().expect("the command ends")
+}
+
+pub fn code(output: &Output) -> i32 {
+    output.status.code().expect("no signal ended it")
+}
+
+pub fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).expect("text")
+}
+
+pub fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("text")
+}
+
+/// A folder that goes away with its owner.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("inorder-{}-{name}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn file(&self, name: &str, bytes: &[u8]) -> String {
+        fs::write(self.0.join(name), bytes).unwrap();
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// The message of a command that failed with `expected`: one line that begins with its name.
+pub fn complaint(arguments: &[&str], expected: i32) -> String {
+    let output = inorder(arguments);
+    let message = stderr(&output).to_owned();
+    assert_eq!(code(&output), expected, "{arguments:?}: {message}");
+    assert!(message.starts_with("inorder: "), "{arguments:?}: {message}");
+    assert_eq!(message.lines().count(), 1, "{arguments:?}: {message}");
+    message
+}
+
+/// Starts a command that would go on for ever, and ends it with Ctrl-C as soon as it listens for that.
+#[cfg(target_os = "linux")]
+pub fn interrupted(arguments: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    while !catches_interrupt(&child) && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.expect("kill").success());
+    child.wait_with_output().expect("the command ends")
+}
+
+/// The bit of SIGINT among the signals caught, as the system tells them.
+#[cfg(target_os = "linux")]
+fn catches_interrupt(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 2 != 0)
+}
