@@ -147,7 +147,7 @@ pub struct ProbeResult {
 }
 
 /// The state of a flow's sender at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sample {
     /// Time, nanoseconds.
     pub time_ns: u64,

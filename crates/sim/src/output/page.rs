@@ -14,6 +14,8 @@ const STYLE: &str = include_str!("page.css");
 const CELLS: usize = 48;
 /// Flows drawn at most in one chart.
 const FLOWS: usize = 16;
+/// Parts of a run over each of which throughput is averaged.
+const GRAIN: u64 = 200;
 
 /// What a chart shows of a sample.
 type Value = fn(&Sample) -> f64;
@@ -94,6 +96,10 @@ fn section(page: &mut String, cell: &CellResult, run: &RunResult) {
         }
         .svg(page);
     }
+    let left = run.flows.len().saturating_sub(FLOWS);
+    if left > 0 {
+        let _ = writeln!(page, "<p>{left} more flows are not drawn.</p>");
+    }
     page.push_str("</details>\n");
 }
 
@@ -127,25 +133,33 @@ fn lines_of(run: &RunResult, of: Value) -> Vec<Line> {
     flows(run).map(line).collect()
 }
 
-/// Of each interval between samples.
+/// Means over a [`GRAIN`]th of the run or an interval between samples, whichever is longer: data
+/// held up behind a hole are delivered at one instant, at any rate one likes.
 fn throughput(run: &RunResult) -> Vec<Line> {
-    let rate = |pair: &[&Sample]| match pair {
-        [a, b] if b.time_ns > a.time_ns => {
-            let bits = (b.delivered_bytes - a.delivered_bytes) as f64 * 8.0;
-            // Bits a nanosecond are Gbit/s.
-            Some((
-                b.time_ns as f64 / 1e9,
-                bits / (b.time_ns - a.time_ns) as f64 * 1e3,
-            ))
-        }
-        _ => None,
-    };
     let line = |(name, samples): (String, Vec<&Sample>)| Line {
         name,
-        points: samples.windows(2).filter_map(rate).collect(),
+        points: rates(&samples, run.duration_ns / GRAIN),
         steps: false,
     };
     flows(run).map(line).collect()
+}
+
+/// Mbit/s over intervals of at least `least_ns`, with their ends in seconds.
+fn rates(samples: &[&Sample], least_ns: u64) -> Vec<(f64, f64)> {
+    let Some((&(mut from), rest)) = samples.split_first() else {
+        return Vec::new();
+    };
+    let mut points = Vec::new();
+    for &to in rest {
+        let ns = to.time_ns.saturating_sub(from.time_ns);
+        if ns > 0 && ns >= least_ns {
+            let bits = to.delivered_bytes.saturating_sub(from.delivered_bytes) as f64 * 8.0;
+            // Bits a nanosecond are Gbit/s.
+            points.push((to.time_ns as f64 / 1e9, bits / ns as f64 * 1e3));
+            from = to;
+        }
+    }
+    points
 }
 
 fn escaped(text: &str) -> String {
@@ -153,4 +167,29 @@ fn escaped(text: &str) -> String {
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_delivered_at_once_is_spread_over_its_grain() {
+        // One sample a millisecond, 1 Mbit each but the third, which comes with the fourth.
+        let bytes = [0, 125_000, 250_000, 250_000, 500_000, 625_000];
+        let samples: Vec<Sample> = bytes
+            .iter()
+            .zip(0..)
+            .map(|(&delivered_bytes, ms)| Sample {
+                time_ns: ms * 1_000_000,
+                delivered_bytes,
+                ..Sample::default()
+            })
+            .collect();
+        let samples: Vec<&Sample> = samples.iter().collect();
+        let of = |least_ns| rates(&samples, least_ns).into_iter().map(|p| p.1);
+        assert!(of(0).eq([1_000.0, 1_000.0, 0.0, 2_000.0, 1_000.0]));
+        assert!(of(2_000_000).eq([1_000.0, 1_000.0]));
+        assert!(rates(&[], 0).is_empty());
+    }
 }

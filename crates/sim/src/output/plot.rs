@@ -33,7 +33,7 @@ const BOTTOM: f64 = 22.0;
 const TOP: f64 = 8.0;
 /// Colours that people with defective colour vision tell apart (Okabe and Ito, 2008).
 const COLOURS: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#b8a900",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888", "#b8a900",
 ];
 /// More points than this are thinned out, the largest of each group staying.
 const POINTS: usize = 1500;
@@ -55,8 +55,8 @@ impl Plot<'_> {
             self.title, self.title
         );
         self.grid(out, top, step);
-        for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
-            self.line(out, line, top, colour);
+        for (number, line) in self.lines.iter().enumerate() {
+            self.line(out, line, top, number);
         }
         out.push_str("</svg></figure>\n");
     }
@@ -67,10 +67,12 @@ impl Plot<'_> {
             return;
         }
         out.push_str("<p class=k>");
-        for (line, colour) in lines.iter().zip(COLOURS.iter().cycle()) {
+        for (number, line) in lines.iter().enumerate() {
+            let (colour, dashed) = look(number);
+            let class = if dashed { " class=d" } else { "" };
             let _ = write!(
                 out,
-                "<span><b style=\"background:{colour}\"></b>{}</span> ",
+                "<span><b{class} style=\"color:{colour}\"></b>{}</span> ",
                 line.name
             );
         }
@@ -109,8 +111,14 @@ impl Plot<'_> {
         }
     }
 
-    fn line(&self, out: &mut String, line: &Line, top: f64, colour: &str) {
-        let _ = write!(out, "<path class=l stroke=\"{colour}\" d=\"");
+    fn line(&self, out: &mut String, line: &Line, top: f64, number: usize) {
+        let (colour, dashed) = look(number);
+        let dashes = if dashed {
+            " stroke-dasharray=\"4 3\""
+        } else {
+            ""
+        };
+        let _ = write!(out, "<path class=l stroke=\"{colour}\"{dashes} d=\"");
         for (at, (time, value)) in thinned(&line.points).into_iter().enumerate() {
             let (x, y) = (self.x(time), y(value, top));
             let _ = match (at, line.steps) {
@@ -121,6 +129,12 @@ impl Plot<'_> {
         }
         let _ = write!(out, "\"><title>{}</title></path>", line.name);
     }
+}
+
+/// Colour of a line, and whether it is dashed: what the colours do not tell apart dashes do.
+fn look(number: usize) -> (&'static str, bool) {
+    let colour = COLOURS[number % COLOURS.len()];
+    (colour, number / COLOURS.len() % 2 == 1)
 }
 
 fn y(value: f64, top: f64) -> f64 {
@@ -152,6 +166,12 @@ mod tests {
         for (least, step) in [(0.3, 0.5), (1.0, 1.0), (27.0, 50.0), (600.0, 1000.0)] {
             assert!((nice_step(least) - step).abs() < 1e-9, "{least}");
         }
+    }
+
+    #[test]
+    fn sixteen_lines_look_different() {
+        let looks: std::collections::BTreeSet<_> = (0..16).map(look).collect();
+        assert_eq!(looks.len(), 16);
     }
 
     #[test]
