@@ -49,6 +49,42 @@ fn reordering_of_the_network_processor() {
     );
 }
 
+fn failed(findings: &Findings) -> Vec<&str> {
+    let claims = findings.claims.iter().filter(|claim| !claim.held);
+    claims.map(|claim| claim.id.as_str()).collect()
+}
+
+#[test]
+fn blocks_grow_as_drawn() {
+    let findings = quick("srpic", "figure-2");
+    assert_eq!(failed(&findings), [""; 0], "{findings:#?}");
+    assert_eq!((findings.claims.len(), findings.comparisons.len()), (5, 18));
+    let printed = findings.comparisons.iter().filter(|c| c.printed.is_some());
+    assert_eq!(printed.count(), 7);
+}
+
+#[test]
+fn an_interactive_flow_hardly_notices_the_sorter() {
+    let findings = quick("srpic", "figure-6");
+    assert_eq!(failed(&findings), [""; 0], "{findings:#?}");
+    assert_eq!(findings.claims.len(), 5);
+    assert!(findings.comparisons.iter().all(|c| c.ours.is_finite()));
+}
+
+#[test]
+fn cycles_are_billed_at_both_ends() {
+    let findings = quick("srpic", "figure-5");
+    // Ten streams, where the line is full after seconds; SACK off as in the paper.
+    for id in ["line-rate", "sender-lower", "sender-same", "receiver-same"] {
+        let id = format!("figure-5/{id}");
+        let claim = findings.claims.iter().find(|claim| claim.id == id);
+        assert!(claim.is_some_and(|claim| claim.held), "{id}: {findings:#?}");
+    }
+    assert_eq!(findings.claims.len(), 13);
+    let told = |claim: &inorder_experiments::Claim| claim.held || claim.note.is_some();
+    assert!(findings.claims.iter().all(told), "{:#?}", findings.claims);
+}
+
 #[test]
 fn a_stop_is_obeyed() {
     let context = Context {
