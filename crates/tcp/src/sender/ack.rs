@@ -37,7 +37,7 @@ pub(super) struct Before {
     pub(super) packets: u32,
     pub(super) sacked: u32,
     pub(super) in_flight: u32,
-    pub(super) lost: u32,
+    pub(super) losses: u64,
 }
 
 /// What the SACK option said.
@@ -135,7 +135,7 @@ impl Sender {
             packets: self.board.packets_out(),
             sacked: self.board.sacked_out(),
             in_flight: self.board.in_flight(),
-            lost: self.board.lost_out(),
+            losses: self.board.losses(),
         }
     }
 

@@ -79,6 +79,7 @@ pub struct Board {
     sacked: RangeSet,
     sacked_out: u32,
     lost_out: u32,
+    losses: u64,
     retrans_out: u32,
     /// Identity after the highest segment ever SACKed.
     highest_sacked: Id,
@@ -104,7 +105,12 @@ impl Board {
         self.records.len() as u32
     }
 
-    /// Of those, reported received. Without SACK the sender counts duplicate acknowledgements here.
+    /// Segments ever taken for lost, retransmissions included (Linux `lost`).
+    pub(crate) fn losses(&self) -> u64 {
+        self.losses
+    }
+
+    /// Of those outstanding, reported received. Without SACK the sender counts duplicate acknowledgements here.
     pub fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
@@ -322,6 +328,7 @@ impl Board {
             self.retrans_out -= 1;
         }
         self.lost_out += u32::from(!record.lost);
+        self.losses += 1;
         record.lost = true;
         self.lost_hint = self.lost_hint.min(id);
         true
@@ -373,6 +380,7 @@ impl Board {
         };
         record.lost = true;
         self.lost_out += 1;
+        self.losses += 1;
         if !record.retrans {
             self.lost_hint = self.lost_hint.min(id);
         }
@@ -390,6 +398,7 @@ impl Board {
             record.lost = !record.sacked;
             self.lost_out += u32::from(record.lost);
         }
+        self.losses += u64::from(self.lost_out);
         self.retrans_out = 0;
         self.retransmissions.clear();
         self.lost_hint = self.base;

@@ -25,14 +25,16 @@ impl Sender {
             return news.delivered.len() as u32;
         }
         let acked = news.delivered.len() as u32;
+        let packets = self.board.packets_out();
+        // Something must be missing, or the acknowledgement would move.
+        let most = packets - self.board.lost_out().max(1).min(packets);
         if news.advances() {
             let counted = before.sacked;
             let left = match self.state {
                 CaState::Open | CaState::Disorder | CaState::Cwr => 0,
                 _ => counted.saturating_sub(acked.saturating_sub(1)),
             };
-            self.board
-                .set_emulated_sacked(left.min(self.board.packets_out()));
+            self.board.set_emulated_sacked(left.min(most));
             return acked.saturating_sub(counted).max(u32::from(acked > 0));
         }
         // After a timeout duplicates answer what was sent before it (RFC 6582 section 4.1).
@@ -40,13 +42,9 @@ impl Sender {
         if !news.duplicate || stale {
             return 0;
         }
-        let room = self
-            .board
-            .packets_out()
-            .saturating_sub(self.board.lost_out().max(1));
-        let count = (before.sacked + 1).min(room.max(before.sacked));
+        let count = (before.sacked + 1).min(most);
         self.board.set_emulated_sacked(count);
-        1
+        count.saturating_sub(before.sacked)
     }
 
     /// Open, Disorder, CWR.

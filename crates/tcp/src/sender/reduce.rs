@@ -57,7 +57,7 @@ impl Sender {
             Reduction::Immediate => {}
             Reduction::RateHalving => self.halve_rate(news, delivered),
             kind => {
-                let clean = news.advances() && self.board.lost_out() <= before.lost;
+                let clean = news.advances() && self.board.losses() == before.losses;
                 self.proportional(kind, clean, delivered);
             }
         }
