@@ -82,7 +82,7 @@ fn section(page: &mut String, cell: &CellResult, run: &RunResult) {
     let lines = throughput(run);
     Plot::legend(page, &lines);
     Plot {
-        title: "Throughput, Mbit/s",
+        title: "Throughput (what is delivered in order), Mbit/s",
         until_s,
         lines: &lines,
     }
