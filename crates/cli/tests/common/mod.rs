@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ pub fn interrupted(arguments: &[&str]) -> Output {
 
 /// The bit of SIGINT among the signals caught, as the system tells them.
 #[cfg(target_os = "linux")]
-fn catches_interrupt(child: &Child) -> bool {
+fn catches_interrupt(child: &std::process::Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -5,7 +5,7 @@
 //! may leave; time passed unused shortens that by up to a half, and the first ten segments of a connection take
 //! none.
 
-use super::Sender;
+use super::{Sender, TimerKind};
 use crate::Nanos;
 use crate::config::{Pacing, SECOND};
 use crate::congestion::pacing_rate;
@@ -47,6 +47,10 @@ impl Sender {
         }
         if now < self.pacer.at {
             self.pacer.held = true;
+            // Waiting for one's time is no closed window.
+            if matches!(self.timer, Some((TimerKind::Persist, _))) {
+                self.timer = None;
+            }
             return true;
         }
         let most = LARGEST_BURST / u64::from(self.mss);

@@ -116,7 +116,8 @@ impl Sender {
     fn arm_persist(&mut self, now: Nanos) {
         let waiting = self.write_end > self.snd_nxt
             || (self.fin_queued && self.snd_nxt <= self.write_end && self.snd_nxt > self.iss);
-        if !waiting || self.snd_una == self.iss || self.timer.is_some() {
+        let held = self.pace_timer().is_some();
+        if !waiting || held || self.snd_una == self.iss || self.timer.is_some() {
             return;
         }
         let wait = self

@@ -54,6 +54,23 @@ fn the_bound_on_the_rate_holds() {
     );
 }
 
+/// Bursts further apart than the retransmission timeout: waiting for one's time is no closed window, and no probe
+/// goes out before.
+#[test]
+fn waiting_for_its_time_is_no_closed_window() {
+    let (mut peer, sent) = paced(2_000);
+    // The tenth segment of the first burst takes half a second already.
+    assert_eq!(sent, []);
+    for next in [10, 12, 14, 16, 18] {
+        // The next thing to happen is the next burst.
+        let at = peer.end.next_timer().unwrap();
+        assert_eq!(peer.wait(at - peer.now), [next, next + 1]);
+        peer.now += 100 * MS;
+        assert_eq!(peer.ack(next + 2, &[]), []);
+    }
+    assert_eq!(peer.end.counters().tcp_win_probe, 0);
+}
+
 #[test]
 fn retransmissions_keep_the_pace() {
     let (mut peer, _) = paced(u64::MAX);
