@@ -93,7 +93,7 @@ impl Sender {
             rtt: rtt.control,
         };
         self.hold_retransmit = false;
-        self.ecn.echoed = segment.echo;
+        self.note_echo(segment.echo);
         let segments = self.count_delivered(&news, &before);
         let event = self.ack_event(now, &before, segments, rtt.control);
         self.measure_congestion(now, &news, &event);

@@ -9,7 +9,7 @@ pub(crate) struct EcnSender {
     /// Both sides agreed in the handshake: new data says it can be marked.
     pub(crate) on: bool,
     /// The acknowledgement being processed echoes a mark.
-    pub(super) echoed: bool,
+    echoed: bool,
     /// The next new segment tells the peer that the window has come down.
     cwr_due: bool,
 }
@@ -27,19 +27,24 @@ impl EcnSender {
 }
 
 impl Sender {
-    /// An echo says the network asked for less: whatever reduction is under way is not needless, and outside of
-    /// one the window comes down as for a loss, once per window of data, with nothing to send again (Linux
-    /// `tcp_enter_cwr`).
-    pub(super) fn heed_echo(&mut self, now: Nanos) {
-        if !self.ecn.echoed {
-            return;
+    /// An acknowledgement echoes a mark or does not. An echo says the network asked for less: a reduction under
+    /// way is not needless, and is not taken back (Linux `tcp_fastretrans_alert`).
+    pub(super) fn note_echo(&mut self, echo: bool) {
+        self.ecn.echoed = echo;
+        if echo {
+            self.undo.marker = None;
         }
-        self.undo.marker = None;
-        if self.state >= CaState::Cwr || self.governed() {
+    }
+
+    /// Outside of a reduction the window comes down as for a loss, once per window of data, with nothing to send
+    /// again (Linux `tcp_enter_cwr`).
+    pub(super) fn heed_echo(&mut self, now: Nanos) {
+        if !self.ecn.echoed || self.state >= CaState::Cwr || self.governed() {
             return;
         }
         self.undo.undone = false;
         self.begin_reduction(now);
+        self.undo.marker = None;
         self.set_state(now, CaState::Cwr);
     }
 }
