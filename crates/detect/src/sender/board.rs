@@ -134,6 +134,19 @@ impl Board {
         Some((front, copies))
     }
 
+    /// No segment here has been sent again.
+    #[inline]
+    pub(crate) fn all_sent_once(&self) -> bool {
+        self.copies.len() == self.free.len()
+    }
+
+    /// As [`Board::pop_acked`] where every segment was sent once.
+    #[inline]
+    pub(crate) fn pop_sent_once(&mut self, ack: i64) -> Option<Sent> {
+        let ends = self.sent.front().is_some_and(|front| front.end() <= ack);
+        if ends { self.sent.pop_front() } else { None }
+    }
+
     pub(crate) fn copies_of(&self, sent: &Sent) -> Option<&Copies> {
         self.copies.get((sent.copies as usize).wrapping_sub(1))
     }

@@ -317,6 +317,13 @@ impl Sender {
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
+        if self.queue.passes(seg, by_id) {
+            return self.process(&Ack {
+                seg: *seg,
+                missing: 0,
+                stale: false,
+            });
+        }
         let mut ready = std::mem::take(&mut self.ready);
         self.queue.push(seg, by_id, |ack| ready.push(ack));
         for ack in ready.drain(..) {
@@ -338,7 +345,7 @@ impl Sender {
         let number = number.min(self.highest);
         if self.options.sack != Some(true) && !self.sack_seen {
             self.process_without_sack(ack, number);
-        } else {
+        } else if !self.advance_in_order(ack, number) {
             self.process_with_sack(ack, number);
         }
         self.settle(seg.ts_ns);
@@ -412,10 +419,14 @@ impl Sender {
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
+        self.log_sent(&report.sent, report.unsure, ack, basis);
+    }
+
+    fn log_sent(&mut self, sent: &Sent, unsure: Option<Reason>, ack: &Ack, basis: Basis) {
         let entry = Entry {
-            place: place_of(&report.sent, &ack.seg),
+            place: place_of(sent, &ack.seg),
             status: Status::Original(basis),
-            unsure: report.unsure,
+            unsure,
         };
         self.log.push(entry, &mut self.collector);
     }

@@ -4,13 +4,40 @@ use inorder_wire::Segment;
 
 use super::acks::Ack;
 use super::{FEW, Report, Sender};
-use crate::result::Reason;
+use crate::collect::Basis;
+use crate::result::{Evidence, Reason};
 
 /// The order of arrivals hidden in one ACK is guessed from why the one before was sent only where
 /// one original in so many comes late: the guess would make something of nothing elsewhere.
 const DENSE: u64 = 20;
 
 impl Sender {
+    /// The common case of [`Sender::process_with_sack`]: nothing is missing, nothing was sent
+    /// again, and the ACK does nothing but advance. False, and nothing is done, in all others.
+    #[inline]
+    pub(super) fn advance_in_order(&mut self, ack: &Ack, number: i64) -> bool {
+        let advances = ack.seg.sack_len == 0 && number > self.una;
+        if !advances || !self.ranges.is_empty() || !self.board.all_sent_once() {
+            return false;
+        }
+        let now = ack.seg.ts_ns;
+        self.turn = self.top;
+        if number > self.top {
+            (self.top, self.reached_ns) = (number, now);
+        }
+        while let Some(sent) = self.board.pop_sent_once(number) {
+            if !sent.reported {
+                self.sample_rtt(now - sent.sent_ns, false);
+                self.log_sent(&sent, None, ack, Basis::certain(Evidence::Sack));
+            }
+        }
+        self.una = number;
+        self.new_block_came = false;
+        self.reports_alone = false;
+        self.compressing = false;
+        true
+    }
+
     pub(super) fn process_with_sack(&mut self, ack: &Ack, number: i64) {
         let dsack = self.dsack(&ack.seg, number);
         let had_hole = !self.ranges.is_empty();
