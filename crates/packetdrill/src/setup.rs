@@ -6,7 +6,7 @@
 mod command;
 mod sysctl;
 
-use inorder_tcp::config::{Config, DelayedAck, Nagle, Pacing, Reduction};
+use inorder_tcp::config::{Config, DelayedAck, Nagle, Pacing, Reduction, WindowAccount};
 use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Static, Version};
 use inorder_tcp::profiles::{self, Profile};
 use inorder_tcp::{Endpoint, Nanos, congestion, loss};
@@ -47,6 +47,8 @@ impl Setup {
         Self {
             config: Config {
                 read_at_once: false,
+                // Scripts tell the buffer to the byte.
+                window_account: WindowAccount::Unread,
                 // The first window Linux and BSD show; larger ones come from autotuning, which is not modelled.
                 receive_buffer: 65_535,
                 ..(profile.build)()

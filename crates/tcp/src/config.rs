@@ -43,6 +43,19 @@ pub struct SackCompression {
     pub max: u32,
 }
 
+/// What the advertised window leaves out of the receive buffer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WindowAccount {
+    /// What the application has not read; one that reads at once leaves nothing.
+    #[default]
+    Unread,
+    /// What is held, out of order as well, but for one segment; and data is acknowledged before any application
+    /// reads it. So an acknowledgement that moves on may bring a smaller window and the next one a larger: an
+    /// update, not a duplicate (Linux `__tcp_select_window`; in 6.1 every fourth duplicate of a path that
+    /// reorders is one).
+    Memory,
+}
+
 /// Which small segments wait for acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nagle {
@@ -195,6 +208,8 @@ pub struct Config {
     pub receive_buffer: u64,
     /// Bytes written and not yet acknowledged that [`write`](crate::Endpoint::write) accepts.
     pub send_buffer: u64,
+    /// What counts against the receive buffer.
+    pub window_account: WindowAccount,
     /// The application reads at once whatever has arrived in order.
     pub read_at_once: bool,
     /// Acknowledging.

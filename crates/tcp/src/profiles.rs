@@ -2,7 +2,7 @@
 
 use crate::config::{
     Config, DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto,
-    RtoStyle, SECOND, SackCompression, Undo,
+    RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
 };
 
 /// A configuration people can ask for by name.
@@ -73,6 +73,7 @@ pub fn linux_6() -> Config {
         window_scale: Some(10),
         receive_buffer: 32 << 20,
         send_buffer: u64::MAX,
+        window_account: WindowAccount::Memory,
         read_at_once: true,
         delayed_ack: DelayedAck::Linux {
             min: 40 * MS,
@@ -164,6 +165,7 @@ pub fn rfc() -> Config {
             timeout: 200 * MS,
         },
         sack_compression: None,
+        window_account: WindowAccount::Unread,
         grow_on_sack: false,
         nagle: Nagle::Rfc896,
         rto: Rto {

@@ -202,14 +202,15 @@ fn sack_compression(
     change: impl FnOnce(&mut inorder_tcp::config::SackCompression, u64),
     value: u64,
 ) {
-    let mut compression = setup
-        .config
-        .sack_compression
-        .unwrap_or(inorder_tcp::config::SackCompression {
-            delay: MS,
-            slack: MS / 10,
-            max: 44,
-        });
+    let mut compression =
+        setup
+            .config
+            .sack_compression
+            .unwrap_or(inorder_tcp::config::SackCompression {
+                delay: MS,
+                slack: MS / 10,
+                max: 44,
+            });
     change(&mut compression, value);
     let on = compression.delay > 0 && compression.max > 0;
     setup.config.sack_compression = on.then_some(compression);

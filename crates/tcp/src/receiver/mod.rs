@@ -7,7 +7,7 @@ mod delay;
 mod sack;
 
 use crate::Nanos;
-use crate::config::Config;
+use crate::config::{Config, WindowAccount};
 use crate::counters::Counters;
 use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
@@ -33,8 +33,11 @@ pub(crate) struct Receiver {
     /// It has been received in order.
     pub(crate) fin_taken: bool,
     buffer: u64,
+    account: WindowAccount,
     read_at_once: bool,
     out_of_order: RangeSet,
+    /// Bytes in it.
+    waiting: u64,
     sacks: SackList,
     pub(crate) sack: bool,
     dsack_enabled: bool,
@@ -57,7 +60,9 @@ impl Receiver {
             fin: None,
             fin_taken: false,
             buffer: config.receive_buffer.clamp(1, 1 << 30),
+            account: config.window_account,
             read_at_once: config.read_at_once,
+            waiting: 0,
             out_of_order: RangeSet::default(),
             sacks: SackList::default(),
             sack: config.sack,
@@ -101,10 +106,11 @@ impl Receiver {
     }
 
     fn wanted_edge(&self) -> Seq {
-        let held = if self.read_at_once {
-            0
-        } else {
-            self.readable()
+        let held = match self.account {
+            WindowAccount::Unread => self.readable(),
+            WindowAccount::Memory => {
+                (self.readable() + self.waiting).saturating_sub(u64::from(self.mss))
+            }
         };
         self.rcv_nxt + self.buffer.saturating_sub(held)
     }
@@ -157,6 +163,7 @@ impl Receiver {
         counters: &mut Counters,
     ) -> bool {
         counters.data_segs_in += 1;
+        self.catch_up();
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
             counters.duplicate_segs_in += 1;
@@ -201,10 +208,17 @@ impl Receiver {
             self.rcv_nxt = end;
         }
         counters.bytes_received += self.rcv_nxt - old;
-        if self.read_at_once {
-            self.read_to = self.rcv_nxt;
+        if self.account == WindowAccount::Unread {
+            self.catch_up();
         }
         self.judge(now, true, filled, rtt);
+    }
+
+    /// An application that reads at once has read.
+    fn catch_up(&mut self) {
+        if self.read_at_once {
+            self.read_to = self.rcv_nxt - u64::from(self.fin_taken);
+        }
     }
 
     /// Lets `delay` decide about the acknowledgement.
@@ -229,6 +243,8 @@ impl Receiver {
         if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
             self.overlap(from, to, counters);
         }
+        let brought: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
+        self.waiting -= merged.1 - start - brought;
         self.rcv_nxt = merged.1;
         self.out_of_order.remove_below(self.rcv_nxt);
         self.sacks.advance(self.rcv_nxt);
@@ -254,6 +270,7 @@ impl Receiver {
         let known = self.accepted.len();
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
         let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
+        self.waiting += fresh;
         self.sacks.report(merged);
         if fresh == 0 {
             counters.duplicate_segs_in += 1;
@@ -277,9 +294,7 @@ impl Receiver {
         }
         self.fin_taken = true;
         self.rcv_nxt = fin + 1;
-        if self.read_at_once {
-            self.read_to = fin;
-        }
+        self.catch_up();
         self.delay.now();
         true
     }
@@ -303,6 +318,7 @@ impl Receiver {
     }
 
     pub(crate) fn on_timer(&mut self, now: Nanos, counters: &mut Counters) {
+        self.catch_up();
         self.delay.on_timer(now, counters);
     }
 

@@ -65,12 +65,10 @@ impl Sender {
         }
         let rtt = self.measure(now, segment, &delivered);
         let advanced = self.snd_una > before.una;
-        let duplicate = !advanced
-            && !segment.carries
-            && !window_changed
-            && segment.ack == before.una
-            && before.packets > 0;
-        self.counters.dup_acks_in += u64::from(duplicate);
+        let repeated =
+            !advanced && !segment.carries && segment.ack == before.una && before.packets > 0;
+        let duplicate = repeated && !window_changed;
+        self.counters.dup_acks_in += u64::from(repeated);
         if before.una == self.iss {
             // The handshake says nothing about congestion.
             self.delivered = delivered;
