@@ -18,7 +18,8 @@ use inorder_capture::Block;
 use super::batch::Parsed;
 use super::{Reader, SHARDS, Sink, Tally};
 
-/// Block buffers, at most; reading waits when all are in use.
+/// Block buffers, at most; reading waits when all are in use. Two more than threads keep all at
+/// work; to touch more of them for the first time would cost more than it helps.
 const MOST_IN_FLIGHT: usize = 16;
 /// Looks for news before a thread goes to sleep: some ten microseconds.
 const LOOKS: u32 = 1_000;
@@ -26,7 +27,7 @@ const LOOKS: u32 = 1_000;
 /// Reads everything into `sinks`, one a shard, on `threads` threads.
 pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S], threads: usize) -> Tally {
     let team = Team {
-        board: Mutex::new(Board::new((2 * threads + 2).min(MOST_IN_FLIGHT))),
+        board: Mutex::new(Board::new((threads + 2).min(MOST_IN_FLIGHT))),
         news: Condvar::new(),
         changes: AtomicU32::new(0),
         reader: Mutex::new(reader),
