@@ -204,8 +204,10 @@ pub struct Config {
     pub paws: bool,
     /// Window scale announced; `None` leaves the option out.
     pub window_scale: Option<u8>,
-    /// Receive buffer, bytes; a fixed bound, no autotuning.
+    /// Receive buffer, bytes: of fixed size, or the largest that autotuning may make.
     pub receive_buffer: u64,
+    /// Autotuning of the receive buffer, which begins with so many bytes (Linux: half of `tcp_rmem[1]`).
+    pub receive_autotuning: Option<u64>,
     /// Bytes written and not yet acknowledged that [`write`](crate::Endpoint::write) accepts.
     pub send_buffer: u64,
     /// What counts against the receive buffer.

@@ -215,6 +215,7 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.tso_segments = if b & 128 != 0 { 8 } else { 0 };
     if c & 1 != 0 {
         config.receive_buffer = 700 + 100 * u64::from(c);
+        config.receive_autotuning = (b & 64 != 0).then_some(700);
         config.window_scale = Some(c & 3);
     }
     config.read_at_once = c & 2 == 0;

@@ -72,6 +72,7 @@ pub fn linux_6() -> Config {
         paws: true,
         window_scale: Some(10),
         receive_buffer: 32 << 20,
+        receive_autotuning: None,
         send_buffer: u64::MAX,
         window_account: WindowAccount::Memory,
         read_at_once: true,

@@ -33,6 +33,8 @@ pub struct Endpoint {
     pub paws: Option<bool>,
     /// Receive buffer.
     pub receive_buffer: Option<u64>,
+    /// First size of a receive buffer that follows what is read.
+    pub receive_autotuning: Option<u64>,
     /// Send buffer.
     pub send_buffer: Option<u64>,
     /// Acknowledging what comes in order.
@@ -108,6 +110,7 @@ impl Endpoint {
             timestamps: r.maybe("timestamps", flag)?,
             paws: r.maybe("paws", flag)?,
             receive_buffer: r.maybe("receive_buffer", size)?,
+            receive_autotuning: r.maybe("receive_autotuning", size)?,
             send_buffer: r.maybe("send_buffer", size)?,
             delayed_ack: delayed_ack.and_then(|at| styles.get(at).copied()),
             delayed_ack_segments: r.get("delayed_ack_segments", small_packets)?,

@@ -79,6 +79,12 @@ const FIELDS: &[Field] = &[
     ),
     field("receive_buffer", Size, PROFILE, "Receive buffer."),
     field(
+        "receive_autotuning",
+        Size,
+        super::Default::Unset("none"),
+        "The receive buffer begins with this size and follows what is read, up to `receive_buffer` (Linux's dynamic right-sizing).",
+    ),
+    field(
         "send_buffer",
         Size,
         PROFILE,

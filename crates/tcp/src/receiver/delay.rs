@@ -187,6 +187,11 @@ impl AckDelay {
         }
     }
 
+    /// The next acknowledgement goes out at once (Linux sets `quick |= 1`).
+    pub(super) fn quicken(&mut self) {
+        self.quick = self.quick.max(1);
+    }
+
     pub(super) fn now(&mut self) {
         self.due = true;
     }

@@ -2,9 +2,11 @@
 //!
 //! - `sack`: which blocks an acknowledgement reports, and in which order.
 //! - `delay`: whether an acknowledgement goes out now or later.
+//! - `window`: how much of the buffer is offered.
 
 mod delay;
 mod sack;
+mod window;
 
 use crate::Nanos;
 use crate::config::{Config, WindowAccount};
@@ -15,6 +17,7 @@ use crate::seq::{self, Seq};
 
 use delay::{AckDelay, Arrival};
 use sack::SackList;
+use window::{Held, ReceiveWindow};
 
 /// The receiving half of an endpoint.
 #[derive(Debug)]
@@ -25,15 +28,12 @@ pub(crate) struct Receiver {
     pub(crate) rcv_nxt: Seq,
     /// Next byte the application will read.
     read_to: Seq,
-    /// Right edge of the window as advertised; never moves back.
-    right_edge: Seq,
+    window: ReceiveWindow,
     pub(crate) scale: u8,
     /// Sequence number of the peer's FIN, once known.
     pub(crate) fin: Option<Seq>,
     /// It has been received in order.
     pub(crate) fin_taken: bool,
-    buffer: u64,
-    account: WindowAccount,
     read_at_once: bool,
     out_of_order: RangeSet,
     /// Bytes in it.
@@ -55,12 +55,10 @@ impl Receiver {
             irs: 0,
             rcv_nxt: 0,
             read_to: 0,
-            right_edge: 0,
+            window: ReceiveWindow::new(config),
             scale: 0,
             fin: None,
             fin_taken: false,
-            buffer: config.receive_buffer.clamp(1, 1 << 30),
-            account: config.window_account,
             read_at_once: config.read_at_once,
             waiting: 0,
             out_of_order: RangeSet::default(),
@@ -81,7 +79,7 @@ impl Receiver {
         self.rcv_nxt = self.irs + 1;
         self.read_to = self.rcv_nxt;
         self.last_ack_sent = self.rcv_nxt;
-        self.right_edge = self.rcv_nxt;
+        self.window.start(self.rcv_nxt);
     }
 
     /// Options in force: window shift, SACK, and the payload of a full segment.
@@ -100,48 +98,32 @@ impl Receiver {
     pub(crate) fn read(&mut self, bytes: u64) -> (u64, bool) {
         let taken = bytes.min(self.readable());
         self.read_to += taken;
-        let step = u64::from(self.mss).saturating_mul(2).min(self.buffer / 2);
-        let gain = self.wanted_edge().saturating_sub(self.right_edge);
-        (taken, taken > 0 && gain >= step.max(1))
+        (taken, taken > 0 && self.window.opened(&self.held()))
     }
 
-    fn wanted_edge(&self) -> Seq {
-        let held = match self.account {
-            WindowAccount::Unread => self.readable(),
-            WindowAccount::Memory => {
-                (self.readable() + self.waiting).saturating_sub(u64::from(self.mss))
-            }
-        };
-        self.rcv_nxt + self.buffer.saturating_sub(held)
+    fn held(&self) -> Held {
+        Held {
+            rcv_nxt: self.rcv_nxt,
+            unread: self.readable(),
+            waiting: self.waiting,
+            mss: self.mss,
+        }
     }
 
-    /// The window field: whatever is free, but the right edge never moves back, and moves on only by a full
-    /// segment or half the buffer (RFC 9293 section 3.8.6.2.2).
+    /// The window field of the acknowledgement being sent.
     pub(crate) fn advertise(&mut self, scaled: bool) -> u16 {
-        let wanted = self.wanted_edge();
-        let step = u64::from(self.mss).min(self.buffer / 2).max(1);
         let scale = if scaled { self.scale } else { 0 };
-        let unit = 1u64 << scale;
-        let old = self.right_edge.saturating_sub(self.rcv_nxt);
-        let field = if wanted >= self.right_edge + step {
-            (wanted - self.rcv_nxt) >> scale
-        } else {
-            // Rounding down would take back what was offered.
-            old.div_ceil(unit)
-        };
-        let field = field.min(u64::from(u16::MAX));
-        self.right_edge = self.right_edge.max(self.rcv_nxt + (field << scale));
-        field as u16
+        self.window.advertise(&self.held(), scale)
     }
 
     /// RFC 9293 section 3.10.7.4, first step: does any of the segment lie in the window?
     pub(crate) fn acceptable(&self, start: Seq, end: Seq) -> bool {
-        end >= self.last_ack_sent.min(self.rcv_nxt) && start <= self.right_edge
+        end >= self.last_ack_sent.min(self.rcv_nxt) && start <= self.window.right_edge()
     }
 
     /// Right edge of the window.
     pub(crate) fn window_end(&self) -> Seq {
-        self.right_edge.max(self.rcv_nxt)
+        self.window.right_edge().max(self.rcv_nxt)
     }
 
     /// Parts of the stream the last segment brought, in 64-bit sequence numbers.
@@ -164,6 +146,7 @@ impl Receiver {
     ) -> bool {
         counters.data_segs_in += 1;
         self.catch_up();
+        self.window.measure(now, self.read_to, rtt, self.mss);
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
             counters.duplicate_segs_in += 1;
@@ -208,7 +191,7 @@ impl Receiver {
             self.rcv_nxt = end;
         }
         counters.bytes_received += self.rcv_nxt - old;
-        if self.account == WindowAccount::Unread {
+        if self.window.account == WindowAccount::Unread {
             self.catch_up();
         }
         self.judge(now, true, filled, rtt);
@@ -223,6 +206,9 @@ impl Receiver {
 
     /// Lets `delay` decide about the acknowledgement.
     fn judge(&mut self, now: Nanos, in_order: bool, filled: bool, rtt: Nanos) {
+        if (in_order || self.sack) && self.window.grow(&self.held()) {
+            self.delay.quicken();
+        }
         let arrival = Arrival {
             in_order,
             filled,

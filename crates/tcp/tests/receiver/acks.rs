@@ -144,3 +144,49 @@ fn the_right_edge_never_retreats() {
         }
     }
 }
+
+fn tuned(sack: bool) -> Peer {
+    Peer::new(&Config {
+        sack,
+        receive_autotuning: Some(20 * u64::from(MSS)),
+        window_scale: Some(0),
+        receive_buffer: 60 * u64::from(MSS),
+        ..config("linux-6")
+    })
+}
+
+/// Two round trips of 20 segments: the buffer becomes twice what was read and more, and the offer follows by two
+/// segments an arrival, up to the bound.
+#[test]
+fn the_window_follows_what_is_read() {
+    let mut peer = tuned(true);
+    let mut windows = Vec::new();
+    for round in 0..3 {
+        peer.wait(200 * MS);
+        for at in round * 20..(round + 1) * 20 {
+            peer.data(at, at + 1);
+        }
+        let last = peer.data(0, 1); // a duplicate has everything read
+        windows.push(u32::from(last[0].window) / MSS);
+    }
+    assert_eq!(windows, [20, 60, 60]);
+}
+
+/// Without SACK an arrival above a gap leaves the window as it is: the acknowledgement must stay a duplicate.
+#[test]
+fn a_gap_holds_the_window_without_sack() {
+    let grown = |sack| {
+        let mut peer = tuned(sack);
+        for round in 0..2 {
+            peer.wait(200 * MS);
+            for at in round * 20..(round + 1) * 20 - 15 * round {
+                peer.data(at, at + 1);
+            }
+        }
+        let before = peer.data(0, 1)[0].window;
+        let after = (26..29).map(|at| peer.data(at, at + 1)[0].window);
+        after.map(|window| window > before).collect::<Vec<_>>()
+    };
+    assert_eq!(grown(false), [false, false, false]);
+    assert_eq!(grown(true), [true, true, true]);
+}

@@ -1,0 +1,159 @@
+//! The window an endpoint offers: what of the receive buffer is free, and how large the buffer is to be.
+//!
+//! Autotuning is Linux's dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_grow_window`; Fisk and Feng, LANL,
+//! 2001): once a round trip the buffer becomes twice what the application read in it, and twice the growth since
+//! the round trip before; within it the offer grows by two segments with every segment that arrives, which is
+//! then acknowledged at once. Without SACK arrivals out of order do not let it grow: a larger window would hide
+//! a duplicate.
+
+use crate::Nanos;
+use crate::config::{Config, WindowAccount};
+use crate::seq::Seq;
+
+/// Segments of cushion in a buffer made to measure.
+const CUSHION: u64 = 16;
+/// Segments a sender may begin with, by which the first measurement is judged (`TCP_INIT_CWND`).
+const FIRST_ROUND: u64 = 10;
+
+/// The receive buffer and the right edge that was promised.
+#[derive(Debug)]
+pub(super) struct ReceiveWindow {
+    pub(super) account: WindowAccount,
+    /// Largest buffer, bytes.
+    most: u64,
+    /// Buffer at present, bytes (Linux `window_clamp`).
+    buffer: u64,
+    /// What is offered of it, bytes (Linux `rcv_ssthresh`).
+    offer: u64,
+    /// Right edge as advertised; never moves back.
+    right_edge: Seq,
+    tuning: Option<Tuning>,
+}
+
+/// The measurement of a round trip.
+#[derive(Debug)]
+struct Tuning {
+    /// Bytes read in the round trip before.
+    read: u64,
+    from: Seq,
+    since: Nanos,
+}
+
+/// What is held of the buffer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    pub(super) rcv_nxt: Seq,
+    /// In order and not read, bytes.
+    pub(super) unread: u64,
+    /// Out of order, bytes.
+    pub(super) waiting: u64,
+    /// Payload of a full segment, bytes.
+    pub(super) mss: u32,
+}
+
+impl ReceiveWindow {
+    pub(super) fn new(config: &Config) -> Self {
+        let most = config.receive_buffer.clamp(1, 1 << 30);
+        let buffer = config
+            .receive_autotuning
+            .map_or(most, |first| first.clamp(1, most));
+        Self {
+            account: config.window_account,
+            most,
+            buffer,
+            offer: buffer,
+            right_edge: 0,
+            tuning: config.receive_autotuning.map(|_| Tuning {
+                read: 0,
+                from: 0,
+                since: 0,
+            }),
+        }
+    }
+
+    pub(super) fn start(&mut self, rcv_nxt: Seq) {
+        self.right_edge = rcv_nxt;
+        if let Some(tuning) = &mut self.tuning {
+            tuning.from = rcv_nxt;
+        }
+    }
+
+    /// Right edge of the window.
+    pub(super) fn right_edge(&self) -> Seq {
+        self.right_edge
+    }
+
+    fn free(&self, held: &Held) -> u64 {
+        let kept = match self.account {
+            WindowAccount::Unread => held.unread,
+            WindowAccount::Memory => {
+                (held.unread + held.waiting).saturating_sub(u64::from(held.mss))
+            }
+        };
+        self.buffer.saturating_sub(kept)
+    }
+
+    fn wanted_edge(&self, held: &Held) -> Seq {
+        held.rcv_nxt + self.free(held).min(self.offer)
+    }
+
+    /// Has reading opened the window by enough to tell the peer?
+    pub(super) fn opened(&self, held: &Held) -> bool {
+        let step = u64::from(held.mss).saturating_mul(2).min(self.offer / 2);
+        self.wanted_edge(held).saturating_sub(self.right_edge) >= step.max(1)
+    }
+
+    /// The window field: whatever is free, but the right edge never moves back, and moves on only by a full
+    /// segment or half of what is offered at most (RFC 9293 section 3.8.6.2.2).
+    pub(super) fn advertise(&mut self, held: &Held, scale: u8) -> u16 {
+        let wanted = self.wanted_edge(held);
+        let step = u64::from(held.mss).min(self.offer / 2).max(1);
+        let unit = 1u64 << scale;
+        let old = self.right_edge.saturating_sub(held.rcv_nxt);
+        let field = if wanted >= self.right_edge + step {
+            (wanted - held.rcv_nxt) >> scale
+        } else {
+            // Rounding down would take back what was offered.
+            old.div_ceil(unit)
+        };
+        let field = field.min(u64::from(u16::MAX));
+        self.right_edge = self.right_edge.max(held.rcv_nxt + (field << scale));
+        field as u16
+    }
+
+    /// A segment has been kept. True if more is offered now: reason enough to say so at once.
+    pub(super) fn grow(&mut self, held: &Held) -> bool {
+        if self.tuning.is_none() {
+            return false;
+        }
+        let room = self.free(held).saturating_sub(self.offer);
+        self.offer += room.min(2 * u64::from(held.mss));
+        room > 0
+    }
+
+    /// The application has read up to `read_to`; `rtt` is the round-trip time, 0 if not known.
+    pub(super) fn measure(&mut self, now: Nanos, read_to: Seq, rtt: Nanos, mss: u32) {
+        let Some(tuning) = &mut self.tuning else {
+            return;
+        };
+        if rtt == 0 || now.saturating_sub(tuning.since) < rtt {
+            return;
+        }
+        let mss = u64::from(mss);
+        let before = match tuning.read {
+            0 => self.offer.min(FIRST_ROUND * mss).max(1),
+            read => read,
+        };
+        let read = read_to.saturating_sub(tuning.from);
+        (tuning.from, tuning.since) = (read_to, now);
+        if read <= before {
+            tuning.read = before;
+            return;
+        }
+        tuning.read = read;
+        let wanted = 2 * read + CUSHION * mss;
+        let growth = u128::from(wanted) * u128::from(read - before) / u128::from(before);
+        let growth = u64::try_from(growth).unwrap_or(self.most).min(self.most);
+        self.buffer = (wanted + 2 * growth).min(self.most).max(self.buffer);
+    }
+}
