@@ -179,6 +179,11 @@ impl AckDelay {
         }
     }
 
+    /// News waits to be reported together with later news.
+    pub(super) fn holds_back(&self) -> bool {
+        self.held > 0
+    }
+
     /// A duplicate or something unusable came: acknowledge, and for a while without delay.
     pub(super) fn trouble(&mut self) {
         self.due = true;

@@ -19,6 +19,10 @@ use delay::{AckDelay, Arrival};
 use sack::SackList;
 use window::{Held, ReceiveWindow};
 
+/// Blocks of a SACK option that can be counted on, when some acknowledgements may be lost (Linux
+/// `TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
+
 /// The receiving half of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -42,6 +46,8 @@ pub(crate) struct Receiver {
     pub(crate) sack: bool,
     dsack_enabled: bool,
     dsack: Option<(Seq, Seq)>,
+    /// A block to be reported only after the acknowledgement that is due.
+    after_ack: Option<(Seq, Seq)>,
     delay: AckDelay,
     /// `rcv_nxt` in the last acknowledgement sent.
     pub(crate) last_ack_sent: Seq,
@@ -66,6 +72,7 @@ impl Receiver {
             sack: config.sack,
             dsack_enabled: config.dsack,
             dsack: None,
+            after_ack: None,
             delay: AckDelay::new(config),
             last_ack_sent: 0,
             mss: config.mss,
@@ -145,6 +152,7 @@ impl Receiver {
         counters: &mut Counters,
     ) -> bool {
         counters.data_segs_in += 1;
+        self.report_late();
         self.catch_up();
         self.window.measure(now, self.read_to, rtt, self.mss);
         self.delay.data_arrives(now, rtt);
@@ -165,6 +173,12 @@ impl Receiver {
             true
         } else {
             self.above(now, start, end, rtt, counters)
+        }
+    }
+
+    fn report_late(&mut self) {
+        if let Some(block) = self.after_ack.take() {
+            self.sacks.report(block);
         }
     }
 
@@ -257,13 +271,20 @@ impl Receiver {
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
         let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
         self.waiting += fresh;
-        self.sacks.report(merged);
         if fresh == 0 {
             counters.duplicate_segs_in += 1;
         } else {
             counters.tcp_ofo_queue += 1;
         }
-        self.judge(now, false, false, rtt);
+        if self.delay.holds_back() && self.sacks.place((start, end)) >= BLOCKS_EXPECTED {
+            // The option holds few blocks: what was held back goes out before this one takes a place. This one
+            // waits for the next acknowledgement, but asks for none (Linux `tcp_sack_new_ofo_skb`).
+            self.delay.now();
+            self.after_ack = Some(merged);
+        } else {
+            self.sacks.report(merged);
+            self.judge(now, false, false, rtt);
+        }
         if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
             self.overlap(from, to, counters);
         }
@@ -330,6 +351,7 @@ impl Receiver {
     pub(crate) fn acknowledged(&mut self, counters: &mut Counters) {
         self.last_ack_sent = self.rcv_nxt;
         self.delay.sent(counters);
+        self.report_late();
     }
 }
 

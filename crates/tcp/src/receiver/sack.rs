@@ -42,6 +42,13 @@ impl SackList {
         self.count = kept;
     }
 
+    /// The place of the first block that `block` touches, or the number of blocks there are.
+    pub(super) fn place(&self, block: (Seq, Seq)) -> usize {
+        let touches = |old: &(Seq, Seq)| block.0 <= old.1 && old.0 <= block.1;
+        let found = self.as_slice().iter().position(touches);
+        found.unwrap_or(self.count)
+    }
+
     /// Everything below `floor` is acknowledged.
     pub(super) fn advance(&mut self, floor: Seq) {
         let mut kept = 0;

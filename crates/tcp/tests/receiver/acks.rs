@@ -3,7 +3,7 @@
 use inorder_tcp::Config;
 use inorder_tcp::config::{DelayedAck, MS, SackCompression};
 
-use crate::peer::{MSS, Peer, config, only};
+use crate::peer::{MSS, Peer, config, only, says};
 
 /// RFC 5681 section 4.2.
 #[test]
@@ -85,6 +85,31 @@ fn compression_holds_back_news_by_sack() {
         "cumulative news is never held"
     );
     assert!(peer.end.counters().tcp_ack_compressed >= 4);
+}
+
+/// With many gaps the option would lose blocks: what is held back goes out before a third block takes its place.
+#[test]
+fn compression_ends_before_a_block_is_lost() {
+    let mut peer = Peer::new(&Config {
+        sack_compression: Some(SackCompression {
+            delay: MS,
+            slack: 0,
+            max: 44,
+        }),
+        timestamps: true,
+        ..config("rfc")
+    });
+    let mut arrive = |at: u32| {
+        let sent = peer.data(at, at + 1);
+        sent.first().map(|segment| says(segment).1)
+    };
+    for at in [2, 4, 6] {
+        assert_eq!(arrive(at).map(|blocks| blocks[0]), Some((at, at + 1)));
+    }
+    assert_eq!(arrive(8), None);
+    assert_eq!(arrive(10), Some(vec![(8, 9), (6, 7), (4, 5)]));
+    assert_eq!(arrive(12), None);
+    assert_eq!(arrive(14), Some(vec![(12, 13), (10, 11), (8, 9)]));
 }
 
 fn slow_reader(buffer: u64) -> Peer {
