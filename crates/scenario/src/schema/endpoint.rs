@@ -81,7 +81,7 @@ const FIELDS: &[Field] = &[
     field(
         "receive_autotuning",
         Size,
-        super::Default::Unset("none"),
+        Unset("none"),
         "The receive buffer begins with this size and follows what is read, up to `receive_buffer` (Linux's dynamic right-sizing).",
     ),
     field(
