@@ -64,11 +64,8 @@ impl Progress for Told<'_> {
 pub(super) fn quick(paper: &super::Paper) -> crate::Findings {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let context = Context {
-        quick: true,
-        repetitions: Some(1),
-        seed: 1,
         progress: &|done, all| assert!(done <= all),
-        stop: &stop,
+        ..Context::quick(&stop)
     };
     let mut all = crate::Findings::default();
     for item in paper.items {
@@ -112,13 +109,7 @@ mod tests {
     #[test]
     fn a_stop_is_obeyed() {
         let stop = std::sync::atomic::AtomicBool::new(true);
-        let context = Context {
-            quick: true,
-            repetitions: Some(1),
-            seed: 1,
-            progress: &|_, _| {},
-            stop: &stop,
-        };
+        let context = Context::quick(&stop);
         for paper in [
             super::super::entropy::PAPER,
             super::super::mobile::PAPER,
@@ -141,11 +132,8 @@ mod tests {
         let at = |seed| {
             let stop = std::sync::atomic::AtomicBool::new(false);
             let context = Context {
-                quick: true,
-                repetitions: Some(1),
                 seed,
-                progress: &|_, _| {},
-                stop: &stop,
+                ..Context::quick(&stop)
             };
             let item = &super::super::entropy::PAPER.items[0];
             (item.run)(&context).expect("runs")

@@ -31,6 +31,20 @@ pub struct Context<'a> {
     pub stop: &'a AtomicBool,
 }
 
+#[cfg(test)]
+impl<'a> Context<'a> {
+    /// One repetition on the small grid, from seed 1.
+    fn quick(stop: &'a AtomicBool) -> Self {
+        Context {
+            quick: true,
+            repetitions: Some(1),
+            seed: 1,
+            progress: &|_, _| {},
+            stop,
+        }
+    }
+}
+
 impl Context<'_> {
     /// Repetitions to make, where the experiment itself wants `usual`.
     pub fn repetitions_or(&self, usual: u32) -> u32 {

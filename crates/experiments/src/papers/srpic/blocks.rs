@@ -172,13 +172,7 @@ mod tests {
     #[test]
     fn a_block_is_told_by_its_histogram() {
         let stop = std::sync::atomic::AtomicBool::new(false);
-        let context = Context {
-            quick: true,
-            repetitions: Some(1),
-            seed: 1,
-            progress: &|_, _| {},
-            stop: &stop,
-        };
+        let context = Context::quick(&stop);
         let cells = campaign::cells(&context, BLOCKS, &["run.duration=20 ms"]).expect("reads");
         let card = cells[0].config.receiver_card.as_ref().expect("a card");
         let of = |run: &RunResult| Blocks::new(run, card);

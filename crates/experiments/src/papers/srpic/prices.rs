@@ -128,13 +128,7 @@ mod tests {
     #[test]
     fn the_receivers_bill_is_the_cards_own() {
         let stop = std::sync::atomic::AtomicBool::new(false);
-        let context = Context {
-            quick: true,
-            repetitions: Some(1),
-            seed: 1,
-            progress: &|_, _| {},
-            stop: &stop,
-        };
+        let context = Context::quick(&stop);
         let sets = ["run.duration=100 ms", "sender_card.coalesce=0 s"];
         let cells = campaign::cells(&context, REORDERING, &sets).expect("reads");
         let runs = campaign::run(&context, &cells[1..], 1, RunResult::clone).expect("runs");
