@@ -6,9 +6,10 @@
 
 use inorder_wire::Segment;
 
-use crate::collect::{Basis, Collector, Place, same_interval};
+use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy, Means, tell};
 use crate::order::{Arrived, Hole, Late, Order};
+use crate::rate::same_interval;
 use crate::recovery::RecoveryTracker;
 use crate::result::{Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
 

@@ -1,10 +1,9 @@
 //! Where the engines of one flow put what they find.
 
-use std::collections::BTreeMap;
-
 use inorder_metrics::ReorderDensity;
 
 use crate::order::Late;
+use crate::rate::Rates;
 use crate::result::{
     Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass, Reason, Reordering,
 };
@@ -12,8 +11,6 @@ use crate::result::{
 /// Displacements beyond this count as lost in RD (DT of RFC 5236; the value of the entropy paper,
 /// table 3 and below).
 const RD_THRESHOLD: u16 = 200;
-/// The paper averages the sending rate over this long ("250 ms", section V).
-const RATE_INTERVAL_NS: i64 = 250_000_000;
 
 /// What an event rests on and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,23 +63,6 @@ pub(crate) struct Place {
     pub(crate) sent_ns: i64,
 }
 
-#[derive(Clone, Copy, Default, Debug)]
-struct Interval {
-    start_ns: i64,
-    bytes: u64,
-    packets: u64,
-    reordered: u64,
-    extents: u64,
-    late_ns: i64,
-}
-
-/// `now` lies in the interval that begins at `start_ns`.
-#[inline(always)]
-pub(crate) fn same_interval(start_ns: i64, now: i64) -> bool {
-    // Before it or after it: one comparison for both.
-    (now.wrapping_sub(start_ns) as u64) < RATE_INTERVAL_NS as u64
-}
-
 /// Everything one half of the path tells about the originals of one flow.
 #[derive(Debug)]
 pub(crate) struct Collector {
@@ -98,10 +78,7 @@ pub(crate) struct Collector {
     rd: ReorderDensity,
     burst: u64,
     bursts: Bursts,
-    interval: Interval,
-    /// Originals of the intervals before, and their bytes.
-    before: (u64, u64),
-    classes: BTreeMap<i32, (Interval, u64)>,
+    rates: Rates,
     max_late_ns: i64,
     events: Vec<Event>,
 }
@@ -121,9 +98,7 @@ impl Collector {
             rd: ReorderDensity::new(RD_THRESHOLD),
             burst: 0,
             bursts: Bursts::default(),
-            interval: Interval::default(),
-            before: (0, 0),
-            classes: BTreeMap::new(),
+            rates: Rates::default(),
             max_late_ns: 0,
             events: Vec::new(),
         }
@@ -132,52 +107,22 @@ impl Collector {
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.
     #[inline]
     pub(crate) fn sent(&mut self, now: i64, bytes: u32) {
-        if !same_interval(self.interval.start_ns, now) {
-            self.close_interval(now.wrapping_sub(now.rem_euclid(RATE_INTERVAL_NS)));
-        }
-        self.interval.bytes += u64::from(bytes);
-        self.interval.packets += 1;
+        self.rates.sent(now, bytes);
     }
 
     /// Originals sent (or come by) so far, and their bytes.
     pub(crate) fn all_sent(&self) -> (u64, u64) {
-        let (packets, bytes) = self.before;
-        (packets + self.interval.packets, bytes + self.interval.bytes)
+        self.rates.all_sent()
     }
 
     /// When the interval of the rate that the last original fell into begins, nanoseconds.
     pub(crate) fn interval_ns(&self) -> i64 {
-        self.interval.start_ns
+        self.rates.interval_ns()
     }
 
     /// More originals in the same interval.
     pub(crate) fn sent_on(&mut self, packets: u64, bytes: u64) {
-        self.interval.bytes += bytes;
-        self.interval.packets += packets;
-    }
-
-    #[cold]
-    fn close_interval(&mut self, start_ns: i64) {
-        let i = std::mem::replace(
-            &mut self.interval,
-            Interval {
-                start_ns,
-                ..Default::default()
-            },
-        );
-        if i.packets == 0 {
-            return;
-        }
-        self.before.0 += i.packets;
-        self.before.1 += i.bytes;
-        let rate = i.bytes as f64 * 8.0 / (RATE_INTERVAL_NS as f64 / 1e9);
-        let class = (rate.max(1.0).log2() * 4.0).floor() as i32;
-        let (sum, intervals) = self.classes.entry(class).or_default();
-        *intervals += 1;
-        sum.packets += i.packets;
-        sum.reordered += i.reordered;
-        sum.extents += i.extents;
-        sum.late_ns += i.late_ns;
+        self.rates.sent_on(packets, bytes);
     }
 
     /// An original arrived in order; `label` is its packet number.
@@ -223,9 +168,7 @@ impl Collector {
             self.late_ns.update(late.late_ns.max(0) as u64);
             self.extent_bytes.update(late.bytes);
             self.max_late_ns = self.max_late_ns.max(late.late_ns);
-            self.interval.reordered += 1;
-            self.interval.extents += u64::from(late.extent);
-            self.interval.late_ns += late.late_ns.max(0);
+            self.rates.reordered(place.sent_ns, Some(&late));
         }
         self.push(place, Kind::Reordered, basis, Some(late));
     }
@@ -238,7 +181,7 @@ impl Collector {
             self.ambiguous += 1;
         } else {
             self.reordered += 1;
-            self.interval.reordered += 1;
+            self.rates.reordered(place.sent_ns, None);
         }
         self.push(place, Kind::Reordered, basis, None);
     }
@@ -300,7 +243,6 @@ impl Collector {
         if self.burst > 0 {
             self.end_burst();
         }
-        self.close_interval(0);
         let rd = self.rd.finish();
         let reordering = Reordering {
             arrived: self.arrived,
@@ -314,28 +256,6 @@ impl Collector {
             rd: rd.density().collect(),
         };
         self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
-        let by_rate = self
-            .classes
-            .into_iter()
-            .map(|(c, (sum, n))| rate_class(c, &sum, n));
-        (reordering, self.bursts, by_rate.collect(), self.events)
-    }
-}
-
-fn rate_class(class: i32, sum: &Interval, intervals: u64) -> RateClass {
-    let per = |total: f64| {
-        if sum.reordered == 0 {
-            0.0
-        } else {
-            total / sum.reordered as f64
-        }
-    };
-    RateClass {
-        rate_bps: (f64::from(class) / 4.0).exp2() as u64,
-        intervals,
-        packets: sum.packets,
-        reordered: sum.reordered,
-        mean_extent: per(sum.extents as f64),
-        mean_late_ns: per(sum.late_ns as f64),
+        (reordering, self.bursts, self.rates.finish(), self.events)
     }
 }

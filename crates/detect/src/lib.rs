@@ -12,6 +12,7 @@ pub mod fuzz;
 mod order;
 pub mod peer;
 mod points;
+mod rate;
 mod recovery;
 pub mod result;
 mod sender;

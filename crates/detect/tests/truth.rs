@@ -249,6 +249,30 @@ fn at_the_sender_the_inference_keeps_its_floors() {
 }
 
 #[test]
+fn every_reordering_counts_at_the_rate_its_packet_was_sent() {
+    for name in names() {
+        for side in ["snd", "rcv"] {
+            for flow in analyse(&folder().join(format!("{name}.{side}.pcap.gz"))) {
+                let what = format!("{name}.{side} {}: {:?}", flow.flow, flow.by_rate);
+                let (mut packets, mut reordered) = (0, 0);
+                for class in &flow.by_rate {
+                    assert!(class.reordered <= class.packets, "{what}");
+                    packets += class.packets;
+                    reordered += class.reordered;
+                }
+                assert_eq!(reordered, flow.reordering.reordered, "{what}");
+                // The receiver sees nothing of when a lost original was sent.
+                let unseen = match flow.vantage.vantage {
+                    Vantage::Receiver => flow.losses,
+                    _ => 0,
+                };
+                assert_eq!(packets + unseen, flow.data_packets, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_vantage_point_is_recognised() {
     for name in names() {
         for (side, vantage) in [("snd", Vantage::Sender), ("rcv", Vantage::Receiver)] {

@@ -146,9 +146,16 @@ impl Teller<'_> {
         }
     }
 
-    /// RFC 4737 on the arrivals of originals.
+    /// RFC 4737 on the arrivals of originals, and the rate at which they were sent.
     fn arrivals(&self, stretches: &[Stretch], collector: &mut Collector) {
         let mut originals: Vec<&Stretch> = stretches.iter().filter(|s| s.original).collect();
+        // Whatever was sent by then goes before an arrival, lost originals too.
+        let mut sendings = originals.clone().into_iter().peekable();
+        let mut sent_until = |last: u32, collector: &mut Collector| {
+            while let Some(s) = sendings.next_if(|s| s.sent <= last) {
+                collector.sent(self.sending(s).ts_ns, (s.end - s.start) as u32);
+            }
+        };
         originals.sort_by_key(|s| s.start);
         let mut order: Vec<(u32, u32)> = Vec::with_capacity(originals.len());
         for (label, original) in originals.iter().enumerate() {
@@ -164,7 +171,7 @@ impl Teller<'_> {
             };
             let at_ns = self.arriving(arrival).ts_ns;
             let bytes = (original.end - original.start) as u64;
-            collector.sent(at_ns, bytes as u32);
+            sent_until(original.sent, collector);
             match measure.arrive(label, at_ns, bytes) {
                 None => collector.in_order(u64::from(label)),
                 Some(late) => {
@@ -174,6 +181,7 @@ impl Teller<'_> {
                 }
             }
         }
+        sent_until(u32::MAX, collector);
     }
 
     fn acknowledged(&self, end: i64) -> Option<bool> {

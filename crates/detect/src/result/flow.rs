@@ -126,9 +126,9 @@ pub struct RateClass {
     pub rate_bps: u64,
     /// Intervals seen in this class.
     pub intervals: u64,
-    /// Original segments sent in them.
+    /// Original segments sent in them; at a receiver, which only sees them come, that came in them.
     pub packets: u64,
-    /// Of these, reordered.
+    /// Of these, reordered, whenever that became known (16 s of sending later at most).
     pub reordered: u64,
     /// Mean extent of these, packets.
     pub mean_extent: f64,

@@ -1,0 +1,346 @@
+//! Reordering by sending rate, averaged over intervals of 250 ms.
+//!
+//! A reordering counts where its original was sent. A sender's capture tells of it a round trip
+//! later or more, in an interval whose packets have nothing to do with it; so intervals stay open
+//! to verdicts for a while before they go to the class of their rate.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::order::Late;
+use crate::result::RateClass;
+
+/// The mobile-network paper averages the sending rate over this long ("250 ms", section V).
+const INTERVAL_NS: i64 = 250_000_000;
+/// Intervals before the present one that are open to verdicts: 16 s of sending. What becomes known
+/// later still counts in the flow's sums, but in no class.
+const OPEN: usize = 64;
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Interval {
+    start_ns: i64,
+    bytes: u64,
+    packets: u64,
+    reordered: u64,
+    extents: u64,
+    late_ns: i64,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Class {
+    intervals: u64,
+    sum: Interval,
+}
+
+/// `now` lies in the interval that begins at `start_ns`.
+#[inline(always)]
+pub(crate) fn same_interval(start_ns: i64, now: i64) -> bool {
+    // Before it or after it: one comparison for both.
+    (now.wrapping_sub(start_ns) as u64) < INTERVAL_NS as u64
+}
+
+fn start_of(now: i64) -> i64 {
+    now.wrapping_sub(now.rem_euclid(INTERVAL_NS))
+}
+
+/// Originals and the reordered among them, by the rate at which they were sent.
+#[derive(Debug)]
+pub(crate) struct Rates {
+    present: Interval,
+    /// Intervals with packets, other than the present one, ascending.
+    open: VecDeque<Interval>,
+    /// The latest interval that is no longer open.
+    closed_ns: i64,
+    classes: BTreeMap<i32, Class>,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Rates {
+            present: Interval::default(),
+            open: VecDeque::new(),
+            closed_ns: i64::MIN,
+            classes: BTreeMap::new(),
+        }
+    }
+}
+
+impl Rates {
+    /// An original of `bytes` was sent (or, at a receiver, came by) at `now`.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: i64, bytes: u32) {
+        if !same_interval(self.present.start_ns, now) {
+            self.turn_to(start_of(now));
+        }
+        self.sent_on(1, u64::from(bytes));
+    }
+
+    /// More originals in the same interval.
+    #[inline]
+    pub(crate) fn sent_on(&mut self, packets: u64, bytes: u64) {
+        self.present.packets += packets;
+        self.present.bytes += bytes;
+    }
+
+    /// When the interval that the last original fell into begins, nanoseconds.
+    pub(crate) fn interval_ns(&self) -> i64 {
+        self.present.start_ns
+    }
+
+    /// Originals so far, and their bytes.
+    pub(crate) fn all_sent(&self) -> (u64, u64) {
+        let closed = self.classes.values().map(|class| &class.sum);
+        let intervals = closed.chain(&self.open).chain([&self.present]);
+        intervals.fold((0, 0), |(packets, bytes), i| {
+            (packets + i.packets, bytes + i.bytes)
+        })
+    }
+
+    /// The original sent at `sent_ns` was reordered; `late` says how far, where that is known.
+    /// To be called once for an original at most.
+    pub(crate) fn reordered(&mut self, sent_ns: i64, late: Option<&Late>) {
+        let Some(interval) = self.interval_of(sent_ns) else {
+            return;
+        };
+        interval.reordered += 1;
+        if let Some(late) = late {
+            interval.extents += u64::from(late.extent);
+            interval.late_ns += late.late_ns.max(0);
+        }
+    }
+
+    fn interval_of(&mut self, sent_ns: i64) -> Option<&mut Interval> {
+        let start_ns = start_of(sent_ns);
+        // A clock that goes back can open such an interval once more, but not for packets that
+        // went to their class with it the first time.
+        if start_ns <= self.closed_ns {
+            return None;
+        }
+        if start_ns == self.present.start_ns {
+            return Some(&mut self.present);
+        }
+        let found = self.open.binary_search_by_key(&start_ns, |i| i.start_ns);
+        self.open.get_mut(found.ok()?)
+    }
+
+    /// Makes the interval that begins at `start_ns` the present one. The clock may go back.
+    #[cold]
+    fn turn_to(&mut self, start_ns: i64) {
+        let fresh = Interval {
+            start_ns,
+            ..Interval::default()
+        };
+        let found = self.open.binary_search_by_key(&start_ns, |i| i.start_ns);
+        let next = found.ok().and_then(|i| self.open.remove(i));
+        let last = std::mem::replace(&mut self.present, next.unwrap_or(fresh));
+        if last.packets > 0 {
+            let at = self.open.partition_point(|i| i.start_ns < last.start_ns);
+            self.open.insert(at, last);
+        }
+        if self.open.len() > OPEN {
+            self.close_first();
+        }
+    }
+
+    fn close_first(&mut self) {
+        let Some(first) = self.open.pop_front() else {
+            return;
+        };
+        self.closed_ns = self.closed_ns.max(first.start_ns);
+        let class = self.classes.entry(class_of(first.bytes)).or_default();
+        class.intervals += 1;
+        class.sum.bytes += first.bytes;
+        class.sum.packets += first.packets;
+        class.sum.reordered += first.reordered;
+        class.sum.extents += first.extents;
+        class.sum.late_ns += first.late_ns;
+    }
+
+    /// The classes that had packets, ascending.
+    pub(crate) fn finish(mut self) -> Vec<RateClass> {
+        if self.present.packets > 0 {
+            self.open.push_back(self.present);
+        }
+        while !self.open.is_empty() {
+            self.close_first();
+        }
+        self.classes.iter().map(rate_class).collect()
+    }
+}
+
+/// Four classes an octave, by the rate in bits/s. The logarithm is not the platform's, whose last
+/// bit may differ between processors.
+fn class_of(bytes: u64) -> i32 {
+    let intervals_per_s = (1_000_000_000 / INTERVAL_NS) as u64;
+    let rate = bytes.saturating_mul(8 * intervals_per_s).max(1);
+    libm::floor(libm::log2(rate as f64) * 4.0) as i32
+}
+
+fn rate_class((&class, Class { intervals, sum }): (&i32, &Class)) -> RateClass {
+    let per = |total: f64| {
+        if sum.reordered == 0 {
+            0.0
+        } else {
+            total / sum.reordered as f64
+        }
+    };
+    RateClass {
+        rate_bps: libm::exp2(f64::from(class) / 4.0) as u64,
+        intervals: *intervals,
+        packets: sum.packets,
+        reordered: sum.reordered,
+        mean_extent: per(sum.extents as f64),
+        mean_late_ns: per(sum.late_ns as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn late(extent: u32) -> Late {
+        Late {
+            extent,
+            bytes: 0,
+            late_ns: i64::from(extent) * MS,
+            opener_unsure: false,
+            label: 0,
+        }
+    }
+
+    #[test]
+    fn what_an_ack_tells_later_counts_where_the_packet_was_sent() {
+        let mut rates = Rates::default();
+        // A burst, a round trip of 300 ms, one packet more: the ACKs come in its interval.
+        for at in 0..8 {
+            rates.sent(at * MS, 1_000);
+        }
+        rates.sent(300 * MS, 100);
+        rates.reordered(2 * MS, Some(&late(3)));
+        rates.reordered(5 * MS, Some(&late(1)));
+        let told: Vec<_> = rates
+            .finish()
+            .iter()
+            .map(|c| (c.rate_bps, c.packets, c.reordered, c.mean_extent))
+            .collect();
+        // 400 bytes/s and 32,000 bytes/s, in bits/s, down to the quarter octave.
+        assert_eq!(told, [(2_896, 1, 0, 0.0), (220_435, 8, 2, 2.0)]);
+    }
+
+    #[test]
+    fn a_reordering_of_long_ago_counts_in_no_class() {
+        let mut rates = Rates::default();
+        let seconds_18 = 18 * 4;
+        for i in 0..seconds_18 {
+            rates.sent(i * INTERVAL_NS, 1_000);
+        }
+        rates.reordered(0, Some(&late(1)));
+        // The clock goes back: the packet of then is still another one.
+        rates.sent(1, 1_000);
+        rates.reordered(0, Some(&late(1)));
+        rates.reordered((seconds_18 - 60) * INTERVAL_NS, Some(&late(1)));
+        let classes = rates.finish();
+        assert_eq!((classes[0].packets, classes[0].reordered), (73, 1));
+    }
+
+    #[test]
+    fn a_class_begins_at_its_rate() {
+        for bytes in (1..100_000u64).chain((17..58).map(|octave| 1 << octave)) {
+            let rate = bytes * 32;
+            let class = class_of(bytes);
+            let from = |class: i32| libm::exp2(f64::from(class) / 4.0);
+            assert!(from(class) <= rate as f64 && (rate as f64) < from(class + 1));
+        }
+        assert_eq!(class_of(0), 0);
+        assert_eq!(class_of(u64::MAX), 256);
+    }
+
+    /// What happens in turn: time passes (or goes back), a packet is sent, one sent before turns
+    /// out to have been reordered.
+    #[derive(Clone, Debug)]
+    enum Step {
+        Wait(i64),
+        Send(u32),
+        Reordered(prop::sample::Index),
+    }
+
+    fn steps(most_ms: i64) -> impl Strategy<Value = Vec<Step>> {
+        let wait = prop_oneof![4 => 0..most_ms, 1 => -most_ms..0];
+        let step = prop_oneof![
+            1 => wait.prop_map(|ms| Step::Wait(ms * MS)),
+            3 => (1..3_000u32).prop_map(Step::Send),
+            2 => any::<prop::sample::Index>().prop_map(Step::Reordered),
+        ];
+        prop::collection::vec(step, 0..600)
+    }
+
+    /// Sent packets as (time, bytes, reordered), and what the clever structure makes of them.
+    fn play(steps: &[Step]) -> (Vec<(i64, u32, bool)>, Rates) {
+        let (mut now, mut sent, mut rates) = (0, Vec::new(), Rates::default());
+        for step in steps {
+            match step {
+                Step::Wait(ns) => now += ns,
+                Step::Send(bytes) => {
+                    rates.sent(now, *bytes);
+                    sent.push((now, *bytes, false));
+                }
+                Step::Reordered(which) if !sent.is_empty() => {
+                    let (at, _, known) = which.get_mut(&mut sent);
+                    if !std::mem::replace(known, true) {
+                        rates.reordered(*at, Some(&late(2)));
+                    }
+                }
+                Step::Reordered(_) => {}
+            }
+        }
+        (sent, rates)
+    }
+
+    /// Looks at everything at the end: (rate, intervals, packets, reordered).
+    fn dumb(sent: &[(i64, u32, bool)]) -> Vec<(u64, u64, u64, u64)> {
+        let mut intervals: BTreeMap<i64, (u64, u64, u64)> = BTreeMap::new();
+        for &(at, bytes, reordered) in sent {
+            let sum = intervals.entry(at.div_euclid(INTERVAL_NS)).or_default();
+            sum.0 += u64::from(bytes);
+            sum.1 += 1;
+            sum.2 += u64::from(reordered);
+        }
+        let mut classes: BTreeMap<u64, (u64, u64, u64)> = BTreeMap::new();
+        for (bytes, packets, reordered) in intervals.into_values() {
+            let rate = libm::exp2(f64::from(class_of(bytes)) / 4.0) as u64;
+            let sum = classes.entry(rate).or_default();
+            sum.0 += 1;
+            sum.1 += packets;
+            sum.2 += reordered;
+        }
+        let flat = classes.into_iter().map(|(r, s)| (r, s.0, s.1, s.2));
+        flat.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_classes_are_those_of_the_dumb_twin(steps in steps(100)) {
+            let (sent, rates) = play(&steps);
+            let classes = rates.finish();
+            let told: Vec<_> = classes
+                .iter()
+                .map(|c| (c.rate_bps, c.intervals, c.packets, c.reordered))
+                .collect();
+            prop_assert_eq!(told, dumb(&sent));
+        }
+
+        #[test]
+        fn never_more_reordered_than_packets(steps in steps(2_000)) {
+            let (sent, rates) = play(&steps);
+            let bytes = sent.iter().map(|s| u64::from(s.1)).sum();
+            prop_assert_eq!(rates.all_sent(), (sent.len() as u64, bytes));
+            let classes = rates.finish();
+            prop_assert!(classes.iter().all(|c| c.reordered <= c.packets), "{:?}", classes);
+            let packets: u64 = classes.iter().map(|c| c.packets).sum();
+            prop_assert_eq!(packets, sent.len() as u64);
+        }
+    }
+}
