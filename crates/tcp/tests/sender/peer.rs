@@ -97,11 +97,20 @@ impl Peer {
 
     /// The same, echoing a timestamp (if the option is in use).
     pub fn ack_echo(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32) -> Vec<u32> {
+        self.ack_with(ack, sack, ecr, u16::MAX)
+    }
+
+    /// An acknowledgement without SACK that brings this window.
+    pub fn ack_window(&mut self, ack: u32, window: u16) -> Vec<u32> {
+        self.ack_with(ack, &[], 0, window)
+    }
+
+    fn ack_with(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32, window: u16) -> Vec<u32> {
         let segment = Segment {
             seq: 1,
             ack: ack * MSS + 1,
             flags: Flags::ACK,
-            window: u16::MAX,
+            window,
             timestamps: self.end.config().timestamps.then(|| self.echo(ecr)),
             sack: sack
                 .iter()

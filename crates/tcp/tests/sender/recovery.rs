@@ -194,3 +194,41 @@ fn the_bounds_differ_when_much_is_lost() {
     );
     assert!(crb < ssrb, "{crb} {ssrb}");
 }
+
+fn without_sack() -> Peer {
+    let mut linux = config("linux-6");
+    linux.sack = false;
+    linux.timestamps = false;
+    let mut peer = Peer::new(&linux, "reno", "static");
+    assert_eq!(peer.write(30).len(), 10);
+    peer.now += 100 * MS;
+    peer
+}
+
+/// RFC 5681 section 2: what enlarges the window is no duplicate, though it repeats the number.
+#[test]
+fn a_larger_window_is_no_duplicate() {
+    let mut peer = without_sack();
+    peer.ack_window(1, 50_000);
+    for window in [51_000, 52_000, 53_000, 54_000] {
+        peer.ack_window(1, window);
+    }
+    assert_eq!(peer.info().sacked, 0);
+    for _ in 0..3 {
+        peer.ack_window(1, 54_000);
+    }
+    assert_eq!(peer.state(), CaState::Recovery);
+    assert_eq!(peer.end.counters().dup_acks_in, 7);
+}
+
+/// Without SACK a duplicate stands for a segment that arrived; of those outstanding one at least has not. More
+/// duplicates than that answer copies, and let nothing new out.
+#[test]
+fn duplicates_count_only_what_can_have_arrived() {
+    let mut peer = without_sack();
+    let sent: usize = (0..40).map(|_| peer.duplicate(0).len()).sum();
+    let info = peer.info();
+    assert_eq!(info.sacked, info.unacked - 1);
+    assert!(sent < 25, "{sent} segments for 40 duplicates");
+    assert_eq!(peer.duplicate(0), []);
+}
