@@ -225,12 +225,22 @@ fn at_the_sender_the_inference_keeps_its_floors() {
             );
             continue;
         }
-        // Timestamps discard the late originals (PAWS) and without DSACK nothing else tells.
-        if !name.starts_with("nodsack") {
-            let agree = counts_agree(&name, s.spurious_told, s.spurious_truth);
+        // Without DSACK an original that comes after its retransmission shows only where the
+        // receiver had nothing else to acknowledge with it.
+        if name.starts_with("nodsack") {
             let (told, truth) = (s.spurious_told, s.spurious_truth);
-            assert!(agree, "{name}: {told} needless of {truth}");
+            let most = told <= truth && told * 3 >= truth * 2;
+            assert!(most, "{name}: {told} needless of {truth}");
+            assert!(
+                s.precision() >= 0.9,
+                "{name}: precision {:.4}",
+                s.precision()
+            );
+            continue;
         }
+        let agree = counts_agree(&name, s.spurious_told, s.spurious_truth);
+        let (told, truth) = (s.spurious_told, s.spurious_truth);
+        assert!(agree, "{name}: {told} needless of {truth}");
         // A handful of events is no statistic.
         if s.truth >= 40 {
             assert!(s.f1() >= F1_FLOOR, "{name}: F1 {:.4}", s.f1());

@@ -134,6 +134,11 @@ impl Sender {
 
     /// The original arrived after its retransmission, where `ack` stands.
     pub(super) fn late_original(&mut self, start: i64, ack: &Ack, evidence: Evidence) {
+        self.late_original_by(start, ack, Basis::certain(evidence));
+    }
+
+    /// The same, as sure as `basis` is.
+    pub(super) fn late_original_by(&mut self, start: i64, ack: &Ack, basis: Basis) {
         let Some(f) = self.filled.get_mut(start).copied() else {
             return;
         };
@@ -141,7 +146,7 @@ impl Sender {
         place.at_ns = ack.seg.ts_ns;
         place.proof_frame = ack.seg.frame;
         let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
-        let status = Status::Original(Basis::certain(evidence));
+        let status = Status::Original(basis);
         self.log.push(
             Entry {
                 place,

@@ -158,6 +158,11 @@ impl FilledMap {
         self.map.range(start..).map(|e| e.1)
     }
 
+    /// All, from the highest down.
+    pub(super) fn latest(&self) -> impl Iterator<Item = &Filled> {
+        self.map.values().rev()
+    }
+
     /// The lowest, when there are too many.
     pub(crate) fn pop_excess(&mut self) -> Option<Filled> {
         if self.map.len() > MAX_FILLED {

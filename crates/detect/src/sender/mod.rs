@@ -11,11 +11,14 @@ mod due;
 mod filled;
 mod finish;
 mod log;
+mod no_dsack;
 mod no_sack;
 mod paws;
 mod report;
 mod ring;
 mod vote;
+
+use std::collections::VecDeque;
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
@@ -31,6 +34,7 @@ use filled::{Filled, FilledMap};
 use log::{ArrivalLog, Entry, Status};
 use no_sack::NoSack;
 use ring::Ring;
+use vote::Unexplained;
 
 /// Segments of the block that changed last that are taken to have come together.
 const FEW: usize = 4;
@@ -63,6 +67,8 @@ pub(crate) struct Sender {
     queue: AckQueue,
     log: ArrivalLog,
     filled: FilledMap,
+    /// ACKs that only repeated the one before, while it is not known how late is usual.
+    unexplained: VecDeque<Unexplained>,
     no_sack: NoSack,
     /// How long the first of several segments waited for its ACK, nanoseconds.
     compression: Ring,
@@ -146,6 +152,7 @@ impl Sender {
             queue: AckQueue::default(),
             log: ArrivalLog::new(),
             filled: FilledMap::default(),
+            unexplained: VecDeque::new(),
             no_sack: NoSack::default(),
             compression: Ring::default(),
             compressing: false,

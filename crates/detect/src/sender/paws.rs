@@ -38,7 +38,7 @@ pub(super) fn discarded(tsval: u32, recent: u32) -> bool {
 }
 
 /// How far `at_ns` is from `late` after `due`.
-fn apart(at_ns: i64, due: i64, late: i64) -> i64 {
+pub(super) fn apart(at_ns: i64, due: i64, late: i64) -> i64 {
     at_ns
         .saturating_sub(due)
         .saturating_sub(late)
@@ -72,6 +72,9 @@ impl Sender {
             self.late_original(start, ack, Evidence::Paws);
         } else {
             self.new_block_came = early && blocks == BLOCKS_EXPECTED;
+            if reported == 0 {
+                self.came_again(ack, trigger);
+            }
         }
     }
 
@@ -150,7 +153,7 @@ impl Sender {
         });
     }
 
-    fn bare_patience(&self) -> i64 {
+    pub(super) fn bare_patience(&self) -> i64 {
         let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
         BARE_PATIENCE_NS.max(rtt.saturating_mul(BARE_PATIENCE_RTTS))
     }
@@ -177,7 +180,7 @@ impl Sender {
         };
         let best = bares
             .map(|(i, b)| (apart(b.at_ns, due, late), i, b))
-            .filter(|(off, _, b)| *off <= self.tolerance(b, spread))
+            .filter(|(off, _, b)| *off <= self.tolerance(b.trigger, spread))
             .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
             .min_by_key(|&(off, i, b)| (b.trigger == Trigger::Timer, off, i))
             .map(|(_, i, _)| i);
@@ -287,13 +290,13 @@ impl Sender {
     /// One that nothing visible triggered something unseen did. The timer sends about one in
     /// eight at the very moment by chance, and PAWS makes one in eight look like the timer's: what
     /// is more frequent in the flow, late or lost, must decide.
-    fn tolerance(&self, bare: &Bare, spread: i64) -> i64 {
+    pub(super) fn tolerance(&self, trigger: Trigger, spread: i64) -> i64 {
         let timer = self.compression.quartiles().map_or(0, |q| q.1);
         let sharp = spread.saturating_mul(2).saturating_add(PATH_JITTER_NS);
         if self.mostly_lost() {
             return -1;
         }
-        match bare.trigger {
+        match trigger {
             Trigger::Nothing => sharp.saturating_add(self.jitter().saturating_add(LOOSE_NS)),
             Trigger::Little => sharp.saturating_add(self.jitter() - PATH_JITTER_NS),
             Trigger::Timer if self.mostly_late(1) && sharp < timer / 16 => sharp,
