@@ -23,7 +23,10 @@ impl Sender {
         } else {
             Evidence::Sack
         };
-        let basis = if self.dsack_seen || self.options.timestamps {
+        // Timestamps say that the retransmission came first. That the original did not come after
+        // it only a receiver's silence says that reports duplicates, which is not negotiated
+        // (mobile-network paper, section III-D).
+        let basis = if self.dsack_seen {
             Basis::certain(evidence)
         } else {
             Basis::certain(evidence).weaker(Reason::WhichCopy)

@@ -233,7 +233,7 @@ mod tests {
             .map(|e| (e.kind, e.seq_offset / 1_000, e.evidence, e.confidence))
             .collect();
         let late = |i| (Kind::Reordered, i, Evidence::Paws, Confidence::Likely);
-        let lost = (Kind::Lost, 120, Evidence::Timestamps, Confidence::Certain);
+        let lost = (Kind::Lost, 120, Evidence::Timestamps, Confidence::Likely);
         assert_eq!(told, [lost, late(170), late(220)]);
     }
 
