@@ -72,7 +72,8 @@ pub struct Counters {
     /// `TCPWinProbe` and `TCPKeepAlive`-like probes of a closed window.
     pub tcp_win_probe: u64,
 
-    /// Acknowledgements that bring no new data, no window and no bytes (`DupAcksIn`).
+    /// Acknowledgements without payload that repeat the number while something is outstanding (`DupAcksIn`); those
+    /// that bring another window count here, though RFC 5681 section 2 calls them updates and no recovery does.
     pub dup_acks_in: u64,
     /// SACK blocks received (`SackBlocksRcvd`).
     pub sack_blocks_rcvd: u64,
