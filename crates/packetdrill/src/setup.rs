@@ -49,7 +49,7 @@ impl Setup {
                 read_at_once: false,
                 // Scripts tell the buffer to the byte.
                 window_account: WindowAccount::Unread,
-                // The first window Linux and BSD show; larger ones come from autotuning, which is not modelled.
+                // The first window Linux and BSD show; larger ones come from autotuning, which stays off.
                 receive_buffer: 65_535,
                 ..(profile.build)()
             },

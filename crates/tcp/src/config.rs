@@ -51,8 +51,8 @@ pub enum WindowAccount {
     Unread,
     /// What is held, out of order as well, but for one segment; and data is acknowledged before any application
     /// reads it. So an acknowledgement that moves on may bring a smaller window and the next one a larger: an
-    /// update, not a duplicate (Linux `__tcp_select_window`; in 6.1 every fourth duplicate of a path that
-    /// reorders is one).
+    /// update, not a duplicate (Linux `__tcp_select_window`; in 6.1 a quarter of the repetitions was, on a path that
+    /// reordered).
     Memory,
 }
 
