@@ -193,7 +193,7 @@ static int report(const char *name, const struct round *round, double rate, stru
 {
     if (rate == 0 || w.delivered + w.refused == 0)
         return -1;
-    printf("%-11s %-8s %-23s %6.1f %5.2f %llu\n", name, round->pool->name, round->load->name,
+    printf("%-11s %-8s %-24s %6.1f %5.2f %llu\n", name, round->pool->name, round->load->name,
            rate / 1e6, 100.0 * (double)w.late / (double)w.delivered,
            (unsigned long long)w.refused);
     return 0;
@@ -246,6 +246,12 @@ int main(void)
 {
     static struct workload load;
     static struct pool hot, standard, alloc;
+    static const struct {
+        const char *name;
+        enum lateness lateness;
+    } one[] = {{"in-order", NONE},
+               {"late-10-percent", EVERY_TENTH},
+               {"late-10-percent-random", ONE_IN_TEN_AT_RANDOM}};
     struct pool *pools[] = {&hot, &standard, &alloc};
     char *args[] = {"bench", "--no-huge",      "--no-pci",    "--no-shconf", "-l", "0", "-m",
                     "128",   "--no-telemetry", "--log-level", "error",       NULL};
@@ -260,12 +266,11 @@ int main(void)
         return 1;
     name_flows();
     for (size_t i = 0; i < RTE_DIM(pools); i++) {
-        one_flow(&load, "in-order", 0);
-        if (measure(&load, pools[i]) != 0)
-            return 1;
-        one_flow(&load, "late-10-percent", 1);
-        if (measure(&load, pools[i]) != 0)
-            return 1;
+        for (size_t n = 0; n < RTE_DIM(one); n++) {
+            one_flow(&load, one[n].name, one[n].lateness);
+            if (measure(&load, pools[i]) != 0)
+                return 1;
+        }
         interleaved(&load, "flows-10000-interleaved", 10000, 2);
         if (measure(&load, pools[i]) != 0)
             return 1;

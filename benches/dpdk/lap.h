@@ -39,12 +39,37 @@ static int by_place(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* One flow; with `late`, every tenth packet comes 1 to 8 places late. */
-static void one_flow(struct workload *w, const char *name, int late)
+enum lateness { NONE, EVERY_TENTH, ONE_IN_TEN_AT_RANDOM };
+
+/* By how many places packet `i` comes late: 1 to 8, or 0. */
+static uint32_t late_by(enum lateness lateness, uint32_t i, uint32_t random)
+{
+    switch (lateness) {
+    case EVERY_TENTH:
+        return i % 10 == 3 ? 1 + i / 10 % 8 : 0;
+    case ONE_IN_TEN_AT_RANDOM:
+        return random % 10 == 3 ? 1 + random / 10 % 8 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Marsaglia's xorshift with 32 bits of state, never 0. */
+static uint32_t random_after(uint32_t x)
+{
+    x ^= x << 13;
+    x ^= x >> 17;
+    return x ^ x << 5;
+}
+
+/* One flow. */
+static void one_flow(struct workload *w, const char *name, enum lateness lateness)
 {
     static struct placed places[LAP];
+    uint32_t random = 1;
     for (uint32_t i = 0; i < LAP; i++) {
-        uint32_t by = late && i % 10 == 3 ? 1 + i / 10 % 8 : 0;
+        random = random_after(random);
+        uint32_t by = late_by(lateness, i, random);
         places[i] = (struct placed){2 * (i + by) + (by > 0), i};
     }
     qsort(places, LAP, sizeof places[0], by_place);

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 
 use ::inorder_srpic::{FourTuple, Srpic};
 
@@ -17,8 +18,12 @@ pub(crate) mod error {
     pub(crate) const ENOSPC: c_int = 28;
 }
 
+/// A packet's pointer, always a written one; declared so that an array of C's, which need not
+/// be, can take it.
+pub(crate) type Pointer = MaybeUninit<*mut c_void>;
+
 /// What is inside: flows by address, port and overlay, packets by pointer.
-pub(crate) type Sorter = Srpic<FourTuple, *mut c_void>;
+pub(crate) type Sorter = Srpic<FourTuple, Pointer>;
 
 /// Bytes a handle takes beyond its sorter.
 pub(crate) const OVERHEAD: usize = size_of::<inorder_srpic>() - size_of::<Sorter>();
@@ -77,13 +82,13 @@ pub(crate) unsafe fn enter(
     handle: *mut inorder_srpic,
     deliver: inorder_srpic_deliver,
     user: *mut c_void,
-    work: impl FnOnce(&mut Sorter, &mut dyn FnMut(*mut c_void)),
+    work: impl FnOnce(&mut Sorter, &mut dyn FnMut(Pointer)),
 ) -> c_int {
     let Some(deliver) = deliver else {
         return -error::EINVAL;
     };
-    // SAFETY: the caller's promise.
-    let mut out = |packet| unsafe { deliver(packet, user) };
+    // SAFETY: every pointer was written when its packet was pushed; else the caller's promise.
+    let mut out = |packet: Pointer| unsafe { deliver(packet.assume_init(), user) };
     // SAFETY: the caller's promise.
     match unsafe { within(handle, |s| work(s, &mut out)) } {
         Ok(()) => 0,

@@ -231,25 +231,10 @@ pub unsafe extern "C" fn inorder_srpic_sort_batch(
     let (Some(burst), Some(places)) = arrays else {
         return -i64::from(error::EINVAL);
     };
-    let sort = |s: &mut Sorter| {
-        if places.len() < s.held().saturating_add(burst.len()) {
-            return Err(error::ENOSPC);
-        }
-        let mut places = places.iter_mut();
-        let mut written = 0;
-        let mut out = |packet| {
-            if let Some(place) = places.next() {
-                place.write(packet);
-                written += 1;
-            }
-        };
-        packet::push(s, burst, &mut out);
-        s.end_of_batch(&mut out);
-        Ok(written)
-    };
+    let sort = |s: &mut Sorter| packet::sort_batch(s, burst, places).ok_or(error::ENOSPC);
     // SAFETY: the caller's promise.
     match unsafe { within(sorter, sort) } {
-        Ok(Ok(written)) => written,
+        Ok(Ok(written)) => written as i64,
         Ok(Err(errno)) | Err(errno) => -i64::from(errno),
     }
 }

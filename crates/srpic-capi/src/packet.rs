@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use ::inorder_srpic::{FourTuple, Meta};
 
-use crate::handle::Sorter;
+use crate::handle::{Pointer, Sorter};
 
 /// A packet and what the sorter must know of it.
 #[repr(C)]
@@ -34,6 +34,11 @@ impl inorder_srpic_packet {
             len: self.len,
             suitable: self.suitable != 0,
         }
+    }
+
+    #[inline]
+    fn pointer(&self) -> Pointer {
+        Pointer::new(self.packet)
     }
 }
 
@@ -124,10 +129,7 @@ pub(crate) unsafe fn burst<'a>(
 ///
 /// # Safety
 /// `out` is NULL or an array of `room` initialised or plain pointers that nobody else uses.
-pub(crate) unsafe fn places<'a>(
-    out: *mut *mut c_void,
-    room: usize,
-) -> Option<&'a mut [std::mem::MaybeUninit<*mut c_void>]> {
+pub(crate) unsafe fn places<'a>(out: *mut *mut c_void, room: usize) -> Option<&'a mut [Pointer]> {
     match (out.is_null(), room) {
         (_, 0) => Some(&mut []),
         (true, _) => None,
@@ -140,7 +142,27 @@ pub(crate) unsafe fn places<'a>(
 #[inline]
 pub(crate) fn push<F>(sorter: &mut Sorter, burst: &[inorder_srpic_packet], out: &mut F)
 where
-    F: FnMut(*mut c_void) + ?Sized,
+    F: FnMut(Pointer) + ?Sized,
 {
-    sorter.push_burst(burst, inorder_srpic_packet::meta, |p| p.packet, out);
+    sorter.push_burst(
+        burst,
+        inorder_srpic_packet::meta,
+        inorder_srpic_packet::pointer,
+        out,
+    );
+}
+
+/// Sorts a batch into an array; `None` when it is too short.
+#[inline]
+pub(crate) fn sort_batch(
+    sorter: &mut Sorter,
+    burst: &[inorder_srpic_packet],
+    places: &mut [Pointer],
+) -> Option<usize> {
+    sorter.sort_batch(
+        burst,
+        inorder_srpic_packet::meta,
+        inorder_srpic_packet::pointer,
+        places,
+    )
 }

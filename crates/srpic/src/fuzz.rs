@@ -149,9 +149,10 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
     (came, out)
 }
 
-/// A sorter fed with whole batches, which must make no difference.
+/// Sorters fed with whole batches, which must make no difference.
 struct InBursts {
     sorter: Srpic<Key, usize>,
+    into_places: Srpic<Key, usize>,
     batch: Vec<(Meta<Key>, usize)>,
     out: Vec<usize>,
 }
@@ -160,6 +161,7 @@ impl InBursts {
     fn new(config: &Config) -> Result<Self, ConfigError> {
         Ok(InBursts {
             sorter: Srpic::new(config)?,
+            into_places: Srpic::new(config)?,
             batch: Vec::new(),
             out: Vec::new(),
         })
@@ -169,8 +171,14 @@ impl InBursts {
         let (sorter, out) = (&mut self.sorter, &mut self.out);
         sorter.push_burst(&self.batch, |t| t.0, |t| t.1, &mut |p| out.push(p));
         sorter.end_of_batch(&mut |p| out.push(p));
-        self.batch.clear();
         assert_eq!(out, expected, "push_burst differs");
+        let mut places = alloc::vec![usize::MAX; self.batch.len()];
+        let sorter = &mut self.into_places;
+        let count = sorter.sort_batch(&self.batch, |t| t.0, |t| t.1, &mut places);
+        assert_eq!(count, Some(self.batch.len()));
+        assert!(out.ends_with(&places), "sort_batch differs");
+        assert_eq!(sorter.counters(), self.sorter.counters());
+        self.batch.clear();
     }
 }
 

@@ -10,6 +10,13 @@ pub trait FlowKey: Copy + Eq {
     /// A well mixed 64-bit hash. `seed` is secret to whoever sends the packets, so that nobody
     /// can choose keys that collide.
     fn hash64(&self, seed: u64) -> u64;
+
+    /// True when all of `keys` equal this one. Asks for every key in any case: looking at a few
+    /// too many is quicker than stopping after each.
+    #[inline]
+    fn is_all_of(&self, keys: impl Iterator<Item = Self>) -> bool {
+        keys.fold(true, |all, key| all & (key == *self))
+    }
 }
 
 /// Multiplies to 128 bits and folds the halves: every input bit reaches every output bit.
@@ -137,6 +144,21 @@ impl FourTuple {
 }
 
 impl FlowKey for FourTuple {
+    /// What differs is gathered word by word, which the compiler turns into wide instructions,
+    /// and looked at once.
+    #[inline]
+    fn is_all_of(&self, keys: impl Iterator<Item = Self>) -> bool {
+        let mut differing = [0; 5];
+        for key in keys {
+            for (so_far, (a, b)) in differing.iter_mut().zip(key.words.iter().zip(self.words)) {
+                *so_far |= a ^ b;
+            }
+        }
+        // Not compared with zeros as an array: that is a call of `memcmp`.
+        let [a, b, c, d, e] = differing;
+        a | b | c | d | e == 0
+    }
+
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
         let [a, b, c, d, e] = self.words;

@@ -46,6 +46,8 @@ mod burst;
 mod config;
 mod key;
 mod meta;
+mod out;
+mod place;
 mod ring;
 mod sorter;
 mod srpic;

@@ -65,20 +65,6 @@ impl<P> Ring<P> {
         self.delivered += packets;
     }
 
-    /// So many words to sort with, a block's at most; what they say has no meaning.
-    #[inline]
-    pub(crate) fn lend_scratch(&mut self, words: usize) -> Vec<u64> {
-        let mut scratch = core::mem::take(&mut self.scratch);
-        scratch.resize(words, 0);
-        scratch
-    }
-
-    /// Takes back what was lent.
-    #[inline]
-    pub(crate) fn give_back_scratch(&mut self, scratch: Vec<u64>) {
-        self.scratch = scratch;
-    }
-
     /// Packets not yet delivered.
     #[inline]
     pub(crate) fn held(&self) -> usize {

@@ -26,6 +26,9 @@ use crate::table::{Place, Table};
 pub struct Srpic<K, P> {
     pub(crate) table: Table<K, Block>,
     pub(crate) ring: Ring<P>,
+    /// The batch's first flow while it is the only one and has sent nothing but whole blocks,
+    /// sorted where they lay: it holds nothing, and is not in the table yet.
+    pub(crate) lead: Option<K>,
     block_size: u32,
     pub(crate) literal: bool,
     pub(crate) counters: Counters,
@@ -72,6 +75,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         Ok(Srpic {
             table: Table::new(config.flow_capacity, config.hash_seed).map_err(oom)?,
             ring: Ring::new(config.ring_size, config.block_size).map_err(oom)?,
+            lead: None,
             block_size: config.block_size as u32,
             literal: config.literal,
             counters: Counters::default(),
@@ -133,7 +137,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// Flows with a packet in the current batch.
     #[inline]
     pub fn flows(&self) -> usize {
-        self.table.len()
+        self.table.len() + usize::from(self.lead.is_some())
     }
 
     /// What has been done so far.
@@ -146,7 +150,11 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// The lists of `flow` as they are now; `None` when the batch has no packet of it. For
     /// looking at, not for the fast path: it searches and allocates.
     pub fn lists(&self, flow: &K) -> Option<Lists> {
-        let block = self.table.peek(flow)?;
+        let block = match self.table.peek(flow) {
+            Some(block) => block,
+            None if self.lead == Some(*flow) => &Block::EMPTY,
+            None => return None,
+        };
         let numbers = |list| self.ring.numbers(block, list);
         Some(Lists {
             prev: numbers(block.prev),
@@ -178,12 +186,22 @@ impl<K: FlowKey, P> Srpic<K, P> {
     where
         F: FnMut(P) + ?Sized,
     {
+        if let Some(lead) = self.lead.take() {
+            self.enter_first(lead);
+        }
         match self.table.find(flow) {
             Place::Known(known) => known,
             Place::Free(vacancy) if !self.table.is_full() => {
                 self.table.insert(&vacancy, flow, Block::EMPTY)
             }
             Place::Free(_) => self.make_room(flow, out),
+        }
+    }
+
+    /// The first flow of a batch; there is room for one always.
+    fn enter_first(&mut self, flow: K) {
+        if let Place::Free(vacancy) = self.table.find(flow) {
+            self.table.insert(&vacancy, flow, Block::EMPTY);
         }
     }
 
@@ -238,6 +256,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         }
         self.counters.sorted += self.ring.arrived() as u64;
         self.table.clear();
+        self.lead = None;
         self.ring.clear();
     }
 }

@@ -148,6 +148,12 @@ impl<K: FlowKey, T> Table<K, T> {
         self.keys.len()
     }
 
+    /// There is no flow.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// The flow at `index`.
     #[inline]
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut T {

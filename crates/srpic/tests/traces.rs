@@ -189,6 +189,39 @@ fn a_burst_is_sorted_where_it_lies_or_not_with_one_result() {
     assert_eq!(up, ["1", "2", "3", "4", "6", "7"]);
 }
 
+#[test]
+fn a_whole_batch_into_an_array_takes_along_what_was_held() {
+    let mut sorter = Srpic::new(&Config::new(3, 512)).unwrap();
+    let meta = |&seq: &u32| Meta::data(1u32, seq, 1);
+    sorter.push(&meta(&9), 9, &mut |_| panic!("held until its batch ends"));
+    let mut up = [0; 5];
+    // Five packets and one place short: nothing is taken.
+    let mut short = [0; 4];
+    assert_eq!(
+        sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, &mut short),
+        None
+    );
+    assert_eq!((sorter.held(), short), (1, [0; 4]));
+    assert_eq!(
+        sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, &mut up),
+        Some(5)
+    );
+    assert_eq!((sorter.held(), up), (0, [5, 7, 9, 6, 8])); // blocks of three: 9 5 7, then 6 8
+}
+
+#[test]
+fn a_flow_whose_blocks_passed_whole_is_still_the_batch_s_first() {
+    let mut sorter = Srpic::new(&Config::new(2, 512)).unwrap();
+    let mut up = Vec::new();
+    let meta = |&(flow, seq): &(u32, u32)| Meta::data(flow, seq, 1);
+    sorter.push_burst(&[(1, 1), (1, 0)], meta, |t| *t, &mut |p| up.push(p));
+    assert_eq!((sorter.flows(), sorter.held()), (1, 0));
+    assert_eq!(sorter.lists(&1).map(|l| l.curr.len()), Some(0));
+    sorter.push_burst(&[(2, 5), (1, 2)], meta, |t| *t, &mut |p| up.push(p));
+    sorter.end_of_batch(&mut |p| up.push(p));
+    assert_eq!(up, [(1, 0), (1, 1), (1, 2), (2, 5)]);
+}
+
 /// A caller that knows no more than the trait, as one with several sorters would.
 fn run<S: Sorter<u32, u32>>(mut sorter: S, seqs: &[u32]) -> Vec<u32> {
     let mut up = Vec::new();

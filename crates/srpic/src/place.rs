@@ -1,0 +1,202 @@
+//! Packets of a block put where a stable sort has them, when few of them are out of place.
+//!
+//! A packet's place is its position, plus the later packets that belong before it, less the
+//! earlier ones that belong behind it. Only pairs with a late packet can be the wrong way round,
+//! and those it has overtaken lie in one stretch just before it: looking back from each late
+//! packet finds all of them. That is quadratic in the worst case, of at most [`MOST`] packets,
+//! and next to nothing in the usual one.
+
+/// Most packets of a block: bits of a word, and what a driver's burst rarely exceeds.
+pub(crate) const MOST: usize = 64;
+
+/// Which packets of a block are late: below one that came before them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Order {
+    /// The uppermost bit is the first packet's.
+    late: u64,
+}
+
+/// Finds an [`Order`] as packets pass.
+#[derive(Default)]
+pub(crate) struct Watch {
+    late: u64,
+    top: u32,
+}
+
+impl Watch {
+    /// The next packet's key.
+    #[inline(always)] // Four instructions; so below.
+    pub(crate) fn see(&mut self, key: u32) {
+        self.late = self.late + self.late + u64::from(key < self.top);
+        self.top = self.top.max(key);
+    }
+
+    /// After `count` packets, 1 to [`MOST`].
+    #[inline(always)]
+    pub(crate) fn order(&self, count: usize) -> Order {
+        Order {
+            late: self.late.wrapping_shl(u64::BITS.wrapping_sub(count as u32)),
+        }
+    }
+}
+
+impl Order {
+    /// No packet is late.
+    #[inline(always)]
+    pub(crate) fn as_it_lies(self) -> bool {
+        self.late == 0
+    }
+
+    #[inline(always)]
+    fn is_late(self, position: usize) -> bool {
+        ((self.late << position) as i64) < 0
+    }
+
+    /// Positions of late packets, ascending.
+    #[inline(always)]
+    fn positions(self) -> impl Iterator<Item = usize> {
+        let mut late = self.late;
+        core::iter::from_fn(move || {
+            let position = late.leading_zeros();
+            let bit = (1u64 << 63).checked_shr(position)?;
+            late &= !bit;
+            Some(position as usize)
+        })
+    }
+}
+
+/// Fills `places`, as many as packets, with `item(position, packet)` of each packet of `block`
+/// in ascending order of keys, equal ones in the order they lie. `item` is asked again and again.
+#[inline(always)]
+pub(crate) fn fill<'b, T, X>(
+    places: &mut [X],
+    block: &'b [T],
+    order: Order,
+    key: impl Fn(&T) -> u32,
+    item: impl Fn(usize, &'b T) -> X,
+) {
+    debug_assert_eq!(places.len(), block.len());
+    for (at, (place, t)) in places.iter_mut().zip(block).enumerate() {
+        *place = item(at, t);
+    }
+    if order.as_it_lies() {
+        return;
+    }
+    // By how much each packet's place is above its position.
+    let mut moves = [0i8; MOST];
+    let (mut settled, mut tangled) = (0, false);
+    for late in order.positions() {
+        let by = look_back(places, &mut moves, block, order, late, &key, &item);
+        tangled |= late - by < settled;
+        if let (Some(place), Some(t)) = (places.get_mut(late - by), block.get(late)) {
+            *place = item(late, t);
+        }
+        settled = late + 1;
+    }
+    if tangled {
+        // Late packets within another's stretch: the shifts so far were not the last word.
+        for ((at, t), by) in block.iter().enumerate().zip(moves) {
+            if let Some(place) = places.get_mut(at.wrapping_add_signed(isize::from(by))) {
+                *place = item(at, t);
+            }
+        }
+    }
+}
+
+/// Moves the packets that belong behind the one at `late` up by one; how many they are.
+#[inline(always)]
+fn look_back<'b, T, X>(
+    places: &mut [X],
+    moves: &mut [i8; MOST],
+    block: &'b [T],
+    order: Order,
+    late: usize,
+    key: &impl Fn(&T) -> u32,
+    item: &impl Fn(usize, &'b T) -> X,
+) -> usize {
+    let above = places.get_mut(1..=late);
+    let (Some(above), Some((t, before))) = (above, block.get(..=late).and_then(<[T]>::split_last))
+    else {
+        return 0;
+    };
+    let (own, mut by) = (key(t), 0);
+    let stretch = before.iter().zip(above).zip(moves.iter_mut()).enumerate();
+    for (at, ((t, place), up)) in stretch.rev() {
+        if key(t) > own {
+            *place = item(at, t);
+            *up += 1;
+            by += 1;
+        } else if !order.is_late(at) {
+            break; // Nothing before it is above it.
+        }
+    }
+    if let Some(own) = moves.get_mut(late) {
+        *own -= by as i8;
+    }
+    by
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn sorted(keys: &[u32]) -> Vec<usize> {
+        let mut watch = Watch::default();
+        keys.iter().for_each(|&key| watch.see(key));
+        let mut places = std::vec![0; keys.len()];
+        let order = watch.order(keys.len());
+        fill(&mut places, keys, order, |&key| key, |at, _| at);
+        places
+    }
+
+    fn expected(keys: &[u32]) -> Vec<usize> {
+        let mut positions: Vec<usize> = (0..keys.len()).collect();
+        positions.sort_by_key(|&at| keys[at]);
+        positions
+    }
+
+    #[test]
+    fn late_packets_go_back_alone_together_and_through_each_other() {
+        assert_eq!(sorted(&[1, 2, 3]), [0, 1, 2]);
+        assert_eq!(sorted(&[1, 3, 4, 2, 5]), [0, 3, 1, 2, 4]);
+        assert_eq!(sorted(&[3, 4, 1, 2]), [2, 3, 0, 1]);
+        assert_eq!(sorted(&[10, 20, 5, 15]), [2, 0, 3, 1]);
+        assert_eq!(sorted(&[2, 2, 1, 2]), [2, 0, 1, 3]);
+    }
+
+    #[test]
+    fn which_are_late() {
+        let mut watch = Watch::default();
+        for key in [5, 6, 3, 4, 6] {
+            watch.see(key);
+        }
+        assert!(watch.order(5).positions().eq([2, 3]));
+        assert!(!watch.order(5).as_it_lies());
+    }
+
+    #[test]
+    fn a_full_block_reversed() {
+        let keys: Vec<u32> = (0..MOST as u32).rev().collect();
+        assert_eq!(sorted(&keys), expected(&keys));
+    }
+
+    proptest! {
+        #[test]
+        fn is_a_stable_sort(keys in prop::collection::vec(0u32..40, 1..=MOST)) {
+            prop_assert_eq!(sorted(&keys), expected(&keys));
+        }
+
+        #[test]
+        fn is_a_stable_sort_of_the_nearly_sorted(
+            late in prop::collection::vec((0u32..9, 0u32..10), 1..=MOST),
+        ) {
+            let keys: Vec<u32> = (100..)
+                .zip(late)
+                .map(|(at, (by, chance))| if chance == 0 { at - by } else { at })
+                .collect();
+            prop_assert_eq!(sorted(&keys), expected(&keys));
+        }
+    }
+}
