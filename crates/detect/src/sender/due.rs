@@ -14,6 +14,8 @@ use super::{PATH_JITTER_NS, Report, Sender, Sent};
 const PROMPT: usize = 2;
 /// How many times what an ACK spans must be the spread of lateness to order what it reports.
 const NARROW: i64 = 8;
+/// So many late arrivals must have been as late to make that usual.
+const AGREE: usize = 3;
 /// Fewest late arrivals that tell how late is usual.
 const FEWEST: usize = 2;
 
@@ -163,6 +165,14 @@ impl Sender {
             self.lateness.push(now.saturating_sub(f.due_ns));
             self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
+    }
+
+    /// How far `late_ns` is from what some late ones were (three of them, so that no chance one
+    /// counts): the late ones may have more than one habit, as when every other must wait for a
+    /// packet to leave before it.
+    pub(super) fn off_usual(&self, late_ns: i64) -> Option<i64> {
+        let off = self.lateness.nth_nearest(late_ns, AGREE);
+        off.filter(|_| self.lateness.len() >= FEWEST)
     }
 
     /// How late the late ones usually are, and how much that varies (half the distance between

@@ -105,6 +105,8 @@ pub(super) struct Bare {
     /// Until when the log waits for its hole.
     pub(super) deadline_ns: i64,
     pub(super) recent: u32,
+    /// The left edge then.
+    pub(super) una: i64,
     pub(super) trigger: Trigger,
 }
 

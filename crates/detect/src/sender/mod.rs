@@ -5,6 +5,7 @@
 //! and compute RFC 4737 on it.
 
 mod acks;
+mod adopt;
 mod attribute;
 mod board;
 mod due;

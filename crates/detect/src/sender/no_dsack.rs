@@ -7,7 +7,7 @@
 
 use super::acks::Ack;
 use super::filled::{By, Filled, Trigger};
-use super::paws::{apart, discarded};
+use super::paws::discarded;
 use super::vote::{Hole, Unexplained, common_lateness};
 use super::{PATH_JITTER_NS, Sender};
 use crate::collect::Basis;
@@ -76,8 +76,11 @@ impl Sender {
         recent: u32,
         trigger: Trigger,
     ) -> Option<Filled> {
-        let (late, spread) = self.usual_lateness()?;
-        let off = |f: &Filled| apart(now, self.due(f.due_ns, f.place.sent_ns), late);
+        let (_, spread) = self.usual_lateness()?;
+        let off = |f: &Filled| {
+            let due = self.due(f.due_ns, f.place.sent_ns);
+            self.off_usual(now.saturating_sub(due)).unwrap_or(i64::MAX)
+        };
         let lost = candidates.iter().filter(|f| f.is_lost_so_far(recent));
         let nearest = lost.min_by_key(|f| off(f)).copied()?;
         (off(&nearest) <= self.tolerance(trigger, spread)).then_some(nearest)

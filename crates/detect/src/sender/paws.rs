@@ -5,14 +5,13 @@
 //! it: one that repeats the ACK before, or, when SACKs are held back (compression), one that
 //! flushes them before their time. The hole stays and its retransmission fills it, as if the
 //! original were lost. Such an ACK comes as much after the hole's turn as late originals of this
-//! flow usually come, and that tells whose it was.
+//! flow usually come, and that tells whose it was ([`super::adopt`]).
 
 use super::acks::Ack;
 use super::filled::{Bare, By, Filled, Trigger};
 use super::log::{Entry, Status};
-use super::vote::{Hole, Unexplained, common_lateness};
 use super::{PATH_JITTER_NS, Sender};
-use crate::collect::{Basis, Place};
+use crate::collect::Place;
 use crate::result::{Evidence, Reason};
 
 /// TSvals one tick apart pass PAWS in Linux (`TCP_PAWS_WINDOW`).
@@ -35,14 +34,6 @@ const MAX_CANDIDATES: usize = 512;
 /// An original with `tsval` would be discarded by a receiver whose TS.Recent is `recent`.
 pub(super) fn discarded(tsval: u32, recent: u32) -> bool {
     (recent.wrapping_sub(tsval) as i32) > PAWS_WINDOW
-}
-
-/// How far `at_ns` is from `late` after `due`.
-pub(super) fn apart(at_ns: i64, due: i64, late: i64) -> i64 {
-    at_ns
-        .saturating_sub(due)
-        .saturating_sub(late)
-        .saturating_abs()
 }
 
 impl Sender {
@@ -82,12 +73,16 @@ impl Sender {
     /// something before it?
     /// `None` for a segment alone that may just have been acknowledged at once.
     fn trigger(&self, now: i64, reported: usize) -> Option<Trigger> {
-        let timer = self.compression.quartiles()?.1;
+        let (soonest, latest) = self.compression.densest_half()?;
         let waited = self.held_back(now);
         if reported == 1 && !self.compressing && waited <= self.jitter() {
             return None;
         }
-        let early = waited < timer - timer / 8 && reported < COMPRESSED;
+        // A timer does not ring early; how sharply that is seen here, its usual times tell.
+        let blur = (latest - soonest).saturating_add(self.jitter());
+        let sharp = soonest.saturating_sub(blur);
+        let usual = self.compression.quartiles()?.1;
+        let early = waited < sharp.max(usual - usual / 8) && reported < COMPRESSED;
         Some(if early {
             Trigger::Little
         } else {
@@ -110,7 +105,7 @@ impl Sender {
         self.open_holes().any(|s| discarded(s.tsval, recent))
     }
 
-    fn open_holes(&self) -> impl Iterator<Item = &super::Sent> {
+    pub(super) fn open_holes(&self) -> impl Iterator<Item = &super::Sent> {
         let top = self.ranges.top().unwrap_or(self.una);
         let below = self.board.iter().take_while(move |s| s.start < top);
         below.take(MAX_CANDIDATES).filter(|s| !s.reported)
@@ -149,6 +144,7 @@ impl Sender {
             at_ns: seg.ts_ns,
             deadline_ns: deadline,
             recent: seg.tsecr,
+            una: self.una,
             trigger,
         });
     }
@@ -156,134 +152,6 @@ impl Sender {
     pub(super) fn bare_patience(&self) -> i64 {
         let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
         BARE_PATIENCE_NS.max(rtt.saturating_mul(BARE_PATIENCE_RTTS))
-    }
-
-    /// The hole at `start` was filled by a retransmission: if an ACK without cause came while it
-    /// was open, that was its original. Of several, the one that makes it as late as the others
-    /// of this flow are.
-    pub(super) fn adopt_bare(&mut self, start: i64, filled_ns: i64) {
-        let Some(f) = self.filled.get_mut(start).copied() else {
-            return;
-        };
-        let due = self.due(f.due_ns, f.place.sent_ns);
-        let fits =
-            |b: &Bare| b.at_ns <= filled_ns && b.at_ns >= due && discarded(f.tsval, b.recent);
-        let bares = self
-            .filled
-            .bares
-            .iter()
-            .enumerate()
-            .filter(|(_, b)| fits(b));
-        // Too young to know how late is usual: that is found out when the first ACK must go.
-        let Some((late, spread)) = self.usual_lateness() else {
-            return;
-        };
-        let best = bares
-            .map(|(i, b)| (apart(b.at_ns, due, late), i, b))
-            .filter(|(off, _, b)| *off <= self.tolerance(b.trigger, spread))
-            .filter(|(off, _, b)| !self.nearer(b, *off, late, start))
-            .min_by_key(|&(off, i, b)| (b.trigger == Trigger::Timer, off, i))
-            .map(|(_, i, _)| i);
-        let Some(bare) = best.and_then(|i| self.filled.bares.remove(i)) else {
-            return;
-        };
-        self.adopt(&f, &bare);
-    }
-
-    fn adopt(&mut self, f: &Filled, bare: &Bare) {
-        let basis = match bare.trigger {
-            Trigger::Timer if !self.mostly_late(2) => {
-                Basis::ambiguous(Evidence::Paws, Reason::AckCompression)
-            }
-            _ => Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy),
-        };
-        self.log.adopt(bare.id, f.place, basis);
-        self.original_came(f.place.start, By::Copy);
-    }
-
-    /// Looks again at the holes filled so far: when lateness has become known, or when the first
-    /// ACK without cause must go undecided at `now`.
-    pub(super) fn reconsider_bares(&mut self, now: i64) {
-        let Some(oldest) = self.filled.bares.front().copied() else {
-            return;
-        };
-        let learnt = std::mem::take(&mut self.lateness_learnt);
-        let late = oldest.deadline_ns <= now;
-        if !learnt && !late {
-            return;
-        }
-        let known = self.usual_lateness().is_some();
-        if !known && !self.agree_on_lateness() {
-            self.adopt_alone();
-        } else if learnt || !known {
-            for f in self.unadopted() {
-                self.adopt_bare(f.place.start, f.reported_ns);
-            }
-        }
-        self.filled.bares.retain(|b| b.deadline_ns > now);
-    }
-
-    /// Segments filled by a retransmission since the first ACK without cause that waits.
-    fn unadopted(&self) -> Vec<Filled> {
-        let since = self.filled.bares.front().map_or(i64::MAX, |b| b.at_ns);
-        let open = |f: &&Filled| f.first == By::Copy && !f.original_in && f.reported_ns >= since;
-        self.filled.from(i64::MIN).filter(open).copied().collect()
-    }
-
-    fn agree_on_lateness(&mut self) -> bool {
-        let holes: Vec<Hole> = self
-            .unadopted()
-            .iter()
-            .map(|f| Hole {
-                due_ns: self.due(f.due_ns, f.place.sent_ns),
-                filled_ns: f.reported_ns,
-                tsval: f.tsval,
-            })
-            .collect();
-        let acks: Vec<Unexplained> = self
-            .filled
-            .bares
-            .iter()
-            .filter(|b| b.trigger != Trigger::Timer)
-            .map(|b| Unexplained {
-                at_ns: b.at_ns,
-                recent: b.recent,
-            })
-            .collect();
-        let possible = |h: &Hole, a: &Unexplained| {
-            (h.due_ns..=h.filled_ns).contains(&a.at_ns) && discarded(h.tsval, a.recent)
-        };
-        let Some(late) = common_lateness(&holes, &acks, possible, self.jitter()) else {
-            return false;
-        };
-        self.lateness.push(late);
-        self.lateness.push(late);
-        true
-    }
-
-    /// Where no lateness is known, an ACK without cause and a hole find each other only if there
-    /// is one of each. A receiver that counts its packets leaves no doubt that it was one more
-    /// ACK and not a copy of the one before.
-    fn adopt_alone(&mut self) {
-        let mut empty = self
-            .filled
-            .bares
-            .iter()
-            .filter(|b| b.trigger == Trigger::Nothing);
-        let (Some(bare), None, true) = (empty.next().copied(), empty.next(), self.queue.by_id())
-        else {
-            return;
-        };
-        let fits = |f: &Filled| {
-            let due = self.due(f.due_ns, f.place.sent_ns);
-            (due..=f.reported_ns).contains(&bare.at_ns) && discarded(f.tsval, bare.recent)
-        };
-        let mut holes = self.unadopted();
-        holes.retain(fits);
-        if let [f] = holes[..] {
-            self.adopt(&f, &bare);
-            self.filled.bares.retain(|b| b.id != bare.id);
-        }
     }
 
     /// How far off the usual lateness an ACK may come and still be a hole's; negative for never.
@@ -305,7 +173,7 @@ impl Sender {
     }
 
     /// Have `times` as many originals come late so far as only retransmissions have come?
-    fn mostly_late(&self, times: u64) -> bool {
+    pub(super) fn mostly_late(&self, times: u64) -> bool {
         self.collector.reordered() >= times * self.only_copies
     }
 
@@ -313,14 +181,5 @@ impl Sender {
     /// chance. A young flow may have its late ones still to come.
     fn mostly_lost(&self) -> bool {
         self.only_copies > 32 + 4 * self.collector.reordered()
-    }
-
-    /// Is there another hole that the ACK suits better?
-    fn nearer(&self, bare: &Bare, off: i64, late: i64, start: i64) -> bool {
-        let mut others = self.open_holes().filter(|s| s.start != start);
-        others.any(|s| {
-            let due = self.due(s.due_ns, s.sent_ns);
-            discarded(s.tsval, bare.recent) && apart(bare.at_ns, due, late) < off
-        })
     }
 }

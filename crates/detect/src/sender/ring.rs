@@ -11,6 +11,10 @@ pub(super) struct Ring {
     len: usize,
 }
 
+fn apart(a: i64, b: i64) -> i64 {
+    a.saturating_sub(b).saturating_abs()
+}
+
 impl Ring {
     pub(super) fn push(&mut self, value: i64) {
         if self.len == SIZE {
@@ -42,6 +46,24 @@ impl Ring {
         (n >= least.max(1)).then(|| (sorted[n / 2], spread()))
     }
 
+    /// How far `value` is from the `nth` nearest of the values (the farthest, if there are fewer):
+    /// small where several were much the same, be it not in the middle. `None` without values.
+    pub(super) fn nth_nearest(&self, value: i64, nth: usize) -> Option<i64> {
+        let sorted = &self.sorted[..self.len];
+        let nth = nth.clamp(1, self.len.max(1));
+        // The nearest `nth` lie side by side.
+        let farther = |w: &[i64]| apart(value, w[0]).max(apart(value, w[nth - 1]));
+        sorted.windows(nth).map(farther).min()
+    }
+
+    /// The narrowest range that holds half of the values; `None` for fewer than five.
+    pub(super) fn densest_half(&self) -> Option<(i64, i64)> {
+        let half = self.len.div_ceil(2);
+        let ranges = self.sorted[..self.len].windows(half.max(1));
+        let densest = ranges.min_by_key(|w| w[w.len() - 1].saturating_sub(w[0]))?;
+        (self.len >= 5).then(|| (densest[0], densest[densest.len() - 1]))
+    }
+
     /// Lower and upper quartile; `None` for fewer than five values.
     pub(super) fn quartiles(&self) -> Option<(i64, i64)> {
         let n = self.len;
@@ -62,6 +84,18 @@ mod tests {
         (0..100).for_each(|v| ring.push(v));
         assert_eq!(ring.middle(5), Some((84, 8)));
         assert_eq!(ring.quartiles(), Some((76, 92)));
+    }
+
+    #[test]
+    fn two_habits_are_told_from_what_lies_between() {
+        let mut ring = Ring::default();
+        assert_eq!(ring.nth_nearest(7, 3), None);
+        for v in [100, 101, 102, 200, 201, 203, 204] {
+            ring.push(v);
+        }
+        let off = |v| ring.nth_nearest(v, 3);
+        assert_eq!((off(101), off(202), off(150)), (Some(1), Some(2), Some(50)));
+        assert_eq!(ring.densest_half(), Some((200, 204)));
     }
 
     proptest! {

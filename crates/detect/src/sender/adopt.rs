@@ -1,0 +1,227 @@
+//! Whose late original an ACK without cause was for.
+//!
+//! Every such ACK ([`super::paws`]) answers one discarded original, and every hole that a
+//! retransmission filled had one original at most: what is sought is a matching. One-way delays
+//! of late packets cluster, so the pair nearest to what is usual goes first, and a hole leaves
+//! to another the ACK that suits that other better, whether it is filled yet or not.
+
+use super::filled::{Bare, By, Filled, Trigger};
+use super::paws::discarded;
+use super::vote::{Hole, Unexplained, common_lateness};
+use super::{Sender, Sent};
+use crate::collect::Basis;
+use crate::result::{Evidence, Reason};
+
+/// Filled segments looked at for one ACK without cause.
+const MAX_FILLED: usize = 512;
+
+/// What might have answered: a segment that was missing.
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    start: i64,
+    due_ns: i64,
+    filled_ns: i64,
+    tsval: u32,
+}
+
+impl Missing {
+    /// Could the ACK answer the original, which the receiver discarded?
+    fn possible(&self, bare: &Bare) -> bool {
+        (self.due_ns..=self.filled_ns).contains(&bare.at_ns) && discarded(self.tsval, bare.recent)
+    }
+}
+
+impl Sender {
+    fn missing(&self, f: &Filled) -> Missing {
+        Missing {
+            start: f.place.start,
+            due_ns: self.due(f.due_ns, f.place.sent_ns),
+            filled_ns: f.reported_ns,
+            tsval: f.tsval,
+        }
+    }
+
+    fn still_missing(&self, s: &Sent) -> Missing {
+        Missing {
+            start: s.start,
+            due_ns: self.due(s.due_ns, s.sent_ns),
+            filled_ns: i64::MAX,
+            tsval: s.tsval,
+        }
+    }
+
+    /// How unusual the lateness is that makes `bare` the answer to `hole`; `None` if it cannot be.
+    fn unlikeness(&self, hole: &Missing, bare: &Bare) -> Option<i64> {
+        if !hole.possible(bare) {
+            return None;
+        }
+        let off = self.off_usual(bare.at_ns.saturating_sub(hole.due_ns))?;
+        let (_, spread) = self.usual_lateness()?;
+        (off <= self.tolerance(bare.trigger, spread)).then_some(off)
+    }
+
+    /// The hole at `start` was filled by a retransmission at `filled_ns`: if an ACK without cause
+    /// came while it was open, that was its original. Of several, the one that makes it as late as
+    /// the others of this flow are.
+    pub(super) fn adopt_bare(&mut self, start: i64, filled_ns: i64) {
+        let Some(f) = self.filled.get_mut(start).copied() else {
+            return;
+        };
+        // Too young to know how late is usual: that is found out when the first ACK must go.
+        if self.usual_lateness().is_none() {
+            return;
+        }
+        let hole = Missing {
+            filled_ns,
+            ..self.missing(&f)
+        };
+        let suits = |b: &Bare| {
+            let off = self.unlikeness(&hole, b)?;
+            (!self.nearer(b, off, start)).then_some((b.trigger == Trigger::Timer, off, b.id))
+        };
+        if let Some((.., id)) = self.filled.bares.iter().filter_map(suits).min() {
+            self.adopt(&f, id);
+        }
+    }
+
+    fn adopt(&mut self, f: &Filled, id: u64) {
+        let Some(i) = self.filled.bares.iter().position(|b| b.id == id) else {
+            return;
+        };
+        let Some(bare) = self.filled.bares.remove(i) else {
+            return;
+        };
+        let basis = match bare.trigger {
+            Trigger::Timer if !self.mostly_late(2) => {
+                Basis::ambiguous(Evidence::Paws, Reason::AckCompression)
+            }
+            _ => Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy),
+        };
+        self.log.adopt(bare.id, f.place, basis);
+        self.original_came(f.place.start, By::Copy);
+    }
+
+    /// Is there another hole, still open or filled and found lost, that the ACK suits better?
+    fn nearer(&self, bare: &Bare, off: i64, start: i64) -> bool {
+        let better = |m: Missing| {
+            m.start != start
+                && m.possible(bare)
+                && self
+                    .off_usual(bare.at_ns.saturating_sub(m.due_ns))
+                    .is_some_and(|other| other < off)
+        };
+        let mut open = self.open_holes().map(|s| self.still_missing(s));
+        let mut filled = self.unadopted(bare.una).map(|f| self.missing(f));
+        open.any(better) || filled.any(better)
+    }
+
+    /// Segments from `una` on of which only retransmissions are known to have come.
+    fn unadopted(&self, una: i64) -> impl Iterator<Item = &Filled> {
+        let lost = |f: &&Filled| f.first == By::Copy && !f.original_in;
+        self.filled.from(una).take(MAX_FILLED).filter(lost)
+    }
+
+    /// The left edge when the first ACK without cause came that waits still.
+    fn first_una(&self) -> i64 {
+        self.filled.bares.front().map_or(i64::MAX, |b| b.una)
+    }
+
+    /// Looks again at the holes filled so far: when lateness has become known, or when the first
+    /// ACK without cause must go undecided at `now`.
+    pub(super) fn reconsider_bares(&mut self, now: i64) {
+        let Some(oldest) = self.filled.bares.front().copied() else {
+            return;
+        };
+        let learnt = std::mem::take(&mut self.lateness_learnt);
+        let late = oldest.deadline_ns <= now;
+        if !learnt && !late {
+            return;
+        }
+        let known = self.usual_lateness().is_some();
+        if !known && !self.agree_on_lateness() {
+            self.adopt_alone();
+        } else if learnt || !known {
+            self.adopt_nearest_first(i64::MAX);
+        } else {
+            self.adopt_nearest_first(now);
+        }
+        self.filled.bares.retain(|b| b.deadline_ns > now);
+    }
+
+    /// Lets the ACKs without cause whose time is up by `until_ns` find their holes among those
+    /// filled by now.
+    fn adopt_nearest_first(&mut self, until_ns: i64) {
+        let bares = || self.filled.bares.iter();
+        let mut pairs = Vec::new();
+        for bare in bares().take_while(|b| b.deadline_ns <= until_ns) {
+            for f in self.unadopted(bare.una) {
+                if let Some(off) = self.unlikeness(&self.missing(f), bare) {
+                    let timer = bare.trigger == Trigger::Timer;
+                    pairs.push((timer, off, f.place.start, bare.id));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        for (_, off, start, id) in pairs {
+            let bare = self.filled.bares.iter().find(|b| b.id == id).copied();
+            let f = self.filled.get_mut(start).copied();
+            if let (Some(bare), Some(f)) = (bare, f)
+                && !f.original_in
+                && !self.nearer(&bare, off, start)
+            {
+                self.adopt(&f, id);
+            }
+        }
+    }
+
+    fn agree_on_lateness(&mut self) -> bool {
+        let hole = |m: Missing| Hole {
+            due_ns: m.due_ns,
+            filled_ns: m.filled_ns,
+            tsval: m.tsval,
+        };
+        let filled = self.unadopted(self.first_una());
+        let holes: Vec<Hole> = filled.map(|f| hole(self.missing(f))).collect();
+        let acks: Vec<Unexplained> = self
+            .filled
+            .bares
+            .iter()
+            .filter(|b| b.trigger != Trigger::Timer)
+            .map(|b| Unexplained {
+                at_ns: b.at_ns,
+                recent: b.recent,
+            })
+            .collect();
+        let possible = |h: &Hole, a: &Unexplained| {
+            (h.due_ns..=h.filled_ns).contains(&a.at_ns) && discarded(h.tsval, a.recent)
+        };
+        let Some(late) = common_lateness(&holes, &acks, possible, self.jitter()) else {
+            return false;
+        };
+        self.lateness.push(late);
+        self.lateness.push(late);
+        true
+    }
+
+    /// Where no lateness is known, an ACK without cause and a hole find each other only if there
+    /// is one of each. A receiver that counts its packets leaves no doubt that it was one more
+    /// ACK and not a copy of the one before.
+    fn adopt_alone(&mut self) {
+        let mut empty = self
+            .filled
+            .bares
+            .iter()
+            .filter(|b| b.trigger == Trigger::Nothing);
+        let (Some(bare), None, true) = (empty.next().copied(), empty.next(), self.queue.by_id())
+        else {
+            return;
+        };
+        let mut holes = self.unadopted(bare.una);
+        let fits = |f: &&Filled| self.missing(f).possible(&bare);
+        let one = holes.find(fits).copied();
+        if let (Some(f), None) = (one, holes.find(fits)) {
+            drop(holes);
+            self.adopt(&f, bare.id);
+        }
+    }
+}
