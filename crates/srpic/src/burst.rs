@@ -122,12 +122,11 @@ impl<K: FlowKey, P> Srpic<K, P> {
             return false;
         };
         // A few looked at first: where flows take turns, one of them soon tells.
-        let probes = [0, 1, block.len() / 2, block.len() - 1];
-        let of_flow = |m: Meta<K>| m.suitable && m.flow == first.flow;
-        if !probes
+        let probes = [1, block.len() / 2, block.len() - 1];
+        let flows = probes
             .iter()
-            .all(|&at| block.get(at).is_none_or(|t| of_flow(meta(t))))
-        {
+            .filter_map(|&at| Some(meta(block.get(at)?).flow));
+        if !first.flow.is_all_of(flows) {
             return false;
         }
         if block.len() > self.ring.room() || self.holds(first.flow, &mut |p| out.one(p)) {
