@@ -27,6 +27,10 @@ struct Missing {
 impl Missing {
     /// Could the ACK answer the original, which the receiver discarded?
     fn possible(&self, bare: &Bare) -> bool {
+        if bare.trigger == Trigger::Lost {
+            // It may have come after the retransmission, too, and was a duplicate then.
+            return bare.at_ns >= self.due_ns;
+        }
         (self.due_ns..=self.filled_ns).contains(&bare.at_ns) && discarded(self.tsval, bare.recent)
     }
 }
@@ -55,9 +59,15 @@ impl Sender {
         if !hole.possible(bare) {
             return None;
         }
-        let off = self.off_usual(bare.at_ns.saturating_sub(hole.due_ns))?;
+        let off = self.off(hole, bare)?;
         let (_, spread) = self.usual_lateness()?;
         (off <= self.tolerance(bare.trigger, spread)).then_some(off)
+    }
+
+    /// How far the lateness of `hole` is from what is usual if `bare` answers it.
+    fn off(&self, hole: &Missing, bare: &Bare) -> Option<i64> {
+        let late = |at: i64| at.saturating_sub(hole.due_ns);
+        self.off_usual(late(bare.since_ns), late(bare.at_ns))
     }
 
     /// The hole at `start` was filled by a retransmission at `filled_ns`: if an ACK without cause
@@ -77,7 +87,8 @@ impl Sender {
         };
         let suits = |b: &Bare| {
             let off = self.unlikeness(&hole, b)?;
-            (!self.nearer(b, off, start)).then_some((b.trigger == Trigger::Timer, off, b.id))
+            let waits = b.trigger == Trigger::Lost || self.nearer(b, off, start);
+            (!waits).then_some((b.trigger, off, b.id))
         };
         if let Some((.., id)) = self.filled.bares.iter().filter_map(suits).min() {
             self.adopt(&f, id);
@@ -106,19 +117,20 @@ impl Sender {
         let better = |m: Missing| {
             m.start != start
                 && m.possible(bare)
-                && self
-                    .off_usual(bare.at_ns.saturating_sub(m.due_ns))
-                    .is_some_and(|other| other < off)
+                && self.off(&m, bare).is_some_and(|other| other < off)
         };
         let mut open = self.open_holes().map(|s| self.still_missing(s));
         let mut filled = self.unadopted(bare.una).map(|f| self.missing(f));
         open.any(better) || filled.any(better)
     }
 
-    /// Segments from `una` on of which only retransmissions are known to have come.
+    /// Segments from `una` on, highest first, of which only retransmissions are known to have come.
     fn unadopted(&self, una: i64) -> impl Iterator<Item = &Filled> {
         let lost = |f: &&Filled| f.first == By::Copy && !f.original_in;
-        self.filled.from(una).take(MAX_FILLED).filter(lost)
+        let latest = self.filled.latest().take(MAX_FILLED);
+        latest
+            .take_while(move |f| f.place.start >= una)
+            .filter(lost)
     }
 
     /// The left edge when the first ACK without cause came that waits still.
@@ -156,8 +168,7 @@ impl Sender {
         for bare in bares().take_while(|b| b.deadline_ns <= until_ns) {
             for f in self.unadopted(bare.una) {
                 if let Some(off) = self.unlikeness(&self.missing(f), bare) {
-                    let timer = bare.trigger == Trigger::Timer;
-                    pairs.push((timer, off, f.place.start, bare.id));
+                    pairs.push((bare.trigger, off, f.place.start, bare.id));
                 }
             }
         }
@@ -186,7 +197,7 @@ impl Sender {
             .filled
             .bares
             .iter()
-            .filter(|b| b.trigger != Trigger::Timer)
+            .filter(|b| b.trigger < Trigger::Timer)
             .map(|b| Unexplained {
                 at_ns: b.at_ns,
                 recent: b.recent,

@@ -123,6 +123,9 @@ impl Sender {
         let due = f.copies.last_ns + rtt - rtt / 64;
         let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
         let now = ack.seg.ts_ns;
+        if self.copy_was_late(f, now, rtt) {
+            return true;
+        }
         if let Some((late, _)) = self.usual_lateness() {
             let original = self.due(f.due_ns, f.place.sent_ns).saturating_add(late);
             if now.abs_diff(original) < now.abs_diff(due) {
@@ -130,6 +133,24 @@ impl Sender {
             }
         }
         (due..=due + usual + 5_000_000).contains(&now)
+    }
+
+    /// Retransmissions take the long way, too: is the duplicate that comes `now` as late as usual
+    /// for one of them, and not for the original?
+    fn copy_was_late(&self, f: &Filled, now: i64, rtt: i64) -> bool {
+        let Some((_, spread)) = self.usual_lateness() else {
+            return false;
+        };
+        let usual = spread.saturating_mul(2).saturating_add(self.jitter());
+        let as_usual = |due: i64| {
+            let late = now.saturating_sub(due);
+            self.off_usual(late, late).is_some_and(|off| off <= usual)
+        };
+        let copies = [f.copies.first_ns, f.copies.last_ns];
+        let copy = copies
+            .into_iter()
+            .any(|at| as_usual(at.saturating_add(rtt)));
+        copy && !as_usual(self.due(f.due_ns, f.place.sent_ns))
     }
 
     /// The original arrived after its retransmission, where `ack` stands.
@@ -164,6 +185,7 @@ impl Sender {
             return;
         };
         self.only_copies -= u64::from(f.first == By::Copy).min(self.only_copies);
+        self.came_late += 1;
         f.first = first;
         f.original_in = true;
         let phase = f.copies.phase;

@@ -15,7 +15,7 @@ const PROMPT: usize = 2;
 /// How many times what an ACK spans must be the spread of lateness to order what it reports.
 const NARROW: i64 = 8;
 /// So many late arrivals must have been as late to make that usual.
-const AGREE: usize = 3;
+pub(super) const AGREE: usize = 3;
 /// Fewest late arrivals that tell how late is usual.
 const FEWEST: usize = 2;
 
@@ -167,11 +167,11 @@ impl Sender {
         }
     }
 
-    /// How far `late_ns` is from what some late ones were (three of them, so that no chance one
+    /// How far a lateness between `least_ns` and `most_ns` is from what some late ones were (three of them, so that no chance one
     /// counts): the late ones may have more than one habit, as when every other must wait for a
     /// packet to leave before it.
-    pub(super) fn off_usual(&self, late_ns: i64) -> Option<i64> {
-        let off = self.lateness.nth_nearest(late_ns, AGREE);
+    pub(super) fn off_usual(&self, least_ns: i64, most_ns: i64) -> Option<i64> {
+        let off = self.lateness.nth_nearest(least_ns, most_ns, AGREE);
         off.filter(|_| self.lateness.len() >= FEWEST)
     }
 

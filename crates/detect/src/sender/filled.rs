@@ -96,22 +96,24 @@ impl Filled {
     }
 }
 
-/// An ACK that something unseen may have caused: its id in the log, its time, and the receiver's
-/// TS.Recent.
+/// An ACK that something unseen may have caused, or a gap where one was lost: its id in the log,
+/// its time, and the receiver's TS.Recent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bare {
     pub(super) id: u64,
     pub(super) at_ns: i64,
+    /// It may have been sent as early as this: `at_ns` unless it was lost.
+    pub(super) since_ns: i64,
     /// Until when the log waits for its hole.
     pub(super) deadline_ns: i64,
     pub(super) recent: u32,
-    /// The left edge then.
+    /// It answers nothing below: the left edge then, of an ACK that was not lost.
     pub(super) una: i64,
     pub(super) trigger: Trigger,
 }
 
 /// What else than something unseen may have made the receiver send an ACK.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Trigger {
     /// Nothing: it repeats the ACK before.
     Nothing,
@@ -119,6 +121,8 @@ pub(super) enum Trigger {
     Little,
     /// The timer of SACK compression.
     Timer,
+    /// Unknown: the ACK itself was lost on the way, only its identification is missing.
+    Lost,
 }
 
 /// Filled segments by first byte.

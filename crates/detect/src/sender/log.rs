@@ -26,6 +26,8 @@ pub(crate) enum Status {
     Bare {
         /// Nanoseconds.
         deadline: i64,
+        /// If it is not known by then which, something may have arrived here all the same.
+        hides: bool,
     },
     /// Not an arrival of an original after all.
     Nothing,
@@ -46,6 +48,8 @@ pub(crate) struct ArrivalLog {
     entries: VecDeque<Entry>,
     first: u64,
     order: Order<()>,
+    /// How many originals had arrived when something may have that is not known.
+    hidden_at: Option<u64>,
     /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
     pub(crate) expired: Vec<i64>,
 }
@@ -56,6 +60,7 @@ impl ArrivalLog {
             entries: VecDeque::new(),
             first: 0,
             order: Order::new(0),
+            hidden_at: None,
             expired: Vec::new(),
         }
     }
@@ -67,7 +72,7 @@ impl ArrivalLog {
             && let Status::Original(basis) = entry.status
         {
             // Nothing waits: the common case never touches the queue.
-            record(&mut self.order, &entry, basis, out);
+            record(&mut self.order, self.hidden_at, &entry, basis, out);
             self.first += 1;
             return self.first - 1;
         }
@@ -108,12 +113,18 @@ impl ArrivalLog {
         while let Some(front) = self.entries.front() {
             let full = self.entries.len() > MAX_WAITING;
             match front.status {
-                Status::Original(basis) => record(&mut self.order, front, basis, out),
+                Status::Original(basis) => {
+                    record(&mut self.order, self.hidden_at, front, basis, out);
+                }
                 Status::Nothing => {}
                 Status::Doubtful { deadline } if now >= deadline || full => {
                     self.expired.push(front.place.start);
                 }
-                Status::Bare { deadline } if now >= deadline || full => {}
+                Status::Bare { deadline, hides } if now >= deadline || full => {
+                    if hides {
+                        self.hidden_at = Some(self.order.arrivals());
+                    }
+                }
                 _ => return,
             }
             self.entries.pop_front();
@@ -129,8 +140,15 @@ impl ArrivalLog {
 }
 
 #[inline]
-fn record(order: &mut Order<()>, entry: &Entry, basis: Basis, out: &mut Collector) {
+fn record(
+    order: &mut Order<()>,
+    hidden_at: Option<u64>,
+    entry: &Entry,
+    basis: Basis,
+    out: &mut Collector,
+) {
     let place = entry.place;
+    let position = order.arrivals();
     let unsure = entry.unsure.is_some();
     match order.arrive(place.start, place.len, place.at_ns, unsure, ()) {
         Arrived::InOrder(label) => out.in_order(label),
@@ -138,6 +156,10 @@ fn record(order: &mut Order<()>, entry: &Entry, basis: Basis, out: &mut Collecto
             let basis = match entry.unsure {
                 Some(Reason::BlockLimit) => Basis::ambiguous(basis.evidence, Reason::BlockLimit),
                 Some(reason) => basis.weaker(reason),
+                // One more may have come between its opener and it.
+                None if hidden_at.is_some_and(|at| position < at + u64::from(late.extent)) => {
+                    basis.weaker(Reason::AcksMissing)
+                }
                 None => basis,
             };
             out.late(place, late, late.label, basis);

@@ -94,6 +94,8 @@ pub(crate) struct Sender {
     reached_ns: i64,
     /// Segments of which only retransmissions have arrived so far.
     only_copies: u64,
+    /// Originals known to have come late so far, of which some may still wait in the log.
+    came_late: u64,
     collector: Collector,
     recoveries: RecoveryTracker,
     unwrap: Unwrapper,
@@ -166,6 +168,7 @@ impl Sender {
             turn: 0,
             reached_ns: i64::MIN / 2,
             only_copies: 0,
+            came_late: 0,
             collector: Collector::new(Half::EndToEnd, keep),
             recoveries: RecoveryTracker::new(keep),
             unwrap,
@@ -351,6 +354,9 @@ impl Sender {
             self.beyond_the_capture(number);
         }
         let number = number.min(self.highest);
+        if ack.missing > 0 {
+            self.note_gap(ack);
+        }
         if self.options.sack != Some(true) && !self.sack_seen {
             self.process_without_sack(ack, number);
         } else if !self.advance_in_order(ack, number) {
@@ -427,6 +433,7 @@ impl Sender {
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
+        self.came_late += u64::from(report.sent.start < self.turn);
         self.log_sent(&report.sent, report.unsure, ack, basis);
     }
 

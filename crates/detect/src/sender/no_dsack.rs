@@ -79,7 +79,8 @@ impl Sender {
         let (_, spread) = self.usual_lateness()?;
         let off = |f: &Filled| {
             let due = self.due(f.due_ns, f.place.sent_ns);
-            self.off_usual(now.saturating_sub(due)).unwrap_or(i64::MAX)
+            let late = now.saturating_sub(due);
+            self.off_usual(late, late).unwrap_or(i64::MAX)
         };
         let lost = candidates.iter().filter(|f| f.is_lost_so_far(recent));
         let nearest = lost.min_by_key(|f| off(f)).copied()?;

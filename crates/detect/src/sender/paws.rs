@@ -7,7 +7,10 @@
 //! original were lost. Such an ACK comes as much after the hole's turn as late originals of this
 //! flow usually come, and that tells whose it was ([`super::adopt`]).
 
+use inorder_wire::Segment;
+
 use super::acks::Ack;
+use super::due::AGREE;
 use super::filled::{Bare, By, Filled, Trigger};
 use super::log::{Entry, Status};
 use super::{PATH_JITTER_NS, Sender};
@@ -28,6 +31,13 @@ const COMPRESSED: usize = 36;
 /// With so many SACK blocks a segment that opens another makes Linux send what it holds back
 /// first, without that segment (`TCP_SACK_BLOCKS_EXPECTED`); with more, one that extends the third.
 const BLOCKS_EXPECTED: usize = 2;
+/// No capture's clock is to be trusted more.
+const CLOCK_NS: i64 = 5_000;
+/// Where ACKs are lost, so many at most are looked into.
+const MOST_LOST: u32 = 8;
+/// An ACK lost when a late original was due is as likely where nothing was due: it counts only
+/// where so many times as many are late as are lost.
+const MUCH: u64 = 6;
 /// Holes looked at for one ACK without cause.
 const MAX_CANDIDATES: usize = 512;
 
@@ -125,14 +135,25 @@ impl Sender {
 
     fn log_bare(&mut self, ack: &Ack, trigger: Trigger) {
         let seg = &ack.seg;
+        let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
+        self.push_bare(seg, seg.ts_ns, unsure, trigger);
+    }
+
+    fn push_bare(
+        &mut self,
+        seg: &Segment,
+        since_ns: i64,
+        unsure: Option<Reason>,
+        trigger: Trigger,
+    ) {
         let place = Place {
             at_ns: seg.ts_ns,
             proof_frame: seg.frame,
             ..Place::default()
         };
         let deadline = seg.ts_ns.saturating_add(self.bare_patience());
-        let status = Status::Bare { deadline };
-        let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
+        let hides = matches!(trigger, Trigger::Nothing | Trigger::Lost);
+        let status = Status::Bare { deadline, hides };
         let entry = Entry {
             place,
             status,
@@ -142,11 +163,38 @@ impl Sender {
         self.filled.bares.push_back(Bare {
             id,
             at_ns: seg.ts_ns,
+            since_ns,
             deadline_ns: deadline,
             recent: seg.tsecr,
-            una: self.una,
+            // What was lost may have reported a duplicate below the left edge.
+            una: if trigger == Trigger::Lost {
+                i64::MIN
+            } else {
+                self.una
+            },
             trigger,
         });
+    }
+
+    /// ACKs are missing just before `ack`: each may have been the answer to an original of which
+    /// only retransmissions are known.
+    pub(super) fn note_gap(&mut self, ack: &Ack) {
+        let Some(last) = self.last else { return };
+        let seg = &ack.seg;
+        if ack.stale || !(self.open_candidate(last.tsecr) || self.copy_came_first(seg.ts_ns)) {
+            return;
+        }
+        let since = last.ts_ns.min(seg.ts_ns);
+        for _ in 0..ack.missing.min(MOST_LOST) {
+            self.push_bare(seg, since, Some(Reason::AcksMissing), Trigger::Lost);
+        }
+    }
+
+    /// Is there a segment whose original may come after its retransmission still?
+    fn copy_came_first(&self, now: i64) -> bool {
+        let since = now.saturating_sub(self.bare_patience());
+        let mut latest = self.filled.latest().take(MAX_CANDIDATES);
+        latest.any(|f| f.first != By::Original && !f.original_in && f.reported_ns >= since)
     }
 
     pub(super) fn bare_patience(&self) -> i64 {
@@ -164,22 +212,31 @@ impl Sender {
         if self.mostly_lost() {
             return -1;
         }
+        let rtt = self.min_rtt.unwrap_or(0);
         match trigger {
             Trigger::Nothing => sharp.saturating_add(self.jitter().saturating_add(LOOSE_NS)),
             Trigger::Little => sharp.saturating_add(self.jitter() - PATH_JITTER_NS),
-            Trigger::Timer if self.mostly_late(1) && sharp < timer / 16 => sharp,
-            Trigger::Timer => -1,
+            Trigger::Timer if self.mostly_late(1) => self.sharpest().min(timer / 16),
+            Trigger::Lost if self.mostly_late(MUCH) && sharp < rtt / 16 => sharp,
+            Trigger::Timer | Trigger::Lost => -1,
         }
+    }
+
+    /// How far off most late originals are from others of their kind, twice over; negative while
+    /// too few are known.
+    fn sharpest(&self) -> i64 {
+        let off = self.lateness.cohesion(AGREE);
+        off.map_or(-1, |off| off.saturating_mul(2).max(CLOCK_NS))
     }
 
     /// Have `times` as many originals come late so far as only retransmissions have come?
     pub(super) fn mostly_late(&self, times: u64) -> bool {
-        self.collector.reordered() >= times * self.only_copies
+        self.came_late >= times * self.only_copies
     }
 
     /// Where so much more is lost than late, what looks like a discarded original is more likely
     /// chance. A young flow may have its late ones still to come.
     fn mostly_lost(&self) -> bool {
-        self.only_copies > 32 + 4 * self.collector.reordered()
+        self.only_copies > 32 + 4 * self.came_late
     }
 }

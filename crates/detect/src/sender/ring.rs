@@ -46,14 +46,33 @@ impl Ring {
         (n >= least.max(1)).then(|| (sorted[n / 2], spread()))
     }
 
-    /// How far `value` is from the `nth` nearest of the values (the farthest, if there are fewer):
-    /// small where several were much the same, be it not in the middle. `None` without values.
-    pub(super) fn nth_nearest(&self, value: i64, nth: usize) -> Option<i64> {
+    /// How far what lies in `low..=high` is from the `nth` nearest of the values (the farthest, if
+    /// there are fewer): small where several were much the same, be it not in the middle. `None`
+    /// without values.
+    pub(super) fn nth_nearest(&self, low: i64, high: i64, nth: usize) -> Option<i64> {
         let sorted = &self.sorted[..self.len];
         let nth = nth.clamp(1, self.len.max(1));
+        let off = |v: i64| apart(v, v.clamp(low, high));
         // The nearest `nth` lie side by side.
-        let farther = |w: &[i64]| apart(value, w[0]).max(apart(value, w[nth - 1]));
+        let farther = |w: &[i64]| off(w[0]).max(off(w[nth - 1]));
         sorted.windows(nth).map(farther).min()
+    }
+
+    /// How far three in four of the values are at most from the `nth` nearest of the others; `None`
+    /// when there are not twice as many.
+    pub(super) fn cohesion(&self, nth: usize) -> Option<i64> {
+        let sorted = &self.sorted[..self.len];
+        if self.len < 2 * nth + 1 {
+            return None;
+        }
+        let mut off = [0; SIZE];
+        for (i, o) in off[..self.len].iter_mut().enumerate() {
+            let around = &sorted[i.saturating_sub(nth)..(i + nth + 1).min(self.len)];
+            let farther = |w: &[i64]| apart(sorted[i], w[0]).max(apart(sorted[i], w[nth]));
+            *o = around.windows(nth + 1).map(farther).min()?;
+        }
+        off[..self.len].sort_unstable();
+        Some(off[self.len * 3 / 4])
     }
 
     /// The narrowest range that holds half of the values; `None` for fewer than five.
@@ -89,13 +108,15 @@ mod tests {
     #[test]
     fn two_habits_are_told_from_what_lies_between() {
         let mut ring = Ring::default();
-        assert_eq!(ring.nth_nearest(7, 3), None);
+        assert_eq!(ring.nth_nearest(7, 7, 3), None);
         for v in [100, 101, 102, 200, 201, 203, 204] {
             ring.push(v);
         }
-        let off = |v| ring.nth_nearest(v, 3);
+        let off = |v| ring.nth_nearest(v, v, 3);
         assert_eq!((off(101), off(202), off(150)), (Some(1), Some(2), Some(50)));
+        assert_eq!(ring.nth_nearest(150, 201, 3), Some(2));
         assert_eq!(ring.densest_half(), Some((200, 204)));
+        assert_eq!((ring.cohesion(2), ring.cohesion(4)), (Some(2), None));
     }
 
     proptest! {
