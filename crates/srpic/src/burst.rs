@@ -126,7 +126,8 @@ impl<K: FlowKey, P> Srpic<K, P> {
         let flows = probes
             .iter()
             .filter_map(|&at| Some(meta(block.get(at)?).flow));
-        if !first.flow.is_all_of(flows) {
+        // Should the first one be no packet to hold, its flow must not become known by it.
+        if !first.suitable || !first.flow.is_all_of(flows) {
             return false;
         }
         if block.len() > self.ring.room() || self.holds(first.flow, &mut |p| out.one(p)) {
