@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((off(101), off(202), off(150)), (Some(1), Some(2), Some(50)));
         assert_eq!(ring.nth_nearest(150, 201, 3), Some(2));
         assert_eq!(ring.densest_half(), Some((200, 204)));
-        assert_eq!((ring.cohesion(2), ring.cohesion(4)), (Some(2), None));
+        assert_eq!((ring.cohesion(2), ring.cohesion(4)), (Some(3), None));
     }
 
     proptest! {
