@@ -128,7 +128,7 @@ impl AckQueue {
         if id == next {
             self.next_id = Some(next + 1);
             out(Ack {
-                seg: *seg,
+                seg: self.no_later_than(0, seg),
                 missing: 0,
                 stale: false,
             });
@@ -158,10 +158,20 @@ impl AckQueue {
             Held {
                 order: id,
                 key: Key::none(),
-                seg: *seg,
+                seg: self.no_later_than(place, seg),
             },
         );
         self.release_by_id(seg.ts_ns, out);
+    }
+
+    /// `seg`, which was sent before the one held at `place`, with a time that says so: what the
+    /// way back took longer for an ACK than for those that overtook it tells nothing of arrivals.
+    fn no_later_than(&self, place: usize, seg: &Segment) -> Segment {
+        let after = self.held.get(place).map_or(seg.ts_ns, |h| h.seg.ts_ns);
+        Segment {
+            ts_ns: seg.ts_ns.min(after),
+            ..*seg
+        }
     }
 
     fn release_by_id(&mut self, now: i64, out: &mut impl FnMut(Ack)) {
@@ -200,7 +210,7 @@ impl AckQueue {
             Held {
                 order: 0,
                 key,
-                seg: *seg,
+                seg: self.no_later_than(place, seg),
             },
         );
         while let Some(front) = self.held.front() {
@@ -299,6 +309,20 @@ mod tests {
         q.flush(|a| got.push((a.seg.ack, a.missing)));
         assert_eq!(got, [(1, 0), (2, 0), (3, 0), (4, 0), (6, 1)]);
         assert_eq!((q.reordered, q.missing), (2, 1));
+    }
+
+    #[test]
+    fn an_overtaken_ack_counts_when_the_first_that_overtook_it_came() {
+        let mut q = AckQueue::default();
+        let mut got = Vec::new();
+        for (id, at) in [(7, 10), (10, 20), (9, 30), (8, 40), (11, 50)] {
+            let seg = Segment {
+                ts_ns: at,
+                ..ack(id, 0)
+            };
+            q.push(&seg, true, |a| got.push((a.seg.ip_id, a.seg.ts_ns)));
+        }
+        assert_eq!(got, [(7, 10), (8, 20), (9, 20), (10, 20), (11, 50)]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub(super) enum Trigger {
     Nothing,
     /// Little: it flushed held-back SACKs before their time, or moved the window.
     Little,
-    /// The timer of SACK compression.
+    /// The timer of SACK compression, or a block too many.
     Timer,
     /// Unknown: the ACK itself was lost on the way, only its identification is missing.
     Lost,

@@ -51,6 +51,8 @@ struct Report {
     left_edge: bool,
     /// It touches what had been SACKed before.
     joined: bool,
+    /// It begins a block of which nothing had been SACKed before.
+    opens: bool,
 }
 
 /// What the connection negotiated; `None` where the handshake was not seen.
@@ -80,6 +82,9 @@ pub(crate) struct Sender {
     reports_alone: bool,
     /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
     new_block_came: bool,
+    /// The ACK before, in the log, flushed held-back SACKs before their time; a new block may have
+    /// made the receiver do so.
+    flushed: Option<u64>,
     /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     lateness: Ring,
     /// [`Sender::usual_lateness`] has just become known.
@@ -161,6 +166,7 @@ impl Sender {
             compressing: false,
             reports_alone: false,
             new_block_came: false,
+            flushed: None,
             lateness: Ring::default(),
             lateness_learnt: false,
             spacing: Ring::default(),

@@ -144,6 +144,7 @@ impl Sender {
         let report = Report {
             left_edge: true,
             joined: false,
+            opens: false,
             ..*report
         };
         match self.attribute(&report, copies, ack) {

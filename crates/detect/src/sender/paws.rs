@@ -13,7 +13,8 @@ use super::acks::Ack;
 use super::due::AGREE;
 use super::filled::{Bare, By, Filled, Trigger};
 use super::log::{Entry, Status};
-use super::{PATH_JITTER_NS, Sender};
+use super::ring::apart;
+use super::{PATH_JITTER_NS, Report, Sender};
 use crate::collect::Place;
 use crate::result::{Evidence, Reason};
 
@@ -66,7 +67,8 @@ impl Sender {
         let blocks = seg.sack_blocks().len();
         let early = reported > 0 && trigger == Trigger::Little;
         if self.open_candidate(seg.tsecr) {
-            self.log_bare(ack, trigger);
+            let id = self.log_bare(ack, trigger);
+            self.flushed = (early && blocks >= BLOCKS_EXPECTED).then_some(id);
         } else if trigger == Trigger::Nothing
             && let Some(start) = self.filled_candidate(seg.tsecr)
         {
@@ -133,10 +135,10 @@ impl Sender {
             .map(|f| f.place.start)
     }
 
-    fn log_bare(&mut self, ack: &Ack, trigger: Trigger) {
+    fn log_bare(&mut self, ack: &Ack, trigger: Trigger) -> u64 {
         let seg = &ack.seg;
         let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
-        self.push_bare(seg, seg.ts_ns, unsure, trigger);
+        self.push_bare(seg, seg.ts_ns, unsure, trigger)
     }
 
     fn push_bare(
@@ -145,7 +147,7 @@ impl Sender {
         since_ns: i64,
         unsure: Option<Reason>,
         trigger: Trigger,
-    ) {
+    ) -> u64 {
         let place = Place {
             at_ns: seg.ts_ns,
             proof_frame: seg.frame,
@@ -174,6 +176,23 @@ impl Sender {
             },
             trigger,
         });
+        id
+    }
+
+    /// What `ack` reports may show why the ACK before flushed held-back SACKs: a segment had
+    /// opened one more block. That is as much of a reason as the timer is.
+    pub(super) fn explain_flush(&mut self, ack: &Ack) {
+        let Some(id) = self.flushed.take() else {
+            return;
+        };
+        let at = self.last.map_or(i64::MIN, |l| l.ts_ns);
+        let opened = |r: &Report| r.opens && apart(self.arrival_of(&r.sent), at) <= self.jitter();
+        if ack.missing == 0 && self.reports.iter().any(opened) {
+            let mut bares = self.filled.bares.iter_mut();
+            if let Some(bare) = bares.find(|b| b.id == id) {
+                bare.trigger = Trigger::Timer;
+            }
+        }
     }
 
     /// ACKs are missing just before `ack`: each may have been the answer to an original of which
@@ -214,7 +233,9 @@ impl Sender {
         }
         let rtt = self.min_rtt.unwrap_or(0);
         match trigger {
-            Trigger::Nothing => sharp.saturating_add(self.jitter().saturating_add(LOOSE_NS)),
+            Trigger::Nothing => sharp
+                .saturating_mul(2)
+                .saturating_add(self.jitter() + LOOSE_NS),
             Trigger::Little => sharp.saturating_add(self.jitter() - PATH_JITTER_NS),
             Trigger::Timer if self.mostly_late(1) => self.sharpest().min(timer / 16),
             Trigger::Lost if self.mostly_late(MUCH) && sharp < rtt / 16 => sharp,

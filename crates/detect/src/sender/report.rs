@@ -57,6 +57,10 @@ impl Sender {
                 report.unsure = Some(Reason::BlockLimit);
             }
         }
+        if !advanced {
+            self.explain_flush(ack);
+        }
+        self.flushed = None;
         self.put_in_order(ack, covered, had_hole);
         self.new_block_came = false;
         self.reports_alone = reported == 1 && !advanced && !self.compressing;
@@ -100,6 +104,7 @@ impl Sender {
                     unsure: None,
                     left_edge: false,
                     joined: false,
+                    opens: false,
                 });
             }
         }
@@ -182,6 +187,7 @@ impl Sender {
                     unsure: None,
                     left_edge: false,
                     joined: below || above,
+                    opens: news == whole && sent.start == whole.0,
                 });
             }
             i += 1;

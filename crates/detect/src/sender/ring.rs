@@ -11,7 +11,7 @@ pub(super) struct Ring {
     len: usize,
 }
 
-fn apart(a: i64, b: i64) -> i64 {
+pub(super) fn apart(a: i64, b: i64) -> i64 {
     a.saturating_sub(b).saturating_abs()
 }
 

@@ -3,6 +3,8 @@
 //! Before any late original has been seen to arrive, nothing says which ACK without cause belongs
 //! to which hole. But one lateness makes several pairs agree at once, and others one at most.
 
+use super::ring::apart;
+
 /// Holes and ACKs looked at.
 const MOST: usize = 48;
 
@@ -21,10 +23,6 @@ pub(super) struct Hole {
 pub(super) struct Unexplained {
     pub(super) at_ns: i64,
     pub(super) recent: u32,
-}
-
-fn apart(a: i64, b: i64) -> i64 {
-    a.saturating_sub(b).saturating_abs()
 }
 
 /// The lateness that lets most holes find an ACK, each its own, within `tolerance_ns`. `None`
