@@ -1,8 +1,10 @@
 //! A network card with interrupt coalescing: which arrivals make a batch, and how long they wait.
 //!
 //! The rule is that of `inorder_srpic::Batcher` with a softirq that takes no time. Arrivals come
-//! many at a time ([`Card::join`]): a card then costs a few instructions a packet and no branch
+//! many at a time ([`join`]): a card then costs a few instructions a packet and no branch
 //! that depends on the traffic, however often its interrupts come.
+
+use std::hint::select_unpredictable;
 
 /// Counts over the arrivals of a flow that its cards know.
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,6 +33,45 @@ impl Counts {
         self.arrived += times.len() as u64;
         for &now in times {
             self.times = self.times.wrapping_add(now as u64);
+        }
+    }
+}
+
+/// Suitable originals in order arrive at `times`, ascending; `counts` are those before. They fill
+/// no ring. Batches that end are delivered, which is for the caller to see to where delivery is
+/// followed.
+pub(super) fn join(cards: &mut [Card], times: &[i64], counts: &Counts) {
+    // What a card does waits for what it did before; three at a time wait no longer than one.
+    let (threes, rest) = cards.as_chunks_mut::<3>();
+    for three in threes {
+        join_side_by_side(three, times, counts);
+    }
+    for card in rest {
+        join_side_by_side(std::array::from_mut(card), times, counts);
+    }
+}
+
+#[inline(always)]
+fn join_side_by_side<const N: usize>(cards: &mut [Card; N], times: &[i64], counts: &Counts) {
+    let coalesce_ns = cards.each_ref().map(|card| card.coalesce_ns);
+    let mut fire_ns = cards.each_ref().map(|card| card.fire_ns);
+    let mut delivered = cards.each_ref().map(|card| card.delivered);
+    // The place of the first arrival of the current batch, from 1.
+    let mut first = [0_usize; N];
+    for (&now, place) in times.iter().zip(1..) {
+        for i in 0..N {
+            // Selects instead of branches: whether a batch ends is hard to predict.
+            let ended = now > fire_ns[i];
+            let next = now.wrapping_add(coalesce_ns[i]);
+            first[i] = select_unpredictable(ended, place, first[i]);
+            fire_ns[i] = select_unpredictable(ended, next, fire_ns[i]);
+            delivered[i] = delivered[i].wrapping_add(fire_ns[i] as u64);
+        }
+    }
+    for (i, card) in cards.iter_mut().enumerate() {
+        card.delivered = delivered[i];
+        if let Some(first) = first[i].checked_sub(1) {
+            card.ended(first, fire_ns[i], times, counts);
         }
     }
 }
@@ -91,36 +132,12 @@ impl Card {
         self.ring_from = suitable_before;
     }
 
-    /// Suitable originals in order arrive at `times`, ascending; `counts` are those before. They
-    /// fill no ring. Batches that end are delivered, which is for the caller to see to where
-    /// delivery is followed.
+    /// The batch has ended during `times`, and maybe others: the current one begins at place `first`
+    /// of them and ends at `fire_ns`.
     #[inline]
-    pub(super) fn join(&mut self, times: &[i64], counts: &Counts) {
-        match times.last() {
-            Some(&last) if last > self.fire_ns => self.join_and_end(times, counts),
-            _ => {
-                let all = (self.fire_ns as u64).wrapping_mul(times.len() as u64);
-                self.delivered = self.delivered.wrapping_add(all);
-            }
-        }
-    }
-
-    /// As [`Card::join`], when the current batch ends at one of `times`.
-    #[inline]
-    fn join_and_end(&mut self, times: &[i64], counts: &Counts) {
+    fn ended(&mut self, first: usize, fire_ns: i64, times: &[i64], counts: &Counts) {
         self.end();
-        let ended_ns = self.fire_ns;
-        let (mut fire_ns, mut delivered) = (ended_ns, self.delivered);
-        let mut first = 0_usize;
-        for (&now, place) in times.iter().zip(0..) {
-            // Selects instead of branches: whether a batch ends is hard to predict.
-            let next = self.interrupt(now);
-            let ended = now > fire_ns;
-            first = if ended { place } else { first };
-            fire_ns = if ended { next } else { fire_ns };
-            delivered = delivered.wrapping_add(fire_ns as u64);
-        }
-        (self.fire_ns, self.delivered) = (fire_ns, delivered);
+        let ended_ns = std::mem::replace(&mut self.fire_ns, fire_ns);
         let before = first as u64;
         let at = |place: usize| times.get(place).copied();
         if first

@@ -3,21 +3,33 @@
 
 use std::collections::VecDeque;
 
+use super::receiver::Receiver;
 use super::runs::Data;
 
 /// Gaps between originals remembered; of an original later than that only a lower bound of its
 /// extent is known.
 const MAX_GAPS: usize = 1024;
-/// Ranges above a hole remembered; beyond, the oldest hole counts as closed.
-const MAX_RANGES: usize = 1024;
-/// The largest window (RFC 7323 section 2.3): a hole farther back than this has been closed by
-/// something that was not captured.
-const MAX_WINDOW: i64 = 1 << 30;
+
+/// What has been counted of one order.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Counted {
+    pub(super) reordered: u64,
+    pub(super) max_extent: u64,
+    pub(super) dupacks: u64,
+}
+
+impl Counted {
+    pub(super) fn add(&mut self, more: &Counted) {
+        self.reordered += more.reordered;
+        self.max_extent = self.max_extent.max(more.max_extent);
+        self.dupacks += more.dupacks;
+    }
+}
 
 /// Both views of one delivered order.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Delivered {
-    pub(super) originals: Originals,
+    originals: Originals,
     pub(super) receiver: Receiver,
 }
 
@@ -31,7 +43,24 @@ impl Delivered {
         }
     }
 
+    pub(super) fn counts(&self) -> Counted {
+        Counted {
+            reordered: self.originals.reordered,
+            max_extent: self.originals.max_extent,
+            dupacks: self.receiver.dupacks,
+        }
+    }
+
+    /// The counts, which begin again.
+    pub(super) fn take_counts(&mut self) -> Counted {
+        let counts = self.counts();
+        (self.originals.reordered, self.originals.max_extent) = (0, 0);
+        self.receiver.dupacks = 0;
+        counts
+    }
+
     /// Nothing but originals in order, up to `next`; so many have there been in all.
+    #[inline]
     pub(super) fn skip_to(&mut self, next: i64, originals: u64) {
         self.originals.next = next;
         self.originals.position = originals;
@@ -39,8 +68,14 @@ impl Delivered {
     }
 
     /// The highest data is an original and ends at `next`.
+    #[inline]
     pub(super) fn is_level(&self, next: i64) -> bool {
         self.originals.next == next && self.receiver.top() == next
+    }
+
+    /// What is delivered next means the same to `other`, whatever the counts so far.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.originals.is_like(&other.originals) && self.receiver.is_like(&other.receiver)
     }
 }
 
@@ -54,12 +89,12 @@ pub(super) struct Originals {
     gaps: VecDeque<Gap>,
     /// The last gap that was forgotten.
     forgotten: Option<Gap>,
-    pub(super) reordered: u64,
-    pub(super) max_extent: u64,
+    reordered: u64,
+    max_extent: u64,
 }
 
 /// Originals not delivered, below one that was.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Gap {
     start: i64,
     end: i64,
@@ -68,7 +103,17 @@ struct Gap {
 }
 
 impl Originals {
+    #[inline]
     fn deliver(&mut self, data: &Data) {
+        if data.start == self.next {
+            self.next = data.end();
+            self.position += data.count;
+        } else {
+            self.deliver_any(data);
+        }
+    }
+
+    fn deliver_any(&mut self, data: &Data) {
         let late = self.late_in(data);
         for i in 0..late {
             self.late(data.at(i), data.at(i + 1));
@@ -99,6 +144,7 @@ impl Originals {
     fn late_in(&self, data: &Data) -> u64 {
         match self.next.saturating_sub(data.start) {
             ..=0 => 0,
+            _ if data.at(data.count.saturating_sub(1)) < self.next => data.count,
             below => (below as u64)
                 .div_ceil(u64::from(data.len.max(1)))
                 .min(data.count),
@@ -107,7 +153,7 @@ impl Originals {
 
     fn late(&mut self, start: i64, end: i64) {
         self.reordered += 1;
-        let i = self.gaps.partition_point(|gap| gap.end <= start);
+        let i = self.first_above(start);
         let gap = self.gaps.get(i).copied().filter(|gap| gap.start < end);
         if gap.is_some() {
             self.cut(i, start, end);
@@ -117,6 +163,15 @@ impl Originals {
         if let Some(gap) = gap.or(forgotten) {
             let extent = self.position.saturating_sub(gap.opened_at);
             self.max_extent = self.max_extent.max(extent);
+        }
+    }
+
+    /// The first gap that ends above `start`: mostly there is only one.
+    #[inline]
+    fn first_above(&self, start: i64) -> usize {
+        match self.gaps.front() {
+            Some(gap) if gap.end <= start => self.gaps.partition_point(|gap| gap.end <= start),
+            _ => 0,
         }
     }
 
@@ -138,97 +193,11 @@ impl Originals {
             }
         }
     }
-}
 
-/// What a receiver has, copies and all, and the duplicate acknowledgements it sends.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Receiver {
-    /// The left edge: RCV.NXT of RFC 9293.
-    next: i64,
-    /// Data received above, ascending, apart from each other.
-    ranges: VecDeque<(i64, i64)>,
-    /// One for each segment that arrives above the left edge (RFC 5681 section 4.2); see also
-    /// [`Receiver::skip_to`].
-    pub(super) dupacks: u64,
-}
-
-impl Receiver {
-    pub(super) fn feed(&mut self, stretch: &[Data]) {
-        stretch.iter().for_each(|data| self.deliver(data));
-    }
-
-    /// End of the highest data.
-    pub(super) fn top(&self) -> i64 {
-        self.ranges.back().map_or(self.next, |range| range.1)
-    }
-
-    /// Data in order has come, up to `next`. Above a hole it would be answered with duplicate
-    /// acknowledgements; they are not counted, for they are the same sorted and unsorted.
-    pub(super) fn skip_to(&mut self, next: i64) {
-        match self.ranges.back_mut() {
-            Some(range) => range.1 = next,
-            None => self.next = next,
-        }
-        self.give_up(next);
-    }
-
-    /// The receiver has said that it has everything below `una`.
-    pub(super) fn acknowledged(&mut self, una: i64) {
-        if let Some(&(_, top)) = self.ranges.back()
-            && una > self.next
-        {
-            self.next = una.min(top);
-            self.absorb();
-        }
-    }
-
-    fn deliver(&mut self, data: &Data) {
-        if data.start <= self.next {
-            self.next = self.next.max(data.end());
-            self.absorb();
-            return;
-        }
-        self.dupacks += data.count;
-        self.insert(data.start, data.end());
-        self.give_up(data.end());
-    }
-
-    /// Gives up holes that are too far below `end`, or too many.
-    fn give_up(&mut self, end: i64) {
-        let too_far = end.saturating_sub(self.next) > MAX_WINDOW;
-        if too_far || self.ranges.len() > MAX_RANGES {
-            self.next = self.ranges.front().map_or(self.next, |range| range.0);
-            self.absorb();
-        }
-    }
-
-    /// Moves the left edge over what has been received above it.
-    fn absorb(&mut self) {
-        while let Some(&(start, end)) = self.ranges.front()
-            && start <= self.next
-        {
-            self.next = self.next.max(end);
-            self.ranges.pop_front();
-        }
-    }
-
-    fn insert(&mut self, start: i64, end: i64) {
-        // Mostly it continues the highest range.
-        if let Some(last) = self.ranges.back_mut()
-            && last.0 <= start
-            && start <= last.1
-        {
-            last.1 = last.1.max(end);
-            return;
-        }
-        let first = self.ranges.partition_point(|range| range.1 < start);
-        let mut merged = (start, end);
-        while let Some(&range) = self.ranges.get(first)
-            && range.0 <= end
-        {
-            merged = (merged.0.min(range.0), merged.1.max(range.1));
-            self.ranges.remove(first);
-        }
-        self.ranges.insert(first, merged);
+    fn is_like(&self, other: &Self) -> bool {
+        self.next == other.next
+            && self.position == other.position
+            && self.gaps == other.gaps
+            && self.forgotten == other.forgotten
     }
 }

@@ -19,6 +19,7 @@
 mod card;
 mod delivered;
 mod pending;
+mod receiver;
 mod receivers;
 mod runs;
 mod sorters;

@@ -1,7 +1,7 @@
 //! One flow at sorting receivers of every setting.
 
 use super::DataArrival;
-use super::card::{Card, Counts};
+use super::card::{Card, Counts, join};
 use super::pending::Pending;
 use super::runs::Runs;
 use super::sorters::Sorters;
@@ -82,7 +82,10 @@ impl SortingReceivers {
     #[inline]
     pub(crate) fn push(&mut self, arrival: &DataArrival, una: i64) {
         let plain = arrival.suitable && !arrival.retransmission;
-        if !plain || !self.continues(arrival.ts_ns, arrival.offset, arrival.len) {
+        let waits = plain
+            && (self.continues(arrival.ts_ns, arrival.offset, arrival.len)
+                || self.continues_after_batches(arrival, una));
+        if !waits {
             self.push_any(arrival, una);
         }
     }
@@ -98,6 +101,24 @@ impl SortingReceivers {
             self.last_ns = ts_ns;
         }
         waits
+    }
+
+    /// Takes a suitable original that continues the run, but comes after the end of a batch that
+    /// is followed: with that delivered, mostly nothing more has to be done.
+    #[inline(never)]
+    fn continues_after_batches(&mut self, arrival: &DataArrival, una: i64) -> bool {
+        let (now, in_order) = (arrival.ts_ns, arrival.offset == self.next);
+        if now <= self.limit_ns.max(self.last_ns) || now > LATEST_NS || !in_order {
+            return false;
+        }
+        self.tell_cards();
+        for i in 0..self.cards.len() {
+            if self.cards.get(i).is_some_and(|card| card.fire_ns < now) {
+                self.settle(i, una);
+            }
+        }
+        self.set_limits();
+        self.continues(now, arrival.offset, arrival.len)
     }
 
     /// Notes an arrival; false if it would fill a ring.
@@ -137,6 +158,12 @@ impl SortingReceivers {
         if self.room == 0 {
             self.fill_rings(una);
         }
+        self.set_limits();
+    }
+
+    /// How long, and how many, may wait in `pending`.
+    #[inline]
+    fn set_limits(&mut self) {
         self.limit_ns = match self.following {
             0 => LATEST_NS,
             _ => self.soonest_ns(),
@@ -156,9 +183,10 @@ impl SortingReceivers {
     #[inline]
     fn tell_cards(&mut self) {
         let times = self.pending.times();
-        for card in &mut self.cards {
-            card.join(times, &self.counts);
+        if times.is_empty() {
+            return;
         }
+        join(&mut self.cards, times, &self.counts);
         self.counts.add(times);
         self.room = self.room.saturating_sub(times.len() as u32);
         self.pending.clear();
@@ -227,22 +255,28 @@ impl SortingReceivers {
     }
 
     /// Card `i` delivers the stretch that has arrived since its sorters were last empty.
+    #[inline]
     fn settle(&mut self, i: usize, una: i64) {
         let to = self.counts.arrived;
         let Some(card) = self.cards.get_mut(i) else {
             return;
         };
         let from = std::mem::replace(&mut card.from, to);
-        if !card.followed || from == to {
-            return;
+        if card.followed && from != to {
+            self.deliver(i, from, una);
         }
+    }
+
+    /// Card `i`, which is followed, delivers all from arrival `from` on.
+    #[inline(never)]
+    fn deliver(&mut self, i: usize, from: u64, una: i64) {
         let Some(Behind { stacks, sorters }) = self.behind.as_deref_mut() else {
             return;
         };
-        let Some(stack) = stacks.get_mut(i) else {
+        let (Some(card), Some(stack)) = (self.cards.get_mut(i), stacks.get_mut(i)) else {
             return;
         };
-        sorters.load(&self.runs, from, to);
+        sorters.load(&self.runs, from, self.counts.arrived);
         stack.deliver(sorters);
         // Everything acknowledged by now has arrived by now: what is still missing below was
         // not captured.
@@ -263,7 +297,7 @@ impl SortingReceivers {
         let ring = u64::from(self.ring);
         let behind = self.behind.get_or_insert_with(|| {
             Box::new(Behind {
-                stacks: (0..cards).map(|_| Stack::default()).collect(),
+                stacks: (0..cards).map(|_| Stack::new(block_sizes.len())).collect(),
                 sorters: Sorters::new(block_sizes, ring),
             })
         });

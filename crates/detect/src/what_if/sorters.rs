@@ -4,9 +4,12 @@ use std::fmt;
 
 use inorder_srpic::{Config, Meta, Srpic};
 
-use super::runs::{Data, Runs};
+use super::runs::{self, Data, Runs};
 
 /// One sorter for each block size, empty but while it sorts; and the stretch to sort.
+///
+/// In one block the sorter is a stable sort by sequence number, and that runs over runs, not over
+/// packets; where runs lie across one another, and of more than a block, the sorter itself runs.
 pub(super) struct Sorters {
     sorters: Vec<Sorter>,
     stretch: Vec<Data>,
@@ -87,6 +90,9 @@ impl Sorters {
             return &self.out;
         }
         self.whole = whole;
+        if whole && runs::sort(&self.stretch, &mut self.out) {
+            return &self.out;
+        }
         self.out.clear();
         let Some(srpic) = &mut sorter.srpic else {
             return &self.stretch;

@@ -1,15 +1,23 @@
 //! What reaches the stack behind one card.
 
-use super::delivered::{Delivered, Receiver};
+use super::delivered::{Counted, Delivered};
+use super::receiver::Receiver;
 use super::runs::is_sorted;
 use super::sorters::Sorters;
 
 /// The orders in which one card delivers: unsorted, and sorted in blocks of each size.
+///
+/// Once all of a stretch is delivered, its order hardly ever matters to what comes next: the orders
+/// then go on as one, each with counts of its own.
 #[derive(Debug)]
 pub(super) struct Stack {
     unsorted: Receiver,
-    /// For each block size; one for all as long as it makes no difference.
+    /// What `unsorted` has is kept in `unsorted`; else it is what the first of `sorted` has.
+    apart: bool,
+    /// For each block size, or one for all.
     sorted: Vec<Delivered>,
+    /// What is not in the counts of `sorted`, for each block size.
+    before: Vec<Counted>,
 }
 
 /// What sorting has left.
@@ -20,70 +28,122 @@ pub(super) struct Left {
     pub(super) dupacks_saved: u64,
 }
 
-impl Default for Stack {
-    fn default() -> Self {
+impl Stack {
+    pub(super) fn new(block_sizes: usize) -> Self {
         Stack {
             unsorted: Receiver::default(),
+            apart: false,
             sorted: vec![Delivered::default()],
+            before: vec![Counted::default(); block_sizes],
         }
     }
-}
 
-impl Stack {
     /// Delivers what the sorters have been given, up to which nothing is held: one batch, or a
     /// part of one.
     pub(super) fn deliver(&mut self, sorters: &mut Sorters) {
-        let unsorted = sorters.unsorted();
-        self.unsorted.feed(unsorted);
-        if is_sorted(unsorted) {
-            for delivered in &mut self.sorted {
-                delivered.feed(unsorted);
+        match self.sorted.as_mut_slice() {
+            [one] if is_sorted(sorters.unsorted()) => {
+                let before = one.receiver.dupacks;
+                one.feed(sorters.unsorted());
+                if self.apart {
+                    self.unsorted.feed(sorters.unsorted());
+                } else {
+                    self.unsorted.dupacks += one.receiver.dupacks - before;
+                }
             }
-            return;
+            _ => self.deliver_each(sorters),
         }
-        if let [one] = self.sorted.as_slice()
-            && !sorters.is_one_block()
-        {
-            self.sorted = vec![one.clone(); sorters.len()];
+    }
+
+    /// Delivers in every order by itself.
+    fn deliver_each(&mut self, sorters: &mut Sorters) {
+        if let [one] = self.sorted.as_mut_slice() {
+            if !self.apart {
+                self.unsorted.copy_from(&one.receiver);
+            }
+            if !sorters.is_one_block() {
+                self.split(sorters.len());
+            }
         }
+        self.apart = true;
+        self.unsorted.feed(sorters.unsorted());
+        let in_order = is_sorted(sorters.unsorted());
         for (n, delivered) in self.sorted.iter_mut().enumerate() {
-            delivered.feed(sorters.sorted(n));
+            match in_order {
+                true => delivered.feed(sorters.unsorted()),
+                false => delivered.feed(sorters.sorted(n)),
+            }
+        }
+    }
+
+    /// From now on the block sizes are followed each for itself.
+    fn split(&mut self, block_sizes: usize) {
+        if let [one] = self.sorted.as_mut_slice() {
+            let counts = one.take_counts();
+            self.before.iter_mut().for_each(|sum| sum.add(&counts));
+            self.sorted = vec![one.clone(); block_sizes];
+        }
+    }
+
+    /// Follows as one what has become alike.
+    fn join(&mut self) {
+        let Some((first, others)) = self.sorted.split_first_mut() else {
+            return;
+        };
+        if !others.is_empty() && others.iter().all(|other| other.is_like(first)) {
+            for (delivered, before) in self.sorted.iter_mut().zip(&mut self.before) {
+                before.add(&delivered.take_counts());
+            }
+            self.sorted.truncate(1);
+        }
+        if let [one] = self.sorted.as_slice() {
+            self.apart = !self.unsorted.is_like(&one.receiver);
         }
     }
 
     /// The delivered order is that of the arrivals up to `next`, with so many originals.
     pub(super) fn skip_to(&mut self, next: i64, originals: u64) {
-        self.unsorted.skip_to(next);
+        if self.apart {
+            self.unsorted.skip_to(next);
+        }
         for delivered in &mut self.sorted {
             delivered.skip_to(next, originals);
         }
     }
 
     /// The receiver has said that it has everything below `una`.
+    #[inline]
     pub(super) fn acknowledged(&mut self, una: i64) {
-        self.unsorted.acknowledged(una);
+        if self.apart {
+            self.unsorted.acknowledged(una);
+        }
         for delivered in &mut self.sorted {
             delivered.receiver.acknowledged(una);
         }
     }
 
     /// An original that begins at `next` means the same to all: the highest data ends there.
-    pub(super) fn is_level(&self, next: i64) -> bool {
-        self.unsorted.top() == next && self.sorted.iter().all(|d| d.is_level(next))
+    pub(super) fn is_level(&mut self, next: i64) -> bool {
+        if self.apart {
+            self.join();
+        }
+        (!self.apart || self.unsorted.top() == next) && self.sorted.iter().all(|d| d.is_level(next))
     }
 
     /// With the block size of this number.
     pub(super) fn left(&self, b: usize) -> Left {
-        let Some(sorted) = self.sorted.get(b).or(self.sorted.first()) else {
+        let (Some(sorted), Some(before)) = (
+            self.sorted.get(b).or(self.sorted.first()),
+            self.before.get(b),
+        ) else {
             return Left::default();
         };
+        let mut counts = *before;
+        counts.add(&sorted.counts());
         Left {
-            reordered: sorted.originals.reordered,
-            max_extent: u32::try_from(sorted.originals.max_extent).unwrap_or(u32::MAX),
-            dupacks_saved: self
-                .unsorted
-                .dupacks
-                .saturating_sub(sorted.receiver.dupacks),
+            reordered: counts.reordered,
+            max_extent: u32::try_from(counts.max_extent).unwrap_or(u32::MAX),
+            dupacks_saved: self.unsorted.dupacks.saturating_sub(counts.dupacks),
         }
     }
 }

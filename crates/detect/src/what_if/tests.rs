@@ -286,7 +286,7 @@ proptest! {
     fn agrees_with_the_sorter_and_the_definitions(
         fates in prop::collection::vec(fate(), 0..400),
         blocks in prop::collection::vec(1u32..40, 1..4),
-        coalesce in prop::collection::vec(0u64..120, 1..4),
+        coalesce in prop::collection::vec(0u64..120, 1..6),
         ring in 1usize..70,
         calm in 0usize..400,
     ) {
