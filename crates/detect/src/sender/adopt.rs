@@ -7,7 +7,7 @@
 
 use super::filled::{Bare, By, Filled, Trigger};
 use super::paws::discarded;
-use super::vote::{Hole, Unexplained, common_lateness};
+use super::vote::{ALWAYS, Hole, RARELY, Unexplained, common_lateness};
 use super::{Sender, Sent};
 use crate::collect::Basis;
 use crate::result::{Evidence, Reason};
@@ -193,20 +193,20 @@ impl Sender {
         };
         let filled = self.unadopted(self.first_una());
         let holes: Vec<Hole> = filled.map(|f| hole(self.missing(f))).collect();
-        let acks: Vec<Unexplained> = self
-            .filled
-            .bares
-            .iter()
-            .filter(|b| b.trigger < Trigger::Timer)
-            .map(|b| Unexplained {
-                at_ns: b.at_ns,
-                recent: b.recent,
-            })
-            .collect();
         let possible = |h: &Hole, a: &Unexplained| {
             (h.due_ns..=h.filled_ns).contains(&a.at_ns) && discarded(h.tsval, a.recent)
         };
-        let Some(late) = common_lateness(&holes, &acks, possible, self.jitter()) else {
+        let agree = |weakest: Trigger, most_chance: f64| {
+            let bares = self.filled.bares.iter().filter(|b| b.trigger <= weakest);
+            let unexplained = |b: &Bare| Unexplained {
+                at_ns: b.at_ns,
+                recent: b.recent,
+            };
+            let acks: Vec<Unexplained> = bares.map(unexplained).collect();
+            common_lateness(&holes, &acks, possible, self.jitter(), most_chance)
+        };
+        let late = agree(Trigger::Nothing, ALWAYS).or_else(|| agree(Trigger::Little, RARELY));
+        let Some(late) = late else {
             return false;
         };
         self.lateness.push(late);

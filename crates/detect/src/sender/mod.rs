@@ -41,6 +41,8 @@ use vote::Unexplained;
 const FEW: usize = 4;
 /// Hosts and links delay packets by so much more or less for no reason to be seen.
 const PATH_JITTER_NS: i64 = 30_000;
+/// No capture's clock is to be trusted more.
+const CLOCK_NS: i64 = 5_000;
 
 /// A segment reported for the first time by an ACK.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@
 use super::acks::Ack;
 use super::filled::{By, Filled, Trigger};
 use super::paws::discarded;
-use super::vote::{Hole, Unexplained, common_lateness};
+use super::vote::{ALWAYS, Hole, Unexplained, common_lateness};
 use super::{PATH_JITTER_NS, Sender};
 use crate::collect::Basis;
 use crate::result::{Evidence, Reason};
@@ -109,7 +109,7 @@ impl Sender {
             (h.filled_ns..=soon).contains(&a.at_ns) && discarded(h.tsval, a.recent)
         };
         let tolerance = self.jitter();
-        let Some(late) = common_lateness(&holes, &acks, possible, tolerance) else {
+        let Some(late) = common_lateness(&holes, &acks, possible, tolerance, ALWAYS) else {
             return;
         };
         self.lateness.push(late);

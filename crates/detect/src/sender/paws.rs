@@ -14,7 +14,7 @@ use super::due::AGREE;
 use super::filled::{Bare, By, Filled, Trigger};
 use super::log::{Entry, Status};
 use super::ring::apart;
-use super::{PATH_JITTER_NS, Report, Sender};
+use super::{CLOCK_NS, PATH_JITTER_NS, Report, Sender};
 use crate::collect::Place;
 use crate::result::{Evidence, Reason};
 
@@ -32,8 +32,6 @@ const COMPRESSED: usize = 36;
 /// With so many SACK blocks a segment that opens another makes Linux send what it holds back
 /// first, without that segment (`TCP_SACK_BLOCKS_EXPECTED`); with more, one that extends the third.
 const BLOCKS_EXPECTED: usize = 2;
-/// No capture's clock is to be trusted more.
-const CLOCK_NS: i64 = 5_000;
 /// Where ACKs are lost, so many at most are looked into.
 const MOST_LOST: u32 = 8;
 /// An ACK lost when a late original was due is as likely where nothing was due: it counts only

@@ -3,8 +3,14 @@
 //! Before any late original has been seen to arrive, nothing says which ACK without cause belongs
 //! to which hole. But one lateness makes several pairs agree at once, and others one at most.
 
+use super::CLOCK_NS;
 use super::ring::apart;
 
+/// ACKs that something known may have caused make us believe a lateness if chance does no more
+/// often than this.
+pub(super) const RARELY: f64 = 0.1;
+/// Those that something unseen must have caused agree by more than chance.
+pub(super) const ALWAYS: f64 = f64::INFINITY;
 /// Holes and ACKs looked at.
 const MOST: usize = 48;
 
@@ -26,12 +32,14 @@ pub(super) struct Unexplained {
 }
 
 /// The lateness that lets most holes find an ACK, each its own, within `tolerance_ns`. `None`
-/// when it explains fewer than two, or another lateness explains as many.
+/// when it explains fewer than two, another lateness explains as many, or chance would make one
+/// up with a probability of more than `most_chance`.
 pub(super) fn common_lateness(
     holes: &[Hole],
     acks: &[Unexplained],
     possible: impl Fn(&Hole, &Unexplained) -> bool,
     tolerance_ns: i64,
+    most_chance: f64,
 ) -> Option<i64> {
     let holes = &holes[..holes.len().min(MOST)];
     let acks = &acks[..acks.len().min(MOST)];
@@ -60,7 +68,36 @@ pub(super) fn common_lateness(
     let &(most, best) = votes.iter().max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
     let other = |v: &&(u32, i64)| apart(v.1, best) / 2 > tolerance_ns;
     let rival = votes.iter().filter(other).map(|v| v.0).max();
-    (most >= 2 && rival.unwrap_or(0) < most).then_some(best)
+    let agreed = most >= 2 && rival.unwrap_or(0) < most;
+    // They may agree by much less than they must.
+    let late = |h: &Hole, a: &Unexplained| apart(a.at_ns.saturating_sub(h.due_ns), best);
+    let nearest = |h: &Hole| {
+        acks.iter()
+            .filter(|a| possible(h, a))
+            .map(|a| late(h, a))
+            .min()
+    };
+    let within = holes
+        .iter()
+        .filter_map(nearest)
+        .filter(|&off| off <= tolerance_ns);
+    let within_ns = within.max().unwrap_or(0).max(CLOCK_NS);
+    let ways = |h: &Hole| acks.iter().filter(|a| possible(h, a)).count() as f64;
+    let each = holes.iter().map(|h| (ways(h), h));
+    (agreed && chance(each, within_ns, most) <= most_chance).then_some(best)
+}
+
+/// An upper bound of the probability that `most` holes agree on some lateness by chance, had their
+/// ACKs come at any time: each of them proposes one, and each other hole finds an ACK
+/// within so much of that as often as its ACKs cover the time it was open (Poisson, first term).
+fn chance<'a>(holes: impl Iterator<Item = (f64, &'a Hole)>, within_ns: i64, most: u32) -> f64 {
+    let (mut proposals, mut covered) = (0.0, 0.0);
+    for (ways, hole) in holes {
+        let open_ns = hole.filled_ns.saturating_sub(hole.due_ns).max(1) as f64;
+        proposals += ways;
+        covered += (ways * 2.0 * within_ns as f64 / open_ns).min(1.0);
+    }
+    (1..most).fold(proposals, |p, others| p * covered / f64::from(others))
 }
 
 #[cfg(test)]
@@ -88,8 +125,15 @@ mod tests {
         // The hole of 3,000 was lost; 20,000 late are the others.
         let holes = [hole(1_000), hole(3_000), hole(8_000)];
         let acks = [ack(21_010), ack(27_990)];
-        let late = common_lateness(&holes, &acks, possible, 50);
+        let late = common_lateness(&holes, &acks, possible, 50, RARELY);
         assert!(late.is_some_and(|l| (l - 20_000).abs() <= 10), "{late:?}");
+    }
+
+    #[test]
+    fn where_every_hole_has_many_acks_some_two_agree_by_chance() {
+        let holes: Vec<Hole> = (0..8).map(|i| hole(i * 7_777)).collect();
+        let acks: Vec<Unexplained> = (0..40).map(|i| ack(9_000 + i * i * 37)).collect();
+        assert_eq!(common_lateness(&holes, &acks, possible, 50, RARELY), None);
     }
 
     #[test]
@@ -98,6 +142,6 @@ mod tests {
         assert_eq!(alone, None);
         let holes = [hole(1_000), hole(6_000), hole(11_000)];
         let acks = [ack(16_000), ack(21_000)];
-        assert_eq!(common_lateness(&holes, &acks, possible, 50), None);
+        assert_eq!(common_lateness(&holes, &acks, possible, 50, RARELY), None);
     }
 }
