@@ -104,16 +104,21 @@ fn chance<'a>(holes: impl Iterator<Item = (f64, &'a Hole)>, within_ns: i64, most
 mod tests {
     use super::*;
 
-    fn hole(due_ns: i64) -> Hole {
+    const US: i64 = 1_000;
+
+    fn hole(due_us: i64) -> Hole {
         Hole {
-            due_ns,
-            filled_ns: due_ns + 50_000,
+            due_ns: due_us * US,
+            filled_ns: (due_us + 50_000) * US,
             tsval: 0,
         }
     }
 
-    fn ack(at_ns: i64) -> Unexplained {
-        Unexplained { at_ns, recent: 9 }
+    fn ack(at_us: i64) -> Unexplained {
+        Unexplained {
+            at_ns: at_us * US,
+            recent: 9,
+        }
     }
 
     fn possible(h: &Hole, a: &Unexplained) -> bool {
@@ -125,23 +130,32 @@ mod tests {
         // The hole of 3,000 was lost; 20,000 late are the others.
         let holes = [hole(1_000), hole(3_000), hole(8_000)];
         let acks = [ack(21_010), ack(27_990)];
-        let late = common_lateness(&holes, &acks, possible, 50, RARELY);
-        assert!(late.is_some_and(|l| (l - 20_000).abs() <= 10), "{late:?}");
+        let late = common_lateness(&holes, &acks, possible, 50 * US, RARELY);
+        assert!(
+            late.is_some_and(|l| (l - 20_000 * US).abs() <= 10 * US),
+            "{late:?}"
+        );
     }
 
     #[test]
     fn where_every_hole_has_many_acks_some_two_agree_by_chance() {
         let holes: Vec<Hole> = (0..8).map(|i| hole(i * 7_777)).collect();
         let acks: Vec<Unexplained> = (0..40).map(|i| ack(9_000 + i * i * 37)).collect();
-        assert_eq!(common_lateness(&holes, &acks, possible, 50, RARELY), None);
+        assert_eq!(
+            common_lateness(&holes, &acks, possible, 50 * US, RARELY),
+            None
+        );
     }
 
     #[test]
     fn one_alone_and_two_that_are_both_right_prove_nothing() {
-        let alone = common_lateness(&[hole(1_000)], &[ack(21_000)], possible, 50);
+        let alone = common_lateness(&[hole(1_000)], &[ack(21_000)], possible, 50 * US, RARELY);
         assert_eq!(alone, None);
         let holes = [hole(1_000), hole(6_000), hole(11_000)];
         let acks = [ack(16_000), ack(21_000)];
-        assert_eq!(common_lateness(&holes, &acks, possible, 50, RARELY), None);
+        assert_eq!(
+            common_lateness(&holes, &acks, possible, 50 * US, RARELY),
+            None
+        );
     }
 }
