@@ -31,7 +31,9 @@ impl Missing {
             // It may have come after the retransmission, too, and was a duplicate then.
             return bare.at_ns >= self.due_ns;
         }
-        (self.due_ns..=self.filled_ns).contains(&bare.at_ns) && discarded(self.tsval, bare.recent)
+        // Below the left edge it would have been reported as a duplicate.
+        let unreported = bare.at_ns <= self.filled_ns || self.start >= bare.una;
+        bare.at_ns >= self.due_ns && unreported && discarded(self.tsval, bare.recent)
     }
 }
 

@@ -64,11 +64,13 @@ impl Sender {
         let Some(trigger) = trigger else { return };
         let blocks = seg.sack_blocks().len();
         let early = reported > 0 && trigger == Trigger::Little;
-        if self.open_candidate(seg.tsecr) {
+        let filled = self.filled_candidates(seg.tsecr);
+        let several = trigger == Trigger::Nothing && filled.1;
+        if several || self.open_candidate(seg.tsecr) {
             let id = self.log_bare(ack, trigger);
             self.flushed = (early && blocks >= BLOCKS_EXPECTED).then_some(id);
         } else if trigger == Trigger::Nothing
-            && let Some(start) = self.filled_candidate(seg.tsecr)
+            && let Some(start) = filled.0
         {
             self.late_original(start, ack, Evidence::Paws);
         } else {
@@ -121,16 +123,14 @@ impl Sender {
         below.take(MAX_CANDIDATES).filter(|s| !s.reported)
     }
 
-    /// A hole above the left edge that a retransmission has filled and whose original would be
-    /// discarded.
-    fn filled_candidate(&self, recent: u32) -> Option<i64> {
+    /// The lowest segment above the left edge that a retransmission has filled and whose original
+    /// would be discarded, and whether there are more.
+    fn filled_candidates(&self, recent: u32) -> (Option<i64>, bool) {
         let open =
             |f: &&Filled| f.first == By::Copy && !f.original_in && discarded(f.tsval, recent);
-        self.filled
-            .from(self.una)
-            .take(MAX_CANDIDATES)
-            .find(open)
-            .map(|f| f.place.start)
+        let mut above = self.filled.from(self.una).take(MAX_CANDIDATES).filter(open);
+        let lowest = above.next().map(|f| f.place.start);
+        (lowest, above.next().is_some())
     }
 
     fn log_bare(&mut self, ack: &Ack, trigger: Trigger) -> u64 {
