@@ -4,6 +4,7 @@ use super::acks::Ack;
 use super::board::Copies;
 use super::filled::{By, Filled};
 use super::log::{Entry, Status};
+use super::pair::Pair;
 use super::paws::discarded;
 use super::{Report, Sender};
 use crate::collect::Basis;
@@ -66,23 +67,58 @@ impl Sender {
             }
             match f.first {
                 By::Original => {}
-                By::Doubtful(id) => {
-                    if let Some(basis) = self.original_was_first(&f, ack) {
-                        self.log.decide(id, Status::Original(basis));
-                        self.original_came(start, By::Original);
-                    } else {
-                        self.log.decide(id, Status::Nothing);
-                        self.late_original(start, ack, Evidence::Dsack);
-                    }
-                }
+                By::Doubtful(id) => self.doubtful_pair(&f, id, ack),
                 By::Copy => {
-                    if !self.another_copy(&f, ack) {
+                    let guess = self.who_came(&f, ack.seg.ts_ns, true);
+                    let other = match guess {
+                        Some(guess) => guess.pair == Pair::CopiesOnly,
+                        None => self.another_copy(&f, ack),
+                    };
+                    if !other {
                         self.note_duplicate(&f, ack.seg.ts_ns);
                         self.late_original(start, ack, Evidence::TimestampsDsack);
                     }
                 }
             }
         }
+    }
+
+    /// The duplicate of a segment that nothing told of yet which copy came first.
+    fn doubtful_pair(&mut self, f: &Filled, id: u64, ack: &Ack) {
+        let start = f.place.start;
+        let guess = self.who_came(f, ack.seg.ts_ns, false);
+        let guess = guess.filter(|_| !self.stamped(&ack.seg));
+        let basis = Basis::certain(Evidence::Dsack);
+        let basis = match guess {
+            Some(guess) if guess.close => basis.weaker(Reason::WhichCopy),
+            _ => basis,
+        };
+        match guess.map(|g| g.pair) {
+            Some(Pair::OriginalFirst) => self.original_was(start, id, basis),
+            Some(Pair::OriginalSecond) => {
+                self.log.decide(id, Status::Nothing);
+                self.late_original_by(start, ack, basis);
+            }
+            Some(Pair::CopiesOnly) => {
+                self.log.decide(id, Status::Nothing);
+                self.only_copies += 1;
+                if let Some(f) = self.filled.get_mut(start) {
+                    f.first = By::Copy;
+                }
+            }
+            None => match self.original_was_first(f, ack) {
+                Some(basis) => self.original_was(start, id, basis),
+                None => {
+                    self.log.decide(id, Status::Nothing);
+                    self.late_original(start, ack, Evidence::Dsack);
+                }
+            },
+        }
+    }
+
+    fn original_was(&mut self, start: i64, id: u64, basis: Basis) {
+        self.log.decide(id, Status::Original(basis));
+        self.original_came(start, By::Original);
     }
 
     /// Of a doubtful pair, was the duplicate the retransmission?
@@ -123,9 +159,6 @@ impl Sender {
         let due = f.copies.last_ns + rtt - rtt / 64;
         let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
         let now = ack.seg.ts_ns;
-        if self.copy_was_late(f, now, rtt) {
-            return true;
-        }
         if let Some((late, _)) = self.usual_lateness() {
             let original = self.due(f.due_ns, f.place.sent_ns).saturating_add(late);
             if now.abs_diff(original) < now.abs_diff(due) {
@@ -133,24 +166,6 @@ impl Sender {
             }
         }
         (due..=due + usual + 5_000_000).contains(&now)
-    }
-
-    /// Retransmissions take the long way, too: is the duplicate that comes `now` as late as usual
-    /// for one of them, and not for the original?
-    fn copy_was_late(&self, f: &Filled, now: i64, rtt: i64) -> bool {
-        let Some((_, spread)) = self.usual_lateness() else {
-            return false;
-        };
-        let usual = spread.saturating_mul(2).saturating_add(self.jitter());
-        let as_usual = |due: i64| {
-            let late = now.saturating_sub(due);
-            self.off_usual(late, late).is_some_and(|off| off <= usual)
-        };
-        let copies = [f.copies.first_ns, f.copies.last_ns];
-        let copy = copies
-            .into_iter()
-            .any(|at| as_usual(at.saturating_add(rtt)));
-        copy && !as_usual(self.due(f.due_ns, f.place.sent_ns))
     }
 
     /// The original arrived after its retransmission, where `ack` stands.

@@ -14,6 +14,7 @@ mod finish;
 mod log;
 mod no_dsack;
 mod no_sack;
+mod pair;
 mod paws;
 mod report;
 mod ring;

@@ -1,0 +1,87 @@
+//! Two arrivals of one segment: which transmissions were they?
+//!
+//! A DSACK says that a segment came twice. The original was late, or never came; a retransmission
+//! comes after a round trip, or late by as much as originals are, for it takes the same path. What
+//! fits the times of both arrivals best is taken to be so.
+
+use super::Sender;
+use super::filled::Filled;
+
+/// What the two arrivals were.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pair {
+    /// The original, then a retransmission.
+    OriginalFirst,
+    /// A retransmission, then the original.
+    OriginalSecond,
+    /// Two retransmissions: the original is lost.
+    CopiesOnly,
+}
+
+/// The best explanation of a pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guess {
+    pub(super) pair: Pair,
+    /// Another one fits nearly as well.
+    pub(super) close: bool,
+}
+
+impl Sender {
+    /// Of what the first report and a DSACK that comes at `now` were about; `by_copy` says that the
+    /// first was a retransmission. `None` while it is not known how late is usual, or if nothing
+    /// fits.
+    pub(super) fn who_came(&self, f: &Filled, now: i64, by_copy: bool) -> Option<Guess> {
+        let (_, spread) = self.usual_lateness()?;
+        // What is rarer, a retransmission that is late or an original that is lost, must fit
+        // better by this.
+        let rare = spread.saturating_mul(2).saturating_add(self.jitter());
+        let due = self.due(f.due_ns, f.place.sent_ns);
+        let original = |at: i64| {
+            let late = at.saturating_sub(due);
+            self.off_usual(late, late).filter(|_| late >= 0)
+        };
+        let copies = [f.copies.first_ns, f.copies.last_ns];
+        let copy = |at: i64| copies.map(|sent| self.off_copy(sent, at, rare));
+        let any = |at: i64| copy(at).into_iter().flatten().min();
+        let (first, second) = (f.reported_ns, now);
+        let sum = |a: Option<i64>, b: Option<i64>| Some(a?.saturating_add(b?));
+        let crossed = |one: [Option<i64>; 2], other: [Option<i64>; 2]| {
+            let ways = [sum(one[0], other[1]), sum(one[1], other[0])];
+            sum(ways.into_iter().flatten().min(), Some(rare))
+        };
+        let only = f.copies.count > 1 && f.duplicates < f.copies.count;
+        let mut fits = [
+            (
+                Pair::OriginalFirst,
+                sum(original(first), any(second)).filter(|_| !by_copy),
+            ),
+            (Pair::OriginalSecond, sum(any(first), original(second))),
+            (
+                Pair::CopiesOnly,
+                crossed(copy(first), copy(second)).filter(|_| only),
+            ),
+        ];
+        fits.sort_by_key(|fit| fit.1.unwrap_or(i64::MAX));
+        let best = fits[0].1?;
+        let next = fits[1].1.unwrap_or(i64::MAX);
+        Some(Guess {
+            pair: fits[0].0,
+            close: next.saturating_sub(best) < rare,
+        })
+    }
+
+    /// How far from what is usual a retransmission sent at `sent` would be if its ACK came at `at`;
+    /// `None` if it cannot have been there and back.
+    fn off_copy(&self, sent: i64, at: i64, rare: i64) -> Option<i64> {
+        let rtt = self.min_rtt?;
+        let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
+        let took = at.saturating_sub(sent);
+        if took < rtt - rtt / 64 {
+            return None;
+        }
+        let prompt = took.saturating_sub(usual).max(0);
+        let late = self.off_usual(took.saturating_sub(usual), took.saturating_sub(rtt));
+        let late = late.map_or(i64::MAX, |off| off.saturating_add(rare));
+        Some(prompt.min(late))
+    }
+}
