@@ -96,6 +96,9 @@ impl Sender {
         match guess.map(|g| g.pair) {
             Some(Pair::OriginalFirst) => self.original_was(start, id, basis),
             Some(Pair::OriginalSecond) => {
+                if basis.reason.is_none() {
+                    self.note_duplicate(f, ack.seg.ts_ns);
+                }
                 self.log.decide(id, Status::Nothing);
                 self.late_original_by(start, ack, basis);
             }
@@ -109,10 +112,22 @@ impl Sender {
             None => match self.original_was_first(f, ack) {
                 Some(basis) => self.original_was(start, id, basis),
                 None => {
+                    self.learn_from_pair(f, ack.seg.ts_ns);
                     self.log.decide(id, Status::Nothing);
                     self.late_original(start, ack, Evidence::Dsack);
                 }
             },
+        }
+    }
+
+    /// Where nothing is known of how late is usual, one retransmission that came when it was due
+    /// leaves only the original for a duplicate that comes at `now`, when none was.
+    fn learn_from_pair(&mut self, f: &Filled, now: i64) {
+        let Some(rtt) = self.min_rtt else { return };
+        let due = f.copies.first_ns + self.rtt.map_or(rtt, |r| r.max(rtt));
+        let near = |at: i64| (at - due).abs() <= rtt / 8;
+        if near(f.reported_ns) && !near(now) {
+            self.note_duplicate(f, now);
         }
     }
 
