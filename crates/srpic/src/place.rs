@@ -84,18 +84,21 @@ pub(crate) fn fill<'b, T, X>(
     }
     // By how much each packet's place is above its position.
     let mut moves = [0i8; MOST];
-    let (mut settled, mut tangled) = (0, false);
+    let (mut from, mut settled, mut tangled) = (block.len(), 0, false);
     for late in order.positions() {
-        let by = look_back(places, &mut moves, block, order, late, &key, &item);
+        let (first, by) = look_back(places, &mut moves, block, order, late, &key, &item);
         tangled |= late - by < settled;
+        from = from.min(first);
+        settled = late + 1;
         if let (Some(place), Some(t)) = (places.get_mut(late - by), block.get(late)) {
             *place = item(late, t);
         }
-        settled = late + 1;
     }
     if tangled {
         // Late packets within another's stretch: the shifts so far were not the last word.
-        for ((at, t), by) in block.iter().enumerate().zip(moves) {
+        let moved = block.get(from..settled).unwrap_or_default().iter();
+        let by = moves.get(from..settled).unwrap_or_default();
+        for (at, (t, &by)) in (from..).zip(moved.zip(by)) {
             if let Some(place) = places.get_mut(at.wrapping_add_signed(isize::from(by))) {
                 *place = item(at, t);
             }
@@ -103,7 +106,8 @@ pub(crate) fn fill<'b, T, X>(
     }
 }
 
-/// Moves the packets that belong behind the one at `late` up by one; how many they are.
+/// Moves the packets that belong behind the one at `late` up by one. Gives back where those begin
+/// that were looked at, and how many were moved.
 #[inline(always)]
 fn look_back<'b, T, X>(
     places: &mut [X],
@@ -113,13 +117,13 @@ fn look_back<'b, T, X>(
     late: usize,
     key: &impl Fn(&T) -> u32,
     item: &impl Fn(usize, &'b T) -> X,
-) -> usize {
+) -> (usize, usize) {
     let above = places.get_mut(1..=late);
     let (Some(above), Some((t, before))) = (above, block.get(..=late).and_then(<[T]>::split_last))
     else {
-        return 0;
+        return (late, 0);
     };
-    let (own, mut by) = (key(t), 0);
+    let (own, mut first, mut by) = (key(t), 0, 0);
     let stretch = before.iter().zip(above).zip(moves.iter_mut()).enumerate();
     for (at, ((t, place), up)) in stretch.rev() {
         if key(t) > own {
@@ -127,13 +131,14 @@ fn look_back<'b, T, X>(
             *up += 1;
             by += 1;
         } else if !order.is_late(at) {
+            first = at + 1;
             break; // Nothing before it is above it.
         }
     }
     if let Some(own) = moves.get_mut(late) {
         *own -= by as i8;
     }
-    by
+    (first, by)
 }
 
 #[cfg(test)]
