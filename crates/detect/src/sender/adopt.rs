@@ -110,6 +110,10 @@ impl Sender {
             }
             _ => Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy),
         };
+        if !self.dsack_seen && bare.trigger < Trigger::Timer {
+            // Nothing else tells here how late the late ones are.
+            self.note_duplicate(f, bare.at_ns);
+        }
         self.log.adopt(bare.id, f.place, basis);
         self.original_came(f.place.start, By::Copy);
     }
@@ -159,6 +163,7 @@ impl Sender {
         } else {
             self.adopt_nearest_first(now);
         }
+        self.agreed = 0;
         self.filled.bares.retain(|b| b.deadline_ns > now);
     }
 
@@ -188,15 +193,21 @@ impl Sender {
     }
 
     fn agree_on_lateness(&mut self) -> bool {
+        // A receiver that reports no duplicates answers them the same after the hole was filled.
+        let more = if self.dsack_seen {
+            0
+        } else {
+            self.bare_patience()
+        };
         let hole = |m: Missing| Hole {
             due_ns: m.due_ns,
-            filled_ns: m.filled_ns,
+            until_ns: m.filled_ns.saturating_add(more),
             tsval: m.tsval,
         };
         let filled = self.unadopted(self.first_una());
         let holes: Vec<Hole> = filled.map(|f| hole(self.missing(f))).collect();
         let possible = |h: &Hole, a: &Unexplained| {
-            (h.due_ns..=h.filled_ns).contains(&a.at_ns) && discarded(h.tsval, a.recent)
+            (h.due_ns..=h.until_ns).contains(&a.at_ns) && discarded(h.tsval, a.recent)
         };
         let agree = |weakest: Trigger, most_chance: f64| {
             let bares = self.filled.bares.iter().filter(|b| b.trigger <= weakest);
@@ -208,11 +219,13 @@ impl Sender {
             common_lateness(&holes, &acks, possible, self.jitter(), most_chance)
         };
         let late = agree(Trigger::Nothing, ALWAYS).or_else(|| agree(Trigger::Little, RARELY));
-        let Some(late) = late else {
+        let Some(agreed) = late else {
             return false;
         };
-        self.lateness.push(late);
-        self.lateness.push(late);
+        self.lateness.push(agreed.late_ns);
+        self.lateness.push(agreed.late_ns);
+        // They are about to be found, and weigh against those that were lost.
+        self.agreed = u64::from(agreed.holes);
         true
     }
 

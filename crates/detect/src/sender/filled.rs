@@ -107,7 +107,8 @@ pub(super) struct Bare {
     /// Until when the log waits for its hole.
     pub(super) deadline_ns: i64,
     pub(super) recent: u32,
-    /// It answers nothing below: the left edge then, of an ACK that was not lost.
+    /// It answers nothing that was filled before and lies below: the left edge then, unless
+    /// duplicates are not reported or the report is what was lost.
     pub(super) una: i64,
     pub(super) trigger: Trigger,
 }
@@ -157,11 +158,6 @@ impl FilledMap {
             .range(left..right.max(left))
             .map(|e| *e.0)
             .collect()
-    }
-
-    /// Segments from `start` on.
-    pub(crate) fn from(&self, start: i64) -> impl Iterator<Item = &Filled> {
-        self.map.range(start..).map(|e| e.1)
     }
 
     /// All, from the highest down.

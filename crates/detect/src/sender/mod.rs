@@ -20,8 +20,6 @@ mod report;
 mod ring;
 mod vote;
 
-use std::collections::VecDeque;
-
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector, Place};
@@ -36,7 +34,6 @@ use filled::{Filled, FilledMap};
 use log::{ArrivalLog, Entry, Status};
 use no_sack::NoSack;
 use ring::Ring;
-use vote::Unexplained;
 
 /// Segments of the block that changed last that are taken to have come together.
 const FEW: usize = 4;
@@ -73,8 +70,6 @@ pub(crate) struct Sender {
     queue: AckQueue,
     log: ArrivalLog,
     filled: FilledMap,
-    /// ACKs that only repeated the one before, while it is not known how late is usual.
-    unexplained: VecDeque<Unexplained>,
     no_sack: NoSack,
     /// How long the first of several segments waited for its ACK, nanoseconds.
     compression: Ring,
@@ -104,6 +99,8 @@ pub(crate) struct Sender {
     only_copies: u64,
     /// Originals known to have come late so far, of which some may still wait in the log.
     came_late: u64,
+    /// Those that agreed on how late is usual, before they were known.
+    agreed: u64,
     collector: Collector,
     recoveries: RecoveryTracker,
     unwrap: Unwrapper,
@@ -163,7 +160,6 @@ impl Sender {
             queue: AckQueue::default(),
             log: ArrivalLog::new(),
             filled: FilledMap::default(),
-            unexplained: VecDeque::new(),
             no_sack: NoSack::default(),
             compression: Ring::default(),
             compressing: false,
@@ -178,6 +174,7 @@ impl Sender {
             reached_ns: i64::MIN / 2,
             only_copies: 0,
             came_late: 0,
+            agreed: 0,
             collector: Collector::new(Half::EndToEnd, keep),
             recoveries: RecoveryTracker::new(keep),
             unwrap,

@@ -62,11 +62,18 @@ impl Sender {
             _ => self.trigger(seg.ts_ns, reported),
         };
         let Some(trigger) = trigger else { return };
+        let open = self.open_candidate(seg.tsecr);
+        if !open && reported == 0 && self.answers_needless_copy(seg.ts_ns) {
+            return;
+        }
         let blocks = seg.sack_blocks().len();
         let early = reported > 0 && trigger == Trigger::Little;
         let filled = self.filled_candidates(seg.tsecr);
-        let several = trigger == Trigger::Nothing && filled.1;
-        if several || self.open_candidate(seg.tsecr) {
+        let several = match self.dsack_seen {
+            true => trigger == Trigger::Nothing && filled.1,
+            false => reported == 0,
+        };
+        if several && filled.0.is_some() || open {
             let id = self.log_bare(ack, trigger);
             self.flushed = (early && blocks >= BLOCKS_EXPECTED).then_some(id);
         } else if trigger == Trigger::Nothing
@@ -75,9 +82,6 @@ impl Sender {
             self.late_original(start, ack, Evidence::Paws);
         } else {
             self.new_block_came = early && blocks == BLOCKS_EXPECTED;
-            if reported == 0 {
-                self.came_again(ack, trigger);
-            }
         }
     }
 
@@ -123,14 +127,17 @@ impl Sender {
         below.take(MAX_CANDIDATES).filter(|s| !s.reported)
     }
 
-    /// The lowest segment above the left edge that a retransmission has filled and whose original
+    /// The highest segment above the left edge that a retransmission has filled and whose original
     /// would be discarded, and whether there are more.
     fn filled_candidates(&self, recent: u32) -> (Option<i64>, bool) {
         let open =
             |f: &&Filled| f.first == By::Copy && !f.original_in && discarded(f.tsval, recent);
-        let mut above = self.filled.from(self.una).take(MAX_CANDIDATES).filter(open);
-        let lowest = above.next().map(|f| f.place.start);
-        (lowest, above.next().is_some())
+        // A receiver that reports no duplicates is as silent below the left edge.
+        let from = if self.dsack_seen { self.una } else { i64::MIN };
+        let latest = self.filled.latest().take(MAX_CANDIDATES);
+        let mut some = latest.take_while(|f| f.place.start >= from).filter(open);
+        let highest = some.next().map(|f| f.place.start);
+        (highest, some.next().is_some())
     }
 
     fn log_bare(&mut self, ack: &Ack, trigger: Trigger) -> u64 {
@@ -166,8 +173,9 @@ impl Sender {
             since_ns,
             deadline_ns: deadline,
             recent: seg.tsecr,
-            // What was lost may have reported a duplicate below the left edge.
-            una: if trigger == Trigger::Lost {
+            // What was lost may have reported a duplicate below the left edge, and some receivers
+            // report none.
+            una: if trigger == Trigger::Lost || !self.dsack_seen {
                 i64::MIN
             } else {
                 self.una
@@ -256,6 +264,6 @@ impl Sender {
     /// Where so much more is lost than late, what looks like a discarded original is more likely
     /// chance. A young flow may have its late ones still to come.
     fn mostly_lost(&self) -> bool {
-        self.only_copies > 32 + 4 * self.came_late
+        self.only_copies > 32 + 4 * (self.came_late + self.agreed)
     }
 }

@@ -8,7 +8,7 @@ use super::ring::apart;
 
 /// ACKs that something known may have caused make us believe a lateness if chance does no more
 /// often than this.
-pub(super) const RARELY: f64 = 0.1;
+pub(super) const RARELY: f64 = 0.02;
 /// Those that something unseen must have caused agree by more than chance.
 pub(super) const ALWAYS: f64 = f64::INFINITY;
 /// Holes and ACKs looked at.
@@ -19,9 +19,18 @@ const MOST: usize = 48;
 pub(super) struct Hole {
     /// When its ACK was due, had the original come in its turn, nanoseconds.
     pub(super) due_ns: i64,
-    /// When it was reported, nanoseconds.
-    pub(super) filled_ns: i64,
+    /// The latest its ACK may come, nanoseconds.
+    pub(super) until_ns: i64,
     pub(super) tsval: u32,
+}
+
+/// What holes and ACKs agree on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Agreed {
+    /// How late the originals came, nanoseconds.
+    pub(super) late_ns: i64,
+    /// So many holes.
+    pub(super) holes: u32,
 }
 
 /// An ACK without cause.
@@ -40,7 +49,7 @@ pub(super) fn common_lateness(
     possible: impl Fn(&Hole, &Unexplained) -> bool,
     tolerance_ns: i64,
     most_chance: f64,
-) -> Option<i64> {
+) -> Option<Agreed> {
     let holes = &holes[..holes.len().min(MOST)];
     let acks = &acks[..acks.len().min(MOST)];
     let matched = |late: i64| {
@@ -84,7 +93,10 @@ pub(super) fn common_lateness(
     let within_ns = within.max().unwrap_or(0).max(CLOCK_NS);
     let ways = |h: &Hole| acks.iter().filter(|a| possible(h, a)).count() as f64;
     let each = holes.iter().map(|h| (ways(h), h));
-    (agreed && chance(each, within_ns, most) <= most_chance).then_some(best)
+    (agreed && chance(each, within_ns, most) <= most_chance).then_some(Agreed {
+        late_ns: best,
+        holes: most,
+    })
 }
 
 /// An upper bound of the probability that `most` holes agree on some lateness by chance, had their
@@ -93,7 +105,7 @@ pub(super) fn common_lateness(
 fn chance<'a>(holes: impl Iterator<Item = (f64, &'a Hole)>, within_ns: i64, most: u32) -> f64 {
     let (mut proposals, mut covered) = (0.0, 0.0);
     for (ways, hole) in holes {
-        let open_ns = hole.filled_ns.saturating_sub(hole.due_ns).max(1) as f64;
+        let open_ns = hole.until_ns.saturating_sub(hole.due_ns).max(1) as f64;
         proposals += ways;
         covered += (ways * 2.0 * within_ns as f64 / open_ns).min(1.0);
     }
@@ -109,7 +121,7 @@ mod tests {
     fn hole(due_us: i64) -> Hole {
         Hole {
             due_ns: due_us * US,
-            filled_ns: (due_us + 50_000) * US,
+            until_ns: (due_us + 50_000) * US,
             tsval: 0,
         }
     }
@@ -122,7 +134,7 @@ mod tests {
     }
 
     fn possible(h: &Hole, a: &Unexplained) -> bool {
-        (h.due_ns..h.filled_ns).contains(&a.at_ns)
+        (h.due_ns..h.until_ns).contains(&a.at_ns)
     }
 
     #[test]
@@ -130,11 +142,19 @@ mod tests {
         // The hole of 3,000 was lost; 20,000 late are the others.
         let holes = [hole(1_000), hole(3_000), hole(8_000)];
         let acks = [ack(21_010), ack(27_990)];
-        let late = common_lateness(&holes, &acks, possible, 50 * US, RARELY);
+        let late = common_lateness(&holes, &acks, possible, 50 * US, ALWAYS);
         assert!(
-            late.is_some_and(|l| (l - 20_000 * US).abs() <= 10 * US),
+            late.is_some_and(|l| (l.late_ns - 20_000 * US).abs() <= 10 * US),
             "{late:?}"
         );
+    }
+
+    #[test]
+    fn three_that_agree_closely_are_no_chance() {
+        let holes = [hole(1_000), hole(3_000), hole(8_000), hole(14_000)];
+        let acks = [ack(21_001), ack(28_000), ack(34_000)];
+        let late = common_lateness(&holes, &acks, possible, 50 * US, RARELY);
+        assert_eq!(late.map(|l| l.holes), Some(3));
     }
 
     #[test]
