@@ -32,12 +32,12 @@ pub fn analyze(
 ) -> Result<(Analysis, Option<CaptureError>), CaptureError> {
     let sink = || Detector::new(job.config.clone(), job.peer.is_some());
     let done = engine::run(files, job.threads, job.stop, job.progress, sink)?;
-    let (first_ns, last_ns) = done.tally.span_ns();
+    let (first_ns, last_ns) = done.tally.all.span_ns();
     let mut analysis = Analysis {
         file: name(files),
         format: done.format,
-        frames: done.tally.frames,
-        bytes: done.tally.bytes,
+        frames: done.tally.all.count,
+        bytes: done.tally.all.bytes,
         first_ns,
         last_ns,
         skipped: done.tally.skipped(),
@@ -163,7 +163,8 @@ impl Detector {
 }
 
 impl Sink for Detector {
-    #[inline]
+    // Called from one loop at a time: a call of its own would cost as much as to find the connection.
+    #[inline(always)]
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
         self.tracker.push(key, dir, segment);
         if let Some(recorder) = &mut self.recorder {

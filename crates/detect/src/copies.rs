@@ -235,11 +235,14 @@ impl Recent {
     /// What two captures of one packet share, mixed into 64 bits.
     #[inline]
     fn print_of(seg: &Segment) -> u64 {
-        let numbers = u64::from(seg.seq) << 32 | u64::from(seg.ack);
-        let marks = u64::from(seg.tsval) << 32 | u64::from(seg.ip_id) << 16;
-        let rest = u64::from(seg.flags.0) << 24 ^ u64::from(seg.payload_len);
-        // An odd constant with bits spread evenly, so that the two halves cannot cancel out.
-        numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ marks ^ rest
+        // Fields that are neighbours in a segment: each pair is one load.
+        let numbers = u64::from(seg.seq) | u64::from(seg.ack) << 32;
+        let marks = u64::from(seg.payload_len) | u64::from(seg.tsval) << 32;
+        let rest = u64::from(seg.ip_id) << 8 | u64::from(seg.flags.0);
+        // Odd constants with bits spread evenly, so that no part can cancel out another.
+        numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ rest.wrapping_mul(0xa409_3822_299f_31d1)
+            ^ marks
     }
 
     /// Remembers a packet.

@@ -60,6 +60,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 ///
 /// Sequence numbers are as on the wire and wrap modulo 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(C)] // In this order there is no padding, and what is mixed together stands together.
 pub struct Segment {
     /// Capture time, nanoseconds since the Unix epoch (negative in odd captures).
     pub ts_ns: i64,

@@ -3,6 +3,7 @@
 use inorder_capture::{Block, soon};
 use inorder_wire::{Other, Packet, parse_into};
 
+use super::tally::Frames;
 use super::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, Tally, shard_of};
 
 /// Frames between two moments to tidy up.
@@ -42,7 +43,7 @@ pub struct Parsed {
 impl Parsed {
     /// Parses the frames of `block`; `frames_before` is added to frame numbers.
     pub fn read(&mut self, block: &Block, frames_before: u64) -> Tally {
-        let mut tally = Tally::default();
+        let (mut tally, mut all) = (Tally::default(), Frames::default());
         self.tidy_ns = tidy_time(block, frames_before);
         self.shards.iter_mut().for_each(Vec::clear);
         if self.packets.len() < block.len() {
@@ -56,7 +57,7 @@ impl Parsed {
             let Some(Place(packet)) = self.packets.get_mut(place as usize) else {
                 break;
             };
-            tally.frame(&frame);
+            all.push(&frame);
             frame.number += frames_before;
             parse_into(&frame, packet);
             match packet {
@@ -70,6 +71,7 @@ impl Parsed {
                 Packet::Other(reason) => tally.skip(*reason),
             }
         }
+        tally.all = all;
         tally
     }
 

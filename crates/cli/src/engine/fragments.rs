@@ -32,7 +32,7 @@ impl<S> Reassembling<S> {
 }
 
 impl<S: Sink> Sink for Reassembling<S> {
-    #[inline]
+    #[inline(always)]
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
         self.sink.tcp(key, dir, segment);
     }

@@ -56,9 +56,10 @@ struct Team<'t, 'r, S> {
     sinks: Vec<Mutex<&'t mut S>>,
 }
 
-/// A piece of work, with the buffers it needs.
+/// A piece of work, with the room it needs.
 enum Task {
-    Read(Box<Buffers>),
+    /// A block, and its packets into this.
+    Read(Arc<Parsed>),
     /// The packets of this shard in some blocks.
     Consume(usize),
     End,
@@ -77,20 +78,15 @@ impl Place {
     }
 }
 
-/// Buffers of a block on its way from the file to the consumers.
-#[derive(Default)]
-struct Buffers {
-    block: Block,
-    parsed: Arc<Parsed>,
-}
-
 impl<S: Sink> Team<'_, '_, S> {
     fn work(&self, thread: usize, threads: usize) {
         let place = Place { thread, threads };
-        let mut blocks = Vec::new();
+        // Who reads a block also parses it, and then needs it no more: one for each thread, which
+        // stays in its cache.
+        let (mut block, mut blocks) = (Block::default(), Vec::new());
         loop {
             match self.next_task(place, &mut blocks) {
-                Task::Read(buffers) => self.read(buffers),
+                Task::Read(parsed) => self.read(&mut block, parsed),
                 Task::Consume(shard) => self.consume(shard, &mut blocks),
                 Task::End => return,
             }
@@ -147,14 +143,13 @@ impl<S: Sink> Team<'_, '_, S> {
     }
 
     /// Reads a block while holding the reader, then lets the next thread read and parses.
-    fn read(&self, mut buffers: Box<Buffers>) {
-        let read = lock(&self.reader).read(&mut buffers.block);
+    fn read(&self, block: &mut Block, mut parsed: Arc<Parsed>) {
+        let read = lock(&self.reader).read(block);
         let turn = self.post(|board| board.has_read(read.is_some()));
         if let Some(frames_before) = read {
             // Nobody else holds it any more, so nothing is cloned.
-            let parsed = Arc::make_mut(&mut buffers.parsed);
-            let tally = parsed.read(&buffers.block, frames_before);
-            self.post(|board| board.has_parsed(turn, &tally, buffers));
+            let tally = Arc::make_mut(&mut parsed).read(block, frames_before);
+            self.post(|board| board.has_parsed(turn, &tally, parsed));
         }
     }
 
@@ -190,11 +185,7 @@ struct Board {
     /// Blocks of a shard that are consumed at a time, at most: their buffers come free together,
     /// and the others go on parsing only while there are some.
     at_a_time: usize,
-    #[expect(
-        clippy::vec_box,
-        reason = "boxes travel between queues, buffers stay in place"
-    )]
-    free: Vec<Box<Buffers>>,
+    free: Vec<Arc<Parsed>>,
     /// Parsed blocks that not all shards have consumed, the oldest first; `None` while a
     /// block is being parsed.
     parsed: VecDeque<Option<Waiting>>,
@@ -205,7 +196,7 @@ struct Board {
 
 /// A parsed block.
 struct Waiting {
-    buffers: Box<Buffers>,
+    parsed: Arc<Parsed>,
     /// Shards that have not consumed it yet.
     left: usize,
 }
@@ -242,10 +233,10 @@ impl Board {
         }
         if !self.at_end
             && !self.reading
-            && let Some(buffers) = self.take_buffers()
+            && let Some(parsed) = self.take_buffer()
         {
             self.reading = true;
-            return Some(Task::Read(buffers));
+            return Some(Task::Read(parsed));
         }
         if let Some(shard) = self.take_packets(blocks, |_| true) {
             return Some(Task::Consume(shard));
@@ -254,10 +245,10 @@ impl Board {
         (self.at_end && idle).then_some(Task::End)
     }
 
-    fn take_buffers(&mut self) -> Option<Box<Buffers>> {
+    fn take_buffer(&mut self) -> Option<Arc<Parsed>> {
         self.free.pop().or_else(|| {
             self.unmade = self.unmade.checked_sub(1)?;
-            Some(Box::default())
+            Some(Arc::default())
         })
     }
 
@@ -290,7 +281,7 @@ impl Board {
         let next = self.shards[shard].next_block.checked_sub(self.oldest)?;
         let place = usize::try_from(next).ok()?.checked_add(ahead)?;
         let waiting = self.parsed.get(place)?;
-        waiting.as_ref().map(|w| &w.buffers.parsed)
+        waiting.as_ref().map(|w| &w.parsed)
     }
 
     /// A shard is done with its block; buffers of blocks that all shards are done with come free.
@@ -303,7 +294,7 @@ impl Board {
         }
         while let Some(Some(Waiting { left: 0, .. })) = self.parsed.front() {
             if let Some(Some(done)) = self.parsed.pop_front() {
-                self.free.push(done.buffers);
+                self.free.push(done.parsed);
             }
             self.oldest += 1;
         }
@@ -323,13 +314,13 @@ impl Board {
         turn
     }
 
-    fn has_parsed(&mut self, turn: u64, tally: &Tally, buffers: Box<Buffers>) {
+    fn has_parsed(&mut self, turn: u64, tally: &Tally, parsed: Arc<Parsed>) {
         self.tally.add(tally);
         self.parsing -= 1;
         let place = usize::try_from(turn.saturating_sub(self.oldest)).unwrap_or(usize::MAX);
         if let Some(slot) = self.parsed.get_mut(place) {
             let left = SHARDS;
-            *slot = Some(Waiting { buffers, left });
+            *slot = Some(Waiting { parsed, left });
         }
     }
 

@@ -4,6 +4,7 @@ use inorder_capture::Block;
 use inorder_wire::{Other, Packet, parse_into};
 
 use super::batch::tidy_time;
+use super::tally::Frames;
 use super::{Reader, Sink, Tally};
 
 /// Reads everything into `sink`.
@@ -16,10 +17,10 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sink: &mut S) -> Tally {
         if let Some(now_ns) = tidy_time(&block, frames_before) {
             sink.tidy_up(now_ns);
         }
-        // A tally of its own, so that it may stay in registers.
-        let mut of_block = Tally::default();
+        // Counts of their own, so that they may stay in registers.
+        let mut of_block = Frames::default();
         for mut frame in block.frames() {
-            of_block.frame(&frame);
+            of_block.push(&frame);
             frame.number += frames_before;
             parse_into(&frame, &mut packet);
             match &packet {
@@ -28,10 +29,10 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sink: &mut S) -> Tally {
                 Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
                     sink.fragment(&packet, None);
                 }
-                Packet::Other(reason) => of_block.skip(*reason),
+                Packet::Other(reason) => tally.skip(*reason),
             }
         }
-        tally.add(&of_block);
+        tally.all.add(&of_block);
     }
     tally
 }

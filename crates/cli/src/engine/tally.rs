@@ -3,16 +3,10 @@
 use inorder_wire::{Frame, Other};
 
 /// What is counted while frames are parsed; tallies of blocks add up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
-    /// Frames read.
-    pub frames: u64,
-    /// Their bytes on the wire.
-    pub bytes: u64,
-    /// Earliest capture time, nanoseconds since the epoch.
-    first_ns: i64,
-    /// Latest capture time.
-    last_ns: i64,
+    /// All frames read.
+    pub all: Frames,
     /// Frames of no use, by reason.
     skipped: [u64; REASONS.len()],
 }
@@ -38,28 +32,58 @@ fn index(reason: Other) -> usize {
     }
 }
 
-impl Default for Tally {
+/// Some frames together; small enough to stay in registers while a block is gone through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frames {
+    /// How many.
+    pub count: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Earliest capture time, nanoseconds since the epoch.
+    first_ns: i64,
+    /// Latest capture time.
+    last_ns: i64,
+}
+
+impl Default for Frames {
     fn default() -> Self {
-        Tally {
-            frames: 0,
+        Frames {
+            count: 0,
             bytes: 0,
             first_ns: i64::MAX,
             last_ns: i64::MIN,
-            skipped: [0; REASONS.len()],
         }
     }
 }
 
-impl Tally {
+impl Frames {
     /// Counts a frame.
-    #[inline]
-    pub fn frame(&mut self, frame: &Frame<'_>) {
-        self.frames += 1;
+    #[inline(always)]
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        self.count += 1;
         self.bytes += u64::from(frame.orig_len);
         self.first_ns = self.first_ns.min(frame.ts_ns);
         self.last_ns = self.last_ns.max(frame.ts_ns);
     }
 
+    /// Counts others, too.
+    pub fn add(&mut self, other: &Frames) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.first_ns = self.first_ns.min(other.first_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+    }
+
+    /// Earliest and latest capture time; zeros without frames.
+    pub fn span_ns(&self) -> (i64, i64) {
+        match self.count {
+            0 => (0, 0),
+            _ => (self.first_ns, self.last_ns),
+        }
+    }
+}
+
+impl Tally {
     /// Counts a frame of no use.
     #[inline]
     pub fn skip(&mut self, reason: Other) {
@@ -76,20 +100,9 @@ impl Tally {
 
     /// Adds the counts of another part of the capture.
     pub fn add(&mut self, other: &Tally) {
-        self.frames += other.frames;
-        self.bytes += other.bytes;
-        self.first_ns = self.first_ns.min(other.first_ns);
-        self.last_ns = self.last_ns.max(other.last_ns);
+        self.all.add(&other.all);
         for (sum, count) in self.skipped.iter_mut().zip(other.skipped) {
             *sum += count;
-        }
-    }
-
-    /// Earliest and latest capture time; zeros without frames.
-    pub fn span_ns(&self) -> (i64, i64) {
-        match self.frames {
-            0 => (0, 0),
-            _ => (self.first_ns, self.last_ns),
         }
     }
 

@@ -150,7 +150,7 @@ fn threads_change_nothing() {
     let files = [file.0.clone()];
     let (one, tally, error) = run_on(&files, 1);
     assert!(error.is_none());
-    assert_eq!(tally.frames, 140_000);
+    assert_eq!(tally.all.count, 140_000);
     assert_eq!(tally.skipped().iter().map(|s| s.1).sum::<u64>(), 14_000);
     let expected = one[0].shards();
     assert_eq!(expected[NUMBERED_SHARD].numbered().len(), 14_000);
@@ -174,7 +174,7 @@ fn rotated_files_count_on() {
     for threads in [1, 2] {
         let (sinks, tally, error) = run_on(&[whole.0.clone(), again.0.clone()], threads);
         assert!(error.is_none());
-        assert_eq!(tally.frames, 3_000);
+        assert_eq!(tally.all.count, 3_000);
         let esp = sinks.last().unwrap().numbered();
         let expected: Vec<u64> = (0..300).map(|i| i * 10 + 1).collect();
         assert_eq!(esp, expected);
@@ -188,7 +188,7 @@ fn what_came_before_the_damage_is_used() {
     let file = TempFile::new("damaged.pcap", &bytes);
     for threads in [1, 2, 4] {
         let (_, tally, error) = run_on(std::slice::from_ref(&file.0), threads);
-        assert_eq!(tally.frames, 29_999);
+        assert_eq!(tally.all.count, 29_999);
         assert!(matches!(
             error,
             Some(CaptureError::Damaged { frame: 30_000, .. })
@@ -214,12 +214,12 @@ fn stopping_ends_at_a_block() {
         let done = run(&files, threads, stop, &watch, Memory::default).unwrap();
         assert!(done.error.is_none());
         assert!(
-            done.tally.frames > 0 && done.tally.frames < 60_000,
+            done.tally.all.count > 0 && done.tally.all.count < 60_000,
             "{}",
-            done.tally.frames
+            done.tally.all.count
         );
         let seen: usize = done.sinks.iter().map(Memory::packets).sum();
         let skipped: u64 = done.tally.skipped().iter().map(|s| s.1).sum();
-        assert_eq!(seen as u64 + skipped, done.tally.frames);
+        assert_eq!(seen as u64 + skipped, done.tally.all.count);
     }
 }

@@ -1,5 +1,6 @@
 //! The sorter itself, `inorder_srpic`, for each block size.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use inorder_srpic::{Config, Meta, Srpic};
@@ -22,8 +23,23 @@ pub(super) struct Sorters {
 
 struct Sorter {
     block_size: usize,
-    /// `None` if there is no memory for it: then it leaves everything as it comes.
-    srpic: Option<Srpic<u32, Data>>,
+    /// Made when first needed, which in most flows is never; `None` if there is no memory for it:
+    /// then it leaves everything as it comes.
+    srpic: OnceCell<Option<Srpic<u32, Data>>>,
+}
+
+impl Sorter {
+    fn srpic(&mut self) -> Option<&mut Srpic<u32, Data>> {
+        self.srpic.get_or_init(|| {
+            let config = Config::new(self.block_size, self.block_size);
+            Srpic::new(&Config {
+                flow_capacity: 1,
+                ..config
+            })
+            .ok()
+        });
+        self.srpic.get_mut()?.as_mut()
+    }
 }
 
 impl fmt::Debug for Sorters {
@@ -41,11 +57,7 @@ impl Sorters {
             let block_size = u64::from(block_size).clamp(1, ring) as usize;
             Sorter {
                 block_size,
-                srpic: Srpic::new(&Config {
-                    flow_capacity: 1,
-                    ..Config::new(block_size, block_size)
-                })
-                .ok(),
+                srpic: OnceCell::new(),
             }
         };
         Sorters {
@@ -94,7 +106,7 @@ impl Sorters {
             return &self.out;
         }
         self.out.clear();
-        let Some(srpic) = &mut sorter.srpic else {
+        let Some(srpic) = sorter.srpic() else {
             return &self.stretch;
         };
         let out = &mut self.out;
