@@ -118,6 +118,20 @@ impl Sender {
         self.original_came(f.place.start, By::Copy);
     }
 
+    /// Is there an open hole whose original would be as late as usual if it came `now`? Perhaps,
+    /// while that is not known.
+    pub(super) fn suits_a_hole(&self, now: i64) -> bool {
+        let Some((_, spread)) = self.usual_lateness() else {
+            return true;
+        };
+        let usual = spread.saturating_mul(2).saturating_add(self.jitter());
+        let mut open = self.open_holes().map(|s| self.still_missing(s));
+        open.any(|m| {
+            let late = now.saturating_sub(m.due_ns);
+            self.off_usual(late, late).is_some_and(|off| off <= usual)
+        })
+    }
+
     /// Is there another hole, still open or filled and found lost, that the ACK suits better?
     fn nearer(&self, bare: &Bare, off: i64, start: i64) -> bool {
         let better = |m: Missing| {

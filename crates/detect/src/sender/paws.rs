@@ -63,7 +63,8 @@ impl Sender {
         };
         let Some(trigger) = trigger else { return };
         let open = self.open_candidate(seg.tsecr);
-        if !open && reported == 0 && self.answers_needless_copy(seg.ts_ns) {
+        let elsewhere = !open || !self.suits_a_hole(seg.ts_ns);
+        if elsewhere && reported == 0 && self.answers_needless_copy(seg.ts_ns) {
             return;
         }
         let blocks = seg.sack_blocks().len();
@@ -244,7 +245,7 @@ impl Sender {
                 .saturating_add(self.jitter() + LOOSE_NS),
             Trigger::Little => sharp.saturating_add(self.jitter() - PATH_JITTER_NS),
             Trigger::Timer if self.mostly_late(1) => self.sharpest().min(timer / 16),
-            Trigger::Lost if self.mostly_late(MUCH) && sharp < rtt / 16 => sharp,
+            Trigger::Lost if self.mostly_late(MUCH) && sharp < rtt / 16 => self.sharpest(),
             Trigger::Timer | Trigger::Lost => -1,
         }
     }
