@@ -82,7 +82,7 @@ fn again(fragments: &mut Fragments, data: &[u8]) {
         };
         if let Some((_, dir, segment)) = out {
             assert_eq!(dir, Dir::LowToHigh);
-            assert!(segment.payload_len <= 255 * 8 + 255 + 20);
+            assert!(segment.payload_len <= 65_535);
             frames = fragments.unused_frames();
         }
         assert!(fragments.unused_frames() <= frames);

@@ -10,6 +10,8 @@ use crate::segment::Segment;
 const MAX_OPEN: usize = 256;
 /// Stretches of a datagram that do not touch; one with more was made to annoy.
 const MAX_STRETCHES: usize = 64;
+/// Longest datagram, bytes; one said to be longer is thrown away (as in Linux's `ip_frag_reasm`).
+const LONGEST: u32 = 65_535;
 /// Parts not complete after this, nanoseconds, are another datagram's with the same
 /// identification (Linux `ipfrag_time`).
 const PATIENCE_NS: i64 = 30_000_000_000;
@@ -110,7 +112,7 @@ impl Fragments {
         let at = self.find(name, segment.ts_ns);
         let open = self.open.get_mut(at)?;
         open.first.get_or_insert((key, dir, segment, len));
-        self.add(at, (0, len), (segment.ts_ns, segment.frame))
+        self.add(at, (0, len), false, (segment.ts_ns, segment.frame))
     }
 
     /// Takes another fragment; returns the segment if nothing is missing any more.
@@ -124,11 +126,8 @@ impl Fragments {
         };
         let at = self.find(name, part.ts_ns);
         let end = part.offset.saturating_add(part.len);
-        let open = self.open.get_mut(at)?;
-        if !part.more {
-            open.total.get_or_insert(end);
-        }
-        self.add(at, (part.offset, end), (part.ts_ns, part.frame))
+        let stretch = (part.offset, end);
+        self.add(at, stretch, !part.more, (part.ts_ns, part.frame))
     }
 
     /// Frames that belong to no segment that came out, so far.
@@ -165,22 +164,29 @@ impl Fragments {
         }
     }
 
-    /// Adds a stretch to a datagram; what is whole leaves the table.
+    /// Adds a stretch to a datagram, the `last` one or another; what is whole leaves the table, and
+    /// so does what contradicts itself, as in Linux's `ip_frag_queue`.
     fn add(
         &mut self,
         at: usize,
         stretch: (u32, u32),
+        last: bool,
         (ts_ns, frame): (i64, u64),
     ) -> Option<(FlowKey, Dir, Segment)> {
         let open = self.open.get_mut(at)?;
         open.frames += 1;
         unite(&mut open.stretches, stretch);
-        if open.stretches.len() > MAX_STRETCHES {
+        let end = open.stretches.last().map_or(0, |&(_, end)| end);
+        let total = open.total.or(last.then_some(stretch.1));
+        let two_ends = last && total != Some(stretch.1);
+        let past_end = end > total.unwrap_or(LONGEST).min(LONGEST);
+        open.total = total;
+        if two_ends || past_end || open.stretches.len() > MAX_STRETCHES {
             self.give_up(at);
             return None;
         }
         let (key, dir, segment, held) = open.first?;
-        let total = open.total?;
+        let total = total?;
         let whole = open.stretches.first().is_some_and(|&(_, end)| end >= total);
         if !whole {
             return None;
@@ -303,6 +309,24 @@ mod tests {
                 .all(|o| o.stretches.len() <= MAX_STRETCHES)
         );
         assert_eq!(table.unused_frames(), 3 + 59_900 + 1_000);
+    }
+
+    #[test]
+    fn a_datagram_that_contradicts_itself_is_no_segment() {
+        let (key, dir) = key();
+        let mut table = Fragments::new();
+        // It ends within its first part.
+        assert!(table.first(key, dir, first(1), HEADER).is_none());
+        assert!(table.later(&later(2, 0, 8, false)).is_none());
+        // It ends twice.
+        assert!(table.later(&later(3, 1_480, 100, false)).is_none());
+        assert!(table.later(&later(4, 1_480, 108, false)).is_none());
+        // It goes on behind its end.
+        assert!(table.later(&later(5, 1_480, 100, false)).is_none());
+        assert!(table.later(&later(6, 1_496, 100, true)).is_none());
+        // It is longer than any can be.
+        assert!(table.later(&later(7, 65_528, 8, false)).is_none());
+        assert_eq!((table.open.len(), table.unused_frames()), (0, 7));
     }
 
     #[test]
