@@ -439,7 +439,9 @@ impl Sender {
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
-        self.came_late += u64::from(report.sent.start < self.turn);
+        // What the blocks had no room for may have come in its turn.
+        let told = report.unsure != Some(Reason::BlockLimit);
+        self.came_late += u64::from(told && report.sent.start < self.turn);
         self.log_sent(&report.sent, report.unsure, ack, basis);
     }
 
