@@ -85,3 +85,49 @@ impl Sender {
         Some(prompt.min(late))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::Segment;
+
+    use super::super::board::Board;
+    use super::super::{Options, Sender};
+    use super::*;
+    use crate::unwrap::Unwrapper;
+
+    const MS: i64 = 1_000_000;
+
+    /// The original is sent at 0, retransmissions at `copies` (ms), a round trip takes 10 ms, and
+    /// late ones are 20 ms late. Reports at `first` and `second`.
+    fn who(copies: &[i64], first: i64, second: i64) -> Option<Pair> {
+        let mut sender = Sender::new(Unwrapper::new(0), Options::default(), false);
+        sender.note_rtt(10 * MS);
+        (0..8).for_each(|i| sender.lateness.push(20 * MS + i * 1_000));
+        let mut board = Board::default();
+        board.insert(0, 1_000, 0, 1, 0);
+        for &at in copies {
+            board.retransmitted(0, at * MS, 0, 0, true);
+        }
+        let (sent, copies) = board.pop_acked(1_000)?;
+        let report = Segment {
+            ts_ns: first * MS,
+            ..Segment::default()
+        };
+        let mut filled = Filled::by_copy(&sent, copies?, &report, 10 * MS);
+        filled.duplicates = 1;
+        Some(sender.who_came(&filled, second * MS, false)?.pair)
+    }
+
+    #[test]
+    fn the_times_of_both_arrivals_tell_which_transmissions_they_were() {
+        // The original is due at 10 and comes at 30, if late; a copy 10 after it was sent.
+        assert_eq!(who(&[15], 25, 30), Some(Pair::OriginalSecond));
+        assert_eq!(who(&[25], 30, 35), Some(Pair::OriginalFirst));
+        // Both are late.
+        assert_eq!(who(&[15], 30, 45), Some(Pair::OriginalFirst));
+        // The original never came: both copies did, the first of them late.
+        assert_eq!(who(&[15, 36], 45, 46), Some(Pair::CopiesOnly));
+        assert_eq!(who(&[15, 26], 25, 36), Some(Pair::CopiesOnly));
+        assert_eq!(who(&[15], 16, 17), None);
+    }
+}
