@@ -110,7 +110,7 @@ impl Sender {
             }
             _ => Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy),
         };
-        if !self.dsack_seen && bare.trigger < Trigger::Timer {
+        if !self.dsack_seen && bare.trigger == Trigger::Nothing {
             // Nothing else tells here how late the late ones are.
             self.note_duplicate(f, bare.at_ns);
         }
