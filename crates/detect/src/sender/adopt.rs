@@ -182,19 +182,32 @@ impl Sender {
     }
 
     /// Lets the ACKs without cause whose time is up by `until_ns` find their holes among those
-    /// filled by now.
+    /// filled by now. Those that only something unseen can have caused go first, and may teach
+    /// more sharply how late is usual before the others are judged by it.
     fn adopt_nearest_first(&mut self, until_ns: i64) {
-        let bares = || self.filled.bares.iter();
+        for trigger in [
+            Trigger::Nothing,
+            Trigger::Little,
+            Trigger::Timer,
+            Trigger::Lost,
+        ] {
+            self.adopt_triggered(trigger, until_ns);
+        }
+    }
+
+    fn adopt_triggered(&mut self, trigger: Trigger, until_ns: i64) {
         let mut pairs = Vec::new();
-        for bare in bares().take_while(|b| b.deadline_ns <= until_ns) {
+        let due = self.filled.bares.iter();
+        let due = due.take_while(|b| b.deadline_ns <= until_ns);
+        for bare in due.filter(|b| b.trigger == trigger) {
             for f in self.unadopted(bare.una) {
                 if let Some(off) = self.unlikeness(&self.missing(f), bare) {
-                    pairs.push((bare.trigger, off, f.place.start, bare.id));
+                    pairs.push((off, f.place.start, bare.id));
                 }
             }
         }
         pairs.sort_unstable();
-        for (_, off, start, id) in pairs {
+        for (off, start, id) in pairs {
             let bare = self.filled.bares.iter().find(|b| b.id == id).copied();
             let f = self.filled.get_mut(start).copied();
             if let (Some(bare), Some(f)) = (bare, f)

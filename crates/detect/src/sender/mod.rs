@@ -76,6 +76,8 @@ pub(crate) struct Sender {
     /// The receiver holds SACKs back: it has reported several segments at once since the last
     /// advance.
     compressing: bool,
+    /// The last ACK that did nothing but report segments reported one, as soon as it came.
+    reported_at_once: bool,
     /// The present ACK does nothing but report one segment, as soon as it came.
     reports_alone: bool,
     /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
@@ -163,6 +165,7 @@ impl Sender {
             no_sack: NoSack::default(),
             compression: Ring::default(),
             compressing: false,
+            reported_at_once: false,
             reports_alone: false,
             new_block_came: false,
             flushed: None,

@@ -92,7 +92,9 @@ impl Sender {
     fn trigger(&self, now: i64, reported: usize) -> Option<Trigger> {
         let (soonest, latest) = self.compression.densest_half()?;
         let waited = self.held_back(now);
-        if reported == 1 && !self.compressing && waited <= self.jitter() {
+        // After duplicates Linux holds nothing back for a while (quick acknowledgement).
+        let holds_back = self.compressing && !self.reported_at_once;
+        if reported == 1 && !holds_back && waited <= self.jitter() {
             return None;
         }
         // A timer does not ring early; how sharply that is seen here, its usual times tell.

@@ -74,6 +74,10 @@ impl Sender {
         } else if !advanced {
             self.compressing |= reported > 1;
             self.bare(ack, reported);
+            if reported > 0 {
+                let at_once = self.held_back(ack.seg.ts_ns) <= self.jitter();
+                self.reported_at_once = reported == 1 && at_once;
+            }
             if reported > 1 && ack.missing == 0 {
                 self.compression.push(self.held_back(ack.seg.ts_ns));
             }

@@ -40,7 +40,16 @@ pub(super) struct Unexplained {
     pub(super) recent: u32,
 }
 
-/// The lateness that lets most holes find an ACK, each its own, within `tolerance_ns`. `None`
+/// How well a lateness explains holes and ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Vote {
+    /// By how much less than the tolerance they differ from it, together.
+    weight: i64,
+    holes: u32,
+}
+
+/// The lateness about which most holes find an ACK, each its own, the nearer within `tolerance_ns`
+/// the better: of two that are a segment apart both may explain them all, but one sharply. `None`
 /// when it explains fewer than two, another lateness explains as many, or chance would make one
 /// up with a probability of more than `most_chance`.
 pub(super) fn common_lateness(
@@ -53,30 +62,36 @@ pub(super) fn common_lateness(
     let holes = &holes[..holes.len().min(MOST)];
     let acks = &acks[..acks.len().min(MOST)];
     let matched = |late: i64| {
-        let fits = |h: &Hole, a: &Unexplained| {
-            possible(h, a) && apart(a.at_ns.saturating_sub(h.due_ns), late) <= tolerance_ns
-        };
+        let off = |h: &Hole, a: &Unexplained| apart(a.at_ns.saturating_sub(h.due_ns), late);
         let mut taken = [false; MOST];
-        let mut count = 0;
+        let mut vote = Vote {
+            weight: 0,
+            holes: 0,
+        };
         for hole in holes {
-            let free = |&(i, a): &(usize, &Unexplained)| !taken[i] && fits(hole, a);
-            if let Some((i, _)) = acks.iter().enumerate().find(free) {
+            let free = acks.iter().enumerate().filter(|a| !taken[a.0]);
+            let offs = free
+                .filter(|(_, a)| possible(hole, a))
+                .map(|(i, a)| (off(hole, a), i));
+            if let Some((off, i)) = offs.filter(|o| o.0 <= tolerance_ns).min() {
                 taken[i] = true;
-                count += 1;
+                vote.holes += 1;
+                vote.weight += tolerance_ns - off + 1;
             }
         }
-        count
+        vote
     };
-    let mut votes: Vec<(u32, i64)> = Vec::new();
+    let mut votes: Vec<(Vote, i64)> = Vec::new();
     for hole in holes {
         for ack in acks.iter().filter(|a| possible(hole, a)) {
             let late = ack.at_ns.saturating_sub(hole.due_ns);
             votes.push((matched(late), late));
         }
     }
-    let &(most, best) = votes.iter().max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
-    let other = |v: &&(u32, i64)| apart(v.1, best) / 2 > tolerance_ns;
-    let rival = votes.iter().filter(other).map(|v| v.0).max();
+    let &(Vote { holes: most, .. }, best) =
+        votes.iter().max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
+    let other = |v: &&(Vote, i64)| apart(v.1, best) / 2 > tolerance_ns;
+    let rival = votes.iter().filter(other).map(|v| v.0.holes).max();
     let agreed = most >= 2 && rival.unwrap_or(0) < most;
     // They may agree by much less than they must.
     let late = |h: &Hole, a: &Unexplained| apart(a.at_ns.saturating_sub(h.due_ns), best);
@@ -165,6 +180,16 @@ mod tests {
             common_lateness(&holes, &acks, possible, 50 * US, RARELY),
             None
         );
+    }
+
+    #[test]
+    fn of_two_a_segment_apart_the_one_that_explains_sharply_is_right() {
+        // The third was lost. Were all 120 less late, the first would be, and as many agree.
+        let holes = [hole(1_000), hole(1_120), hole(1_240), hole(5_000)];
+        let acks = [ack(21_001), ack(21_119), ack(25_000)];
+        let late = common_lateness(&holes, &acks, possible, 150 * US, ALWAYS);
+        let near = |l: &Agreed| (l.late_ns - 20_000 * US).abs() <= 2 * US;
+        assert!(late.is_some_and(|l| near(&l) && l.holes == 3), "{late:?}");
     }
 
     #[test]
