@@ -220,14 +220,14 @@ fn at_the_sender_the_inference_keeps_its_floors() {
             continue;
         }
         // Without DSACK an original that comes after its retransmission shows only where the
-        // receiver had nothing else to acknowledge with it, and may be taken for one beside it that
-        // was lost: 4 of 38 with BBR, where a standing queue blurs when each was due.
+        // receiver had nothing else to acknowledge with it. Where it may as well be one beside it
+        // that was lost, the event is ambiguous.
         if name.starts_with("nodsack") {
             let (told, truth) = (s.spurious_told, s.spurious_truth);
             let most = told <= truth && told * 3 >= truth * 2;
             assert!(most, "{name}: {told} needless of {truth}");
             assert!(
-                s.precision() >= 0.88,
+                s.precision() >= 0.95,
                 "{name}: precision {:.4}",
                 s.precision()
             );

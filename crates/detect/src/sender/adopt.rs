@@ -10,7 +10,7 @@ use super::paws::discarded;
 use super::vote::{ALWAYS, Hole, RARELY, Unexplained, common_lateness};
 use super::{Sender, Sent};
 use crate::collect::Basis;
-use crate::result::{Evidence, Reason};
+use crate::result::{Confidence, Evidence, Reason};
 
 /// Filled segments looked at for one ACK without cause.
 const MAX_FILLED: usize = 512;
@@ -108,9 +108,13 @@ impl Sender {
             Trigger::Timer if !self.mostly_late(2) => {
                 Basis::ambiguous(Evidence::Paws, Reason::AckCompression)
             }
+            _ if !self.dsack_seen && self.suits_another(f, &bare) => {
+                Basis::ambiguous(Evidence::Paws, Reason::WhichCopy)
+            }
             _ => Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy),
         };
-        if !self.dsack_seen && bare.trigger == Trigger::Nothing {
+        let clear = basis.confidence != Confidence::Ambiguous;
+        if !self.dsack_seen && clear && bare.trigger == Trigger::Nothing {
             // Nothing else tells here how late the late ones are.
             self.note_duplicate(f, bare.at_ns);
         }
@@ -142,6 +146,28 @@ impl Sender {
         let mut open = self.open_holes().map(|s| self.still_missing(s));
         let mut filled = self.unadopted(bare.una).map(|f| self.missing(f));
         open.any(better) || filled.any(better)
+    }
+
+    /// Would another hole than `f`, for which there is no ACK but `bare`, suit it as well, within
+    /// what one place more or less makes? Then one original came, and which is a guess: neighbours
+    /// may have left at once, and where no duplicates are reported, how late is usual rests on
+    /// such matches itself, so that all may be one place off.
+    fn suits_another(&self, f: &Filled, bare: &Bare) -> bool {
+        let blur = self.jitter();
+        let Some(off) = self.off(&self.missing(f), bare) else {
+            return false;
+        };
+        let as_well = |m: &Missing| {
+            let other = self.off(m, bare).filter(|_| m.possible(bare));
+            m.start != f.place.start && other.is_some_and(|o| o <= off.saturating_add(blur))
+        };
+        let has_none = |m: Missing| {
+            let fits = |b: &Bare| m.possible(b) && self.off(&m, b).is_some_and(|o| o <= blur);
+            !self.filled.bares.iter().any(fits)
+        };
+        let open = self.open_holes().map(|s| self.still_missing(s));
+        let filled = self.unadopted(bare.una).map(|f| self.missing(f));
+        open.chain(filled).filter(as_well).any(has_none)
     }
 
     /// Segments from `una` on, highest first, of which only retransmissions are known to have come.

@@ -53,6 +53,8 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use inorder_wire::{Has, Segment, TcpFlags};
 
     use super::super::{Options, Sender, SenderEnd};
@@ -82,21 +84,22 @@ mod tests {
         }
     }
 
-    /// Segment i is sent after i ms, 10 ms from its ACK. Those `held` miss their turn and are sent
+    /// Segment i is sent after i ms (121 together with 120), 10 ms from its ACK. Those `held` miss their turn and are sent
     /// again 14 ms later; the originals of those in `late` come 24.5 ms late, when the receiver
     /// discards them and repeats its last ACK.
     fn play(held: &[i64], late: &[i64]) -> SenderEnd {
         let mut steps = Vec::new();
         for i in 0..300 {
-            steps.push((i * MS, What::Send, i));
+            let at = if i == 121 { 120 * MS } else { i * MS };
+            steps.push((at, What::Send, i));
             if !held.contains(&i) {
-                steps.push((i * MS + 10 * MS, What::Arrive, i));
+                steps.push((at + 10 * MS, What::Arrive, i));
                 continue;
             }
-            steps.push((i * MS + 14 * MS, What::SendAgain, i));
-            steps.push((i * MS + 24 * MS + 1, What::Arrive, i));
+            steps.push((at + 14 * MS, What::SendAgain, i));
+            steps.push((at + 24 * MS + 1, What::Arrive, i));
             if late.contains(&i) {
-                steps.push((i * MS + 34 * MS + MS / 2, What::ArriveAgain, i));
+                steps.push((at + 34 * MS + MS / 2, What::ArriveAgain, i));
             }
         }
         steps.sort_unstable();
@@ -106,32 +109,36 @@ mod tests {
         };
         let mut sender = Sender::new(Unwrapper::new(0), options, true);
         sender.note_rtt(10 * MS);
-        let (mut next, mut top, mut recent) = (0, 0, 0);
+        let mut have = BTreeSet::new();
+        let (mut next, mut recent) = (0, 0);
         for (at, what, i) in steps {
             let data = stamped(at, 1_000 + at / MS, 0);
             match what {
                 What::Send => sender.sent(&data, i * LEN, LEN as u32),
                 What::SendAgain => sender.retransmitted(&data, i * LEN, LEN as u32),
                 What::Arrive => {
-                    top = top.max(i + 1);
+                    have.insert(i);
                     if i == next {
                         recent = 1_000 + at / MS - 10;
-                        next = top;
                     }
-                    sender.acknowledged(&ack(at, recent, next, top), false);
+                    while have.contains(&next) {
+                        next += 1;
+                    }
+                    sender.acknowledged(&ack(at, recent, next, &have), false);
                 }
-                What::ArriveAgain => sender.acknowledged(&ack(at, recent, next, top), false),
+                What::ArriveAgain => sender.acknowledged(&ack(at, recent, next, &have), false),
             }
         }
         sender.finish()
     }
 
-    fn ack(at: i64, recent: i64, next: i64, top: i64) -> Segment {
+    fn ack(at: i64, recent: i64, next: i64, have: &BTreeSet<i64>) -> Segment {
         let mut seg = stamped(at, 0, recent);
         seg.ack = (next * LEN) as u32;
-        if top > next {
+        let mut above = have.range(next..);
+        if let (Some(first), Some(last)) = (above.next(), have.last()) {
             seg.sack_len = 1;
-            seg.sack[0] = (((next + 1) * LEN) as u32, (top * LEN) as u32);
+            seg.sack[0] = ((first * LEN) as u32, ((last + 1) * LEN) as u32);
         }
         seg
     }
@@ -153,6 +160,25 @@ mod tests {
         // 24.5 ms late, so much later than the 24 segments behind it.
         let extents: Vec<_> = events.iter().filter_map(|e| e.extent).collect();
         assert_eq!(extents, [24, 24, 24, 24]);
+    }
+
+    #[test]
+    fn of_two_sent_at_once_one_came_late_and_which_is_not_asserted() {
+        let end = play(&[20, 70, 120, 121, 170, 220], &[20, 70, 121, 170, 220]);
+        assert_eq!((end.needed, end.spurious), (1, 5));
+        let (.., events) = end.collector.finish();
+        let late = events.iter().filter(|e| e.kind == Kind::Reordered);
+        let told: Vec<_> = late.map(|e| e.confidence).collect();
+        let (likely, either) = (Confidence::Likely, Confidence::Ambiguous);
+        assert_eq!(told, [likely, likely, either, likely, likely]);
+    }
+
+    #[test]
+    fn both_of_two_sent_at_once_came_late() {
+        let end = play(&[20, 70, 120, 121, 170], &[20, 70, 120, 121, 170]);
+        assert_eq!((end.needed, end.spurious), (0, 5));
+        let (reordering, ..) = end.collector.finish();
+        assert_eq!((reordering.reordered, reordering.ambiguous), (5, 0));
     }
 
     #[test]
