@@ -5,12 +5,21 @@
 
 use super::acks::Ack;
 use super::board::Copies;
+use super::filled::By;
+use super::paws::discarded;
 use super::{Filled, Report, Sender, place_of};
 use crate::collect::Basis;
 use crate::result::{Evidence, Reason, Verdict};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
 const EVIDENT: u32 = 3;
+/// Segments in their turn that one ACK acknowledges at most (RFC 5681 section 4.2).
+const IN_TURN: u64 = 2;
+/// Where more than one in so many answers was to a needless copy, their number is not exact enough:
+/// the answer to a copy may acknowledge what was delayed, too.
+const RARE: u64 = 32;
+/// Holes remembered until there is none left.
+const MOST: usize = 32;
 
 /// What is remembered between ACKs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +35,19 @@ pub(crate) struct NoSack {
     last_copy: Option<(i64, i64)>,
     /// A hole that had duplicate ACKs before anything was retransmitted.
     clean: Option<i64>,
+    /// ACKs that did not advance since there was no hole, the window moved or not: each answers a
+    /// segment that did not move the left edge. (Without SACK none is held back.)
+    answers: u64,
+    /// Segments acknowledged since or known to be needless copies, which had such an answer.
+    explained: u64,
+    /// Of these, the needless copies.
+    needless: u64,
+    /// There were some since the left edge last moved.
+    waiting: bool,
+    /// First bytes of the `open` holes that a retransmission filled and whose originals PAWS
+    /// would discard.
+    discardable: [i64; MOST],
+    open: usize,
 }
 
 impl NoSack {
@@ -42,6 +64,25 @@ impl NoSack {
         self.last_copy = Some((now, highest));
     }
 
+    /// An ACK acknowledges `segments`; the first was sent again or not. What a hole had kept back
+    /// was answered before; what comes in its turn is acknowledged two at once at most.
+    fn filled(&mut self, segments: u64, again: bool) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if self.answers > 0 && (again || waiting || segments > IN_TURN) {
+            self.explained += segments - 1;
+        } else if self.last_copy.is_none() {
+            // No hole, and nothing sent again: it begins anew.
+            (self.answers, self.explained) = (0, 0);
+        }
+    }
+
+    fn note_discardable(&mut self, start: i64) {
+        if let Some(place) = self.discardable.get_mut(self.open) {
+            *place = start;
+            self.open += 1;
+        }
+    }
+
     /// May a retransmission explain what the ACKs up to `una` show at `now`?
     fn tainted(&self, now: i64, una: i64, rtt: i64) -> bool {
         self.last_copy
@@ -56,13 +97,16 @@ impl Sender {
             return;
         }
         let seg = &ack.seg;
-        let duplicate = number == self.una
+        let answer = number == self.una
             && !ack.stale
             && seg.payload_len == 0
             && self.board.get(0).is_some_and(|s| s.sent_ns < seg.ts_ns)
-            && self
-                .last
-                .is_some_and(|l| l.ack == seg.ack && l.window == seg.window);
+            && self.last.is_some_and(|l| l.ack == seg.ack);
+        if answer {
+            self.no_sack.answers += 1;
+            self.no_sack.waiting = true;
+        }
+        let duplicate = answer && self.last.is_some_and(|l| l.window == seg.window);
         if duplicate {
             let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
             self.no_sack.above += 1;
@@ -91,7 +135,12 @@ impl Sender {
             }
         }
         let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+        if let Some(first) = reports.first() {
+            self.no_sack
+                .filled(reports.len() as u64, first.copies.is_some());
+        }
         if self.no_sack.last_copy.is_some() && !self.no_sack.tainted(now, number, rtt) {
+            self.discarded_without_sack();
             // The episode is over; what it left in the count was not late data.
             self.no_sack = NoSack {
                 ever: self.no_sack.ever,
@@ -160,6 +209,10 @@ impl Sender {
                 }
             }
             super::First::Retransmission | super::First::Unknown => {
+                let recent = self.last.filter(|l| self.stamped(l)).map(|l| l.tsecr);
+                if recent.is_some_and(|r| discarded(report.sent.tsval, r)) {
+                    self.no_sack.note_discardable(report.sent.start);
+                }
                 self.filled
                     .insert(Filled::by_copy(&report.sent, *copies, &ack.seg, 0));
             }
@@ -167,9 +220,97 @@ impl Sender {
         self.trim_filled();
     }
 
+    /// The episode is over. Every arrival that did not move the left edge was answered by an ACK
+    /// of its own; those that nothing explains were for originals that PAWS discarded (RFC 7323
+    /// section 5.3) while the hole was open: they came, as many as can be, the highest rather than
+    /// the lowest, which had less time. Which is a guess; how many is what counts without SACK.
+    fn discarded_without_sack(&mut self) {
+        let n = &self.no_sack;
+        if n.needless * RARE > n.explained {
+            return;
+        }
+        let excess = n.answers.saturating_sub(n.explained);
+        let holes = n.discardable;
+        let first = n
+            .open
+            .saturating_sub(usize::try_from(excess).unwrap_or(MOST));
+        for &start in &holes[first..n.open] {
+            if self.filled.get_mut(start).is_some_and(|f| !f.original_in) {
+                self.original_came(start, By::Copy);
+            }
+        }
+    }
+
     fn count_spurious(&mut self, copies: &Copies) {
+        self.no_sack.explained += u64::from(copies.count);
+        self.no_sack.needless += u64::from(copies.count);
         self.spurious += u64::from(copies.count);
         self.recoveries
             .resolve(copies.phase, Verdict::Spurious, copies.count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::{Has, Segment, TcpFlags};
+
+    use super::super::{Options, Sender};
+    use crate::unwrap::Unwrapper;
+
+    const MS: i64 = 1_000_000;
+
+    fn segment(at_ms: i64, tsval: i64, tsecr: i64, ack: i64) -> Segment {
+        Segment {
+            ts_ns: at_ms * MS,
+            tsval: tsval as u32,
+            tsecr: tsecr as u32,
+            ack: ack as u32 * 1_000,
+            flags: TcpFlags(TcpFlags::ACK),
+            has: Has::TIMESTAMPS,
+            window: 500,
+            ..Segment::default()
+        }
+    }
+
+    /// Ten segments a millisecond apart, 10 ms from their ACKs; 2 and 5 do not come in their turn
+    /// and are sent again at 17 and 28. The original of 5 comes at 30, or does not. Retransmissions
+    /// needed and needless.
+    fn play(late: bool) -> (u64, u64) {
+        let options = Options {
+            sack: Some(false),
+            timestamps: true,
+        };
+        let mut sender = Sender::new(Unwrapper::new(0), options, true);
+        sender.note_rtt(10 * MS);
+        let mut steps: Vec<(i64, i64, i64)> = vec![(10, 1, 0), (11, 2, 1)];
+        steps.extend([13, 14, 16, 17, 18, 19].map(|at| (at, 2, 1)));
+        steps.extend([(27, 5, 17), (38, 10, 28), (70, 12, 60)]);
+        if late {
+            steps.push((30, 5, 17));
+        }
+        steps.sort_unstable();
+        let sent = (0..10).map(|i| (i, i)).chain([(59, 10), (60, 11)]);
+        let mut data: Vec<(i64, i64, bool)> = sent.map(|(at, i)| (at, i, false)).collect();
+        data.extend([(17, 2, true), (28, 5, true)]);
+        data.sort_unstable();
+        let mut data = data.into_iter().peekable();
+        for (at, ack, recent) in steps {
+            while let Some((at, i, again)) = data.next_if(|d| d.0 < at) {
+                let seg = segment(at, 100 + at, 0, 0);
+                match again {
+                    true => sender.retransmitted(&seg, i * 1_000, 1_000),
+                    false => sender.sent(&seg, i * 1_000, 1_000),
+                }
+            }
+            sender.acknowledged(&segment(at, 0, 100 + recent, ack), false);
+        }
+        let end = sender.finish();
+        (end.needed, end.spurious)
+    }
+
+    #[test]
+    fn a_duplicate_ack_too_many_is_an_original_that_paws_discarded() {
+        assert_eq!(play(true), (1, 1));
+        assert_eq!(play(false), (2, 0));
     }
 }
