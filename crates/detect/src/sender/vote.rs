@@ -88,11 +88,15 @@ pub(super) fn common_lateness(
             votes.push((matched(late), late));
         }
     }
-    let &(Vote { holes: most, .. }, best) =
-        votes.iter().max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
-    let other = |v: &&(Vote, i64)| apart(v.1, best) / 2 > tolerance_ns;
+    // Most holes decide; about the same lateness, how sharply.
+    let &(vote, around) = votes
+        .iter()
+        .max_by_key(|v| (v.0.holes, std::cmp::Reverse(v.1)))?;
+    let other = |v: &&(Vote, i64)| apart(v.1, around) / 2 > tolerance_ns;
     let rival = votes.iter().filter(other).map(|v| v.0.holes).max();
-    let agreed = most >= 2 && rival.unwrap_or(0) < most;
+    let agreed = vote.holes >= 2 && rival.unwrap_or(0) < vote.holes;
+    let same = votes.iter().filter(|v| !other(v));
+    let &(Vote { holes: most, .. }, best) = same.max_by_key(|v| (v.0, std::cmp::Reverse(v.1)))?;
     // They may agree by much less than they must.
     let late = |h: &Hole, a: &Unexplained| apart(a.at_ns.saturating_sub(h.due_ns), best);
     let nearest = |h: &Hole| {
