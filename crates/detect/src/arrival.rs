@@ -17,6 +17,8 @@ use crate::result::{Confidence, Evidence, Half, Reason, Recoveries, Retransmissi
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Fill {
     copies: u32,
+    /// Which retransmission the first copy was, from 1.
+    number: u64,
     phase: u32,
     at_ns: i64,
     frame: u64,
@@ -86,7 +88,6 @@ pub(crate) struct Arrival {
     keep: bool,
     list: Vec<Retransmission>,
     retransmissions: u64,
-    spurious: u64,
 }
 
 /// What [`Arrival::finish`] tells beside the collector.
@@ -112,7 +113,6 @@ impl Arrival {
             keep,
             list: Vec::new(),
             retransmissions: 0,
-            spurious: 0,
             last_ns: i64::MIN,
         }
     }
@@ -289,9 +289,10 @@ impl Arrival {
             }
             Copy::Retransmission(basis) => {
                 let phase = self.count_copy(seg, from, len, Verdict::Ambiguous, cx);
-                let position = self.order.arrivals();
+                let (position, number) = (self.order.arrivals(), self.retransmissions);
                 self.order.annotate(from, to, |note| {
                     if note.fill.copies == 0 {
+                        note.fill.number = number;
                         note.fill.at_ns = seg.ts_ns;
                         note.fill.frame = seg.frame;
                         note.fill.position = position;
@@ -372,7 +373,6 @@ impl Arrival {
         self.order
             .clear(from, from + i64::from(len), |note| fills.push(note.fill));
         for fill in fills.iter().filter(|f| f.copies > 0) {
-            self.spurious += u64::from(fill.copies);
             self.recoveries
                 .resolve(fill.phase, Verdict::Spurious, fill.copies);
         }
@@ -409,7 +409,6 @@ impl Arrival {
             self.recoveries
                 .retransmitted(seg.ts_ns, from, self.order.next(), delay, timeout);
         if verdict == Verdict::Spurious {
-            self.spurious += 1;
             self.recoveries.resolve(phase, verdict, 1);
         }
         if self.keep {
@@ -428,14 +427,11 @@ impl Arrival {
     pub(crate) fn finish(mut self, cx: &Context) -> ArrivalEnd {
         self.book_run();
         let holes: Vec<Hole<Note>> = self.order.holes().iter().copied().collect();
-        let (mut needed, mut undecided, mut missing) = (0, 0, 0);
+        let (mut undecided, mut missing) = (0, 0);
         let mss = i64::from(cx.mss.max(1));
         for hole in &holes {
             let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
             if hole.note.fill.copies > 0 {
-                // The first copy was needed; those that arrived after it were not.
-                needed += 1;
-                self.spurious += u64::from(hole.note.fill.copies - 1);
                 self.lost(hole, mss, cx.ip_id);
             } else if hole.end <= cx.una {
                 missing += packets;
@@ -443,14 +439,16 @@ impl Arrival {
                 undecided += packets;
             }
         }
-        self.settle_list(&holes);
+        let needed = needed(&holes);
+        self.settle_list(&needed);
+        let needed = needed.len() as u64;
         ArrivalEnd {
             collector: self.collector,
             recoveries: self.recoveries.finish(),
             list: self.list,
             retransmissions: self.retransmissions,
             needed,
-            spurious: self.spurious,
+            spurious: self.retransmissions - needed,
             undecided,
             missing,
         }
@@ -483,20 +481,23 @@ impl Arrival {
         }
     }
 
-    fn settle_list(&mut self, holes: &[Hole<Note>]) {
-        for r in self
-            .list
-            .iter_mut()
-            .filter(|r| r.verdict == Verdict::Ambiguous)
-        {
-            let offset = r.seq_offset as i64;
-            let i = holes.partition_point(|h| h.end <= offset);
-            let in_hole = holes.get(i).is_some_and(|h| h.start <= offset);
-            r.verdict = if in_hole {
-                Verdict::Needed
-            } else {
-                Verdict::Spurious
+    fn settle_list(&mut self, needed: &[u64]) {
+        for (r, number) in self.list.iter_mut().zip(1..) {
+            r.verdict = match needed.binary_search(&number) {
+                Ok(_) => Verdict::Needed,
+                Err(_) => Verdict::Spurious,
             };
         }
     }
+}
+
+/// The retransmissions that were needed, ascending: the first to fill a hole, or part of one, that
+/// the original never came to. All others were not.
+fn needed(holes: &[Hole<Note>]) -> Vec<u64> {
+    let fills = holes.iter().map(|hole| hole.note.fill);
+    let filled = fills.filter(|fill| fill.copies > 0);
+    let mut needed: Vec<u64> = filled.map(|fill| fill.number).collect();
+    needed.sort_unstable();
+    needed.dedup();
+    needed
 }

@@ -2,6 +2,7 @@
 
 use inorder_wire::{Dir, Endpoint, FlowKey, Has, Segment, TcpFlags};
 
+use crate::result::Verdict;
 use crate::{Config, FlowReport, Tracker, Vantage};
 
 /// Bytes that make one segment.
@@ -84,6 +85,13 @@ fn check(flow: &FlowReport) {
     let r = &flow.retransmissions;
     assert!(r.needed + r.spurious <= r.total, "{r:?}");
     assert_eq!(r.needed + r.spurious + r.ambiguous, r.total, "{r:?}");
+    let listed = |verdict| {
+        let list = flow.retransmission_list.iter();
+        list.filter(|r| r.verdict == verdict).count() as u64
+    };
+    // Equal on real traffic (tests/truth); overlaps cut at will leave lines without a verdict.
+    assert!(listed(Verdict::Needed) <= r.needed, "{r:?}");
+    assert!(listed(Verdict::Spurious) <= r.spurious, "{r:?}");
     let o = &flow.reordering;
     assert!(o.reordered <= o.arrived, "{} of {}", o.reordered, o.arrived);
     assert!(o.extents.count() <= o.reordered);

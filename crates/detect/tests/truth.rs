@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use inorder_capture::{Block, Capture};
-use inorder_detect::{Confidence, Config, FlowReport, Kind, Tracker, Vantage};
+use inorder_detect::{Confidence, Config, FlowReport, Kind, Tracker, Vantage, Verdict};
 use inorder_wire::{Packet, parse};
 use serde_json::Value;
 
@@ -277,6 +277,27 @@ fn every_reordering_counts_at_the_rate_its_packet_was_sent() {
                     _ => 0,
                 };
                 assert_eq!(packets + unseen, flow.data_packets, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_retransmission_is_listed_with_the_verdict_it_was_counted_with() {
+    for name in names() {
+        for side in ["snd", "rcv"] {
+            for flow in analyse(&folder().join(format!("{name}.{side}.pcap.gz"))) {
+                let listed = |verdict| {
+                    let list = flow.retransmission_list.iter();
+                    list.filter(|r| r.verdict == verdict).count() as u64
+                };
+                let counted = &flow.retransmissions;
+                assert_eq!(
+                    [Verdict::Needed, Verdict::Spurious, Verdict::Ambiguous].map(listed),
+                    [counted.needed, counted.spurious, counted.ambiguous],
+                    "{name}.{side} {}",
+                    flow.flow
+                );
             }
         }
     }

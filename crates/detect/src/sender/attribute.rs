@@ -218,9 +218,10 @@ impl Sender {
         self.came_late += 1;
         f.first = first;
         f.original_in = true;
-        let phase = f.copies.phase;
+        let (phase, end) = (f.copies.phase, f.end());
         let open = f.copies.count.saturating_sub(f.after);
         self.spurious += u64::from(open);
         self.recoveries.resolve(phase, Verdict::Spurious, open);
+        self.list.close(start, end, 0, open);
     }
 }

@@ -39,8 +39,6 @@ pub(crate) struct Filled {
     pub(crate) original_in: bool,
     /// Copies sent when the segment had been reported already.
     pub(crate) after: u32,
-    /// The last copy sent before that.
-    pub(crate) last_before_ns: i64,
     /// That one is too young to be what was reported.
     pub(crate) last_too_young: bool,
 }
@@ -57,7 +55,6 @@ impl Filled {
             duplicates: 0,
             original_in: first == By::Original,
             after: 0,
-            last_before_ns: copies.last_ns,
             last_too_young: false,
         }
     }
@@ -91,7 +88,7 @@ impl Filled {
         Self::new(sent, copies, ack, By::Doubtful(id))
     }
 
-    fn end(&self) -> i64 {
+    pub(super) fn end(&self) -> i64 {
         self.place.start + i64::from(self.place.len)
     }
 }

@@ -18,6 +18,7 @@ impl Sender {
         let phase = f.copies.phase;
         self.recoveries.resolve(phase, Verdict::Needed, needed);
         self.recoveries.resolve(phase, Verdict::Spurious, needless);
+        self.list.close(f.place.start, f.end(), needed, needless);
         let evidence = if self.options.timestamps {
             Evidence::Timestamps
         } else {
@@ -43,7 +44,6 @@ impl Sender {
         }
         self.settle(i64::MAX);
         let undecided = self.board.iter().filter(|s| !s.reported).count() as u64;
-        self.settle_list();
         while let Some(f) = self.filled.pop() {
             self.close(&f);
         }
@@ -51,7 +51,7 @@ impl Sender {
         SenderEnd {
             collector: self.collector,
             recoveries: self.recoveries.finish(),
-            list: self.list,
+            list: self.list.into_all(),
             data_packets: self.data_packets,
             data_bytes: self.data_bytes,
             retransmissions: self.retransmissions,
@@ -66,27 +66,5 @@ impl Sender {
             rough,
             sack: self.sack_seen || self.options.sack == Some(true),
         }
-    }
-
-    fn settle_list(&mut self) {
-        let mut list = std::mem::take(&mut self.list);
-        for r in list.iter_mut().filter(|r| r.verdict == Verdict::Ambiguous) {
-            let start = r.seq_offset as i64;
-            let open = start >= self.una
-                && self
-                    .board
-                    .get(self.board.find(start))
-                    .is_none_or(|s| !s.reported);
-            r.verdict = match self.filled.covering(start) {
-                Some(f) if f.original_in => Verdict::Spurious,
-                Some(f) if f.needless_before() > 0 && r.at_ns == f.last_before_ns => {
-                    Verdict::Spurious
-                }
-                Some(_) => Verdict::Needed,
-                None if open => Verdict::Ambiguous,
-                None => Verdict::Spurious,
-            };
-        }
-        self.list = list;
     }
 }

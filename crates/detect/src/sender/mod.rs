@@ -11,6 +11,7 @@ mod board;
 mod due;
 mod filled;
 mod finish;
+mod list;
 mod log;
 mod no_dsack;
 mod no_sack;
@@ -31,6 +32,7 @@ use acks::{Ack, AckQueue};
 use attribute::First;
 use board::{Board, Copies, Ranges, Sent};
 use filled::{Filled, FilledMap};
+use list::List;
 use log::{ArrivalLog, Entry, Status};
 use no_sack::NoSack;
 use ring::Ring;
@@ -126,8 +128,7 @@ pub(crate) struct Sender {
     needed: u64,
     spurious: u64,
     missing: u64,
-    keep: bool,
-    list: Vec<Retransmission>,
+    list: List,
     reports: Vec<Report>,
     news: Vec<(i64, i64)>,
     ready: Vec<Ack>,
@@ -200,8 +201,7 @@ impl Sender {
             needed: 0,
             spurious: 0,
             missing: 0,
-            keep,
-            list: Vec::new(),
+            list: List::new(keep),
             reports: Vec::new(),
             news: Vec::new(),
             ready: Vec::new(),
@@ -255,38 +255,37 @@ impl Sender {
             .recoveries
             .retransmitted(seg.ts_ns, start, self.highest, 0, timeout);
         let verdict = self.place_copy(seg, start, len, phase);
-        if verdict == Verdict::Spurious {
+        if verdict == Some(Verdict::Spurious) {
             self.spurious += 1;
-            self.recoveries.resolve(phase, verdict, 1);
+            self.recoveries.resolve(phase, Verdict::Spurious, 1);
         }
         let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
         self.no_sack
             .retransmitted(seg.ts_ns, start, self.una, self.highest, rtt);
-        if self.keep {
-            let seq_offset = start.max(0) as u64;
-            let (frame, at_ns) = (seg.frame, seg.ts_ns);
-            self.list.push(Retransmission {
-                frame,
-                at_ns,
-                seq_offset,
-                len,
-                verdict,
-            });
-        }
+        let line = Retransmission {
+            frame: seg.frame,
+            at_ns: seg.ts_ns,
+            seq_offset: start.max(0) as u64,
+            len,
+            verdict: verdict.unwrap_or(Verdict::Ambiguous),
+        };
+        let open = verdict == Some(Verdict::Ambiguous);
+        self.list.push(line, open.then_some(start));
     }
 
-    /// Books a copy where its segment is; `Ambiguous` while its fate is open.
-    fn place_copy(&mut self, seg: &Segment, start: i64, len: u32, phase: u32) -> Verdict {
+    /// Books a copy where its segment is; `Ambiguous` while its fate is open, `None` if it is no
+    /// segment's that was captured.
+    fn place_copy(&mut self, seg: &Segment, start: i64, len: u32, phase: u32) -> Option<Verdict> {
         if start >= self.una {
             let i = self.board.find(start);
             match self.board.get(i) {
-                Some(s) if s.start > start => return Verdict::Ambiguous, // Never captured.
+                Some(s) if s.start > start => return None, // Never captured.
                 Some(s) if !s.reported => {
                     self.mark_copies(i, seg, start + i64::from(len), phase);
-                    return Verdict::Ambiguous;
+                    return Some(Verdict::Ambiguous);
                 }
                 Some(_) => {}
-                None => return Verdict::Ambiguous,
+                None => return None,
             }
         }
         let whole = self.all_reported(start, start + i64::from(len));
@@ -294,12 +293,12 @@ impl Sender {
             Some(f) if !f.original_in => {
                 f.copies.add(seg.ts_ns, seg.tsval, phase, true);
                 if !whole {
-                    return Verdict::Ambiguous;
+                    return Some(Verdict::Ambiguous);
                 }
                 f.after += 1;
-                Verdict::Spurious
+                Some(Verdict::Spurious)
             }
-            _ => Verdict::Spurious,
+            _ => Some(Verdict::Spurious),
         }
     }
 
@@ -397,9 +396,7 @@ impl Sender {
             self.log_original(report, ack, Basis::certain(Evidence::Sack));
             if let Some(copies) = report.copies {
                 // Retransmitted while the ACK was on its way.
-                self.spurious += u64::from(copies.count);
-                self.recoveries
-                    .resolve(copies.phase, Verdict::Spurious, copies.count);
+                self.all_needless(&report.sent, &copies);
                 self.filled
                     .insert(Filled::known(&report.sent, copies, &ack.seg));
             }
@@ -409,9 +406,7 @@ impl Sender {
             First::Original(basis) => {
                 self.note_lateness(report, now, had_hole);
                 self.log_original(report, ack, basis);
-                self.spurious += u64::from(copies.count);
-                self.recoveries
-                    .resolve(copies.phase, Verdict::Spurious, copies.count);
+                self.all_needless(&report.sent, &copies);
                 self.filled
                     .insert(Filled::known(&report.sent, copies, &ack.seg));
             }
@@ -439,6 +434,15 @@ impl Sender {
             }
         }
         self.trim_filled();
+    }
+
+    /// The original of `sent` came: none of its copies so far was needed.
+    fn all_needless(&mut self, sent: &Sent, copies: &Copies) {
+        self.spurious += u64::from(copies.count);
+        self.recoveries
+            .resolve(copies.phase, Verdict::Spurious, copies.count);
+        let end = sent.start + i64::from(sent.len);
+        self.list.close(sent.start, end, 0, copies.count);
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {

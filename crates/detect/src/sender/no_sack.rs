@@ -4,12 +4,12 @@
 //! only when no retransmission was under way; extents are not given.
 
 use super::acks::Ack;
-use super::board::Copies;
+use super::board::{Copies, Sent};
 use super::filled::By;
 use super::paws::discarded;
 use super::{Filled, Report, Sender, place_of};
 use crate::collect::Basis;
-use crate::result::{Evidence, Reason, Verdict};
+use crate::result::{Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
 const EVIDENT: u32 = 3;
@@ -160,7 +160,7 @@ impl Sender {
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
-            self.count_spurious(&copies);
+            self.needless_and_answered(&report.sent, &copies);
         }
     }
 
@@ -187,7 +187,7 @@ impl Sender {
             // It waited behind the hole, and the hole is filled before what lies behind it is
             // retransmitted: the original.
             self.log_original(report, ack, Basis::certain(Evidence::CumulativeAck));
-            self.count_spurious(copies);
+            self.needless_and_answered(&report.sent, copies);
             return;
         }
         let report = Report {
@@ -198,7 +198,7 @@ impl Sender {
         };
         match self.attribute(&report, copies, ack) {
             super::First::Original(basis) => {
-                self.count_spurious(copies);
+                self.needless_and_answered(&report.sent, copies);
                 if late {
                     // The duplicate ACKs came before any retransmission could cause them.
                     let sure = basis.evidence == Evidence::Timestamps
@@ -241,12 +241,11 @@ impl Sender {
         }
     }
 
-    fn count_spurious(&mut self, copies: &Copies) {
+    /// As [`Sender::all_needless`]; each copy had an ACK of its own.
+    fn needless_and_answered(&mut self, sent: &Sent, copies: &Copies) {
         self.no_sack.explained += u64::from(copies.count);
         self.no_sack.needless += u64::from(copies.count);
-        self.spurious += u64::from(copies.count);
-        self.recoveries
-            .resolve(copies.phase, Verdict::Spurious, copies.count);
+        self.all_needless(sent, copies);
     }
 }
 

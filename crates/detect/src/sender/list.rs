@@ -1,0 +1,106 @@
+//! Every retransmission and what became of it, for those who ask: the same verdicts that are
+//! counted, each given when it is.
+
+use std::collections::BTreeMap;
+
+use crate::result::{Retransmission, Verdict};
+
+/// The list, and which of its lines are open.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    keep: bool,
+    all: Vec<Retransmission>,
+    /// Places in `all` of those without a verdict, by first byte.
+    open: BTreeMap<i64, Vec<usize>>,
+}
+
+impl List {
+    /// Without `keep` nothing is listed.
+    pub(super) fn new(keep: bool) -> Self {
+        List {
+            keep,
+            ..Self::default()
+        }
+    }
+
+    /// One more; while its fate is open it is found by its first byte, `open`.
+    pub(super) fn push(&mut self, retransmission: Retransmission, open: Option<i64>) {
+        if !self.keep {
+            return;
+        }
+        if let Some(start) = open {
+            self.open.entry(start).or_default().push(self.all.len());
+        }
+        self.all.push(retransmission);
+    }
+
+    /// The open ones that begin in `[start, end)` get their verdicts: the last `needless` of them
+    /// were needless, `needed` before those needed. Were there more, these stay ambiguous: they
+    /// were cut in a way that they are no copies of what is decided here.
+    pub(super) fn close(&mut self, start: i64, end: i64, needed: u32, needless: u32) {
+        let mut lines = self.take(start, end);
+        lines.sort_unstable();
+        let (needed, needless) = (needed as usize, needless as usize);
+        for (nth, line) in lines.into_iter().rev().take(needed + needless).enumerate() {
+            let verdict = if nth < needless {
+                Verdict::Spurious
+            } else {
+                Verdict::Needed
+            };
+            if let Some(r) = self.all.get_mut(line) {
+                r.verdict = verdict;
+            }
+        }
+    }
+
+    fn take(&mut self, start: i64, end: i64) -> Vec<usize> {
+        let mut lines = Vec::new();
+        while let Some((&at, _)) = self.open.range(start..end.max(start)).next() {
+            lines.extend(self.open.remove(&at).unwrap_or_default());
+        }
+        lines
+    }
+
+    /// All of them, in the order they were sent.
+    pub(super) fn into_all(self) -> Vec<Retransmission> {
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(starts: &[i64]) -> List {
+        let mut list = List::new(true);
+        for (at_ns, &start) in (0..).zip(starts) {
+            let line = Retransmission {
+                frame: 1,
+                at_ns,
+                seq_offset: start as u64,
+                len: 100,
+                verdict: Verdict::Ambiguous,
+            };
+            list.push(line, Some(start));
+        }
+        list
+    }
+
+    #[test]
+    fn verdicts_come_once_and_the_last_copies_are_the_needless_ones() {
+        use Verdict::{Ambiguous, Needed, Spurious};
+        let mut list = listed(&[100, 0, 100, 200]);
+        list.close(100, 200, 1, 1);
+        list.close(100, 200, 9, 9);
+        let verdicts: Vec<_> = list.into_all().iter().map(|r| r.verdict).collect();
+        assert_eq!(verdicts, [Needed, Ambiguous, Spurious, Ambiguous]);
+    }
+
+    #[test]
+    fn nothing_is_listed_for_nobody() {
+        let mut list = List::new(false);
+        list.push(listed(&[0]).into_all()[0], Some(0));
+        list.close(0, 100, 1, 0);
+        assert!(list.into_all().is_empty());
+    }
+}
