@@ -53,9 +53,12 @@ impl Ring {
         let sorted = &self.sorted[..self.len];
         let nth = nth.clamp(1, self.len.max(1));
         let off = |v: i64| apart(v, v.clamp(low, high));
-        // The nearest `nth` lie side by side.
+        // The nearest `nth` lie side by side, and not all of them below or above what lies within.
+        let first = sorted.partition_point(|&v| v < low).saturating_sub(nth);
+        let behind = sorted.partition_point(|&v| v <= high) + nth;
+        let near = sorted.get(first..behind.min(self.len))?;
         let farther = |w: &[i64]| off(w[0]).max(off(w[nth - 1]));
-        sorted.windows(nth).map(farther).min()
+        near.windows(nth).map(farther).min()
     }
 
     /// How far three in four of the values are at most from the `nth` nearest of the others; `None`
@@ -120,6 +123,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_nearest_are_those_of_all(
+            values in proptest::collection::vec(-99i64..99, 0..40),
+            low in -120i64..120,
+            width in 0i64..40,
+            nth in 0usize..6,
+        ) {
+            let mut ring = Ring::default();
+            values.iter().for_each(|&v| ring.push(v));
+            let last = &values[values.len().saturating_sub(SIZE)..];
+            let high = low + width;
+            let mut off: Vec<i64> = last.iter().map(|&v| apart(v, v.clamp(low, high))).collect();
+            off.sort_unstable();
+            let expected = off.get(nth.clamp(1, off.len().max(1)) - 1).copied();
+            prop_assert_eq!(ring.nth_nearest(low, high, nth), expected);
+        }
+
         #[test]
         fn it_agrees_with_sorting_the_last_values(all in proptest::collection::vec(-9i64..9, 1..99)) {
             let mut ring = Ring::default();
