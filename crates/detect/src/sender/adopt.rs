@@ -214,6 +214,7 @@ impl Sender {
         for trigger in [
             Trigger::Nothing,
             Trigger::Little,
+            Trigger::Reader,
             Trigger::Timer,
             Trigger::Lost,
         ] {

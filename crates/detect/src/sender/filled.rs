@@ -117,6 +117,9 @@ pub(super) enum Trigger {
     Nothing,
     /// Little: it flushed held-back SACKs before their time, or moved the window.
     Little,
+    /// Maybe the reader, who made room again that there was before: enough to match what is
+    /// known of lateness otherwise, and not to say how late is usual.
+    Reader,
     /// The timer of SACK compression, or a block too many.
     Timer,
     /// Unknown: the ACK itself was lost on the way, only its identification is missing.

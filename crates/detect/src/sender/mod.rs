@@ -119,6 +119,8 @@ pub(crate) struct Sender {
     una: i64,
     raw_una: i64,
     last: Option<Segment>,
+    /// The largest window told so far, as on the wire; that of a SYN is in another unit.
+    widest: u16,
     last_news_ns: i64,
     min_rtt: Option<i64>,
     rtt: Option<i64>,
@@ -192,6 +194,7 @@ impl Sender {
             una: 0,
             raw_una: 0,
             last: None,
+            widest: 0,
             last_news_ns: i64::MIN,
             min_rtt: None,
             rtt: None,
@@ -373,6 +376,9 @@ impl Sender {
         self.settle(seg.ts_ns);
         if !ack.stale {
             self.last = Some(*seg);
+            if !seg.flags.any(TcpFlags::SYN) {
+                self.widest = self.widest.max(seg.window);
+            }
         }
     }
 

@@ -57,6 +57,7 @@ impl Sender {
         let trigger = match reported {
             0 if last.ack != seg.ack => None,
             0 if last.window == seg.window => Some(Trigger::Nothing),
+            0 if self.reader_catches_up(seg, &last) => Some(Trigger::Reader),
             0 => Some(Trigger::Little),
             _ if ack.missing > 0 => None,
             _ => self.trigger(seg.ts_ns, reported),
@@ -84,6 +85,14 @@ impl Sender {
         } else {
             self.new_block_came = early && blocks == BLOCKS_EXPECTED;
         }
+    }
+
+    /// With nothing missing a reader that catches up makes room that was there before, and is told
+    /// of many a time (RFC 9293 section 3.8.6.2.2); room that never was may come with any ACK. A
+    /// receiver that reports duplicates says more than its window does.
+    fn reader_catches_up(&self, seg: &Segment, last: &Segment) -> bool {
+        let again = last.window < seg.window && seg.window <= self.widest;
+        again && seg.sack_len == 0 && !self.dsack_seen
     }
 
     /// Was it the timer of SACK compression (or their number) that sent an ACK at `now`, or
@@ -245,7 +254,9 @@ impl Sender {
             Trigger::Nothing => sharp
                 .saturating_mul(2)
                 .saturating_add(self.jitter() + LOOSE_NS),
-            Trigger::Little => sharp.saturating_add(self.jitter() - PATH_JITTER_NS),
+            Trigger::Little | Trigger::Reader => {
+                sharp.saturating_add(self.jitter() - PATH_JITTER_NS)
+            }
             Trigger::Timer if self.mostly_late(1) => self.sharpest().min(timer / 16),
             Trigger::Lost if self.mostly_late(MUCH) && sharp < rtt / 16 => self.sharpest(),
             Trigger::Timer | Trigger::Lost => -1,
