@@ -3,7 +3,8 @@
 //! A driver's receive call hands over an array. When a block's worth of packets in it belong to
 //! one flow that holds nothing, the block would be filled and flushed before anybody else is
 //! looked at: then there is no need to hold it, and none for the lists either, for what they
-//! give is a stable sort. Anything else goes the usual way, with the same result.
+//! give is a stable sort. Anything else, blocks of more than 64 packets too, goes the usual way, with
+//! the same result.
 
 use crate::key::FlowKey;
 use crate::meta::Meta;

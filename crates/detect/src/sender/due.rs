@@ -167,9 +167,9 @@ impl Sender {
         }
     }
 
-    /// How far a lateness between `least_ns` and `most_ns` is from what some late ones were (three of them, so that no chance one
-    /// counts): the late ones may have more than one habit, as when every other must wait for a
-    /// packet to leave before it.
+    /// How far a lateness between `least_ns` and `most_ns` is from what some late ones were (three
+    /// of them, so that no chance one counts): the late ones may have more than one habit, as when
+    /// every other must wait for a packet to leave before it.
     pub(super) fn off_usual(&self, least_ns: i64, most_ns: i64) -> Option<i64> {
         let off = self.lateness.nth_nearest(least_ns, most_ns, AGREE);
         off.filter(|_| self.lateness.len() >= FEWEST)
