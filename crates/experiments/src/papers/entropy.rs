@@ -18,7 +18,7 @@ use crate::{Claim, Comparison, Estimate, Findings};
 
 pub(super) const PAPER: Paper = Paper {
     name: "entropy",
-    title: "Torres-Jr, Ribeiro: Packet reordering metrics to enable performance comparison in IP-networks (2020)",
+    title: "Torres-Jr, Ribeiro: Packet reordering metrics to enable performance comparison in IP-networks (Journal of Computer Networks and Communications 2020)",
     items: &[
         Item {
             name: "figure-3",

@@ -1,5 +1,6 @@
-//! "I'll be a bit late: packet reordering in mobile networks", section VI: TCP-aNCR beside TCP-NCR and Linux 3.19
-//! over an emulated path on which a share of the packets comes later by a fixed time.
+//! L. Schulte, A. Zimmermann, P. Nanjundaswamy, L. Eggert, J. Manner, "I'll be a bit late - packet reordering in
+//! mobile networks", Journal of Communications and Networks 19(6), 2017, section VI: TCP-aNCR beside TCP-NCR and
+//! Linux 3.19 over an emulated path on which a share of the packets comes later by a fixed time.
 //!
 //! The additional delay of a retransmission is its time since the first transmission less the round-trip time
 //! the sender then had: without any patience a loss is seen one round trip after the segment was sent. Figure 16
@@ -18,7 +19,7 @@ use crate::{Claim, Comparison, Estimate, Findings};
 
 pub(super) const PAPER: Paper = Paper {
     name: "mobile",
-    title: "I'll be a bit late: packet reordering in mobile networks (TCP-aNCR, section VI)",
+    title: "Schulte, Zimmermann, Nanjundaswamy, Eggert, Manner: I'll be a bit late - packet reordering in mobile networks (Journal of Communications and Networks 2017)",
     items: &[
         Item {
             name: "figure-13",
