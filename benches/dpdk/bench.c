@@ -5,7 +5,7 @@
  * Timed, rte_reorder: writing the sequence number into the mbuf, rte_reorder_insert of each packet
  * of a batch, rte_reorder_drain into an array. It knows one number space and no flows.
  * Timed, SRPIC: describing each packet (pointer, 40-byte flow, sequence number), then
- * inorder_srpic_sort_batch into an array, which finds the flow.
+ * inorder_sort_sort_batch into an array, which finds the flow.
  * Timed on neither side: receiving, and reading packet headers.
  *
  * Pools: "hot", few small mbufs that stay in the processor's second cache, kept and used again in
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inorder_srpic.h"
+#include "inorder_sort.h"
 #include "lap.h"
 
 #define WINDOW 512 /* rte_reorder's buffer, and the other sorter's ring */
@@ -139,18 +139,18 @@ static struct result srpic_round(const struct round *round)
 {
     const struct workload *load = round->load;
     /* As a driver lays out what it uses for every packet: one line of the cache each. */
-    static inorder_srpic_packet batch[BATCH] __rte_cache_aligned;
+    static inorder_sort_packet batch[BATCH] __rte_cache_aligned;
     struct rte_mbuf *fresh[BATCH];
-    inorder_srpic_config config;
-    inorder_srpic *sorter;
+    inorder_sort_config config;
+    inorder_sorter *sorter;
     struct result r = {0};
     uint64_t done = 0;
     uint32_t base = 0, next = 0;
 
-    inorder_srpic_config_default(&config);
+    inorder_sort_config_default(&config);
     config.block_size = BLOCK;
     config.ring_size = config.flow_capacity = WINDOW;
-    if (inorder_srpic_create(&config, &sorter) != 0)
+    if (inorder_sort_create(&config, &sorter) != 0)
         return r;
     double started = now_s();
     for (; done < round->packets; done += load->count, base += load->per_flow) {
@@ -171,14 +171,14 @@ static struct result srpic_round(const struct round *round)
                     m[i]->hash.rss = a->flow;
                 }
             }
-            int64_t n = inorder_srpic_sort_batch(sorter, batch, size, (void **)up, RTE_DIM(up));
+            int64_t n = inorder_sort_sort_batch(sorter, batch, size, (void **)up, RTE_DIM(up));
             if (n != size)
                 return r;
             deliver(&r, round, (unsigned)n);
         }
     }
     r.rate = (double)done / (now_s() - started);
-    inorder_srpic_destroy(sorter);
+    inorder_sort_destroy(sorter);
     return r;
 }
 
@@ -236,9 +236,9 @@ static void name_flows(void)
 {
     static const uint8_t dst[4] = {192, 0, 2, 1};
     for (uint32_t f = 0; f < MAX_LAP; f++) {
-        inorder_srpic_packet p;
+        inorder_sort_packet p;
         uint8_t src[4] = {10, (uint8_t)(f >> 16), (uint8_t)(f >> 8), (uint8_t)f};
-        inorder_srpic_set_v4(&p, src, 443, dst, 50000, 0);
+        inorder_sort_set_v4(&p, src, 443, dst, 50000, 0);
         memcpy(flows[f], p.flow, sizeof flows[0]);
     }
 }

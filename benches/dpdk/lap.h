@@ -1,4 +1,4 @@
-/* The arrivals both sorters are measured with: those of examples/srpic_throughput.rs. */
+/* The arrivals both sorters are measured with: those of examples/sort_throughput.rs. */
 #ifndef LAP_H
 #define LAP_H
 

@@ -1,6 +1,6 @@
 //! What a path must know of a packet.
 
-use inorder_srpic::{FlowKey, Meta};
+use inorder_sort::{FlowKey, Meta};
 
 /// A packet, or whatever stands for one. A path looks at nothing else.
 ///

@@ -1,7 +1,7 @@
 //! Packets of one flow over several unequal paths.
 
 use inorder_random::Random;
-use inorder_srpic::FlowKey;
+use inorder_sort::FlowKey;
 
 use crate::link::{Link, LinkConfig};
 use crate::packet::Packet;

@@ -199,7 +199,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
             },
             service_ns: x[4],
             sort_ns: x[5],
-            sorter: Some(inorder_srpic::Config::new(1 + x[3] as usize % 40, 64))
+            sorter: Some(inorder_sort::srpic::Config::new(1 + x[3] as usize % 40, 64))
                 .filter(|_| odd(x[5])),
             merge: Some(MergeConfig {
                 max_bytes: x[1] as u32,

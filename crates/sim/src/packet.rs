@@ -1,7 +1,7 @@
 //! What travels: a TCP segment or a probe, and what the simulator notes on it.
 
 use inorder_path as path;
-use inorder_srpic::Meta;
+use inorder_sort::Meta;
 use inorder_tcp::{Flags, Segment};
 
 /// One direction of a flow, or a stream of probes: an index of the world.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, CaptureError};
-use inorder_srpic::Config;
+use inorder_sort::srpic::Config;
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::{interrupt, outputs};

@@ -1,6 +1,6 @@
 //! A network card with interrupt coalescing: which arrivals make a batch, and how long they wait.
 //!
-//! The rule is that of `inorder_srpic::Batcher` with a softirq that takes no time. Arrivals come
+//! The rule is that of `inorder_sort::Batcher` with a softirq that takes no time. Arrivals come
 //! many at a time ([`join`]): a card then costs a few instructions a packet and no branch
 //! that depends on the traffic, however often its interrupts come.
 

@@ -1,11 +1,11 @@
 //! What a sorting receiver would have left of the reordering of a flow.
 //!
-//! The data of one flow is laid through SRPIC (crate `inorder_srpic`) for several block sizes and
+//! The data of one flow is laid through SRPIC (crate `inorder_sort`) for several block sizes and
 //! coalescing times at once. The model of a card: the flow's data is alone on its queue; the
 //! first packet at an idle ring starts the coalescing delay; when it is over, what has arrived is
 //! one batch and is delivered, each block of it sorted. The softirq itself takes no time.
 //! Retransmissions are sorted like originals, for the card cannot tell them; what must not wait
-//! (see `inorder_srpic::classify`) passes after the flow's block has been flushed.
+//! (see `inorder_sort::classify`) passes after the flow's block has been flushed.
 //!
 //! Sorting changes the order within a block only, so most traffic needs no simulation:
 //! - arrivals are kept as runs of equal segments, delays as the difference of two sums: the times
@@ -27,7 +27,7 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-use inorder_srpic::classify::TcpFacts;
+use inorder_sort::classify::TcpFacts;
 use inorder_wire::{Has, Segment};
 
 use crate::result::WhatIf;
@@ -44,7 +44,7 @@ pub struct DataArrival {
     pub len: u32,
     /// Not the first transmission of this data: sorted like all, but not counted as reordered.
     pub retransmission: bool,
-    /// May be held and sorted (see `inorder_srpic::classify`).
+    /// May be held and sorted (see `inorder_sort::classify`).
     pub suitable: bool,
 }
 

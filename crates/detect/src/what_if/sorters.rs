@@ -1,9 +1,10 @@
-//! The sorter itself, `inorder_srpic`, for each block size.
+//! The sorter itself, `inorder_sort`, for each block size.
 
 use std::cell::OnceCell;
 use std::fmt;
 
-use inorder_srpic::{Config, Meta, Srpic};
+use inorder_sort::Meta;
+use inorder_sort::srpic::{Config, Srpic};
 
 use super::runs::{self, Data, Runs};
 

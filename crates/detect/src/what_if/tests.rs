@@ -1,7 +1,8 @@
 //! Traces, and the dumb twin: every packet through the real batcher and sorter, every count by
 //! its definition.
 
-use inorder_srpic::{Batch, Batcher, Config, Meta, Srpic};
+use inorder_sort::srpic::{Config, Srpic};
+use inorder_sort::{Batch, Batcher, Meta};
 use proptest::prelude::*;
 
 use super::{DataArrival, SortingReceivers, what_if};

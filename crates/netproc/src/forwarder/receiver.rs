@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
-use inorder_srpic::{Config, FourTuple, Meta, Srpic};
+use inorder_sort::srpic::{Config, Srpic};
+use inorder_sort::{FourTuple, Meta};
 
 use super::{ForwarderConfig, Order, Packet, ticks};
 

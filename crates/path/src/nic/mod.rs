@@ -12,7 +12,7 @@ mod track;
 
 use std::collections::VecDeque;
 
-use inorder_srpic::{ConfigError, Srpic};
+use inorder_sort::srpic::{ConfigError, Srpic};
 
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -37,7 +37,7 @@ pub struct NicConfig {
     /// Time it takes besides for a packet that may be sorted, nanoseconds: 1 / R'_sn - 1 / R_sn.
     pub sort_ns: u64,
     /// Sorts packets in the cycle they come in; `None`: they go up as they came.
-    pub sorter: Option<inorder_srpic::Config>,
+    pub sorter: Option<inorder_sort::srpic::Config>,
     /// LRO or GRO, after the sorter.
     pub merge: Option<MergeConfig>,
 }
@@ -85,7 +85,10 @@ impl NicConfig {
     #[must_use]
     pub fn with_srpic(self, block_size: usize) -> Self {
         NicConfig {
-            sorter: Some(inorder_srpic::Config::new(block_size, self.ring_packets)),
+            sorter: Some(inorder_sort::srpic::Config::new(
+                block_size,
+                self.ring_packets,
+            )),
             ..self
         }
     }
@@ -193,7 +196,7 @@ impl<P: Packet> Nic<P> {
     }
 
     /// What the sorter has done so far.
-    pub fn sorter_counters(&self) -> Option<inorder_srpic::Counters> {
+    pub fn sorter_counters(&self) -> Option<inorder_sort::srpic::Counters> {
         self.sorter.as_ref().map(Srpic::counters)
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Path, Probe, Timeline};
-use inorder_srpic::model;
+use inorder_sort::srpic::model;
 use proptest::prelude::*;
 
 const US: u64 = 1_000;
@@ -284,7 +284,7 @@ proptest! {
         }
         let mut line = line(&config);
         let ns = |us: u64| (us * US) as i64;
-        let mut batcher = inorder_srpic::Batcher::new(ns(delay_us), 100_000, ns(service_us));
+        let mut batcher = inorder_sort::Batcher::new(ns(delay_us), 100_000, ns(service_us));
         let (mut now, mut blocks, mut up) = (0, Vec::new(), Vec::new());
         for (n, gap) in gaps.iter().enumerate() {
             now += gap * US;

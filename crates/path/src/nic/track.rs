@@ -1,6 +1,6 @@
 //! Which packets go the stack's fast path.
 
-use inorder_srpic::{FlowKey, Meta};
+use inorder_sort::{FlowKey, Meta};
 
 /// Flows told apart; one that shares its place with another begins anew whenever it takes it.
 const PLACES: usize = 256;

@@ -29,9 +29,9 @@ pub fn path(stages: &[Stage], name: &str, seed: u64) -> Path<Packet> {
 /// A path through a card alone.
 pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
     let ring = clamp(card.ring_packets);
-    let sorter = card.srpic_block.map(|block| inorder_srpic::Config {
+    let sorter = card.srpic_block.map(|block| inorder_sort::srpic::Config {
         literal: card.literal,
-        ..inorder_srpic::Config::new(clamp(block), ring)
+        ..inorder_sort::srpic::Config::new(clamp(block), ring)
     });
     let merge = card.merge.map(|(bytes, frames)| MergeConfig {
         max_bytes: bytes,

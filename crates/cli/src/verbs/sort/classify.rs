@@ -1,7 +1,7 @@
 //! What the sorter must know of a frame.
 
-use inorder_srpic::classify::TcpFacts;
-use inorder_srpic::{Hashed, Meta};
+use inorder_sort::classify::TcpFacts;
+use inorder_sort::{Hashed, Meta};
 use inorder_wire::{
     Dir, FlowKey, Frame, Has, Numbered, Packet, RtpGate, Segment, StreamKey, parse,
 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use inorder_metrics::{Arrival, Order, OrderCounts, Unwrapper};
-use inorder_srpic::Counters;
+use inorder_sort::srpic::Counters;
 
 use super::classify::{Flow, Placed};
 

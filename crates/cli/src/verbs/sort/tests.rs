@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use inorder_capture::{Block, Capture};
-use inorder_srpic::Config;
+use inorder_sort::srpic::Config;
 use inorder_wire::{Frame, LinkType};
 
 use super::output::{Format, Output};

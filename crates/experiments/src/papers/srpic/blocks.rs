@@ -4,7 +4,7 @@ use inorder_path::nic::Histogram;
 use inorder_scenario::Cell;
 use inorder_scenario::config::Card;
 use inorder_sim::RunResult;
-use inorder_srpic::model;
+use inorder_sort::srpic::model;
 
 use super::super::campaign::{self, File};
 use super::{Context, ExperimentError, Findings, Told, card, throughput};

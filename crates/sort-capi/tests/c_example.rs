@@ -1,0 +1,50 @@
+//! The C example builds with a plain C compiler against both libraries, and says it is right.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where cargo has put the libraries of this very build.
+fn library_dir() -> Option<PathBuf> {
+    let test = std::env::current_exe().ok()?;
+    test.ancestors()
+        .skip(1)
+        .find(|dir| dir.join("libinorder_sort_capi.a").exists())
+        .map(Path::to_path_buf)
+}
+
+fn runs(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output();
+    found.is_ok_and(|o| o.status.success())
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "runs a compiler")]
+fn builds_and_runs_against_both_libraries() {
+    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    for tool in [cc.as_str(), "make"] {
+        if !runs(tool) {
+            println!("skipped: no `{tool}` on this machine");
+            return;
+        }
+    }
+    let Some(libraries) = library_dir() else {
+        println!("skipped: this build made no static library");
+        return;
+    };
+    let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_example");
+    std::fs::create_dir_all(&build).unwrap();
+    let output = Command::new("make")
+        .arg("-B")
+        .arg("-C")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"))
+        .arg("check")
+        .arg(format!("CC={cc}"))
+        .arg(format!("LIBDIR={}", libraries.display()))
+        .arg(format!("BUILD={}", build.display()))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{errors}");
+    assert_eq!(said.matches("as promised").count(), 2, "{said}{errors}");
+}

@@ -1,0 +1,157 @@
+//! Packets a second through the sorter on one core.
+//!
+//! `cargo run --release --example sort_throughput -- [packets a round] [batch]`
+//!
+//! Each workload is a lap of arrivals repeated with advancing sequence numbers; what is timed is
+//! making the `Meta`, finding the flow (40-byte key, hashed and compared in full), sorting, and
+//! storing the delivered references one after another, as a driver would for the stack. Reading
+//! packet headers is not. One line a workload: name, million packets a second (fastest of
+//! many short rounds, so that a busy machine does not count), reordered packets before and after, in per cent.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use inorder_sort::srpic::{Config, Srpic};
+use inorder_sort::{FourTuple, Meta};
+
+/// Arrivals of a lap; a multiple of every batch size one would try.
+const LAP: usize = 8192;
+const ROUNDS: usize = 200;
+/// Bytes of payload a packet.
+const LEN: u32 = 1448;
+
+/// A packet: what parsing its headers would have found, and its number.
+struct Packet {
+    flow: FourTuple,
+    /// Position in its flow, within the lap.
+    index: u32,
+}
+
+struct Workload {
+    name: &'static str,
+    lap: Vec<Packet>,
+    /// Packets a flow sends in a lap.
+    per_flow: u32,
+}
+
+fn flow(n: usize) -> FourTuple {
+    let host = (n as u32).to_be_bytes();
+    FourTuple::v4([10, host[1], host[2], host[3]], 443, [192, 0, 2, 1], 50_000)
+}
+
+/// Every tenth packet comes 1 to 8 places late.
+fn one_in_ten_late(count: usize) -> Vec<u32> {
+    let mut places: Vec<(usize, u32)> = (0..count as u32)
+        .map(|i| {
+            let late = if i % 10 == 3 { 1 + i / 10 % 8 } else { 0 };
+            // Half a place more than the packet it is to follow.
+            (2 * (i + late) as usize + usize::from(late > 0), i)
+        })
+        .collect();
+    places.sort_unstable();
+    places.into_iter().map(|(_, i)| i).collect()
+}
+
+fn workloads() -> Vec<Workload> {
+    let one = |name, order: Vec<u32>| Workload {
+        name,
+        lap: order
+            .into_iter()
+            .map(|index| Packet {
+                flow: flow(0),
+                index,
+            })
+            .collect(),
+        per_flow: LAP as u32,
+    };
+    let interleaved = |name, flows: usize, per_flow: u32| Workload {
+        name,
+        lap: (0..per_flow)
+            .flat_map(|index| {
+                (0..flows).map(move |n| Packet {
+                    flow: flow(n),
+                    index,
+                })
+            })
+            .collect(),
+        per_flow,
+    };
+    vec![
+        one("in-order", (0..LAP as u32).collect()),
+        one("late-10-percent", one_in_ten_late(LAP)),
+        interleaved("flows-8-interleaved", 8, LAP as u32 / 8),
+        interleaved("flows-10000-interleaved", 10_000, 2),
+    ]
+}
+
+/// Sorts `packets` packets and gives back packets a second.
+#[allow(clippy::disallowed_methods)] // A benchmark is where the clock belongs.
+fn round(load: &Workload, packets: usize, batch: usize) -> f64 {
+    let Ok(mut sorter) = Srpic::<FourTuple, &Packet>::new(&Config::default()) else {
+        return 0.0;
+    };
+    let Some(any) = load.lap.first() else {
+        return 0.0;
+    };
+    let mut up = vec![any; batch];
+    let (mut done, mut base) = (0, 0u32);
+    let started = Instant::now();
+    while done < packets {
+        for arrivals in load.lap.chunks(batch) {
+            let meta = |packet: &Packet| {
+                let seq = base.wrapping_add(packet.index.wrapping_mul(LEN));
+                Meta::data(packet.flow, seq, LEN)
+            };
+            black_box(sorter.sort_batch(arrivals, meta, |packet| packet, &mut up));
+            black_box(&up);
+        }
+        done += load.lap.len();
+        base = base.wrapping_add(load.per_flow.wrapping_mul(LEN));
+    }
+    done as f64 / started.elapsed().as_secs_f64()
+}
+
+/// Share of packets of flow 0 that arrive below the largest number seen, in per cent.
+fn reordered<'a>(packets: impl Iterator<Item = &'a Packet>) -> f64 {
+    let (mut top, mut late, mut all) = (0, 0, 0);
+    for p in packets.filter(|p| p.flow == flow(0)) {
+        all += 1;
+        late += u32::from(p.index < top);
+        top = top.max(p.index);
+    }
+    100.0 * f64::from(late) / f64::from(all)
+}
+
+/// Reordered packets of one lap after sorting, in per cent.
+fn mended(load: &Workload, batch: usize) -> f64 {
+    let Ok(mut sorter) = Srpic::<FourTuple, &Packet>::new(&Config::default()) else {
+        return f64::NAN;
+    };
+    let mut up: Vec<&Packet> = Vec::new();
+    for arrivals in load.lap.chunks(batch) {
+        for p in arrivals {
+            let meta = Meta::data(p.flow, p.index.wrapping_mul(LEN), LEN);
+            sorter.push(&meta, p, &mut |p| up.push(p));
+        }
+        sorter.end_of_batch(&mut |p| up.push(p));
+    }
+    reordered(up.into_iter())
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1).map(|a| a.parse::<usize>());
+    let packets = args.next().and_then(Result::ok).unwrap_or(200_000);
+    let batch = args.next().and_then(Result::ok).unwrap_or(64).max(1);
+    for load in workloads() {
+        let fastest = (0..ROUNDS)
+            .map(|_| round(&load, packets, batch))
+            .fold(0.0, f64::max);
+        println!(
+            "srpic-rust {} {:.1} {:.2} {:.2}",
+            load.name,
+            fastest / 1e6,
+            reordered(load.lap.iter()),
+            mended(&load, batch),
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! Whole bursts: a block that lies in one piece is sorted where it lies.
+//!
+//! A driver's receive call hands over an array. When a block's worth of packets in it belong to
+//! one flow that holds nothing, the block would be filled and flushed before anybody else is
+//! looked at: then there is no need to hold it, and none for the lists either, for what they
+//! give is a stable sort. Anything else, blocks of more than 64 packets too, goes the usual way, with
+//! the same result.
+
+use super::Srpic;
+use super::out::{Each, Out, Places};
+use super::place::{MOST, Watch};
+use crate::key::FlowKey;
+use crate::meta::Meta;
+use crate::table::Place;
+
+impl<K: FlowKey, P> Srpic<K, P> {
+    /// A burst arrives: the same as [`Srpic::push`] for each of its packets, and the quickest way
+    /// for a driver that gets them as an array.
+    ///
+    /// `meta` tells the facts of a packet and may be asked more than once; `packet` makes what is
+    /// delivered and is asked once for each.
+    ///
+    /// ```
+    /// # use inorder_sort::{Meta, srpic::{Config, Srpic}};
+    /// let mut sorter = Srpic::new(&Config::default())?;
+    /// let (burst, mut up) = ([3u32, 1, 2], Vec::new());
+    /// sorter.push_burst(&burst, |&n| Meta::data(7u32, n, 1), |&n| n, &mut |p| up.push(p));
+    /// sorter.end_of_batch(&mut |p| up.push(p));
+    /// assert_eq!(up, [1, 2, 3]);
+    /// # Ok::<(), inorder_sort::srpic::ConfigError>(())
+    /// ```
+    #[inline]
+    pub fn push_burst<'b, T, M, G, F>(&mut self, burst: &'b [T], meta: M, packet: G, out: &mut F)
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        F: FnMut(P) + ?Sized,
+    {
+        self.take_burst(burst, &meta, &packet, &mut Each(out));
+    }
+
+    /// A whole batch: as [`Srpic::push_burst`] and [`Srpic::end_of_batch`], delivering into
+    /// `places` from the front, which is quicker still. Gives back how many packets were
+    /// delivered: all that were held, and all of the burst.
+    ///
+    /// `None`, and no packet is taken, when `places` are fewer than [`Srpic::held`] and the burst
+    /// together. `packet` may be asked more than once.
+    ///
+    /// ```
+    /// # use inorder_sort::{Meta, srpic::{Config, Srpic}};
+    /// let mut sorter = Srpic::new(&Config::default())?;
+    /// let (burst, mut up) = ([3u32, 1, 2], [0; 64]);
+    /// let count = sorter.sort_batch(&burst, |&n| Meta::data(7u32, n, 1), |&n| n, &mut up);
+    /// assert_eq!(count, Some(3));
+    /// assert_eq!(up[..3], [1, 2, 3]);
+    /// # Ok::<(), inorder_sort::srpic::ConfigError>(())
+    /// ```
+    #[inline]
+    pub fn sort_batch<'b, T, M, G>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        places: &mut [P],
+    ) -> Option<usize>
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        P: Copy,
+    {
+        if places.len() < self.held().saturating_add(burst.len()) {
+            return None;
+        }
+        let mut out = Places::new(places);
+        self.take_burst(burst, &meta, &packet, &mut out);
+        self.end_of_batch(&mut |p| out.one(p));
+        Some(out.written())
+    }
+
+    #[inline]
+    fn take_burst<'b, T, M, G, O>(&mut self, burst: &'b [T], meta: &M, packet: &G, out: &mut O)
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        O: Out<P>,
+    {
+        let mut rest = burst;
+        while !rest.is_empty() {
+            let in_place = self.block_size() <= MOST && !self.literal;
+            let block = rest.get(..self.block_size()).filter(|_| in_place);
+            let mut one_by_one = rest.len();
+            if let Some(block) = block {
+                if self.sort_in_place(block, meta, packet, out) {
+                    rest = rest.get(block.len()..).unwrap_or_default();
+                    continue;
+                }
+                // As many as bring the flow, if it is one, to the end of the block it has begun.
+                one_by_one = block.len() - self.held_of(block, meta);
+            }
+            let (now, later) = rest.split_at_checked(one_by_one).unwrap_or((rest, &[]));
+            for t in now {
+                self.push(&meta(t), packet(t), &mut |p| out.one(p));
+            }
+            rest = later;
+        }
+    }
+
+    /// Sorts and delivers a block that lies in one piece; false when it does not.
+    #[inline]
+    fn sort_in_place<'b, T, M, G, O>(
+        &mut self,
+        block: &'b [T],
+        meta: &M,
+        packet: &G,
+        out: &mut O,
+    ) -> bool
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        O: Out<P>,
+    {
+        let Some(first) = block.first().map(meta) else {
+            return false;
+        };
+        // A few looked at first: where flows take turns, one of them soon tells.
+        let probes = [1, block.len() / 2, block.len() - 1];
+        let flows = probes
+            .iter()
+            .filter_map(|&at| Some(meta(block.get(at)?).flow));
+        // Should the first one be no packet to hold, its flow must not become known by it.
+        if !first.suitable || !first.flow.is_all_of(flows) {
+            return false;
+        }
+        if block.len() > self.ring.room() || self.holds(first.flow, &mut |p| out.one(p)) {
+            return false;
+        }
+        // Ahead of and behind the first one's end alike; moved by half to be unsigned.
+        let base = first.seq.wrapping_add(first.len).wrapping_sub(1 << 31);
+        let key = |m: &Meta<K>| m.seq.wrapping_sub(base);
+        let (mut watch, mut unsuitable) = (Watch::default(), 0);
+        let flows = block.iter().map(|t| {
+            let m = meta(t);
+            unsuitable += u32::from(!m.suitable);
+            watch.see(key(&m));
+            m.flow
+        });
+        if !first.flow.is_all_of(flows) || unsuitable > 0 {
+            return false;
+        }
+        self.ring.pass_by(block.len());
+        self.counters.full_blocks += 1;
+        out.block(block, watch.order(block.len()), |t| key(&meta(t)), packet);
+        self.flush_full_ring(&mut |p| out.one(p));
+        true
+    }
+
+    /// True when packets of `flow` are held. Otherwise the flow is known from here on.
+    #[inline]
+    fn holds<F>(&mut self, flow: K, out: &mut F) -> bool
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        if self.table.is_empty() && self.lead.is_none_or(|lead| lead == flow) {
+            self.lead = Some(flow);
+            return false;
+        }
+        let flow = self.enter(flow, out);
+        self.table.get_mut(flow).count > 0
+    }
+
+    /// Packets held, less than a block, of the flow that `block` begins with.
+    fn held_of<T, M>(&mut self, block: &[T], meta: &M) -> usize
+    where
+        M: Fn(&T) -> Meta<K>,
+    {
+        match block.first().map(|t| self.table.find(meta(t).flow)) {
+            Some(Place::Known(flow)) => self.table.get_mut(flow).count as usize,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! SRPIC, Sorting Reordered Packets with Interrupt Coalescing: Listing 1 of Wu, Demar and Crawford
+//! (Computer Networks 53, 2009). Finds the flow, fills its block, flushes.
+//!
+//! [`model`] holds the paper's equations 1 to 5: how large blocks become, how long they wait.
+
+mod block;
+mod burst;
+mod config;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
+pub mod model;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod naive;
+mod out;
+mod place;
+mod ring;
+
+use alloc::vec::Vec;
+
+use block::Block;
+use ring::Ring;
+
+use crate::key::FlowKey;
+use crate::meta::Meta;
+use crate::sorter::Sorter;
+use crate::table::{Place, Table};
+
+pub use config::{Config, ConfigError, MAX_CAPACITY};
+
+/// Sorts the packets of each flow within blocks; holds nothing past the end of a batch.
+///
+/// Every packet pushed is delivered once: when its block has [`Config::block_size`] packets, when
+/// [`Config::ring_size`] suitable packets have come since the last emptying, when the flow table
+/// is full, or at the end of the batch. Memory is reserved by [`Srpic::new`] and never grows.
+///
+/// Two things are left open by Listing 1 and settled here; [`Config::literal`] gives the listing
+/// to the letter instead:
+/// - a packet that passes at once first flushes its own flow, so that a FIN never overtakes data;
+/// - a number that comes twice, or overlaps, is delivered where a stable sort puts it. The
+///   listing would put the second copy, found in Prev, before the first, found in Curr.
+///
+/// Flows are flushed in the order their first packets came in.
+pub struct Srpic<K, P> {
+    pub(crate) table: Table<K, Block>,
+    pub(crate) ring: Ring<P>,
+    /// The batch's first flow while it is the only one and has sent nothing but whole blocks,
+    /// sorted where they lay: it holds nothing, and is not in the table yet.
+    pub(crate) lead: Option<K>,
+    block_size: u32,
+    pub(crate) literal: bool,
+    pub(crate) counters: Counters,
+}
+
+/// What a sorter has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Suitable packets taken in.
+    pub sorted: u64,
+    /// Unsuitable packets that passed at once.
+    pub passed: u64,
+    /// Batches ended.
+    pub batches: u64,
+    /// Blocks flushed because they had reached BlockSize.
+    pub full_blocks: u64,
+    /// Blocks flushed to let an unsuitable packet of their flow pass.
+    pub overtaken: u64,
+    /// Times the ring's size was reached within a batch, flushing every flow.
+    pub full_rings: u64,
+    /// Times the flow table was full, flushing every flow.
+    pub full_tables: u64,
+}
+
+/// The lists of one flow, as table 2 of the paper prints them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lists {
+    /// PrevPacketList, sequence numbers from first to last.
+    pub prev: Vec<u32>,
+    /// CurrPacketList.
+    pub curr: Vec<u32>,
+    /// AfterPacketList.
+    pub after: Vec<u32>,
+    /// NextExp; 0 before the block's first packet.
+    pub next_exp: u32,
+}
+
+impl<K: FlowKey, P> Srpic<K, P> {
+    /// A sorter with all its memory reserved: [`Srpic::memory_footprint`] bytes.
+    pub fn new(config: &Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        let oom = |_| ConfigError::OutOfMemory;
+        Ok(Srpic {
+            table: Table::new(config.flow_capacity, config.hash_seed).map_err(oom)?,
+            ring: Ring::new(config.ring_size, config.block_size).map_err(oom)?,
+            lead: None,
+            block_size: config.block_size as u32,
+            literal: config.literal,
+            counters: Counters::default(),
+        })
+    }
+
+    /// Bytes a sorter of this configuration takes, itself included, the packets not.
+    pub fn memory_footprint(config: &Config) -> usize {
+        size_of::<Self>()
+            + Table::<K, Block>::footprint(config.flow_capacity)
+            + Ring::<P>::footprint(config.ring_size, config.block_size)
+    }
+
+    /// One packet arrives; what is due goes to `out`.
+    #[inline]
+    pub fn push<F>(&mut self, meta: &Meta<K>, packet: P, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        if !meta.suitable {
+            return self.pass(meta.flow, packet, out);
+        }
+        let flow = self.enter(meta.flow, out);
+        let block = self.table.get_mut(flow);
+        self.ring.add(block, meta.seq, meta.len, packet);
+        self.flush_if_due(flow, out);
+    }
+
+    /// The batch ends: everything held is delivered, every flow forgotten.
+    #[inline]
+    pub fn end_of_batch<F>(&mut self, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        self.counters.batches += 1;
+        self.flush_all(out);
+    }
+
+    /// As [`Srpic::end_of_batch`], not counted as a batch.
+    pub fn flush<F>(&mut self, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        self.flush_all(out);
+    }
+
+    /// BlockSize.
+    #[inline]
+    pub fn block_size(&self) -> usize {
+        self.block_size as usize
+    }
+
+    /// Packets held now, at most [`Config::ring_size`] less one.
+    #[inline]
+    pub fn held(&self) -> usize {
+        self.ring.held()
+    }
+
+    /// Flows with a packet in the current batch.
+    #[inline]
+    pub fn flows(&self) -> usize {
+        self.table.len() + usize::from(self.lead.is_some())
+    }
+
+    /// What has been done so far.
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters;
+        counters.sorted += self.ring.arrived() as u64;
+        counters
+    }
+
+    /// The lists of `flow` as they are now; `None` when the batch has no packet of it. For
+    /// looking at, not for the fast path: it searches and allocates.
+    pub fn lists(&self, flow: &K) -> Option<Lists> {
+        let block = match self.table.peek(flow) {
+            Some(block) => block,
+            None if self.lead == Some(*flow) => &Block::EMPTY,
+            None => return None,
+        };
+        let numbers = |list| self.ring.numbers(block, list);
+        Some(Lists {
+            prev: numbers(block.prev),
+            curr: numbers(block.curr),
+            after: numbers(block.after),
+            next_exp: block.next_exp,
+        })
+    }
+
+    /// A packet that cannot wait.
+    fn pass<F>(&mut self, flow: K, packet: P, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        self.counters.passed += 1;
+        if !self.literal
+            && let Place::Known(flow) = self.table.find(flow)
+        {
+            let block = self.table.get_mut(flow);
+            self.counters.overtaken += u64::from(block.count > 0);
+            self.ring.deliver(block, false, out);
+        }
+        out(packet);
+    }
+
+    /// Find_SRPIC_manager_for_packet, or Create_.
+    #[inline]
+    pub(crate) fn enter<F>(&mut self, flow: K, out: &mut F) -> usize
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        if let Some(lead) = self.lead.take() {
+            self.enter_first(lead);
+        }
+        match self.table.find(flow) {
+            Place::Known(known) => known,
+            Place::Free(vacancy) if !self.table.is_full() => {
+                self.table.insert(&vacancy, flow, Block::EMPTY)
+            }
+            Place::Free(_) => self.make_room(flow, out),
+        }
+    }
+
+    /// The first flow of a batch; there is room for one always.
+    fn enter_first(&mut self, flow: K) {
+        if let Place::Free(vacancy) = self.table.find(flow) {
+            self.table.insert(&vacancy, flow, Block::EMPTY);
+        }
+    }
+
+    /// Flushes `flow` if its block is full, and every flow if the ring is.
+    #[inline]
+    fn flush_if_due<F>(&mut self, flow: usize, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        let block = self.table.get_mut(flow);
+        if block.count >= self.block_size {
+            self.counters.full_blocks += 1;
+            self.ring.deliver(block, self.literal, out);
+        }
+        self.flush_full_ring(out);
+    }
+
+    /// Flushes every flow if the ring is full.
+    #[inline]
+    pub(crate) fn flush_full_ring<F>(&mut self, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        if self.ring.is_full() {
+            self.counters.full_rings += 1;
+            self.flush_all(out);
+        }
+    }
+
+    /// Empties a full table, then adds `flow` to it.
+    #[cold]
+    fn make_room<F>(&mut self, flow: K, out: &mut F) -> usize
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        self.counters.full_tables += 1;
+        self.flush_all(out);
+        match self.table.find(flow) {
+            Place::Known(known) => known,
+            Place::Free(vacancy) => self.table.insert(&vacancy, flow, Block::EMPTY),
+        }
+    }
+
+    /// Flush_all_SRPIC_managers. Costs O(flows and packets since the last time).
+    fn flush_all<F>(&mut self, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        for flow in 0..self.table.len() {
+            let block = self.table.get_mut(flow);
+            self.ring.deliver(block, self.literal, out);
+        }
+        self.counters.sorted += self.ring.arrived() as u64;
+        self.table.clear();
+        self.lead = None;
+        self.ring.clear();
+    }
+}
+
+impl<K: FlowKey, P> Sorter<K, P> for Srpic<K, P> {
+    #[inline]
+    fn push<F>(&mut self, meta: &Meta<K>, packet: P, _now_ns: i64, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        Srpic::push(self, meta, packet, out);
+    }
+
+    #[inline]
+    fn end_of_batch<F>(&mut self, _now_ns: i64, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        Srpic::end_of_batch(self, out);
+    }
+
+    fn flush<F>(&mut self, _now_ns: i64, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        Srpic::flush(self, out);
+    }
+
+    fn next_deadline_ns(&self) -> Option<i64> {
+        None
+    }
+
+    fn held(&self) -> usize {
+        Srpic::held(self)
+    }
+}

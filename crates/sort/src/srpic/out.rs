@@ -1,0 +1,91 @@
+//! Where packets go: to a closure one by one, or into an array.
+
+use super::place::{self, MOST, Order};
+
+/// Takes packets in order of delivery.
+pub(crate) trait Out<P> {
+    /// A packet's turn.
+    fn one(&mut self, packet: P);
+
+    /// All packets of `block`, in the order given, are next.
+    fn block<'b, T>(
+        &mut self,
+        block: &'b [T],
+        order: Order,
+        key: impl Fn(&T) -> u32,
+        packet: &impl Fn(&'b T) -> P,
+    );
+}
+
+/// A closure.
+pub(crate) struct Each<'a, F: ?Sized>(pub(crate) &'a mut F);
+
+impl<P, F: FnMut(P) + ?Sized> Out<P> for Each<'_, F> {
+    #[inline]
+    fn one(&mut self, packet: P) {
+        (self.0)(packet);
+    }
+
+    #[inline]
+    fn block<'b, T>(
+        &mut self,
+        block: &'b [T],
+        order: Order,
+        key: impl Fn(&T) -> u32,
+        packet: &impl Fn(&'b T) -> P,
+    ) {
+        if order.as_it_lies() {
+            return block.iter().map(packet).for_each(&mut *self.0);
+        }
+        // A packet is made once: positions are what moves about.
+        let mut room = [0u8; MOST];
+        let positions = room.get_mut(..block.len()).unwrap_or_default();
+        place::fill(positions, block, order, key, |at, _| at as u8);
+        positions
+            .iter()
+            .filter_map(|&at| block.get(usize::from(at)))
+            .map(packet)
+            .for_each(&mut *self.0);
+    }
+}
+
+/// An array, filled from the front. Packets that find no place are lost.
+pub(crate) struct Places<'a, P> {
+    places: &'a mut [P],
+    written: usize,
+}
+
+impl<'a, P> Places<'a, P> {
+    pub(crate) fn new(places: &'a mut [P]) -> Self {
+        Places { places, written: 0 }
+    }
+
+    pub(crate) fn written(&self) -> usize {
+        self.written
+    }
+}
+
+impl<P: Copy> Out<P> for Places<'_, P> {
+    #[inline]
+    fn one(&mut self, packet: P) {
+        if let Some(place) = self.places.get_mut(self.written) {
+            *place = packet;
+            self.written += 1;
+        }
+    }
+
+    #[inline]
+    fn block<'b, T>(
+        &mut self,
+        block: &'b [T],
+        order: Order,
+        key: impl Fn(&T) -> u32,
+        packet: &impl Fn(&'b T) -> P,
+    ) {
+        let end = self.written + block.len();
+        if let Some(free) = self.places.get_mut(self.written..end) {
+            place::fill(free, block, order, key, |_, t| packet(t));
+            self.written = end;
+        }
+    }
+}

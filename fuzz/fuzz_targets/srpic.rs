@@ -1,4 +1,0 @@
-//! Bytes as packets and batches through the sorter, beside its dumb twin.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|input: &[u8]| inorder_srpic::fuzz::fuzz_one(input));
