@@ -182,6 +182,8 @@ fn ctrl_c_leaves_the_runs_that_are_done() {
     let folder = Folder::new("simulate-interrupt");
     let file = folder.file("s.toml", SCENARIO.as_bytes());
     let output = common::interrupted(&["simulate", "--json", "--repetitions=1000000", &file]);
+    let partial = "interrupted: the results are partial, of ";
+    assert!(stderr(&output).contains(partial), "{}", stderr(&output));
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     let value = json(&output);
     let runs = value["cells"].as_array().unwrap().iter();
@@ -236,6 +238,10 @@ fn what_is_wrong_with_a_processor_is_said_in_one_line() {
     let folder = Folder::new("netproc-wrong");
     for (option, part) in [
         ("--scheme=stridet", "did you mean strided?"),
+        (
+            "--scheme=foo",
+            "expected one of contiguous, strided, local, global, its, aisr, aisr-wide, aisr-receive, packet-sort",
+        ),
         ("--engines=9", "engines: expected 1 to 8, found 9"),
         ("--threads=0", "threads: expected 1 to 8, found 0"),
         ("--hops=0", "hops:"),

@@ -206,12 +206,10 @@ fn line_of(text: &str, at: usize) -> usize {
 }
 
 fn unknown(name: &str) -> CalibrationError {
-    let nearest = NAMES
-        .iter()
-        .min_by_key(|known| strsim::levenshtein(known, name));
+    let nearest = crate::suggestion::nearest(name, NAMES.iter().copied());
     CalibrationError::Unknown {
         name: name.to_owned(),
-        nearest: nearest.map(|&n| n.to_owned()),
+        nearest: nearest.map(str::to_owned),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::hop::Hop;
 use crate::job::Job;
 use crate::run::NetprocError;
 use crate::scheme::{SCHEMES, Scheme};
+use crate::suggestion::nearest;
 use crate::traffic::Source;
 
 /// A processor, or a chain, as one net.
@@ -72,13 +73,10 @@ fn line(net: &mut Model<Job>, hop: u32) -> Queue {
 
 fn scheme(name: &str) -> Result<&'static Scheme, NetprocError> {
     crate::scheme::find(name).ok_or_else(|| {
-        let nearest = SCHEMES
-            .iter()
-            .map(|s| s.name)
-            .min_by_key(|s| strsim::levenshtein(s, name));
+        let names = SCHEMES.iter().map(|scheme| scheme.name);
         NetprocError::Scheme {
             name: name.to_owned(),
-            nearest: nearest.unwrap_or_default(),
+            nearest: nearest(name, names),
         }
     })
 }

@@ -34,6 +34,7 @@ pub mod picture;
 mod rows;
 mod run;
 pub mod scheme;
+mod suggestion;
 mod traffic;
 
 pub use account::{Occupancy, Resource, Spent, Utilisation};

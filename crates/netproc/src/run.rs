@@ -7,6 +7,7 @@ use crate::account::{Occupancy, Spent, Utilisation};
 use crate::cascade::Cascade;
 use crate::config::{Config, ConfigError, TICKS_PER_CYCLE};
 use crate::measure::{Readings, Reordering};
+use crate::scheme::SCHEMES;
 
 /// Why there is no result.
 #[derive(Debug, Error)]
@@ -15,12 +16,12 @@ pub enum NetprocError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// No such scheme.
-    #[error("scheme: unknown name {name}, did you mean {nearest}?")]
+    #[error("scheme: unknown name {name}, expected one of {}{}", names(), did_you_mean(*nearest))]
     Scheme {
         /// As asked for.
         name: String,
-        /// The nearest there is.
-        nearest: &'static str,
+        /// The name that was probably meant, if one is near.
+        nearest: Option<&'static str>,
     },
     /// The net was refused: a fault of this crate, or of a calibration.
     #[error("net: {0}")]
@@ -34,6 +35,16 @@ pub enum NetprocError {
         /// Packets that had left.
         packets: u64,
     },
+}
+
+/// The names of all schemes.
+fn names() -> String {
+    let names: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.name).collect();
+    names.join(", ")
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }
 
 /// What a run gave. Readings count from the first packet; throughput, utilisation and times leave the
