@@ -1,35 +1,97 @@
-//! A progress bar on the terminal, nothing elsewhere.
+//! The one progress bar of all verbs: on standard error, only on a terminal, and only once a job has
+//! taken half a second.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::engine::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Bytes read so far, on standard error.
-pub struct Bar(ProgressBar);
+/// Jobs shorter than this draw nothing: a bar that flashes by only disturbs.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How far a job is.
+pub struct Bar {
+    bar: ProgressBar,
+    begun: Instant,
+    is_shown: AtomicBool,
+}
 
 impl Bar {
-    /// A bar that shows itself only if standard error is a terminal.
-    pub fn new() -> Self {
-        let bar = ProgressBar::no_length();
-        let style = "{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(style) {
+    /// Counts bytes read.
+    pub fn bytes() -> Self {
+        Bar::new("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left")
+    }
+
+    /// Counts `things` (runs, packets); `label` stands before the bar and may be empty.
+    pub fn counting(label: &str, things: &str) -> Self {
+        let gap = if label.is_empty() { "" } else { " " };
+        Bar::new(&format!(
+            "{label}{gap}{{wide_bar}} {{pos}}/{{len}} {things}, {{eta}} left"
+        ))
+    }
+
+    /// Counts nothing, because the end is not known: shows what it is told with [`say`](Self::say).
+    pub fn endless() -> Self {
+        Bar::new("{spinner} {msg}")
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a terminal is told in real time")]
+    fn new(template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Bar(bar)
+        Bar {
+            bar,
+            begun: Instant::now(),
+            is_shown: AtomicBool::new(false),
+        }
+    }
+
+    /// So much is done, of so much if that is known.
+    pub fn at(&self, done: u64, all: Option<u64>) {
+        if let Some(all) = all {
+            self.bar.set_length(all);
+        }
+        self.bar.set_position(done);
+        self.show();
+    }
+
+    /// So much more is done.
+    pub fn add(&self, done: u64) {
+        self.bar.inc(done);
+        self.show();
+    }
+
+    /// Where an endless job is.
+    pub fn say(&self, message: String) {
+        self.bar.set_message(message);
+        self.bar.tick();
+        self.show();
+    }
+
+    /// Begins to draw once the job has taken long enough.
+    fn show(&self) {
+        if self.begun.elapsed() >= PATIENCE && !self.is_shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
     }
 }
 
-impl Progress for Bar {
+impl crate::engine::Progress for Bar {
     fn at(&self, read: u64, total: Option<u64>) {
-        if let Some(total) = total {
-            self.0.set_length(total);
-        }
-        self.0.set_position(read);
+        Bar::at(self, read, total);
+    }
+}
+
+impl inorder_sim::Progress for Bar {
+    fn at(&self, done: usize, all: usize) {
+        Bar::at(self, done as u64, Some(all as u64));
     }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

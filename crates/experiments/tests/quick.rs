@@ -9,6 +9,7 @@ fn quick(paper: &str, item: &str) -> Findings {
         quick: true,
         repetitions: Some(2),
         seed: 1,
+        threads: 0,
         progress: &|_, _| {},
         stop: &AtomicBool::new(false),
     };
@@ -91,6 +92,7 @@ fn a_stop_is_obeyed() {
         quick: true,
         repetitions: None,
         seed: 1,
+        threads: 0,
         progress: &|_, _| {},
         stop: &AtomicBool::new(true),
     };

@@ -146,7 +146,7 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let progress = Bar::new();
+        let progress = Bar::bytes();
         let job = Job {
             threads: threads(args),
             config: config(args),

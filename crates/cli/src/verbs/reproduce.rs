@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use inorder_experiments::{
     Claim, Comparison, Context, ExperimentError, Findings, Item, PAPERS, Paper, find,
 };
@@ -12,6 +11,7 @@ use serde::Serialize;
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::interrupt;
+use crate::progress::Bar;
 
 /// Options of `inorder reproduce`.
 #[derive(clap::Args)]
@@ -33,6 +33,9 @@ pub struct Args {
     /// Independent repetitions [default: as the experiment wants]
     #[arg(long, value_name = "N")]
     repetitions: Option<u32>,
+    /// Threads [default: as many as there are cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
     /// Only claims, without the numbers side by side
     #[arg(long)]
     claims: bool,
@@ -107,31 +110,20 @@ struct Report {
 }
 
 fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, ExperimentError> {
-    let bar = ProgressBar::new(0);
-    let style = format!(
-        "{} {{wide_bar}} {{pos}}/{{len}} runs, {{eta}} left",
-        item.name
-    );
-    if let Ok(style) = ProgressStyle::with_template(&style) {
-        bar.set_style(style);
-    }
-    let progress = |done: usize, known: usize| {
-        bar.set_length(known as u64);
-        bar.set_position(done as u64);
-    };
+    let bar = Bar::counting(item.name, "runs");
+    let progress = |done: usize, known: usize| bar.at(done as u64, Some(known as u64));
     let context = Context {
         quick: args.quick,
         repetitions: args.repetitions,
         seed: args.seed,
+        threads: args.threads,
         progress: &progress,
         stop,
     };
     if stop.load(Ordering::Relaxed) {
         return Err(ExperimentError::Stopped);
     }
-    let findings = (item.run)(&context);
-    bar.finish_and_clear();
-    findings
+    (item.run)(&context)
 }
 
 fn chosen<'a>(paper: &'a Paper, names: &[String]) -> Result<Vec<&'a Item>, CliError> {

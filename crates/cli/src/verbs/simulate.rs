@@ -12,9 +12,9 @@ use inorder_sim::{
 };
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::progress::Bar;
 use crate::{interrupt, outputs};
 
-mod bar;
 mod list;
 
 /// Options of `inorder simulate`.
@@ -102,15 +102,31 @@ pub fn run(args: &Args) -> Outcome {
         first_runs: &firsts,
     };
     print(args, &report)?;
+    let interrupted = stop.load(Ordering::Relaxed);
+    if interrupted {
+        say_partial(args, &cells, &results);
+    }
     if let Some(dir) = &args.pcap {
         capture(dir, file, &cells, stop)?;
     }
-    let interrupted = stop.load(Ordering::Relaxed);
     Ok(if interrupted {
         ExitCode::from(INTERRUPTED)
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Says on standard error, beside every form of output, that it is only a part of what was asked for.
+fn say_partial(args: &Args, cells: &[Cell], results: &[CellResult]) {
+    let wanted = |cell: &Cell| repetitions(args).unwrap_or(cell.config.run.repetitions);
+    let wanted: u64 = cells.iter().map(wanted).sum();
+    let done: usize = results.iter().map(|cell| cell.seeds.len()).sum();
+    eprintln!("inorder: interrupted: the results are partial, of {done} runs out of {wanted}");
+}
+
+/// Runs of each cell, if the options say how many.
+fn repetitions(args: &Args) -> Option<u64> {
+    args.repetitions.or(args.quick.then_some(1))
 }
 
 /// What can be wrong with the outputs shows before the first run.
@@ -173,13 +189,9 @@ fn parquet(_: &Args) -> Option<&PathBuf> {
 
 fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Kept>>, CliError> {
     let draws = args.html.is_some() || parquet(args).is_some();
-    let bar = bar::Bar::new();
+    let bar = Bar::counting("", "runs");
     let campaign = Campaign {
-        repetitions: match (args.repetitions, args.quick) {
-            (Some(given), _) => given,
-            (None, true) => 1,
-            (None, false) => 0,
-        },
+        repetitions: repetitions(args).unwrap_or(0),
         threads: args.threads,
         progress: &bar,
         stop,

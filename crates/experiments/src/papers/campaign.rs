@@ -38,7 +38,7 @@ pub(super) fn run<R: Send>(
     let progress = Told(context.progress);
     let campaign = Campaign {
         repetitions: repetitions.into(),
-        threads: 0,
+        threads: context.threads,
         progress: &progress,
         stop: context.stop,
     };

@@ -25,6 +25,8 @@ pub struct Context<'a> {
     pub repetitions: Option<u32>,
     /// Seed of the first repetition; the others follow.
     pub seed: u64,
+    /// Threads; 0: one for each processor. The results do not depend on it.
+    pub threads: usize,
     /// Told of runs done and runs known so far.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Set to stop; what is complete is kept.
@@ -39,6 +41,7 @@ impl<'a> Context<'a> {
             quick: true,
             repetitions: Some(1),
             seed: 1,
+            threads: 0,
             progress: &|_, _| {},
             stop,
         }
@@ -77,6 +80,9 @@ pub enum ExperimentError {
     /// A network processor could not be simulated.
     #[error("{0}")]
     Netproc(#[from] inorder_netproc::NetprocError),
+    /// The system gives no threads.
+    #[error("no threads to run on: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
 /// A table or figure.

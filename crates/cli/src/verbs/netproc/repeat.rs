@@ -5,10 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use crate::error::CliError;
 use crate::interrupt;
+use crate::progress::Bar;
 
 /// What came of the repetitions.
 pub struct Repeated<T> {
@@ -32,7 +31,8 @@ pub fn repeat<T: Send>(
     }
     let stop = interrupt::flag();
     let stopped = || stop.load(Ordering::Relaxed);
-    let bar = progress(packets.saturating_mul(u64::from(times)));
+    let bar = Bar::counting("", "packets");
+    bar.at(0, Some(packets.saturating_mul(u64::from(times))));
     let next = AtomicU32::new(0);
     let outcomes = Mutex::new(Vec::new());
     let work = || {
@@ -44,7 +44,7 @@ pub fn repeat<T: Send>(
             }
             let done = std::cell::Cell::new(0);
             let outcome = run(u64::from(number), &|packets| {
-                bar.inc(packets.saturating_sub(done.replace(packets)));
+                bar.add(packets.saturating_sub(done.replace(packets)));
                 !stopped()
             });
             if let Ok(mut outcomes) = outcomes.lock() {
@@ -58,7 +58,7 @@ pub fn repeat<T: Send>(
             scope.spawn(work);
         }
     });
-    bar.finish_and_clear();
+    drop(bar);
     let mut outcomes = outcomes.into_inner().unwrap_or_default();
     outcomes.sort_by_key(|(number, _)| *number);
     let outcomes: Result<Vec<T>, CliError> =
@@ -67,12 +67,4 @@ pub fn repeat<T: Send>(
         outcomes: outcomes?,
         interrupted: stopped(),
     })
-}
-
-fn progress(packets: u64) -> ProgressBar {
-    let bar = ProgressBar::new(packets);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} packets, {eta} left") {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use indicatif::ProgressBar;
 use inorder_petri::coloured::{Engine, ModelError, RunError};
 use inorder_petri::lower;
 use inorder_petri::net::{Net, NetError};
@@ -12,6 +11,7 @@ use inorder_petri::statistics::{
 };
 
 use crate::interrupt;
+use crate::progress::Bar;
 
 /// Mean delays of the slowest transition: to warm up, in a first batch, in a whole run.
 const WARM_UP: f64 = 1e3;
@@ -124,17 +124,16 @@ fn one_run<S: Simulation>(
         confidence: options.confidence,
     };
     let stop = interrupt::flag();
-    let bar = ProgressBar::new_spinner();
+    let bar = Bar::endless();
     let result = steady_state(&mut simulation, &plan, |now, worst| {
         let time = now as f64 / clock.ticks_per_unit;
-        bar.set_message(format!(
+        bar.say(format!(
             "time {time:.6e}, worst interval {:.2} %",
             100.0 * worst
         ));
-        bar.tick();
         !stop.load(Ordering::Relaxed)
     });
-    bar.finish_and_clear();
+    drop(bar);
     let result = result?;
     Ok(Simulated {
         observations: result.batches,
@@ -165,13 +164,13 @@ fn many_runs<S: Simulation>(
         confidence: options.confidence,
     };
     let stop = interrupt::flag();
-    let bar = ProgressBar::new(u64::from(runs));
+    let bar = Bar::counting("", "runs");
     let seeded = |number: u64| start(options.seed.wrapping_add(number));
     let result = replicate(&plan, seeded, |done, _| {
-        bar.set_position(u64::from(done));
+        bar.at(u64::from(done), Some(u64::from(runs)));
         !stop.load(Ordering::Relaxed)
     });
-    bar.finish_and_clear();
+    drop(bar);
     let result = result?;
     Ok(Simulated {
         observations: result.runs as usize,

@@ -61,20 +61,25 @@ pub(super) fn run_all(
         .collect();
     let done = AtomicUsize::new(0);
     let runs: Mutex<BTreeMap<(&String, u32), Outcome>> = Mutex::default();
-    jobs.par_iter().try_for_each(|&(name, config, n)| {
-        if context.stopped() {
-            return Err(ExperimentError::Stopped);
-        }
-        let outcome = run(&Config {
-            packets,
-            seed: context.seed + u64::from(n),
-            ..config.clone()
-        })?;
-        if let Ok(mut runs) = runs.lock() {
-            runs.insert((name, n), outcome);
-        }
-        (context.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
-        Ok(())
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(context.threads)
+        .build()?;
+    pool.install(|| {
+        jobs.par_iter().try_for_each(|&(name, config, n)| {
+            if context.stopped() {
+                return Err(ExperimentError::Stopped);
+            }
+            let outcome = run(&Config {
+                packets,
+                seed: context.seed + u64::from(n),
+                ..config.clone()
+            })?;
+            if let Ok(mut runs) = runs.lock() {
+                runs.insert((name, n), outcome);
+            }
+            (context.progress)(done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
+            Ok(())
+        })
     })?;
     let mut sorted = Runs::new();
     for ((name, _), outcome) in runs.into_inner().unwrap_or_default() {
