@@ -99,12 +99,16 @@ impl Block {
         }
     }
 
-    /// The room behind the valid bytes: up to a block, or one more when that is full.
-    pub(crate) fn room(&mut self) -> &mut [u8] {
-        let end = match self.filled {
+    /// Where filling ends: at the size of a block, or one more when that is full already.
+    pub(crate) fn goal(&self) -> usize {
+        match self.filled {
             0..BLOCK_BYTES => BLOCK_BYTES,
             full => full.saturating_add(BLOCK_BYTES),
-        };
+        }
+    }
+
+    /// The room between the valid bytes and `end`.
+    pub(crate) fn room(&mut self, end: usize) -> &mut [u8] {
         self.grow(end);
         self.bytes.get_mut(self.filled..end).unwrap_or_default()
     }

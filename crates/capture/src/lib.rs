@@ -35,6 +35,7 @@ mod error;
 mod info;
 mod pcap;
 mod pcapng;
+mod pushed;
 mod reader;
 mod source;
 mod time;
@@ -47,6 +48,7 @@ pub use block::soon;
 pub use check::fuzz_one;
 pub use error::{AnnotateError, CaptureError};
 pub use info::{Compression, FileInfo, Format, Interface};
+pub use pushed::PushCapture;
 pub use reader::Capture;
 pub use write::{InterfaceId, PcapNgWriter, PcapWriter, annotate};
 

@@ -42,6 +42,83 @@ pub struct Capture {
     offset: u64,
     /// Nothing more will come.
     ended: bool,
+    /// How far the block at hand is to be filled, when the source ran dry before that.
+    goal: Option<usize>,
+}
+
+/// What a call to read a block ended with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// There are frames in the block.
+    Frames,
+    /// There are none, and there will be none.
+    End,
+    /// The source has no more bytes yet.
+    Starved,
+}
+
+/// A capture whose file header is being read.
+pub(crate) struct Opening {
+    /// `None` once the capture is open.
+    source: Option<Source>,
+    info: FileInfo,
+    head: [u8; FILE_HEADER_LEN],
+    len: usize,
+}
+
+impl Opening {
+    /// `name` is for messages. The first [`MAGIC_LEN`](crate::source::MAGIC_LEN) bytes must be
+    /// there: they tell the compression.
+    pub(crate) fn new(name: &str, reader: Box<dyn Read + Send>) -> Result<Opening, CaptureError> {
+        let mut info = FileInfo {
+            name: name.to_string(),
+            format: Format::PcapNg,
+            compression: Compression::Plain,
+            snaplen: 0,
+            interfaces: Vec::new(),
+        };
+        let source = Source::new(reader).map_err(|e| failure(&info, 0, e))?;
+        info.compression = source.compression;
+        Ok(Opening {
+            source: Some(source),
+            info,
+            head: [0; FILE_HEADER_LEN],
+            len: 0,
+        })
+    }
+
+    /// Reads on; `None` while the source has too few bytes.
+    pub(crate) fn go_on(&mut self) -> Result<Option<Capture>, CaptureError> {
+        let Some(source) = &mut self.source else {
+            return Ok(None);
+        };
+        let (len, result) = source.fill(self.head.get_mut(self.len..).unwrap_or_default());
+        self.len += len;
+        if is_starved(&result) {
+            return Ok(None);
+        }
+        result.map_err(|e| failure(&self.info, 0, e))?;
+        let head = self.head.get(..self.len).unwrap_or_default();
+        let (format, carry) = detect(head, &mut self.info)?;
+        Ok(self.source.take().map(|source| Capture {
+            offset: (self.len - carry.len()) as u64,
+            source,
+            total: None,
+            info: self.info.clone(),
+            format,
+            carry,
+            frames: 0,
+            ended: false,
+            goal: None,
+        }))
+    }
+}
+
+/// True when more bytes may come later.
+fn is_starved(result: &io::Result<()>) -> bool {
+    result
+        .as_ref()
+        .is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
 }
 
 #[derive(Debug)]
@@ -86,30 +163,11 @@ impl Capture {
 
     /// Reads from anything; `name` is for messages.
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Capture, CaptureError> {
-        let mut info = FileInfo {
-            name: name.to_string(),
-            format: Format::PcapNg,
-            compression: Compression::Plain,
-            snaplen: 0,
-            interfaces: Vec::new(),
-        };
-        let mut source = Source::new(reader).map_err(|e| failure(&info, 0, e))?;
-        info.compression = source.compression;
-        let mut head = [0; FILE_HEADER_LEN];
-        let (len, result) = source.fill(&mut head);
-        result.map_err(|e| failure(&info, 0, e))?;
-        let head = head.get(..len).unwrap_or_default();
-        let (format, carry) = detect(head, &mut info)?;
-        Ok(Capture {
-            offset: (len - carry.len()) as u64,
-            source,
-            total: None,
-            info,
-            format,
-            carry,
-            frames: 0,
-            ended: false,
-        })
+        let mut opening = Opening::new(name, reader)?;
+        match opening.go_on()? {
+            Some(capture) => Ok(capture),
+            None => Err(failure(&opening.info, 0, io::ErrorKind::WouldBlock.into())),
+        }
     }
 
     /// Fills `block`, emptied first, with the next frames, some 256 KiB of them.
@@ -118,30 +176,59 @@ impl Capture {
     /// After an error the frames before it are in `block` and valid, and every further call
     /// returns `Ok(false)`.
     pub fn read_block(&mut self, block: &mut Block) -> Result<bool, CaptureError> {
+        match self.advance(block)? {
+            Step::Frames => Ok(true),
+            Step::End => Ok(false),
+            Step::Starved => {
+                self.ended = true;
+                self.goal = None;
+                let at = self.offset + block.filled().len() as u64;
+                Err(failure(&self.info, at, io::ErrorKind::WouldBlock.into()))
+            }
+        }
+    }
+
+    /// As [`Capture::read_block`], but a source that has no bytes *yet* (`WouldBlock`) is no
+    /// error: the next call, with the same block, goes on where they ran out. Where blocks end
+    /// does not depend on how the bytes come.
+    pub(crate) fn advance(&mut self, block: &mut Block) -> Result<Step, CaptureError> {
+        let mut goal = match self.goal.take() {
+            Some(goal) => goal,
+            None if self.begin(block) => block.goal(),
+            None => return Ok(Step::End),
+        };
+        loop {
+            let room = block.room(goal);
+            let wanted = room.len();
+            let (len, result) = self.source.fill(room);
+            block.add_filled(len);
+            if is_starved(&result) {
+                self.goal = Some(goal);
+                return Ok(Step::Starved);
+            }
+            let walk = self.walk(block);
+            block.set_len(walk.frames);
+            let at_end = len < wanted;
+            if walk.frames > 0 || walk.damage.is_some() || at_end {
+                let more = self.finish(block, walk, at_end, result)?;
+                return Ok(if more { Step::Frames } else { Step::End });
+            }
+            // Blocks without frames, or a frame longer than the buffer: go on reading.
+            block.drop_front(walk.consumed);
+            self.offset += walk.consumed as u64;
+            goal = block.goal();
+        }
+    }
+
+    /// Empties `block` and starts it with what the last one left; false at the end.
+    fn begin(&mut self, block: &mut Block) -> bool {
         let layout = match &self.format {
             Reading::Pcap(records) => Layout::Consecutive(*records),
             Reading::PcapNg(_) => Layout::Indexed,
         };
         block.restart(self.frames + 1, layout, &self.carry);
         self.carry.clear();
-        if self.ended {
-            return Ok(false);
-        }
-        loop {
-            let room = block.room();
-            let wanted = room.len();
-            let (len, result) = self.source.fill(room);
-            block.add_filled(len);
-            let walk = self.walk(block);
-            block.set_len(walk.frames);
-            let at_end = len < wanted;
-            if walk.frames > 0 || walk.damage.is_some() || at_end {
-                return self.finish(block, walk, at_end, result);
-            }
-            // Blocks without frames, or a frame longer than the buffer: go on reading.
-            block.drop_front(walk.consumed);
-            self.offset += walk.consumed as u64;
-        }
+        !self.ended
     }
 
     /// Compressed bytes consumed so far, for a progress bar.

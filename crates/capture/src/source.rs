@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes to look at before deciding on compression or format.
-const MAGIC_LEN: usize = 4;
+pub(crate) const MAGIC_LEN: usize = 4;
 
 /// The uncompressed bytes of a capture.
 pub(crate) struct Source {
@@ -87,6 +87,14 @@ fn decompressor(compression: Compression, peeked: Peeked) -> io::Result<Box<dyn 
             let buffered = io::BufReader::with_capacity(1 << 17, peeked);
             Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
         }
+        #[cfg(feature = "zstd")]
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(peeked)?),
+        #[cfg(not(feature = "zstd"))]
+        Compression::Zstd => {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "zstd data, and this program was built without the feature `zstd`",
+            ));
+        }
     })
 }
