@@ -3,10 +3,8 @@
 //! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before the damage
 //! was used), 130 interrupted.
 
-mod analysis;
 mod annotations;
 mod cli;
-mod engine;
 mod error;
 mod interrupt;
 mod outputs;

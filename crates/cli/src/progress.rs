@@ -78,9 +78,27 @@ impl Bar {
     }
 }
 
-impl crate::engine::Progress for Bar {
-    fn at(&self, read: u64, total: Option<u64>) {
-        Bar::at(self, read, total);
+/// A [`Bar`] of bytes that are read until the end, or until somebody wants to stop.
+pub struct Reading {
+    bar: Bar,
+    stop: &'static AtomicBool,
+}
+
+impl Reading {
+    /// Reading ends early once `stop` is set.
+    pub fn new(stop: &'static AtomicBool) -> Self {
+        let bar = Bar::bytes();
+        Reading { bar, stop }
+    }
+}
+
+impl inorder_pipeline::Watch for Reading {
+    fn progress(&self, read: u64, total: Option<u64>) {
+        self.bar.at(read, total);
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }
 

@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Config, Vantage};
-use inorder_report::{Analysis, csv, html, json, table};
+use inorder_pipeline::{Analysis, Analyzer, Input};
+use inorder_report::{csv, html, json, table};
 
-use crate::analysis::{Job, analyze};
 use crate::error::{CliError, DAMAGED, INTERRUPTED, Outcome};
-use crate::progress::Bar;
+use crate::progress::Reading;
 use crate::{annotations, interrupt, outputs};
 
 /// Options of `inorder analyze`.
@@ -146,24 +147,35 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let progress = Bar::bytes();
-        let job = Job {
-            threads: threads(args),
-            config: config(args),
-            stop,
-            progress: &progress,
-            peer: args.peer.as_deref(),
-        };
-        match analyze(files, &job) {
-            Ok((mut analysis, error)) => {
-                keep_only(args.flow.as_deref(), &mut analysis);
-                analyses.push(analysis);
-                errors.extend(error.map(CliError::from));
-            }
-            Err(error) => errors.push(error.into()),
-        }
+        let (analysis, error) = analyze(args, files, stop);
+        analyses.extend(analysis);
+        errors.extend(error.map(CliError::from));
+    }
+    for analysis in &mut analyses {
+        keep_only(args.flow.as_deref(), analysis);
     }
     (analyses, errors)
+}
+
+/// One capture: what could be analysed, and what went wrong.
+fn analyze(
+    args: &Args,
+    files: &[PathBuf],
+    stop: &'static AtomicBool,
+) -> (Option<Analysis>, Option<CaptureError>) {
+    let analyzer = Analyzer::new()
+        .config(config(args))
+        .threads(threads(args))
+        .watch(Arc::new(Reading::new(stop)));
+    let capture = Input::files(files);
+    let analysis = match &args.peer {
+        Some(peer) => analyzer.compare(capture, peer),
+        None => analyzer.run(capture),
+    };
+    match analysis.map_err(inorder_pipeline::Error::into_parts) {
+        Ok(analysis) => (Some(analysis), None),
+        Err((analysis, error)) => (analysis, Some(error)),
+    }
 }
 
 fn threads(args: &Args) -> usize {

@@ -1,10 +1,14 @@
 //! The engine on several threads against the plain loop, over captures made here.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+
+use super::sink::{NUMBERED_SHARD, SHARDS, TCP_SHARDS, shard_of};
 use super::*;
+use crate::Unwatched;
 
 /// Remembers what it is given.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -58,12 +62,6 @@ impl Memory {
         let packet = |given: &&Given| !matches!(given, Given::TidyUp(_));
         self.0.iter().filter(packet).count()
     }
-}
-
-struct Silent;
-
-impl Progress for Silent {
-    fn at(&self, _: u64, _: Option<u64>) {}
 }
 
 /// A file that goes away with its owner.
@@ -139,8 +137,8 @@ fn traffic(frames: u32, seed: u32) -> Vec<u8> {
 }
 
 fn run_on(files: &[PathBuf], threads: usize) -> (Vec<Memory>, Tally, Option<CaptureError>) {
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    let done = run(files, threads, &NEVER, &Silent, Memory::default).unwrap();
+    let input = Input::files(files);
+    let done = consume(input, threads, Arc::new(Unwatched), Memory::default).unwrap();
     (done.sinks, done.tally, done.error)
 }
 
@@ -198,20 +196,19 @@ fn what_came_before_the_damage_is_used() {
 
 #[test]
 fn stopping_ends_at_a_block() {
-    struct StopAfter(&'static AtomicBool, Mutex<u32>);
-    impl Progress for StopAfter {
-        fn at(&self, _: u64, _: Option<u64>) {
-            let mut calls = self.1.lock().unwrap();
-            *calls += 1;
-            self.0.store(*calls >= 2, Ordering::Relaxed);
+    struct StopAfterTwo(AtomicU32);
+    impl Watch for StopAfterTwo {
+        fn progress(&self, _: u64, _: Option<u64>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+        fn stop(&self) -> bool {
+            self.0.load(Ordering::Relaxed) >= 2
         }
     }
     let file = TempFile::new("stop.pcap", &traffic(60_000, 3));
     for threads in [1, 2] {
-        let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-        let watch = StopAfter(stop, Mutex::new(0));
-        let files = [file.0.clone()];
-        let done = run(&files, threads, stop, &watch, Memory::default).unwrap();
+        let watch = Arc::new(StopAfterTwo(AtomicU32::new(0)));
+        let done = consume(Input::file(&file.0), threads, watch, Memory::default).unwrap();
         assert!(done.error.is_none());
         assert!(
             done.tally.all.count > 0 && done.tally.all.count < 60_000,

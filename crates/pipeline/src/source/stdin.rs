@@ -1,33 +1,33 @@
 //! The standard input, read so that waiting for it can be broken off.
 //!
 //! A blocking read cannot be interrupted portably; so a thread reads, and the reader waits for
-//! that thread only until the user stops.
+//! that thread only until the watch says stop.
 
 use std::io::{self, ErrorKind, Read};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use super::stopped;
+use crate::Watch;
 
 /// Bytes read at once: what a Linux pipe holds.
 const CHUNK: usize = 1 << 16;
 /// Chunks waiting at most.
 const CHUNKS: usize = 16;
-/// How often to look whether the user stopped.
+/// How often to ask the watch.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The standard input; it ends when the user stops.
-pub struct Stdin {
+/// The standard input; it ends when the watch says stop.
+pub(crate) struct Stdin {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
     at: usize,
-    stop: &'static AtomicBool,
+    watch: Arc<dyn Watch>,
 }
 
 impl Stdin {
     /// Starts reading.
-    pub fn new(stop: &'static AtomicBool) -> Self {
+    pub(crate) fn new(watch: Arc<dyn Watch>) -> Self {
         let (sender, chunks) = sync_channel(CHUNKS);
         // The thread ends with the input, with its reader, or with the program.
         std::thread::spawn(move || {
@@ -53,13 +53,13 @@ impl Stdin {
             chunks,
             current: Vec::new(),
             at: 0,
-            stop,
+            watch,
         }
     }
 
     /// Waits for the next chunk; false at the end.
     fn next(&mut self) -> io::Result<bool> {
-        while !stopped(self.stop) {
+        while !self.watch.stop() {
             match self.chunks.recv_timeout(LOOK) {
                 Ok(chunk) => {
                     self.current = chunk?;

@@ -5,16 +5,16 @@
 
 use inorder_wire::{Dir, FlowKey, Fragments, Numbered, Packet, Segment, StreamKey};
 
-use super::{Sink, shard_of};
+use super::sink::{Sink, shard_of};
 
 /// A sink with a table of what is not whole yet.
-pub struct Reassembling<S> {
+pub(crate) struct Reassembling<S> {
     sink: S,
     fragments: Fragments,
 }
 
 impl<S> Reassembling<S> {
-    pub fn new(sink: S) -> Self {
+    pub(crate) fn new(sink: S) -> Self {
         Reassembling {
             sink,
             fragments: Fragments::new(),
@@ -22,31 +22,32 @@ impl<S> Reassembling<S> {
     }
 
     /// Fragments that were of no use.
-    pub fn unused_frames(&self) -> u64 {
+    pub(crate) fn unused_frames(&self) -> u64 {
         self.fragments.unused_frames()
     }
 
-    pub fn into_sink(self) -> S {
+    pub(crate) fn into_sink(self) -> S {
         self.sink
     }
 }
 
-impl<S: Sink> Sink for Reassembling<S> {
+impl<S: Sink> Reassembling<S> {
     #[inline(always)]
-    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
+    pub(crate) fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
         self.sink.tcp(key, dir, segment);
     }
 
-    fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
+    pub(crate) fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
         self.sink.numbered(key, packet);
     }
 
-    fn tidy_up(&mut self, now_ns: i64) {
+    pub(crate) fn tidy_up(&mut self, now_ns: i64) {
         self.sink.tidy_up(now_ns);
     }
 
+    /// A fragment of a TCP segment; `shard` is this sink's, `None` if there is only one.
     #[cold]
-    fn fragment(&mut self, packet: &Packet, shard: Option<usize>) {
+    pub(crate) fn fragment(&mut self, packet: &Packet, shard: Option<usize>) {
         let whole = match *packet {
             Packet::FirstFragment(key, dir, segment, part) => {
                 self.fragments.first(key, dir, segment, part)

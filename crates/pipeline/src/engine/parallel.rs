@@ -14,9 +14,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use inorder_capture::Block;
+use inorder_wire::Other;
 
 use super::batch::Parsed;
-use super::{Reader, SHARDS, Sink, Tally};
+use super::fragments::Reassembling;
+use super::sink::{SHARDS, Sink};
+use super::tally::Tally;
+use crate::source::Reader;
 
 /// Block buffers, at most; reading waits when all are in use. Two more than threads keep all at
 /// work; to touch more of them for the first time would cost more than it helps.
@@ -24,8 +28,22 @@ const MOST_IN_FLIGHT: usize = 16;
 /// Looks for news before a thread goes to sleep: some ten microseconds.
 const LOOKS: u32 = 1_000;
 
-/// Reads everything into `sinks`, one a shard, on `threads` threads.
-pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S], threads: usize) -> Tally {
+/// Reads everything on `threads` threads into sinks that `sink` makes, one a shard.
+pub(crate) fn run<S: Sink>(
+    reader: &mut Reader,
+    sink: impl Fn() -> S,
+    threads: usize,
+) -> (Vec<S>, Tally) {
+    let mut sinks: Vec<_> = (0..SHARDS).map(|_| Reassembling::new(sink())).collect();
+    let mut tally = run_into(reader, &mut sinks, threads);
+    // Every shard's table of fragments is the same.
+    let unused = sinks.first().map_or(0, Reassembling::unused_frames);
+    tally.skip_more(Other::Fragment, unused);
+    let sinks = sinks.into_iter().map(Reassembling::into_sink);
+    (sinks.collect(), tally)
+}
+
+fn run_into<S: Sink>(reader: &mut Reader, sinks: &mut [Reassembling<S>], threads: usize) -> Tally {
     let team = Team {
         board: Mutex::new(Board::new((threads + 2).min(MOST_IN_FLIGHT))),
         news: Condvar::new(),
@@ -47,13 +65,13 @@ pub fn run<S: Sink>(reader: &mut Reader<'_>, sinks: &mut [S], threads: usize) ->
 }
 
 /// What the threads share.
-struct Team<'t, 'r, S> {
+struct Team<'t, S> {
     board: Mutex<Board>,
     news: Condvar,
     /// Counts the changes of the board, for those who look on without holding it.
     changes: AtomicU32,
-    reader: Mutex<&'t mut Reader<'r>>,
-    sinks: Vec<Mutex<&'t mut S>>,
+    reader: Mutex<&'t mut Reader>,
+    sinks: Vec<Mutex<&'t mut Reassembling<S>>>,
 }
 
 /// A piece of work, with the room it needs.
@@ -78,7 +96,7 @@ impl Place {
     }
 }
 
-impl<S: Sink> Team<'_, '_, S> {
+impl<S: Sink> Team<'_, S> {
     fn work(&self, thread: usize, threads: usize) {
         let place = Place { thread, threads };
         // Who reads a block also parses it, and then needs it no more: one for each thread, which
@@ -157,7 +175,7 @@ impl<S: Sink> Team<'_, '_, S> {
         if let Some(sink) = self.sinks.get(shard) {
             let mut sink = lock(sink);
             for parsed in &*blocks {
-                parsed.hand_over(shard, &mut **sink);
+                parsed.hand_over(shard, &mut sink);
             }
         }
         let count = blocks.len();

@@ -3,23 +3,13 @@
 use inorder_capture::{Block, soon};
 use inorder_wire::{Other, Packet, parse_into};
 
-use super::tally::Frames;
-use super::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, Tally, shard_of};
-
-/// Frames between two moments to tidy up.
-const TIDY_FRAMES: u64 = 1 << 16;
+use super::fragments::Reassembling;
+use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of};
+use super::tally::{Frames, Tally};
+use super::tidy::tidy_time;
 
 /// So many packets ahead a line of the cache is asked for that another processor may have.
 const AHEAD: usize = 8;
-
-/// When a block begins, if sinks are to tidy up before it. Only the place in the capture decides.
-pub fn tidy_time(block: &Block, frames_before: u64) -> Option<i64> {
-    let first = frames_before + block.first_frame_number();
-    let last = first + (block.len() as u64).saturating_sub(1);
-    let crosses = first / TIDY_FRAMES != (last + 1) / TIDY_FRAMES;
-    let frame = block.frames().next().filter(|_| crosses)?;
-    Some(frame.ts_ns)
-}
 
 /// A packet that shares no line of the cache with its neighbours: lines change hands when one
 /// thread parses and another consumes.
@@ -32,17 +22,17 @@ struct Place(Packet);
 /// Packets stay where they were parsed, in the order of the capture: they are too large to be
 /// moved for less than it costs to parse them. A shard is a list of places.
 #[derive(Clone, Default)]
-pub struct Parsed {
+pub(crate) struct Parsed {
     /// Never shortened: what is there is written over.
     packets: Vec<Place>,
     /// When the block begins, if sinks are to tidy up before it.
-    pub tidy_ns: Option<i64>,
+    pub(crate) tidy_ns: Option<i64>,
     shards: [Vec<u32>; SHARDS],
 }
 
 impl Parsed {
     /// Parses the frames of `block`; `frames_before` is added to frame numbers.
-    pub fn read(&mut self, block: &Block, frames_before: u64) -> Tally {
+    pub(crate) fn read(&mut self, block: &Block, frames_before: u64) -> Tally {
         let (mut tally, mut all) = (Tally::default(), Frames::default());
         self.tidy_ns = tidy_time(block, frames_before);
         self.shards.iter_mut().for_each(Vec::clear);
@@ -76,7 +66,7 @@ impl Parsed {
     }
 
     /// Hands the packets of a shard to `sink`.
-    pub fn hand_over(&self, shard: usize, sink: &mut impl Sink) {
+    pub(crate) fn hand_over(&self, shard: usize, sink: &mut Reassembling<impl Sink>) {
         if let Some(now_ns) = self.tidy_ns {
             sink.tidy_up(now_ns);
         }
@@ -98,7 +88,7 @@ impl Parsed {
     }
 
     /// True when there is nothing to do for a shard.
-    pub fn is_empty(&self, shard: usize) -> bool {
+    pub(crate) fn is_empty(&self, shard: usize) -> bool {
         self.tidy_ns.is_none() && self.shards.get(shard).is_none_or(Vec::is_empty)
     }
 }

@@ -1,0 +1,94 @@
+//! What an analysis of one capture found.
+
+use inorder_capture::CaptureError;
+use inorder_detect::{FlowReport, StreamReport};
+
+use crate::Error;
+use crate::detector::Recorder;
+use crate::engine::Tally;
+use crate::peer::PeerComparison;
+
+/// Everything said of one capture file (or of several, read as one rotated capture).
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Analysis {
+    /// Name of the file, as the user gave it.
+    pub file: String,
+    /// Its format, for people: `pcap, nanoseconds`, `pcapng in zstd`, ...
+    pub format: String,
+    /// Frames read.
+    pub frames: u64,
+    /// Bytes of these frames on the wire.
+    pub bytes: u64,
+    /// Earliest frame, nanoseconds since the Unix epoch; 0 without frames.
+    pub first_ns: i64,
+    /// Latest frame, nanoseconds since the Unix epoch; 0 without frames.
+    pub last_ns: i64,
+    /// Frames of no use for the analysis, by reason, most frequent first.
+    pub skipped: Vec<(String, u64)>,
+    /// What the reader should know before trusting the numbers: damage, interruption, ...
+    pub warnings: Vec<String>,
+    /// The TCP flows that carried data, in the order of their first packets.
+    pub flows: Vec<FlowReport>,
+    /// Streams of other numbered services, in the order of their first packets.
+    pub streams: Vec<StreamReport>,
+    /// Comparison with a capture of the same flows at the other end.
+    pub peer: Option<PeerComparison>,
+}
+
+impl Analysis {
+    /// Time from first to last frame, nanoseconds.
+    pub fn duration_ns(&self) -> i64 {
+        self.last_ns.saturating_sub(self.first_ns)
+    }
+
+    /// What the frames alone say.
+    pub(crate) fn of(file: String, format: String, tally: &Tally) -> Self {
+        let (first_ns, last_ns) = tally.all.span_ns();
+        Analysis {
+            file,
+            format,
+            frames: tally.all.count,
+            bytes: tally.all.bytes,
+            first_ns,
+            last_ns,
+            skipped: tally.skipped(),
+            ..Analysis::default()
+        }
+    }
+
+    /// Adds the comparison with the capture `file` from the other end.
+    pub(crate) fn compare(&mut self, file: String, here: &Recorder, there: &Recorder) {
+        let mut peer = PeerComparison {
+            file,
+            ..PeerComparison::default()
+        };
+        peer.extend(&inorder_detect::compare(&here.0, &there.0, &self.flows));
+        self.peer = Some(peer);
+    }
+
+    /// Warns of all that was not read; an error comes with the analysis of what was.
+    pub(crate) fn or_partial(
+        mut self,
+        error: Option<CaptureError>,
+        stopped: bool,
+    ) -> Result<Self, Error> {
+        let read = self.frames;
+        if let Some(error) = &error {
+            self.warnings.push(format!(
+                "{error}; only the {read} frames before were analysed"
+            ));
+        }
+        if stopped {
+            self.warnings.push(format!(
+                "interrupted: only the first {read} frames were analysed"
+            ));
+        }
+        match error {
+            None => Ok(self),
+            Some(source) => Err(Error::Partial {
+                analysis: Box::new(self),
+                source,
+            }),
+        }
+    }
+}

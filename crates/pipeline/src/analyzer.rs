@@ -1,0 +1,138 @@
+//! How captures are analysed: the options, and the three ways to start.
+
+use std::sync::Arc;
+
+use inorder_detect::Config;
+
+use crate::detector::{self, Detector, Recorder};
+use crate::engine::{Consumed, consume};
+use crate::{Analysis, Error, Input, Push, Unwatched, Watch};
+
+/// Analyses captures; make one, set what differs from the default, use it for any number of them.
+///
+/// ```
+/// use inorder_pipeline::{Analyzer, Config};
+///
+/// let analyzer = Analyzer::new().config(Config { keep_events: true, ..Config::default() });
+/// # #[cfg(feature = "files")] {
+/// let analysis = analyzer.run("../../testdata/captures/gro-jitter-a.rcv.pcap.gz")?;
+/// let events: usize = analysis.flows.iter().map(|flow| flow.events.len()).sum();
+/// # assert_eq!(analysis.format, "pcap (nanoseconds) in gzip");
+/// # let _ = events;
+/// # }
+/// # Ok::<(), inorder_pipeline::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Analyzer {
+    config: Config,
+    threads: usize,
+    watch: Arc<dyn Watch>,
+}
+
+impl Default for Analyzer {
+    fn default() -> Self {
+        Analyzer::new()
+    }
+}
+
+impl std::fmt::Debug for Analyzer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Analyzer")
+            .field("config", &self.config)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Analyzer {
+    /// The default configuration, on one thread, with nobody looking on.
+    pub fn new() -> Self {
+        Analyzer {
+            config: Config::default(),
+            threads: 1,
+            watch: Arc::new(Unwatched),
+        }
+    }
+
+    /// What to look for and what to keep.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// How many threads share one capture, at least 1. The result is the same for any number.
+    #[cfg(feature = "threads")]
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Who is told how far reading is, and may stop it.
+    #[must_use]
+    pub fn watch(mut self, watch: Arc<dyn Watch>) -> Self {
+        self.watch = watch;
+        self
+    }
+
+    /// Analyses a capture: a path, `-` for the standard input, or any [`Input`].
+    pub fn run(&self, capture: impl Into<Input>) -> Result<Analysis, Error> {
+        self.run_with(capture.into(), None)
+    }
+
+    /// Analyses a capture and holds it against `peer`, the same traffic captured at the other
+    /// end: what really happened, and how well the conclusions of the first one hold.
+    ///
+    /// Packet by packet that needs the events: set `keep_events` in the configuration.
+    pub fn compare(
+        &self,
+        capture: impl Into<Input>,
+        peer: impl Into<Input>,
+    ) -> Result<Analysis, Error> {
+        self.run_with(capture.into(), Some(peer.into()))
+    }
+
+    /// Starts the analysis of a capture whose bytes will be pushed; `name` is for the report.
+    pub fn push(&self, name: impl Into<String>) -> Push {
+        Push::new(
+            name.into(),
+            Detector::new(self.config.clone(), false),
+            Arc::clone(&self.watch),
+        )
+    }
+
+    fn run_with(&self, capture: Input, peer: Option<Input>) -> Result<Analysis, Error> {
+        let name = capture.name().to_owned();
+        let sink = || Detector::new(self.config.clone(), peer.is_some());
+        let watch = Arc::clone(&self.watch);
+        let here = consume(capture, self.threads, watch, sink).map_err(Error::Open)?;
+        let there = match peer {
+            Some(peer) => Some((peer.name().to_owned(), self.record(peer)?)),
+            None => None,
+        };
+        let Consumed {
+            sinks,
+            tally,
+            error,
+            format,
+        } = here;
+        let mut analysis = Analysis::of(name, format, &tally);
+        let recorded = detector::finish(sinks, &mut analysis);
+        if let Some((name, there)) = there {
+            analysis.compare(name, &recorded, &there);
+        }
+        analysis.or_partial(error, self.watch.stop())
+    }
+
+    /// The other end's capture.
+    fn record(&self, peer: Input) -> Result<Recorder, Error> {
+        let watch = Arc::clone(&self.watch);
+        let done = consume(peer, self.threads, watch, Recorder::default).map_err(Error::Peer)?;
+        match done.error {
+            Some(error) => Err(Error::Peer(error)),
+            // Translated connections are in another shard than their other end.
+            None => Ok(Recorder::join(done.sinks)),
+        }
+    }
+}

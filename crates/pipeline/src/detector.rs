@@ -1,0 +1,96 @@
+//! The sinks of an analysis: what follows the connections and streams of one shard.
+
+use inorder_detect::{Config, PeerRecorder, Streams, Tracker};
+use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+
+use crate::Analysis;
+use crate::engine::Sink;
+
+/// The detector of one shard.
+pub(crate) struct Detector {
+    tracker: Tracker,
+    streams: Streams,
+    recorder: Option<Recorder>,
+}
+
+impl Detector {
+    /// `record`: keep, too, what a comparison with the other end's capture needs.
+    pub(crate) fn new(config: Config, record: bool) -> Self {
+        Detector {
+            recorder: record.then(Recorder::default),
+            tracker: Tracker::new(config),
+            streams: Streams::new(),
+        }
+    }
+
+    /// Adds what was found to `analysis`; returns what was recorded.
+    fn finish(self, analysis: &mut Analysis) -> Recorder {
+        analysis.flows.extend(self.tracker.finish());
+        let left_out = self.streams.left_out();
+        // One packet has no order.
+        let streams = self.streams.finish().into_iter();
+        let ordered = streams.filter(|s| s.received + s.duplicates > 1);
+        analysis.streams.extend(ordered);
+        if left_out > 0 {
+            analysis.warnings.push(format!(
+                "too many numbered streams: {left_out} packets belong to streams not followed"
+            ));
+        }
+        self.recorder.unwrap_or_default()
+    }
+}
+
+impl Sink for Detector {
+    // Called from one loop at a time: a call of its own would cost as much as to find the connection.
+    #[inline(always)]
+    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
+        self.tracker.push(key, dir, segment);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.tcp(key, dir, segment);
+        }
+    }
+
+    fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
+        self.streams.push(&key, packet);
+    }
+
+    fn tidy_up(&mut self, now_ns: i64) {
+        self.tracker.close_idle(now_ns);
+    }
+}
+
+/// Adds what the shards found to `analysis`, in the order of the capture; returns what they
+/// recorded.
+pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder {
+    let recorded: Vec<Recorder> = shards
+        .into_iter()
+        .map(|shard| shard.finish(analysis))
+        .collect();
+    analysis
+        .flows
+        .sort_by_key(|flow| (flow.first_ns, flow.flow));
+    Recorder::join(recorded)
+}
+
+/// What is kept of a capture for the comparison with one from the other end.
+#[derive(Default)]
+pub(crate) struct Recorder(pub(crate) PeerRecorder);
+
+impl Recorder {
+    /// What several shards recorded.
+    pub(crate) fn join(shards: Vec<Recorder>) -> Recorder {
+        let mut all = Recorder::default();
+        for shard in shards {
+            all.0.absorb(shard.0);
+        }
+        all
+    }
+}
+
+impl Sink for Recorder {
+    fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
+        self.0.push(key, dir, segment);
+    }
+
+    fn numbered(&mut self, _: StreamKey, _: &Numbered) {}
+}

@@ -1,0 +1,65 @@
+//! From a capture to what it says of each connection.
+//!
+//! ```
+//! use inorder_pipeline::Analyzer;
+//!
+//! # #[cfg(all(feature = "files", feature = "threads"))] {
+//! # let path = "../../testdata/captures/tso-gro-late20.rcv.pcap.gz";
+//! let analysis = Analyzer::new().threads(2).run(path)?;
+//!
+//! println!("{} ({}): {} frames", analysis.file, analysis.format, analysis.frames);
+//! for flow in &analysis.flows {
+//!     println!(
+//!         "{}: {} of {} packets late, {} lost, {} spurious retransmissions",
+//!         flow.flow,
+//!         flow.reordering.reordered,
+//!         flow.reordering.arrived,
+//!         flow.losses,
+//!         flow.retransmissions.spurious,
+//!     );
+//! }
+//! # assert!(analysis.flows.iter().any(|flow| flow.reordering.reordered > 0));
+//! # }
+//! # Ok::<(), inorder_pipeline::Error>(())
+//! ```
+//!
+//! Bytes come out of files, the standard input, any reader ([`Input`]), or are pushed
+//! ([`Analyzer::push`]); they are cut into blocks, parsed into segments, handed to the trackers of
+//! `inorder-detect` and collected in one [`Analysis`]. It is the same, bit for bit, for any number
+//! of threads and any way for the bytes to come.
+//!
+//! A damaged capture is analysed up to the damage: [`Error::Partial`] carries both. Whoever wants
+//! something else of the packets than reports of flows writes a [`Sink`] and calls [`consume`].
+//!
+//! # Features
+//!
+//! All are on by default; none is needed to push bytes, so that a browser can.
+//!
+//! - `files`: files by name and the standard input.
+//! - `threads`: several threads for one capture.
+//! - `zstd`: captures in Zstandard; needs a C compiler for the target.
+
+mod analysis;
+mod analyzer;
+mod detector;
+mod engine;
+mod error;
+mod peer;
+mod push;
+mod source;
+mod watch;
+
+pub use analysis::Analysis;
+pub use analyzer::Analyzer;
+pub use engine::{Consumed, Frames, Sink, Tally, consume};
+pub use error::Error;
+pub use inorder_capture::CaptureError;
+pub use inorder_detect::Config;
+pub use peer::{PeerComparison, PeerFlow, PeerTotal};
+pub use push::Push;
+pub use source::Input;
+pub use watch::{Unwatched, Watch};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

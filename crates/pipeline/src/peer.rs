@@ -1,0 +1,129 @@
+//! What a second capture, taken at the other end, says of the first one's conclusions.
+
+use inorder_detect::{ExtentAgreement, FlowId, Matched, PeerCounts, PeerReport, Score};
+
+/// Truth from the other end against what this end inferred.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct PeerComparison {
+    /// Name of the other capture.
+    pub file: String,
+    /// Flows found in both captures.
+    pub flows: Vec<PeerFlow>,
+    /// Flows that only this capture holds.
+    pub only_here: Vec<FlowId>,
+    /// Flows that only the other capture holds.
+    pub only_there: Vec<FlowId>,
+    /// Of those only here, the ones that could be several of the other capture's.
+    pub ambiguous: Vec<FlowId>,
+}
+
+/// One flow seen at both ends.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PeerFlow {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Its name in the other capture.
+    pub there: FlowId,
+    /// Why the two are taken for one.
+    pub matched: Matched,
+    /// Counts with both captures in hand.
+    pub truth: PeerCounts,
+    /// Counts as inferred from this capture alone.
+    pub inferred: PeerCounts,
+    /// Reordered packets, packet by packet.
+    pub reordered: Score,
+    /// Lost packets, packet by packet.
+    pub lost: Score,
+    /// Spurious retransmissions, one by one.
+    pub spurious: Score,
+    /// How well the extents agree.
+    pub extents: ExtentAgreement,
+}
+
+/// The sum over all flows of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PeerTotal {
+    /// Counts with both captures in hand.
+    pub truth: PeerCounts,
+    /// Counts as inferred.
+    pub inferred: PeerCounts,
+    /// Reordered packets.
+    pub reordered: Score,
+    /// Lost packets.
+    pub lost: Score,
+    /// Spurious retransmissions.
+    pub spurious: Score,
+    /// Extents.
+    pub extents: ExtentAgreement,
+}
+
+impl PeerComparison {
+    /// Adds what was found of some of the flows.
+    pub fn extend(&mut self, part: &PeerReport) {
+        self.flows.extend(part.flows.iter().map(|flow| PeerFlow {
+            flow: flow.flow,
+            there: flow.there,
+            matched: flow.matched,
+            truth: flow.truth.counts(),
+            inferred: flow.inferred.unwrap_or_default(),
+            reordered: flow.reordered,
+            lost: flow.lost,
+            spurious: flow.spurious,
+            extents: flow.extents,
+        }));
+        self.only_here.extend(&part.only_here);
+        self.only_there.extend(&part.only_there);
+        self.ambiguous.extend(&part.ambiguous);
+    }
+
+    /// All flows together.
+    pub fn total(&self) -> PeerTotal {
+        let mut total = PeerTotal::default();
+        for flow in &self.flows {
+            add_counts(&mut total.truth, &flow.truth);
+            add_counts(&mut total.inferred, &flow.inferred);
+            add_score(&mut total.reordered, &flow.reordered);
+            add_score(&mut total.lost, &flow.lost);
+            add_score(&mut total.spurious, &flow.spurious);
+            total.extents.compared += flow.extents.compared;
+            total.extents.exact += flow.extents.exact;
+            total.extents.within_one += flow.extents.within_one;
+        }
+        total
+    }
+}
+
+fn add_score(sum: &mut Score, one: &Score) {
+    sum.true_positives += one.true_positives;
+    sum.false_positives += one.false_positives;
+    sum.false_negatives += one.false_negatives;
+}
+
+fn add_counts(sum: &mut PeerCounts, one: &PeerCounts) {
+    sum.originals += one.originals;
+    sum.reordered += one.reordered;
+    sum.lost += one.lost;
+    sum.spurious += one.spurious;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_of_a_perfect_an_empty_and_a_mixed_comparison() {
+        let score = |tp, fp, fn_| Score {
+            true_positives: tp,
+            false_positives: fp,
+            false_negatives: fn_,
+        };
+        assert_eq!(score(7, 0, 0).f1(), Some(1.0));
+        assert_eq!(score(0, 0, 0).f1(), None);
+        assert_eq!(score(0, 0, 3).precision(), None);
+        assert_eq!(score(0, 0, 3).recall(), Some(0.0));
+        let mixed = score(6, 2, 6);
+        assert_eq!(mixed.precision(), Some(0.75));
+        assert_eq!(mixed.recall(), Some(0.5));
+        assert_eq!(mixed.f1(), Some(0.6));
+    }
+}

@@ -1,0 +1,99 @@
+//! What to read, before it is opened.
+
+use std::collections::VecDeque;
+use std::io::Read;
+#[cfg(feature = "files")]
+use std::path::{Path, PathBuf};
+
+/// What to read as one capture: a file, several files one after the other, or any reader.
+///
+/// ```
+/// use inorder_pipeline::Input;
+///
+/// # #[cfg(feature = "files")] {
+/// assert_eq!(Input::file("trace.pcap").name(), "trace.pcap");
+/// assert_eq!(Input::file("-").name(), "standard input");
+/// assert_eq!(Input::files(["a.0", "a.1", "a.2"]).name(), "a.0 and 2 more");
+/// # }
+/// assert_eq!(Input::reader("upload", std::io::empty()).name(), "upload");
+/// ```
+#[derive(Debug)]
+pub struct Input {
+    /// The next one first.
+    pub(super) parts: VecDeque<Part>,
+    name: String,
+}
+
+/// One file, or something like it.
+pub(super) enum Part {
+    /// A file that is opened when its turn comes; `-` is the standard input.
+    #[cfg(feature = "files")]
+    File(PathBuf),
+    Reader(String, Box<dyn Read + Send>),
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            #[cfg(feature = "files")]
+            Part::File(path) => f.debug_tuple("File").field(path).finish(),
+            Part::Reader(name, _) => f.debug_tuple("Reader").field(name).finish(),
+        }
+    }
+}
+
+impl Input {
+    /// One file; `-` is the standard input.
+    #[cfg(feature = "files")]
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        Input::files([path])
+    }
+
+    /// Files that follow each other, such as those of a rotated capture; frame numbers go on
+    /// counting.
+    #[cfg(feature = "files")]
+    pub fn files<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
+        let path = |path: P| path.as_ref().to_owned();
+        let paths: Vec<PathBuf> = paths.into_iter().map(path).collect();
+        Input {
+            name: name(&paths),
+            parts: paths.into_iter().map(Part::File).collect(),
+        }
+    }
+
+    /// Anything that can be read; `name` is for messages and reports.
+    pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
+        let name = name.into();
+        let part = Part::Reader(name.clone(), Box::new(reader));
+        Input {
+            parts: VecDeque::from([part]),
+            name,
+        }
+    }
+
+    /// All parts as one name, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+#[cfg(feature = "files")]
+impl<P: AsRef<Path>> From<P> for Input {
+    fn from(path: P) -> Self {
+        Input::file(path)
+    }
+}
+
+/// The files as one name.
+#[cfg(feature = "files")]
+fn name(files: &[PathBuf]) -> String {
+    let show = |path: &Path| match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
+    };
+    match files {
+        [] => String::new(),
+        [one] => show(one),
+        [first, rest @ ..] => format!("{} and {} more", show(first), rest.len()),
+    }
+}

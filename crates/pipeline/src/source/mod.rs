@@ -1,0 +1,9 @@
+//! Where bytes come from: files, the standard input, any reader.
+
+mod input;
+mod reader;
+#[cfg(feature = "files")]
+mod stdin;
+
+pub use input::Input;
+pub(crate) use reader::{Reader, describe};

@@ -1,0 +1,198 @@
+//! However a capture is read, its analysis is the same, bit for bit.
+#![cfg(all(feature = "files", feature = "threads"))]
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use inorder_capture::PcapWriter;
+use inorder_pipeline::{Analysis, Analyzer, CaptureError, Config, Error, Input, Watch};
+use inorder_wire::{Frame, LinkType};
+
+fn analyzer() -> Analyzer {
+    Analyzer::new().config(Config {
+        keep_events: true,
+        keep_points: true,
+        ..Config::default()
+    })
+}
+
+fn recorded(name: &str) -> PathBuf {
+    Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/captures"
+    ))
+    .join(name)
+}
+
+fn pushed(bytes: &[u8], piece: usize) -> Result<Analysis, Error> {
+    let mut push = analyzer().push("test");
+    for piece in bytes.chunks(piece) {
+        if !push.push(piece) {
+            break;
+        }
+    }
+    push.finish()
+}
+
+fn read(bytes: &[u8], threads: usize) -> Result<Analysis, Error> {
+    let input = Input::reader("test", Cursor::new(bytes.to_vec()));
+    analyzer().threads(threads).run(input)
+}
+
+/// The same for all numbers of threads, all sizes of pieces.
+fn same(bytes: &[u8], pieces: &[usize]) -> Analysis {
+    let one = read(bytes, 1).unwrap();
+    for threads in [2, 3, 8] {
+        assert!(read(bytes, threads).unwrap() == one, "{threads} threads");
+    }
+    for &piece in pieces {
+        assert!(pushed(bytes, piece).unwrap() == one, "pieces of {piece}");
+    }
+    one
+}
+
+#[test]
+fn recorded_captures() {
+    for name in [
+        "tso-gro-late20.snd.pcap.gz",
+        "gro-jitter-a.rcv.pcap.gz",
+        "icmp.snd.pcap.gz",
+    ] {
+        let path = recorded(name);
+        let bytes = std::fs::read(&path).unwrap();
+        let mut by_name = analyzer().run(&path).unwrap();
+        assert!(!by_name.flows.is_empty() || !by_name.streams.is_empty());
+        by_name.file = "test".to_owned();
+        assert!(same(&bytes, &[100, 65_536, bytes.len()]) == by_name);
+    }
+}
+
+/// One direction of many connections in pairs of packets, 40 ms from pair to pair: connections
+/// that are silent for ten minutes are closed on the way. Every seventh pair is swapped.
+fn long_traffic(frames: u32) -> Vec<u8> {
+    let mut writer = PcapWriter::new(Vec::new(), LinkType::RAW, 96).unwrap();
+    for n in 0..frames {
+        let (pair, second) = (n / 2, n % 2);
+        // 400 connections at a time, and others after every 15,000 pairs.
+        let connection = pair % 400 + pair / 15_000 * 400;
+        let swapped = u32::from(pair / 400 % 7 == 3);
+        let place = pair / 400 * 2 + (second ^ swapped);
+        let mut data = segment(pair * 2 + (second ^ swapped), place * 10);
+        data[12..16].copy_from_slice(&(0x0a00_0000 + connection).to_be_bytes());
+        let frame = Frame {
+            ts_ns: i64::from(pair) * 40_000_000 + i64::from(second) * 100_000,
+            number: 0,
+            link: LinkType::RAW,
+            orig_len: data.len() as u32,
+            data: &data,
+        };
+        writer.write(&frame).unwrap();
+    }
+    writer.into_inner()
+}
+
+/// IPv4 and TCP with ten bytes of data at `seq`, some routers away from its sender (TTL 57).
+fn segment(ip_id: u32, seq: u32) -> Vec<u8> {
+    let mut data = vec![0x45, 0, 0, 50];
+    data.extend((ip_id as u16).to_be_bytes());
+    data.extend([0x40, 0, 57, 6, 0, 0, 0, 0, 0, 0, 10, 200, 0, 1]);
+    data.extend([0x10, 0, 1, 187]);
+    data.extend(seq.to_be_bytes());
+    data.extend([0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+    data.extend([7; 10]);
+    data
+}
+
+#[test]
+fn connections_that_end_on_the_way() {
+    let bytes = long_traffic(140_000);
+    let analysis = same(&bytes, &[10_007, 1 << 18, bytes.len()]);
+    assert_eq!((analysis.frames, analysis.flows.len()), (140_000, 2_000));
+    let reordered = analysis.flows.iter().map(|flow| flow.reordering.reordered);
+    // Not the pairs that a connection begins with: nothing says what was sent before them.
+    assert_eq!(reordered.sum::<u64>(), 9_400);
+}
+
+#[test]
+fn damage_gives_what_came_before() {
+    let mut bytes = long_traffic(10_000);
+    bytes.truncate(bytes.len() - 9);
+    let parts = |result: Result<Analysis, Error>| match result {
+        Err(Error::Partial { analysis, source }) => (analysis, source.to_string()),
+        other => panic!("{other:?}"),
+    };
+    let (analysis, error) = parts(read(&bytes, 1));
+    assert_eq!(analysis.frames, 9_999);
+    assert!(analysis.warnings[0].starts_with(&error));
+    for result in [
+        read(&bytes, 2),
+        pushed(&bytes, 1_000),
+        pushed(&bytes, 1 << 20),
+    ] {
+        assert!(parts(result) == (analysis.clone(), error.clone()));
+    }
+}
+
+#[test]
+fn what_is_no_capture_is_refused() {
+    for result in [
+        read(b"neither", 1),
+        read(b"neither", 2),
+        pushed(b"neither", 2),
+    ] {
+        let Err(Error::Open(CaptureError::NotACapture { found, .. })) = result else {
+            panic!("{result:?}");
+        };
+        assert!(!found.is_empty());
+    }
+    let Err(Error::Open(error)) = pushed(b"", 1) else {
+        panic!("an empty capture is none");
+    };
+    assert!(error.to_string().contains("an empty file"));
+    assert!(matches!(
+        analyzer().run("no/such/file"),
+        Err(Error::Open(CaptureError::Io { .. }))
+    ));
+}
+
+/// Stops when it is told to.
+#[derive(Default)]
+struct Button(AtomicBool);
+
+impl Watch for Button {
+    fn stop(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_push_may_be_stopped() {
+    let bytes = long_traffic(20_000);
+    let button = Arc::new(Button::default());
+    let watch: Arc<dyn Watch> = button.clone();
+    let mut push = analyzer().watch(watch).push("test");
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    assert!(push.push(first));
+    let frames = push.frames();
+    button.0.store(true, Ordering::Relaxed);
+    assert!(!push.push(second));
+    let analysis = push.finish().unwrap();
+    assert!(frames > 0 && analysis.frames == frames);
+    assert!(analysis.warnings[0].starts_with("interrupted"));
+}
+
+#[test]
+fn a_capture_beside_the_one_from_the_other_end() {
+    let here = recorded("tso-gro-late20.snd.pcap.gz");
+    let there = recorded("tso-gro-late20.rcv.pcap.gz");
+    let one = analyzer().compare(&here, &there).unwrap();
+    let peer = one.peer.as_ref().unwrap();
+    assert!(!peer.flows.is_empty());
+    assert_eq!(peer.file, there.display().to_string());
+    let three = analyzer().threads(3).compare(&here, &there).unwrap();
+    assert!(one == three);
+    let missing = analyzer().compare(&here, "no/such/file");
+    assert!(matches!(missing, Err(Error::Peer(_))));
+}
