@@ -1,10 +1,10 @@
 /*
- * Packets a second on one core: DPDK's rte_reorder and SRPIC through its C interface, in one
+ * Packets a second on one core: DPDK's rte_reorder and a sorter through its C interface, in one
  * program, over the same mbufs and the same arrivals, round by round in turn.
  *
  * Timed, rte_reorder: writing the sequence number into the mbuf, rte_reorder_insert of each packet
  * of a batch, rte_reorder_drain into an array. It knows one number space and no flows.
- * Timed, SRPIC: describing each packet (pointer, 40-byte flow, sequence number), then
+ * Timed, the sorter (SRPIC with blocks of 32, or the argument): describing each packet (pointer, 40-byte flow, sequence number), then
  * inorder_sort_sort_batch into an array, which finds the flow.
  * Timed on neither side: receiving, and reading packet headers.
  *
@@ -26,7 +26,6 @@
 #include "lap.h"
 
 #define WINDOW 512 /* rte_reorder's buffer, and the other sorter's ring */
-#define BLOCK 32
 #define MAX_MBUFS 8191
 
 struct pool {
@@ -48,7 +47,7 @@ struct result {
     uint64_t late, delivered, refused;
 };
 
-static struct rte_mbuf *up[2 * WINDOW];
+static struct rte_mbuf *up[4 * WINDOW];
 static uint8_t flows[MAX_LAP][40];
 static uint32_t top[MAX_LAP]; /* largest position seen, by flow */
 
@@ -135,7 +134,15 @@ static struct result reorder_round(const struct round *round)
     return r;
 }
 
-static struct result srpic_round(const struct round *round)
+/* The sorter measured, as inorder_sort_config names it; the program's argument. */
+static const char *sorter_name = "srpic";
+
+static void put_up(void *packet, void *count)
+{
+    up[(*(unsigned *)count)++] = packet;
+}
+
+static struct result sorter_round(const struct round *round)
 {
     const struct workload *load = round->load;
     /* As a driver lays out what it uses for every packet: one line of the cache each. */
@@ -148,8 +155,8 @@ static struct result srpic_round(const struct round *round)
     uint32_t base = 0, next = 0;
 
     inorder_sort_config_default(&config);
-    config.block_size = BLOCK;
-    config.ring_size = config.flow_capacity = WINDOW;
+    config.sorter = sorter_name;
+    config.ring_size = config.flows = WINDOW;
     if (inorder_sort_create(&config, &sorter) != 0)
         return r;
     double started = now_s();
@@ -165,19 +172,23 @@ static struct result srpic_round(const struct round *round)
                 memcpy(batch[i].flow, flows[a->flow], sizeof flows[0]);
                 batch[i].seq = (base + a->index) * PAYLOAD;
                 batch[i].len = PAYLOAD;
-                batch[i].suitable = 1;
+                batch[i].kind = INORDER_SORT_DATA;
                 if (round->witness) {
                     *rte_reorder_seqn(m[i]) = base + a->index;
                     m[i]->hash.rss = a->flow;
                 }
             }
-            int64_t n = inorder_sort_sort_batch(sorter, batch, size, (void **)up, RTE_DIM(up));
-            if (n != size)
+            int64_t n = inorder_sort_sort_batch(sorter, batch, size, (int64_t)done, (void **)up,
+                                                RTE_DIM(up));
+            if (n < 0)
                 return r;
             deliver(&r, round, (unsigned)n);
         }
     }
     r.rate = (double)done / (now_s() - started);
+    unsigned rest = 0;
+    inorder_sort_flush(sorter, (int64_t)done, put_up, &rest);
+    deliver(&r, round, rest);
     inorder_sort_destroy(sorter);
     return r;
 }
@@ -200,15 +211,15 @@ static int report(const char *name, const struct round *round, double rate, stru
     return 0;
 }
 
-/* Both sorters in turn, or SRPIC alone where there are flows. */
+/* Both sorters in turn, or ours alone where there are flows. */
 static int measure(const struct workload *load, struct pool *pool)
 {
     struct round round = {load, pool, ROUND, 0};
-    double reorder = 0, srpic = 0;
+    double reorder = 0, ours = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
-        double rate = srpic_round(&round).rate;
-        srpic = RTE_MAX(srpic, rate);
+        double rate = sorter_round(&round).rate;
+        ours = RTE_MAX(ours, rate);
         if (load->flows == 1) {
             rate = reorder_round(&round).rate;
             reorder = RTE_MAX(reorder, rate);
@@ -217,7 +228,7 @@ static int measure(const struct workload *load, struct pool *pool)
     if (load->flows == 1 &&
         report("rte_reorder", &round, reorder, witnessed(reorder_round, load, pool)) != 0)
         return -1;
-    return report("srpic", &round, srpic, witnessed(srpic_round, load, pool));
+    return report(sorter_name, &round, ours, witnessed(sorter_round, load, pool));
 }
 
 static int fill(struct pool *pool, const char *name, uint32_t count, uint32_t keep, uint16_t room)
@@ -243,7 +254,7 @@ static void name_flows(void)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static struct workload load;
     static struct pool hot, standard, alloc;
@@ -257,6 +268,8 @@ int main(void)
     char *args[] = {"bench", "--no-huge",      "--no-pci",    "--no-shconf", "-l", "0", "-m",
                     "128",   "--no-telemetry", "--log-level", "error",       NULL};
 
+    if (argc > 1)
+        sorter_name = argv[1];
     if (rte_eal_init((int)RTE_DIM(args) - 1, args) < 0) {
         fprintf(stderr, "rte_eal_init: %s\n", rte_strerror(rte_errno));
         return 1;

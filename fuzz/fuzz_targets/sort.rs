@@ -1,4 +1,7 @@
 //! Bytes as packets and batches through the sorter, beside its dumb twin.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| inorder_sort::srpic::fuzz::fuzz_one(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    inorder_sort::fuzz::fuzz_one(input);
+    inorder_sort::srpic::fuzz::fuzz_one(input);
+});

@@ -2,7 +2,8 @@
 
 use inorder_path as path;
 use inorder_sort::Meta;
-use inorder_tcp::{Flags, Segment};
+use inorder_sort::classify::TcpFacts;
+use inorder_tcp::Segment;
 
 /// One direction of a flow, or a stream of probes: an index of the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -73,10 +74,15 @@ impl Packet {
     }
 }
 
-/// Data and at most timestamps: what SRPIC may hold.
-fn is_suitable(segment: &Segment) -> bool {
-    let plain = Flags::ACK.with(Flags::PSH).bits();
-    segment.payload > 0 && segment.flags.bits() & !plain == 0 && segment.sack.is_empty()
+/// What decides whether a sorter may hold the segment. Other options than SACK and timestamps come
+/// with a SYN only, which is not held in any case.
+fn sorting_facts(segment: &Segment) -> TcpFacts {
+    TcpFacts {
+        flags: segment.flags.bits(),
+        payload_len: segment.payload,
+        other_tcp_options: !segment.sack.is_empty(),
+        ..TcpFacts::default()
+    }
 }
 
 impl path::Packet for Packet {
@@ -98,10 +104,8 @@ impl path::Packet for Packet {
     #[inline]
     fn meta(&self) -> Meta<u32> {
         match &self.body {
-            Body::Tcp(segment) if is_suitable(segment) => {
-                Meta::data(self.channel.0, segment.seq, segment.payload)
-            }
-            _ => Meta::unsuitable(self.channel.0),
+            Body::Tcp(segment) => sorting_facts(segment).meta(self.channel.0, segment.seq),
+            Body::Probe(_) => Meta::unsuitable(self.channel.0),
         }
     }
 

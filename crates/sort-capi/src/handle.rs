@@ -4,7 +4,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-use ::inorder_sort::{FourTuple, Srpic};
+use ::inorder_sort::{AnySorter, FourTuple};
 
 use crate::inorder_sort_deliver;
 
@@ -23,7 +23,7 @@ pub(crate) mod error {
 pub(crate) type Pointer = MaybeUninit<*mut c_void>;
 
 /// What is inside: flows by address, port and overlay, packets by pointer.
-pub(crate) type Sorter = Srpic<FourTuple, Pointer>;
+pub(crate) type Sorter = AnySorter<FourTuple, Pointer>;
 
 /// Bytes a handle takes beyond its sorter.
 pub(crate) const OVERHEAD: usize = size_of::<inorder_sorter>() - size_of::<Sorter>();

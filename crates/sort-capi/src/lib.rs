@@ -3,116 +3,30 @@
 //! Every function is thin: it checks its arguments, turns them into Rust's and calls the sorter.
 #![allow(non_camel_case_types)] // The names are C's.
 
+mod config;
 mod handle;
 mod packet;
 
 use std::ffi::{c_int, c_void};
 
-use ::inorder_sort::srpic::{Config, ConfigError};
+use ::inorder_sort::Sorter;
 
+pub use config::{
+    inorder_sort_config, inorder_sort_config_default, inorder_sort_create,
+    inorder_sort_memory_footprint, inorder_sort_names,
+};
 pub use handle::inorder_sorter;
-pub use packet::{inorder_sort_packet, inorder_sort_set_v4, inorder_sort_set_v6};
+pub use packet::{
+    INORDER_SORT_ACK, INORDER_SORT_CLOSE, INORDER_SORT_DATA, INORDER_SORT_OPEN, INORDER_SORT_OTHER,
+    inorder_sort_packet, inorder_sort_set_tcp, inorder_sort_set_v4, inorder_sort_set_v6,
+};
 
-use handle::{Sorter, enter, error, within};
+use handle::{enter, error, within};
 
 /// Receives a packet in its turn: the packet, and what was given along as `user`. It must not call
 /// back into the same handle (that is refused with -EBUSY) and must not unwind.
 pub type inorder_sort_deliver =
     Option<unsafe extern "C" fn(packet: *mut c_void, user: *mut c_void)>;
-
-/// Settings of a sorter.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct inorder_sort_config {
-    /// Most packets of one flow sorted together, 1 to 2^24; 32 in the paper.
-    pub block_size: u32,
-    /// Size of the receive ring in packets, 1 to 2^24: most packets held; 512 in the paper.
-    pub ring_size: u32,
-    /// Flows followed at once, 1 to 2^24; never the limit at ring_size or above.
-    pub flow_capacity: u32,
-    /// The paper's listing to the letter, for reproduction.
-    pub literal: bool,
-    /// Secret of the flow hash: any random number when senders may be hostile.
-    pub hash_seed: u64,
-}
-
-impl From<&inorder_sort_config> for Config {
-    fn from(c: &inorder_sort_config) -> Config {
-        Config {
-            block_size: c.block_size as usize,
-            ring_size: c.ring_size as usize,
-            flow_capacity: c.flow_capacity as usize,
-            literal: c.literal,
-            hash_seed: c.hash_seed,
-        }
-    }
-}
-
-/// Fills `config` with the paper's settings. Does nothing when it is NULL.
-///
-/// # Safety
-/// `config` is NULL or points at a place for a configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn inorder_sort_config_default(config: *mut inorder_sort_config) {
-    let d = Config::default();
-    if !config.is_null() {
-        // SAFETY: not NULL, and the caller's promise.
-        unsafe {
-            config.write(inorder_sort_config {
-                block_size: d.block_size as u32,
-                ring_size: d.ring_size as u32,
-                flow_capacity: d.flow_capacity as u32,
-                literal: d.literal,
-                hash_seed: d.hash_seed,
-            });
-        }
-    }
-}
-
-/// Bytes of memory a sorter of this configuration takes, packets not counted; 0 when `config` is
-/// NULL or out of range.
-///
-/// # Safety
-/// `config` is NULL or points at a configuration.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn inorder_sort_memory_footprint(
-    config: *const inorder_sort_config,
-) -> usize {
-    // SAFETY: the caller's promise.
-    let Some(config) = (unsafe { config.as_ref() }).map(Config::from) else {
-        return 0;
-    };
-    config
-        .check()
-        .map_or(0, |()| Sorter::memory_footprint(&config) + handle::OVERHEAD)
-}
-
-/// Makes a sorter and puts its handle into `*sorter`; all its memory is taken here.
-///
-/// 0; -EINVAL: a pointer is NULL or a setting out of range; -ENOMEM: not so much memory. On error
-/// `*sorter` is left as it was.
-///
-/// # Safety
-/// `config` and `sorter` are NULL or point at a configuration and at a place for a pointer.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn inorder_sort_create(
-    config: *const inorder_sort_config,
-    sorter: *mut *mut inorder_sorter,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let (Some(config), false) = (unsafe { config.as_ref() }, sorter.is_null()) else {
-        return -error::EINVAL;
-    };
-    match Sorter::new(&config.into()) {
-        Ok(made) => {
-            // SAFETY: not NULL, and the caller's promise.
-            unsafe { sorter.write(inorder_sorter::into_raw(made)) };
-            0
-        }
-        Err(ConfigError::OutOfMemory) => -error::ENOMEM,
-        Err(_) => -error::EINVAL,
-    }
-}
 
 /// Frees a sorter; NULL is none and fine.
 ///
@@ -138,7 +52,7 @@ pub unsafe extern "C" fn inorder_sort_destroy(sorter: *mut inorder_sorter) -> c_
     }
 }
 
-/// Packets held now, less than ring_size. -EINVAL: `sorter` is NULL; -EBUSY: called from within
+/// Packets held now. -EINVAL: `sorter` is NULL; -EBUSY: called from within
 /// a delivery of the same handle.
 ///
 /// # Safety
@@ -153,7 +67,8 @@ pub unsafe extern "C" fn inorder_sort_held(sorter: *const inorder_sorter) -> i64
 }
 
 /// `count` packets arrive, in this order; what is due is delivered, in this call. One packet at a
-/// time is fine too.
+/// time is fine too. `now_ns`: nanoseconds on any clock that never runs backwards, the same one in
+/// all calls; a sorter without deadlines does not look at it.
 ///
 /// 0; -EINVAL: `sorter` or `deliver` is NULL, or `packets` is with a count; -EBUSY: called from
 /// within a delivery of the same handle. On error no packet is taken.
@@ -165,6 +80,7 @@ pub unsafe extern "C" fn inorder_sort_push(
     sorter: *mut inorder_sorter,
     packets: *const inorder_sort_packet,
     count: usize,
+    now_ns: i64,
     deliver: inorder_sort_deliver,
     user: *mut c_void,
 ) -> c_int {
@@ -173,10 +89,15 @@ pub unsafe extern "C" fn inorder_sort_push(
         return -error::EINVAL;
     };
     // SAFETY: the caller's promise.
-    unsafe { enter(sorter, deliver, user, |s, out| packet::push(s, burst, out)) }
+    unsafe {
+        enter(sorter, deliver, user, |s, out| {
+            packet::push(s, burst, now_ns, out);
+        })
+    }
 }
 
-/// The batch ends: the ring is empty. Delivers everything held.
+/// The batch ends: the ring is empty. Delivers what is not to be held any longer; a sorter without
+/// deadlines holds nothing after it.
 ///
 /// 0; -EINVAL: `sorter` or `deliver` is NULL; -EBUSY: called from within a delivery of the same
 /// handle.
@@ -186,11 +107,56 @@ pub unsafe extern "C" fn inorder_sort_push(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_end_of_batch(
     sorter: *mut inorder_sorter,
+    now_ns: i64,
     deliver: inorder_sort_deliver,
     user: *mut c_void,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { enter(sorter, deliver, user, |s, out| s.end_of_batch(out)) }
+    unsafe { enter(sorter, deliver, user, |s, out| s.end_of_batch(now_ns, out)) }
+}
+
+/// Writes into `*deadline_ns` when inorder_sort_on_deadline() must be called although nothing
+/// arrives. To be asked after each call that may change it: any that takes or delivers packets.
+///
+/// 1: written; 0: there is no deadline, nothing is written; -EINVAL: a pointer is NULL; -EBUSY: called
+/// from within a delivery of the same handle.
+///
+/// # Safety
+/// `sorter` is NULL or a handle, `deadline_ns` NULL or points at a place for a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inorder_sort_next_deadline_ns(
+    sorter: *const inorder_sorter,
+    deadline_ns: *mut i64,
+) -> c_int {
+    if deadline_ns.is_null() {
+        return -error::EINVAL;
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { within(sorter, |s| s.next_deadline_ns()) } {
+        Ok(None) => 0,
+        Ok(Some(at_ns)) => {
+            // SAFETY: not NULL, and the caller's promise.
+            unsafe { deadline_ns.write(at_ns) };
+            1
+        }
+        Err(errno) => -errno,
+    }
+}
+
+/// The deadline has come: delivers what has waited long enough. Returns as
+/// inorder_sort_end_of_batch(); called too early it does nothing.
+///
+/// # Safety
+/// `sorter` is NULL or a handle, `deliver` safe to call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inorder_sort_on_deadline(
+    sorter: *mut inorder_sorter,
+    now_ns: i64,
+    deliver: inorder_sort_deliver,
+    user: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { enter(sorter, deliver, user, |s, out| s.on_deadline(now_ns, out)) }
 }
 
 /// Delivers everything held although the batch goes on; for shutting down. Returns as
@@ -201,15 +167,17 @@ pub unsafe extern "C" fn inorder_sort_end_of_batch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_flush(
     sorter: *mut inorder_sorter,
+    now_ns: i64,
     deliver: inorder_sort_deliver,
     user: *mut c_void,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { enter(sorter, deliver, user, |s, out| s.flush(out)) }
+    unsafe { enter(sorter, deliver, user, |s, out| s.flush(now_ns, out)) }
 }
 
 /// A whole batch at once, quicker than by callbacks: `count` packets arrive and the batch ends.
-/// Writes all of them, and what was held before, into `out` in order of delivery.
+/// Writes into `out`, in order of delivery, what is not held any longer: of a sorter without deadlines
+/// all of them and what was held before.
 ///
 /// Number of packets written; -EINVAL: `sorter` is NULL, or an array is NULL that has a length;
 /// -ENOSPC: `out` has room for fewer than inorder_sort_held() + count; -EBUSY: called from within
@@ -223,6 +191,7 @@ pub unsafe extern "C" fn inorder_sort_sort_batch(
     sorter: *mut inorder_sorter,
     packets: *const inorder_sort_packet,
     count: usize,
+    now_ns: i64,
     out: *mut *mut c_void,
     room: usize,
 ) -> i64 {
@@ -231,10 +200,10 @@ pub unsafe extern "C" fn inorder_sort_sort_batch(
     let (Some(burst), Some(places)) = arrays else {
         return -i64::from(error::EINVAL);
     };
-    let sort = |s: &mut Sorter| packet::sort_batch(s, burst, places).ok_or(error::ENOSPC);
     // SAFETY: the caller's promise.
-    match unsafe { within(sorter, sort) } {
-        Ok(Ok(written)) => written as i64,
-        Ok(Err(errno)) | Err(errno) => -i64::from(errno),
+    match unsafe { within(sorter, |s| packet::sort_batch(s, burst, now_ns, places)) } {
+        Ok(Some(written)) => written as i64,
+        Ok(None) => -i64::from(error::ENOSPC),
+        Err(errno) => -i64::from(errno),
     }
 }

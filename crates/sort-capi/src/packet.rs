@@ -1,10 +1,11 @@
 //! A packet as C describes it.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
-use ::inorder_sort::{FourTuple, Meta};
+use ::inorder_sort::classify::{TcpFacts, tcp_header};
+use ::inorder_sort::{FourTuple, Kind, Meta, Sorter as _};
 
-use crate::handle::{Pointer, Sorter};
+use crate::handle::{Pointer, Sorter, error};
 
 /// A packet and what the sorter must know of it.
 #[repr(C)]
@@ -19,10 +20,42 @@ pub struct inorder_sort_packet {
     pub seq: u32,
     /// What the packet adds to the sequence number: payload bytes for TCP.
     pub len: u32,
-    /// 0: must not wait and passes at once, after what its flow has held. Anything else: may be
-    /// held and sorted (data, not a fragment, no IP options, no TCP options but timestamps, none
-    /// of CWR ECE URG RST SYN FIN).
-    pub suitable: u32,
+    /// What may be done with it, one of INORDER_SORT_DATA and so on. inorder_sort_set_tcp() tells it
+    /// of a TCP segment.
+    pub kind: u32,
+}
+
+/// Must not wait and passes at once: a fragment, URG, an unknown option, another protocol.
+pub const INORDER_SORT_OTHER: u32 = 0;
+/// Data with a sequence number: may be held and sorted.
+pub const INORDER_SORT_DATA: u32 = 1;
+/// A TCP segment that only acknowledges; passes at once.
+pub const INORDER_SORT_ACK: u32 = 2;
+/// A TCP segment with SYN; passes at once.
+pub const INORDER_SORT_OPEN: u32 = 3;
+/// A TCP segment with FIN or RST; passes at once.
+pub const INORDER_SORT_CLOSE: u32 = 4;
+
+/// A number that means nothing counts as INORDER_SORT_OTHER, which is never wrong.
+#[inline]
+fn kind(number: u32) -> Kind {
+    match number {
+        INORDER_SORT_DATA => Kind::Data,
+        INORDER_SORT_ACK => Kind::Ack,
+        INORDER_SORT_OPEN => Kind::Open,
+        INORDER_SORT_CLOSE => Kind::Close,
+        _ => Kind::Other,
+    }
+}
+
+fn number(kind: Kind) -> u32 {
+    match kind {
+        Kind::Data => INORDER_SORT_DATA,
+        Kind::Ack => INORDER_SORT_ACK,
+        Kind::Open => INORDER_SORT_OPEN,
+        Kind::Close => INORDER_SORT_CLOSE,
+        _ => INORDER_SORT_OTHER,
+    }
 }
 
 impl inorder_sort_packet {
@@ -32,7 +65,7 @@ impl inorder_sort_packet {
             flow: FourTuple::from_bytes(&self.flow),
             seq: self.seq,
             len: self.len,
-            suitable: self.suitable != 0,
+            kind: kind(self.kind),
         }
     }
 
@@ -97,6 +130,48 @@ pub unsafe extern "C" fn inorder_sort_set_v6(
     unsafe { set(packet, flow, overlay) };
 }
 
+/// Fills in `seq`, `len` and `kind` from a TCP header as it was received, by the rule all users of
+/// these sorters follow: data may be held unless it is a fragment, has IP options, TCP options other
+/// than timestamps, or any of the flags CWR ECE URG RST SYN FIN.
+///
+/// `tcp`: the header with its options, of which `length` bytes are there; `payload_len`: bytes of
+/// payload, from the length in the IP header; `special`: the packet is a fragment, or has IP options
+/// or extension headers.
+///
+/// 0; -EINVAL: a pointer is NULL or there are fewer than 20 bytes; then nothing is changed.
+///
+/// # Safety
+/// `packet` is NULL or points at a packet, `tcp` is NULL or points at `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn inorder_sort_set_tcp(
+    packet: *mut inorder_sort_packet,
+    tcp: *const u8,
+    length: usize,
+    payload_len: u32,
+    special: bool,
+) -> c_int {
+    if packet.is_null() || tcp.is_null() {
+        return -error::EINVAL;
+    }
+    // SAFETY: not NULL, and the caller's promise.
+    let header = tcp_header(unsafe { std::slice::from_raw_parts(tcp, length) });
+    let Some((seq, facts)) = header else {
+        return -error::EINVAL;
+    };
+    let facts = TcpFacts {
+        payload_len,
+        ip_options: special,
+        ..facts
+    };
+    // SAFETY: not NULL, and the caller's promise.
+    unsafe {
+        (&raw mut (*packet).seq).write(seq);
+        (&raw mut (*packet).len).write(payload_len);
+        (&raw mut (*packet).kind).write(number(facts.kind()));
+    }
+    0
+}
+
 /// # Safety
 /// `packet` is NULL or points at a packet, initialised or not.
 unsafe fn set(packet: *mut inorder_sort_packet, flow: Option<FourTuple>, overlay: u32) {
@@ -140,7 +215,7 @@ pub(crate) unsafe fn places<'a>(out: *mut *mut c_void, room: usize) -> Option<&'
 
 /// Pushes a burst.
 #[inline]
-pub(crate) fn push<F>(sorter: &mut Sorter, burst: &[inorder_sort_packet], out: &mut F)
+pub(crate) fn push<F>(sorter: &mut Sorter, burst: &[inorder_sort_packet], now_ns: i64, out: &mut F)
 where
     F: FnMut(Pointer) + ?Sized,
 {
@@ -148,6 +223,7 @@ where
         burst,
         inorder_sort_packet::meta,
         inorder_sort_packet::pointer,
+        now_ns,
         out,
     );
 }
@@ -157,12 +233,14 @@ where
 pub(crate) fn sort_batch(
     sorter: &mut Sorter,
     burst: &[inorder_sort_packet],
+    now_ns: i64,
     places: &mut [Pointer],
 ) -> Option<usize> {
     sorter.sort_batch(
         burst,
         inorder_sort_packet::meta,
         inorder_sort_packet::pointer,
+        now_ns,
         places,
     )
 }

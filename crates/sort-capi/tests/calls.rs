@@ -11,10 +11,9 @@ const ENOSPC: c_int = 28;
 
 fn config() -> inorder_sort_config {
     let mut config = inorder_sort_config {
-        block_size: 0,
+        sorter: null(),
         ring_size: 0,
-        flow_capacity: 0,
-        literal: true,
+        flows: 0,
         hash_seed: 1,
     };
     unsafe { inorder_sort_config_default(&raw mut config) };
@@ -37,7 +36,7 @@ fn packet(seq: u32) -> inorder_sort_packet {
         flow: [7; 40],
         seq,
         len: 1,
-        suitable: 1,
+        kind: INORDER_SORT_DATA,
     }
 }
 
@@ -52,7 +51,7 @@ unsafe extern "C" fn meddle(_packet: *mut c_void, user: *mut c_void) {
     unsafe {
         assert_eq!(inorder_sort_held(sorter), -i64::from(EBUSY));
         assert_eq!(inorder_sort_destroy(sorter), -EBUSY);
-        let nested = inorder_sort_push(sorter, &packet(9), 1, Some(meddle), user);
+        let nested = inorder_sort_push(sorter, &packet(9), 1, 0, Some(meddle), user);
         assert_eq!(nested, -EBUSY);
     }
 }
@@ -62,7 +61,15 @@ fn settings_out_of_range_make_no_sorter() {
     let mut sorter = null_mut();
     for bad in [
         inorder_sort_config {
-            block_size: 0,
+            sorter: c"srpic:block_size=0".as_ptr(),
+            ..config()
+        },
+        inorder_sort_config {
+            sorter: c"sripc".as_ptr(),
+            ..config()
+        },
+        inorder_sort_config {
+            sorter: null(),
             ..config()
         },
         inorder_sort_config {
@@ -70,7 +77,7 @@ fn settings_out_of_range_make_no_sorter() {
             ..config()
         },
         inorder_sort_config {
-            flow_capacity: 0,
+            flows: 0,
             ..config()
         },
     ] {
@@ -104,33 +111,108 @@ fn the_footprint_grows_with_the_ring() {
 }
 
 #[test]
+fn the_names_are_listed() {
+    unsafe {
+        let needed = inorder_sort_names(null_mut(), 0);
+        let mut bytes = vec![b'?'; needed];
+        assert_eq!(
+            inorder_sort_names(bytes.as_mut_ptr().cast(), needed - 1),
+            needed
+        );
+        assert!(bytes.iter().all(|b| *b == b'?'));
+        assert_eq!(
+            inorder_sort_names(bytes.as_mut_ptr().cast(), needed),
+            needed
+        );
+        assert_eq!(bytes.pop(), Some(0));
+        let names: Vec<&str> = std::str::from_utf8(&bytes).unwrap().split('\n').collect();
+        assert_eq!(names[..2], ["none", "srpic"]);
+        for name in names {
+            let name = std::ffi::CString::new(name).unwrap();
+            let mut sorter = null_mut();
+            let config = inorder_sort_config {
+                sorter: name.as_ptr(),
+                ..config()
+            };
+            assert_eq!(inorder_sort_create(&raw const config, &raw mut sorter), 0);
+            let mut deadline_ns = 7;
+            assert_eq!(
+                inorder_sort_next_deadline_ns(sorter, &raw mut deadline_ns),
+                0
+            );
+            assert_eq!(inorder_sort_next_deadline_ns(sorter, null_mut()), -EINVAL);
+            assert_eq!(deadline_ns, 7);
+            assert_eq!(
+                inorder_sort_on_deadline(sorter, 1, Some(collect), null_mut()),
+                0
+            );
+            assert_eq!(inorder_sort_destroy(sorter), 0);
+        }
+    }
+}
+
+#[test]
+fn a_tcp_header_says_what_may_be_done_with_the_segment() {
+    let mut header = [0u8; 20];
+    header[4..8].copy_from_slice(&77u32.to_be_bytes());
+    header[12..14].copy_from_slice(&[5 << 4, 0x10]);
+    let mut p = packet(1);
+    let at = &raw mut p;
+    let mut kind = |flags: u8, payload, special| unsafe {
+        header[13] = flags;
+        let done = inorder_sort_set_tcp(at, header.as_ptr(), 20, payload, special);
+        (done, (*at).kind)
+    };
+    assert_eq!(kind(0x10, 1448, false), (0, INORDER_SORT_DATA));
+    assert_eq!(kind(0x10, 1448, true), (0, INORDER_SORT_OTHER));
+    assert_eq!(kind(0x10, 0, false), (0, INORDER_SORT_ACK));
+    assert_eq!(kind(0x12, 0, false), (0, INORDER_SORT_OPEN));
+    assert_eq!(kind(0x11, 9, false), (0, INORDER_SORT_CLOSE));
+    unsafe {
+        assert_eq!(((*at).seq, (*at).len), (77, 9));
+        assert_eq!(
+            inorder_sort_set_tcp(at, header.as_ptr(), 19, 0, false),
+            -EINVAL
+        );
+        assert_eq!(
+            inorder_sort_set_tcp(null_mut(), header.as_ptr(), 20, 0, false),
+            -EINVAL
+        );
+        assert_eq!(inorder_sort_set_tcp(at, null(), 20, 0, false), -EINVAL);
+    }
+}
+
+#[test]
 fn null_is_refused() {
     let sorter = create();
     unsafe {
         let p = packet(1);
         assert_eq!(
-            inorder_sort_push(null_mut(), &raw const p, 1, Some(collect), null_mut()),
+            inorder_sort_push(null_mut(), &raw const p, 1, 0, Some(collect), null_mut()),
             -EINVAL
         );
         assert_eq!(
-            inorder_sort_push(sorter, &raw const p, 1, None, null_mut()),
+            inorder_sort_push(sorter, &raw const p, 1, 0, None, null_mut()),
             -EINVAL
         );
         assert_eq!(
-            inorder_sort_push(sorter, null(), 1, Some(collect), null_mut()),
+            inorder_sort_push(sorter, null(), 1, 0, Some(collect), null_mut()),
             -EINVAL
         );
         assert_eq!(
-            inorder_sort_push(sorter, null(), 0, Some(collect), null_mut()),
+            inorder_sort_push(sorter, null(), 0, 0, Some(collect), null_mut()),
             0
         );
-        assert_eq!(inorder_sort_end_of_batch(sorter, None, null_mut()), -EINVAL);
         assert_eq!(
-            inorder_sort_flush(null_mut(), Some(collect), null_mut()),
+            inorder_sort_end_of_batch(sorter, 0, None, null_mut()),
             -EINVAL
         );
         assert_eq!(
-            inorder_sort_sort_batch(sorter, &raw const p, 1, null_mut(), 1),
+            inorder_sort_flush(null_mut(), 0, Some(collect), null_mut()),
+            -EINVAL
+        );
+        assert_eq!(
+            inorder_sort_sort_batch(sorter, &raw const p, 1, 0, null_mut(), 1),
             -i64::from(EINVAL)
         );
         assert_eq!(inorder_sort_held(null()), -i64::from(EINVAL));
@@ -146,12 +228,12 @@ fn packets_go_in_and_come_out_sorted() {
     let burst = [3, 1, 2].map(packet);
     unsafe {
         assert_eq!(
-            inorder_sort_push(sorter, burst.as_ptr(), 3, Some(collect), user),
+            inorder_sort_push(sorter, burst.as_ptr(), 3, 0, Some(collect), user),
             0
         );
         assert_eq!(inorder_sort_held(sorter), 3);
         assert_eq!(inorder_sort_destroy(sorter), -EBUSY);
-        assert_eq!(inorder_sort_flush(sorter, Some(collect), user), 0);
+        assert_eq!(inorder_sort_flush(sorter, 0, Some(collect), user), 0);
         assert_eq!(up, [1, 2, 3]);
         assert_eq!(inorder_sort_destroy(sorter), 0);
     }
@@ -163,13 +245,13 @@ fn a_batch_goes_into_an_array_that_has_room() {
     let (one, burst) = (packet(0), [3, 1, 2].map(packet));
     unsafe {
         assert_eq!(
-            inorder_sort_push(sorter, &raw const one, 1, Some(collect), null_mut()),
+            inorder_sort_push(sorter, &raw const one, 1, 0, Some(collect), null_mut()),
             0
         );
-        let short = inorder_sort_sort_batch(sorter, burst.as_ptr(), 3, out.as_mut_ptr(), 3);
+        let short = inorder_sort_sort_batch(sorter, burst.as_ptr(), 3, 0, out.as_mut_ptr(), 3);
         assert_eq!(short, -i64::from(ENOSPC));
         assert_eq!(inorder_sort_held(sorter), 1);
-        let all = inorder_sort_sort_batch(sorter, burst.as_ptr(), 3, out.as_mut_ptr(), 4);
+        let all = inorder_sort_sort_batch(sorter, burst.as_ptr(), 3, 0, out.as_mut_ptr(), 4);
         assert_eq!(all, 4);
         assert_eq!(out.map(|p| p as usize), [0, 1, 2, 3]);
         assert_eq!(inorder_sort_destroy(sorter), 0);
@@ -182,11 +264,11 @@ fn a_delivery_that_calls_back_is_refused() {
     let p = packet(1);
     unsafe {
         assert_eq!(
-            inorder_sort_push(sorter, &raw const p, 1, Some(meddle), sorter.cast()),
+            inorder_sort_push(sorter, &raw const p, 1, 0, Some(meddle), sorter.cast()),
             0
         );
         assert_eq!(
-            inorder_sort_end_of_batch(sorter, Some(meddle), sorter.cast()),
+            inorder_sort_end_of_batch(sorter, 0, Some(meddle), sorter.cast()),
             0
         );
         assert_eq!(inorder_sort_destroy(sorter), 0);

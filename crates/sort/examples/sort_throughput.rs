@@ -1,6 +1,6 @@
 //! Packets a second through the sorter on one core.
 //!
-//! `cargo run --release --example sort_throughput -- [packets a round] [batch]`
+//! `cargo run --release --example sort_throughput -- [sorter] [packets a round] [batch]`
 //!
 //! Each workload is a lap of arrivals repeated with advancing sequence numbers; what is timed is
 //! making the `Meta`, finding the flow (40-byte key, hashed and compared in full), sorting, and
@@ -11,12 +11,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use inorder_sort::srpic::{Config, Srpic};
-use inorder_sort::{FourTuple, Meta};
+use inorder_sort::{AnySorter, ConfigError, FourTuple, Meta, Sorter, SorterConfig, Surroundings};
 
 /// Arrivals of a lap; a multiple of every batch size one would try.
 const LAP: usize = 8192;
 const ROUNDS: usize = 200;
+/// Packets a sorter may hold from one batch to the next.
+const ROOM: usize = 4096;
 /// Bytes of payload a packet.
 const LEN: u32 = 1448;
 
@@ -86,14 +87,11 @@ fn workloads() -> Vec<Workload> {
 
 /// Sorts `packets` packets and gives back packets a second.
 #[allow(clippy::disallowed_methods)] // A benchmark is where the clock belongs.
-fn round(load: &Workload, packets: usize, batch: usize) -> f64 {
-    let Ok(mut sorter) = Srpic::<FourTuple, &Packet>::new(&Config::default()) else {
-        return 0.0;
-    };
+fn round<'p>(mut sorter: Any<'p>, load: &'p Workload, packets: usize, batch: usize) -> f64 {
     let Some(any) = load.lap.first() else {
         return 0.0;
     };
-    let mut up = vec![any; batch];
+    let mut up = vec![any; batch + ROOM];
     let (mut done, mut base) = (0, 0u32);
     let started = Instant::now();
     while done < packets {
@@ -102,7 +100,8 @@ fn round(load: &Workload, packets: usize, batch: usize) -> f64 {
                 let seq = base.wrapping_add(packet.index.wrapping_mul(LEN));
                 Meta::data(packet.flow, seq, LEN)
             };
-            black_box(sorter.sort_batch(arrivals, meta, |packet| packet, &mut up));
+            let now_ns = done as i64;
+            black_box(sorter.sort_batch(arrivals, meta, |packet| packet, now_ns, &mut up));
             black_box(&up);
         }
         done += load.lap.len();
@@ -123,35 +122,42 @@ fn reordered<'a>(packets: impl Iterator<Item = &'a Packet>) -> f64 {
 }
 
 /// Reordered packets of one lap after sorting, in per cent.
-fn mended(load: &Workload, batch: usize) -> f64 {
-    let Ok(mut sorter) = Srpic::<FourTuple, &Packet>::new(&Config::default()) else {
-        return f64::NAN;
-    };
+fn mended<'p>(mut sorter: Any<'p>, load: &'p Workload, batch: usize) -> f64 {
     let mut up: Vec<&Packet> = Vec::new();
     for arrivals in load.lap.chunks(batch) {
         for p in arrivals {
             let meta = Meta::data(p.flow, p.index.wrapping_mul(LEN), LEN);
-            sorter.push(&meta, p, &mut |p| up.push(p));
+            sorter.push(&meta, p, 0, &mut |p| up.push(p));
         }
-        sorter.end_of_batch(&mut |p| up.push(p));
+        sorter.end_of_batch(0, &mut |p| up.push(p));
     }
+    sorter.flush(0, &mut |p| up.push(p));
     reordered(up.into_iter())
 }
 
-fn main() {
-    let mut args = std::env::args().skip(1).map(|a| a.parse::<usize>());
-    let packets = args.next().and_then(Result::ok).unwrap_or(200_000);
-    let batch = args.next().and_then(Result::ok).unwrap_or(64).max(1);
+/// The sorter, by name and settings as in `srpic:block_size=32`.
+type Any<'p> = AnySorter<FourTuple, &'p Packet>;
+
+fn main() -> Result<(), ConfigError> {
+    let mut args = std::env::args().skip(1);
+    let config: SorterConfig = args.next().as_deref().unwrap_or("srpic").parse()?;
+    let mut numbers = args.map(|a| a.parse::<usize>());
+    let packets = numbers.next().and_then(Result::ok).unwrap_or(200_000);
+    let batch = numbers.next().and_then(Result::ok).unwrap_or(64).max(1);
+    let around = Surroundings::default();
     for load in workloads() {
-        let fastest = (0..ROUNDS)
-            .map(|_| round(&load, packets, batch))
-            .fold(0.0, f64::max);
+        let mut fastest = 0.0;
+        for _ in 0..ROUNDS {
+            let rate = round(config.build(&around)?, &load, packets, batch);
+            fastest = f64::max(fastest, rate);
+        }
         println!(
-            "srpic-rust {} {:.1} {:.2} {:.2}",
+            "{config} {} {:.1} {:.2} {:.2}",
             load.name,
             fastest / 1e6,
             reordered(load.lap.iter()),
-            mended(&load, batch),
+            mended(config.build(&around)?, &load, batch),
         );
     }
+    Ok(())
 }

@@ -1,4 +1,16 @@
-//! Which packets may be held and sorted: section 3.3 of the paper.
+//! Which packets may be held and sorted: the one rule that the card, `inorder sort`, the what-if
+//! of `inorder analyze` and the C interface follow.
+//!
+//! It is section 3.3 of the SRPIC paper: a fragment, IP options, TCP options other than
+//! timestamps, and any of the flags CWR, ECE, URG, RST, SYN and FIN keep a packet from being held.
+//! One thing is added: a segment without data is not held either. It has no place in the order of
+//! the data, and holding it delays the sender of the data it acknowledges.
+
+use crate::meta::{Kind, Meta};
+
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
 
 /// TCP header flags that need the stack's attention at once: CWR ECE URG RST SYN FIN, positions
 /// as in RFC 9293 section 3.1. PSH and ACK do not.
@@ -20,20 +32,55 @@ pub struct TcpFacts {
 }
 
 impl TcpFacts {
-    /// May be sorted by the paper's rule, except that it must carry data: an ACK without has no
-    /// place in the order of data, and holding it delays the sender for nothing.
+    /// What a sorter may do with the segment.
     #[inline]
-    pub fn suitable(&self) -> bool {
-        self.payload_len > 0 && self.suitable_literally()
+    pub fn kind(&self) -> Kind {
+        if self.payload_len > 0 && self.may_be_held() {
+            Kind::Data
+        } else {
+            self.kind_of_unsuitable()
+        }
     }
 
-    /// May be sorted by the paper's rule as printed, ACKs without data included.
+    /// The same by the paper's rule as printed: an ACK without data is held and sorted like data.
     #[inline]
-    pub fn suitable_literally(&self) -> bool {
+    pub fn kind_literally(&self) -> Kind {
+        if self.may_be_held() {
+            Kind::Data
+        } else {
+            self.kind_of_unsuitable()
+        }
+    }
+
+    /// The segment of `flow` that begins at `seq`, as a sorter sees it.
+    #[inline]
+    pub fn meta<K>(&self, flow: K, seq: u32) -> Meta<K> {
+        Meta {
+            flow,
+            seq,
+            len: self.payload_len,
+            kind: self.kind(),
+        }
+    }
+
+    #[inline]
+    fn may_be_held(&self) -> bool {
         self.flags & UNSUITABLE_FLAGS == 0
             && !self.fragment
             && !self.ip_options
             && !self.other_tcp_options
+    }
+
+    fn kind_of_unsuitable(&self) -> Kind {
+        if self.flags & (FIN | RST) != 0 {
+            Kind::Close
+        } else if self.flags & SYN != 0 {
+            Kind::Open
+        } else if self.payload_len == 0 && !self.fragment {
+            Kind::Ack
+        } else {
+            Kind::Other
+        }
     }
 }
 
@@ -54,6 +101,24 @@ pub fn has_other_tcp_options(mut options: &[u8]) -> bool {
     }
 }
 
+/// Sequence number and facts of a TCP header as it was received, options included; what is not in
+/// it (payload, what IP says) is left at its default. `None` of less than 20 bytes. Options that
+/// are not all there count as other than timestamps.
+pub fn tcp_header(header: &[u8]) -> Option<(u32, TcpFacts)> {
+    const FIXED: usize = 20;
+    let seq = header.get(4..8)?.try_into().ok().map(u32::from_be_bytes)?;
+    let (offset, flags) = (*header.get(12)?, *header.get(13)?);
+    let length = usize::from(offset >> 4) * 4;
+    header.get(..FIXED)?;
+    let options = header.get(FIXED..length);
+    let facts = TcpFacts {
+        flags,
+        other_tcp_options: options.is_none_or(has_other_tcp_options),
+        ..TcpFacts::default()
+    };
+    Some((seq, facts))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,15 +136,15 @@ mod tests {
 
     #[test]
     fn data_is_suitable_pushed_or_not() {
-        assert!(data(ACK).suitable());
-        assert!(data(ACK | PSH).suitable());
+        assert_eq!(data(ACK).kind(), Kind::Data);
+        assert_eq!(data(ACK | PSH).kind(), Kind::Data);
     }
 
     #[test]
     fn each_control_bit_is_not() {
         for bit in [0x01, 0x02, 0x04, 0x20, 0x40, 0x80] {
-            assert!(!data(ACK | bit).suitable());
-            assert!(!data(ACK | bit).suitable_literally());
+            assert_ne!(data(ACK | bit).kind(), Kind::Data);
+            assert_ne!(data(ACK | bit).kind_literally(), Kind::Data);
         }
     }
 
@@ -100,7 +165,7 @@ mod tests {
                 ..base
             },
         ];
-        assert!(cases.iter().all(|c| !c.suitable_literally()));
+        assert!(cases.iter().all(|c| c.kind_literally() == Kind::Other));
     }
 
     #[test]
@@ -109,7 +174,37 @@ mod tests {
             payload_len: 0,
             ..data(ACK)
         };
-        assert!(ack.suitable_literally() && !ack.suitable());
+        assert_eq!((ack.kind_literally(), ack.kind()), (Kind::Data, Kind::Ack));
+    }
+
+    #[test]
+    fn a_header_tells_its_number_and_options() {
+        let mut header = [0; 32];
+        header[4..8].copy_from_slice(&7_000_000u32.to_be_bytes());
+        header[12..14].copy_from_slice(&[8 << 4, ACK]);
+        header[20..24].copy_from_slice(&[1, 1, 8, 10]);
+        let expected = TcpFacts {
+            flags: ACK,
+            ..TcpFacts::default()
+        };
+        assert_eq!(tcp_header(&header), Some((7_000_000, expected)));
+        assert!(tcp_header(&header[..31]).is_some_and(|(_, f)| f.other_tcp_options));
+        assert_eq!(tcp_header(&header[..19]), None);
+        header[12] = 4 << 4; // shorter than a header can be: nobody knows what it is
+        assert!(tcp_header(&header).is_some_and(|(_, f)| f.other_tcp_options));
+    }
+
+    #[test]
+    fn where_a_flow_begins_and_ends_is_told() {
+        let empty = |flags| TcpFacts {
+            flags,
+            other_tcp_options: true,
+            ..TcpFacts::default()
+        };
+        let kinds = [SYN, SYN | ACK, FIN | ACK, RST, ACK].map(|flags| empty(flags).kind());
+        use Kind::{Ack, Close, Open};
+        assert_eq!(kinds, [Open, Open, Close, Close, Ack]);
+        assert_eq!(data(ACK | FIN).kind(), Close);
     }
 
     #[test]

@@ -1,54 +1,61 @@
-//! Sorting Reordered Packets with Interrupt Coalescing (SRPIC).
+//! Puts packets that arrive out of order back in order before the stack sees them.
 //!
-//! A network card hands packets over in batches: it waits a little after the first one before it
-//! interrupts. Within such a batch the packets of a flow can be put in order before the stack
-//! sees them, with no timer, no state between batches and nothing to tune: Wu, Demar and
-//! Crawford, "Sorting Reordered Packets with Interrupt Coalescing", Computer Networks 53 (2009).
-//! This crate is that sorter, with no I/O, no clock and no `std`.
+//! A [`Sorter`] takes packets as they arrive and gives them back in a better order. There are
+//! several, each with its own rule; [`SORTERS`] lists them, and [`SorterConfig`] is one of them by
+//! name with its settings. The crate has no I/O, no clock and no `std`.
 //!
 //! ```
-//! use inorder_sort::srpic::{Config, Srpic};
-//! use inorder_sort::{FourTuple, Meta};
+//! use inorder_sort::{FourTuple, Meta, Sorter, SorterConfig, Surroundings};
 //!
 //! let flow = FourTuple::v4([192, 0, 2, 1], 80, [198, 51, 100, 7], 40000);
-//! let mut sorter = Srpic::new(&Config::default())?;
+//! let mut sorter = SorterConfig::named("srpic")?.build(&Surroundings::default())?;
 //! let mut up = Vec::new(); // the stack; packets are any type, here one letter
 //!
 //! for (seq, packet) in [(2, 'b'), (3, 'c'), (1, 'a'), (4, 'd')] {
-//!     sorter.push(&Meta::data(flow, seq, 1), packet, &mut |p| up.push(p));
+//!     sorter.push(&Meta::data(flow, seq, 1), packet, 0, &mut |p| up.push(p));
 //! }
 //! assert!(up.is_empty()); // held until the ring is empty ...
-//! sorter.end_of_batch(&mut |p| up.push(p));
+//! sorter.end_of_batch(0, &mut |p| up.push(p));
 //! assert_eq!(up, ['a', 'b', 'c', 'd']); // ... and not a moment longer
-//! # Ok::<(), inorder_sort::srpic::ConfigError>(())
+//! # Ok::<(), inorder_sort::ConfigError>(())
 //! ```
 //!
-//! What holds always, whatever arrives: every packet comes out once; the packets of a flow come
-//! out no more reordered than they came in; equal sequence numbers keep their order of arrival;
-//! at most `ring_size` packets are held, and none past [`Srpic::end_of_batch`]; no memory is
-//! taken after [`Srpic::new`].
+//! What holds for every sorter, whatever arrives: every packet comes out once; the packets of a
+//! flow come out no more reordered than they came in; equal sequence numbers keep their order of
+//! arrival; nothing is held past its deadline; no memory is taken once the sorter is made.
 //!
-//! - [`Srpic`] is the sorter, [`Sorter`] what it has in common with other rules to come.
-//! - [`classify`] tells which packets may be held at all.
+//! - [`srpic`] sorts within the batch that one interrupt delivers and holds nothing past its end:
+//!   Wu, Demar and Crawford, "Sorting Reordered Packets with Interrupt Coalescing" (2009).
+//! - [`none`] passes packets as they come.
+//! - [`classify`] says which packets may be held at all.
 //! - [`Batcher`] forms batches from arrival times where no card does it (captures, simulations).
-//! - [`srpic::model`] holds the paper's equations 1 to 5: how large blocks become, how long they wait.
 #![no_std]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod classify;
-pub mod srpic;
 
 mod batch;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod key;
 mod meta;
+mod registry;
 mod sorter;
+mod sorters;
 mod table;
+mod text;
 
 pub use batch::{Batch, Batcher, Boundary};
 pub use key::{FlowKey, FourTuple, Hashed};
-pub use meta::Meta;
-pub use sorter::Sorter;
-pub use srpic::Srpic;
+pub use meta::{Kind, Meta};
+pub use registry::{ConfigError, Entry, MAX_SETTINGS, Setting, SorterConfig, Surroundings, Unit};
+pub use sorter::{Counters, Sorter};
+pub use sorters::{AnySorter, SORTERS, none, srpic};

@@ -12,8 +12,28 @@ pub struct Meta<K> {
     pub seq: u32,
     /// What the packet adds to the sequence number: payload bytes for TCP.
     pub len: u32,
-    /// May be held and sorted; otherwise it passes at once. See [`crate::classify`].
-    pub suitable: bool,
+    /// What may be done with it. [`crate::classify`] says it of a TCP segment.
+    pub kind: Kind,
+}
+
+/// What a sorter may do with a packet.
+///
+/// Only [`Kind::Data`] may be held and sorted. All others pass at once; they are told apart since
+/// a sorter that learns from its traffic looks at them: a SYN and the ACK after it show a
+/// round-trip time, after a FIN or RST a flow may be forgotten.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Data with a sequence number: it may be held and sorted.
+    Data,
+    /// A TCP segment that only acknowledges: no data, none of SYN, FIN and RST.
+    Ack,
+    /// A TCP segment with SYN: the flow begins.
+    Open,
+    /// A TCP segment with FIN or RST: the flow ends.
+    Close,
+    /// Anything else that must not wait: a fragment, URG, an option the sorter does not know.
+    Other,
 }
 
 impl<K> Meta<K> {
@@ -24,19 +44,25 @@ impl<K> Meta<K> {
             flow,
             seq,
             len,
-            suitable: true,
+            kind: Kind::Data,
         }
     }
 
-    /// A packet of `flow` that must not wait (FIN, SACK-bearing, ...); its number is of no use.
+    /// A packet of `flow` that must not wait; its sequence number is not used.
     #[inline]
     pub fn unsuitable(flow: K) -> Self {
         Meta {
             flow,
             seq: 0,
             len: 0,
-            suitable: false,
+            kind: Kind::Other,
         }
+    }
+
+    /// May the packet be held and sorted?
+    #[inline]
+    pub fn is_suitable(&self) -> bool {
+        self.kind == Kind::Data
     }
 
     /// A packet numbered one by one in `bits` bits (RTP 16, ESP 32, WireGuard 64).

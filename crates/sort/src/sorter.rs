@@ -5,10 +5,12 @@ use crate::meta::Meta;
 /// Takes packets as they arrive, gives them back in a better order.
 ///
 /// Every packet pushed comes out of `out` exactly once, during this call or a later one. Time is
-/// an argument, nanoseconds on any clock that never runs backwards; a sorter that needs no time
-/// ignores it. [`crate::Srpic`] holds packets within a batch only and has no deadline; a sorter
-/// that keeps packets behind a gap across batches says by [`Sorter::next_deadline_ns`] when it
-/// must be asked again.
+/// an argument: nanoseconds on any clock that never runs backwards. A sorter has no timer either.
+/// One that holds packets past the end of a batch says by [`Sorter::next_deadline_ns`] when
+/// [`Sorter::on_deadline`] must be called, and whoever drives it has the timer: a card, an event
+/// queue, a timerfd. All memory is reserved when the sorter is made.
+///
+/// `K` tells flows apart, `P` is a packet of any type, which the sorter only moves.
 pub trait Sorter<K, P> {
     /// One packet arrives.
     fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
@@ -20,15 +22,119 @@ pub trait Sorter<K, P> {
     where
         F: FnMut(P) + ?Sized;
 
+    /// When [`Sorter::on_deadline`] must be called at the latest although nothing arrives;
+    /// `None`: no such time. It may be asked after every call and changes only by calls.
+    fn next_deadline_ns(&self) -> Option<i64> {
+        None
+    }
+
+    /// The time that [`Sorter::next_deadline_ns`] named has come: what has waited long enough
+    /// goes to `out`, and the next deadline is later than `now_ns`.
+    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        let _ = (now_ns, out);
+    }
+
     /// Gives back everything held, whatever the rule says: the link goes down, the file ends.
     fn flush<F>(&mut self, now_ns: i64, out: &mut F)
     where
         F: FnMut(P) + ?Sized;
 
-    /// When [`Sorter::end_of_batch`] must be called at the latest although nothing arrives;
-    /// `None`: no such time.
-    fn next_deadline_ns(&self) -> Option<i64>;
-
     /// Packets held now.
     fn held(&self) -> usize;
+
+    /// What has been done so far.
+    fn counters(&self) -> Counters;
+
+    /// Bytes it takes, itself included, what the packets point at not.
+    fn memory_footprint(&self) -> usize;
+
+    /// True of a sorter that never holds a packet and never changes an order: whoever drives it
+    /// may leave it out.
+    fn passes_through(&self) -> bool {
+        false
+    }
+
+    /// A burst arrives: the same as [`Sorter::push`] for each of its packets. A sorter that can
+    /// do more with an array than with one packet after another has its own way here.
+    ///
+    /// `meta` tells the facts of a packet and may be asked more than once; `packet` makes what is
+    /// delivered and is asked once for each.
+    #[inline]
+    fn push_burst<'b, T, M, G, F>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        now_ns: i64,
+        out: &mut F,
+    ) where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        F: FnMut(P) + ?Sized,
+    {
+        for t in burst {
+            self.push(&meta(t), packet(t), now_ns, out);
+        }
+    }
+
+    /// A whole batch: [`Sorter::push_burst`], then [`Sorter::end_of_batch`], delivering into
+    /// `places` from the front. Gives back how many packets were delivered: at most those held
+    /// before and those of the burst together.
+    ///
+    /// `None`, and no packet is taken, when `places` are fewer than these. `packet` may be asked
+    /// more than once.
+    #[inline]
+    fn sort_batch<'b, T, M, G>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        now_ns: i64,
+        places: &mut [P],
+    ) -> Option<usize>
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        P: Copy,
+    {
+        if places.len() < self.held().saturating_add(burst.len()) {
+            return None;
+        }
+        let mut written = 0;
+        let mut out = |packet: P| {
+            if let Some(place) = places.get_mut(written) {
+                *place = packet;
+                written += 1;
+            }
+        };
+        self.push_burst(burst, meta, packet, now_ns, &mut out);
+        self.end_of_batch(now_ns, &mut out);
+        Some(written)
+    }
+}
+
+/// What a sorter has done so far; what is special to one rule it tells itself.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Packets that might be held and sorted.
+    pub suitable: u64,
+    /// Packets that had to pass at once.
+    pub unsuitable: u64,
+    /// Batches ended.
+    pub batches: u64,
+}
+
+impl Counters {
+    /// These numbers.
+    pub fn new(suitable: u64, unsuitable: u64, batches: u64) -> Self {
+        Counters {
+            suitable,
+            unsuitable,
+            batches,
+        }
+    }
 }

@@ -78,6 +78,11 @@ impl<K: FlowKey, T> Table<K, T> {
         Self::places(capacity) * size_of::<Bucket>() + capacity * (size_of::<K>() + size_of::<T>())
     }
 
+    /// The same of this table.
+    pub(crate) fn own_footprint(&self) -> usize {
+        Self::footprint(self.capacity)
+    }
+
     /// Looks `key` up. By value, here and below: a key whose address is taken is laid in memory,
     /// word by word, and read back too wide to be forwarded from there.
     #[inline]

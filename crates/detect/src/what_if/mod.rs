@@ -27,6 +27,7 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
+use inorder_sort::Kind;
 use inorder_sort::classify::TcpFacts;
 use inorder_wire::{Has, Segment};
 
@@ -76,14 +77,22 @@ pub fn what_if(arrivals: &[DataArrival], block_sizes: &[u32], coalesce_ns: &[u64
     receivers.finish()
 }
 
-/// Whether a card may hold `seg`. Options that were cut from the capture count as unsuitable.
+/// What a sorter must know of a captured segment to tell whether it may be held.
+///
+/// [`Has::UNSUITABLE`] stands for fragments and both kinds of options at once. Options that were
+/// cut from the capture set it too, since nobody can say that only timestamps were there.
 #[inline]
-pub(crate) fn may_be_sorted(seg: &Segment) -> bool {
+pub fn sorting_facts(seg: &Segment) -> TcpFacts {
     TcpFacts {
         flags: seg.flags.0,
         payload_len: seg.payload_len,
         other_tcp_options: seg.has(Has::UNSUITABLE),
         ..TcpFacts::default()
     }
-    .suitable()
+}
+
+/// Whether a card may hold `seg`.
+#[inline]
+pub(crate) fn may_be_sorted(seg: &Segment) -> bool {
+    sorting_facts(seg).kind() == Kind::Data
 }

@@ -51,7 +51,7 @@ impl<P: Packet> Merger<P> {
             }
             up(self.held.remove(at));
         }
-        if !packet.meta().suitable || self.config.max_flows == 0 {
+        if !packet.meta().is_suitable() || self.config.max_flows == 0 {
             return up(packet);
         }
         if self.held.len() >= self.config.max_flows {
@@ -70,7 +70,7 @@ impl<P: Packet> Merger<P> {
         };
         let frames = held.frames().saturating_add(packet.frames());
         let bytes = held.wire_bytes().saturating_add(packet.wire_bytes());
-        packet.meta().suitable
+        packet.meta().is_suitable()
             && frames <= self.config.max_frames
             && bytes <= self.config.max_bytes
             && held.absorb(packet)

@@ -12,7 +12,8 @@ mod track;
 
 use std::collections::VecDeque;
 
-use inorder_sort::srpic::{ConfigError, Srpic};
+use inorder_sort::ConfigError;
+use inorder_sort::srpic::Srpic;
 
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -278,7 +279,7 @@ impl<P: Packet> Nic<P> {
             return self.up.take(packet, *at_ns, out);
         };
         let meta = packet.meta();
-        if meta.suitable {
+        if meta.is_suitable() {
             *at_ns = at_ns.saturating_add(self.config.sort_ns);
             let follows = self.arrivals.follows(&meta);
             self.up.stack.account.sorted(follows);

@@ -36,7 +36,7 @@ impl<K: FlowKey> Tracker<K> {
     /// each goes the slow path: a queue of what is out of order, a duplicate ACK, SACK blocks.
     /// What may not be sorted (ACKs, SYN, FIN) counts as fast.
     pub(crate) fn takes_fast_path(&mut self, meta: &Meta<K>) -> bool {
-        if !meta.suitable {
+        if !meta.is_suitable() {
             return true;
         }
         let (ahead, missing) = self.update(meta);

@@ -1,10 +1,8 @@
 //! What the sorter must know of a frame.
 
-use inorder_sort::classify::TcpFacts;
+use inorder_detect::sorting_facts;
 use inorder_sort::{Hashed, Meta};
-use inorder_wire::{
-    Dir, FlowKey, Frame, Has, Numbered, Packet, RtpGate, Segment, StreamKey, parse,
-};
+use inorder_wire::{Dir, FlowKey, Frame, Numbered, Packet, RtpGate, Segment, StreamKey, parse};
 
 /// One direction of a connection, or one stream of another service.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,23 +57,12 @@ impl Classifier {
 
     fn tcp(&self, key: FlowKey, dir: Dir, segment: &Segment) -> Classified {
         let flow = Flow::Tcp(key, dir);
-        let facts = TcpFacts {
-            flags: segment.flags.0,
-            payload_len: segment.payload_len,
-            // One bit stands for fragments and both kinds of options.
-            other_tcp_options: segment.has(Has::UNSUITABLE) || segment.has(Has::OPTIONS_CUT),
-            ..TcpFacts::default()
-        };
-        let suitable = match self.literal {
-            true => facts.suitable_literally(),
-            false => facts.suitable(),
-        };
-        let meta = Meta {
-            flow: Hashed::new(flow, key.hash64() ^ dir.index() as u64),
-            seq: segment.seq,
-            len: segment.payload_len,
-            suitable,
-        };
+        let facts = sorting_facts(segment);
+        let hashed = Hashed::new(flow, key.hash64() ^ dir.index() as u64);
+        let mut meta = facts.meta(hashed, segment.seq);
+        if self.literal {
+            meta.kind = facts.kind_literally();
+        }
         let placed = Placed {
             flow,
             number: u64::from(segment.seq),

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use inorder_sort::srpic::{Config, ConfigError, Srpic};
-use inorder_sort::{Batch, Batcher, Hashed, Meta};
+use inorder_sort::srpic::{Config, Srpic};
+use inorder_sort::{Batch, Batcher, ConfigError, Hashed, Meta};
 use inorder_wire::{Frame, LinkType};
 
 use super::classify::{Classified, Classifier, Flow, Placed};

@@ -27,7 +27,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// sorter.push_burst(&burst, |&n| Meta::data(7u32, n, 1), |&n| n, &mut |p| up.push(p));
     /// sorter.end_of_batch(&mut |p| up.push(p));
     /// assert_eq!(up, [1, 2, 3]);
-    /// # Ok::<(), inorder_sort::srpic::ConfigError>(())
+    /// # Ok::<(), inorder_sort::ConfigError>(())
     /// ```
     #[inline]
     pub fn push_burst<'b, T, M, G, F>(&mut self, burst: &'b [T], meta: M, packet: G, out: &mut F)
@@ -53,7 +53,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// let count = sorter.sort_batch(&burst, |&n| Meta::data(7u32, n, 1), |&n| n, &mut up);
     /// assert_eq!(count, Some(3));
     /// assert_eq!(up[..3], [1, 2, 3]);
-    /// # Ok::<(), inorder_sort::srpic::ConfigError>(())
+    /// # Ok::<(), inorder_sort::ConfigError>(())
     /// ```
     #[inline]
     pub fn sort_batch<'b, T, M, G>(
@@ -128,7 +128,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
             .iter()
             .filter_map(|&at| Some(meta(block.get(at)?).flow));
         // Should the first one be no packet to hold, its flow must not become known by it.
-        if !first.suitable || !first.flow.is_all_of(flows) {
+        if !first.is_suitable() || !first.flow.is_all_of(flows) {
             return false;
         }
         if block.len() > self.ring.room() || self.holds(first.flow, &mut |p| out.one(p)) {
@@ -140,7 +140,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         let (mut watch, mut unsuitable) = (Watch::default(), 0);
         let flows = block.iter().map(|t| {
             let m = meta(t);
-            unsuitable += u32::from(!m.suitable);
+            unsuitable += u32::from(!m.is_suitable());
             watch.see(key(&m));
             m.flow
         });

@@ -5,10 +5,12 @@
 use alloc::vec::Vec;
 
 use super::Srpic;
-use super::config::{Config, ConfigError};
+use super::config::Config;
 use super::naive::Naive;
+use crate::fuzz::{Bytes, check_each_once, reordered};
 use crate::key::Hashed;
 use crate::meta::Meta;
+use crate::registry::ConfigError;
 
 /// Two hashes for eight flows: collisions all the time.
 type Key = Hashed<u8>;
@@ -26,19 +28,9 @@ enum Step {
     EndOfBatch,
 }
 
-/// Bytes, zeros behind their end.
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn next(&mut self) -> u8 {
-        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
-        self.0 = rest;
-        *first
-    }
-
-    fn word(&mut self) -> u32 {
-        u32::from_le_bytes([self.next(), self.next(), self.next(), self.next()])
-    }
+/// Four bytes as a number.
+fn word(bytes: &mut Bytes<'_>) -> u32 {
+    u32::from_le_bytes([bytes.next(), bytes.next(), bytes.next(), bytes.next()])
 }
 
 /// Interprets `data` as a configuration and a sequence of packets and batch ends, runs the sorter
@@ -62,7 +54,7 @@ pub fn fuzz_one(data: &[u8]) {
     let wild = mode & 2 != 0;
     let story = read_story(&mut bytes, wild);
     let (came, out) = run(&config, story);
-    check_each_once(&came, &out);
+    check_each_once(came.len(), &out);
     if !config.literal && !wild {
         for flow in 0..8 {
             check_flow(flow, &came, &out);
@@ -99,7 +91,7 @@ fn read_story(bytes: &mut Bytes<'_>, wild: bool) -> Vec<Step> {
 fn wild_packet(flow: u8, bytes: &mut Bytes<'_>) -> Step {
     let (number, len) = match bytes.next() {
         coarse if coarse & 1 != 0 => (u32::from(coarse >> 6), u32::from(coarse >> 4 & 3)),
-        _ => return data_packet(flow, i64::from(bytes.word()), bytes.word()),
+        _ => return data_packet(flow, i64::from(word(bytes)), word(bytes)),
     };
     data_packet(flow, i64::from(number << 30), len << 30)
 }
@@ -182,15 +174,6 @@ impl InBursts {
     }
 }
 
-fn check_each_once(came: &[Came], out: &[usize]) {
-    let mut ids = out.to_vec();
-    ids.sort_unstable();
-    assert!(
-        ids.iter().copied().eq(0..came.len()),
-        "not each packet once"
-    );
-}
-
 /// One flow's order: never worse, equals in arrival order, nothing past an unsuitable packet.
 fn check_flow(flow: u8, came: &[Came], out: &[usize]) {
     let of_flow = |id: &usize| came.get(*id).is_some_and(|c| c.flow == flow);
@@ -213,18 +196,6 @@ fn check_flow(flow: u8, came: &[Came], out: &[usize]) {
             assert!(!equal || a <= b, "equal numbers changed places");
         }
     }
-}
-
-/// Type-P-Reordered packets of RFC 4737 section 3.3, numbers taken as message numbers.
-fn reordered(numbers: impl Iterator<Item = i64>) -> usize {
-    let mut next_exp = i64::MIN;
-    numbers
-        .filter(|&n| {
-            let late = n < next_exp;
-            next_exp = next_exp.max(n + 1);
-            late
-        })
-        .count()
 }
 
 #[cfg(test)]

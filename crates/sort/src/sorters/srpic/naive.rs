@@ -40,7 +40,7 @@ impl<K: Copy + Eq, P: Clone> Naive<K, P> {
 
     /// A twin of [`crate::Srpic::push`].
     pub fn push(&mut self, meta: &Meta<K>, packet: P, out: &mut Vec<P>) {
-        if !meta.suitable {
+        if !meta.is_suitable() {
             if !self.config.literal {
                 self.flush_flow(&meta.flow, out);
             }

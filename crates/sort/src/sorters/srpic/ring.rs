@@ -39,6 +39,11 @@ impl<P> Ring<P> {
             + ring_size.min(block_size) * size_of::<u64>()
     }
 
+    /// The same of this ring.
+    pub(crate) fn own_footprint(&self) -> usize {
+        Self::footprint(self.packets.capacity(), self.scratch.capacity())
+    }
+
     /// Suitable packets since the ring was last emptied, delivered or not: the listing's
     /// Global_SRPIC_PacketCnt.
     #[inline]

@@ -24,10 +24,11 @@ use ring::Ring;
 
 use crate::key::FlowKey;
 use crate::meta::Meta;
-use crate::sorter::Sorter;
+use crate::registry::{ConfigError, SorterConfig, Surroundings};
+use crate::sorter::{self, Sorter};
 use crate::table::{Place, Table};
 
-pub use config::{Config, ConfigError, MAX_CAPACITY};
+pub use config::{BLOCK_SIZE, Config, ENTRY, LITERAL, MAX_CAPACITY, blocks_of};
 
 /// Sorts the packets of each flow within blocks; holds nothing past the end of a batch.
 ///
@@ -90,15 +91,24 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// A sorter with all its memory reserved: [`Srpic::memory_footprint`] bytes.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         config.check()?;
-        let oom = |_| ConfigError::OutOfMemory;
         Ok(Srpic {
-            table: Table::new(config.flow_capacity, config.hash_seed).map_err(oom)?,
-            ring: Ring::new(config.ring_size, config.block_size).map_err(oom)?,
+            table: Table::new(config.flow_capacity, config.hash_seed)?,
+            ring: Ring::new(config.ring_size, config.block_size)?,
             lead: None,
             block_size: config.block_size as u32,
             literal: config.literal,
             counters: Counters::default(),
         })
+    }
+
+    /// The sorter of a registry's choice.
+    pub fn build(config: &SorterConfig, around: &Surroundings) -> Result<Self, ConfigError> {
+        Srpic::new(&Config::from_settings(config, around))
+    }
+
+    /// Bytes the sorter of a registry's choice takes.
+    pub fn footprint(config: &SorterConfig, around: &Surroundings) -> usize {
+        Self::memory_footprint(&Config::from_settings(config, around))
     }
 
     /// Bytes a sorter of this configuration takes, itself included, the packets not.
@@ -114,7 +124,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     where
         F: FnMut(P) + ?Sized,
     {
-        if !meta.suitable {
+        if !meta.is_suitable() {
             return self.pass(meta.flow, packet, out);
         }
         let flow = self.enter(meta.flow, out);
@@ -304,11 +314,50 @@ impl<K: FlowKey, P> Sorter<K, P> for Srpic<K, P> {
         Srpic::flush(self, out);
     }
 
-    fn next_deadline_ns(&self) -> Option<i64> {
-        None
-    }
-
+    #[inline]
     fn held(&self) -> usize {
         Srpic::held(self)
+    }
+
+    fn counters(&self) -> sorter::Counters {
+        let own = Srpic::counters(self);
+        sorter::Counters::new(own.sorted, own.passed, own.batches)
+    }
+
+    fn memory_footprint(&self) -> usize {
+        size_of::<Self>() + self.table.own_footprint() + self.ring.own_footprint()
+    }
+
+    #[inline]
+    fn push_burst<'b, T, M, G, F>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        _now_ns: i64,
+        out: &mut F,
+    ) where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        F: FnMut(P) + ?Sized,
+    {
+        Srpic::push_burst(self, burst, meta, packet, out);
+    }
+
+    #[inline]
+    fn sort_batch<'b, T, M, G>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        _now_ns: i64,
+        places: &mut [P],
+    ) -> Option<usize>
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        P: Copy,
+    {
+        Srpic::sort_batch(self, burst, meta, packet, places)
     }
 }

@@ -1,0 +1,382 @@
+//! What a registry entry says of a sorter, and a choice among them with its settings.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::fmt;
+
+use crate::key::FlowKey;
+use crate::sorters::{AnySorter, SORTERS};
+
+/// Settings an entry may have.
+pub const MAX_SETTINGS: usize = 8;
+
+/// A sorter, as scenarios, options, the C interface and the documentation know it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its name everywhere.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Where its rule comes from.
+    pub source: &'static str,
+    /// What can be set.
+    pub settings: &'static [Setting],
+}
+
+impl Entry {
+    /// An entry. At most [`MAX_SETTINGS`] settings: more do not compile in a constant.
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        source: &'static str,
+        settings: &'static [Setting],
+    ) -> Self {
+        assert!(settings.len() <= MAX_SETTINGS, "raise MAX_SETTINGS");
+        Entry {
+            name,
+            about,
+            source,
+            settings,
+        }
+    }
+
+    /// The entry of this name.
+    pub fn named(name: &str) -> Result<&'static Entry, ConfigError> {
+        let found = SORTERS.iter().copied().find(|entry| entry.name == name);
+        found.ok_or_else(|| ConfigError::UnknownSorter(name.to_owned()))
+    }
+}
+
+/// One thing that can be set; whole numbers all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Setting {
+    /// Its name, the same in scenarios and in [`SorterConfig`]'s text.
+    pub name: &'static str,
+    /// What it means, in one sentence.
+    pub about: &'static str,
+    /// What its number counts.
+    pub unit: Unit,
+    /// The least it may be.
+    pub min: u64,
+    /// The most it may be.
+    pub max: u64,
+    /// What it is when nobody says.
+    pub default: u64,
+}
+
+impl Setting {
+    /// A number of packets.
+    pub const fn packets(
+        name: &'static str,
+        about: &'static str,
+        (min, max): (u64, u64),
+        default: u64,
+    ) -> Self {
+        Setting {
+            name,
+            about,
+            unit: Unit::Packets,
+            min,
+            max,
+            default,
+        }
+    }
+
+    /// A time, nanoseconds.
+    pub const fn time(
+        name: &'static str,
+        about: &'static str,
+        (min, max): (u64, u64),
+        default: u64,
+    ) -> Self {
+        Setting {
+            name,
+            about,
+            unit: Unit::Nanoseconds,
+            min,
+            max,
+            default,
+        }
+    }
+
+    /// Yes or no; no unless it is set.
+    pub const fn flag(name: &'static str, about: &'static str) -> Self {
+        Setting {
+            name,
+            about,
+            unit: Unit::Flag,
+            min: 0,
+            max: 1,
+            default: 0,
+        }
+    }
+}
+
+/// What the number of a [`Setting`] counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Packets.
+    Packets,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// 0 is no, 1 is yes.
+    Flag,
+}
+
+/// What surrounds a sorter and bounds its memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Surroundings {
+    /// Packets the receive ring holds, so the most of a batch: 1 to 2^24.
+    pub ring_packets: usize,
+    /// Flows under way at the same time: a sorter follows so many, 1 to 2^24.
+    pub flows: usize,
+    /// Secret of the flow hash; any random number when senders may be hostile.
+    pub hash_seed: u64,
+}
+
+impl Default for Surroundings {
+    /// The SRPIC paper's ring, and room for as many flows.
+    fn default() -> Self {
+        Surroundings::ring(512)
+    }
+}
+
+impl Surroundings {
+    /// A ring of this size and as many flows, a hash without a secret.
+    pub fn ring(ring_packets: usize) -> Self {
+        Surroundings {
+            ring_packets,
+            flows: ring_packets,
+            hash_seed: 0,
+        }
+    }
+}
+
+/// A sorter by name, with its settings: what a sorter is made of.
+///
+/// Its text is the name, then the settings that are not at their defaults, as in
+/// `srpic:block_size=8,literal=true`.
+///
+/// ```
+/// use inorder_sort::{Meta, Sorter, SorterConfig, Surroundings};
+///
+/// let config: SorterConfig = "srpic:block_size=8".parse()?;
+/// let mut sorter = config.build(&Surroundings::default())?;
+/// let mut up = Vec::new();
+/// for (seq, packet) in [(2, 'b'), (1, 'a')] {
+///     sorter.push(&Meta::data(7u32, seq, 1), packet, 0, &mut |p| up.push(p));
+/// }
+/// sorter.end_of_batch(0, &mut |p| up.push(p));
+/// assert_eq!(up, ['a', 'b']);
+/// # Ok::<(), inorder_sort::ConfigError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct SorterConfig {
+    entry: &'static Entry,
+    values: [u64; MAX_SETTINGS],
+}
+
+impl SorterConfig {
+    /// The sorter of `entry`, one of [`SORTERS`], as it is when nothing is set.
+    pub fn of(entry: &'static Entry) -> Self {
+        let mut values = [0; MAX_SETTINGS];
+        for (value, setting) in values.iter_mut().zip(entry.settings) {
+            *value = setting.default;
+        }
+        SorterConfig { entry, values }
+    }
+
+    /// The same of the sorter of this name.
+    pub fn named(name: &str) -> Result<Self, ConfigError> {
+        Entry::named(name).map(Self::of)
+    }
+
+    /// The entry it was made of.
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// Sets what `name` says.
+    pub fn set(&mut self, name: &str, value: u64) -> Result<(), ConfigError> {
+        let setting = self.setting(name)?;
+        check(setting, value)?;
+        *self = self.with(setting, value);
+        Ok(())
+    }
+
+    /// The setting of this name.
+    pub fn setting(&self, name: &str) -> Result<&'static Setting, ConfigError> {
+        let found = self.entry.settings.iter().find(|s| s.name == name);
+        found.ok_or_else(|| ConfigError::UnknownSetting {
+            sorter: self.entry,
+            name: name.to_owned(),
+        })
+    }
+
+    /// The same sorter with another value of one of its settings; whether the value is possible is
+    /// seen when the sorter is made. A setting of another sorter changes nothing.
+    #[must_use]
+    pub fn with(mut self, setting: &Setting, value: u64) -> Self {
+        for (own, old) in self.entry.settings.iter().zip(&mut self.values) {
+            if own.name == setting.name {
+                *old = value;
+            }
+        }
+        self
+    }
+
+    /// What `setting` is; of one of another sorter its default.
+    pub fn value(&self, setting: &Setting) -> u64 {
+        let mut own = self.entry.settings.iter().zip(self.values);
+        let found = own.find(|(own, _)| own.name == setting.name);
+        found.map_or(setting.default, |(_, value)| value)
+    }
+
+    /// Settings and their values.
+    pub fn values(&self) -> impl Iterator<Item = (&'static Setting, u64)> {
+        self.entry.settings.iter().zip(self.values)
+    }
+
+    /// Says what is out of range, if anything.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.values().try_for_each(|(s, value)| check(s, value))
+    }
+
+    /// Makes the sorter, all its memory reserved.
+    pub fn build<K: FlowKey, P>(
+        &self,
+        around: &Surroundings,
+    ) -> Result<AnySorter<K, P>, ConfigError> {
+        self.check()?;
+        AnySorter::new(self, around)
+    }
+
+    /// True of a sorter that leaves everything as it is.
+    pub fn passes_through(&self) -> bool {
+        self.entry.name == crate::sorters::none::ENTRY.name
+    }
+}
+
+fn check(setting: &Setting, value: u64) -> Result<(), ConfigError> {
+    let fits = (setting.min..=setting.max).contains(&value);
+    fits.then_some(()).ok_or(ConfigError::OutOfRange {
+        what: setting.name,
+        given: value,
+        min: setting.min,
+        max: setting.max,
+    })
+}
+
+impl Default for SorterConfig {
+    /// No sorter: packets pass as they come.
+    fn default() -> Self {
+        SorterConfig::of(&crate::sorters::none::ENTRY)
+    }
+}
+
+impl PartialEq for SorterConfig {
+    fn eq(&self, other: &Self) -> bool {
+        self.entry.name == other.entry.name && self.values == other.values
+    }
+}
+
+impl Eq for SorterConfig {}
+
+impl fmt::Debug for SorterConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SorterConfig({self})")
+    }
+}
+
+/// Why a sorter could not be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No sorter has this name.
+    UnknownSorter(String),
+    /// The sorter has no such setting.
+    UnknownSetting {
+        /// The sorter.
+        sorter: &'static Entry,
+        /// What was given.
+        name: String,
+    },
+    /// A setting's value cannot be read.
+    Malformed {
+        /// The setting.
+        what: &'static str,
+        /// What was given.
+        given: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// A number is too small or too large.
+    OutOfRange {
+        /// What it counts.
+        what: &'static str,
+        /// What was given.
+        given: u64,
+        /// The least it may be.
+        min: u64,
+        /// The most it may be.
+        max: u64,
+    },
+    /// Memory for the sorter could not be had; ask for less.
+    OutOfMemory,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Entry {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::UnknownSorter(name) => {
+                write!(f, "no sorter `{name}`; there are ")?;
+                list(f, SORTERS.iter().map(|entry| entry.name))
+            }
+            ConfigError::UnknownSetting { sorter, name } if sorter.settings.is_empty() => {
+                write!(f, "sorter {} has no settings, so no `{name}`", sorter.name)
+            }
+            ConfigError::UnknownSetting { sorter, name } => {
+                write!(f, "sorter {} has no setting `{name}`; it has ", sorter.name)?;
+                list(f, sorter.settings.iter().map(|setting| setting.name))
+            }
+            ConfigError::Malformed {
+                what,
+                given,
+                expected,
+            } => write!(f, "{what} must be {expected}, not `{given}`"),
+            ConfigError::OutOfRange {
+                what,
+                given,
+                min,
+                max,
+            } => write!(f, "{what} must be {min} to {max}, not {given}"),
+            ConfigError::OutOfMemory => f.write_str("out of memory for the sorter"),
+        }
+    }
+}
+
+fn list<'n>(f: &mut fmt::Formatter<'_>, names: impl Iterator<Item = &'n str>) -> fmt::Result {
+    for (at, name) in names.enumerate() {
+        write!(f, "{}{name}", if at == 0 { "" } else { ", " })?;
+    }
+    Ok(())
+}
+
+impl core::error::Error for ConfigError {}
+
+impl From<alloc::collections::TryReserveError> for ConfigError {
+    fn from(_: alloc::collections::TryReserveError) -> Self {
+        ConfigError::OutOfMemory
+    }
+}

@@ -1,0 +1,81 @@
+//! No sorter: every packet passes as it comes, so that "none" is a choice like any other.
+
+use core::marker::PhantomData;
+
+use crate::key::FlowKey;
+use crate::meta::Meta;
+use crate::registry::{ConfigError, Entry, SorterConfig, Surroundings};
+use crate::sorter::{Counters, Sorter};
+
+/// What the registry says of it.
+pub const ENTRY: Entry = Entry::new(
+    "none",
+    "packets pass as they come",
+    "a receiver without a sorter",
+    &[],
+);
+
+/// Passes every packet at once.
+#[derive(Clone, Debug)]
+pub struct PassThrough<K, P> {
+    counters: Counters,
+    of: PhantomData<fn() -> (K, P)>,
+}
+
+impl<K: FlowKey, P> PassThrough<K, P> {
+    /// There is nothing to set.
+    pub fn build(_: &SorterConfig, _: &Surroundings) -> Result<Self, ConfigError> {
+        Ok(PassThrough {
+            counters: Counters::default(),
+            of: PhantomData,
+        })
+    }
+
+    /// Bytes it takes.
+    pub fn footprint(_: &SorterConfig, _: &Surroundings) -> usize {
+        size_of::<Self>()
+    }
+}
+
+impl<K, P> Sorter<K, P> for PassThrough<K, P> {
+    #[inline]
+    fn push<F>(&mut self, meta: &Meta<K>, packet: P, _now_ns: i64, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        let suitable = u64::from(meta.is_suitable());
+        self.counters.suitable += suitable;
+        self.counters.unsuitable += 1 - suitable;
+        out(packet);
+    }
+
+    #[inline]
+    fn end_of_batch<F>(&mut self, _now_ns: i64, _out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        self.counters.batches += 1;
+    }
+
+    fn flush<F>(&mut self, _now_ns: i64, _out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+    }
+
+    fn held(&self) -> usize {
+        0
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn memory_footprint(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn passes_through(&self) -> bool {
+        true
+    }
+}

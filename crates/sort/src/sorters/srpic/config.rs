@@ -1,0 +1,104 @@
+//! What can be set, with the paper's defaults.
+
+use crate::registry::{ConfigError, Entry, Setting, SorterConfig, Surroundings};
+
+/// What the registry says of it.
+pub const ENTRY: Entry = Entry::new(
+    "srpic",
+    "sorts each flow within the batch of an interrupt, holds nothing past its end",
+    "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009",
+    &[BLOCK_SIZE, LITERAL],
+);
+
+/// [`Config::block_size`].
+pub const BLOCK_SIZE: Setting = Setting::packets(
+    "block_size",
+    "Packets of a flow sorted together at most.",
+    (1, MAX_CAPACITY as u64),
+    32,
+);
+
+/// [`Config::literal`].
+pub const LITERAL: Setting = Setting::flag(
+    "literal",
+    "The paper's listing to the letter: what passes at once may overtake held data.",
+);
+
+/// Most packets a ring, and flows a table, may be told to hold: indices are 32 bits wide and
+/// memory is reserved in full at the start.
+pub const MAX_CAPACITY: usize = 1 << 24;
+
+/// Settings of a [`super::Srpic`] sorter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// BlockSize: most packets of one flow sorted together, 1 to 2^24. 32 in the paper.
+    pub block_size: usize,
+    /// Size of the receive ring in packets, 1 to 2^24: after so many suitable packets every flow
+    /// is flushed, so no more are ever held. 512 in the paper's receiver.
+    pub ring_size: usize,
+    /// Flows followed at once, 1 to 2^24. At `ring_size` or above it is never the limit, since
+    /// only flows with a packet in the ring are followed; below, a full table flushes every flow.
+    pub flow_capacity: usize,
+    /// Listing 1 to the letter, for reproduction; see [`super::Srpic`] for what differs.
+    pub literal: bool,
+    /// Secret of the flow hash; any random number when senders may be hostile.
+    pub hash_seed: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            block_size: 32,
+            ring_size: 512,
+            flow_capacity: 512,
+            literal: false,
+            hash_seed: 0,
+        }
+    }
+}
+
+impl Config {
+    /// The default with another BlockSize and ring, and a flow table that is never the limit.
+    pub fn new(block_size: usize, ring_size: usize) -> Self {
+        Config {
+            block_size,
+            ring_size,
+            flow_capacity: ring_size,
+            ..Config::default()
+        }
+    }
+
+    /// As `config`, a choice of this sorter, has it. The flow table is never the limit unless
+    /// there are to be fewer flows than the ring has places.
+    pub fn from_settings(config: &SorterConfig, around: &Surroundings) -> Self {
+        let packets = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        Config {
+            block_size: packets(config.value(&BLOCK_SIZE)),
+            ring_size: around.ring_packets,
+            flow_capacity: around.flows.min(around.ring_packets),
+            literal: config.value(&LITERAL) != 0,
+            hash_seed: around.hash_seed,
+        }
+    }
+
+    /// Says what is out of range, if anything.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let check = |what, given: usize| {
+            let fits = (1..=MAX_CAPACITY).contains(&given);
+            fits.then_some(()).ok_or(ConfigError::OutOfRange {
+                what,
+                given: given as u64,
+                min: 1,
+                max: MAX_CAPACITY as u64,
+            })
+        };
+        check("block size", self.block_size)?;
+        check("ring size", self.ring_size)?;
+        check("flow capacity", self.flow_capacity)
+    }
+}
+
+/// The sorter with this BlockSize, otherwise at its defaults.
+pub fn blocks_of(block_size: usize) -> SorterConfig {
+    SorterConfig::of(&ENTRY).with(&BLOCK_SIZE, block_size as u64)
+}
