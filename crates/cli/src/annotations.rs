@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use inorder_analysis::names::Name;
 use inorder_detect::{Event, FlowReport, Kind, Retransmission};
-use inorder_report::names::Name;
-use inorder_report::units::time;
+use inorder_report::number::time;
 
 /// What is said of each frame, by its number.
 pub fn of(flows: &[FlowReport]) -> HashMap<u64, String> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use inorder_report::table::Style;
+use inorder_analysis::table::Style;
 
 use crate::error::CliError;
 
@@ -53,8 +53,8 @@ pub fn to_file(
 
 /// Writes `flows.parquet` and `events.parquet` into `dir`.
 #[cfg(feature = "parquet")]
-pub fn parquet(dir: &Path, analyses: &[inorder_report::Analysis]) -> Result<(), CliError> {
-    use inorder_report::parquet;
+pub fn parquet(dir: &Path, analyses: &[inorder_analysis::Analysis]) -> Result<(), CliError> {
+    use inorder_analysis::parquet;
     std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
     let flows = dir.join("flows.parquet");
     let file = File::create(&flows).map_err(CliError::file(&flows, "create"))?;

@@ -1,184 +1,157 @@
-//! CSV for spreadsheets (RFC 4180, lines end in a plain line feed): one row a flow, or one row
-//! an event. Columns are named as in JSON.
+//! CSV for spreadsheets (RFC 4180, lines end in a plain line feed).
+//!
+//! The first line names the columns as in JSON, without the objects they stand in there. Lists
+//! and nested rows are left out. A cell without a value is empty.
 
-use std::fmt::Display;
+use std::borrow::Borrow;
 use std::io::{self, Write};
 
-use inorder_detect::{Event, FlowReport};
+use crate::column::{AnyColumn, Boxed};
+use crate::escape;
+use crate::field::Kind;
+use crate::nested::flat;
+use crate::value::Value;
 
-use crate::model::Analysis;
-use crate::names::Name;
-use crate::units::millis;
-
-const FLOW_COLUMNS: &str = "file,flow,overlay,reuse,vantage,vantage_basis,first_ns,last_ns,\
-    syn_seen,sack,timestamps,mss,min_rtt_ms,data_packets,data_bytes,arrived,reordered,ratio,\
-    max_extent,mean_extent,max_late_ms,mean_displacement,entropy,ambiguous,losses,undecided,rough,\
-    retransmissions,needed,spurious,retransmissions_ambiguous,recoveries,recoveries_spurious,\
-    recoveries_ambiguous,dupthresh,window_ms,acks,acks_reordered,acks_missing,duplicated_frames,\
-    swapped_frames,missing_segments,time_reversals";
-
-const EVENT_COLUMNS: &str = "file,flow,overlay,reuse,kind,confidence,evidence,reason,half,at_ns,\
-    frame,proof_frame,seq_offset,len,extent,linux_metric,extent_bytes,late_ms";
-
-/// Writes one row a flow. `out` should be buffered.
+/// Writes a line of names and one line a row. `out` should be buffered.
 ///
-/// ```
-/// let mut out = Vec::new();
-/// inorder_report::csv::write_flows(&mut out, &[])?;
-/// assert!(out.starts_with(b"file,flow,"));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub fn write_flows(mut out: impl Write, analyses: &[Analysis]) -> io::Result<()> {
-    writeln!(out, "{FLOW_COLUMNS}")?;
-    for analysis in analyses {
-        for flow in &analysis.flows {
-            flow_row(&mut out, &analysis.file, flow)?;
-        }
+/// # Errors
+/// If `out` cannot be written.
+pub fn write<R: ?Sized, M: AnyColumn<R>>(
+    out: &mut dyn Write,
+    columns: &[M],
+    rows: impl IntoIterator<Item = impl Borrow<R>>,
+) -> io::Result<()> {
+    let columns = in_files(columns);
+    let names = columns.iter().map(|column| column.field().name);
+    let names: Vec<_> = names.map(escape::csv).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for row in rows {
+        line(out, &columns, row.borrow())?;
     }
     Ok(())
 }
 
-/// Writes one row an event. `out` should be buffered.
-pub fn write_events(mut out: impl Write, analyses: &[Analysis]) -> io::Result<()> {
-    writeln!(out, "{EVENT_COLUMNS}")?;
-    for analysis in analyses {
-        for flow in &analysis.flows {
-            for event in &flow.events {
-                event_row(&mut out, &analysis.file, flow, event)?;
-            }
+fn line<R: ?Sized>(out: &mut dyn Write, columns: &[Boxed<'_, R>], row: &R) -> io::Result<()> {
+    for (at, column) in columns.iter().enumerate() {
+        if at > 0 {
+            write!(out, ",")?;
         }
+        cell(out, column.field().kind, &column.value(row))?;
     }
-    Ok(())
+    writeln!(out)
 }
 
-fn flow_row(out: &mut impl Write, file: &str, flow: &FlowReport) -> io::Result<()> {
-    let mut row = Row::new(out);
-    who(&mut row, file, flow)?;
-    row.value(flow.vantage.vantage.name())?;
-    row.value(flow.vantage.basis.name())?;
-    row.value(flow.first_ns)?;
-    row.value(flow.last_ns)?;
-    row.value(flow.syn_seen)?;
-    row.value(flow.sack)?;
-    row.value(flow.timestamps)?;
-    row.value(flow.mss)?;
-    row.optional(flow.min_rtt_ns.map(millis))?;
-    row.value(flow.data_packets)?;
-    row.value(flow.data_bytes)?;
-    order_cells(&mut row, flow)?;
-    repair_cells(&mut row, flow)?;
-    capture_cells(&mut row, flow)?;
-    row.end()
+fn cell(out: &mut dyn Write, kind: Kind, value: &Value<'_>) -> io::Result<()> {
+    match in_file_units(kind, value) {
+        Value::Absent | Value::List(_) => Ok(()),
+        Value::Flag(flag) => write!(out, "{flag}"),
+        Value::Count(n) => write!(out, "{n}"),
+        Value::Integer(n) => write!(out, "{n}"),
+        Value::Number(x) if x.is_finite() => write!(out, "{x}"),
+        Value::Number(_) => Ok(()),
+        Value::Text(text) => write!(out, "{}", escape::csv(&text)),
+    }
 }
 
-fn who(row: &mut Row<impl Write>, file: &str, flow: &FlowReport) -> io::Result<()> {
-    row.text(file)?;
-    row.value(flow.flow)?;
-    row.value(flow.flow.overlay)?;
-    row.value(flow.flow.reuse)
+/// The columns of CSV and Parquet.
+pub(crate) fn in_files<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
+    let mut columns = flat(columns);
+    columns.retain(|column| column.field().files.is_flat());
+    columns
 }
 
-fn order_cells(row: &mut Row<impl Write>, flow: &FlowReport) -> io::Result<()> {
-    let order = &flow.reordering;
-    row.value(order.arrived)?;
-    row.value(order.reordered)?;
-    row.value(order.ratio())?;
-    row.value(order.extents.max().unwrap_or(0))?;
-    row.value(order.extents.mean().unwrap_or(0.0))?;
-    row.value(order.late_ns.max().unwrap_or(0) as f64 / 1e6)?;
-    row.value(order.mean_displacement)?;
-    row.value(order.entropy)?;
-    row.value(order.ambiguous)?;
-    row.value(flow.losses)?;
-    row.value(flow.undecided)?;
-    row.value(flow.rough)
+/// The value in the unit that files use: durations in milliseconds (exact to the nanosecond
+/// below 2^53 ns, 104 days).
+pub(crate) fn in_file_units<'r>(kind: Kind, value: &Value<'r>) -> Value<'r> {
+    match (kind, value) {
+        (Kind::Duration, Value::Count(ns)) => Value::Number(*ns as f64 / 1e6),
+        (Kind::Duration, Value::Integer(ns)) => Value::Number(*ns as f64 / 1e6),
+        (Kind::Duration, Value::Number(ns)) => Value::Number(ns / 1e6),
+        _ => value.clone(),
+    }
 }
 
-fn repair_cells(row: &mut Row<impl Write>, flow: &FlowReport) -> io::Result<()> {
-    row.value(flow.retransmissions.total)?;
-    row.value(flow.retransmissions.needed)?;
-    row.value(flow.retransmissions.spurious)?;
-    row.value(flow.retransmissions.ambiguous)?;
-    row.value(flow.recoveries.total)?;
-    row.value(flow.recoveries.spurious)?;
-    row.value(flow.recoveries.ambiguous)?;
-    row.optional(flow.avoidance.dupthresh)?;
-    row.optional(flow.avoidance.window_ns.map(millis))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Field, List, Object, Sheet};
 
-fn capture_cells(row: &mut Row<impl Write>, flow: &FlowReport) -> io::Result<()> {
-    row.value(flow.ack_path.acks)?;
-    row.value(flow.ack_path.reordered)?;
-    row.value(flow.ack_path.missing)?;
-    row.value(flow.artefacts.duplicated_frames)?;
-    row.value(flow.artefacts.swapped_frames)?;
-    row.value(flow.artefacts.missing_segments)?;
-    row.value(flow.artefacts.time_reversals)
-}
-
-fn event_row(out: &mut impl Write, file: &str, flow: &FlowReport, event: &Event) -> io::Result<()> {
-    let mut row = Row::new(out);
-    who(&mut row, file, flow)?;
-    row.value(event.kind.name())?;
-    row.value(event.confidence.name())?;
-    row.value(event.evidence.name())?;
-    row.optional(event.reason.map(|reason| reason.name()))?;
-    row.value(event.half.name())?;
-    row.value(event.at_ns)?;
-    row.value(event.frame)?;
-    row.value(event.proof_frame)?;
-    row.value(event.seq_offset)?;
-    row.value(event.len)?;
-    row.optional(event.extent)?;
-    row.optional(event.extent.map(|extent| u64::from(extent) + 1))?;
-    row.optional(event.extent_bytes)?;
-    row.optional(event.late_ns.map(millis))?;
-    row.end()
-}
-
-/// One row under construction.
-struct Row<'a, W: Write> {
-    out: &'a mut W,
-    begun: bool,
-}
-
-impl<'a, W: Write> Row<'a, W> {
-    fn new(out: &'a mut W) -> Self {
-        Row { out, begun: false }
+    struct Inner {
+        n: u64,
     }
 
-    fn comma(&mut self) -> io::Result<()> {
-        if self.begun {
-            write!(self.out, ",")?;
-        }
-        self.begun = true;
-        Ok(())
+    struct Row {
+        text: &'static str,
+        at_ns: i64,
+        late_ns: Option<f64>,
+        inner: Inner,
+        list: Vec<Inner>,
     }
 
-    /// A value that never needs quotes: numbers, names, addresses.
-    fn value(&mut self, value: impl Display) -> io::Result<()> {
-        self.comma()?;
-        write!(self.out, "{value}")
-    }
+    static INNER: &[Column<Inner>] =
+        &[Column::new("n", Kind::Count, "A number.", |i: &Inner| i.n.into()).at("n")];
+    static ROW: &[Column<Row>] = &[
+        Column::new("text", Kind::Text, "A text.", |r| r.text.into()),
+        Column::new("at_ns", Kind::Instant, "A time.", |r| r.at_ns.into()),
+        Column::new("late_ms", Kind::Duration, "A duration.", |r: &Row| {
+            r.late_ns.into()
+        })
+        .optional(),
+        Column::nested(
+            "inner",
+            "An object.",
+            &Object {
+                columns: INNER,
+                of: |r: &Row| &r.inner,
+            },
+        ),
+        Column::nested(
+            "list",
+            "A list.",
+            &List {
+                columns: INNER,
+                of: |r: &Row| &r.list,
+            },
+        ),
+    ];
 
-    /// An empty cell for `None`.
-    fn optional(&mut self, value: Option<impl Display>) -> io::Result<()> {
-        match value {
-            Some(value) => self.value(value),
-            None => self.comma(),
+    fn row() -> Row {
+        Row {
+            text: "a,b",
+            at_ns: 1_700_000_000_000_000_001,
+            late_ns: Some(12_400_000.0),
+            inner: Inner { n: 7 },
+            list: vec![Inner { n: 8 }],
         }
     }
 
-    /// Text from outside, quoted when it must be (RFC 4180 section 2).
-    fn text(&mut self, text: &str) -> io::Result<()> {
-        if text.contains(['"', ',', '\n', '\r']) {
-            self.value(format_args!("\"{}\"", text.replace('"', "\"\"")))
-        } else {
-            self.value(text)
-        }
+    #[test]
+    fn objects_are_flat_and_lists_left_out() {
+        let mut out = Vec::new();
+        let none = Row {
+            late_ns: None,
+            ..row()
+        };
+        write(&mut out, ROW, [row(), none]).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "text,at_ns,late_ms,n\n\
+             \"a,b\",1700000000000000001,12.4,7\n\
+             \"a,b\",1700000000000000001,,7\n"
+        );
     }
 
-    fn end(self) -> io::Result<()> {
-        writeln!(self.out)
+    #[test]
+    fn a_part_of_a_row_keeps_its_objects() {
+        let sheet = Sheet::new()
+            .and(
+                Field::new("run", Kind::Count, "Number."),
+                |r: &(u64, Row)| r.0.into(),
+            )
+            .with(ROW, |r| &r.1)
+            .keep(|field| field.name != "at_ns");
+        let mut out = Vec::new();
+        write(&mut out, &sheet, [(3, row())]).unwrap();
+        assert_eq!(out, b"run,text,late_ms,n\n3,\"a,b\",12.4,7\n");
     }
 }

@@ -1,45 +1,46 @@
-//! Output of inorder's results: text for people, JSON, CSV, Parquet and one HTML page.
+//! Results as text for people, JSON, CSV, Parquet and pages, all from one list of columns.
 //!
-//! Everything starts from [`Analysis`], what was found in one capture, and goes to anything
-//! that implements [`std::io::Write`]:
+//! A [`Column`] says once how a fact of a row is called, what it is, in which unit, and how it is
+//! read. From a slice of columns and any rows this crate makes
 //!
 //! | function | output |
 //! |---|---|
-//! | [`verdict()`] | a paragraph of plain sentences |
-//! | [`table::write`] | text for a terminal or a pipe |
-//! | [`json::write`] | one JSON object, schema `inorder-analyze/1` |
-//! | [`csv::write_flows`], [`csv::write_events`] | one row a flow or an event |
-//! | `parquet::write_flows`, `parquet::write_events` | the same in columns (feature `parquet`) |
-//! | [`html::write`] | a page with charts that needs no network |
+//! | [`text::write`] | a table for a terminal or a pipe, within a width |
+//! | [`csv::write`] | CSV (RFC 4180) |
+//! | [`json::write`], [`json::write_rows`] | JSON, nested where columns say so |
+//! | `parquet::write` | Parquet (feature `parquet`) |
+//! | [`html::Table`] | a sortable table of a page |
+//! | [`schema::write`] | the JSON Schema of what [`json`] writes |
 //!
-//! ```
-//! use inorder_report::{Analysis, table};
+//! [`html`] also frames pages that open without a network, with charts. [`number`] and
+//! [`escape`] hold how numbers look and how text from outside is kept text, for everything else
+//! that prints.
 //!
-//! let analysis = Analysis {
-//!     file: "empty.pcap".to_owned(),
-//!     format: "pcap".to_owned(),
-//!     ..Analysis::default()
-//! };
-//! let mut text = Vec::new();
-//! table::write(&mut text, &[analysis], &table::Style::default())?;
-//! assert!(text.starts_with(b"empty.pcap  (pcap, 0 frames, 0 B, 0 ns)"));
-//! # Ok::<(), std::io::Error>(())
-//! ```
-//!
-//! Nothing here decides what happened on the network: numbers come in, their names go out.
+//! Where rows are made of several things, or columns depend on the run, a [`Sheet`] puts them
+//! together; rows inside rows are [`List`], [`Object`] and [`Maybe`]. The crate knows nothing of
+//! what the rows mean: slices of columns stand beside the types they describe, in the crates
+//! above. [`Column`] has an example.
 
+mod check;
+mod column;
 pub mod csv;
+pub mod escape;
+mod field;
+mod grid;
 pub mod html;
 pub mod json;
-mod model;
-pub mod names;
+mod nested;
+pub mod number;
 #[cfg(feature = "parquet")]
 pub mod parquet;
-mod peer;
-pub mod table;
-pub mod units;
-mod verdict;
+pub mod schema;
+mod sheet;
+pub mod text;
+mod value;
 
-pub use model::{Analysis, StreamReport};
-pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerTotal, Score};
-pub use verdict::{Totals, verdict};
+pub use check::problems;
+pub use column::{Adapt, AnyColumn, Boxed, Column, Read};
+pub use field::{Digits, Element, Field, Files, Kind, Rank};
+pub use nested::{List, Maybe, Nested, Object};
+pub use sheet::Sheet;
+pub use value::Value;

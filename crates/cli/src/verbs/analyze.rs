@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
+use inorder_analysis::{Analysis, csv, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Config, Vantage};
-use inorder_pipeline::{Analysis, Analyzer, Input};
-use inorder_report::{csv, html, json, table};
+use inorder_pipeline::{Analyzer, Input};
 
 use crate::error::{CliError, DAMAGED, INTERRUPTED, Outcome};
 use crate::progress::Reading;

@@ -1,0 +1,16 @@
+//! Prints the page of a made-up analysis: `cargo run --example page > page.html`; with an
+//! argument, without charts.
+
+#[path = "../tests/sample/mod.rs"]
+mod sample;
+
+use inorder_analysis::html::{self, Page};
+
+fn main() -> std::io::Result<()> {
+    let page = Page {
+        charts: std::env::args().len() < 2,
+        ..Page::default()
+    };
+    let analyses = [sample::analysis("</script><b>trace</b>.pcapng", 25)];
+    html::write(&mut std::io::stdout().lock(), &analyses, &page)
+}

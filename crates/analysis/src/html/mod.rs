@@ -1,0 +1,105 @@
+//! One HTML page that opens without a network: verdict, sortable table, charts.
+//!
+//! The page carries its style, script, data and, when the crate was built with them, the chart
+//! libraries (Vega, Vega-Lite, Vega-Embed); a content security policy forbids it any request.
+
+mod data;
+mod extras;
+mod flow;
+mod numbers;
+mod overview;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use inorder_detect::FlowReport;
+use inorder_report::escape::Text;
+pub use inorder_report::html::has_charts;
+use inorder_report::html::{begin, end};
+
+use self::data::Charts;
+use crate::model::{Analysis, by_severity, has_problems};
+use crate::verdict::verdict;
+
+/// What the page shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// Flows shown with charts, at most per file; the table has all.
+    pub top: usize,
+    /// Draw charts, if the chart libraries are part of this build ([`has_charts`]).
+    pub charts: bool,
+}
+
+impl Default for Page {
+    /// Twenty flows, with charts.
+    fn default() -> Self {
+        Page {
+            top: 20,
+            charts: true,
+        }
+    }
+}
+
+/// Writes the page. `out` should be buffered.
+pub fn write(out: &mut dyn Write, analyses: &[Analysis], page: &Page) -> io::Result<()> {
+    let drawn = page.charts && has_charts();
+    let mut charts = Collected::default();
+    let title = match analyses {
+        [one] => format!("Packet order in {}", one.file),
+        many => format!("Packet order in {} captures", many.len()),
+    };
+    begin(out, &title)?;
+    for (number, analysis) in analyses.iter().enumerate() {
+        file(out, analysis, number, page, drawn, &mut charts)?;
+    }
+    end(out, NOTE, drawn, &charts)
+}
+
+/// Begins the footer.
+const NOTE: &str = "Extent, late time and byte offset as in RFC 4737 (Linux's \
+                    <code>reordering</code> counts one packet more), reorder density as in RFC 5236.";
+
+/// The charts' data, by the identifier of the flow's section.
+type Collected = BTreeMap<String, Charts>;
+
+fn file(
+    out: &mut dyn Write,
+    analysis: &Analysis,
+    number: usize,
+    page: &Page,
+    drawn: bool,
+    charts: &mut Collected,
+) -> io::Result<()> {
+    overview::meta(out, analysis, number)?;
+    writeln!(
+        out,
+        "<div class=\"card verdict\"><p>{}</p></div>",
+        Text(&verdict(analysis))
+    )?;
+    extras::warnings(out, analysis)?;
+    overview::tiles(out, analysis)?;
+    let sorted = by_severity(&analysis.flows);
+    let shown: Vec<&FlowReport> = sorted
+        .iter()
+        .copied()
+        .filter(|flow| has_problems(flow))
+        .take(page.top)
+        .collect();
+    overview::table(out, &sorted, number, shown.len())?;
+    for (i, flow) in shown.iter().enumerate() {
+        let id = flow_id(number, i);
+        let data = Charts::of(flow);
+        flow::section(out, flow, &id, &data.present(), drawn, i == 0)?;
+        if drawn {
+            charts.insert(id, data);
+        }
+    }
+    extras::streams(out, analysis)?;
+    extras::peer(out, analysis)?;
+    extras::skipped(out, analysis)
+}
+
+/// Identifier of a flow's section: file and place in the order of the page.
+fn flow_id(file: usize, place: usize) -> String {
+    format!("flow-{file}-{place}")
+}

@@ -1,0 +1,125 @@
+//! The numbers behind each chart, as tables; without chart libraries, instead of the charts.
+
+use std::io::{self, Write};
+
+use inorder_detect::{Distribution, FlowReport};
+
+use inorder_report::number::{count, mean, percent, rate, time_u64};
+
+/// Rows shown of a distribution.
+const ROWS: usize = 200;
+
+/// Title of a chart and whether it takes the whole width.
+pub fn title(chart: &str) -> (&'static str, bool) {
+    match chart {
+        "sequence" => ("Time and sequence (drag to move, wheel to zoom)", true),
+        "extents" => ("Reordering extent (RFC 4737)", false),
+        "late" => ("Late time (RFC 4737)", false),
+        "rd" => ("Reorder density (RFC 5236)", false),
+        "what_if" => ("If a receiver had sorted: still reordered, %", false),
+        _ => ("Reordering and sending rate", false),
+    }
+}
+
+/// Writes the table of one chart; the time-sequence diagram has none.
+pub fn table(out: &mut dyn Write, chart: &str, flow: &FlowReport) -> io::Result<()> {
+    let order = &flow.reordering;
+    match chart {
+        "sequence" => write!(
+            out,
+            "<p class=dim>{} points; events with their numbers are in the JSON, CSV and Parquet \
+             output.</p>",
+            count(flow.points.len() as u64)
+        ),
+        "extents" => distribution(out, "extent, packets", &order.extents, count),
+        "late" => distribution(out, "late by", &order.late_ns, time_u64),
+        "rd" => rows(
+            out,
+            &["displacement", "density"],
+            order
+                .rd
+                .iter()
+                .map(|(d, p)| vec![d.to_string(), format!("{p:.6}")]),
+        ),
+        "what_if" => what_if(out, flow),
+        _ => by_rate(out, flow),
+    }
+}
+
+fn distribution(
+    out: &mut dyn Write,
+    what: &str,
+    d: &Distribution,
+    show: fn(u64) -> String,
+) -> io::Result<()> {
+    let cells = d.buckets().map(|(value, n)| vec![show(value), count(n)]);
+    rows(out, &[what, "packets"], cells)
+}
+
+fn what_if(out: &mut dyn Write, flow: &FlowReport) -> io::Result<()> {
+    let cells = flow.what_if.iter().map(|w| {
+        vec![
+            count(u64::from(w.block_size)),
+            time_u64(w.coalesce_ns),
+            count(w.reordered),
+            percent(w.reordered_ratio),
+            count(u64::from(w.max_extent)),
+            count(w.dupacks_saved),
+            time_u64(w.mean_added_delay_ns),
+            time_u64(w.max_added_delay_ns),
+        ]
+    });
+    let titles = [
+        "block, packets",
+        "coalescing",
+        "still reordered",
+        "%",
+        "max extent",
+        "duplicate ACKs saved",
+        "mean delay",
+        "max delay",
+    ];
+    rows(out, &titles, cells)
+}
+
+fn by_rate(out: &mut dyn Write, flow: &FlowReport) -> io::Result<()> {
+    let cells = flow.by_rate.iter().map(|r| {
+        let share = r.reordered as f64 / r.packets.max(1) as f64;
+        vec![
+            rate(r.rate_bps),
+            count(r.intervals),
+            count(r.packets),
+            count(r.reordered),
+            percent(share),
+            mean(r.mean_extent),
+            time_u64(r.mean_late_ns.max(0.0) as u64),
+        ]
+    });
+    let titles = [
+        "rate from",
+        "intervals",
+        "packets",
+        "reordered",
+        "%",
+        "mean extent",
+        "mean late",
+    ];
+    rows(out, &titles, cells)
+}
+
+/// A table of cells that hold only our own text and numbers.
+fn rows(
+    out: &mut dyn Write,
+    titles: &[&str],
+    cells: impl Iterator<Item = Vec<String>>,
+) -> io::Result<()> {
+    write!(out, "<div class=scroll><table><thead><tr>")?;
+    for title in titles {
+        write!(out, "<th>{title}</th>")?;
+    }
+    writeln!(out, "</tr></thead><tbody>")?;
+    for row in cells.take(ROWS) {
+        writeln!(out, "<tr><td>{}</td></tr>", row.join("</td><td>"))?;
+    }
+    writeln!(out, "</tbody></table></div>")
+}

@@ -1,0 +1,44 @@
+//! Output of inorder's analysis: text for people, JSON, CSV, Parquet and one HTML page.
+//!
+//! Everything starts from [`Analysis`], what was found in one capture, and goes to anything
+//! that implements [`std::io::Write`]:
+//!
+//! | function | output |
+//! |---|---|
+//! | [`verdict()`] | a paragraph of plain sentences |
+//! | [`table::write`] | text for a terminal or a pipe |
+//! | [`json::write`] | one JSON object, schema `inorder-analyze/1` |
+//! | [`csv::write_flows`], [`csv::write_events`] | one row a flow or an event |
+//! | `parquet::write_flows`, `parquet::write_events` | the same in columns (feature `parquet`) |
+//! | [`html::write`] | a page with charts that needs no network |
+//!
+//! ```
+//! use inorder_analysis::{Analysis, table};
+//!
+//! let analysis = Analysis {
+//!     file: "empty.pcap".to_owned(),
+//!     format: "pcap".to_owned(),
+//!     ..Analysis::default()
+//! };
+//! let mut text = Vec::new();
+//! table::write(&mut text, &[analysis], &table::Style::default())?;
+//! assert!(text.starts_with(b"empty.pcap  (pcap, 0 frames, 0 B, 0 ns)"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! Nothing here decides what happened on the network: numbers come in, their names go out.
+
+pub mod csv;
+pub mod html;
+pub mod json;
+mod model;
+pub mod names;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod peer;
+pub mod table;
+mod verdict;
+
+pub use model::{Analysis, StreamReport};
+pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerTotal, Score};
+pub use verdict::{Totals, verdict};

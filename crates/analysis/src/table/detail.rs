@@ -1,0 +1,309 @@
+//! What is behind the numbers of one flow.
+
+use std::io::{self, Write};
+
+use inorder_detect::{Distribution, Event, FlowReport, Vantage, WhatIf};
+
+use super::Style;
+use super::flows::flow_name;
+use super::grid::{Column, Grid};
+use crate::names::Name;
+use inorder_report::number::{count, mean, percent, plural, time, time_u64};
+use inorder_report::text::paragraph;
+
+/// Column in which the facts begin.
+const LABEL: usize = 16;
+/// Single events printed per flow; all of them are in JSON, CSV and Parquet.
+const EVENTS: usize = 12;
+
+/// Writes the block of one flow.
+pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
+    let (bold, plain) = style.bold();
+    writeln!(out, "{bold}{}{plain}", flow_name(flow))?;
+    for (label, text) in facts(flow) {
+        let first = format!("  {label:<w$}{text}", w = LABEL - 2);
+        let indent = " ".repeat(LABEL);
+        write_fact(out, &first, &indent, style)?;
+    }
+    let upstream = flow.upstream.as_ref().map_or(0, |u| u.reordered);
+    if flow.reordering.reordered + upstream > 0 {
+        what_if(out, &flow.what_if, style)?;
+    }
+    if style.events {
+        events(out, &flow.events, style)?;
+    }
+    Ok(())
+}
+
+/// A fact's line; its label's blanks must survive the breaking into lines.
+fn write_fact(out: &mut dyn Write, line: &str, indent: &str, style: &Style) -> io::Result<()> {
+    let (label, text) = line.split_at(line.len().min(LABEL));
+    write!(out, "{label}")?;
+    let width = style.width.map(|w| w.saturating_sub(LABEL));
+    let mut broken = Vec::new();
+    paragraph(&mut broken, text, "", width)?;
+    let broken = String::from_utf8_lossy(&broken).replace('\n', &format!("\n{indent}"));
+    writeln!(out, "{}", broken.trim_end())
+}
+
+/// The facts worth a line, as label and text.
+pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
+    let order = &flow.reordering;
+    let mut facts = vec![("vantage", vantage(flow)), ("connection", connection(flow))];
+    if order.reordered > 0 {
+        let extents = quantiles(&order.extents, count);
+        facts.push(("extent", format!("{extents} packets (RFC 4737)")));
+        facts.push(("late", quantiles(&order.late_ns, time_u64)));
+        facts.push(("displacement", displacement(flow)));
+    }
+    if order.ambiguous > 0 {
+        facts.push((
+            "unclear",
+            format!("{} not counted", plural(order.ambiguous, "event")),
+        ));
+    }
+    if flow.bursts.count > 0 {
+        facts.push(("bursts", bursts(flow)));
+    }
+    if flow.recoveries.total > 0 {
+        facts.push(("recoveries", recoveries(flow)));
+    }
+    facts.extend(avoidance(flow).map(|text| ("would avoid", text)));
+    facts.extend(upstream(flow).map(|text| ("upstream", text)));
+    facts.extend(ack_path(flow).map(|text| ("ACK path", text)));
+    facts.extend(artefacts(flow).map(|text| ("capture", text)));
+    facts
+}
+
+fn vantage(flow: &FlowReport) -> String {
+    let choice = &flow.vantage;
+    let trips: Vec<String> = [
+        (choice.to_receiver_ns, "to the receiver and back"),
+        (choice.to_sender_ns, "to the sender and back"),
+    ]
+    .iter()
+    .filter_map(|(ns, what)| ns.map(|ns| format!("{} {what}", time(ns))))
+    .collect();
+    let trips = match trips.len() {
+        0 => String::new(),
+        _ => format!("; {}", trips.join(", ")),
+    };
+    format!(
+        "{} (told by: {}){trips}",
+        choice.vantage.name(),
+        choice.basis.name()
+    )
+}
+
+fn connection(flow: &FlowReport) -> String {
+    let mut text = vec![
+        plural(flow.data_packets, "packet"),
+        format!("in {}", time(flow.last_ns.saturating_sub(flow.first_ns))),
+        format!("MSS {}", flow.mss),
+    ];
+    if let Some(rtt) = flow.min_rtt_ns {
+        text.push(format!("RTT from {}", time(rtt)));
+    }
+    text.push(if flow.sack { "SACK" } else { "no SACK" }.to_owned());
+    text.push(
+        if flow.timestamps {
+            "timestamps"
+        } else {
+            "no timestamps"
+        }
+        .to_owned(),
+    );
+    if !flow.syn_seen {
+        text.push("began before the capture".to_owned());
+    }
+    if flow.rough {
+        text.push("counts are rough".to_owned());
+    }
+    if flow.undecided > 0 {
+        text.push(format!("{} undecided at the end", count(flow.undecided)));
+    }
+    text.join(", ")
+}
+
+fn quantiles(d: &Distribution, show: fn(u64) -> String) -> String {
+    let at = |q: f64| d.quantile(q).map_or_else(|| "-".to_owned(), show);
+    let max = show(d.max().unwrap_or(0));
+    format!(
+        "median {}, 90 % {}, 99 % {}, max {max}",
+        at(0.5),
+        at(0.9),
+        at(0.99)
+    )
+}
+
+fn displacement(flow: &FlowReport) -> String {
+    let order = &flow.reordering;
+    format!(
+        "mean {:.3} packets, entropy {:.3} (RFC 5236)",
+        order.mean_displacement, order.entropy
+    )
+}
+
+fn bursts(flow: &FlowReport) -> String {
+    let longest = plural(flow.bursts.lengths.max().unwrap_or(0), "packet");
+    let average = flow
+        .bursts
+        .lengths
+        .mean()
+        .map_or_else(|| "-".to_owned(), mean);
+    let runs = plural(flow.bursts.count, "run");
+    format!("{runs} of late packets, mean {average}, longest {longest}")
+}
+
+fn recoveries(flow: &FlowReport) -> String {
+    let r = &flow.recoveries;
+    let mut text = format!(
+        "{}, {} by reordering alone",
+        plural(r.total, "recovery phase"),
+        count(r.spurious)
+    );
+    if r.ambiguous > 0 {
+        text.push_str(&format!(", {} unclear", count(r.ambiguous)));
+    }
+    let timeouts = r.list.iter().filter(|one| one.timeout).count() as u64;
+    if timeouts > 0 {
+        text.push_str(&format!(", {} after a time-out", count(timeouts)));
+    }
+    text
+}
+
+fn avoidance(flow: &FlowReport) -> Option<String> {
+    let threshold = flow.avoidance.dupthresh.map(|n| {
+        format!(
+            "a duplicate-ACK threshold of {} (RFC 5681: 3)",
+            count(u64::from(n))
+        )
+    });
+    let window = flow
+        .avoidance
+        .window_ns
+        .map(|ns| format!("a wait of {} after the first sign of a hole", time(ns)));
+    match (threshold, window) {
+        (Some(t), Some(w)) => Some(format!("{t}, or {w}")),
+        (one, other) => one.or(other),
+    }
+}
+
+fn upstream(flow: &FlowReport) -> Option<String> {
+    let up = flow.upstream.as_ref()?;
+    (up.reordered > 0 || flow.vantage.vantage == Vantage::Middle).then(|| {
+        format!(
+            "{} of {} reordered before the capture point, extent {}, late by up to {}",
+            count(up.reordered),
+            count(up.arrived),
+            count(up.extents.max().unwrap_or(0)),
+            time_u64(up.late_ns.max().unwrap_or(0))
+        )
+    })
+}
+
+fn ack_path(flow: &FlowReport) -> Option<String> {
+    let a = &flow.ack_path;
+    (a.reordered > 0 || a.missing > 0).then(|| {
+        format!(
+            "{} of {} overtaken, {} missing",
+            count(a.reordered),
+            plural(a.acks, "ACK"),
+            count(a.missing)
+        )
+    })
+}
+
+fn artefacts(flow: &FlowReport) -> Option<String> {
+    let a = &flow.artefacts;
+    let facts: Vec<String> = [
+        (a.duplicated_frames, "frames captured twice"),
+        (a.swapped_frames, "frames swapped by the capturing host"),
+        (a.missing_segments, "acknowledged segments not captured"),
+        (a.time_reversals, "timestamps ran backwards"),
+    ]
+    .iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, what)| format!("{} {what}", count(*n)))
+    .collect();
+    (!facts.is_empty()).then(|| facts.join(", "))
+}
+
+const fn column(group: &'static str, title: &'static str) -> Column {
+    Column {
+        group,
+        title,
+        rank: 0,
+    }
+}
+
+const WHAT_IF: [Column; 8] = [
+    column("", "if sorted in blocks of"),
+    column("", "coalescing"),
+    column("still reordered", "packets"),
+    column("still reordered", "%"),
+    column("", "max extent"),
+    column("duplicate ACKs", "saved"),
+    column("added delay", "mean"),
+    column("added delay", "max"),
+];
+
+fn what_if(out: &mut dyn Write, rows: &[WhatIf], style: &Style) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut grid = Grid::new(&WHAT_IF);
+    for row in rows {
+        grid.row(vec![
+            plural(u64::from(row.block_size), "packet"),
+            time_u64(row.coalesce_ns),
+            count(row.reordered),
+            percent(row.reordered_ratio),
+            count(u64::from(row.max_extent)),
+            count(row.dupacks_saved),
+            time_u64(row.mean_added_delay_ns),
+            time_u64(row.max_added_delay_ns),
+        ]);
+    }
+    writeln!(out)?;
+    grid.write(out, 2, style.width, style.bold())
+}
+
+const EVENT: [Column; 7] = [
+    column("", "event"),
+    column("", "confidence"),
+    column("", "evidence"),
+    column("", "frame"),
+    column("", "offset"),
+    column("", "extent"),
+    column("", "late"),
+];
+
+fn events(out: &mut dyn Write, events: &[Event], style: &Style) -> io::Result<()> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let mut grid = Grid::new(&EVENT);
+    for event in events.iter().take(EVENTS) {
+        let dash = || "-".to_owned();
+        grid.row(vec![
+            event.kind.name().to_owned(),
+            event.confidence.name().to_owned(),
+            event.evidence.name().to_owned(),
+            count(event.frame),
+            count(event.seq_offset),
+            event.extent.map_or_else(dash, |e| count(u64::from(e))),
+            event.late_ns.map_or_else(dash, time),
+        ]);
+    }
+    writeln!(out)?;
+    grid.write(out, 2, style.width, style.bold())?;
+    match events.len().saturating_sub(EVENTS) as u64 {
+        0 => Ok(()),
+        n => writeln!(
+            out,
+            "  ({} not shown; --json or --csv has them all)",
+            plural(n, "event")
+        ),
+    }
+}

@@ -1,0 +1,110 @@
+//! Output for people: a verdict, a table of flows, and what is behind the numbers.
+
+mod detail;
+mod extras;
+mod flows;
+mod grid;
+
+use std::io::{self, Write};
+
+pub(crate) use self::detail::facts;
+pub(crate) use self::extras::{PEER_TITLES, peer_rows, peer_text, stream_name};
+pub(crate) use self::flows::flow_name;
+use crate::model::{Analysis, by_severity, has_problems};
+use crate::verdict::verdict;
+use inorder_report::escape::printable;
+use inorder_report::number::{bytes, plural, time};
+use inorder_report::text::paragraph;
+
+/// How the text is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Characters a line may have; `None` when the reader is not a terminal.
+    pub width: Option<usize>,
+    /// Terminal attributes (bold, dim) may be used.
+    pub colour: bool,
+    /// Flows shown at most per file.
+    pub top: usize,
+    /// Print single events too.
+    pub events: bool,
+}
+
+impl Default for Style {
+    /// Any width, no attributes, 20 flows, no single events.
+    fn default() -> Self {
+        Style {
+            width: None,
+            colour: false,
+            top: 20,
+            events: false,
+        }
+    }
+}
+
+impl Style {
+    fn bold(&self) -> (&'static str, &'static str) {
+        if self.colour {
+            ("\x1b[1m", "\x1b[0m")
+        } else {
+            ("", "")
+        }
+    }
+}
+
+/// Writes the analyses for people to read.
+pub fn write(out: &mut dyn Write, analyses: &[Analysis], style: &Style) -> io::Result<()> {
+    for (i, analysis) in analyses.iter().enumerate() {
+        if i > 0 {
+            writeln!(out)?;
+        }
+        write_one(out, analysis, style)?;
+    }
+    Ok(())
+}
+
+fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+    let (bold, plain) = style.bold();
+    let file = printable(&analysis.file);
+    writeln!(out, "{bold}{file}{plain}  {}", summary(analysis))?;
+    writeln!(out)?;
+    paragraph(out, &verdict(analysis), "", style.width)?;
+    extras::warnings(out, analysis, style)?;
+    let shown = by_severity(&analysis.flows);
+    let shown = &shown[..shown.len().min(style.top)];
+    if !shown.is_empty() {
+        writeln!(out)?;
+        flows::write(out, shown, style)?;
+        left_out(out, analysis.flows.len() - shown.len())?;
+    }
+    for flow in shown.iter().filter(|flow| has_problems(flow)) {
+        writeln!(out)?;
+        detail::write(out, flow, style)?;
+    }
+    extras::streams(out, analysis, style)?;
+    extras::peer(out, analysis, style)?;
+    extras::skipped(out, analysis, style)
+}
+
+fn left_out(out: &mut dyn Write, n: usize) -> io::Result<()> {
+    match n {
+        0 => Ok(()),
+        n => writeln!(
+            out,
+            "({} not shown; --top N shows more)",
+            plural(n as u64, "flow")
+        ),
+    }
+}
+
+fn summary(analysis: &Analysis) -> String {
+    let format = match analysis.format.as_str() {
+        "" => String::new(),
+        format => format!("{}, ", printable(format)),
+    };
+    format!(
+        "({format}{}, {}, {})",
+        plural(analysis.frames, "frame"),
+        bytes(analysis.bytes),
+        time(analysis.duration_ns()),
+    )
+}

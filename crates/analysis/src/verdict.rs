@@ -1,0 +1,203 @@
+//! The result in a few plain sentences.
+
+use inorder_detect::FlowReport;
+
+use crate::model::Analysis;
+use inorder_report::number::{count, percent, plural, time, time_u64};
+
+/// Sums over the flows of one analysis.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Totals {
+    /// Flows that carried data.
+    pub flows: u64,
+    /// Of these, with reordered packets.
+    pub reordered_flows: u64,
+    /// Original data segments.
+    pub packets: u64,
+    /// Original transmissions known to have arrived.
+    pub arrived: u64,
+    /// Reordered packets.
+    pub reordered: u64,
+    /// Greatest extent, packets.
+    pub max_extent: u64,
+    /// Greatest late time, nanoseconds.
+    pub max_late_ns: u64,
+    /// Events that cannot be told.
+    pub ambiguous: u64,
+    /// Packets lost.
+    pub losses: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// Of these, needless.
+    pub spurious: u64,
+    /// Of these, undecided.
+    pub unclear: u64,
+    /// Recovery phases.
+    pub recoveries: u64,
+    /// Of these, caused by reordering alone.
+    pub spurious_recoveries: u64,
+    /// Greatest threshold that a flow would have needed; 0 when none was late.
+    pub dupthresh: u32,
+    /// Greatest waiting time that a flow would have needed, nanoseconds.
+    pub window_ns: i64,
+}
+
+impl Totals {
+    /// Sums `flows`.
+    pub fn of(flows: &[FlowReport]) -> Totals {
+        let mut t = Totals::default();
+        for flow in flows {
+            let order = &flow.reordering;
+            t.flows += 1;
+            t.reordered_flows += u64::from(order.reordered > 0);
+            t.packets += flow.data_packets;
+            t.arrived += order.arrived;
+            t.reordered += order.reordered;
+            t.ambiguous += order.ambiguous;
+            t.max_extent = t.max_extent.max(order.extents.max().unwrap_or(0));
+            t.max_late_ns = t.max_late_ns.max(order.late_ns.max().unwrap_or(0));
+            t.losses += flow.losses;
+            t.retransmissions += flow.retransmissions.total;
+            t.spurious += flow.retransmissions.spurious;
+            t.unclear += flow.retransmissions.ambiguous;
+            t.recoveries += flow.recoveries.total;
+            t.spurious_recoveries += flow.recoveries.spurious;
+            t.dupthresh = t.dupthresh.max(flow.avoidance.dupthresh.unwrap_or(0));
+            t.window_ns = t.window_ns.max(flow.avoidance.window_ns.unwrap_or(0));
+        }
+        t
+    }
+}
+
+/// What the analysis says, in one paragraph of plain sentences.
+///
+/// ```
+/// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
+/// let text = inorder_analysis::verdict(&nothing);
+/// assert_eq!(text, "No TCP flow with data among 3 frames.");
+/// ```
+pub fn verdict(analysis: &Analysis) -> String {
+    let t = Totals::of(&analysis.flows);
+    if t.flows == 0 {
+        return nothing(analysis);
+    }
+    let mut text = vec![late(&t)];
+    text.extend(retransmissions(&t));
+    text.extend(losses(&t));
+    text.extend(avoidance(&t));
+    text.extend(unclear(&t));
+    text.join(" ")
+}
+
+fn nothing(analysis: &Analysis) -> String {
+    let frames = plural(analysis.frames, "frame");
+    match analysis.streams.len() as u64 {
+        0 => format!("No TCP flow with data among {frames}."),
+        n => {
+            let late = analysis.streams.iter().filter(|s| s.reordered > 0).count() as u64;
+            let streams = plural(n, "numbered stream");
+            let late = if late == 0 {
+                "none".into()
+            } else {
+                count(late)
+            };
+            format!("No TCP flow with data among {frames}; {streams}, {late} with late packets.")
+        }
+    }
+}
+
+fn late(t: &Totals) -> String {
+    if t.reordered == 0 {
+        return match t.flows {
+            1 => "The only flow had no late packets.".to_owned(),
+            n => format!("None of {} flows had late packets.", count(n)),
+        };
+    }
+    let who = match (t.reordered_flows, t.flows) {
+        (1, 1) => "The only flow".to_owned(),
+        (some, all) if some == all => format!("All {} flows", count(all)),
+        (some, all) => format!("{} of {} flows", count(some), count(all)),
+    };
+    let share = t.reordered as f64 / t.arrived.max(1) as f64;
+    // Where no extent could be told, none of the events has one.
+    let how_late = match t.max_extent {
+        0 => "late".to_owned(),
+        extent => format!(
+            "late by up to {} (extent {})",
+            time_u64(t.max_late_ns),
+            count(extent)
+        ),
+    };
+    format!(
+        "{who} had packets {how_late}: {} of {}, {} %.",
+        count(t.reordered),
+        plural(t.arrived, "packet"),
+        percent(share),
+    )
+}
+
+fn retransmissions(t: &Totals) -> Option<String> {
+    let needless = match (t.spurious, t.retransmissions) {
+        (_, 0) => return None,
+        (0, 1) if t.unclear == 0 => "The only retransmission was needed".to_owned(),
+        (0, n) if t.unclear == 0 => format!("All {} retransmissions were needed", count(n)),
+        (0, n) => format!(
+            "None of {} was provably needless",
+            plural(n, "retransmission")
+        ),
+        (1, 1) => "The only retransmission was needless".to_owned(),
+        (some, all) if some == all => format!("All {} retransmissions were needless", count(all)),
+        (some, all) => format!(
+            "{} of {} {} needless",
+            count(some),
+            plural(all, "retransmission"),
+            if some == 1 { "was" } else { "were" }
+        ),
+    };
+    let slow = match (t.spurious_recoveries, t.recoveries) {
+        (0, _) => String::new(),
+        (1, 1) => " and the only slow-down was for nothing".to_owned(),
+        (some, all) if some == all => {
+            format!(" and all {} slow-downs were for nothing", count(all))
+        }
+        (some, all) => format!(
+            " and {} of {} {} for nothing",
+            count(some),
+            plural(all, "slow-down"),
+            if some == 1 { "was" } else { "were" }
+        ),
+    };
+    Some(format!("{needless}{slow}."))
+}
+
+fn losses(t: &Totals) -> Option<String> {
+    match (t.losses, t.reordered + t.retransmissions) {
+        (0, 0) => None,
+        (0, _) => Some("Nothing was lost for certain.".to_owned()),
+        (1, _) => Some("1 packet was really lost.".to_owned()),
+        (n, _) => Some(format!("{} packets were really lost.", count(n))),
+    }
+}
+
+/// Only worth saying when something was done for nothing.
+fn avoidance(t: &Totals) -> Option<String> {
+    if t.spurious == 0 || t.dupthresh == 0 {
+        return None;
+    }
+    let wait = match t.window_ns {
+        0 => String::new(),
+        ns => format!(" or waiting {} before retransmitting", time(ns)),
+    };
+    Some(format!(
+        "A duplicate-ACK threshold of {}{wait} would have avoided the needless ones.",
+        count(u64::from(t.dupthresh))
+    ))
+}
+
+fn unclear(t: &Totals) -> Option<String> {
+    match t.ambiguous {
+        0 => None,
+        1 => Some("1 more event cannot be told.".to_owned()),
+        n => Some(format!("{} more events cannot be told.", count(n))),
+    }
+}

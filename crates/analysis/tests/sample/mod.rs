@@ -1,0 +1,365 @@
+//! A made-up analysis with everything in it, for tests and for looking at the page.
+//! Not a measurement: the numbers only need the right shape.
+#![allow(dead_code)]
+
+use inorder_wire::Service;
+use std::net::SocketAddr;
+
+use inorder_analysis::{
+    Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, Score, StreamReport,
+};
+use inorder_detect::{
+    AckPath, Artefacts, Avoidance, Bursts, Confidence, Distribution, Event, Evidence, FlowId,
+    FlowReport, Half, Kind, Matched, Point, PointKind, RateClass, Reason, Recoveries, Recovery,
+    RecoveryVerdict, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis,
+    VantageChoice, Verdict, WhatIf,
+};
+
+/// 2024-01-01 00:00:00 UTC.
+pub const START_NS: i64 = 1_704_067_200_000_000_000;
+const MSS: u64 = 1448;
+
+/// Numbers that look random and are the same every time (a linear congruential generator).
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: u64) -> u64 {
+        let multiplier = 6_364_136_223_846_793_005;
+        self.0 = self
+            .0
+            .wrapping_mul(multiplier)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n.max(1)
+    }
+}
+
+/// Two flows with trouble, `quiet` without, two numbered streams.
+pub fn analysis(file: &str, quiet: u16) -> Analysis {
+    let mut flows = vec![
+        busy(43210, Vantage::Receiver, 7),
+        busy(43212, Vantage::Sender, 8),
+    ];
+    flows.extend((0..quiet).map(|i| clean(50_000 + i)));
+    Analysis {
+        file: file.to_owned(),
+        format: "pcapng, nanoseconds".to_owned(),
+        frames: 25_800,
+        bytes: 18_400_000,
+        first_ns: START_NS,
+        last_ns: START_NS + 3_200_000_000,
+        skipped: vec![("not IP".to_owned(), 12), ("fragment".to_owned(), 3)],
+        warnings: vec!["the last block is cut off after 25,800 frames".to_owned()],
+        flows,
+        streams: vec![stream(Service::Rtp, 12), stream(Service::IcmpEcho, 0)],
+        peer: Some(peer()),
+    }
+}
+
+pub fn id(port: u16) -> FlowId {
+    FlowId {
+        src: SocketAddr::from(([10, 1, 0, 2], port)),
+        dst: SocketAddr::from(([192, 0, 2, 17], 5001)),
+        overlay: 0,
+        reuse: 0,
+    }
+}
+
+/// A flow without any trouble.
+pub fn clean(port: u16) -> FlowReport {
+    FlowReport {
+        flow: id(port),
+        vantage: choice(Vantage::Sender),
+        first_ns: START_NS,
+        last_ns: START_NS + 900_000_000,
+        syn_seen: true,
+        sack: true,
+        timestamps: true,
+        mss: MSS as u32,
+        min_rtt_ns: Some(42_100_000),
+        data_packets: 640,
+        data_bytes: 640 * MSS,
+        retransmissions: Retransmissions::default(),
+        losses: 0,
+        undecided: 0,
+        reordering: Reordering {
+            arrived: 640,
+            rd: vec![(0, 1.0)],
+            ..Reordering::default()
+        },
+        upstream: None,
+        rough: false,
+        bursts: Bursts::default(),
+        by_rate: Vec::new(),
+        recoveries: Recoveries::default(),
+        avoidance: Avoidance::default(),
+        ack_path: AckPath {
+            acks: 320,
+            ..AckPath::default()
+        },
+        artefacts: Artefacts::default(),
+        what_if: Vec::new(),
+        events: Vec::new(),
+        retransmission_list: Vec::new(),
+        points: Vec::new(),
+    }
+}
+
+fn choice(vantage: Vantage) -> VantageChoice {
+    VantageChoice {
+        vantage,
+        basis: VantageBasis::Handshake,
+        to_receiver_ns: Some(38_000),
+        to_sender_ns: Some(42_062_000),
+    }
+}
+
+/// A flow with late and lost packets, spurious retransmissions and all the rest.
+pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
+    let mut dice = Dice(seed);
+    let mut flow = FlowReport {
+        vantage: choice(vantage),
+        last_ns: START_NS + 3_200_000_000,
+        data_packets: 12_000,
+        data_bytes: 12_000 * MSS,
+        undecided: 4,
+        upstream: Some(Box::default()),
+        avoidance: Avoidance {
+            dupthresh: Some(32),
+            window_ns: Some(12_400_000),
+        },
+        ack_path: AckPath {
+            acks: 6_000,
+            reordered: 14,
+            missing: 3,
+        },
+        artefacts: Artefacts {
+            duplicated_frames: 2,
+            ..Artefacts::default()
+        },
+        ..clean(port)
+    };
+    flow.reordering.arrived = 11_992;
+    transfer(&mut flow, &mut dice);
+    spread(&mut flow);
+    if vantage == Vantage::Receiver {
+        flow.what_if = what_if();
+    }
+    flow
+}
+
+/// Sends 3,000 segments in windows of 60; some come late, some not at all.
+fn transfer(flow: &mut FlowReport, dice: &mut Dice) {
+    for n in 0..3_000u64 {
+        let (window, place) = (n / 60, n % 60);
+        let at_ns = START_NS + (window * 62_000_000 + place * 240_000) as i64;
+        let seq_offset = n * MSS;
+        point(flow, at_ns, seq_offset, PointKind::Data);
+        if n % 2 == 1 {
+            point(flow, at_ns + 300_000, seq_offset + MSS, PointKind::Ack);
+        }
+        match dice.below(1_000) {
+            0..=26 => late(flow, dice, at_ns, n),
+            27..=28 => lost(flow, at_ns, n),
+            _ => {}
+        }
+    }
+    flow.losses = flow.retransmissions.needed;
+}
+
+fn point(flow: &mut FlowReport, at_ns: i64, seq_offset: u64, kind: PointKind) {
+    flow.points.push(Point {
+        at_ns,
+        seq_offset,
+        kind,
+    });
+}
+
+fn late(flow: &mut FlowReport, dice: &mut Dice, at_ns: i64, n: u64) {
+    let extent = 1 + dice.below(8) * dice.below(5);
+    let late_ns = extent as i64 * 240_000 + dice.below(90_000) as i64;
+    let clear = dice.below(20) > 0;
+    flow.events.push(Event {
+        kind: Kind::Reordered,
+        confidence: [Confidence::Ambiguous, Confidence::Certain][usize::from(clear)],
+        evidence: Evidence::ArrivalTimestamps,
+        reason: (!clear).then_some(Reason::WhichCopy),
+        half: Half::EndToEnd,
+        at_ns: at_ns + late_ns,
+        frame: 10 + n * 2,
+        proof_frame: 11 + n * 2,
+        seq_offset: n * MSS,
+        len: MSS as u32,
+        extent: Some(extent as u32),
+        extent_bytes: Some(extent * MSS),
+        late_ns: Some(late_ns),
+    });
+    if !clear {
+        flow.reordering.ambiguous += 1;
+        return;
+    }
+    flow.reordering.reordered += 1;
+    flow.reordering.extents.update(extent);
+    flow.reordering.late_ns.update(late_ns as u64);
+    flow.reordering.extent_bytes.update(extent * MSS);
+    flow.bursts.count += 1;
+    flow.bursts.lengths.update(1 + dice.below(3));
+    if extent > 3 {
+        resend(flow, at_ns + late_ns + 42_000_000, n, Verdict::Spurious);
+    }
+}
+
+fn lost(flow: &mut FlowReport, at_ns: i64, n: u64) {
+    flow.events.push(Event {
+        kind: Kind::Lost,
+        confidence: Confidence::Likely,
+        evidence: Evidence::Dsack,
+        reason: Some(Reason::AcksMissing),
+        half: Half::EndToEnd,
+        at_ns: at_ns + 43_000_000,
+        frame: 10 + n * 2,
+        proof_frame: 99 + n * 2,
+        seq_offset: n * MSS,
+        len: MSS as u32,
+        extent: None,
+        extent_bytes: None,
+        late_ns: None,
+    });
+    resend(flow, at_ns + 43_000_000, n, Verdict::Needed);
+}
+
+fn resend(flow: &mut FlowReport, at_ns: i64, n: u64, verdict: Verdict) {
+    point(flow, at_ns, n * MSS, PointKind::Retransmission);
+    let spurious = verdict == Verdict::Spurious;
+    flow.retransmission_list.push(Retransmission {
+        frame: 50 + n * 2,
+        at_ns,
+        seq_offset: n * MSS,
+        len: MSS as u32,
+        verdict,
+    });
+    flow.retransmissions.total += 1;
+    flow.retransmissions.spurious += u64::from(spurious);
+    flow.retransmissions.needed += u64::from(!spurious);
+    flow.recoveries.total += 1;
+    flow.recoveries.spurious += u64::from(spurious);
+    flow.recoveries.list.push(Recovery {
+        start_ns: at_ns,
+        seq_offset: n * MSS,
+        retransmissions: 1,
+        timeout: false,
+        verdict: [RecoveryVerdict::Loss, RecoveryVerdict::Spurious][usize::from(spurious)],
+    });
+}
+
+/// Reorder density and reordering by rate.
+fn spread(flow: &mut FlowReport) {
+    let order = &mut flow.reordering;
+    order.rd = (-12..=12i64)
+        .map(|d| (d, if d == 0 { 0.88 } else { 0.06 / (d * d) as f64 }))
+        .collect();
+    order.mean_displacement = order
+        .rd
+        .iter()
+        .map(|r| r.0.unsigned_abs() as f64 * r.1)
+        .sum();
+    order.entropy = -order.rd.iter().map(|r| r.1 * r.1.ln()).sum::<f64>();
+    flow.by_rate = (0..9u32)
+        .map(|i| RateClass {
+            rate_bps: (1_000_000.0 * 2f64.powf(f64::from(i) / 2.0)) as u64,
+            intervals: 12 + u64::from(i),
+            packets: 1_000,
+            reordered: u64::from(i * i),
+            mean_extent: 1.0 + f64::from(i) / 2.0,
+            mean_late_ns: 300_000.0 * f64::from(i + 1),
+        })
+        .collect();
+}
+
+fn what_if() -> Vec<WhatIf> {
+    let delays = [20_000u64, 50_000, 100_000, 200_000];
+    let blocks = [8u32, 16, 32, 64];
+    let mut rows = Vec::new();
+    for (i, &block_size) in blocks.iter().enumerate() {
+        for (j, &coalesce_ns) in delays.iter().enumerate() {
+            let left = 320u64.saturating_sub(40 * (i + 1) as u64 * (j + 1) as u64 / 2);
+            rows.push(WhatIf {
+                block_size,
+                coalesce_ns,
+                reordered: left,
+                reordered_ratio: left as f64 / 11_992.0,
+                max_extent: 31 / (i as u32 + 1),
+                dupacks_saved: 900 - left,
+                mean_added_delay_ns: coalesce_ns / 3,
+                max_added_delay_ns: coalesce_ns,
+            });
+        }
+    }
+    rows
+}
+
+fn stream(service: Service, reordered: u64) -> StreamReport {
+    StreamReport {
+        service,
+        overlay: 0,
+        first_ns: 0,
+        last_ns: 5_000_000_000,
+        src: SocketAddr::from(([10, 1, 0, 9], 4_000)),
+        dst: SocketAddr::from(([192, 0, 2, 18], if reordered > 0 { 4_002 } else { 0 })),
+        id: 0xbeef,
+        received: 5_000,
+        reordered,
+        ratio: reordered as f64 / 5_000.0,
+        max_extent: reordered / 3,
+        mean_extent: reordered as f64 / 6.0,
+        max_late_ns: reordered as i64 * 1_000_000,
+        duplicates: 1,
+        missing: 2,
+        mean_displacement: reordered as f64 / 900.0,
+        entropy: 0.02,
+    }
+}
+
+fn peer() -> PeerComparison {
+    let score = |true_positives| Score {
+        true_positives,
+        false_positives: 1,
+        false_negatives: 2,
+    };
+    let counts = PeerCounts {
+        originals: 12_000,
+        reordered: 82,
+        lost: 6,
+        spurious: 40,
+    };
+    PeerComparison {
+        file: "other-end.pcapng".to_owned(),
+        flows: vec![PeerFlow {
+            flow: id(43210),
+            there: id(1024),
+            matched: Matched::Numbers,
+            truth: counts,
+            inferred: PeerCounts {
+                reordered: 81,
+                ..counts
+            },
+            reordered: score(80),
+            lost: score(5),
+            spurious: score(38),
+            extents: ExtentAgreement {
+                compared: 80,
+                exact: 71,
+                within_one: 78,
+            },
+        }],
+        only_here: vec![id(50_000)],
+        only_there: Vec::new(),
+        ambiguous: Vec::new(),
+    }
+}
+
+/// A distribution of the given values.
+pub fn distribution(values: &[u64]) -> Distribution {
+    let mut d = Distribution::default();
+    values.iter().for_each(|&v| d.update(v));
+    d
+}

@@ -1,0 +1,78 @@
+//! What a test should ask of every slice of columns.
+
+use std::collections::HashSet;
+
+use crate::column::AnyColumn;
+use crate::field::{Field, Kind};
+use crate::json::{common, objects};
+use crate::nested::flat;
+
+/// What is wrong with a list of columns; nothing if all is well. For tests: every slice should
+/// pass.
+///
+/// ```
+/// use inorder_report::{Column, Kind, problems};
+///
+/// static TWICE: &[Column<u64>] = &[
+///     Column::new("n", Kind::Count, "A number.", |n| (*n).into()),
+///     Column::new("n", Kind::Duration, "The same", |n| (*n).into()),
+/// ];
+/// assert_eq!(problems(TWICE), [
+///     "n: stands in JSON twice",
+///     "n: a duration is written in milliseconds, so its name ends in _ms",
+///     "n: its description is not a sentence",
+///     "n: stands in CSV twice",
+/// ]);
+/// ```
+pub fn problems<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
+    let mut problems = in_json(columns);
+    let mut names = HashSet::new();
+    for column in &flat(columns) {
+        let field = column.field();
+        if field.files.is_flat() && !names.insert(field.name) {
+            problems.push(format!("{}: stands in CSV twice", field.name));
+        }
+    }
+    problems
+}
+
+fn in_json<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut members = HashSet::new();
+    let mut closed: HashSet<String> = HashSet::new();
+    let mut open: Vec<&str> = Vec::new();
+    for column in columns {
+        let field = column.field();
+        let mut wrong = |what: &str| problems.push(format!("{}: {what}", field.name));
+        if field.files.is_json(true) {
+            let inside = objects(field);
+            for depth in common(&open, &inside)..open.len() {
+                closed.insert(open[..=depth].join("."));
+            }
+            if (0..inside.len()).any(|depth| closed.contains(&inside[..=depth].join("."))) {
+                wrong("its JSON object has been left already; move it to its neighbours");
+            }
+            open = inside;
+            if !members.insert((field.object, field.member)) {
+                wrong("stands in JSON twice");
+            }
+        }
+        alone(field).into_iter().for_each(wrong);
+    }
+    problems
+}
+
+/// What is wrong with one column.
+fn alone(field: &Field<'_>) -> Vec<&'static str> {
+    let mut wrong = Vec::new();
+    if field.kind == Kind::Duration && !field.name.ends_with("_ms") {
+        wrong.push("a duration is written in milliseconds, so its name ends in _ms");
+    }
+    if field.kind == Kind::Instant && !field.name.ends_with("_ns") {
+        wrong.push("a time of day is written in nanoseconds, so its name ends in _ns");
+    }
+    if !field.about.ends_with('.') {
+        wrong.push("its description is not a sentence");
+    }
+    wrong
+}

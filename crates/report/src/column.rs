@@ -1,0 +1,238 @@
+//! A column: one fact of a row, told once, for every output.
+
+use crate::field::{Field, Files, Kind, Rank};
+use crate::nested::Nested;
+use crate::number::people;
+use crate::value::Value;
+
+/// One fact of a row: how it is called, what it is, and how it is read.
+///
+/// Columns stand in slices beside the type they describe; the text table, JSON, CSV, Parquet,
+/// the tables of a page and the JSON schema are all made from such a slice, so a new column is
+/// its field in the row and its line in the slice.
+///
+/// ```
+/// use inorder_report::{Column, Digits, Kind, csv, json, schema, text};
+///
+/// struct Flow { name: String, packets: u64, min_rtt_ns: Option<i64>, late: f64 }
+///
+/// type Of = Column<Flow>; // The closures' types follow from it.
+/// static FLOWS: &[Of] = &[
+///     Of::new("flow", Kind::Text, "Which flow.", |f| (&f.name).into()).shown("flow", 0),
+///     Of::new("packets", Kind::Count, "Data packets.", |f| f.packets.into()).shown("packets", 0),
+///     Of::new("min_rtt_ms", Kind::Duration, "Smallest round-trip time.", |f| f.min_rtt_ns.into())
+///         .optional()
+///         .shown("RTT", 1),
+///     Of::new("late_ratio", Kind::Share, "Share of late packets.", |f| f.late.into())
+///         .in_group("late", "%", 0),
+/// ];
+///
+/// let flows = [
+///     Flow { name: "a".into(), packets: 1_200, min_rtt_ns: Some(12_400_000), late: 0.052 },
+///     Flow { name: "b".into(), packets: 7, min_rtt_ns: None, late: 0.0 },
+/// ];
+///
+/// let mut out = Vec::new();
+/// csv::write(&mut out, FLOWS, &flows)?;
+/// assert_eq!(String::from_utf8_lossy(&out), "\
+/// flow,packets,min_rtt_ms,late_ratio
+/// a,1200,12.4,0.052
+/// b,7,,0
+/// ");
+///
+/// let mut out = Vec::new();
+/// json::write_rows(&mut out, FLOWS, &flows[..1])?;
+/// assert_eq!(
+///     String::from_utf8_lossy(&out),
+///     "[{\"flow\":\"a\",\"packets\":1200,\"min_rtt_ms\":12.4,\"late_ratio\":0.052}]\n",
+/// );
+///
+/// let mut out = Vec::new();
+/// text::write(&mut out, FLOWS, &flows, &text::Layout::default())?;
+/// let text = String::from_utf8_lossy(&out);
+/// assert_eq!(text.lines().collect::<Vec<_>>(), [
+///     "                        late",
+///     "flow  packets      RTT     %",
+///     "a       1,200  12.4 ms   5.2",
+///     "b           7        -   0.0",
+/// ]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct Column<R: ?Sized + 'static> {
+    /// Name, heading, unit, meaning, rank.
+    pub field: Field<'static>,
+    /// How it is read.
+    pub read: Read<R>,
+    /// Changes what people see, given the row and what they would see otherwise: `~12` for a
+    /// rough count, `-` for what does not apply.
+    pub adapt: Option<Adapt<R>>,
+}
+
+/// How a column is read from a row.
+pub enum Read<R: ?Sized + 'static> {
+    /// One value.
+    Value(for<'r> fn(&'r R) -> Value<'r>),
+    /// Rows inside the row, with columns of their own.
+    Nested(&'static (dyn Nested<R> + Sync)),
+}
+
+/// See [`Column::adapt`].
+pub type Adapt<R> = fn(&R, String) -> String;
+
+impl<R: ?Sized> Clone for Read<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: ?Sized> Copy for Read<R> {}
+
+impl<R: ?Sized> Column<R> {
+    /// A column of files: CSV, JSON and Parquet.
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        about: &'static str,
+        value: for<'r> fn(&'r R) -> Value<'r>,
+    ) -> Self {
+        Column {
+            field: Field::new(name, kind, about),
+            read: Read::Value(value),
+            adapt: None,
+        }
+    }
+
+    /// Rows inside the row: [`List`](crate::List), [`Object`](crate::Object) or
+    /// [`Maybe`](crate::Maybe).
+    pub const fn nested(
+        name: &'static str,
+        about: &'static str,
+        rows: &'static (dyn Nested<R> + Sync),
+    ) -> Self {
+        Column {
+            field: Field::new(name, Kind::Nested, about),
+            read: Read::Nested(rows),
+            adapt: None,
+        }
+    }
+
+    /// In tables for people, too, under `heading`; where the terminal is narrow, columns of
+    /// greater `rank` drop out first, those of rank 0 never do.
+    pub const fn shown(mut self, heading: &'static str, rank: u8) -> Self {
+        self.field = self.field.shown(heading, rank);
+        self
+    }
+
+    /// As [`shown`](Column::shown), below a heading shared with its neighbours.
+    pub const fn in_group(mut self, group: &'static str, heading: &'static str, rank: u8) -> Self {
+        self.field = self.field.shown(heading, rank);
+        self.field.group = group;
+        self
+    }
+
+    /// Place in a JSON object where it is not simply the name: `recoveries.total`.
+    pub const fn at(mut self, path: &'static str) -> Self {
+        self.field = self.field.at(path);
+        self
+    }
+
+    /// A unit that the kind does not tell: `packets`, `Mbit/s`.
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.field.unit = unit;
+        self
+    }
+
+    /// Rows may be without it.
+    pub const fn optional(mut self) -> Self {
+        self.field.optional = true;
+        self
+    }
+
+    /// Only in these files.
+    pub const fn only(mut self, files: Files) -> Self {
+        self.field.files = files;
+        self
+    }
+
+    /// Changes what people see; files are not affected.
+    pub const fn adapted(mut self, adapt: Adapt<R>) -> Self {
+        self.adapt = Some(adapt);
+        self
+    }
+
+    /// True if tables for people have it.
+    pub const fn is_shown(&self) -> bool {
+        matches!(self.field.rank, Rank::Shown(_))
+    }
+}
+
+/// What every output needs to know of a column. Writers take a slice of anything that is one:
+/// [`Column`]s as they stand in the code, or the [`Boxed`] ones of a [`Sheet`](crate::Sheet).
+pub trait AnyColumn<R: ?Sized> {
+    /// Its description.
+    fn field(&self) -> &Field<'_>;
+    /// Its value in `row`; absent if it is nested.
+    fn value<'r>(&self, row: &'r R) -> Value<'r>;
+    /// What people see of `value`.
+    fn people(&self, row: &R, value: &Value<'_>) -> String;
+    /// The rows inside, if it is nested.
+    fn rows(&self) -> Option<&dyn Nested<R>>;
+}
+
+impl<R: ?Sized> AnyColumn<R> for Column<R> {
+    fn field(&self) -> &Field<'_> {
+        &self.field
+    }
+
+    fn value<'r>(&self, row: &'r R) -> Value<'r> {
+        match self.read {
+            Read::Value(value) => value(row),
+            Read::Nested(_) => Value::Absent,
+        }
+    }
+
+    fn people(&self, row: &R, value: &Value<'_>) -> String {
+        let text = people(self.field.kind, value);
+        match self.adapt {
+            Some(adapt) => adapt(row, text),
+            None => text,
+        }
+    }
+
+    fn rows(&self) -> Option<&dyn Nested<R>> {
+        match self.read {
+            Read::Value(_) => None,
+            Read::Nested(rows) => Some(rows),
+        }
+    }
+}
+
+/// A column of any kind.
+pub type Boxed<'c, R> = Box<dyn AnyColumn<R> + 'c>;
+
+/// Delegates to what it refers to.
+macro_rules! delegate {
+    ($($type:ty),+) => {$(
+        impl<'c, R: ?Sized + 'c, M: AnyColumn<R> + ?Sized> AnyColumn<R> for $type {
+            fn field(&self) -> &Field<'_> {
+                (**self).field()
+            }
+
+            fn value<'r>(&self, row: &'r R) -> Value<'r> {
+                (**self).value(row)
+            }
+
+            fn people(&self, row: &R, value: &Value<'_>) -> String {
+                (**self).people(row, value)
+            }
+
+            fn rows(&self) -> Option<&dyn Nested<R>> {
+                (**self).rows()
+            }
+        }
+    )+};
+}
+
+delegate!(&'c M, Box<M>);

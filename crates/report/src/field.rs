@@ -1,0 +1,212 @@
+//! What is said of a column, whatever the row.
+
+/// The description of a column: everything but how its value is read.
+///
+/// Made by the constructors of [`Column`](crate::Column); for a column whose name is known only
+/// when the program runs (an axis of a grid), by [`Field::new`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Field<'c> {
+    /// Name in CSV and Parquet: lower case, words joined by `_`, with the unit as ending where
+    /// there is one (`_ms`, `_ns`, `_bps`).
+    pub name: &'c str,
+    /// The JSON object it stands in, inside the row's own; empty for none, and dots lead deeper:
+    /// `order.upstream`.
+    pub object: &'c str,
+    /// Name in that object; the same as `name` unless said otherwise.
+    pub member: &'c str,
+    /// Heading shared with neighbouring columns in tables for people; empty for none.
+    pub group: &'c str,
+    /// Heading in tables for people.
+    pub heading: &'c str,
+    /// Unit of the values in files; empty for numbers of things and for text.
+    pub unit: &'c str,
+    /// What it is, in a sentence: the description in the JSON schema and in help.
+    pub about: &'c str,
+    /// What the values mean.
+    pub kind: Kind,
+    /// Whether people see it in tables, and when it gives way.
+    pub rank: Rank,
+    /// Which files have it.
+    pub files: Files,
+    /// Whether a row may be without it.
+    pub optional: bool,
+}
+
+/// What the values of a column mean, and so how each output writes them.
+///
+/// | kind | value read | CSV and JSON | Parquet | people |
+/// |---|---|---|---|---|
+/// | `Text`, `Choice` | text | text | UTF-8 | text |
+/// | `Flag` | flag | `true`, `false` | boolean | `yes`, `no` |
+/// | `Count`, `Small` | count | digits | 64 or 32 bits, unsigned | `12,345` |
+/// | `Integer` | integer | digits | 64 bits | `-12,345` |
+/// | `Number` | number | shortest exact | double | as its [`Digits`] say |
+/// | `Share` | number, 0 to 1 | the same | double | percent: `0.52` |
+/// | `Rate` | count, bit/s | digits | 64 bits, unsigned | `12.4 Mbit/s` |
+/// | `Bytes` | count | digits | 64 bits, unsigned | `12.4 MB` |
+/// | `Instant` | integer, ns since the Unix epoch | digits | timestamp, UTC | digits |
+/// | `Duration` | nanoseconds | milliseconds | double, milliseconds | `12.4 ms` |
+/// | `List` | list | JSON array, not in CSV | - | - |
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Any text.
+    Text,
+    /// One of a few names; they stand in the schema.
+    Choice(&'static [&'static str]),
+    /// Yes or no.
+    Flag,
+    /// A number of things.
+    Count,
+    /// A number of things that always fits 32 bits; only Parquet tells it from `Count`.
+    Small,
+    /// A whole number that may be negative.
+    Integer,
+    /// A real number.
+    Number(Digits),
+    /// A share of a whole, 1 for all of it.
+    Share,
+    /// Bits per second.
+    Rate,
+    /// A size.
+    Bytes,
+    /// A time of day: nanoseconds since the Unix epoch. The name ends in `_ns`, which Parquet
+    /// drops, since a timestamp knows its unit.
+    Instant,
+    /// Stored in nanoseconds, written in milliseconds; the name ends in `_ms`.
+    Duration,
+    /// Numbers or texts, as many as there are; what each is.
+    List(Element),
+    /// Rows of their own inside the row (an array of objects, or one object): only in JSON.
+    Nested,
+}
+
+/// What the elements of a [`Kind::List`] are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Element {
+    /// Numbers.
+    Number,
+    /// Texts.
+    Text,
+    /// Pairs of numbers: value and count of a distribution.
+    Pair,
+}
+
+/// How many digits of a real number people see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Digits {
+    /// So many after the point.
+    Fixed(u8),
+    /// One after the point below ten thousand, none above: means of counts.
+    Mean,
+    /// Four significant digits.
+    Short,
+}
+
+/// Whether a column stands in tables for people, and when it gives way on a narrow terminal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rank {
+    /// Only in files.
+    Hidden,
+    /// In tables; greater numbers drop out first, 0 never does.
+    Shown(u8),
+}
+
+/// Which files have a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Files {
+    /// JSON, CSV and Parquet.
+    All,
+    /// JSON only: lists, and what would repeat other columns.
+    Json,
+    /// JSON, and only if details are asked for ([`Json::with_details`](crate::json::Json)).
+    JsonDetails,
+    /// CSV and Parquet only: in JSON the surrounding object says it.
+    Flat,
+    /// None; only people see it.
+    None,
+}
+
+impl Files {
+    /// In CSV and Parquet.
+    pub fn is_flat(self) -> bool {
+        matches!(self, Files::All | Files::Flat)
+    }
+
+    /// In JSON, with or without details.
+    pub fn is_json(self, details: bool) -> bool {
+        match self {
+            Files::All | Files::Json => true,
+            Files::JsonDetails => details,
+            Files::Flat | Files::None => false,
+        }
+    }
+}
+
+impl<'c> Field<'c> {
+    /// A column of files; [`Field::shown`] gives it a place in tables.
+    pub const fn new(name: &'c str, kind: Kind, about: &'c str) -> Self {
+        Field {
+            name,
+            object: "",
+            member: name,
+            group: "",
+            heading: name,
+            unit: match kind {
+                Kind::Duration => "ms",
+                Kind::Instant => "ns since the Unix epoch",
+                Kind::Rate => "bit/s",
+                Kind::Bytes => "bytes",
+                _ => "",
+            },
+            about,
+            kind,
+            rank: Rank::Hidden,
+            files: match kind {
+                Kind::List(_) | Kind::Nested => Files::Json,
+                _ => Files::All,
+            },
+            optional: false,
+        }
+    }
+
+    /// In tables, under `heading`, giving way by `rank`.
+    pub const fn shown(mut self, heading: &'c str, rank: u8) -> Self {
+        self.heading = heading;
+        self.rank = Rank::Shown(rank);
+        self
+    }
+
+    /// In JSON inside the object `object`.
+    pub const fn inside(mut self, object: &'c str) -> Self {
+        self.object = object;
+        self
+    }
+
+    /// Place in JSON: `recoveries.total` is the member `total` of the object `recoveries`.
+    pub(crate) const fn at(mut self, path: &'c str) -> Self {
+        let bytes = path.as_bytes();
+        let mut dot = bytes.len();
+        while dot > 0 && bytes[dot - 1] != b'.' {
+            dot -= 1;
+        }
+        let (objects, member) = path.split_at(dot);
+        if dot > 0 {
+            self.object = objects.split_at(dot - 1).0;
+        }
+        self.member = member;
+        self
+    }
+
+    /// Heading and unit on one line: `throughput Mbit/s`.
+    pub fn title(&self) -> String {
+        match self.unit {
+            "" => self.heading.to_owned(),
+            unit => format!("{} {unit}", self.heading),
+        }
+    }
+}

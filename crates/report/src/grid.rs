@@ -1,0 +1,243 @@
+//! A plain text table that fits a width: columns align, the first one may be shortened, the
+//! least important ones drop out.
+
+use std::io::{self, Write};
+
+use crate::text::Layout;
+
+/// Blank columns between two table columns.
+const GAP: usize = 2;
+/// The first column is not shortened below this.
+const MIN_FIRST: usize = 31;
+
+/// One column of a [`Grid`].
+struct Column<'t> {
+    /// Heading shared with neighbours of the same group; empty for none.
+    group: &'t str,
+    /// Heading of this column.
+    title: &'t str,
+    /// Columns with a greater rank drop out first when the terminal is narrow; 0 never does.
+    rank: u8,
+}
+
+/// Rows of text under headings. Columns on the left are left-aligned, the others right-aligned.
+#[derive(Default)]
+pub(crate) struct Grid<'t> {
+    columns: Vec<Column<'t>>,
+    rows: Vec<Vec<String>>,
+}
+
+impl<'t> Grid<'t> {
+    /// An empty table.
+    pub fn new() -> Self {
+        Grid::default()
+    }
+
+    /// Adds a column on the right.
+    pub fn column(&mut self, group: &'t str, title: &'t str, rank: u8) {
+        self.columns.push(Column { group, title, rank });
+    }
+
+    /// Adds a row: one cell a column; missing cells stay blank.
+    pub fn row(&mut self, mut cells: Vec<String>) {
+        cells.resize(self.columns.len(), String::new());
+        self.rows.push(cells);
+    }
+
+    /// Writes headings and rows.
+    pub fn write(&self, out: &mut dyn Write, style: &Layout) -> io::Result<()> {
+        let layout = self.layout(style.width.map(|w| w.saturating_sub(style.indent)));
+        let pad = " ".repeat(style.indent);
+        let (bold, plain) = if style.bold {
+            ("\x1b[1m", "\x1b[0m")
+        } else {
+            ("", "")
+        };
+        let groups = self.group_line(&layout);
+        if !groups.trim().is_empty() {
+            writeln!(out, "{pad}{bold}{}{plain}", groups.trim_end())?;
+        }
+        let titles = layout.iter().map(|&(c, w)| (c, self.columns[c].title, w));
+        let titles = line(titles, style.left);
+        writeln!(out, "{pad}{bold}{}{plain}", titles.trim_end())?;
+        for row in &self.rows {
+            let cells = layout.iter().map(|&(c, w)| (c, row[c].as_str(), w));
+            writeln!(out, "{pad}{}", line(cells, style.left).trim_end())?;
+        }
+        Ok(())
+    }
+
+    /// The columns that stay, with their widths.
+    fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
+        let mut layout: Vec<(usize, usize)> = (0..self.columns.len())
+            .map(|c| (c, self.natural_width(c)))
+            .collect();
+        self.widen_for_groups(&mut layout);
+        let Some(width) = width else { return layout };
+        while total(&layout) > width {
+            let first = layout.first().map_or(0, |l| l.1);
+            let excess = total(&layout) - width;
+            if first > MIN_FIRST && first - MIN_FIRST >= excess {
+                layout[0].1 = first - excess;
+                return layout;
+            }
+            let Some(drop) = self.least_important(&layout) else {
+                if let Some(l) = layout.first_mut() {
+                    l.1 = l.1.min(MIN_FIRST);
+                }
+                return layout;
+            };
+            layout.remove(drop);
+            self.widen_for_groups(&mut layout);
+        }
+        layout
+    }
+
+    fn least_important(&self, layout: &[(usize, usize)]) -> Option<usize> {
+        (0..layout.len())
+            .filter(|&i| i > 0 && self.columns[layout[i].0].rank > 0)
+            .max_by_key(|&i| self.columns[layout[i].0].rank)
+    }
+
+    fn natural_width(&self, c: usize) -> usize {
+        let cells = self.rows.iter().map(|row| chars(&row[c])).max();
+        chars(self.columns[c].title).max(cells.unwrap_or(0))
+    }
+
+    /// Makes room for group headings longer than the columns they span.
+    fn widen_for_groups(&self, layout: &mut [(usize, usize)]) {
+        for (start, end) in self.spans(layout) {
+            let need = chars(self.columns[layout[start].0].group);
+            let have = total(&layout[start..end]);
+            if need > have {
+                layout[start].1 += need - have;
+            }
+        }
+    }
+
+    /// Ranges of neighbouring columns with the same group heading.
+    fn spans(&self, layout: &[(usize, usize)]) -> Vec<(usize, usize)> {
+        let mut spans = Vec::new();
+        let mut start = 0;
+        for i in 1..=layout.len() {
+            let group = self.columns[layout[start].0].group;
+            let same = i < layout.len() && self.columns[layout[i].0].group == group;
+            if !same {
+                if !group.is_empty() {
+                    spans.push((start, i));
+                }
+                start = i;
+            }
+        }
+        spans
+    }
+
+    /// Group headings, each at the right edge of the columns it spans.
+    fn group_line(&self, layout: &[(usize, usize)]) -> String {
+        let mut text = String::new();
+        for (start, end) in self.spans(layout) {
+            let until = total(&layout[..end]);
+            let group = self.columns[layout[start].0].group;
+            let blank = until.saturating_sub(chars(&text) + chars(group));
+            text.push_str(&" ".repeat(blank));
+            text.push_str(group);
+        }
+        text
+    }
+}
+
+fn line<'c>(cells: impl Iterator<Item = (usize, &'c str, usize)>, left: usize) -> String {
+    let mut text = String::new();
+    for (column, cell, width) in cells {
+        let gap = if column == 0 { 0 } else { GAP };
+        let cell = if column == 0 {
+            shorten(cell, width)
+        } else {
+            cell.to_owned()
+        };
+        let cell = match column < left {
+            true => format!("{:gap$}{cell:<width$}", ""),
+            false => format!("{:gap$}{cell:>width$}", ""),
+        };
+        text.push_str(&cell);
+    }
+    text
+}
+
+fn total(layout: &[(usize, usize)]) -> usize {
+    let gaps = GAP * layout.len().saturating_sub(1);
+    layout.iter().map(|l| l.1).sum::<usize>() + gaps
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Cuts the middle out of a text that is too long; both ends tell more than the middle.
+pub(crate) fn shorten(text: &str, width: usize) -> String {
+    let length = chars(text);
+    if length <= width {
+        return text.to_owned();
+    }
+    let keep = width.saturating_sub(1);
+    let head: String = text.chars().take(keep - keep / 2).collect();
+    let tail: String = text.chars().skip(length - keep / 2).collect();
+    format!("{head}…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(width: Option<usize>) -> String {
+        let mut grid = Grid::new();
+        for (group, title, rank) in [
+            ("", "flow", 0),
+            ("", "packets", 0),
+            ("extent", "max", 0),
+            ("extent", "mean", 1),
+        ] {
+            grid.column(group, title, rank);
+        }
+        grid.row(vec![
+            "[2001:db8::1]:40000->[2001:db8::2]:5001".into(),
+            "1,200".into(),
+        ]);
+        let mut out = Vec::new();
+        let layout = Layout::default().indent(1).width(width);
+        grid.write(&mut out, &layout).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_align_under_their_headings() {
+        let expected = "\
+                                                  extent
+ flow                                     packets  max  mean
+ [2001:db8::1]:40000->[2001:db8::2]:5001    1,200
+";
+        let lines: Vec<_> = expected.lines().map(str::trim_end).collect();
+        let got = text(None);
+        assert_eq!(got.lines().skip(1).collect::<Vec<_>>(), lines[1..]);
+        // The group ends where its last column ends.
+        let ends: Vec<usize> = got.lines().take(2).map(|l| l.chars().count()).collect();
+        assert_eq!(ends[0], ends[1]);
+    }
+
+    #[test]
+    fn narrow_tables_shorten_the_first_column_then_drop_the_least_important() {
+        assert!(text(Some(57)).contains('…'));
+        assert!(text(Some(57)).contains("mean"));
+        assert!(!text(Some(50)).contains("mean"));
+        for width in 0..60 {
+            assert!(text(Some(width)).contains("flow"));
+        }
+    }
+
+    #[test]
+    fn shortened_text_keeps_both_ends() {
+        assert_eq!(shorten("abcdefgh", 8), "abcdefgh");
+        assert_eq!(shorten("abcdefgh", 5), "ab…gh");
+        assert_eq!(shorten("abcdefgh", 0), "…");
+    }
+}

@@ -1,0 +1,129 @@
+//! Tables of a page, from the same columns as everything else.
+
+use std::borrow::Borrow;
+use std::io::{self, Write};
+
+use crate::column::{AnyColumn, Boxed};
+use crate::escape::Text;
+use crate::field::Rank;
+use crate::nested::flat;
+use crate::value::Value;
+
+/// A table whose headings sort it; it has the columns that are shown to people.
+///
+/// ```
+/// use inorder_report::{Column, Kind, html};
+///
+/// static ROWS: &[Column<u64>] =
+///     &[Column::new("packets", Kind::Count, "Packets.", |n: &u64| (*n).into()).shown("packets", 0)];
+/// let mut out = Vec::new();
+/// html::Table::new(ROWS).write(&mut out, [1_200_u64])?;
+/// let page = String::from_utf8_lossy(&out);
+/// assert!(page.contains("<td data-v=\"1200\">1,200</td>"), "{page}");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Table<'t, R: ?Sized> {
+    columns: Vec<Boxed<'t, R>>,
+    most: usize,
+    class: Box<ClassOf<'t, R>>,
+    link: Box<LinkOf<'t, R>>,
+}
+
+type ClassOf<'t, R> = dyn Fn(&R) -> &'static str + 't;
+type LinkOf<'t, R> = dyn Fn(&R) -> Option<String> + 't;
+
+impl<'t, R: ?Sized + 't> Table<'t, R> {
+    /// A table with those of the columns that people see.
+    pub fn new<M: AnyColumn<R>>(columns: &'t [M]) -> Self {
+        let mut columns = flat(columns);
+        columns.retain(|column| column.field().rank != Rank::Hidden);
+        Table {
+            columns,
+            most: usize::MAX,
+            class: Box::new(|_| ""),
+            link: Box::new(|_| None),
+        }
+    }
+
+    /// With so many rows at most.
+    #[must_use]
+    pub fn at_most(mut self, rows: usize) -> Self {
+        self.most = rows;
+        self
+    }
+
+    /// Each row with the class of the style that `class` names; empty for none.
+    #[must_use]
+    pub fn class(mut self, class: impl Fn(&R) -> &'static str + 't) -> Self {
+        self.class = Box::new(class);
+        self
+    }
+
+    /// The first cell a link to the element of the page that `link` names, if it names one.
+    #[must_use]
+    pub fn link(mut self, link: impl Fn(&R) -> Option<String> + 't) -> Self {
+        self.link = Box::new(link);
+        self
+    }
+
+    /// Writes the table.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write(
+        &self,
+        out: &mut dyn Write,
+        rows: impl IntoIterator<Item = impl Borrow<R>>,
+    ) -> io::Result<()> {
+        writeln!(out, "<table><thead>")?;
+        self.groups(out)?;
+        write!(out, "<tr>")?;
+        for column in &self.columns {
+            let field = column.field();
+            let (about, heading) = (Text(field.about), Text(field.heading));
+            write!(
+                out,
+                "<th title=\"{about}\"><button type=button>{heading}</button></th>"
+            )?;
+        }
+        writeln!(out, "</tr></thead><tbody>")?;
+        for row in rows.into_iter().take(self.most) {
+            self.row(out, row.borrow())?;
+        }
+        writeln!(out, "</tbody></table>")
+    }
+
+    /// The headings that neighbours share.
+    fn groups(&self, out: &mut dyn Write) -> io::Result<()> {
+        let groups: Vec<&str> = self.columns.iter().map(|c| c.field().group).collect();
+        if groups.iter().all(|group| group.is_empty()) {
+            return Ok(());
+        }
+        write!(out, "<tr class=groups>")?;
+        for same in groups.chunk_by(|a, b| a == b) {
+            let group = Text(same.first().copied().unwrap_or_default());
+            write!(out, "<th colspan={}>{group}</th>", same.len())?;
+        }
+        writeln!(out, "</tr>")
+    }
+
+    fn row(&self, out: &mut dyn Write, row: &R) -> io::Result<()> {
+        match (self.class)(row) {
+            "" => write!(out, "<tr>")?,
+            class => write!(out, "<tr class={class}>")?,
+        }
+        for (at, column) in self.columns.iter().enumerate() {
+            let value = column.value(row);
+            let text = column.people(row, &value);
+            let text = Text(&text);
+            let link = (self.link)(row).filter(|_| at == 0);
+            match (link, value.number(), &value) {
+                (Some(id), ..) => write!(out, "<td><a href=\"#{}\">{text}</a></td>", Text(&id))?,
+                (_, Some(number), _) => write!(out, "<td data-v=\"{number}\">{text}</td>")?,
+                (_, _, Value::Absent) => write!(out, "<td data-v=\"-1\">{text}</td>")?,
+                _ => write!(out, "<td>{text}</td>")?,
+            }
+        }
+        writeln!(out, "</tr>")
+    }
+}

@@ -1,0 +1,224 @@
+//! JSON for programs, written as it is made; nothing is gathered in memory.
+//!
+//! Times of day are integers of nanoseconds since the Unix epoch (`*_ns`): read them with 64
+//! bits. Durations are milliseconds (`*_ms`). What a row does not have is `null`.
+
+use std::borrow::Borrow;
+use std::io::{self, Write};
+
+use crate::column::AnyColumn;
+use crate::csv::in_file_units;
+use crate::field::{Field, Kind};
+use crate::value::Value;
+
+/// Writes one object and a line feed: for a document whose members are the columns of `row`.
+/// `out` should be buffered.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write<R: ?Sized, M: AnyColumn<R>>(
+    out: &mut dyn Write,
+    columns: &[M],
+    row: &R,
+) -> io::Result<()> {
+    Json::new(out).object(columns, row)?;
+    writeln!(out)
+}
+
+/// Writes an array of objects, one a row, and a line feed. `out` should be buffered.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_rows<R: ?Sized, M: AnyColumn<R>>(
+    out: &mut dyn Write,
+    columns: &[M],
+    rows: impl IntoIterator<Item = impl Borrow<R>>,
+) -> io::Result<()> {
+    Json::new(out).array(columns, rows)?;
+    writeln!(out)
+}
+
+/// A writer of JSON values.
+pub struct Json<'w> {
+    out: &'w mut dyn Write,
+    details: bool,
+}
+
+impl<'w> Json<'w> {
+    /// Writes to `out`, without the columns that are details.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Json {
+            out,
+            details: false,
+        }
+    }
+
+    /// With the columns that are [details](crate::Files::JsonDetails), if `details`.
+    #[must_use]
+    pub fn with_details(mut self, details: bool) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// An object: a member a column, those with a dotted path in objects of their own.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn object<R: ?Sized, M: AnyColumn<R>>(&mut self, columns: &[M], row: &R) -> io::Result<()> {
+        let mut open: Vec<&str> = Vec::new();
+        let mut comma = false;
+        self.out.write_all(b"{")?;
+        for column in columns {
+            let field = column.field();
+            if !field.files.is_json(self.details) {
+                continue;
+            }
+            let objects = objects(field);
+            let same = common(&open, &objects);
+            for _ in same..open.len() {
+                self.out.write_all(b"}")?;
+                comma = true;
+            }
+            open.truncate(same);
+            for object in &objects[same..] {
+                self.key(object, comma)?;
+                self.out.write_all(b"{")?;
+                comma = false;
+            }
+            open.clone_from(&objects);
+            self.key(field.member, comma)?;
+            comma = true;
+            match column.rows() {
+                Some(rows) => rows.write(row, self)?,
+                None => self.value(field.kind, &column.value(row))?,
+            }
+        }
+        for _ in 0..=open.len() {
+            self.out.write_all(b"}")?;
+        }
+        Ok(())
+    }
+
+    /// An array of objects.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn array<R: ?Sized, M: AnyColumn<R>>(
+        &mut self,
+        columns: &[M],
+        rows: impl IntoIterator<Item = impl Borrow<R>>,
+    ) -> io::Result<()> {
+        self.out.write_all(b"[")?;
+        for (at, row) in rows.into_iter().enumerate() {
+            if at > 0 {
+                self.out.write_all(b",")?;
+            }
+            self.object(columns, row.borrow())?;
+        }
+        self.out.write_all(b"]")
+    }
+
+    /// `null`.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn null(&mut self) -> io::Result<()> {
+        self.out.write_all(b"null")
+    }
+
+    /// A value of a column of this kind.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn value(&mut self, kind: Kind, value: &Value<'_>) -> io::Result<()> {
+        match in_file_units(kind, value) {
+            Value::Absent => self.null(),
+            Value::Flag(flag) => write!(self.out, "{flag}"),
+            Value::Count(n) => write!(self.out, "{n}"),
+            Value::Integer(n) => write!(self.out, "{n}"),
+            // Not finite becomes null.
+            Value::Number(x) => Ok(serde_json::to_writer(&mut *self.out, &x)?),
+            Value::Text(text) => Ok(serde_json::to_writer(&mut *self.out, &text)?),
+            Value::List(values) => {
+                self.out.write_all(b"[")?;
+                for (at, value) in values.iter().enumerate() {
+                    if at > 0 {
+                        self.out.write_all(b",")?;
+                    }
+                    self.value(kind, value)?;
+                }
+                self.out.write_all(b"]")
+            }
+        }
+    }
+
+    fn key(&mut self, name: &str, comma: bool) -> io::Result<()> {
+        if comma {
+            self.out.write_all(b",")?;
+        }
+        serde_json::to_writer(&mut *self.out, name)?;
+        self.out.write_all(b":")
+    }
+}
+
+/// The objects a member stands in, the outermost first.
+pub(crate) fn objects<'f>(field: &Field<'f>) -> Vec<&'f str> {
+    field
+        .object
+        .split('.')
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// How many of the first parts are the same.
+pub(crate) fn common(a: &[&str], b: &[&str]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Column, Element, Files};
+
+    static ROW: &[Column<u64>] = &[
+        Column::new("a", Kind::Count, "Itself.", |n| (*n).into()),
+        Column::new("b", Kind::Count, "Twice.", |n: &u64| (n * 2).into()).at("x.b"),
+        Column::new(
+            "c",
+            Kind::Number(crate::Digits::Short),
+            "None.",
+            |_: &u64| f64::NAN.into(),
+        )
+        .at("x.y.c")
+        .optional(),
+        Column::new("d", Kind::Text, "Text.", |_: &u64| "\"\n".into()).at("x.d"),
+        Column::new("e", Kind::List(Element::Pair), "Pairs.", |n: &u64| {
+            vec![(*n, 0.5)].into()
+        })
+        .only(Files::JsonDetails),
+        Column::new("f", Kind::Flag, "Only flat.", |_: &u64| true.into()).only(Files::Flat),
+    ];
+
+    fn text(details: bool) -> String {
+        let mut out = Vec::new();
+        let mut json = Json::new(&mut out).with_details(details);
+        json.array(ROW, [1_u64, 2]).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn members_stand_in_the_objects_of_their_paths() {
+        assert_eq!(
+            text(false),
+            r#"[{"a":1,"x":{"b":2,"y":{"c":null},"d":"\"\n"}},{"a":2,"x":{"b":4,"y":{"c":null},"d":"\"\n"}}]"#
+        );
+    }
+
+    #[test]
+    fn details_are_written_on_demand() {
+        assert!(!text(false).contains("\"e\""));
+        assert!(text(true).contains(r#""e":[[1,0.5]]"#));
+        let value: serde_json::Value = serde_json::from_str(&text(true)).unwrap();
+        assert_eq!(value[1]["e"][0][0], 2);
+    }
+}

@@ -1,0 +1,140 @@
+//! One cell of a row, before any output has given it a form.
+
+use std::borrow::Cow;
+
+/// What a column reads from a row.
+///
+/// A value is what the row stores. What it means, and so how each output writes it, is said by
+/// the column's [`Kind`](crate::Kind): a duration is stored in nanoseconds here, printed as
+/// `12.4 ms` for people and written as `12.4` under a name that ends in `_ms` in files.
+///
+/// ```
+/// use inorder_report::Value;
+///
+/// assert_eq!(Value::from(7_u64), Value::Count(7));
+/// assert_eq!(Value::from(None::<f64>), Value::Absent);
+/// assert_eq!(Value::from(vec![(1_u64, 0.5)]), Value::List(vec![
+///     Value::List(vec![Value::Count(1), Value::Number(0.5)]),
+/// ]));
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum Value<'r> {
+    /// The row has none: `null` in JSON and Parquet, empty in CSV, `-` for people.
+    Absent,
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number that is never negative.
+    Count(u64),
+    /// A whole number.
+    Integer(i64),
+    /// A real number. One that is not finite is written as if it were absent.
+    Number(f64),
+    /// Text; it may come from outside, every output escapes it.
+    Text(Cow<'r, str>),
+    /// Several values, in JSON only.
+    List(Vec<Value<'r>>),
+}
+
+impl Value<'_> {
+    /// The value as a real number; `None` if it is none or not finite.
+    pub fn number(&self) -> Option<f64> {
+        let number = match self {
+            Value::Count(n) => *n as f64,
+            Value::Integer(n) => *n as f64,
+            Value::Number(x) => *x,
+            _ => return None,
+        };
+        Some(number).filter(|x| x.is_finite())
+    }
+
+    /// The value as a whole number; `None` if it is none or does not fit.
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Value::Count(n) => i64::try_from(*n).ok(),
+            Value::Integer(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// The value as a count; `None` if it is none or negative.
+    pub fn count(&self) -> Option<u64> {
+        match self {
+            Value::Count(n) => Some(*n),
+            Value::Integer(n) => u64::try_from(*n).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Value::Flag(flag)
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(n: u64) -> Self {
+        Value::Count(n)
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(n: u32) -> Self {
+        Value::Count(n.into())
+    }
+}
+
+impl From<usize> for Value<'_> {
+    fn from(n: usize) -> Self {
+        Value::Count(n as u64)
+    }
+}
+
+impl From<i64> for Value<'_> {
+    fn from(n: i64) -> Self {
+        Value::Integer(n)
+    }
+}
+
+impl From<f64> for Value<'_> {
+    fn from(x: f64) -> Self {
+        Value::Number(x)
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Value::Text(Cow::Owned(text))
+    }
+}
+
+impl<'r> From<&'r str> for Value<'r> {
+    fn from(text: &'r str) -> Self {
+        Value::Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'r> From<&'r String> for Value<'r> {
+    fn from(text: &'r String) -> Self {
+        Value::Text(Cow::Borrowed(text))
+    }
+}
+
+impl<'r, T: Into<Value<'r>>> From<Option<T>> for Value<'r> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Absent, Into::into)
+    }
+}
+
+impl<'r, T: Into<Value<'r>>> From<Vec<T>> for Value<'r> {
+    fn from(values: Vec<T>) -> Self {
+        Value::List(values.into_iter().map(Into::into).collect())
+    }
+}
+
+impl<'r, A: Into<Value<'r>>, B: Into<Value<'r>>> From<(A, B)> for Value<'r> {
+    fn from((a, b): (A, B)) -> Self {
+        Value::List(vec![a.into(), b.into()])
+    }
+}
