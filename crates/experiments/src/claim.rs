@@ -3,71 +3,98 @@
 use serde::Serialize;
 
 use crate::estimate::Estimate;
+use crate::interval::Interval;
+use crate::quantity::Quantity;
+use crate::verdict::{Range, Verdict};
 
-/// A statement of the paper that holds or fails.
+/// A statement of the paper that held, failed or is undecided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Claim {
-    /// Unique within the paper: `table-4/dupacks-fall`.
+    /// Unique within the paper: `table-4/dupacks`.
     pub id: String,
-    /// The statement.
+    /// The statement, with its criterion and unit.
     pub text: String,
+    /// Where the paper says so: table, figure or section.
+    pub source: String,
     /// The number the paper prints for it, if there is one.
     pub printed: Option<f64>,
-    /// What came out, in the same unit.
+    /// What came out; of a claim about several cells that of the cell that decides.
     pub ours: f64,
-    /// 95 % interval of `ours`; both ends equal where nothing is sampled, absent with one repetition.
+    /// 95 % interval of `ours`; both ends equal where nothing is random, absent where nothing is known.
     pub interval: Option<[f64; 2]>,
-    /// Whether it held here.
-    pub held: bool,
-    /// Why it failed, as far as known, or what the reader must know to judge it.
+    /// What the interval says of the statement.
+    pub verdict: Verdict,
+    /// Of a claim about several cells: the one that decides, and those in which it did not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub detail: Option<String>,
 }
 
 impl Claim {
     /// A claim judged by the caller.
-    pub fn new(id: &str, text: &str, ours: Estimate, held: bool) -> Self {
-        let [low, high] = ours.interval();
+    pub(crate) fn new(id: &str, text: &str, ours: Estimate, held: bool) -> Self {
+        let ours = Interval::from(ours);
+        let verdict = match (ours.ends(), held) {
+            (None, _) => Verdict::Undecided,
+            (_, true) => Verdict::Held,
+            (_, false) => Verdict::Failed,
+        };
         Self {
             id: id.to_owned(),
             text: text.to_owned(),
+            source: String::new(),
             printed: None,
-            ours: ours.mean,
-            interval: (low.is_finite() && high.is_finite()).then_some([low, high]),
-            held,
-            note: None,
+            ours: ours.value,
+            interval: ours.ends(),
+            verdict,
+            detail: None,
         }
     }
 
     /// A printed number that must be met within `tolerance` (0.05 is 5 %).
-    pub fn within(id: &str, text: &str, printed: f64, ours: Estimate, tolerance: f64) -> Self {
-        let held = (ours.mean - printed).abs() <= tolerance * printed.abs();
-        Self::new(id, text, ours, held).printed(printed)
+    pub(crate) fn within(
+        id: &str,
+        text: &str,
+        printed: f64,
+        ours: Estimate,
+        tolerance: f64,
+    ) -> Self {
+        Self::within_points(id, text, printed, ours, tolerance * printed.abs())
     }
 
     /// A printed number that must be met within `points` of its own unit.
-    pub fn within_points(id: &str, text: &str, printed: f64, ours: Estimate, points: f64) -> Self {
-        let held = (ours.mean - printed).abs() <= points;
-        Self::new(id, text, ours, held).printed(printed)
+    pub(crate) fn within_points(
+        id: &str,
+        text: &str,
+        printed: f64,
+        ours: Estimate,
+        points: f64,
+    ) -> Self {
+        let range = Range::default().around(printed, points);
+        Self {
+            verdict: range.judge(ours.into()),
+            ..Self::new(id, text, ours, true).printed(printed)
+        }
     }
 
     /// Adds the number the paper prints.
     #[must_use]
-    pub fn printed(mut self, value: f64) -> Self {
+    pub(crate) fn printed(mut self, value: f64) -> Self {
         self.printed = Some(value);
         self
     }
 
     /// Adds a note.
     #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.detail = Some(note.into());
         self
     }
 }
 
 /// One printed number beside ours, without judgement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Comparison {
     /// Table or figure: `table-4`.
     pub item: String,
@@ -86,8 +113,22 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// A row of an item's table.
+    pub(crate) fn of(item: &str, quantity: &Quantity) -> Self {
+        let ours = quantity.value.shown();
+        Self {
+            item: item.to_owned(),
+            cell: quantity.cell.clone(),
+            measure: quantity.measure.clone(),
+            printed: quantity.printed.map(|(value, _)| value),
+            printed_half_width: quantity.printed.and_then(|(_, half)| half),
+            ours: ours.value,
+            interval: ours.ends(),
+        }
+    }
+
     /// Puts `ours` beside what is printed.
-    pub fn new(
+    pub(crate) fn new(
         item: &str,
         cell: &str,
         measure: &str,
@@ -110,11 +151,11 @@ impl Comparison {
 /// All that one table or figure gave.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Findings {
-    /// Statements, held or not.
+    /// Statements: held, failed or undecided.
     pub claims: Vec<Claim>,
     /// Numbers side by side.
     pub comparisons: Vec<Comparison>,
-    /// What the reader must know: assumptions, what was left out and why.
+    /// What the reader must know: definitions, assumptions, what was left out.
     pub remarks: Vec<String>,
 }
 
@@ -124,5 +165,11 @@ impl Findings {
         self.claims.extend(other.claims);
         self.comparisons.extend(other.comparisons);
         self.remarks.extend(other.remarks);
+    }
+
+    /// How many claims have this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        let with = self.claims.iter().filter(|claim| claim.verdict == verdict);
+        with.count()
     }
 }

@@ -26,10 +26,15 @@ impl Estimate {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-        let half_width = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::INFINITY, |t| {
-            t.inverse_cdf(0.975) * (squares / (n - 1.0) / n).sqrt()
-        });
+        let half_width = Self::quantile(values.len())
+            .map_or(f64::INFINITY, |t| t * (squares / (n - 1.0) / n).sqrt());
         Self { mean, half_width }
+    }
+
+    /// Student's quantile for a two-sided interval at 95 % from `n` values; `None` of fewer than two.
+    pub fn quantile(n: usize) -> Option<f64> {
+        let t = StudentsT::new(0.0, 1.0, n as f64 - 1.0).ok()?;
+        Some(t.inverse_cdf(0.975))
     }
 
     /// Lower and upper end.

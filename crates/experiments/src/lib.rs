@@ -1,22 +1,41 @@
 //! The published experiments on packet reordering, run again.
 //!
-//! A paper is a list of tables and figures; each runs scenarios and gives
-//! [`Findings`]: claims that held or failed, and printed numbers beside ours.
+//! A paper is a file, `experiments/PAPER/paper.toml`: its tables and figures, what is run for each, the numbers it
+//! prints and the claims it makes. Running an item gives [`Findings`]: printed numbers beside ours, and claims with
+//! a [`Verdict`].
 //!
 //! ```
-//! use inorder_experiments::{Claim, Estimate};
+//! use std::sync::atomic::AtomicBool;
 //!
-//! let ours = Estimate { mean: 2.1, half_width: 0.2 };
-//! let claim = Claim::within("table-4/gain", "SRPIC doubles throughput", 2.0, ours, 0.1);
-//! assert!(claim.held);
+//! use inorder_experiments::{Context, Verdict, find};
+//!
+//! let stop = AtomicBool::new(false);
+//! let context = Context { quick: true, repetitions: None, seed: 1, threads: 0, progress: &|_, _| {}, stop: &stop };
+//! let paper = find("periodic").expect("known");
+//! let windows = paper.items.iter().find(|item| item.name == "window").expect("known");
+//! let findings = windows.run(&context)?;
+//! assert_eq!(findings.claims[0].verdict, Verdict::Held);
+//! # Ok::<(), inorder_experiments::ExperimentError>(())
 //! ```
+//!
+//! A claim is judged by its 95 % interval: it held if the whole interval satisfies the criterion, it failed if no
+//! part of it does, else it is undecided. A claim about several cells held if it held in all of them and failed if
+//! it failed in one. A single repetition of something random decides nothing.
 
+mod campaign;
 mod claim;
-pub mod papers;
-pub mod printed;
-
+mod data;
 mod estimate;
+mod interval;
+mod judge;
+mod paper;
+mod papers;
+mod printed;
+mod quantity;
+mod verdict;
 
 pub use claim::{Claim, Comparison, Findings};
 pub use estimate::Estimate;
-pub use papers::{Context, ExperimentError, Item, PAPERS, Paper, find};
+pub use paper::{Context, ExperimentError, Item, Paper, find, papers};
+pub use printed::PrintedError;
+pub use verdict::Verdict;

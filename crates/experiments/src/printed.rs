@@ -100,9 +100,6 @@ pub mod srpic {
     pub const TABLE_7: &str = include_str!("../printed/srpic-table7.csv");
 }
 
-/// Tables and figures of the study of the IXP 2400.
-pub const NETWORK_PROCESSOR: &str = include_str!("../printed/network-processor.csv");
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,13 +117,6 @@ mod tests {
         .map(|text| Printed::parse(text).expect("reads").rows().count())
         .collect();
         assert_eq!(sizes, [24, 6, 12, 4, 11]);
-        assert_eq!(
-            Printed::parse(NETWORK_PROCESSOR)
-                .expect("reads")
-                .rows()
-                .count(),
-            47
-        );
         let table = Printed::parse(srpic::TABLE_4).expect("reads");
         let cell = table
             .rows()

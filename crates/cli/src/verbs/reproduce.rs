@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_experiments::{
-    Claim, Comparison, Context, ExperimentError, Findings, Item, PAPERS, Paper, find,
+    Claim, Comparison, Context, ExperimentError, Findings, Item, Paper, Verdict, papers,
 };
 use serde::Serialize;
 
@@ -16,8 +16,9 @@ use crate::progress::Bar;
 /// Options of `inorder reproduce`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A claim that does not hold is a result, not an error: it is printed with the reason as far as it is known, and the \
-exit code is 0. Values stand with their 95 % interval over the repetitions.\n\n\
+A claim is judged by its 95 % interval over the repetitions: it held if the whole interval satisfies the criterion, it \
+failed if no part of it does, else it is undecided, as everything random is with a single repetition. A claim that fails \
+is a result, not an error: the exit code is 0.\n\n\
 Example:\n  inorder reproduce network-processor table-1 table-3 --quick")]
 pub struct Args {
     /// The paper; without it, what there is to run
@@ -47,16 +48,18 @@ pub struct Args {
 /// Runs what was asked for, item by item; what is done when Ctrl-C comes is printed.
 pub fn run(args: &Args) -> Outcome {
     let mut out = io::BufWriter::new(io::stdout().lock());
+    let papers = papers().map_err(|error| CliError::Usage(error.to_string()))?;
     let Some(name) = &args.paper else {
-        list(&mut out)?;
+        list(&mut out, papers)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let paper = find(name).ok_or_else(|| unknown("paper", name, PAPERS.iter().map(|p| p.name)))?;
+    let found = papers.iter().find(|paper| paper.name == name);
+    let paper = found.ok_or_else(|| unknown("paper", name, papers.iter().map(|p| p.name)))?;
     let items = chosen(paper, &args.items)?;
     let stop = interrupt::flag();
     let mut report = Report {
         paper: paper.name,
-        title: paper.title,
+        title: &paper.title,
         findings: Findings::default(),
     };
     let mut stopped = false;
@@ -85,12 +88,15 @@ pub fn run(args: &Args) -> Outcome {
         serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        let held = report.findings.claims.iter().filter(|c| c.held).count();
+        let count = |verdict| report.findings.count(verdict);
         writeln!(
             out,
-            "{}: {held} of {} claims held",
+            "{}: of {} claims {} held, {} failed, {} are undecided",
             paper.name,
-            report.findings.claims.len()
+            report.findings.claims.len(),
+            count(Verdict::Held),
+            count(Verdict::Failed),
+            count(Verdict::Undecided)
         )?;
     }
     out.flush()?;
@@ -110,7 +116,7 @@ struct Report {
 }
 
 fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, ExperimentError> {
-    let bar = Bar::counting(item.name, "runs");
+    let bar = Bar::counting(&item.name, "runs");
     let progress = |done: usize, known: usize| bar.at(done as u64, Some(known as u64));
     let context = Context {
         quick: args.quick,
@@ -123,14 +129,14 @@ fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, Exp
     if stop.load(Ordering::Relaxed) {
         return Err(ExperimentError::Stopped);
     }
-    (item.run)(&context)
+    item.run(&context)
 }
 
 fn chosen<'a>(paper: &'a Paper, names: &[String]) -> Result<Vec<&'a Item>, CliError> {
     if names.is_empty() {
         return Ok(paper.items.iter().collect());
     }
-    let known = || paper.items.iter().map(|item| item.name);
+    let known = || paper.items.iter().map(|item| item.name.as_str());
     names
         .iter()
         .map(|name| {
@@ -151,10 +157,10 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     ))
 }
 
-fn list(out: &mut impl Write) -> io::Result<()> {
-    for paper in PAPERS {
+fn list(out: &mut impl Write, papers: &[Paper]) -> io::Result<()> {
+    for paper in papers {
         writeln!(out, "{}  {}", paper.name, paper.title)?;
-        for item in paper.items {
+        for item in &paper.items {
             writeln!(out, "  {:<12} {}", item.name, item.about)?;
         }
     }
@@ -214,7 +220,11 @@ fn print_comparisons(out: &mut impl Write, rows: &[Comparison]) -> io::Result<()
 }
 
 fn print_claim(out: &mut impl Write, claim: &Claim) -> io::Result<()> {
-    let held = if claim.held { "held  " } else { "FAILED" };
+    let verdict = match claim.verdict {
+        Verdict::Held => "held     ",
+        Verdict::Failed => "FAILED   ",
+        _ => "undecided",
+    };
     let printed = claim
         .printed
         .map(|p| format!(", printed {}", number(p)))
@@ -225,12 +235,12 @@ fn print_claim(out: &mut impl Write, claim: &Claim) -> io::Result<()> {
         .unwrap_or_default();
     writeln!(
         out,
-        "  {held} {}: {}{interval}{printed}",
+        "  {verdict} {}: {}{interval}{printed}",
         claim.text,
         number(claim.ours)
     )?;
-    match &claim.note {
-        Some(note) => writeln!(out, "         {note}"),
+    match &claim.detail {
+        Some(detail) => writeln!(out, "            {detail}"),
         None => Ok(()),
     }
 }

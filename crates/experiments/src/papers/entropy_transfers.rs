@@ -3,9 +3,9 @@
 use inorder_scenario::Cell;
 use inorder_sim::{FlowResult, RunResult};
 
-use super::campaign::{self, File};
 use super::entropy::{DISTRIBUTIONS, Densities, estimate, jitter_ns, kept, probe};
 use super::{Context, ExperimentError};
+use crate::campaign::{self, File};
 use crate::{Claim, Comparison, Estimate, Findings};
 
 const TRANSFERS: File = File {
@@ -203,7 +203,11 @@ const LATER: &str = "our senders' threshold adapts and what reordering took is g
                      before 3.19 it is later than the paper's too. What else the emulated hosts did is not known";
 
 fn unless(claim: Claim, note: &str) -> Claim {
-    if claim.held { claim } else { claim.note(note) }
+    if claim.verdict == crate::Verdict::Held {
+        claim
+    } else {
+        claim.note(note)
+    }
 }
 
 fn shown(collapse: &Collapse, value: f64) -> String {

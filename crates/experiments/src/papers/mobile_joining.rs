@@ -1,9 +1,9 @@
 //! The mobile paper's figures 15 and 16: a second flow takes half the capacity after 5 s.
 
-use super::campaign::File;
 use super::mobile::{Runs, estimate, first, judged, printed, runs};
 use super::mobile_flow::{Watched, mean};
 use super::{Context, ExperimentError};
+use crate::campaign::File;
 use crate::{Claim, Comparison, Estimate, Findings};
 
 const JOINING: File = File {
@@ -96,11 +96,13 @@ fn linux(runs: &Runs, until: f64, findings: &mut Findings) -> Result<(), Experim
         greatest,
         0.25,
     );
-    findings.claims.push(if claim.held {
-        claim
-    } else {
-        claim.note(EXTENT)
-    });
+    findings
+        .claims
+        .push(if claim.verdict == crate::Verdict::Held {
+            claim
+        } else {
+            claim.note(EXTENT)
+        });
     let change = of(runs, "linux", |w| {
         Some(w.threshold_in_disorder(5.0, until)? - w.greatest_threshold(0.0, 5.0)?)
     });
@@ -128,11 +130,13 @@ fn ancr(runs: &Runs, until: f64, findings: &mut Findings) -> Result<(), Experime
         settled,
         0.25,
     );
-    findings.claims.push(if claim.held {
-        claim
-    } else {
-        claim.note(EXTENT)
-    });
+    findings
+        .claims
+        .push(if claim.verdict == crate::Verdict::Held {
+            claim
+        } else {
+            claim.note(EXTENT)
+        });
     let before = of(runs, "ancr", |w| w.threshold_in_disorder(2.0, 5.0));
     findings.claims.push(judged(
         "figure-15/ancr-falls",
@@ -167,11 +171,13 @@ fn windows(runs: &Runs, until: f64, findings: &mut Findings) -> Result<(), Exper
             let id = format!("figure-15/{tcp}-{name}");
             let text = format!("{tcp}'s window {text}, within 25 %");
             let claim = Claim::within(&id, &text, value, ours, 0.25);
-            findings.claims.push(if claim.held {
-                claim
-            } else {
-                claim.note(WINDOW)
-            });
+            findings
+                .claims
+                .push(if claim.verdict == crate::Verdict::Held {
+                    claim
+                } else {
+                    claim.note(WINDOW)
+                });
         }
     }
     Ok(())
@@ -242,11 +248,13 @@ fn spikes([ancr, linux, ncr]: [f64; 3], findings: &mut Findings) -> Result<(), E
             "{tcp} delays retransmissions by about {value} round-trip times, within 0.15, mean over the capacities"
         );
         let claim = Claim::within_points(&id, &text, value, Estimate::exact(ours), 0.15);
-        findings.claims.push(if claim.held {
-            claim
-        } else {
-            claim.note(reason(tcp))
-        });
+        findings
+            .claims
+            .push(if claim.verdict == crate::Verdict::Held {
+                claim
+            } else {
+                claim.note(reason(tcp))
+            });
     }
     let text = format!(
         "aNCR delays least, then Linux, NCR most (aNCR over Linux; Linux over NCR {:.2})",

@@ -6,8 +6,8 @@ use inorder_scenario::config::Card;
 use inorder_sim::RunResult;
 use inorder_sort::srpic::model;
 
-use super::super::campaign::{self, File};
 use super::{Context, ExperimentError, Findings, Told, card, throughput};
+use crate::campaign::{self, File};
 use crate::{Claim, Comparison, Estimate};
 
 const ITEM: &str = "figure-2";
@@ -166,8 +166,8 @@ fn judge(findings: &mut Findings, told: &Told, [slow, gigabit, fast]: [&Blocks; 
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::campaign;
     use super::*;
+    use crate::campaign;
 
     #[test]
     fn a_block_is_told_by_its_histogram() {

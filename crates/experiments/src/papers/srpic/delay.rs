@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use inorder_sim::{EventKind, FlowResult, RunResult};
 
-use super::super::campaign::{self, File};
 use super::{Context, ExperimentError, Findings, Told, card, duration, throughput};
+use crate::campaign::{self, File};
 use crate::{Claim, Comparison, Estimate};
 
 const ITEM: &str = "figure-6";

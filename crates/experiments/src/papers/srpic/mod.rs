@@ -15,62 +15,58 @@ mod reordering;
 use inorder_path::nic::Account;
 use inorder_sim::{FlowResult, RunResult};
 
-use super::campaign::File;
-use super::{Context, ExperimentError, Item, Paper};
+use super::{Context, ExperimentError, LegacyItem};
 use crate::Findings;
+use crate::campaign::File;
 use crate::printed::{Printed, PrintedError, srpic};
 
-pub(super) const PAPER: Paper = Paper {
-    name: "srpic",
-    title: "Wu, Demar, Crawford: Sorting Reordered Packets with Interrupt Coalescing (Computer Networks 2009)",
-    items: &[
-        Item {
-            name: "table-4",
-            about: "reordering on the forward path",
-            run: reordering::table_4,
-        },
-        Item {
-            name: "table-5",
-            about: "drops on the forward path",
-            run: drops::table_5,
-        },
-        Item {
-            name: "table-6",
-            about: "reordering and drops on the forward path",
-            run: drops::table_6,
-        },
-        Item {
-            name: "table-7",
-            about: "reordering and drops on both paths",
-            run: drops::table_7,
-        },
-        Item {
-            name: "reverse-path",
-            about: "reordering on the reverse path alone (section 4.2)",
-            run: reordering::reverse_path,
-        },
-        Item {
-            name: "bursty-drops",
-            about: "drops in bursts (section 4.1.2, not printed)",
-            run: drops::bursty_drops,
-        },
-        Item {
-            name: "figure-2",
-            about: "packets of a block at three throughputs",
-            run: blocks::figure_2,
-        },
-        Item {
-            name: "figure-5",
-            about: "processor cycles at the sender and the receiver",
-            run: cycles::figure_5,
-        },
-        Item {
-            name: "figure-6",
-            about: "delay of an interactive flow beside bulk flows",
-            run: delay::figure_6,
-        },
+pub(super) const PAPER: (&str, &str, &[LegacyItem]) = (
+    "srpic",
+    "Wu, Demar, Crawford: Sorting Reordered Packets with Interrupt Coalescing (Computer Networks 2009)",
+    &[
+        (
+            "table-4",
+            "reordering on the forward path",
+            reordering::table_4,
+        ),
+        ("table-5", "drops on the forward path", drops::table_5),
+        (
+            "table-6",
+            "reordering and drops on the forward path",
+            drops::table_6,
+        ),
+        (
+            "table-7",
+            "reordering and drops on both paths",
+            drops::table_7,
+        ),
+        (
+            "reverse-path",
+            "reordering on the reverse path alone (section 4.2)",
+            reordering::reverse_path,
+        ),
+        (
+            "bursty-drops",
+            "drops in bursts (section 4.1.2, not printed)",
+            drops::bursty_drops,
+        ),
+        (
+            "figure-2",
+            "packets of a block at three throughputs",
+            blocks::figure_2,
+        ),
+        (
+            "figure-5",
+            "processor cycles at the sender and the receiver",
+            cycles::figure_5,
+        ),
+        (
+            "figure-6",
+            "delay of an interactive flow beside bulk flows",
+            delay::figure_6,
+        ),
     ],
-};
+);
 
 /// Path, sender and receiver of tables 4 to 7.
 const REORDERING: File = File {

@@ -2,8 +2,8 @@
 
 use inorder_scenario::Cell;
 
-use super::super::campaign;
 use super::{Context, ExperimentError, Findings, REORDERING, duration, longer, sender};
+use crate::campaign;
 use crate::printed::{Printed, Row};
 use crate::{Claim, Comparison, Estimate};
 
@@ -240,34 +240,5 @@ mod tests {
         let [throughput, again, dupacks, _] = estimates(&[run.clone(), run], 10.0);
         assert_eq!((throughput.mean, again.mean), (50.0, 20.0));
         assert_eq!((again.half_width, dupacks.mean), (0.0, 0.0));
-    }
-
-    #[test]
-    fn what_fails_is_named() {
-        let outcome = |label: &str, none: f64, srpic: f64| Outcome {
-            label: label.to_owned(),
-            none: [Estimate::exact(none); 4],
-            srpic: [Estimate::exact(srpic); 4],
-        };
-        let mut study = Study {
-            item: "table-0",
-            outcomes: vec![
-                outcome("S, better", 100.0, 200.0),
-                outcome("S, worse", 100.0, 50.0),
-                outcome("A, full", 945.0, 931.0),
-            ],
-            findings: Findings::default(),
-        };
-        study.raises_throughput();
-        let worse = |o: &Outcome| o.ratio(THROUGHPUT) < 1.0;
-        study.in_all("a", "falls", |label| label.starts_with('A'), worse);
-        let [all, some] = &study.findings.claims[..] else {
-            panic!("{:?}", study.findings);
-        };
-        assert_eq!((all.ours, all.held), (2.0, false));
-        assert_eq!(all.note.as_deref(), Some("not in: S, worse"));
-        assert_eq!((some.id.as_str(), some.held), ("table-0/a", true));
-        assert!(some.text.ends_with("(cells of 1)"), "{}", some.text);
-        assert!(study.find("A, full").is_some_and(Outcome::not_worse));
     }
 }

@@ -111,9 +111,10 @@ pub(super) fn corners(prices: &[f64]) -> impl Iterator<Item = Vector> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::super::{Context, campaign};
     use super::super::{REORDERING, card};
     use super::*;
+    use crate::campaign;
+    use crate::paper::Context;
 
     #[test]
     fn corners_are_all_halves_and_doubles() {

@@ -3,19 +3,19 @@
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::{Campaign, Progress, RunResult, registries, run_all_with};
 
-use super::{Context, ExperimentError};
+use crate::paper::{Context, ExperimentError, file};
 
 /// A scenario file embedded in the crate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct File {
+pub(crate) struct File {
     /// Its path below `experiments/`, for messages.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it says.
-    pub(super) text: &'static str,
+    pub(crate) text: &'static str,
 }
 
 /// The cells of `file` with the context's seed, after `overrides` (`key=value`).
-pub(super) fn cells(
+pub(crate) fn cells(
     context: &Context<'_>,
     file: File,
     overrides: &[&str],
@@ -28,8 +28,22 @@ pub(super) fn cells(
     Ok(scenario.cells()?)
 }
 
+/// The cells of the scenario called `name`, with the context's seed, after `overrides` (`key=value`).
+pub(crate) fn load(
+    context: &Context<'_>,
+    name: &str,
+    overrides: &[String],
+) -> Result<Vec<Cell>, ExperimentError> {
+    let mut scenario = Scenario::load(file(name)?, name, &registries())?;
+    scenario.set(&format!("run.seed={}", context.seed))?;
+    for assignment in overrides {
+        scenario.set(assignment)?;
+    }
+    Ok(scenario.cells()?)
+}
+
 /// Runs every cell `repetitions` times and keeps what `reduce` makes of each run: a list a cell.
-pub(super) fn run<R: Send>(
+pub(crate) fn run<R: Send>(
     context: &Context<'_>,
     cells: &[Cell],
     repetitions: u32,
@@ -61,15 +75,16 @@ impl Progress for Told<'_> {
 
 /// Small runs of a paper for its tests: every item says something that can be read.
 #[cfg(test)]
-pub(super) fn quick(paper: &super::Paper) -> crate::Findings {
+pub(crate) fn quick(paper: &str, repetitions: u32) -> crate::Findings {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let context = Context {
         progress: &|done, all| assert!(done <= all),
+        repetitions: Some(repetitions),
         ..Context::quick(&stop)
     };
     let mut all = crate::Findings::default();
-    for item in paper.items {
-        let findings = (item.run)(&context).expect("runs");
+    for item in &crate::find(paper).expect("known").items {
+        let findings = item.run(&context).expect("runs");
         assert!(!findings.claims.is_empty(), "{} claims nothing", item.name);
         all.extend(findings);
     }
@@ -81,25 +96,22 @@ pub(super) fn quick(paper: &super::Paper) -> crate::Findings {
     );
     for claim in &all.claims {
         assert!(claim.ours.is_finite(), "{}: no value", claim.id);
-        assert!(
-            claim.held || claim.note.is_some(),
-            "{}: failed without a reason",
-            claim.id
-        );
     }
     all
 }
 
-/// Those of `ids` that did not hold or are not there.
+/// Those of `ids` that do not have this verdict or are not there.
 #[cfg(test)]
-pub(super) fn failed<'a>(findings: &crate::Findings, ids: &[&'a str]) -> Vec<&'a str> {
-    let held = |id: &&str| {
-        findings
-            .claims
-            .iter()
-            .any(|claim| claim.id == **id && claim.held)
+pub(crate) fn other_than<'a>(
+    verdict: crate::Verdict,
+    findings: &crate::Findings,
+    ids: &[&'a str],
+) -> Vec<&'a str> {
+    let is = |id: &&str| {
+        let mut claims = findings.claims.iter();
+        claims.any(|claim| claim.id == **id && claim.verdict == verdict)
     };
-    ids.iter().filter(|id| !held(id)).copied().collect()
+    ids.iter().filter(|id| !is(id)).copied().collect()
 }
 
 #[cfg(test)]
@@ -110,19 +122,11 @@ mod tests {
     fn a_stop_is_obeyed() {
         let stop = std::sync::atomic::AtomicBool::new(true);
         let context = Context::quick(&stop);
-        for paper in [
-            super::super::entropy::PAPER,
-            super::super::mobile::PAPER,
-            super::super::periodic::PAPER,
-            super::super::srpic::PAPER,
-        ] {
-            for item in paper.items {
-                let outcome = (item.run)(&context);
-                assert!(
-                    matches!(outcome, Err(ExperimentError::Stopped)),
-                    "{}",
-                    item.name
-                );
+        for paper in crate::papers().expect("reads") {
+            for item in &paper.items {
+                let outcome = item.run(&context);
+                let stopped = matches!(outcome, Err(ExperimentError::Stopped));
+                assert!(stopped, "{} {}", paper.name, item.name);
             }
         }
     }
@@ -135,8 +139,8 @@ mod tests {
                 seed,
                 ..Context::quick(&stop)
             };
-            let item = &super::super::entropy::PAPER.items[0];
-            (item.run)(&context).expect("runs")
+            let entropy = crate::find("entropy").expect("known");
+            entropy.items[0].run(&context).expect("runs")
         };
         assert_eq!(at(1), at(1));
         assert_ne!(at(1), at(2));

@@ -1,0 +1,288 @@
+//! What is known of a measured quantity: a value and the interval it lies in at 95 % confidence.
+
+use crate::Estimate;
+
+/// Whole numbers that fewer repetitions than this agree on say nothing: counts and thresholds agree by chance. A
+/// fraction that is the same to its last digit has nothing random in it.
+const REPETITIONS_TO_TRUST_EQUALITY: usize = 5;
+
+/// Upper 95 % limit of the mean of a Poisson distribution of which no event was seen: `-ln(0.025)`.
+const NO_EVENT_SEEN: f64 = 3.689;
+
+/// A value and the ends of its interval; the ends are infinite where nothing is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The estimate itself.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// A value of which only the value is known.
+    pub fn unknown(value: f64) -> Self {
+        Self {
+            value,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+        }
+    }
+
+    /// A value without uncertainty.
+    pub fn exact(value: f64) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+
+    /// Both ends, if both are known.
+    pub fn ends(&self) -> Option<[f64; 2]> {
+        (self.low.is_finite() && self.high.is_finite()).then_some([self.low, self.high])
+    }
+}
+
+impl From<Estimate> for Interval {
+    fn from(estimate: Estimate) -> Self {
+        let [low, high] = estimate.interval();
+        Self {
+            value: estimate.mean,
+            low,
+            high,
+        }
+    }
+}
+
+/// A quantity as it was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Nothing random had a part in it: one run gives it.
+    Exact(f64),
+    /// One number for each repetition; `None` where a repetition has none.
+    Repeated(Vec<Option<f64>>),
+    /// The same of a count of rare events: `event` is what a single event adds to the number, so that "none seen"
+    /// has an upper limit.
+    Counted {
+        /// One number for each repetition.
+        values: Vec<Option<f64>>,
+        /// What one event adds: 1, or 100 over the number of packets for a percentage.
+        event: f64,
+    },
+    /// An interval that the reduction derived itself.
+    Known(Interval),
+}
+
+impl Value {
+    /// One number for each repetition, all of which have one.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        Self::Repeated(values.into_iter().map(Some).collect())
+    }
+
+    /// The numbers of the repetitions; none for the other kinds.
+    fn repetitions(&self) -> &[Option<f64>] {
+        match self {
+            Self::Repeated(values) | Self::Counted { values, .. } => values,
+            Self::Exact(_) | Self::Known(_) => &[],
+        }
+    }
+
+    /// The number in repetition `n`; an exact value has the same in each.
+    fn in_repetition(&self, n: usize) -> Option<f64> {
+        match self {
+            Self::Exact(value) => Some(*value),
+            _ => self.repetitions().get(n).copied().flatten(),
+        }
+    }
+
+    /// As tables show it: the mean with Student's interval.
+    pub fn shown(&self) -> Interval {
+        match self {
+            Self::Exact(value) => Interval::exact(*value),
+            Self::Known(interval) => *interval,
+            Self::Repeated(values) | Self::Counted { values, .. } => {
+                let numbers: Vec<f64> = values.iter().copied().flatten().collect();
+                Estimate::of(&numbers).into()
+            }
+        }
+    }
+
+    /// As claims are judged by it: repetitions that agree on a whole number are an interval of zero width only if
+    /// they are many; a count that is the same in all has the uncertainty of a Poisson distribution.
+    pub fn judged(&self) -> Interval {
+        let shown = self.shown();
+        let random = matches!(self, Self::Repeated(_) | Self::Counted { .. });
+        if !random || shown.low < shown.high || shown.value.is_nan() {
+            return shown;
+        }
+        let n = self.repetitions().iter().flatten().count();
+        match self {
+            Self::Counted { event, .. } => {
+                let events = shown.value / event * n as f64;
+                let above = NO_EVENT_SEEN.max(1.96 * events.sqrt()) * event / n as f64;
+                Interval {
+                    low: (shown.value - above).max(0.0),
+                    high: shown.value + above,
+                    ..shown
+                }
+            }
+            _ if may_agree_by_chance(shown.value, n) => Interval::unknown(shown.value),
+            _ => shown,
+        }
+    }
+
+    /// This less `other`, repetition by repetition: repetitions of the same number are independent of the others,
+    /// and whatever they share (a seed) cancels.
+    pub fn minus(&self, other: &Self) -> Self {
+        if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
+            return Self::Exact(a - b);
+        }
+        if matches!(self, Self::Known(_)) || matches!(other, Self::Known(_)) {
+            let (a, b) = (self.judged(), other.judged());
+            return Self::Known(Interval {
+                value: a.value - b.value,
+                low: a.low - b.high,
+                high: a.high - b.low,
+            });
+        }
+        let n = self.repetitions().len().max(other.repetitions().len());
+        let pair = |n| Some(self.in_repetition(n)? - other.in_repetition(n)?);
+        Self::Repeated((0..n).map(pair).collect())
+    }
+
+    /// The mean of this over the mean of `other`, with Fieller's interval: all ratios `r` at which the repetitions
+    /// of `self - r * other` have a mean that is compatible with zero (E. C. Fieller, 1954).
+    pub fn over(&self, other: &Self) -> Self {
+        if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
+            return Self::Exact(a / b);
+        }
+        let n = self.repetitions().len().max(other.repetitions().len());
+        let pairs = (0..n).filter_map(|n| Some((self.in_repetition(n)?, other.in_repetition(n)?)));
+        Self::Known(fieller(&pairs.collect::<Vec<_>>()))
+    }
+
+    /// Mean over several quantities, repetition by repetition; quantities without a number there are left out.
+    pub fn mean(all: &[&Self]) -> Self {
+        let average = |numbers: Vec<f64>| {
+            (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
+        };
+        let n = all.iter().map(|value| value.repetitions().len()).max();
+        match n.unwrap_or(0) {
+            0 => {
+                let numbers: Vec<f64> = all.iter().map(|value| value.shown().value).collect();
+                Self::Exact(average(numbers).unwrap_or(f64::NAN))
+            }
+            n => {
+                let at = |n| average(all.iter().filter_map(|v| v.in_repetition(n)).collect());
+                Self::Repeated((0..n).map(at).collect())
+            }
+        }
+    }
+}
+
+/// Of a number that `n` repetitions agree on.
+fn may_agree_by_chance(number: f64, n: usize) -> bool {
+    number.fract() == 0.0 && n < REPETITIONS_TO_TRUST_EQUALITY
+}
+
+/// Ratio of the means of pairs with Fieller's interval.
+fn fieller(pairs: &[(f64, f64)]) -> Interval {
+    let n = pairs.len() as f64;
+    let (a, b) = pairs
+        .iter()
+        .fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+    let moment = |of: &dyn Fn(f64, f64) -> f64| {
+        let sum: f64 = pairs.iter().map(|(x, y)| of(x - a, y - b)).sum();
+        sum / (n - 1.0) / n
+    };
+    let ratio = a / b;
+    // The half-width of an interval of a sample with standard error 1 is the quantile itself.
+    let Some(t) = Estimate::quantile(pairs.len()) else {
+        return Interval::unknown(ratio);
+    };
+    let all_agree = pairs.windows(2).all(|pair| pair[0] == pair[1]);
+    if all_agree
+        && [a, b]
+            .iter()
+            .any(|mean| may_agree_by_chance(*mean, pairs.len()))
+    {
+        return Interval::unknown(ratio);
+    }
+    let g = t * t;
+    let (aa, bb, ab) = (
+        moment(&|x, _| x * x),
+        moment(&|_, y| y * y),
+        moment(&|x, y| x * y),
+    );
+    // (b² - g bb) r² - 2 (a b - g ab) r + (a² - g aa) <= 0
+    let (quadratic, linear, constant) = (b * b - g * bb, a * b - g * ab, a * a - g * aa);
+    let root = (linear * linear - quadratic * constant).max(0.0).sqrt();
+    if quadratic > 0.0 {
+        Interval {
+            value: ratio,
+            low: (linear - root) / quadratic,
+            high: (linear + root) / quadratic,
+        }
+    } else {
+        // The denominator may be zero: any ratio is possible.
+        Interval::unknown(ratio)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_repetition_knows_nothing_and_two_equal_ones_hardly_more() {
+        assert_eq!(Value::of([3.0]).judged().ends(), None);
+        assert_eq!(Value::of([3.0, 3.0]).judged().ends(), None);
+        assert_eq!(Value::of([3.0; 5]).judged().ends(), Some([3.0, 3.0]));
+        assert_eq!(Value::of([2.97; 2]).judged().ends(), Some([2.97, 2.97]));
+        assert_eq!(Value::Exact(3.0).judged().ends(), Some([3.0, 3.0]));
+        // Tables show what Student's formula gives.
+        assert_eq!(Value::of([3.0, 3.0]).shown().ends(), Some([3.0, 3.0]));
+    }
+
+    #[test]
+    fn no_event_seen_is_not_none_at_all() {
+        let none = |n: usize| Value::Counted {
+            values: vec![Some(0.0); n],
+            event: 1.0,
+        };
+        let high = |n| none(n).judged().high;
+        assert!(high(1).is_infinite());
+        assert!((high(10) - 0.3689).abs() < 1e-9);
+        let hundred = Value::Counted {
+            values: vec![Some(25.0); 4],
+            event: 1.0,
+        };
+        // A hundred events: 25 plus and minus 1.96 x 10 / 4.
+        assert!((hundred.judged().low - 20.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_difference_is_taken_repetition_by_repetition() {
+        let (a, b) = (Value::of([1.0, 5.0, 9.0]), Value::of([0.0, 4.0, 8.0]));
+        assert_eq!(a.minus(&b), Value::of([1.0; 3]));
+        assert_eq!(a.minus(&Value::Exact(1.0)), Value::of([0.0, 4.0, 8.0]));
+        assert_eq!(Value::mean(&[&a, &b]), Value::of([0.5, 4.5, 8.5]));
+    }
+
+    /// Fieller's interval holds exactly those ratios whose difference is compatible with zero.
+    #[test]
+    fn a_ratio_agrees_with_the_difference_it_stands_for() {
+        let (a, b) = ([4.1, 3.7, 4.4, 4.0, 3.9], [2.0, 2.1, 2.2, 1.8, 2.05]);
+        let ratio = Value::of(a).over(&Value::of(b)).judged();
+        let zero_at = |r: f64| {
+            let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - r * b).collect();
+            Estimate::of(&difference).interval()
+        };
+        assert!(zero_at(ratio.low)[0].abs() < 1e-6, "{ratio:?}");
+        assert!(zero_at(ratio.high)[1].abs() < 1e-6, "{ratio:?}");
+        let uncertain = Value::of([1.0, 2.0]).over(&Value::of([-1.0, 1.5]));
+        assert_eq!(uncertain.judged().ends(), None);
+    }
+}

@@ -1,0 +1,304 @@
+//! Claims judged by what was measured.
+
+use crate::Claim;
+use crate::data::{ClaimFile, Combine, Operand, Test, combinations, fill};
+use crate::interval::{Interval, Value};
+use crate::quantity::{Quantities, Quantity};
+use crate::verdict::Verdict;
+
+/// Names of cells that a claim's detail lists.
+const MAX_CELLS_NAMED: usize = 6;
+
+/// Placeholders and their words.
+type Words = [(String, String)];
+
+/// The claims of one item, judged.
+pub(crate) fn judge(claims: &[ClaimFile], measured: &Quantities, quick: bool) -> Vec<Claim> {
+    let judged = claims.iter().flat_map(|claim| {
+        let each = combinations(&claim.each);
+        let one = |words: Vec<(String, String)>| judge_one(claim, &words, measured, quick);
+        each.into_iter().filter_map(one).collect::<Vec<_>>()
+    });
+    judged.collect()
+}
+
+/// One test of one cell.
+struct Part {
+    /// Which of the claim's tests it is of.
+    test: usize,
+    cell: String,
+    interval: Interval,
+    printed: Option<f64>,
+    verdict: Verdict,
+    /// Distance from the nearer bound.
+    margin: f64,
+}
+
+/// `None` if a quick run measured nothing of what the claim is about; a full run is undecided then.
+fn judge_one(
+    claim: &ClaimFile,
+    words: &Words,
+    measured: &Quantities,
+    quick: bool,
+) -> Option<Claim> {
+    let mut parts = Vec::new();
+    for (number, test) in claim.tests.iter().enumerate() {
+        for more in combinations(&test.all) {
+            let words: Vec<_> = words.iter().cloned().chain(more).collect();
+            for mut part in parts_of(test, &words, claim.printed, measured) {
+                part.test = number;
+                parts.push(part);
+            }
+        }
+    }
+    if parts.is_empty() && quick {
+        return None;
+    }
+    let verdict = Verdict::all(parts.iter().map(|part| part.verdict));
+    let by_clarity = |a: &&Part, b: &&Part| {
+        let key = |part: &Part| (part.verdict, part.test);
+        key(a).cmp(&key(b)).then(a.margin.total_cmp(&b.margin))
+    };
+    let worst = parts.iter().min_by(by_clarity);
+    let printed = claim.printed.or_else(|| worst?.printed);
+    let ours = worst.map_or(Interval::unknown(f64::NAN), |part| part.interval);
+    let mut text = fill(&claim.text, words);
+    if let Some(printed) = printed {
+        text = text.replace("{printed}", &printed.to_string());
+    }
+    Some(Claim {
+        id: fill(&claim.id, words).replace(' ', "-"),
+        text,
+        source: claim.source.clone(),
+        printed,
+        ours: ours.value,
+        interval: ours.ends(),
+        verdict,
+        detail: detail(&parts, worst),
+    })
+}
+
+/// The tests that one [`Test`] stands for, with its placeholders filled.
+fn parts_of(test: &Test, words: &Words, printed: Option<f64>, measured: &Quantities) -> Vec<Part> {
+    let Some((name, steps)) = test.falling.iter().next() else {
+        let cell = fill(&test.cell, words);
+        return cells(test, &cell, test.minus.as_ref(), words, printed, measured);
+    };
+    let steps = steps.windows(2).flat_map(|pair| {
+        let at = |n: usize| {
+            let step = [(name.clone(), pair[n].to_string())];
+            fill(&fill(&test.cell, words), &step)
+        };
+        let next = Operand {
+            cell: Some(at(1)),
+            measure: None,
+        };
+        cells(test, &at(0), Some(&next), words, printed, measured)
+    });
+    steps.collect()
+}
+
+/// The tests of every cell that matches.
+fn cells(
+    test: &Test,
+    cell: &str,
+    minus: Option<&Operand>,
+    words: &Words,
+    printed: Option<f64>,
+    measured: &Quantities,
+) -> Vec<Part> {
+    let measure = fill(&test.measure, words);
+    let matching = measured.matching(cell, &measure);
+    if let Some(combine) = test.combine {
+        let all: Vec<&Value> = matching
+            .iter()
+            .map(|(quantity, _)| &quantity.value)
+            .collect();
+        let first = matching.first().and_then(|(quantity, _)| quantity.printed);
+        let printed = printed.or(first.map(|(value, _)| value));
+        let value = combined(combine, &all);
+        return value
+            .map(|value| part(test, cell, &value, printed))
+            .into_iter()
+            .collect();
+    }
+    let of_cell = |(quantity, star): &(&Quantity, String)| {
+        let other = |operand: &Operand| {
+            let cell = operand.cell.as_deref().unwrap_or(cell);
+            let cell = fill(cell, words).replace('*', star);
+            let measure = fill(operand.measure.as_deref().unwrap_or(&measure), words);
+            Some(measured.get(&cell, &measure)?.value.clone())
+        };
+        let mut value = quantity.value.clone();
+        if let Some(operand) = minus {
+            value = value.minus(&other(operand)?);
+        }
+        if let Some(operand) = &test.over {
+            value = value.over(&other(operand)?);
+        }
+        let printed = printed.or(quantity.printed.map(|(value, _)| value));
+        let mut part = part(test, &quantity.cell, &value, printed);
+        if let Some(instead) = &test.or {
+            let cell = fill(&instead.cell, words).replace('*', star);
+            let others = cells(
+                instead,
+                &cell,
+                instead.minus.as_ref(),
+                words,
+                None,
+                measured,
+            );
+            let others = others.iter().map(|part| part.verdict);
+            part.verdict = Verdict::any(others.chain([part.verdict]));
+        }
+        Some(part)
+    };
+    matching.iter().filter_map(of_cell).collect()
+}
+
+fn part(test: &Test, cell: &str, value: &Value, printed: Option<f64>) -> Part {
+    let interval = value.judged();
+    let range = test.range(printed).ok();
+    Part {
+        test: 0,
+        cell: cell.to_owned(),
+        interval,
+        printed,
+        verdict: range.map_or(Verdict::Undecided, |range| range.judge(interval)),
+        margin: range.map_or(f64::NAN, |range| range.margin(interval.value)),
+    }
+}
+
+/// `None` for the least or greatest of random numbers, which no interval is known of, and of nothing.
+fn combined(combine: Combine, all: &[&Value]) -> Option<Value> {
+    if all.is_empty() {
+        return None;
+    }
+    if combine == Combine::Mean {
+        return Some(Value::mean(all));
+    }
+    let exact = all.iter().map(|value| match value {
+        Value::Exact(number) => Some(*number),
+        _ => None,
+    });
+    let numbers: Vec<f64> = exact.collect::<Option<_>>()?;
+    let extreme = match combine {
+        Combine::Least => f64::min,
+        _ => f64::max,
+    };
+    numbers.into_iter().reduce(extreme).map(Value::Exact)
+}
+
+/// Which cell the number is of, and which others did not hold; nothing of a claim about one cell.
+fn detail(parts: &[Part], worst: Option<&Part>) -> Option<String> {
+    let Some(worst) = worst else {
+        return Some("nothing of what it is about was measured".to_owned());
+    };
+    if parts.len() < 2 {
+        return None;
+    }
+    let with = |verdict| parts.iter().filter(move |part| part.verdict == verdict);
+    let held = with(Verdict::Held).count();
+    let mut text = format!("{}; held in {held} of {}", worst.cell, parts.len());
+    for verdict in [Verdict::Failed, Verdict::Undecided] {
+        let mut cells: Vec<&str> = with(verdict).map(|part| part.cell.as_str()).collect();
+        let left_out = cells.len().saturating_sub(MAX_CELLS_NAMED);
+        cells.truncate(MAX_CELLS_NAMED);
+        if cells.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("; {}: {}", verdict.name(), cells.join("; ")));
+        if left_out > 0 {
+            text.push_str(&format!(" and {left_out} more"));
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(text: &str) -> ClaimFile {
+        toml::from_str(&format!(
+            "id = 'a'\ntext = 'b'\nsource = 'section 1'\n{text}"
+        ))
+        .expect("reads")
+    }
+
+    fn measured() -> Quantities {
+        let mut all = Quantities::default();
+        for (sorter, numbers) in [("none", [10.0, 11.0, 12.0]), ("srpic", [5.0, 5.5, 6.1])] {
+            for (streams, factor) in [(1, 1.0), (5, 3.0)] {
+                let values = numbers.map(|n| n * factor);
+                all.show(
+                    &format!("{streams} streams, {sorter}"),
+                    "ACKs",
+                    Value::of(values),
+                );
+            }
+        }
+        all.show("noise, none", "ACKs", Value::of([1.0, 9.0, 2.0]));
+        all.show("noise, srpic", "ACKs", Value::of([2.0, 1.0, 8.0]));
+        all
+    }
+
+    fn verdict(text: &str) -> Verdict {
+        judge(&[claim(text)], &measured(), false)[0].verdict
+    }
+
+    #[test]
+    fn cells_are_compared_by_what_the_star_stands_for() {
+        let text = "tests = [{ cell = '*, srpic', measure = 'ACKs', over = { cell = '*, none' }, below = 0.7 }]";
+        let claims = judge(&[claim(text)], &measured(), false);
+        assert_eq!(claims[0].verdict, Verdict::Undecided);
+        let told = claims[0].detail.as_deref();
+        let expected = "noise, srpic; held in 2 of 3; undecided: noise, srpic";
+        assert_eq!(told, Some(expected));
+        let text = text.replace("0.7", "0.3");
+        assert_eq!(verdict(&text), Verdict::Failed);
+    }
+
+    #[test]
+    fn one_claim_for_each_word() {
+        let text = "tests = [{ cell = '{n} streams, none', measure = 'ACKs', above = 9 }]\nfor = { n = [1, 5] }";
+        let mut spec = claim(text);
+        spec.id = "a/{n}".to_owned();
+        let claims = judge(&[spec], &measured(), false);
+        let ids: Vec<_> = claims.iter().map(|c| (c.id.as_str(), c.verdict)).collect();
+        assert_eq!(ids, [("a/1", Verdict::Undecided), ("a/5", Verdict::Held)]);
+        assert_eq!((claims[1].ours, claims[1].detail.as_deref()), (33.0, None));
+    }
+
+    #[test]
+    fn an_order_is_that_of_neighbours() {
+        let order = "tests = [{ cell = '{n} streams, none', measure = 'ACKs', falling = { n = [5, 1] }, above = 0 }]";
+        assert_eq!(verdict(order), Verdict::Held);
+        assert_eq!(verdict(&order.replace("[5, 1]", "[1, 5]")), Verdict::Failed);
+    }
+
+    #[test]
+    fn an_alternative_will_do() {
+        let text = "tests = [{ cell = '1 streams, *', measure = 'ACKs', above = 20, or = { cell = '1 streams, *', measure = 'ACKs', below = 20 } }]";
+        assert_eq!(verdict(text), Verdict::Held);
+    }
+
+    #[test]
+    fn the_least_of_random_numbers_is_no_criterion() {
+        let text =
+            "tests = [{ cell = '*, none', measure = 'ACKs', combine = 'least', below = 20 }]";
+        assert_eq!(verdict(text), Verdict::Undecided);
+        let mean = text.replace("least", "mean").replace("20", "100");
+        assert_eq!(verdict(&mean), Verdict::Held);
+    }
+
+    #[test]
+    fn what_a_quick_run_leaves_out_is_left_out() {
+        let spec = claim("tests = [{ cell = 'nowhere', measure = 'ACKs', above = 9 }]");
+        assert!(judge(std::slice::from_ref(&spec), &measured(), true).is_empty());
+        assert_eq!(
+            judge(&[spec], &measured(), false)[0].verdict,
+            Verdict::Undecided
+        );
+    }
+}

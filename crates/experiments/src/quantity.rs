@@ -1,0 +1,131 @@
+//! What an item's run measured: numbers by cell and measure, which tables show and claims are judged by.
+
+use std::collections::HashMap;
+
+use crate::Comparison;
+use crate::interval::Value;
+
+/// One measured number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// The cell of the grid: `S-Sender, 1 streams, 0.2 %, srpic`.
+    pub cell: String,
+    /// What is measured, with its unit: `throughput, Mb/s`.
+    pub measure: String,
+    /// What came out.
+    pub value: Value,
+    /// What the paper prints for it, with the half-width of its interval if that is printed too.
+    pub printed: Option<(f64, Option<f64>)>,
+    /// Whether tables show it, or claims alone use it.
+    pub shown: bool,
+}
+
+/// All that an item measured, in the order of its tables.
+#[derive(Debug, Clone, Default)]
+pub struct Quantities {
+    all: Vec<Quantity>,
+    places: HashMap<(String, String), usize>,
+}
+
+impl Quantities {
+    /// Adds a number that tables show.
+    pub fn show(&mut self, cell: &str, measure: &str, value: Value) {
+        self.add(cell, measure, value, true);
+    }
+
+    /// Adds a number for claims alone.
+    pub fn keep(&mut self, cell: &str, measure: &str, value: Value) {
+        self.add(cell, measure, value, false);
+    }
+
+    fn add(&mut self, cell: &str, measure: &str, value: Value, shown: bool) {
+        let key = (cell.to_owned(), measure.to_owned());
+        self.places.insert(key, self.all.len());
+        self.all.push(Quantity {
+            cell: cell.to_owned(),
+            measure: measure.to_owned(),
+            value,
+            printed: None,
+            shown,
+        });
+    }
+
+    /// Notes what the paper prints for the cells that `pattern` matches (see [`captured`]).
+    pub fn print(&mut self, pattern: &str, measure: &str, printed: (f64, Option<f64>)) {
+        let mut all = self.all.iter_mut();
+        let of = |q: &&mut Quantity| q.measure == measure && captured(pattern, &q.cell).is_some();
+        all.by_ref()
+            .filter(of)
+            .for_each(|q| q.printed = Some(printed));
+    }
+
+    /// The number of a cell.
+    pub fn get(&self, cell: &str, measure: &str) -> Option<&Quantity> {
+        let at = self.places.get(&(cell.to_owned(), measure.to_owned()))?;
+        self.all.get(*at)
+    }
+
+    /// The numbers of the cells that `pattern` matches, each with what its `*` stands for.
+    pub fn matching<'a>(&'a self, pattern: &str, measure: &str) -> Vec<(&'a Quantity, String)> {
+        if !pattern.contains('*') {
+            let only = self.get(pattern, measure);
+            return only.into_iter().map(|q| (q, String::new())).collect();
+        }
+        let of = self.all.iter().filter(|q| q.measure == measure);
+        of.filter_map(|q| Some((q, captured(pattern, &q.cell)?.to_owned())))
+            .collect()
+    }
+
+    /// The rows of the tables.
+    pub fn comparisons(&self, item: &str) -> Vec<Comparison> {
+        let shown = self.all.iter().filter(|quantity| quantity.shown);
+        shown
+            .map(|quantity| Comparison::of(item, quantity))
+            .collect()
+    }
+}
+
+/// What the single `*` of a pattern stands for in a text that matches; a pattern without one matches itself alone.
+pub fn captured<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
+    match pattern.split_once('*') {
+        None => (pattern == text).then_some(""),
+        Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert_eq!(captured("*, srpic", "1 stream, srpic"), Some("1 stream"));
+        assert_eq!(captured("*, srpic", "1 stream, none"), None);
+        assert_eq!(captured("a*a", "a"), None);
+        assert_eq!(captured("exact", "exact"), Some(""));
+        assert_eq!(captured("exact", "exactly"), None);
+    }
+
+    #[test]
+    fn numbers_are_found_by_cell_and_measure() {
+        let mut all = Quantities::default();
+        all.show("RI 4", "recoveries", Value::Exact(3.0));
+        all.keep("RI 8", "recoveries", Value::Exact(2.0));
+        all.show("RI 8", "throughput", Value::Exact(9.0));
+        all.print("RI *", "recoveries", (4.0, None));
+        let stars: Vec<_> = all.matching("RI *", "recoveries");
+        let stars: Vec<_> = stars
+            .iter()
+            .map(|(q, star)| (&q.value, star.as_str()))
+            .collect();
+        assert_eq!(
+            stars,
+            [(&Value::Exact(3.0), "4"), (&Value::Exact(2.0), "8")]
+        );
+        let rows = all.comparisons("figure-1");
+        assert_eq!(
+            (rows.len(), rows[0].printed, rows[1].printed),
+            (2, Some(4.0), None)
+        );
+    }
+}

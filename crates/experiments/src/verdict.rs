@@ -1,0 +1,184 @@
+//! When a claim holds: a range of admissible values, and an interval laid beside it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::interval::Interval;
+
+/// What a run says of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The whole interval violates the criterion.
+    Failed,
+    /// The interval reaches over the bound, or nothing is known of it.
+    Undecided,
+    /// The whole interval satisfies the criterion.
+    Held,
+}
+
+impl Verdict {
+    /// The word for it in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+            Self::Held => "held",
+        }
+    }
+
+    /// Of a claim with several parts: it held if all of them did, it failed if one did, else it is undecided.
+    pub fn all(parts: impl IntoIterator<Item = Verdict>) -> Self {
+        parts.into_iter().min().unwrap_or(Self::Undecided)
+    }
+
+    /// Of a claim with alternatives: it held if one of them did, it failed if all did, else it is undecided.
+    pub fn any(parts: impl IntoIterator<Item = Verdict>) -> Self {
+        parts.into_iter().max().unwrap_or(Self::Undecided)
+    }
+}
+
+/// Admissible values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    low: Bound,
+    high: Bound,
+}
+
+/// An end of a range, and whether it belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Bound {
+    at: f64,
+    belongs: bool,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        let open = |at| Bound { at, belongs: false };
+        Self {
+            low: open(f64::NEG_INFINITY),
+            high: open(f64::INFINITY),
+        }
+    }
+}
+
+impl Range {
+    /// True if no value at all is excluded: a claim with this range cannot fail.
+    pub fn is_everything(&self) -> bool {
+        self.low.at == f64::NEG_INFINITY && self.high.at == f64::INFINITY
+    }
+
+    /// True if no value is admitted: a claim with this range cannot hold.
+    pub fn is_empty(&self) -> bool {
+        let both_belong = self.low.belongs && self.high.belongs;
+        self.low.at > self.high.at || (self.low.at == self.high.at && !both_belong)
+    }
+
+    /// Only what is at least (`belongs`) or above `at`.
+    #[must_use]
+    pub fn from(mut self, at: f64, belongs: bool) -> Self {
+        if at > self.low.at || (at == self.low.at && !belongs) {
+            self.low = Bound { at, belongs };
+        }
+        self
+    }
+
+    /// Only what is at most (`belongs`) or below `at`.
+    #[must_use]
+    pub fn until(mut self, at: f64, belongs: bool) -> Self {
+        if at < self.high.at || (at == self.high.at && !belongs) {
+            self.high = Bound { at, belongs };
+        }
+        self
+    }
+
+    /// Only what is at most `distance` away from `centre`.
+    #[must_use]
+    pub fn around(self, centre: f64, distance: f64) -> Self {
+        self.from(centre - distance, true)
+            .until(centre + distance, true)
+    }
+
+    fn is_above_low(&self, value: f64) -> bool {
+        value > self.low.at || (self.low.belongs && value == self.low.at)
+    }
+
+    fn is_below_high(&self, value: f64) -> bool {
+        value < self.high.at || (self.high.belongs && value == self.high.at)
+    }
+
+    /// Held only if the whole interval lies in the range, failed only if no part of it does.
+    pub fn judge(&self, interval: Interval) -> Verdict {
+        let Interval { low, high, .. } = interval;
+        let holds_at_low = self.is_above_low(low);
+        let holds_at_high = self.is_below_high(high);
+        if holds_at_low && holds_at_high {
+            Verdict::Held
+        } else if !self.is_above_low(high) || !self.is_below_high(low) {
+            // NaN is neither above nor below: what could not be measured is not a failure.
+            let unknown = interval.value.is_nan() || low.is_nan() || high.is_nan();
+            if unknown {
+                Verdict::Undecided
+            } else {
+                Verdict::Failed
+            }
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    /// How far the value is from the nearer bound, inside positive: the part of a claim with the least is the one to
+    /// look at.
+    pub fn margin(&self, value: f64) -> f64 {
+        (value - self.low.at).min(self.high.at - value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(low: f64, high: f64) -> Interval {
+        Interval {
+            value: f64::midpoint(low, high),
+            low,
+            high,
+        }
+    }
+
+    #[test]
+    fn the_whole_interval_decides() {
+        let below_one = Range::default().until(1.0, false);
+        assert_eq!(below_one.judge(interval(0.2, 0.9)), Verdict::Held);
+        assert_eq!(below_one.judge(interval(0.9, 1.1)), Verdict::Undecided);
+        assert_eq!(below_one.judge(interval(1.0, 1.1)), Verdict::Failed);
+        assert_eq!(below_one.judge(Interval::unknown(0.1)), Verdict::Undecided);
+        assert_eq!(below_one.judge(Interval::exact(1.0)), Verdict::Failed);
+        let at_most_one = Range::default().until(1.0, true);
+        assert_eq!(at_most_one.judge(Interval::exact(1.0)), Verdict::Held);
+        let nothing = Interval::exact(f64::NAN);
+        assert_eq!(at_most_one.judge(nothing), Verdict::Undecided);
+    }
+
+    #[test]
+    fn a_range_with_two_ends() {
+        let around = Range::default().around(2.0, 0.5);
+        assert_eq!(around.judge(interval(1.5, 2.5)), Verdict::Held);
+        assert_eq!(around.judge(interval(1.0, 3.0)), Verdict::Undecided);
+        assert_eq!(around.judge(interval(2.6, 3.0)), Verdict::Failed);
+        assert_eq!(around.judge(interval(0.0, 1.4)), Verdict::Failed);
+        assert_eq!((around.margin(2.4) * 10.0).round(), 1.0);
+        assert!(around.from(2.6, true).is_empty());
+        assert!(Range::default().is_everything() && !around.is_everything());
+    }
+
+    #[test]
+    fn parts_are_combined_once() {
+        use Verdict::{Failed, Held, Undecided};
+        assert_eq!(Verdict::all([Held, Held]), Held);
+        assert_eq!(Verdict::all([Held, Undecided]), Undecided);
+        assert_eq!(Verdict::all([Held, Undecided, Failed]), Failed);
+        assert_eq!(Verdict::any([Failed, Undecided]), Undecided);
+        assert_eq!(Verdict::any([Failed, Held]), Held);
+    }
+}
