@@ -214,6 +214,24 @@ fn the_example_file_is_the_example_net() {
     );
 }
 
+/// The names are those that the writer gives as ids to other places.
+#[test]
+fn names_that_look_like_ids_stay_where_they_are() {
+    let source =
+        "net swap\nplace p1 5\nplace p0\ntransition t0 exponential rate 1\n  in p1\n  out p0\n";
+    let net = inorder_petri::text::read("net", source).unwrap();
+    let again = read("again", write(&net).as_bytes()).unwrap();
+    assert_eq!(again.without_lines(), net.without_lines());
+}
+
+#[test]
+fn an_id_that_serves_as_a_name_gives_way_to_one_who_is_called_so() {
+    let named = r#"<place id="a"><name><text>q</text></name></place><place id="q"/>"#;
+    let net = read("f", small(named).as_bytes()).unwrap();
+    let names: Vec<&str> = net.places.iter().map(|place| &*place.name).collect();
+    assert_eq!(names, ["p", "q", "q_"]);
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(net in common::any_net()) {

@@ -180,22 +180,26 @@ fn name_of(element: &Element) -> Option<String> {
     Some(name.replace(char::is_control, " "))
 }
 
-/// The names of the elements, or their ids where names are missing or not unique.
-fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element> + Clone) -> Vec<String> {
-    let id = |element: &'a Element| element.attribute("id").unwrap_or_default();
-    let ids: BTreeSet<&str> = elements.clone().map(|e| id(e)).collect();
-    let names: Vec<Option<String>> = elements.clone().map(|e| name_of(e)).collect();
+/// The names of the elements. Where a name is missing or used twice, the id serves; an id that is another
+/// element's name gets underscores until it is nobody's, so that no name ever moves to another element.
+fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element>) -> Vec<String> {
+    let elements: Vec<&Element> = elements.copied().collect();
+    let names: Vec<Option<String>> = elements.iter().map(|e| name_of(e)).collect();
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
     for name in names.iter().flatten() {
         *uses.entry(name).or_default() += 1;
     }
-    // A name that is the id of something else could meet that id where the id serves as the name.
-    let is_fine = |name: &str, id: &str| {
-        !name.is_empty() && uses[name] == 1 && (name == id || !ids.contains(name))
-    };
-    let chosen = elements.zip(&names).map(|(element, name)| match name {
-        Some(name) if is_fine(name, id(element)) => name.clone(),
-        _ => id(element).to_owned(),
+    let is_fine = |name: &&String| !name.is_empty() && uses[name.as_str()] == 1;
+    let fine = names.iter().map(|name| name.as_ref().filter(is_fine));
+    let mut taken: BTreeSet<String> = fine.clone().flatten().cloned().collect();
+    let chosen = elements.iter().zip(fine).map(|(element, name)| {
+        name.cloned().unwrap_or_else(|| {
+            let mut id = element.attribute("id").unwrap_or_default().to_owned();
+            while !taken.insert(id.clone()) {
+                id.push('_');
+            }
+            id
+        })
     });
     chosen.collect()
 }

@@ -24,13 +24,16 @@ type TransitionParts = (String, Timing, Servers, Vec<Arc>);
 
 fn assemble(name: String, places: Vec<PlaceParts>, transitions: Vec<TransitionParts>) -> Net {
     let mut net = Net::new(name);
+    // Backwards, so that names look like the ids that a writer counts upwards for other elements.
+    let (place_count, transition_count) = (places.len(), transitions.len());
     for (i, (name, tokens, capacity)) in places.into_iter().enumerate() {
-        let mut place = Place::new(format!("{name}p{i}"), tokens);
+        let mut place = Place::new(format!("{name}p{}", place_count - i), tokens);
         place.capacity = capacity;
         net.add_place(place);
     }
     for (i, (name, timing, servers, arcs)) in transitions.into_iter().enumerate() {
-        let mut t = Transition::new(format!("{name}t{i}"), timing).servers(servers);
+        let mut t =
+            Transition::new(format!("{name}t{}", transition_count - i), timing).servers(servers);
         t.arcs = arcs;
         net.add_transition(t);
     }
