@@ -3,7 +3,7 @@
 DEMO = testdata/demo
 OUT ?= out
 FUZZ_SECONDS ?= 600
-FUZZ_TARGETS = capture wire sort detect tcp petri_text pnml
+FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
 .PHONY: help setup demo test bench fuzz doc lab clean
 

@@ -50,6 +50,7 @@ pub use error::{AnnotateError, CaptureError};
 pub use info::{Compression, FileInfo, Format, Interface};
 pub use pushed::PushCapture;
 pub use reader::Capture;
+pub use time::TIMES_NS;
 pub use write::{InterfaceId, PcapNgWriter, PcapWriter, annotate};
 
 #[cfg(doctest)]

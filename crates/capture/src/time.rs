@@ -1,5 +1,9 @@
 //! Timestamps of a pcapng interface.
 
+/// Capture times, nanoseconds since the Unix epoch: the years 1896 to 2116. The difference of any two fits
+/// 64 bits, so nobody who subtracts them need fear an overflow.
+pub const TIMES_NS: std::ops::RangeInclusive<i64> = -(1 << 61)..=1 << 62;
+
 /// From the units of an interface to nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
@@ -33,7 +37,7 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds since the epoch; what lies beyond 64 bits (the year 2262) stays at the edge.
+    /// Nanoseconds since the epoch; what lies outside [`TIMES_NS`] stays at its edge.
     #[inline]
     pub(crate) fn to_ns(self, units: u64) -> i64 {
         let ns = match self.scale {
@@ -45,7 +49,7 @@ impl Clock {
         };
         // Below 2^94, so the sum stays far from the ends of i128.
         let ns = ns as i128 + self.offset_ns;
-        ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+        ns.clamp(i128::from(*TIMES_NS.start()), i128::from(*TIMES_NS.end())) as i64
     }
 }
 
@@ -88,7 +92,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Clock::new(0, 0).to_ns(u64::MAX), i64::MAX);
-        assert_eq!(Clock::new(6, i64::MIN).to_ns(0), i64::MIN);
+        assert_eq!(Clock::new(0, 0).to_ns(u64::MAX), *TIMES_NS.end());
+        assert_eq!(Clock::new(6, i64::MIN).to_ns(0), *TIMES_NS.start());
     }
 }

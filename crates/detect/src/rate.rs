@@ -104,7 +104,7 @@ impl Rates {
         interval.reordered += 1;
         if let Some(late) = late {
             interval.extents += u64::from(late.extent);
-            interval.late_ns += late.late_ns.max(0);
+            interval.late_ns = interval.late_ns.saturating_add(late.late_ns.max(0));
         }
     }
 
@@ -152,7 +152,7 @@ impl Rates {
         class.sum.packets += first.packets;
         class.sum.reordered += first.reordered;
         class.sum.extents += first.extents;
-        class.sum.late_ns += first.late_ns;
+        class.sum.late_ns = class.sum.late_ns.saturating_add(first.late_ns);
     }
 
     /// The classes that had packets, ascending.

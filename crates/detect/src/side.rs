@@ -74,6 +74,10 @@ pub(crate) struct Side {
     reversals: u64,
 }
 
+/// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
+/// (`tcp_min_snd_mss`), options included, which are 40 at most.
+const MIN_FULL_PAYLOAD: u32 = 8;
+
 /// What both directions share, as seen when a segment is handled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shared {
@@ -96,7 +100,8 @@ impl Shared {
         };
         if peer_mss > 0 {
             let options = shared.option_len();
-            shared.full = u32::from(peer_mss).saturating_sub(options).max(1);
+            let full = u32::from(peer_mss).saturating_sub(options);
+            shared.full = full.max(MIN_FULL_PAYLOAD);
         }
         shared
     }
@@ -330,9 +335,9 @@ impl Side {
     }
 
     fn report(self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
-        let mss = match end.shared.peer_mss {
+        let mss = match end.shared.full {
             0 => self.max_payload,
-            m => u32::from(m) - if end.shared.timestamps { 12 } else { 0 },
+            full => full,
         };
         let cx = Context {
             mss: mss.max(1),

@@ -47,7 +47,7 @@ pub use fragment::{Fragments, LaterPart};
 pub use link::LinkType;
 pub use numbered::{Numbered, Service, StreamKey};
 pub use rtp::RtpGate;
-pub use segment::{Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
+pub use segment::{Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
 /// A captured frame, as a capture reader hands it over.
 #[derive(Clone, Copy, Debug)]

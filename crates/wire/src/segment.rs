@@ -56,6 +56,10 @@ pub const NO_WSCALE: u8 = 0xff;
 /// Most SACK blocks a TCP header can carry (RFC 2018 section 3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
+/// Most payload of a segment, bytes. Linux hands its devices 8 x 65,535 bytes at once at the most (BIG TCP); a
+/// frame that claims more is forged or damaged, and is no segment.
+pub const MAX_PAYLOAD: u32 = 8 * 65_535;
+
 /// One captured TCP segment, possibly a TSO/GRO super-segment.
 ///
 /// Sequence numbers are as on the wire and wrap modulo 2^32.
@@ -70,7 +74,7 @@ pub struct Segment {
     pub seq: u32,
     /// Acknowledgement number, valid with the ACK flag.
     pub ack: u32,
-    /// Payload bytes, from the IP length, not from what was captured.
+    /// Payload bytes, from the IP length, not from what was captured; [`MAX_PAYLOAD`] at the most.
     pub payload_len: u32,
     /// Timestamp value.
     pub tsval: u32,

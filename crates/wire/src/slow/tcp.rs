@@ -4,7 +4,7 @@ use super::ip::Network;
 use super::{Context, Parsed, Rest};
 use crate::flow::FlowKey;
 use crate::options;
-use crate::segment::{NO_WSCALE, Segment, TcpFlags};
+use crate::segment::{MAX_PAYLOAD, NO_WSCALE, Segment, TcpFlags};
 use crate::{Other, Packet};
 use etherparse::TcpHeaderSlice;
 
@@ -12,6 +12,10 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Pars
     let mut fixed = *rest.head::<20>()?;
     let header_len = usize::from(fixed[12] >> 4) * 4;
     if header_len < 20 || header_len > rest.wire {
+        return Err(Other::Malformed);
+    }
+    let payload_len = u32::try_from(rest.wire - header_len).unwrap_or(u32::MAX);
+    if payload_len > MAX_PAYLOAD {
         return Err(Other::Malformed);
     }
     // The options may be cut by the snap length; the fixed part is read as a header without any.
@@ -24,7 +28,7 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Pars
         frame: context.frame,
         seq: header.sequence_number(),
         ack: header.acknowledgment_number(),
-        payload_len: u32::try_from(rest.wire - header_len).unwrap_or(u32::MAX),
+        payload_len,
         window: header.window_size(),
         ip_id: network.ip_id,
         flags: flags(&header),

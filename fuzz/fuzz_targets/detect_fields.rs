@@ -1,0 +1,4 @@
+//! Bytes as the fields of segments through the detector: nothing is kept sane.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| inorder_detect::fuzz::fuzz_fields(input));
