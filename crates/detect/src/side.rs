@@ -84,9 +84,7 @@ pub(crate) struct Shared {
     /// SACK negotiated; `None` without handshake.
     pub(crate) sack: Option<bool>,
     pub(crate) timestamps: bool,
-    /// MSS option of the data's receiver, 0 if unknown.
-    pub(crate) peer_mss: u16,
-    /// Wire payload of a full segment as that says, 0 if unknown.
+    /// Wire payload of a full segment, by the MSS option of the data's receiver; 0 if unknown.
     pub(crate) full: u32,
 }
 
@@ -95,7 +93,6 @@ impl Shared {
         let mut shared = Shared {
             sack,
             timestamps,
-            peer_mss,
             full: 0,
         };
         if peer_mss > 0 {
