@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use inorder_analysis::table::Style;
+use inorder_capture::Capture;
 
 use crate::error::CliError;
 
@@ -22,8 +23,36 @@ pub fn write_to(
     to_file(path, write)
 }
 
-/// Fails at once where writing `path` would fail after all the work: its folder does not exist.
-pub fn expect_folder(path: &Path) -> Result<(), CliError> {
+/// Fails before the work begins where writing one of `outputs` would fail, or would cost the user a file:
+/// its folder does not exist, it is one of the `inputs`, a capture stands there, or two outputs are one file.
+/// `-` is the standard output and no file.
+pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
+    let is_file = |path: &&&Path| path.as_os_str() != "-";
+    let outputs: Vec<&Path> = outputs.iter().filter(is_file).copied().collect();
+    for (number, path) in outputs.iter().enumerate() {
+        expect_folder(path)?;
+        if let Some(input) = inputs.iter().find(|input| is_one_file(path, input)) {
+            return Err(CliError::Usage(format!(
+                "{}: is the input {}; expected another file for the output",
+                path.display(),
+                input.display()
+            )));
+        }
+        if outputs[..number]
+            .iter()
+            .any(|other| is_one_file(path, other))
+        {
+            return Err(CliError::Usage(format!(
+                "{}: is named for two outputs; expected a file for each",
+                path.display()
+            )));
+        }
+        expect_no_capture(path)?;
+    }
+    Ok(())
+}
+
+fn expect_folder(path: &Path) -> Result<(), CliError> {
     let folder = path.parent().filter(|parent| parent.as_os_str() != "");
     match folder {
         Some(folder) if !folder.is_dir() => Err(CliError::file(path, "create")(
@@ -31,6 +60,45 @@ pub fn expect_folder(path: &Path) -> Result<(), CliError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// A capture cannot be had again, so none is ever replaced, whoever wrote it.
+fn expect_no_capture(path: &Path) -> Result<(), CliError> {
+    // Only a regular file is opened: a pipe would wait for a writer.
+    if path.is_file() && Capture::open(path).is_ok() {
+        return Err(CliError::Usage(format!(
+            "{}: a capture stands there and is not replaced; expected a new file",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Whether two names lead to one regular file, by links as well; a file that does not exist yet is known by
+/// its name.
+fn is_one_file(a: &Path, b: &Path) -> bool {
+    if a.exists() && b.exists() {
+        return a.is_file() && same_file::is_same_file(a, b).unwrap_or(false);
+    }
+    match (place(a), place(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// The folder without links, and the name in it.
+fn place(path: &Path) -> Option<PathBuf> {
+    let folder = match path.parent()? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    };
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Opens a file to be written; the one place where the command does so.
+pub fn create(path: &Path) -> Result<File, CliError> {
+    expect_no_capture(path)?;
+    File::create(path).map_err(CliError::file(path, "create"))
 }
 
 /// Writes to the standard output.
@@ -45,7 +113,7 @@ pub fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
-    let file = File::create(path).map_err(CliError::file(path, "create"))?;
+    let file = create(path)?;
     let mut out = BufWriter::with_capacity(BUFFER, file);
     let result = write(&mut out).and_then(|()| out.flush());
     result.map_err(CliError::file(path, "write"))
@@ -57,11 +125,9 @@ pub fn parquet(dir: &Path, analyses: &[inorder_analysis::Analysis]) -> Result<()
     use inorder_analysis::parquet;
     std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
     let flows = dir.join("flows.parquet");
-    let file = File::create(&flows).map_err(CliError::file(&flows, "create"))?;
-    parquet::write_flows(file, analyses).map_err(CliError::file(&flows, "write"))?;
+    parquet::write_flows(create(&flows)?, analyses).map_err(CliError::file(&flows, "write"))?;
     let events = dir.join("events.parquet");
-    let file = File::create(&events).map_err(CliError::file(&events, "create"))?;
-    parquet::write_events(file, analyses).map_err(CliError::file(&events, "write"))
+    parquet::write_events(create(&events)?, analyses).map_err(CliError::file(&events, "write"))
 }
 
 /// How text looks on this standard output: as wide as the terminal, plain in a pipe, without

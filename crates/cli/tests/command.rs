@@ -332,3 +332,50 @@ fn ctrl_c_ends_reading_and_reports_what_was_read() {
         "{file}"
     );
 }
+
+#[test]
+fn no_output_replaces_an_input_or_a_capture() {
+    let folder = Folder::new("kept");
+    let bytes = pcap(&late());
+    let input = folder.file("in.pcap", &bytes);
+    let other = folder.file("other.pcap", &bytes);
+    std::os::unix::fs::symlink(&input, folder.path("link.pcap")).unwrap();
+    let (link, new) = (folder.path("link.pcap"), folder.path("new"));
+    let scenario = folder.file("s.toml", b"[[flow]]\n");
+    let net = folder.file("n.net", b"net n\nplace p 1\n");
+    let twice = [format!("--json={new}"), format!("--csv={new}")];
+    let cases: &[&[&str]] = &[
+        &["analyze", "--html", &input, &input],
+        &["analyze", "--html", &other, &input],
+        &["analyze", "--html", &link, &input],
+        &["analyze", "--annotate", &other, &input],
+        &["analyze", &format!("--json={input}"), &input],
+        &["analyze", &format!("--csv={other}"), &input],
+        &[
+            "analyze",
+            &format!("--csv={other}"),
+            "--peer",
+            &other,
+            &input,
+        ],
+        &["analyze", &twice[0], &twice[1], &input],
+        &["sort", &input, &input],
+        &["sort", &input, &link],
+        &["sort", &input, &other],
+        &["simulate", &format!("--json={scenario}"), &scenario],
+        &["simulate", "--html", &other, &scenario],
+        &["petri", "--pnml", &net, &net],
+        &["petri", "--svg", &other, &net],
+        &["netproc", "--svg", &other],
+    ];
+    for case in cases {
+        let output = inorder(case);
+        assert_eq!(code(&output), 2, "{case:?}");
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+        assert!(stdout(&output).is_empty(), "{case:?}");
+    }
+    for file in [&input, &other] {
+        assert_eq!(fs::read(file).unwrap(), bytes, "{file}");
+    }
+    assert!(!Path::new(&new).exists());
+}

@@ -95,6 +95,7 @@ impl VantageArg {
 /// Analyses all files, then prints; a file that cannot be read does not hinder the others.
 pub fn run(args: &Args) -> Outcome {
     check(args)?;
+    outputs::check(&written(args), &read(args))?;
     let stop = interrupt::flag();
     let (analyses, errors) = analyze_all(args, stop);
     for error in &errors {
@@ -134,6 +135,18 @@ fn check(args: &Args) -> Result<(), CliError> {
         return Ok(());
     };
     Err(CliError::Usage(problem.to_owned()))
+}
+
+/// Files that the options name for writing.
+fn written(args: &Args) -> Vec<&Path> {
+    let files = [&args.json, &args.csv, &args.html, &args.annotate];
+    files.into_iter().flatten().map(PathBuf::as_path).collect()
+}
+
+/// Files that are read.
+fn read(args: &Args) -> Vec<&Path> {
+    let files = args.files.iter().chain(&args.peer);
+    files.map(PathBuf::as_path).collect()
 }
 
 /// The analyses and what went wrong.

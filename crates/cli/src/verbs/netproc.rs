@@ -157,7 +157,15 @@ pub fn run(args: &Args) -> Done {
     // Whatever can be wrong with a configuration shows before the first run.
     Chain::new(&config).map_err(|error| CliError::Usage(error.to_string()))?;
     if let Some(path) = &args.svg {
-        outputs::expect_folder(path)?;
+        outputs::check(
+            &[path],
+            &args
+                .load
+                .calibration
+                .iter()
+                .map(PathBuf::as_path)
+                .collect::<Vec<_>>(),
+        )?;
     }
     let total = config.packets;
     let repeated = repeat::repeat(args.load.repetitions, total, |number, go_on| {
@@ -180,7 +188,7 @@ pub fn run(args: &Args) -> Done {
     );
     if let Some(path) = &args.svg {
         let drawn = picture::svg(&title, &mean_spent(&outcomes));
-        std::fs::write(path, drawn).map_err(CliError::file(path, "write"))?;
+        outputs::to_file(path, |out| out.write_all(drawn.as_bytes()))?;
     }
     args.form.write(&title, &rows)?;
     Ok(if repeated.interrupted {

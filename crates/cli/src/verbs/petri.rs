@@ -12,6 +12,7 @@ use inorder_petri::reachability::Report;
 use inorder_petri::{pnml, race, text};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::outputs;
 
 mod exact;
 mod json;
@@ -131,8 +132,11 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
 
 /// Writes the files asked for.
 fn draw(args: &Args, net: &Net) -> Result<(), CliError> {
+    let files = [&args.dot, &args.svg, &args.pnml].into_iter().flatten();
+    let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
+    outputs::check(&files, &[&args.file])?;
     let write = |path: &Option<PathBuf>, content: &dyn Fn() -> String| match path {
-        Some(path) => std::fs::write(path, content()).map_err(CliError::file(path, "write")),
+        Some(path) => outputs::to_file(path, |out| out.write_all(content().as_bytes())),
         None => Ok(()),
     };
     write(&args.dot, &|| dot(net))?;

@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     let cells = cells(args, file)?;
-    prepare(args)?;
+    prepare(args, file, cells.len())?;
     let stop = interrupt::flag();
     let kept = simulate(args, &cells, stop)?;
     let results: Vec<CellResult> = cells
@@ -130,18 +130,23 @@ fn repetitions(args: &Args) -> Option<u64> {
 }
 
 /// What can be wrong with the outputs shows before the first run.
-fn prepare(args: &Args) -> Result<(), CliError> {
+fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     let files = [&args.json, &args.csv, &args.html];
     let printed = |path: &&PathBuf| path.as_os_str() == "-";
     if files.into_iter().flatten().filter(printed).count() > 1 {
         let problem = "the standard output takes one of --json, --csv and --html";
         return Err(CliError::Usage(problem.to_owned()));
     }
-    for path in files.into_iter().flatten() {
-        outputs::expect_folder(path)?;
-    }
+    let named: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+    outputs::check(&named, &[scenario])?;
     for dir in [parquet(args), args.pcap.as_ref()].into_iter().flatten() {
         std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    }
+    if let Some(dir) = &args.pcap {
+        for name in names(scenario, cells) {
+            let files = capture_files(dir, &name);
+            outputs::check(&files.each_ref().map(PathBuf::as_path), &[scenario])?;
+        }
     }
     Ok(())
 }
@@ -230,15 +235,12 @@ fn print(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
 
 #[cfg(feature = "parquet")]
 fn write_parquet(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
-    use std::fs::File;
     let Some(dir) = &args.parquet else {
         return Ok(());
     };
     let create = |name: &str| {
         let path = dir.join(name);
-        File::create(&path)
-            .map_err(CliError::file(&path, "create"))
-            .map(|file| (path, file))
+        outputs::create(&path).map(|file| (path, file))
     };
     let (path, file) = create("runs.parquet")?;
     output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
@@ -253,31 +255,37 @@ fn write_parquet(_: &Args, _: &Report<'_>) -> Result<(), CliError> {
 
 /// Runs the first repetition of each cell once more, writing captures and their truth.
 fn capture(dir: &Path, file: &Path, cells: &[Cell], stop: &AtomicBool) -> Result<(), CliError> {
-    let stem = file.file_stem().map_or_else(
-        || "scenario".into(),
-        |stem| stem.to_string_lossy().into_owned(),
-    );
-    for (number, cell) in cells.iter().enumerate() {
+    for (name, cell) in names(file, cells.len()).zip(cells) {
         if stop.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let name = if cells.len() == 1 {
-            stem.clone()
-        } else {
-            format!("{stem}-{number:03}")
-        };
         capture_cell(dir, &name, cell)?;
     }
     Ok(())
 }
 
+/// What the captures of each cell are called: after the scenario's file, numbered if there are several.
+fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
+    let stem = scenario.file_stem().map_or_else(
+        || "scenario".into(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    (0..cells).map(move |number| match cells {
+        1 => stem.clone(),
+        _ => format!("{stem}-{number:03}"),
+    })
+}
+
+/// The captures at both ends, and what happened to every packet.
+fn capture_files(dir: &Path, name: &str) -> [PathBuf; 3] {
+    ["snd.pcapng", "rcv.pcapng", "truth.json"].map(|end| dir.join(format!("{name}.{end}")))
+}
+
 fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
-    let path = |end: &str| dir.join(format!("{name}.{end}"));
     let create = |path: &Path| -> Result<BufWriter<std::fs::File>, CliError> {
-        let file = std::fs::File::create(path).map_err(CliError::file(path, "create"))?;
-        Ok(BufWriter::with_capacity(1 << 18, file))
+        Ok(BufWriter::with_capacity(1 << 18, outputs::create(path)?))
     };
-    let (snd, rcv) = (path("snd.pcapng"), path("rcv.pcapng"));
+    let [snd, rcv, truth_file] = capture_files(dir, name);
     let config = &cell.config;
     let flows = config.flows.iter().map(|flow| flow.count as usize).sum();
     let mut tap = Captures::new(
@@ -295,5 +303,5 @@ fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
         file.into_inner()
             .map_err(|error| CliError::file(path, "write")(error.into_error()))?;
     }
-    outputs::to_file(&path("truth.json"), |out| truth.write(out))
+    outputs::to_file(&truth_file, |out| truth.write(out))
 }

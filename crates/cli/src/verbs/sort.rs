@@ -59,6 +59,7 @@ pub struct Args {
 
 /// Sorts and prints what changed.
 pub fn run(args: &Args) -> Outcome {
+    outputs::check(&[&args.output], &[&args.input])?;
     let stop = interrupt::flag();
     let mut receiver = receiver(args)?;
     let damage = sort(args, &mut receiver, stop)?;
@@ -72,10 +73,6 @@ pub fn run(args: &Args) -> Outcome {
 
 fn receiver(args: &Args) -> Result<Receiver, CliError> {
     let usage = |problem: String| CliError::Usage(problem);
-    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    if same(&args.input, &args.output) {
-        return Err(usage("IN and OUT are one file".to_owned()));
-    }
     let config = Config {
         literal: args.literal,
         ..Config::new(args.block_size, args.ring_size)
