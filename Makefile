@@ -5,7 +5,10 @@ OUT ?= out
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
-.PHONY: help setup demo test bench fuzz doc lab clean
+# A toolchain of rustup is preferred to the distribution's.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+.PHONY: help demo test bench fuzz doc lab clean
 
 help:
 	@echo "make demo    analyse a capture that ships with the project; table and HTML page"
@@ -15,30 +18,30 @@ help:
 	@echo "make doc     the documentation of all crates"
 	@echo "make lab     record the captures under testdata/ anew (root, Debian 12, 15 minutes)"
 
-setup:
-	@tools/setup
-
-# Charts need their libraries when the page is built; without them the page shows numbers.
-demo: setup
-	@tools/fetch-vega || echo "demo: the page will have no charts (see above)"
+demo:
+	@tools/setup demo
 	cargo build --quiet --profile quick -p inorder
 	@mkdir -p $(OUT)
 	target/quick/inorder analyze --html $(OUT)/demo.html --peer $(DEMO)/demo-receiver.pcap $(DEMO)/demo-sender.pcap
 	@echo
 	@echo "The same with charts: file://$(abspath $(OUT))/demo.html"
 
-test: setup
+test:
+	@tools/setup test
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	@tools/checks
 
-bench: setup
+bench:
+	@tools/setup test
 	benches/run
 	benches/ns3/run
 	benches/petri/run
 
-fuzz: setup
+fuzz:
+	@tools/setup test
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || \
 		{ echo "fuzz: needs a nightly compiler and cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
 	@for target in $(FUZZ_TARGETS); do \
@@ -46,7 +49,8 @@ fuzz: setup
 		(cd fuzz && cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -timeout=20) || exit 1; \
 	done
 
-doc: setup
+doc:
+	@tools/setup test
 	cargo doc --workspace --no-deps
 
 lab:
