@@ -336,7 +336,7 @@ fn ctrl_c_ends_reading_and_reports_what_was_read() {
 #[test]
 fn no_output_replaces_an_input_or_a_capture() {
     let folder = Folder::new("kept");
-    let bytes = pcap(&late());
+    let bytes = late();
     let input = folder.file("in.pcap", &bytes);
     let other = folder.file("other.pcap", &bytes);
     std::os::unix::fs::symlink(&input, folder.path("link.pcap")).unwrap();
