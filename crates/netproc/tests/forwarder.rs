@@ -1,6 +1,7 @@
 //! The software forwarder: what each way of ordering leaves, and that nothing gets lost.
 
 use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
+use inorder_sort::{SORTERS, SorterConfig, srpic};
 use proptest::prelude::*;
 
 fn base(order: Order) -> ForwarderConfig {
@@ -100,7 +101,8 @@ fn orders() -> impl Strategy<Value = Order> {
                 work_ns,
             }
         }),
-        (1u32..100).prop_map(|block| Order::Srpic { block }),
+        (1usize..100).prop_map(|block| Order::Receiver(srpic::blocks_of(block))),
+        (0..SORTERS.len()).prop_map(|at| Order::Receiver(SorterConfig::of(SORTERS[at]))),
     ]
 }
 

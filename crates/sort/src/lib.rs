@@ -58,4 +58,4 @@ pub use key::{FlowKey, FourTuple, Hashed};
 pub use meta::{Kind, Meta};
 pub use registry::{ConfigError, Entry, MAX_SETTINGS, Setting, SorterConfig, Surroundings, Unit};
 pub use sorter::{Counters, Sorter};
-pub use sorters::{AnySorter, SORTERS, none, srpic};
+pub use sorters::*;

@@ -181,10 +181,13 @@ pub struct SorterConfig {
 
 impl SorterConfig {
     /// The sorter of `entry`, one of [`SORTERS`], as it is when nothing is set.
-    pub fn of(entry: &'static Entry) -> Self {
+    pub const fn of(entry: &'static Entry) -> Self {
         let mut values = [0; MAX_SETTINGS];
-        for (value, setting) in values.iter_mut().zip(entry.settings) {
-            *value = setting.default;
+        let mut at = 0;
+        // An iterator cannot be used in a constant. An entry has no more settings than there is room for.
+        while at < entry.settings.len() {
+            values[at] = entry.settings[at].default;
+            at += 1;
         }
         SorterConfig { entry, values }
     }

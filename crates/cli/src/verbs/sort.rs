@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, CaptureError};
-use inorder_sort::srpic::Config;
+use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::{interrupt, outputs};
@@ -23,9 +23,9 @@ use tally::Summary;
 /// Options of `inorder sort`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Frames are gathered into batches as a card with interrupt coalescing would, sorted within each \
-batch, flow by flow (SRPIC), and written in the order and at the time the stack would have got \
-them: when the interrupt of their batch fires. Nothing is dropped, nothing changed but order and \
+Frames are gathered into batches as a card with interrupt coalescing would, sorted flow by flow, and \
+written in the order and at the time the stack would have got them: when the interrupt of their batch \
+fires, or when the sorter releases them. SRPIC, the sorter unless another is named, sorts within each batch. Nothing is dropped, nothing changed but order and \
 time. Frames of both directions are taken as received, so sort captures made at or near the \
 receiver of the data.\n\n\
 Example:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
@@ -37,9 +37,12 @@ pub struct Args {
     /// output, then the summary goes to the standard error
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Packets of a flow sorted together at most
-    #[arg(long, value_name = "PACKETS", default_value_t = 32)]
-    block_size: usize,
+    /// Sorter by name, with its settings if they are not at their defaults: srpic:block_size=8
+    #[arg(long, value_name = "NAME", default_value = "srpic")]
+    sorter: String,
+    /// Packets of a flow that SRPIC sorts together at most, 32 if not set
+    #[arg(long, value_name = "PACKETS")]
+    block_size: Option<u64>,
     /// From the first packet at an idle ring to the interrupt, microseconds
     #[arg(long, value_name = "US", default_value_t = 75)]
     coalesce_us: u32,
@@ -49,7 +52,7 @@ pub struct Args {
     /// Sort the other numbered services too: RTP, ESP, WireGuard, ICMP echo, GRE
     #[arg(long)]
     services: bool,
-    /// The paper's listing to the letter: what passes at once may overtake, copies come first
+    /// SRPIC's listing to the letter: what passes at once may overtake, copies come first
     #[arg(long)]
     literal: bool,
     /// Print the summary as one JSON object
@@ -73,12 +76,23 @@ pub fn run(args: &Args) -> Outcome {
 
 fn receiver(args: &Args) -> Result<Receiver, CliError> {
     let usage = |problem: String| CliError::Usage(problem);
-    let config = Config {
-        literal: args.literal,
-        ..Config::new(args.block_size, args.ring_size)
-    };
     let coalesce_ns = i64::from(args.coalesce_us) * 1_000;
-    Receiver::new(&config, coalesce_ns, args.services).map_err(|e| usage(e.to_string()))
+    let around = Surroundings::ring(args.ring_size);
+    sorter(args)
+        .and_then(|config| Receiver::new(&config, &around, coalesce_ns, args.services))
+        .map_err(|error| usage(error.to_string()))
+}
+
+/// The sorter of `--sorter`, and what older options set of it.
+fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
+    let mut config: SorterConfig = args.sorter.parse()?;
+    if let Some(packets) = args.block_size {
+        config.set(srpic::BLOCK_SIZE.name, packets)?;
+    }
+    if args.literal {
+        config.set(srpic::LITERAL.name, 1)?;
+    }
+    Ok(config)
 }
 
 /// Reads, sorts and writes; gives back what ended reading early.

@@ -1,5 +1,7 @@
 //! What is simulated: the forwarder, its load, its receiver.
 
+use inorder_sort::{SorterConfig, srpic};
+
 use crate::config::ConfigError;
 
 /// What puts packets back in order.
@@ -16,11 +18,8 @@ pub enum Order {
         /// Its work on a packet, nanoseconds.
         work_ns: u64,
     },
-    /// SRPIC in the receiver's driver, over the packets of an interrupt.
-    Srpic {
-        /// Most packets sorted together.
-        block: u32,
-    },
+    /// A sorter in the receiver's driver, over the packets of an interrupt.
+    Receiver(SorterConfig),
 }
 
 /// The order in which the card deals packets to the cores.
@@ -110,7 +109,7 @@ impl Order {
         work_ns: 60,
     };
     /// SRPIC with blocks of 32 packets.
-    pub const SRPIC: Self = Self::Srpic { block: 32 };
+    pub const SRPIC: Self = Self::Receiver(SorterConfig::of(&srpic::ENTRY));
 }
 
 impl ForwarderConfig {
@@ -142,7 +141,11 @@ impl ForwarderConfig {
                 whole("time-out", timeout_ns, 1, 1_000_000_000)?;
                 whole("work of the reorder buffer", work_ns, 0, 1_000_000)?;
             }
-            Order::Srpic { block } => whole("block", block.into(), 1, 1 << 20)?,
+            Order::Receiver(sorter) => sorter.check().map_err(|error| ConfigError {
+                what: "sorter",
+                expected: "settings within their bounds".to_owned(),
+                found: error.to_string(),
+            })?,
         }
         positive("offered load", self.offered_mpps, 0.001, 1e4)?;
         positive("line", self.line_gbps, 0.001, 1e5)?;

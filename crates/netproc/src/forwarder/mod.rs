@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! line -> core's ring -> burst of up to 32 -> out line -> receiver's ring -> interrupt -> stack
-//!                                           \-> reorder buffer -/          \-> SRPIC -/
+//!                                           \-> reorder buffer -/          \-> sorter -/
 //! ```
 //!
 //! The network card deals packets to the rings of the cores in turn (receive-side scaling is off, or the flow is one
@@ -15,6 +15,7 @@ mod net;
 mod outcome;
 mod receiver;
 mod reorder;
+mod sorter;
 
 use inorder_petri::coloured::{Engine, Model, Queue};
 

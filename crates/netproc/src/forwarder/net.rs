@@ -20,7 +20,7 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig) -> Sights
             timeout_ns,
             work_ns,
         } => reorder::build(net, forwarded, window, timeout_ns, work_ns),
-        Order::Unordered | Order::Srpic { .. } => forwarded,
+        Order::Unordered | Order::Receiver(_) => forwarded,
     };
     let sent = line(net, config, to_line);
     receiver::build(net, config, sent, stack);

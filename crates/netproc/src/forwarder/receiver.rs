@@ -1,16 +1,11 @@
-//! The receiver: a ring, an interrupt that waits for more, a driver that takes the ring packet by packet, and SRPIC
-//! over what one interrupt delivers.
-
-use std::cell::RefCell;
-use std::rc::Rc;
+//! The receiver: a ring, an interrupt that waits for more, a driver that takes the ring packet by packet, and a sorter
+//! over what interrupts deliver.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
-use inorder_sort::srpic::{Config, Srpic};
-use inorder_sort::{FourTuple, Meta};
+use inorder_sort::{FourTuple, Meta, Surroundings};
 
+use super::sorter::Sorting;
 use super::{ForwarderConfig, Order, Packet, ticks};
-
-type Sorter = Rc<RefCell<Srpic<FourTuple, Packet>>>;
 
 pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig, ring: Queue, stack: Queue) {
     let idle = net.queue(
@@ -19,7 +14,7 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig, ring: Que
     );
     let polling = net.queue("receiver-polling", QueueSpec::fifo());
     let budget = net.counter("budget", CounterSpec::new(config.budget));
-    let sorter = sorter(config);
+    let sorter = sorter(net, config, stack);
 
     net.transition("interrupt")
         .take(idle)
@@ -36,10 +31,14 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig, ring: Que
         .pass(polling, 0);
     match &sorter {
         None => receive.pass(stack, 1),
-        Some(sorter) => {
-            let sorter = Rc::clone(sorter);
+        Some((sorting, timers)) => {
+            let (sorting, armed) = (sorting.clone(), sorting.clone());
             let bytes = u32::from(config.bytes);
-            receive.put_many(stack, move |b, out| push(&sorter, &b[1], bytes, out))
+            receive
+                .put_many(stack, move |b, out| {
+                    sorting.push(b, &meta(&b[1], bytes), b[1], out);
+                })
+                .put_many(*timers, move |_, timers| armed.arm(timers))
         }
     };
     // The ring is empty: the interrupt is armed again. The budget is spent: the batch ends, and the next begins.
@@ -51,31 +50,30 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig, ring: Que
             _ => end.inhibit(budget, 1).read(ring),
         };
         let end = end.reset(budget).give(budget, spent).pass(to, 0);
-        if let Some(sorter) = &sorter {
-            let sorter = Rc::clone(sorter);
-            end.put_many(stack, move |_, out| {
-                sorter
-                    .borrow_mut()
-                    .end_of_batch(&mut |packet| out.push(packet));
-            });
+        if let Some((sorting, timers)) = &sorter {
+            let (sorting, armed) = (sorting.clone(), sorting.clone());
+            end.put_many(stack, move |b, out| sorting.end_of_batch(b, out))
+                .put_many(*timers, move |_, timers| armed.arm(timers));
         }
     }
 }
 
-fn sorter(config: &ForwarderConfig) -> Option<Sorter> {
-    let Order::Srpic { block } = config.order else {
+/// The sorter that the configuration names, and the place of the tokens that wait for its deadlines.
+fn sorter(
+    net: &mut Model<Packet>,
+    config: &ForwarderConfig,
+    stack: Queue,
+) -> Option<(Sorting, Queue)> {
+    let Order::Receiver(sorter) = config.order else {
         return None;
     };
     // A batch never exceeds the budget, so the ring is never the limit. The settings were checked.
-    let sorter = Srpic::new(&Config::new(block as usize, config.budget as usize + 1));
-    sorter.ok().map(|sorter| Rc::new(RefCell::new(sorter)))
+    let around = Surroundings::ring(config.budget as usize + 1);
+    Sorting::build(net, &sorter, &around, ("sorter", stack))
 }
 
-fn push(sorter: &Sorter, packet: &Packet, bytes: u32, out: &mut Vec<Packet>) {
+fn meta(packet: &Packet, bytes: u32) -> Meta<FourTuple> {
     let port = packet.flow.wrapping_add(1);
     let flow = FourTuple::v4([192, 0, 2, 1], port, [198, 51, 100, 1], 80);
-    let meta = Meta::data(flow, packet.seq.wrapping_mul(bytes), bytes);
-    sorter
-        .borrow_mut()
-        .push(&meta, *packet, &mut |packet| out.push(packet));
+    Meta::data(flow, packet.seq.wrapping_mul(bytes), bytes)
 }

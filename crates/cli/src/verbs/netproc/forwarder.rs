@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
+use inorder_sort::{ConfigError, SorterConfig, srpic};
 
 use super::output::Form;
 use super::repeat;
@@ -16,18 +17,19 @@ Cores poll their rings, work on up to a burst of packets and send it as a whole.
 were not dropped; delays are from arrival.\n\n\
 Example:\n  inorder netproc forwarder --order reorder-buffer --mpps 6 --repetitions 5")]
 pub struct Args {
-    /// What puts packets back in order
-    #[arg(long, value_enum, default_value_t = By::None)]
-    order: By,
+    /// What puts packets back in order: none, reorder-buffer (a core that releases packets by number), or a
+    /// sorter in the receiver's driver by name, as in srpic or srpic:block_size=8
+    #[arg(long, value_name = "NAME", default_value = "none")]
+    order: String,
     /// Packets a reorder buffer holds before it gives the missing one up
     #[arg(long, value_name = "PACKETS", default_value_t = 1024)]
     window: u32,
     /// How long a reorder buffer holds a packet, microseconds
     #[arg(long, value_name = "US", default_value_t = 100)]
     timeout_us: u64,
-    /// Packets SRPIC sorts together
-    #[arg(long, value_name = "PACKETS", default_value_t = 32)]
-    block: u32,
+    /// Packets SRPIC sorts together, 32 if not set
+    #[arg(long, value_name = "PACKETS")]
+    block: Option<u64>,
     /// Cores, 1 to 64
     #[arg(long, value_name = "N", default_value_t = 4)]
     cores: u32,
@@ -75,16 +77,6 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum By {
-    /// Nothing
-    None,
-    /// A core that releases packets by number
-    ReorderBuffer,
-    /// SRPIC in the receiver's driver
-    Srpic,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum Dealt {
     /// One after the other
     RoundRobin,
@@ -94,8 +86,13 @@ enum Dealt {
 
 /// Runs the repetitions.
 pub fn run(args: &Args) -> Done {
-    let config = args.config();
     let usage = |error: &dyn std::fmt::Display| CliError::Usage(error.to_string());
+    let order = args.order().map_err(|error| {
+        usage(&format!(
+            "--order: {error}; or reorder-buffer, in the forwarder"
+        ))
+    })?;
+    let config = args.config(order);
     config.validate().map_err(|error| usage(&error))?;
     let repeated = repeat::repeat(args.repetitions, config.packets, |number, go_on| {
         let seed = config.seed.wrapping_add(number);
@@ -125,16 +122,25 @@ pub fn run(args: &Args) -> Done {
 }
 
 impl Args {
-    fn config(&self) -> ForwarderConfig {
-        let order = match self.order {
-            By::None => Order::Unordered,
-            By::ReorderBuffer => Order::ReorderBuffer {
+    fn order(&self) -> Result<Order, ConfigError> {
+        Ok(match self.order.as_str() {
+            "none" => Order::Unordered,
+            "reorder-buffer" => Order::ReorderBuffer {
                 window: self.window,
                 timeout_ns: self.timeout_us.saturating_mul(1_000),
                 work_ns: 60,
             },
-            By::Srpic => Order::Srpic { block: self.block },
-        };
+            sorter => {
+                let mut sorter: SorterConfig = sorter.parse()?;
+                if let Some(block) = self.block {
+                    sorter.set(srpic::BLOCK_SIZE.name, block)?;
+                }
+                Order::Receiver(sorter)
+            }
+        })
+    }
+
+    fn config(&self, order: Order) -> ForwarderConfig {
         ForwarderConfig {
             order,
             spray: match self.spray {

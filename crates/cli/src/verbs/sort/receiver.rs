@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use inorder_sort::srpic::{Config, Srpic};
-use inorder_sort::{Batch, Batcher, ConfigError, Hashed, Meta};
+use inorder_sort::{
+    AnySorter, Batch, Batcher, ConfigError, Hashed, Meta, Sorter, SorterConfig, Surroundings, srpic,
+};
 use inorder_wire::{Frame, LinkType};
 
 use super::classify::{Classified, Classifier, Flow, Placed};
@@ -14,7 +15,7 @@ use super::tally::{Summary, Tally};
 /// Takes frames as they were captured, gives them on as the stack would have got them.
 pub struct Receiver {
     batcher: Batcher,
-    sorter: Srpic<Hashed<Flow>, Held>,
+    sorter: AnySorter<Hashed<Flow>, Held>,
     classifier: Classifier,
     /// Arrived, their interrupt not yet fired: at most a ring of them.
     waiting: VecDeque<(Option<Meta<Hashed<Flow>>>, Held)>,
@@ -23,6 +24,8 @@ pub struct Receiver {
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
     tally: Tally,
+    /// The latest time of any frame: time that runs backwards counts as standing still.
+    now_ns: i64,
 }
 
 /// A frame that outlives the buffer it was read into.
@@ -35,12 +38,19 @@ struct Held {
 }
 
 impl Receiver {
-    pub fn new(config: &Config, coalesce_ns: i64, services: bool) -> Result<Self, ConfigError> {
+    pub fn new(
+        config: &SorterConfig,
+        around: &Surroundings,
+        coalesce_ns: i64,
+        services: bool,
+    ) -> Result<Self, ConfigError> {
+        let literal = config.value(&srpic::LITERAL) != 0;
         Ok(Receiver {
             // The softirq takes no time: how long it would is not in a capture.
-            batcher: Batcher::new(coalesce_ns, config.ring_size, 0),
-            sorter: Srpic::new(config)?,
-            classifier: Classifier::new(services, config.literal),
+            batcher: Batcher::new(coalesce_ns, around.ring_packets, 0),
+            sorter: config.build(around)?,
+            classifier: Classifier::new(services, literal),
+            now_ns: i64::MIN,
             waiting: VecDeque::new(),
             ready: Vec::new(),
             spare: Vec::new(),
@@ -50,9 +60,11 @@ impl Receiver {
 
     /// A frame reaches the card.
     pub fn arrive<W: Write>(&mut self, frame: &Frame<'_>, out: &mut Output<W>) -> io::Result<()> {
+        self.now_ns = self.now_ns.max(frame.ts_ns);
         if let Some(batch) = self.batcher.arrive(frame.ts_ns).ended {
             self.end_batch(&batch, out)?;
         }
+        self.release(self.now_ns, out)?;
         let classified = self.classifier.classify(frame);
         let held = self.hold(frame, classified.as_ref());
         self.tally.arrived(held.placed.as_ref(), held.ts_ns);
@@ -67,10 +79,10 @@ impl Receiver {
 
     /// Nothing more arrives.
     pub fn finish<W: Write>(&mut self, out: &mut Output<W>) -> io::Result<()> {
-        match self.batcher.finish() {
-            Some(batch) => self.end_batch(&batch, out),
-            None => Ok(()),
+        if let Some(batch) = self.batcher.finish() {
+            self.end_batch(&batch, out)?;
         }
+        self.release(i64::MAX, out)
     }
 
     pub fn summary(&self) -> Summary {
@@ -95,7 +107,10 @@ impl Receiver {
         let ready = &mut self.ready;
         for (meta, held) in self.waiting.drain(..) {
             match meta {
-                Some(meta) => self.sorter.push(&meta, held, &mut |p| ready.push(p)),
+                Some(meta) => {
+                    let out = &mut |p| ready.push(p);
+                    self.sorter.push(&meta, held, batch.end_ns, out);
+                }
                 None => ready.push(held),
             }
         }
@@ -103,11 +118,23 @@ impl Receiver {
     }
 
     fn end_batch<W: Write>(&mut self, batch: &Batch, out: &mut Output<W>) -> io::Result<()> {
+        self.release(batch.end_ns, out)?;
         self.fetch(batch, out)?;
         let ready = &mut self.ready;
-        self.sorter.end_of_batch(&mut |p| ready.push(p));
+        self.sorter
+            .end_of_batch(batch.end_ns, &mut |p| ready.push(p));
         self.tally.batch(batch.packets);
         self.write(batch.end_ns, out)
+    }
+
+    /// The sorter's deadlines up to `until_ns` come, each at its time.
+    fn release<W: Write>(&mut self, until_ns: i64, out: &mut Output<W>) -> io::Result<()> {
+        while let Some(due_ns) = self.sorter.next_deadline_ns().filter(|at| *at <= until_ns) {
+            let ready = &mut self.ready;
+            self.sorter.on_deadline(due_ns, &mut |p| ready.push(p));
+            self.write(due_ns, out)?;
+        }
+        Ok(())
     }
 
     /// Writes what has been delivered, at the time it was.

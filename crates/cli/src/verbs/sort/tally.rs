@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use inorder_metrics::{Arrival, Order, OrderCounts, Unwrapper};
-use inorder_sort::srpic::Counters;
+use inorder_sort::Counters;
 
 use super::classify::{Flow, Placed};
 
@@ -78,7 +78,7 @@ impl Tally {
     pub fn summary(&self, sorter: &Counters) -> Summary {
         Summary {
             frames: self.frames,
-            sortable: sorter.sorted,
+            sortable: sorter.suitable,
             batches: self.batches,
             batch_max: self.batch_max,
             before: self.before.side(),

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use inorder_capture::{Block, Capture};
-use inorder_sort::srpic::Config;
+use inorder_sort::{SorterConfig, Surroundings};
 use inorder_wire::{Frame, LinkType};
 
 use super::output::{Format, Output};
@@ -45,8 +45,18 @@ fn echo(number: u16) -> Vec<u8> {
 type Frames = Vec<(i64, Vec<u8>)>;
 
 /// What comes out when `frames` arrive, and the summary.
-fn sort(config: &Config, services: bool, frames: &[(i64, Vec<u8>)]) -> (Frames, Summary) {
-    let mut receiver = Receiver::new(config, 75 * US, services).unwrap();
+fn sort(sorter: &str, services: bool, frames: &[(i64, Vec<u8>)]) -> (Frames, Summary) {
+    sort_in_ring(sorter, 512, services, frames)
+}
+
+fn sort_in_ring(
+    sorter: &str,
+    ring: usize,
+    services: bool,
+    frames: &[(i64, Vec<u8>)],
+) -> (Frames, Summary) {
+    let (config, around): (SorterConfig, _) = (sorter.parse().unwrap(), Surroundings::ring(ring));
+    let mut receiver = Receiver::new(&config, &around, 75 * US, services).unwrap();
     let mut bytes = Vec::new();
     let mut output = Output::new(&mut bytes, Format::Pcap, 0);
     for (number, (us, data)) in (1..).zip(frames) {
@@ -82,7 +92,7 @@ fn a_late_segment_is_put_back_within_its_batch() {
         (20, data(200)),
         (200, data(400)),
     ];
-    let (out, summary) = sort(&Config::default(), false, &frames);
+    let (out, summary) = sort("srpic", false, &frames);
     let expected = [
         (75, data(100)),
         (75, data(200)),
@@ -111,22 +121,19 @@ fn a_fin_waits_for_its_data_unless_taken_literally() {
         (2, tcp(1, 300, ACK | FIN, 0)),
     ];
     let sorted = |order: [usize; 3]| order.map(|i| (75, frames[i].1.clone()));
-    let (out, _) = sort(&Config::default(), false, &frames);
+    let (out, _) = sort("srpic", false, &frames);
     assert_eq!(out, sorted([1, 0, 2]));
-    let literal = Config {
-        literal: true,
-        ..Config::default()
-    };
-    assert_eq!(sort(&literal, false, &frames).0, sorted([2, 1, 0]));
+    let literal = "srpic:literal=true";
+    assert_eq!(sort(literal, false, &frames).0, sorted([2, 1, 0]));
 }
 
 #[test]
 fn other_services_only_when_asked_for() {
     let frames = [(0, echo(1)), (1, echo(3)), (2, echo(2))];
     let numbers = |frames: &Frames| -> Vec<u8> { frames.iter().map(|f| f.1[41]).collect() };
-    let (out, summary) = sort(&Config::default(), false, &frames);
+    let (out, summary) = sort("srpic", false, &frames);
     assert_eq!((numbers(&out), summary.sortable), (vec![1, 3, 2], 0));
-    let (out, summary) = sort(&Config::default(), true, &frames);
+    let (out, summary) = sort("srpic", true, &frames);
     assert_eq!((numbers(&out), summary.sortable), (vec![1, 2, 3], 3));
     assert_eq!((summary.before.reordered, summary.after.reordered), (1, 0));
 }
@@ -141,7 +148,7 @@ fn time_never_runs_backwards_and_a_full_ring_fires() {
             )
         })
         .collect();
-    let (out, summary) = sort(&Config::new(8, 4), false, &frames);
+    let (out, summary) = sort_in_ring("srpic:block_size=8", 4, false, &frames);
     assert_eq!((out.len(), summary.frames), (50, 50));
     assert!(out.is_sorted_by_key(|f| f.0));
     let sorted = |frames: &[(i64, Vec<u8>)]| {
@@ -154,7 +161,7 @@ fn time_never_runs_backwards_and_a_full_ring_fires() {
 
 #[test]
 fn nothing_in_nothing_out() {
-    let (out, summary) = sort(&Config::default(), true, &[]);
+    let (out, summary) = sort("srpic", true, &[]);
     assert!(out.is_empty());
     let mut json = Vec::new();
     summary.write_json(&mut json).unwrap();
