@@ -24,9 +24,7 @@
 //! flow come out no more reordered than they came in; equal sequence numbers keep their order of
 //! arrival; nothing is held past its deadline; no memory is taken once the sorter is made.
 //!
-//! - [`srpic`] sorts within the batch that one interrupt delivers and holds nothing past its end:
-//!   Wu, Demar and Crawford, "Sorting Reordered Packets with Interrupt Coalescing" (2009).
-//! - [`none`] passes packets as they come.
+//! - Each sorter is a module of its own, as [`srpic`].
 //! - [`classify`] says which packets may be held at all.
 //! - [`Batcher`] forms batches from arrival times where no card does it (captures, simulations).
 #![no_std]
