@@ -8,6 +8,7 @@
 
 pub mod none;
 pub mod srpic;
+pub mod window;
 
 use crate::key::FlowKey;
 use crate::meta::Meta;
@@ -66,6 +67,7 @@ macro_rules! sorters {
 sorters! {
     none::PassThrough,
     srpic::Srpic,
+    window::Window,
 }
 
 impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
