@@ -262,7 +262,7 @@ impl Observer<Job> for Watch {
         self.bytes += u64::from(job.bytes);
         self.receivers.receive(job);
         match &mut self.lanes {
-            Some(lanes) => lanes.receive(job, (now as f64 * self.ns_per_tick) as u64),
+            Some(lanes) => lanes.receive(job, (now as f64 * self.ns_per_tick) as i64),
             None => self.exits.push((now, *job)),
         }
     }

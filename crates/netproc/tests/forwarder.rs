@@ -94,7 +94,7 @@ fn an_overloaded_forwarder_drops_what_it_cannot_carry() {
 fn orders() -> impl Strategy<Value = Order> {
     prop_oneof![
         Just(Order::Unordered),
-        (1u32..200, 1u64..50_000, 0u64..200).prop_map(|(window, timeout_ns, work_ns)| {
+        (1u32..200, 1i64..50_000, 0i64..200).prop_map(|(window, timeout_ns, work_ns)| {
             Order::ReorderBuffer {
                 window,
                 timeout_ns,
@@ -115,7 +115,7 @@ proptest! {
         order in orders(),
         (cores, burst, ring, budget) in (1u32..10, 1u32..40, 1u32..100, 1u32..100),
         (offered_mpps, flows, stall, random) in (0.1f64..30.0, 1u32..20, 0.0f64..0.05, any::<bool>()),
-        (coalesce_ns, seed) in (0u64..100_000, any::<u64>()),
+        (coalesce_ns, seed) in (0i64..100_000, any::<u64>()),
     ) {
         let spray = if random { Spray::Random } else { Spray::RoundRobin };
         let config = ForwarderConfig {

@@ -41,6 +41,11 @@ pub struct Setup {
     pub device_full: bool,
 }
 
+/// A number of a script, of `unit` nanoseconds each; what is too long for a time is the longest there is.
+fn nanos(number: u64, unit: Nanos) -> Nanos {
+    Nanos::try_from(number).map_or(Nanos::MAX, |number| number.saturating_mul(unit))
+}
+
 impl Setup {
     /// As the profile says.
     pub fn new(profile: &Profile) -> Self {
@@ -76,9 +81,9 @@ impl Setup {
                 .map_err(|_| format!("--{}: {value:?} is not a number", setting.name))
         };
         match setting.name.as_str() {
-            "tolerance_usecs" => self.tolerance = number()?.saturating_mul(1_000),
+            "tolerance_usecs" => self.tolerance = nanos(number()?, 1_000),
             "tcp_ts_tick_usecs" => {
-                let tick = number()?.saturating_mul(1_000);
+                let tick = nanos(number()?, 1_000);
                 self.timestamp_tick = (tick > 0).then_some(tick);
                 self.config.timestamp_tick = tick.max(1_000);
             }

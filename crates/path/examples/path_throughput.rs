@@ -66,11 +66,11 @@ fn run_path(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
     let mut path = Path::new(stages);
     let mut arrived = 0;
     for number in 0..packets {
-        let driver = &mut |time_ns: u64, place: Place, packet: Probe| {
+        let driver = &mut |time_ns: i64, place: Place, packet: Probe| {
             black_box((time_ns, packet));
             arrived += u64::from(place.is_end());
         };
-        path.push(number * 12_304, Probe::new(number, 1500), driver);
+        path.push(number as i64 * 12_304, Probe::new(number, 1500), driver);
     }
     arrived
 }
@@ -80,14 +80,14 @@ fn run(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
     let mut line = Timeline::new(Path::new(stages));
     let mut arrived = 0;
     for number in 0..packets {
-        let now = number * 12_304;
+        let now = number as i64 * 12_304;
         while let Some(packet) = line.pop(now) {
             black_box(packet);
             arrived += 1;
         }
         line.push(now, Probe::new(number, 1500));
     }
-    arrived + std::iter::from_fn(|| line.pop(u64::MAX)).count() as u64
+    arrived + std::iter::from_fn(|| line.pop(i64::MAX)).count() as u64
 }
 
 fn main() -> ExitCode {

@@ -39,7 +39,7 @@ macro_rules! stages {
 
         impl<P: Packet> Stage<P> for AnyStage<P> {
             #[inline]
-            fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+            fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
                 match self {
                     $(AnyStage::$name(stage) => stage.push(now_ns, packet, out),)*
                     AnyStage::Custom(stage) => stage.push(now_ns, packet, out),
@@ -47,7 +47,7 @@ macro_rules! stages {
             }
 
             #[inline]
-            fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+            fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
                 match self {
                     $(AnyStage::$name(stage) => stage.pass(now_ns, packet, out),)*
                     AnyStage::Custom(stage) => stage.pass(now_ns, packet, out),
@@ -55,14 +55,14 @@ macro_rules! stages {
             }
 
             #[inline]
-            fn next_wake_ns(&self) -> Option<u64> {
+            fn next_wake_ns(&self) -> Option<i64> {
                 match self {
                     $(AnyStage::$name(stage) => Stage::<P>::next_wake_ns(stage),)*
                     AnyStage::Custom(stage) => stage.next_wake_ns(),
                 }
             }
 
-            fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+            fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
                 match self {
                     $(AnyStage::$name(stage) => stage.wake(now_ns, out),)*
                     AnyStage::Custom(stage) => stage.wake(now_ns, out),

@@ -3,14 +3,15 @@
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
+use crate::time::later;
 
 /// Settings of [`Batch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BatchConfig {
     /// From the first packet that waits to the interrupt, nanoseconds.
-    pub delay_ns: u64,
+    pub delay_ns: i64,
     /// From one interrupt to the next at least, nanoseconds.
-    pub gap_ns: u64,
+    pub gap_ns: i64,
 }
 
 /// A router or an emulator whose card raises an interrupt only so often: what has come since the
@@ -23,7 +24,7 @@ pub struct BatchConfig {
 pub struct Batch {
     config: BatchConfig,
     /// The interrupt that takes the packets waiting, or the last one that was.
-    interrupt_ns: Option<u64>,
+    interrupt_ns: Option<i64>,
 }
 
 impl Batch {
@@ -36,15 +37,15 @@ impl Batch {
     }
 
     /// When a packet that comes now goes on; `None` beyond the end of time.
-    fn release(&mut self, now_ns: u64) -> Option<u64> {
+    fn release(&mut self, now_ns: i64) -> Option<i64> {
         if let Some(last) = self.interrupt_ns
             && now_ns <= last
         {
             return Some(last);
         }
-        let soonest = now_ns.checked_add(self.config.delay_ns)?;
+        let soonest = later(now_ns, self.config.delay_ns)?;
         let next = match self.interrupt_ns {
-            Some(last) => soonest.max(last.checked_add(self.config.gap_ns)?),
+            Some(last) => soonest.max(later(last, self.config.gap_ns)?),
             None => soonest,
         };
         self.interrupt_ns = Some(next);
@@ -54,13 +55,13 @@ impl Batch {
 
 impl<P: Packet> Stage<P> for Batch {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, _packet: &mut P, _out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, _packet: &mut P, _out: &mut Outbox<P>) -> Pass {
         match self.release(now_ns) {
             Some(at_ns) => Pass::Leaves(at_ns),
             None => Pass::Dropped(Reason::NoService),
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    fn leave(config: BatchConfig, times_us: &[u64]) -> Vec<u64> {
+    fn leave(config: BatchConfig, times_us: &[i64]) -> Vec<i64> {
         let mut batch = Batch::new(config);
         let mut out = Outbox::new();
         for (n, t) in times_us.iter().enumerate() {

@@ -53,13 +53,13 @@ impl Corrupt {
 
 impl<P: Packet> Stage<P> for Corrupt {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         match self.damage(packet, out) {
             true => Pass::Leaves(now_ns),
             false => Pass::Dropped(Reason::Corrupted),
@@ -84,7 +84,7 @@ mod tests {
         };
         let mut corrupt = Corrupt::new(&config, Random::new(1, "corrupt"));
         let mut out = Outbox::new();
-        (0..1000).for_each(|n| corrupt.push(n, Probe::new(n, 100), &mut out));
+        (0..1000).for_each(|n| corrupt.push(0, Probe::new(n, 100), &mut out));
         let left = out.take().map(|(_, p)| p.corrupted).collect();
         (left, out.counters().dropped_for(Reason::Corrupted))
     }

@@ -38,9 +38,9 @@ pub enum Pattern {
     /// 1997).
     OnOffPareto {
         /// Mean time on, nanoseconds.
-        on_ns: u64,
+        on_ns: i64,
         /// Mean time off, nanoseconds.
-        off_ns: u64,
+        off_ns: i64,
         /// Index of both times, above 1; below 2 the variance is infinite.
         shape: f64,
     },
@@ -48,7 +48,7 @@ pub enum Pattern {
 
 /// After a longer silence cross traffic is taken up again this long before now, or so many packets
 /// of it: what was sent earlier has left the queue, or the queue is full anyway.
-const LOOK_BACK_NS: u64 = 10_000_000_000;
+const LOOK_BACK_NS: i64 = 10_000_000_000;
 const LOOK_BACK_PACKETS: f64 = 1e6;
 
 #[derive(Clone, Debug)]
@@ -57,9 +57,9 @@ struct Source {
     /// Mean distance of packets, nanoseconds.
     gap_ns: f64,
     random: Random,
-    next_ns: u64,
+    next_ns: i64,
     /// Of an on-off source: the current time on ends.
-    on_until_ns: u64,
+    on_until_ns: i64,
 }
 
 impl Source {
@@ -77,8 +77,8 @@ impl Source {
     }
 
     /// Skips what was sent too long ago to matter.
-    fn skip(&mut self, now_ns: u64) {
-        let packets_ns = (self.gap_ns * LOOK_BACK_PACKETS) as u64;
+    fn skip(&mut self, now_ns: i64) {
+        let packets_ns = (self.gap_ns * LOOK_BACK_PACKETS) as i64;
         let from_ns = now_ns.saturating_sub(packets_ns.min(LOOK_BACK_NS));
         if self.next_ns < from_ns {
             self.begin(from_ns);
@@ -86,7 +86,7 @@ impl Source {
     }
 
     /// Takes up sending at a random phase.
-    fn begin(&mut self, now_ns: u64) {
+    fn begin(&mut self, now_ns: i64) {
         self.on_until_ns = now_ns;
         self.next_ns = after(now_ns, self.gap_ns * self.random.unit());
     }
@@ -116,16 +116,16 @@ impl Source {
     }
 
     /// Pareto with this mean: smallest value (shape - 1) / shape of it.
-    fn pareto(&mut self, mean_ns: u64, shape: f64) -> f64 {
+    fn pareto(&mut self, mean_ns: i64, shape: f64) -> f64 {
         let shape = if shape > 1.0 { shape } else { 1.000_001 };
         let least = mean_ns as f64 * (shape - 1.0) / shape;
         least / libm::pow(1.0 - self.random.unit(), 1.0 / shape)
     }
 }
 
-/// The cast saturates.
-fn after(now_ns: u64, wait_ns: f64) -> u64 {
-    now_ns.saturating_add(wait_ns as u64)
+/// The cast saturates; a negative wait is none.
+fn after(now_ns: i64, wait_ns: f64) -> i64 {
+    now_ns.saturating_add(wait_ns.max(0.0) as i64)
 }
 
 /// A link and its queue, shared. The cross traffic's packets go no further than its end.
@@ -158,13 +158,13 @@ impl SharedLink {
     }
 
     /// Sends all cross traffic due by `now_ns`, in the order of its times.
-    fn catch_up(&mut self, now_ns: u64) {
+    fn catch_up(&mut self, now_ns: i64) {
         self.sources
             .iter_mut()
             .for_each(|source| source.skip(now_ns));
         while let Some(source) = self.sources.iter_mut().min_by_key(|s| s.next_ns)
             && source.next_ns <= now_ns
-            && source.next_ns < u64::MAX
+            && source.next_ns < i64::MAX
         {
             let (at_ns, bytes) = (source.next_ns, source.config.packet_bytes);
             source.step();
@@ -178,13 +178,13 @@ impl SharedLink {
 
 impl<P: Packet> Stage<P> for SharedLink {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         self.catch_up(now_ns);
         self.link.pass(now_ns, packet, out)
     }
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::{Framing, Limit, Probe};
 
-    const S: u64 = 1_000_000_000;
+    const S: i64 = 1_000_000_000;
 
     fn shared(pattern: Pattern, bits_per_s: u64) -> SharedLink {
         let config = SharedLinkConfig {
@@ -224,9 +224,9 @@ mod tests {
         let probes = seconds * 1000;
         let mut sum = 0;
         for n in 0..probes {
-            let now = n * 1_000_000;
+            let now = n as i64 * 1_000_000;
             link.push(now, Probe::new(n, 100), &mut out);
-            sum += out.take().map(|(t, _)| t - now - 8_000).sum::<u64>();
+            sum += out.take().map(|(t, _)| t - now - 8_000).sum::<i64>();
         }
         sum as f64 / probes as f64 / 1000.0
     }
@@ -281,8 +281,8 @@ mod tests {
         let mut link = shared(Pattern::Poisson, u64::MAX);
         let mut out = Outbox::new();
         let mut slow = shared(Pattern::Constant, 1_000);
-        for t in [0, u64::MAX / 2, u64::MAX] {
-            slow.push(t, Probe::new(t, 100), &mut out);
+        for t in [0, i64::MAX / 2, i64::MAX] {
+            slow.push(t, Probe::new(0, 100), &mut out);
         }
         link.push(3, Probe::new(0, 100), &mut out);
         assert!(slow.cross_packets().0 < 100);

@@ -8,14 +8,15 @@ use crate::distribution::{Distribution, SCALE, Table};
 use crate::packet::Packet;
 use crate::queue::Census;
 use crate::stage::{Outbox, Pass, Stage};
+use crate::time::later;
 
 /// Settings of a [`Delay`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct DelayConfig {
     /// Mean, nanoseconds.
-    pub delay_ns: u64,
+    pub delay_ns: i64,
     /// Jitter, nanoseconds; what share of it the standard deviation is, the distribution says.
-    pub jitter_ns: u64,
+    pub jitter_ns: i64,
     /// Shape of the jitter.
     pub distribution: Distribution,
     /// Of each draw with the one before.
@@ -26,7 +27,7 @@ pub struct DelayConfig {
 
 impl DelayConfig {
     /// Always the same delay, nanoseconds, without limit.
-    pub fn constant(delay_ns: u64) -> Self {
+    pub fn constant(delay_ns: i64) -> Self {
         DelayConfig {
             delay_ns,
             jitter_ns: 0,
@@ -37,7 +38,7 @@ impl DelayConfig {
     }
 
     /// Normal jitter, nanoseconds, without limit.
-    pub fn normal(delay_ns: u64, jitter_ns: u64) -> Self {
+    pub fn normal(delay_ns: i64, jitter_ns: i64) -> Self {
         DelayConfig {
             jitter_ns,
             distribution: Distribution::Normal,
@@ -57,11 +58,10 @@ pub(crate) struct DelayDraws {
 
 impl DelayDraws {
     pub(crate) fn new(config: &DelayConfig, random: Random) -> Self {
-        let nanoseconds = |ns| i64::try_from(ns).unwrap_or(i64::MAX);
         DelayDraws {
-            mean_ns: nanoseconds(config.delay_ns),
+            mean_ns: config.delay_ns,
             // 2^47 ns are 39 hours; so the product with a table's number fits.
-            jitter_ns: nanoseconds(config.jitter_ns).min(1 << 47),
+            jitter_ns: config.jitter_ns.clamp(0, 1 << 47),
             table: config.distribution.table(),
             draws: Correlated::new(config.correlation, random),
         }
@@ -93,13 +93,6 @@ fn scaled(jitter_ns: i64, t: i16) -> i64 {
     (product + (SCALE / 2) * product.signum()) / SCALE
 }
 
-/// `now` and a delay that may be negative: a packet never leaves before it came. `None`: after
-/// the end of time.
-#[inline]
-pub(crate) fn later(now_ns: u64, delay_ns: i64) -> Option<u64> {
-    now_ns.checked_add(delay_ns.max(0) as u64)
-}
-
 /// Delays each packet by a draw of its own. What is drawn shorter overtakes: netem's queue is
 /// sorted by the time to send, and so is whatever takes packets out of a path. Packets of one
 /// time stay in the order they came.
@@ -123,13 +116,13 @@ impl Delay {
 
 impl<P: Packet> Stage<P> for Delay {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, _: &mut P, _: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if !self.census.admits(now_ns) {
             return Pass::Dropped(Reason::QueueFull);
         }
@@ -156,7 +149,7 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    const MS: u64 = 1_000_000;
+    const MS: i64 = 1_000_000;
 
     fn delays(config: &DelayConfig, n: u32) -> Vec<f64> {
         let mut draws = DelayDraws::new(config, Random::new(1, "delays"));
@@ -223,7 +216,7 @@ mod tests {
         let mut delay = Delay::new(&config, Random::new(1, "limit"));
         let mut out = Outbox::new();
         for t in 0..14 {
-            delay.push(t, Probe::new(t, 100), &mut out);
+            delay.push(t, Probe::new(0, 100), &mut out);
         }
         let left: Vec<_> = out.take().map(|(t, _)| t).collect();
         assert_eq!(left, [10, 11, 12, 20, 21, 22]);
@@ -231,11 +224,11 @@ mod tests {
 
     #[test]
     fn no_setting_and_no_time_does_harm() {
-        let config = DelayConfig::normal(u64::MAX, u64::MAX);
+        let config = DelayConfig::normal(i64::MAX, i64::MAX);
         let mut delay = Delay::new(&config, Random::new(1, "harm"));
         let mut out = Outbox::new();
-        for t in [0, u64::MAX - 5, u64::MAX] {
-            delay.push(t, Probe::new(t, 100), &mut out);
+        for t in [i64::MIN, 0, i64::MAX - 5, i64::MAX] {
+            delay.push(t, Probe::new(0, 100), &mut out);
             assert!(out.take().all(|(at, _)| at >= t));
         }
     }

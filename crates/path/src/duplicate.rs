@@ -14,14 +14,14 @@ pub struct DuplicateConfig {
     /// Of each draw with the one before.
     pub correlation: Probability,
     /// The copy comes so many nanoseconds after the original.
-    pub copy_delay_ns: u64,
+    pub copy_delay_ns: i64,
 }
 
 /// Sends some packets twice.
 #[derive(Clone, Debug)]
 pub struct Duplicate {
     dice: Dice,
-    copy_delay_ns: u64,
+    copy_delay_ns: i64,
 }
 
 impl Duplicate {
@@ -36,19 +36,19 @@ impl Duplicate {
 
 impl<P: Packet> Stage<P> for Duplicate {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
         if self.dice.roll() {
             out.mark(&packet, Fate::Duplicated);
             let copy = packet.clone();
             out.send(now_ns, packet);
-            out.send(now_ns.saturating_add(self.copy_delay_ns), copy);
+            out.send(now_ns.saturating_add(self.copy_delay_ns.max(0)), copy);
         } else {
             out.send(now_ns, packet);
         }
     }
 
     fn keeps_order(&self) -> bool {
-        self.copy_delay_ns == 0
+        self.copy_delay_ns <= 0
     }
 }
 

@@ -6,6 +6,7 @@ use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
+use crate::time::later;
 
 /// Settings of [`Late`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +16,7 @@ pub struct LateConfig {
     /// Of each draw with the one before.
     pub correlation: Probability,
     /// Later by so many nanoseconds.
-    pub delay_ns: u64,
+    pub delay_ns: i64,
 }
 
 /// Holds a share of the packets back: the change to netem of Schulte and others, "I'll be a bit
@@ -24,7 +25,7 @@ pub struct LateConfig {
 #[derive(Clone, Debug)]
 pub struct Late {
     dice: Dice,
-    delay_ns: u64,
+    delay_ns: i64,
 }
 
 impl Late {
@@ -39,17 +40,17 @@ impl Late {
 
 impl<P: Packet> Stage<P> for Late {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         if !self.dice.roll() {
             return Pass::Leaves(now_ns);
         }
-        let Some(at_ns) = now_ns.checked_add(self.delay_ns) else {
+        let Some(at_ns) = later(now_ns, self.delay_ns) else {
             return Pass::Dropped(Reason::NoService);
         };
         out.mark(packet, Fate::HeldBack(Some(self.delay_ns)));
@@ -57,7 +58,7 @@ impl<P: Packet> Stage<P> for Late {
     }
 
     fn keeps_order(&self) -> bool {
-        self.dice.is_never() || self.delay_ns == 0
+        self.dice.is_never() || self.delay_ns <= 0
     }
 }
 
@@ -75,8 +76,8 @@ mod tests {
         };
         let mut late = Late::new(&config, Random::new(1, "late"));
         let mut out = Outbox::new();
-        (0..100_000).for_each(|n| late.push(n, Probe::new(n, 1500), &mut out));
-        let delays: Vec<u64> = out.take().map(|(t, p)| t - p.number).collect();
+        (0..100_000).for_each(|n| late.push(n as i64, Probe::new(n, 1500), &mut out));
+        let delays: Vec<i64> = out.take().map(|(t, p)| t - p.number as i64).collect();
         let held = delays.iter().filter(|&&d| d == 20_000_000).count();
         assert_eq!(delays.iter().filter(|&&d| d == 0).count(), 100_000 - held);
         assert!((1_850..2_150).contains(&held), "{held}");

@@ -15,7 +15,7 @@
 //! let mut line = Timeline::new(Path::new(vec![link.into(), delay.into()]));
 //!
 //! (0..1000).for_each(|number| line.push(0, Probe::new(number, 1500)));
-//! let arrived: Vec<u64> = std::iter::from_fn(|| line.pop(u64::MAX))
+//! let arrived: Vec<u64> = std::iter::from_fn(|| line.pop(i64::MAX))
 //!     .map(|(_, packet)| packet.number)
 //!     .collect();
 //! assert_eq!(arrived.len(), 1000);
@@ -80,6 +80,7 @@ mod registry;
 mod reorder;
 mod spray;
 mod stage;
+mod time;
 mod timeline;
 mod token_bucket;
 

@@ -5,6 +5,7 @@ use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
 use crate::rate::{Rate, Server};
 use crate::stage::{Outbox, Pass, Stage};
+use crate::time::later;
 
 /// Settings of a [`Link`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,7 +13,7 @@ pub struct LinkConfig {
     /// Bits per second on the wire.
     pub rate: Rate,
     /// From the last bit sent to the last bit received, nanoseconds.
-    pub propagation_ns: u64,
+    pub propagation_ns: i64,
     /// What waits at most.
     pub queue: Limit,
     /// Framing of each packet.
@@ -77,7 +78,7 @@ impl LinkConfig {
 pub struct Link {
     server: Server,
     backlog: Backlog,
-    propagation_ns: u64,
+    propagation_ns: i64,
     framing: Framing,
 }
 
@@ -94,7 +95,7 @@ impl Link {
 
     /// When a packet of `bytes` that comes now arrives at the other end.
     #[inline]
-    pub(crate) fn carry(&mut self, now_ns: u64, bytes: u32) -> Result<u64, Reason> {
+    pub(crate) fn carry(&mut self, now_ns: i64, bytes: u32) -> Result<i64, Reason> {
         let frame = self.framing.frame_bytes(bytes);
         if self.server.is_busy(now_ns) && !self.backlog.admits(now_ns, frame) {
             return Err(Reason::QueueFull);
@@ -103,20 +104,20 @@ impl Link {
         if service.start_ns > now_ns {
             self.backlog.add(service.start_ns, frame);
         }
-        let arrives = service.end_ns.checked_add(self.propagation_ns);
+        let arrives = later(service.end_ns, self.propagation_ns);
         arrives.ok_or(Reason::NoService)
     }
 }
 
 impl<P: Packet> Stage<P> for Link {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
         self.carry(now_ns, packet.wire_bytes()).into()
     }
 
@@ -132,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A queue that really holds packets, one nanosecond at a time.
-    fn slow(config: &LinkConfig, arrivals: &[(u64, u32)], until_ns: u64) -> Vec<(u64, u64)> {
+    fn slow(config: &LinkConfig, arrivals: &[(i64, u32)], until_ns: i64) -> Vec<(i64, u64)> {
         let Rate::Constant(rate) = config.rate else {
             return Vec::new();
         };
@@ -184,8 +185,8 @@ mod tests {
                 (0u64..5).prop_map(Limit::Packets),
                 (0u64..300).prop_map(Limit::Bytes),
             ],
-            gaps in prop::collection::vec((0u64..120, 1u32..90), 1..60),
-            propagation_ns in 0u64..50,
+            gaps in prop::collection::vec((0i64..120, 1u32..90), 1..60),
+            propagation_ns in 0i64..50,
         ) {
             let config = LinkConfig {
                 propagation_ns,

@@ -8,13 +8,14 @@ use inorder_random::Random;
 use crate::chance::{Dice, Probability};
 use crate::corrupt::{Corrupt, CorruptConfig};
 use crate::counters::Reason;
-use crate::delay::{DelayConfig, DelayDraws, later};
+use crate::delay::{DelayConfig, DelayDraws};
 use crate::link::Framing;
 use crate::loss::{Loss, LossConfig};
 use crate::packet::Packet;
 use crate::queue::Census;
 use crate::reorder::{Jumps, ReorderConfig};
 use crate::stage::{Fate, Outbox, Pass, Stage};
+use crate::time::later;
 
 /// Settings of [`Netem`].
 #[derive(Clone, PartialEq, Debug)]
@@ -73,7 +74,7 @@ pub struct Netem {
     bytes_per_s: u64,
     framing: Framing,
     /// Latest time to send of any packet; what is not later than now has been sent.
-    last_ns: u64,
+    last_ns: i64,
 }
 
 impl Netem {
@@ -93,13 +94,13 @@ impl Netem {
             draws: DelayDraws::new(&config.delay, random.fork(5)),
             bytes_per_s: config.rate_bits_per_s / 8,
             framing: config.framing,
-            last_ns: 0,
+            last_ns: i64::MIN,
         }
     }
 
     /// Sends a packet on its own: a copy, or one that has none.
     #[inline]
-    fn enqueue<P: Packet>(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn enqueue<P: Packet>(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         if self.loss.roll() {
             return Pass::Dropped(Reason::Loss);
         }
@@ -114,7 +115,7 @@ impl Netem {
 
     /// A packet with a copy. The copy goes through everything but duplication once more, and is
     /// queued before its original.
-    fn enqueue_twice<P: Packet>(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn enqueue_twice<P: Packet>(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         // Of a packet that was doubled and lost, one is left.
         let copy = (!self.loss.roll()).then(|| packet.clone());
         let whole = self.corrupt.damage(&mut packet, out);
@@ -135,7 +136,7 @@ impl Netem {
     }
 
     #[inline]
-    fn time_to_send<P: Packet>(&mut self, now_ns: u64, packet: &P) -> Pass {
+    fn time_to_send<P: Packet>(&mut self, now_ns: i64, packet: &P) -> Pass {
         let at_ns = if self.jumps.roll() {
             Some(now_ns)
         } else {
@@ -155,14 +156,13 @@ impl Netem {
 
     /// With a rate: sending begins when the last packet's is over, and only what the wait for
     /// that has not used up of the delay is waited besides.
-    fn paced(&self, now_ns: u64, delay_ns: i64, bytes: u32, bytes_per_s: u64) -> Option<u64> {
+    fn paced(&self, now_ns: i64, delay_ns: i64, bytes: u32, bytes_per_s: u64) -> Option<i64> {
         let frame = u128::from(self.framing.frame_bytes(bytes));
-        let sending_ns = u64::try_from(frame * 1_000_000_000 / u128::from(bytes_per_s)).ok()?;
-        let sending_ns = i64::try_from(sending_ns).ok()?;
+        let sending_ns = i64::try_from(frame * 1_000_000_000 / u128::from(bytes_per_s)).ok()?;
         if self.last_ns <= now_ns {
             return later(now_ns, delay_ns.checked_add(sending_ns)?);
         }
-        let waited_ns = i64::try_from(self.last_ns - now_ns).ok()?;
+        let waited_ns = self.last_ns.checked_sub(now_ns)?;
         let left_ns = delay_ns.saturating_sub(waited_ns).max(0);
         later(self.last_ns, left_ns.checked_add(sending_ns)?)
     }
@@ -170,7 +170,7 @@ impl Netem {
 
 impl<P: Packet> Stage<P> for Netem {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         if self.duplicate.roll() {
             return self.enqueue_twice(now_ns, packet, out);
         }
@@ -179,7 +179,7 @@ impl<P: Packet> Stage<P> for Netem {
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         match self.duplicate.is_never() {
             true => self.enqueue(now_ns, packet, out),
             false => Pass::Otherwise,
@@ -198,18 +198,18 @@ mod tests {
     use super::*;
     use crate::{Distribution, GilbertElliott, Probe};
 
-    const MS: u64 = 1_000_000;
+    const MS: i64 = 1_000_000;
 
-    fn run(config: &NetemConfig, n: u64, gap_ns: u64) -> (Vec<(u64, u64)>, Outbox<Probe>) {
+    fn run(config: &NetemConfig, n: u64, gap_ns: i64) -> (Vec<(i64, u64)>, Outbox<Probe>) {
         let mut netem = Netem::new(config, &Random::new(1, "netem"));
         let mut out = Outbox::new();
-        (0..n).for_each(|n| netem.push(n * gap_ns, Probe::new(n, 1500), &mut out));
+        (0..n).for_each(|n| netem.push(n as i64 * gap_ns, Probe::new(n, 1500), &mut out));
         let sent = out.take().map(|(t, p)| (t, p.number)).collect();
         (sent, out)
     }
 
     /// Packets that arrive after one sent later.
-    fn reordered(mut sent: Vec<(u64, u64)>) -> usize {
+    fn reordered(mut sent: Vec<(i64, u64)>) -> usize {
         sent.sort_by_key(|&(t, _)| t);
         let mut highest = 0;
         sent.iter()
@@ -244,10 +244,10 @@ mod tests {
             ..NetemConfig::delay(DelayConfig::constant(5 * MS))
         };
         let (sent, _) = run(&config, 4, 0);
-        let times: Vec<u64> = sent.iter().map(|&(t, _)| t / MS).collect();
+        let times: Vec<i64> = sent.iter().map(|&(t, _)| t / MS).collect();
         assert_eq!(times, [6, 7, 8, 9]);
         let (sent, _) = run(&config, 3, 4 * MS);
-        let times: Vec<u64> = sent.iter().map(|&(t, _)| t / MS).collect();
+        let times: Vec<i64> = sent.iter().map(|&(t, _)| t / MS).collect();
         assert_eq!(times, [6, 10, 14]);
     }
 
@@ -320,7 +320,7 @@ mod tests {
         let (all, _) = run(&jitter(), 100, 0);
         let (some, _) = run(&lossy, 100, 0);
         // Lost packets draw no delay, so the sequence of draws is the same, shifted.
-        let times = |v: &[(u64, u64)]| v.iter().map(|x| x.0).collect::<Vec<_>>();
+        let times = |v: &[(i64, u64)]| v.iter().map(|x| x.0).collect::<Vec<_>>();
         assert_eq!(times(&all)[..some.len()], times(&some));
     }
 

@@ -37,7 +37,7 @@ pub trait Driver<P> {
     /// At `time_ns` deliver the packet ([`Place::END`]) or hand it to [`Path::resume`] with
     /// `place`. Events of one time are due in the order of these calls, and before
     /// [`Path::wake`] for that time.
-    fn transfer(&mut self, time_ns: u64, place: Place, packet: P);
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: P);
 
     /// Something happened to a packet; see [`Mark`].
     fn watch(&mut self, mark: Mark<P>) {
@@ -45,9 +45,9 @@ pub trait Driver<P> {
     }
 }
 
-impl<P, F: FnMut(u64, Place, P)> Driver<P> for F {
+impl<P, F: FnMut(i64, Place, P)> Driver<P> for F {
     #[inline]
-    fn transfer(&mut self, time_ns: u64, place: Place, packet: P) {
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: P) {
         self(time_ns, place, packet);
     }
 }
@@ -56,7 +56,7 @@ impl<P, F: FnMut(u64, Place, P)> Driver<P> for F {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mark<P> {
     /// When the packet was at the stage; may be later than now, never earlier.
-    pub time_ns: u64,
+    pub time_ns: i64,
     /// Position of the stage in the path.
     pub stage: usize,
     /// What happened.
@@ -74,7 +74,7 @@ struct Slot<P: Packet> {
     orders_itself: bool,
     keeps_order: bool,
     /// Latest time a packet was sent off for, where the order is not kept.
-    latest_ns: u64,
+    latest_ns: i64,
 }
 
 /// A list of stages.
@@ -82,8 +82,8 @@ pub struct Path<P: Packet> {
     slots: Vec<Slot<P>>,
     /// Positions of stages that may wake.
     wakers: Vec<usize>,
-    /// When the first of them is due; `u64::MAX` at no time.
-    wake_ns: u64,
+    /// When the first of them is due; `i64::MAX` at no time.
+    wake_ns: i64,
     /// `wake_ns` may have changed.
     touched: bool,
     out: Outbox<P>,
@@ -116,14 +116,14 @@ impl<P: Packet> Path<P> {
                 wakes: stage.may_wake(),
                 orders_itself: stage.orders_itself(),
                 keeps_order: stage.keeps_order(),
-                latest_ns: 0,
+                latest_ns: i64::MIN,
                 stage,
             })
             .collect();
         let waking = slots.iter().enumerate().filter(|(_, slot)| slot.wakes);
         let mut path = Path {
             wakers: waking.map(|(at, _)| at).collect(),
-            wake_ns: u64::MAX,
+            wake_ns: i64::MAX,
             touched: true,
             out: Outbox::for_stages(slots.len()),
             slots,
@@ -134,7 +134,7 @@ impl<P: Packet> Path<P> {
 
     /// `packet` enters the path.
     #[inline]
-    pub fn push<D: Driver<P>>(&mut self, now_ns: u64, packet: P, driver: &mut D) {
+    pub fn push<D: Driver<P>>(&mut self, now_ns: i64, packet: P, driver: &mut D) {
         self.out.watching = D::WATCHES;
         self.advance(0, now_ns, packet, driver);
         self.refresh();
@@ -143,7 +143,7 @@ impl<P: Packet> Path<P> {
     /// `packet` goes on where [`Driver::transfer`] said, at the time it said. (A packet that has
     /// reached the end is given back to the driver.)
     #[inline]
-    pub fn resume<D: Driver<P>>(&mut self, now_ns: u64, place: Place, packet: P, driver: &mut D) {
+    pub fn resume<D: Driver<P>>(&mut self, now_ns: i64, place: Place, packet: P, driver: &mut D) {
         self.out.watching = D::WATCHES;
         self.advance(usize::from(place.0), now_ns, packet, driver);
         self.refresh();
@@ -151,13 +151,13 @@ impl<P: Packet> Path<P> {
 
     /// When [`Path::wake`] is due. `None`: at no time. May change with every call.
     #[inline]
-    pub fn next_wake_ns(&self) -> Option<u64> {
-        (self.wake_ns != u64::MAX).then_some(self.wake_ns)
+    pub fn next_wake_ns(&self) -> Option<i64> {
+        (self.wake_ns != i64::MAX).then_some(self.wake_ns)
     }
 
     /// Wakes the first stage that is due; call again while [`Path::next_wake_ns`] is not later
     /// than now, transfers that are due by then first.
-    pub fn wake<D: Driver<P>>(&mut self, now_ns: u64, driver: &mut D) {
+    pub fn wake<D: Driver<P>>(&mut self, now_ns: i64, driver: &mut D) {
         self.out.watching = D::WATCHES;
         let due = self.wakers.iter().find_map(|&at| {
             let time_ns = self.slots.get(at)?.stage.next_wake_ns()?;
@@ -191,14 +191,14 @@ impl<P: Packet> Path<P> {
         self.touched = false;
         let slots = self.wakers.iter().filter_map(|&at| self.slots.get(at));
         let times = slots.filter_map(|slot| slot.stage.next_wake_ns());
-        self.wake_ns = times.min().unwrap_or(u64::MAX);
+        self.wake_ns = times.min().unwrap_or(i64::MAX);
     }
 
     /// Carries a packet from stage `at` on as far as it can be told now.
     fn advance<D: Driver<P>>(
         &mut self,
         mut at: usize,
-        mut now_ns: u64,
+        mut now_ns: i64,
         mut packet: P,
         driver: &mut D,
     ) {
@@ -243,7 +243,7 @@ impl<P: Packet> Path<P> {
     /// Takes out of the outbox what stage `at` sent. One packet alone is handed back, to go on
     /// without recursion; of several, all are carried on here.
     #[inline]
-    fn leave<D: Driver<P>>(&mut self, at: usize, now_ns: u64, driver: &mut D) -> Option<(u64, P)> {
+    fn leave<D: Driver<P>>(&mut self, at: usize, now_ns: i64, driver: &mut D) -> Option<(i64, P)> {
         if D::WATCHES {
             self.tell(at, now_ns, driver);
         }
@@ -265,7 +265,7 @@ impl<P: Packet> Path<P> {
     }
 
     /// A packet on its way into stage `at`: by an event if it needs one.
-    fn enter<D: Driver<P>>(&mut self, at: usize, time_ns: u64, packet: P, driver: &mut D) {
+    fn enter<D: Driver<P>>(&mut self, at: usize, time_ns: i64, packet: P, driver: &mut D) {
         match self.slots.get(at) {
             None => driver.transfer(time_ns, Place::END, packet),
             Some(slot) if slot.event => driver.transfer(time_ns, Place(at as u16), packet),
@@ -274,7 +274,7 @@ impl<P: Packet> Path<P> {
     }
 
     #[inline]
-    fn count_sent<D: Driver<P>>(&mut self, at: usize, time_ns: u64, packet: &P, driver: &mut D) {
+    fn count_sent<D: Driver<P>>(&mut self, at: usize, time_ns: i64, packet: &P, driver: &mut D) {
         let (Some(counters), Some(slot)) = (self.out.counters.get_mut(at), self.slots.get_mut(at))
         else {
             return;
@@ -295,7 +295,7 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    fn tell<D: Driver<P>>(&mut self, at: usize, time_ns: u64, driver: &mut D) {
+    fn tell<D: Driver<P>>(&mut self, at: usize, time_ns: i64, driver: &mut D) {
         for (fate, packet) in self.out.marks.drain(..) {
             driver.watch(Mark {
                 time_ns,
@@ -308,7 +308,7 @@ impl<P: Packet> Path<P> {
 
     /// A packet reaches stage `at` at `now_ns`, perhaps ahead of the driver's time: wakes that
     /// come before must be done before.
-    fn catch_up<D: Driver<P>>(&mut self, at: usize, now_ns: u64, driver: &mut D) {
+    fn catch_up<D: Driver<P>>(&mut self, at: usize, now_ns: i64, driver: &mut D) {
         self.touched = true;
         while let Some(slot) = self.slots.get(at)
             && !slot.orders_itself
@@ -319,7 +319,7 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    fn wake_stage<D: Driver<P>>(&mut self, at: usize, time_ns: u64, driver: &mut D) {
+    fn wake_stage<D: Driver<P>>(&mut self, at: usize, time_ns: i64, driver: &mut D) {
         let Some(slot) = self.slots.get_mut(at) else {
             return;
         };

@@ -8,6 +8,7 @@ use crate::packet::Packet;
 use crate::queue::Limit;
 use crate::rate::{Rate, Server};
 use crate::stage::{Fate, Outbox, Stage};
+use crate::time::later;
 
 /// Settings of a [`PeriodicReorder`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,12 +35,12 @@ pub struct PeriodicReorder<P> {
     bytes: u64,
     limit: Limit,
     server: Server,
-    propagation_ns: u64,
+    propagation_ns: i64,
     framing: Framing,
     /// Packets that leave before the one moved back, and it itself, while there is one.
     until_moved: usize,
     /// The packet being sent is out.
-    free_ns: Option<u64>,
+    free_ns: Option<i64>,
 }
 
 impl<P: Packet> PeriodicReorder<P> {
@@ -72,7 +73,7 @@ impl<P: Packet> PeriodicReorder<P> {
     }
 
     /// The link is free: sends the next packet, if any.
-    fn serve(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn serve(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         self.move_head(out);
         self.free_ns = None;
         while let Some(packet) = self.queue.pop_front() {
@@ -85,9 +86,9 @@ impl<P: Packet> PeriodicReorder<P> {
         }
     }
 
-    fn send(&mut self, now_ns: u64, packet: P, frame: u32, out: &mut Outbox<P>) -> bool {
+    fn send(&mut self, now_ns: i64, packet: P, frame: u32, out: &mut Outbox<P>) -> bool {
         let end = self.server.serve(now_ns, frame);
-        let arrives = end.and_then(|s| s.end_ns.checked_add(self.propagation_ns));
+        let arrives = end.and_then(|s| later(s.end_ns, self.propagation_ns));
         let (Some(service), Some(at_ns)) = (end, arrives) else {
             out.drop(packet, Reason::NoService);
             return false;
@@ -111,7 +112,7 @@ impl<P: Packet> PeriodicReorder<P> {
 }
 
 impl<P: Packet> Stage<P> for PeriodicReorder<P> {
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
         // At this very moment the link may have become free.
         if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
             self.serve(now_ns, out);
@@ -127,11 +128,11 @@ impl<P: Packet> Stage<P> for PeriodicReorder<P> {
         }
     }
 
-    fn next_wake_ns(&self) -> Option<u64> {
+    fn next_wake_ns(&self) -> Option<i64> {
         self.free_ns
     }
 
-    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
             self.serve(now_ns, out);
         }
@@ -160,7 +161,7 @@ mod tests {
         };
         let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
         numbers.for_each(|n| line.push(0, Probe::new(n, 1500)));
-        std::iter::from_fn(|| line.pop(u64::MAX))
+        std::iter::from_fn(|| line.pop(i64::MAX))
             .map(|(_, p)| p.number)
             .collect()
     }
@@ -204,11 +205,11 @@ mod tests {
         };
         let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
         (0..20).for_each(|n| line.push(0, Probe::new(n, 1500)));
-        let times: Vec<u64> = std::iter::from_fn(|| line.pop(u64::MAX))
+        let times: Vec<i64> = std::iter::from_fn(|| line.pop(i64::MAX))
             .map(|(t, _)| t)
             .collect();
         // 1.2 ms a packet, as in the paper.
-        let expected: Vec<u64> = (1..=20).map(|i| 5_000_000 + i * 1_200_000).collect();
+        let expected: Vec<i64> = (1..=20).map(|i| 5_000_000 + i * 1_200_000).collect();
         assert_eq!(times, expected);
     }
 }

@@ -15,7 +15,7 @@ pub enum Limit {
     /// The bytes that the link's rate at time 0 carries in this time: a bandwidth-delay product.
     Bdp {
         /// Round-trip time, nanoseconds.
-        rtt_ns: u64,
+        rtt_ns: i64,
     },
 }
 
@@ -25,7 +25,8 @@ impl Limit {
         let Limit::Bdp { rtt_ns } = self else {
             return self;
         };
-        let bytes = u128::from(bits_per_s) * u128::from(rtt_ns) / 8_000_000_000;
+        let bytes =
+            u128::from(bits_per_s) * u128::from(rtt_ns.max(0).cast_unsigned()) / 8_000_000_000;
         Limit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
@@ -34,7 +35,7 @@ impl Limit {
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
     limit: Limit,
-    leave: VecDeque<(u64, u32)>,
+    leave: VecDeque<(i64, u32)>,
     bytes: u64,
 }
 
@@ -49,7 +50,7 @@ impl Backlog {
 
     /// May a packet of `bytes` be put in at `now_ns`?
     #[inline]
-    pub(crate) fn admits(&mut self, now_ns: u64, bytes: u32) -> bool {
+    pub(crate) fn admits(&mut self, now_ns: i64, bytes: u32) -> bool {
         while let Some(&(leaves_ns, left)) = self.leave.front()
             && leaves_ns <= now_ns
         {
@@ -61,7 +62,7 @@ impl Backlog {
 
     /// A packet that leaves at `leaves_ns`, not before those already in.
     #[inline]
-    pub(crate) fn add(&mut self, leaves_ns: u64, bytes: u32) {
+    pub(crate) fn add(&mut self, leaves_ns: i64, bytes: u32) {
         if self.limit != Limit::Unlimited {
             self.leave.push_back((leaves_ns, bytes));
             self.bytes += u64::from(bytes);
@@ -85,8 +86,8 @@ impl Backlog {
 #[derive(Clone, Debug)]
 pub(crate) struct Census {
     limit: usize,
-    noted: Vec<u64>,
-    heap: BinaryHeap<Reverse<u64>>,
+    noted: Vec<i64>,
+    heap: BinaryHeap<Reverse<i64>>,
 }
 
 impl Census {
@@ -101,13 +102,13 @@ impl Census {
 
     /// Has one more packet room at `now_ns`?
     #[inline]
-    pub(crate) fn admits(&mut self, now_ns: u64) -> bool {
+    pub(crate) fn admits(&mut self, now_ns: i64) -> bool {
         self.len() < self.limit || self.admits_after_counting(now_ns)
     }
 
     /// A packet that leaves at `leaves_ns`.
     #[inline]
-    pub(crate) fn add(&mut self, leaves_ns: u64) {
+    pub(crate) fn add(&mut self, leaves_ns: i64) {
         if self.limit != usize::MAX {
             self.noted.push(leaves_ns);
         }
@@ -118,7 +119,7 @@ impl Census {
     }
 
     #[inline(never)]
-    fn admits_after_counting(&mut self, now_ns: u64) -> bool {
+    fn admits_after_counting(&mut self, now_ns: i64) -> bool {
         while self.heap.peek().is_some_and(|&Reverse(t)| t <= now_ns) {
             self.heap.pop();
         }
@@ -140,7 +141,7 @@ mod tests {
         let bdp = Limit::Bdp { rtt_ns: 40_000_000 };
         assert_eq!(bdp.resolve(20_000_000), Limit::Bytes(100_000));
         assert_eq!(Limit::Packets(3).resolve(1), Limit::Packets(3));
-        let huge = Limit::Bdp { rtt_ns: u64::MAX };
+        let huge = Limit::Bdp { rtt_ns: i64::MAX };
         assert_eq!(huge.resolve(u64::MAX), Limit::Bytes(u64::MAX));
     }
 
@@ -148,10 +149,10 @@ mod tests {
         #[test]
         fn the_census_is_a_count(
             limit in 0usize..12,
-            packets in prop::collection::vec((0u64..20, 0u64..200), 0..200),
+            packets in prop::collection::vec((0i64..20, 0i64..200), 0..200),
         ) {
             let mut census = Census::new(Some(limit));
-            let mut inside: Vec<u64> = Vec::new();
+            let mut inside: Vec<i64> = Vec::new();
             let mut now = 0;
             for (gap, stay) in packets {
                 now += gap;

@@ -22,7 +22,7 @@ use crate::stage::{Fate, Outbox, Pass, Stage};
 pub struct RadioConfig {
     /// Length of a transmission time interval; packets that come in one share a block and arrive
     /// together at its end. Nanoseconds, 1 ms in LTE; 0 makes each packet a block.
-    pub tti_ns: u64,
+    pub tti_ns: i64,
     /// A block fails at its first transmission, the block before having succeeded.
     pub block_error: Probability,
     /// The same, the block before having failed: fading lasts longer than a TTI.
@@ -30,12 +30,12 @@ pub struct RadioConfig {
     /// A retransmission fails; lower, since HARQ combines what it has received.
     pub retransmission_error: Probability,
     /// From a transmission to the next of the same block, nanoseconds: 8 ms in LTE FDD.
-    pub harq_rtt_ns: u64,
+    pub harq_rtt_ns: i64,
     /// Retransmissions by HARQ, before RLC.
     pub harq_retransmissions: u32,
     /// Additional delay when RLC retransmits, nanoseconds; `None`: RLC gives the block up
     /// (unacknowledged mode).
-    pub rlc_delay_ns: Option<u64>,
+    pub rlc_delay_ns: Option<i64>,
     /// RLC releases in order.
     pub in_order: bool,
 }
@@ -64,15 +64,15 @@ pub struct Radio {
     /// The block being filled.
     block: Option<Block>,
     failed_before: bool,
-    released_ns: u64,
+    released_ns: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
     /// End of its TTI; packets up to then are in it.
-    end_ns: u64,
+    end_ns: i64,
     /// Retransmissions cost so much; `None`: given up.
-    extra_ns: Option<u64>,
+    extra_ns: Option<i64>,
 }
 
 impl Radio {
@@ -83,15 +83,15 @@ impl Radio {
             random,
             block: None,
             failed_before: false,
-            released_ns: 0,
+            released_ns: i64::MIN,
         }
     }
 
     #[inline]
-    fn block_of(&mut self, now_ns: u64) -> Block {
+    fn block_of(&mut self, now_ns: i64) -> Block {
         let end_ns = match self.config.tti_ns {
-            0 => now_ns,
-            tti => now_ns.div_ceil(tti).saturating_mul(tti),
+            ..=0 => now_ns,
+            tti => end_of_interval(now_ns, tti),
         };
         match self.block {
             Some(block) if block.end_ns == end_ns && self.config.tti_ns > 0 => block,
@@ -107,7 +107,7 @@ impl Radio {
     }
 
     /// What the attempts of a block cost.
-    fn transmit(&mut self) -> Option<u64> {
+    fn transmit(&mut self) -> Option<i64> {
         let error = match self.failed_before {
             true => self.config.block_error_again,
             false => self.config.block_error,
@@ -116,7 +116,7 @@ impl Radio {
         if !self.failed_before {
             return Some(0);
         }
-        let harq_ns = self.config.harq_rtt_ns;
+        let harq_ns = self.config.harq_rtt_ns.max(0);
         for attempt in 1..=self.config.harq_retransmissions {
             let fails = self
                 .config
@@ -127,19 +127,30 @@ impl Radio {
             }
         }
         let all_ns = harq_ns.saturating_mul(self.config.harq_retransmissions.into());
-        self.config.rlc_delay_ns.map(|ns| all_ns.saturating_add(ns))
+        self.config
+            .rlc_delay_ns
+            .map(|ns| all_ns.saturating_add(ns.max(0)))
+    }
+}
+
+/// The end of the interval of `tti_ns` that `now_ns` falls in; intervals begin at time 0.
+fn end_of_interval(now_ns: i64, tti_ns: i64) -> i64 {
+    let into_ns = now_ns.rem_euclid(tti_ns);
+    match into_ns {
+        0 => now_ns,
+        _ => now_ns.saturating_add(tti_ns - into_ns),
     }
 }
 
 impl<P: Packet> Stage<P> for Radio {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let block = self.block_of(now_ns);
         let Some(extra_ns) = block.extra_ns else {
             return Pass::Dropped(Reason::RadioFailure);
@@ -166,16 +177,16 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    const MS: u64 = 1_000_000;
+    const MS: i64 = 1_000_000;
 
     /// (sent, received) in milliseconds, packets every 0.2 ms from 0.1 ms on.
     fn run(config: &RadioConfig, n: u64) -> (Vec<(f64, f64)>, Outbox<Probe>) {
         let mut radio = Radio::new(config, Random::new(1, "radio"));
         let mut out = Outbox::new();
         for n in 0..n {
-            radio.push(n * MS / 5 + MS / 10, Probe::new(n, 1500), &mut out);
+            radio.push(n as i64 * MS / 5 + MS / 10, Probe::new(n, 1500), &mut out);
         }
-        let ms = |ns: u64| ns as f64 / 1e6;
+        let ms = |ns: i64| ns as f64 / 1e6;
         let times = out
             .take()
             .map(|(t, p)| (0.1 + 0.2 * p.number as f64, ms(t)));

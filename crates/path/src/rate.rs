@@ -4,6 +4,8 @@
 //! then an integer number of nanoseconds and of nanobits done in the next one, both exact, so a
 //! million packets end when they should and not a million roundings later.
 
+use crate::time::elapsed;
+
 /// Bits per second over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rate {
@@ -21,21 +23,21 @@ pub struct Steps {
     /// its time.
     pub steps: Vec<Step>,
     /// Repeat from the start after so many nanoseconds; steps at or after that never come.
-    pub period_ns: Option<u64>,
+    pub period_ns: Option<i64>,
 }
 
 /// One change of a rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Step {
     /// Nanoseconds since the start, of the run or of the period.
-    pub at_ns: u64,
+    pub at_ns: i64,
     /// Bits per second from then on.
     pub bits_per_s: u64,
 }
 
 impl Rate {
     /// The rate at `now_ns`, bit/s.
-    pub fn at(&self, now_ns: u64) -> u64 {
+    pub fn at(&self, now_ns: i64) -> u64 {
         match self {
             Rate::Constant(rate) => *rate,
             Rate::Steps(steps) => Segments::new(steps).find(now_ns).rate,
@@ -50,16 +52,16 @@ impl From<u64> for Rate {
 }
 
 /// A moment, exactly: nanoseconds, and nanobits done of the next one.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Moment {
-    ns: u64,
+    ns: i64,
     done: u64,
 }
 
 impl Moment {
     /// The first whole nanosecond that is not before.
-    fn ceil(self) -> Option<u64> {
-        self.ns.checked_add(u64::from(self.done > 0))
+    fn ceil(self) -> Option<i64> {
+        self.ns.checked_add(i64::from(self.done > 0))
     }
 }
 
@@ -70,16 +72,16 @@ pub(crate) struct Server {
     steps: Option<Segments>,
     busy: Moment,
     /// Size served last, and how long it takes: whole nanoseconds, nanobits over.
-    cached: (u32, u64, u64),
+    cached: (u32, i64, u64),
 }
 
 /// When a packet is served, nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Service {
     /// It leaves the queue.
-    pub start_ns: u64,
+    pub start_ns: i64,
     /// Its last bit is out.
-    pub end_ns: u64,
+    pub end_ns: i64,
 }
 
 const NANO: u64 = 1_000_000_000;
@@ -93,20 +95,23 @@ impl Server {
         Server {
             rate,
             steps,
-            busy: Moment::default(),
+            busy: Moment {
+                ns: i64::MIN,
+                done: 0,
+            },
             cached: (0, 0, 0),
         }
     }
 
     /// Does a packet that arrives now wait?
     #[inline]
-    pub(crate) fn is_busy(&self, now_ns: u64) -> bool {
+    pub(crate) fn is_busy(&self, now_ns: i64) -> bool {
         self.busy.ns > now_ns || (self.busy.ns == now_ns && self.busy.done > 0)
     }
 
     /// Serves `bytes` after all before; `None` when that never ends, and nothing has changed.
     #[inline]
-    pub(crate) fn serve(&mut self, now_ns: u64, bytes: u32) -> Option<Service> {
+    pub(crate) fn serve(&mut self, now_ns: i64, bytes: u32) -> Option<Service> {
         let start = if self.is_busy(now_ns) {
             self.busy
         } else {
@@ -134,7 +139,7 @@ impl Server {
             let work = u128::from(bytes) * u128::from(8 * NANO);
             let whole = work.checked_div(self.rate.into())?;
             let over = work % u128::from(self.rate);
-            self.cached = (bytes, u64::try_from(whole).ok()?, over as u64);
+            self.cached = (bytes, i64::try_from(whole).ok()?, over as u64);
         } else if self.rate == 0 {
             return None;
         }
@@ -143,7 +148,7 @@ impl Server {
         let (sum, wrapped) = start.done.overflowing_add(over);
         let carry = wrapped || sum >= self.rate;
         Some(Moment {
-            ns: start.ns.checked_add(ns)?.checked_add(u64::from(carry))?,
+            ns: start.ns.checked_add(ns)?.checked_add(i64::from(carry))?,
             done: if carry {
                 sum.wrapping_sub(self.rate)
             } else {
@@ -161,8 +166,8 @@ impl Server {
 /// A stretch of constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
-    from_ns: u64,
-    until_ns: u64,
+    from_ns: i64,
+    until_ns: i64,
     rate: u64,
 }
 
@@ -170,7 +175,7 @@ struct Segment {
 struct Segments {
     /// In order of time, each time once, before the period's end.
     steps: Vec<Step>,
-    period_ns: Option<u64>,
+    period_ns: Option<i64>,
     /// Nanobits a period does.
     per_period: u128,
     last: Option<Segment>,
@@ -180,6 +185,12 @@ impl Segments {
     fn new(config: &Steps) -> Self {
         let period_ns = config.period_ns.filter(|&p| p > 0);
         let mut steps = config.steps.clone();
+        if period_ns.is_some() {
+            // A period begins at 0.
+            steps
+                .iter_mut()
+                .for_each(|step| step.at_ns = step.at_ns.max(0));
+        }
         steps.sort_by_key(|step| step.at_ns);
         // Of steps at one time the last one given counts.
         steps.reverse();
@@ -205,15 +216,18 @@ impl Segments {
         let mut from_ns = 0;
         let mut sum = 0u128;
         for (step, until_ns) in self.steps.iter().zip(ends) {
-            sum += u128::from(until_ns - from_ns) * u128::from(step.bits_per_s);
+            sum += u128::from(elapsed(until_ns, from_ns)) * u128::from(step.bits_per_s);
             from_ns = until_ns;
         }
         sum
     }
 
-    fn find(&self, now_ns: u64) -> Segment {
+    fn find(&self, now_ns: i64) -> Segment {
         let (base_ns, offset_ns) = match self.period_ns {
-            Some(period) => (now_ns - now_ns % period, now_ns % period),
+            Some(period) => {
+                let offset_ns = now_ns.rem_euclid(period);
+                (now_ns.saturating_sub(offset_ns), offset_ns)
+            }
             None => (0, now_ns),
         };
         let after = self.steps.partition_point(|step| step.at_ns <= offset_ns);
@@ -222,10 +236,11 @@ impl Segments {
         let next = self.steps.get(after.max(1)).map(|step| step.at_ns);
         Segment {
             from_ns: match at {
+                0 if self.period_ns.is_none() => i64::MIN,
                 0 => base_ns,
                 _ => end(self.steps.get(at).map_or(0, |step| step.at_ns)),
             },
-            until_ns: next.or(self.period_ns).map_or(u64::MAX, end),
+            until_ns: next.or(self.period_ns).map_or(i64::MAX, end),
             rate: self.steps.get(at).map_or(0, |step| step.bits_per_s),
         }
     }
@@ -238,23 +253,23 @@ impl Segments {
             // that the end is where the work ends and not where the period does.
             let periods = work.saturating_sub(1).checked_div(self.per_period)?;
             work -= periods * self.per_period;
-            let periods = u64::try_from(periods).ok()?;
+            let periods = i64::try_from(periods).ok()?;
             at.ns = at.ns.checked_add(periods.checked_mul(period_ns)?)?;
         }
         loop {
             let segment = self.segment(at.ns);
             let rate = u128::from(segment.rate);
-            let left = u128::from(segment.until_ns.saturating_sub(at.ns)) * rate;
+            let left = u128::from(elapsed(segment.until_ns, at.ns)) * rate;
             // Nothing is left at the end of time.
             let left = left.checked_sub(at.done.into())?;
             if rate > 0 && work <= left {
                 let done = u128::from(at.done) + work;
                 return Some(Moment {
-                    ns: at.ns.checked_add(u64::try_from(done / rate).ok()?)?,
+                    ns: at.ns.checked_add(i64::try_from(done / rate).ok()?)?,
                     done: (done % rate) as u64,
                 });
             }
-            if segment.until_ns == u64::MAX {
+            if segment.until_ns == i64::MAX {
                 return None;
             }
             work -= left;
@@ -265,7 +280,7 @@ impl Segments {
         }
     }
 
-    fn segment(&mut self, now_ns: u64) -> Segment {
+    fn segment(&mut self, now_ns: i64) -> Segment {
         match self.last {
             Some(last) if (last.from_ns..last.until_ns).contains(&now_ns) => last,
             _ => {
@@ -282,11 +297,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn step(at_ns: u64, bits_per_s: u64) -> Step {
+    fn step(at_ns: i64, bits_per_s: u64) -> Step {
         Step { at_ns, bits_per_s }
     }
 
-    fn ends(rate: &Rate, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
+    fn ends(rate: &Rate, packets: &[(i64, u32)]) -> Vec<Option<i64>> {
         let mut server = Server::new(rate);
         let served = packets.iter().map(|&(t, bytes)| server.serve(t, bytes));
         served.map(|s| s.map(|s| s.end_ns)).collect()
@@ -355,7 +370,7 @@ mod tests {
     }
 
     /// One nanosecond after the other.
-    fn slow(rate: &Rate, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
+    fn slow(rate: &Rate, packets: &[(i64, u32)]) -> Vec<Option<i64>> {
         let (mut ns, mut done) = (0, 0);
         packets
             .iter()
@@ -373,15 +388,15 @@ mod tests {
                         (ns, done) = (ns + 1, 0);
                     }
                 }
-                Some(ns + u64::from(done > 0))
+                Some(ns + i64::from(done > 0))
             })
             .collect()
     }
 
     prop_compose! {
         fn some_rate()(
-            mut steps in prop::collection::vec((0u64..60, 0u64..30_000_000_000), 1..5),
-            period_ns in prop::option::of(1u64..80),
+            mut steps in prop::collection::vec((0i64..60, 0u64..30_000_000_000), 1..5),
+            period_ns in prop::option::of(1i64..80),
         ) -> Rate {
             // Something is sent at some time, in every period.
             for (at, rate) in &mut steps {
@@ -398,7 +413,7 @@ mod tests {
         #[test]
         fn steps_equal_the_walk_nanosecond_by_nanosecond(
             rate in some_rate(),
-            gaps in prop::collection::vec((0u64..40, 1u32..60), 1..20),
+            gaps in prop::collection::vec((0i64..40, 1u32..60), 1..20),
         ) {
             let mut now = 0;
             let packets: Vec<_> = gaps.iter().map(|&(gap, bytes)| { now += gap; (now, bytes) }).collect();
@@ -408,7 +423,7 @@ mod tests {
         #[test]
         fn a_constant_rate_equals_steps_that_never_change(
             rate in 1u64..40_000_000_000,
-            gaps in prop::collection::vec((0u64..40_000, 0u32..u32::MAX), 1..20),
+            gaps in prop::collection::vec((0i64..40_000, 0u32..u32::MAX), 1..20),
         ) {
             let mut now = 0;
             let packets: Vec<_> = gaps.iter().map(|&(gap, bytes)| { now += gap; (now, bytes) }).collect();
@@ -422,11 +437,11 @@ mod tests {
         #[test]
         fn no_rate_and_no_time_does_harm(
             rate in any::<u64>(),
-            at in any::<[u64; 3]>(),
-            period_ns in prop::option::of(any::<u64>()),
-            packets in prop::collection::vec((any::<u64>(), any::<u32>()), 1..8),
+            at in any::<[i64; 3]>(),
+            period_ns in prop::option::of(any::<i64>()),
+            packets in prop::collection::vec((any::<i64>(), any::<u32>()), 1..8),
         ) {
-            let steps = at.iter().map(|&at_ns| step(at_ns, at_ns ^ rate)).collect();
+            let steps = at.iter().map(|&at_ns| step(at_ns, at_ns.cast_unsigned() ^ rate)).collect();
             for rate in [Rate::Constant(rate), Rate::Steps(Steps { steps, period_ns })] {
                 let mut packets = packets.clone();
                 packets.sort_unstable();

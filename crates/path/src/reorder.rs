@@ -4,9 +4,10 @@ use inorder_random::Random;
 
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
-use crate::delay::{DelayConfig, DelayDraws, later};
+use crate::delay::{DelayConfig, DelayDraws};
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
+use crate::time::later;
 
 /// Which packets are sent at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,13 +94,13 @@ impl Reorder {
 
 impl<P: Packet> Stage<P> for Reorder {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, _: &mut P, _: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if self.jumps.roll() {
             return Pass::Leaves(now_ns);
         }
@@ -117,9 +118,9 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    const MS: u64 = 1_000_000;
+    const MS: i64 = 1_000_000;
 
-    fn times(config: ReorderConfig, n: u64) -> Vec<u64> {
+    fn times(config: ReorderConfig, n: u64) -> Vec<i64> {
         let delay = DelayConfig::constant(20 * MS);
         let mut reorder = Reorder::new(&config, &delay, Random::new(1, "reorder"));
         let mut out = Outbox::new();

@@ -30,7 +30,7 @@ pub enum SprayPolicy {
     /// the order if the pause is longer than the paths' delays differ.
     Flowlet {
         /// The pause, nanoseconds.
-        gap_ns: u64,
+        gap_ns: i64,
     },
 }
 
@@ -41,7 +41,7 @@ const FLOWLET_BITS: u32 = 10;
 #[derive(Clone, Copy, Default, Debug)]
 struct Flowlet {
     lane: usize,
-    last_ns: u64,
+    last_ns: i64,
     used: bool,
 }
 
@@ -74,7 +74,7 @@ impl Spray {
     }
 
     #[inline]
-    fn choose<P: Packet>(&mut self, now_ns: u64, packet: &P) -> usize {
+    fn choose<P: Packet>(&mut self, now_ns: i64, packet: &P) -> usize {
         let lanes = self.lanes.len() as u64;
         match self.policy {
             SprayPolicy::Random => self.random.below(lanes) as usize,
@@ -103,13 +103,13 @@ impl Spray {
 
 impl<P: Packet> Stage<P> for Spray {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
         let lane = self.choose(now_ns, packet);
         match self.lanes.get_mut(lane) {
             Some(link) => link.carry(now_ns, packet.wire_bytes()).into(),
@@ -127,10 +127,10 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    const MS: u64 = 1_000_000;
+    const MS: i64 = 1_000_000;
 
-    fn lanes(delays_ms: &[u64]) -> Vec<LinkConfig> {
-        let lane = |&ms: &u64| LinkConfig {
+    fn lanes(delays_ms: &[i64]) -> Vec<LinkConfig> {
+        let lane = |&ms: &i64| LinkConfig {
             propagation_ns: ms * MS,
             ..LinkConfig::new(1_000_000_000_000)
         };
@@ -138,13 +138,13 @@ mod tests {
     }
 
     /// Delays in milliseconds of packets of flow `n % flows` sent every `gap_ns`.
-    fn delays(policy: SprayPolicy, flows: u32, n: u32, gap_ns: u64) -> Vec<u64> {
+    fn delays(policy: SprayPolicy, flows: u32, n: u32, gap_ns: i64) -> Vec<i64> {
         let lanes = lanes(&[10, 20, 40]);
         let mut spray = Spray::new(&SprayConfig { lanes, policy }, Random::new(1, "spray"));
         let mut out = Outbox::new();
         let mut delays = Vec::new();
         for i in 0..n {
-            let now = u64::from(i) * gap_ns;
+            let now = i64::from(i) * gap_ns;
             spray.push(now, Probe::of_flow(i % flows, u64::from(i), 1000), &mut out);
             delays.extend(out.take().map(|(t, _)| (t - now) / MS));
         }

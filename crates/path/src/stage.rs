@@ -10,24 +10,24 @@ use crate::counters::{Counters, Reason};
 /// again. Calls come in the order of their times; at equal times packets come before wakes.
 pub trait Stage<P> {
     /// `packet` arrives. Whatever leaves goes to `out`: nothing (dropped, or held), one, or more.
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>);
+    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>);
 
     /// The same for the usual packet, one that leaves alone or ends here: it stays where it is in
     /// memory. A stage need not offer this. [`Pass::Otherwise`]: nothing has been done, call
     /// [`Stage::push`].
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let _ = (now_ns, packet, out);
         Pass::Otherwise
     }
 
     /// When [`Stage::wake`] is due although nothing arrives. `None`: at no time.
-    fn next_wake_ns(&self) -> Option<u64> {
+    fn next_wake_ns(&self) -> Option<i64> {
         None
     }
 
     /// The time [`Stage::next_wake_ns`] named has come. After a bounded number of calls the
     /// named time must have moved on.
-    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let _ = (now_ns, out);
     }
 
@@ -51,21 +51,21 @@ pub trait Stage<P> {
 
 impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
         (**self).push(now_ns, packet, out);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         (**self).pass(now_ns, packet, out)
     }
 
     #[inline]
-    fn next_wake_ns(&self) -> Option<u64> {
+    fn next_wake_ns(&self) -> Option<i64> {
         (**self).next_wake_ns()
     }
 
-    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         (**self).wake(now_ns, out);
     }
 
@@ -86,16 +86,16 @@ impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
     /// It leaves at this time, nanoseconds.
-    Leaves(u64),
+    Leaves(i64),
     /// It ends here.
     Dropped(Reason),
     /// [`Stage::push`] must be asked.
     Otherwise,
 }
 
-impl From<Result<u64, Reason>> for Pass {
+impl From<Result<i64, Reason>> for Pass {
     #[inline]
-    fn from(result: Result<u64, Reason>) -> Self {
+    fn from(result: Result<i64, Reason>) -> Self {
         match result {
             Ok(at_ns) => Pass::Leaves(at_ns),
             Err(reason) => Pass::Dropped(reason),
@@ -106,8 +106,8 @@ impl From<Result<u64, Reason>> for Pass {
 /// Where a stage puts what leaves it, and says what became of the rest.
 pub struct Outbox<P> {
     /// Nearly always at most one packet leaves: it takes no memory.
-    pub(crate) first: Option<(u64, P)>,
-    pub(crate) more: Vec<(u64, P)>,
+    pub(crate) first: Option<(i64, P)>,
+    pub(crate) more: Vec<(i64, P)>,
     pub(crate) counters: Vec<Counters>,
     pub(crate) stage: usize,
     pub(crate) watching: bool,
@@ -124,7 +124,7 @@ pub enum Fate {
     /// It goes on damaged.
     Corrupted,
     /// It was held back on purpose, so that others may pass: by how many nanoseconds, where known.
-    HeldBack(Option<u64>),
+    HeldBack(Option<i64>),
     /// It leaves before a packet that came earlier.
     Overtook,
 }
@@ -154,7 +154,7 @@ impl<P> Outbox<P> {
 
     /// `packet` leaves the stage at `at_ns`.
     #[inline]
-    pub fn send(&mut self, at_ns: u64, packet: P) {
+    pub fn send(&mut self, at_ns: i64, packet: P) {
         if self.first.is_none() && self.more.is_empty() {
             self.first = Some((at_ns, packet));
         } else {
@@ -184,7 +184,7 @@ impl<P> Outbox<P> {
     }
 
     /// Takes out what has left, times first, in the order it was sent.
-    pub fn take(&mut self) -> impl Iterator<Item = (u64, P)> + '_ {
+    pub fn take(&mut self) -> impl Iterator<Item = (i64, P)> + '_ {
         self.first.take().into_iter().chain(self.more.drain(..))
     }
 

@@ -26,7 +26,7 @@ pub struct Timeline<P: Packet> {
 
 /// Earliest first; equal times as they came.
 struct Queue<P> {
-    heap: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    heap: BinaryHeap<Reverse<(i64, u64, usize)>>,
     /// Packets by their number in the heap's entries, so that the heap moves small things only.
     packets: Vec<Option<(Place, P)>>,
     free: Vec<usize>,
@@ -55,12 +55,12 @@ impl<P: Packet> Timeline<P> {
 
     /// `packet` enters at `now_ns`, not before the one pushed last. What is due earlier may be
     /// popped before or after: the result is the same.
-    pub fn push(&mut self, now_ns: u64, packet: P) {
+    pub fn push(&mut self, now_ns: i64, packet: P) {
         self.path.push(now_ns, packet, &mut self.queue);
     }
 
     /// As [`Timeline::push`], telling `watch` what happens to packets.
-    pub fn push_watched(&mut self, now_ns: u64, packet: P, watch: impl FnMut(Mark<P>)) {
+    pub fn push_watched(&mut self, now_ns: i64, packet: P, watch: impl FnMut(Mark<P>)) {
         let queue = &mut self.queue;
         self.path
             .push(now_ns, packet, &mut Watched { queue, watch });
@@ -68,19 +68,19 @@ impl<P: Packet> Timeline<P> {
 
     /// When [`Timeline::pop`] is next worth calling. It may give nothing then: a stage inside
     /// the path had to be asked.
-    pub fn next_wake_ns(&self) -> Option<u64> {
+    pub fn next_wake_ns(&self) -> Option<i64> {
         let transfer = self.queue.next_ns();
         let wake = self.path.next_wake_ns();
         transfer.into_iter().chain(wake).min()
     }
 
     /// The next packet delivered by `now_ns`, with the time it is delivered at.
-    pub fn pop(&mut self, now_ns: u64) -> Option<(u64, P)> {
+    pub fn pop(&mut self, now_ns: i64) -> Option<(i64, P)> {
         self.pop_watched(now_ns, |_| {})
     }
 
     /// As [`Timeline::pop`], telling `watch` what happens to packets.
-    pub fn pop_watched(&mut self, now_ns: u64, mut watch: impl FnMut(Mark<P>)) -> Option<(u64, P)> {
+    pub fn pop_watched(&mut self, now_ns: i64, mut watch: impl FnMut(Mark<P>)) -> Option<(i64, P)> {
         loop {
             let wake_ns = self.path.next_wake_ns().filter(|&t| t <= now_ns);
             // At equal times transfers come before wakes.
@@ -116,11 +116,11 @@ impl<P: Packet> Timeline<P> {
 }
 
 impl<P> Queue<P> {
-    fn next_ns(&self) -> Option<u64> {
+    fn next_ns(&self) -> Option<i64> {
         self.heap.peek().map(|&Reverse((time_ns, ..))| time_ns)
     }
 
-    fn pop(&mut self, now_ns: u64) -> Option<(u64, Place, P)> {
+    fn pop(&mut self, now_ns: i64) -> Option<(i64, Place, P)> {
         self.next_ns().filter(|&t| t <= now_ns)?;
         let Reverse((time_ns, _, index)) = self.heap.pop()?;
         let (place, packet) = self.packets.get_mut(index)?.take()?;
@@ -130,7 +130,7 @@ impl<P> Queue<P> {
 }
 
 impl<P> Driver<P> for Queue<P> {
-    fn transfer(&mut self, time_ns: u64, place: Place, packet: P) {
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: P) {
         let entry = Some((place, packet));
         let index = match self.free.pop() {
             Some(index) => {
@@ -152,7 +152,7 @@ impl<P> Driver<P> for Queue<P> {
 impl<P, F: FnMut(Mark<P>)> Driver<P> for Watched<'_, P, F> {
     const WATCHES: bool = true;
 
-    fn transfer(&mut self, time_ns: u64, place: Place, packet: P) {
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: P) {
         self.queue.transfer(time_ns, place, packet);
     }
 

@@ -5,6 +5,7 @@ use crate::link::Framing;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
 use crate::stage::{Outbox, Pass, Stage};
+use crate::time::elapsed;
 
 /// Settings of a [`TokenBucket`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +47,7 @@ pub struct TokenBucket {
     backlog: Backlog,
     framing: Framing,
     /// When the last packet went.
-    last_ns: u64,
+    last_ns: i64,
 }
 
 /// Nanobits: a bucket of r bit/s gains r of them each nanosecond.
@@ -55,7 +56,7 @@ struct Bucket {
     per_ns: i128,
     full: i128,
     level: i128,
-    at_ns: u64,
+    at_ns: i64,
 }
 
 const NANOBITS_PER_BYTE: i128 = 8_000_000_000;
@@ -71,13 +72,13 @@ impl Bucket {
         }
     }
 
-    fn level_at(&self, now_ns: u64) -> i128 {
-        let gained = i128::from(now_ns.saturating_sub(self.at_ns)).saturating_mul(self.per_ns);
+    fn level_at(&self, now_ns: i64) -> i128 {
+        let gained = i128::from(elapsed(now_ns, self.at_ns)).saturating_mul(self.per_ns);
         self.level.saturating_add(gained).min(self.full)
     }
 
     /// From when on the level is `wanted`, not before `now_ns`; `None`: never.
-    fn when(&self, now_ns: u64, wanted: i128) -> Option<u64> {
+    fn when(&self, now_ns: i64, wanted: i128) -> Option<i64> {
         let missing = wanted - self.level_at(now_ns);
         if missing <= 0 {
             return Some(now_ns);
@@ -86,10 +87,10 @@ impl Bucket {
             return None;
         }
         let wait_ns = (missing + self.per_ns - 1) / self.per_ns;
-        now_ns.checked_add(u64::try_from(wait_ns).ok()?)
+        now_ns.checked_add(i64::try_from(wait_ns).ok()?)
     }
 
-    fn take(&mut self, now_ns: u64, tokens: i128) {
+    fn take(&mut self, now_ns: i64, tokens: i128) {
         self.level = self.level_at(now_ns) - tokens;
         self.at_ns = now_ns;
     }
@@ -104,12 +105,12 @@ impl TokenBucket {
             charge: config.charge,
             backlog: Backlog::new(config.queue.resolve(config.rate_bits_per_s)),
             framing: config.framing,
-            last_ns: 0,
+            last_ns: i64::MIN,
         }
     }
 
     #[inline]
-    fn let_go(&mut self, now_ns: u64, bytes: u32) -> Result<u64, Reason> {
+    fn let_go(&mut self, now_ns: i64, bytes: u32) -> Result<i64, Reason> {
         let frame = self.framing.frame_bytes(bytes);
         let tokens = i128::from(frame) * NANOBITS_PER_BYTE;
         let wanted = match self.charge {
@@ -141,13 +142,13 @@ impl TokenBucket {
 
 impl<P: Packet> Stage<P> for TokenBucket {
     #[inline]
-    fn push(&mut self, now_ns: u64, mut packet: P, out: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
         let pass = self.pass(now_ns, &mut packet, out);
         out.settle(packet, pass);
     }
 
     #[inline]
-    fn pass(&mut self, now_ns: u64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
+    fn pass(&mut self, now_ns: i64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
         self.let_go(now_ns, packet.wire_bytes()).into()
     }
 
@@ -173,7 +174,7 @@ mod tests {
         }
     }
 
-    fn run(config: &TokenBucketConfig, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
+    fn run(config: &TokenBucketConfig, packets: &[(i64, u32)]) -> Vec<Option<i64>> {
         let (mut bucket, mut out) = (TokenBucket::new(config), Outbox::new());
         let mut sent = Vec::new();
         for &(t_us, bytes) in packets {
@@ -214,7 +215,7 @@ mod tests {
 
     /// A bucket that gains a byte each nanosecond and a queue that holds packets; the number and
     /// time of each that goes.
-    fn slow(config: &TokenBucketConfig, packets: &[(u64, u32)]) -> Vec<(usize, u64)> {
+    fn slow(config: &TokenBucketConfig, packets: &[(i64, u32)]) -> Vec<(usize, i64)> {
         let Limit::Packets(limit) = config.queue else {
             return Vec::new();
         };
@@ -222,7 +223,7 @@ mod tests {
         let (mut level, mut queue, mut gone) =
             (full, std::collections::VecDeque::new(), Vec::new());
         let mut next = 0;
-        for now in 0..=packets.iter().map(|p| p.0 + u64::from(p.1)).sum() {
+        for now in 0..=packets.iter().map(|p| p.0 + i64::from(p.1)).sum() {
             level = (level + i64::from(now > 0)).min(full);
             let may_go = |level: i64, bytes: u32| match config.charge {
                 Charge::Before => level >= bytes.into(),
@@ -255,7 +256,7 @@ mod tests {
             burst_bytes in 0u64..60,
             limit in 0u64..4,
             charge in prop::sample::select(vec![Charge::Before, Charge::After]),
-            gaps in prop::collection::vec((0u64..40, 1u32..70), 1..30),
+            gaps in prop::collection::vec((0i64..40, 1u32..70), 1..30),
         ) {
             let mut now = 0;
             let packets: Vec<_> = gaps.iter().map(|&(gap, b)| { now += gap; (now, b) }).collect();
@@ -276,19 +277,19 @@ mod tests {
 
         #[test]
         fn never_more_than_burst_and_rate(
-            gaps in prop::collection::vec((0u64..3000, 1u32..3000), 1..50),
+            gaps in prop::collection::vec((0i64..3000, 1u32..3000), 1..50),
         ) {
             let mut now = 0;
             let packets: Vec<_> = gaps.iter().map(|&(gap, b)| { now += gap; (now, b) }).collect();
             let config = TokenBucketConfig { queue: Limit::Unlimited, ..config(Charge::Before) };
             let sent = run(&config, &packets);
-            let sent: Vec<(u64, u32)> = sent.iter().zip(&packets).filter_map(|(t, p)| Some(((*t)?, p.1))).collect();
+            let sent: Vec<(i64, u32)> = sent.iter().zip(&packets).filter_map(|(t, p)| Some(((*t)?, p.1))).collect();
             prop_assert_eq!(sent.len(), packets.len());
             prop_assert!(sent.is_sorted_by_key(|s| s.0));
             for from in 0..sent.len() {
                 let mut bytes = 0;
                 for &(t, b) in &sent[from..] {
-                    bytes += u64::from(b);
+                    bytes += i64::from(b);
                     // One byte a microsecond; times were rounded down to it.
                     prop_assert!(bytes <= 3000 + t - sent[from].0 + 1);
                 }

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 /// Small numbers, so that equal times, full queues and late packets are frequent.
 fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
     let random = Random::new(seed, "ahead");
+    let (a_ns, b_ns) = (a.cast_signed(), b.cast_signed());
     let often = Probability::percent(30.0);
     let link = LinkConfig {
-        propagation_ns: b,
+        propagation_ns: b_ns,
         queue: Limit::Packets(a % 7),
         framing: Framing::NONE,
         ..LinkConfig::new(1_000_000_000 * (1 + a % 3))
@@ -17,7 +18,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
     let jitter = DelayConfig {
         distribution: Distribution::Uniform,
         limit_packets: Some(1 + b as usize % 9),
-        ..DelayConfig::normal(a, b)
+        ..DelayConfig::normal(a_ns, b_ns)
     };
     let uniform = LossConfig::Uniform {
         probability: often,
@@ -26,7 +27,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
     match kind {
         0 => Link::new(&link).into(),
         1 => Delay::new(&jitter, random).into(),
-        2 => Delay::new(&DelayConfig::constant(a), random).into(),
+        2 => Delay::new(&DelayConfig::constant(a_ns), random).into(),
         3 => Loss::new(&uniform, random).into(),
         4 => Loss::new(
             &LossConfig::GilbertElliott(GilbertElliott::new(often)),
@@ -37,7 +38,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
             &DuplicateConfig {
                 probability: often,
                 correlation: Probability::NEVER,
-                copy_delay_ns: a % 3 * b,
+                copy_delay_ns: a_ns % 3 * b_ns,
             },
             random,
         )
@@ -56,7 +57,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
             &LateConfig {
                 probability: often,
                 correlation: Probability::NEVER,
-                delay_ns: b,
+                delay_ns: b_ns,
             },
             random,
         )
@@ -80,7 +81,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
                 lanes: vec![
                     link.clone(),
                     LinkConfig {
-                        propagation_ns: a,
+                        propagation_ns: a_ns,
                         ..link
                     },
                 ],
@@ -91,9 +92,9 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
         .into(),
         11 => Radio::new(
             &RadioConfig {
-                tti_ns: a % 50,
+                tti_ns: a_ns % 50,
                 block_error: often,
-                harq_rtt_ns: b,
+                harq_rtt_ns: b_ns,
                 in_order: a.is_multiple_of(2),
                 ..RadioConfig::default()
             },
@@ -132,8 +133,8 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
         _ => Nic::new(
             &NicConfig {
                 ring_packets: 3 + b as usize % 20,
-                coalesce: Coalesce::delay(a),
-                service_ns: b % 30,
+                coalesce: Coalesce::delay(a_ns),
+                service_ns: b_ns % 30,
                 ..NicConfig::default()
             }
             .with_srpic(1 + a as usize % 5),
@@ -146,7 +147,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
 const KINDS: u8 = 16;
 
 /// Everything delivered, in order, and what each stage counted.
-fn run(path: Path<Probe>, gaps: &[(u64, u32)]) -> (Vec<(u64, Probe)>, Vec<Counters>) {
+fn run(path: Path<Probe>, gaps: &[(i64, u32)]) -> (Vec<(i64, Probe)>, Vec<Counters>) {
     let mut line = Timeline::new(path);
     let mut delivered = Vec::new();
     let mut now = 0;
@@ -158,7 +159,7 @@ fn run(path: Path<Probe>, gaps: &[(u64, u32)]) -> (Vec<(u64, Probe)>, Vec<Counte
             delivered.extend(std::iter::from_fn(|| line.pop(now)));
         }
     }
-    delivered.extend(std::iter::from_fn(|| line.pop(u64::MAX)));
+    delivered.extend(std::iter::from_fn(|| line.pop(i64::MAX)));
     (delivered, line.counters().to_vec())
 }
 
@@ -169,7 +170,7 @@ proptest! {
     fn ahead_is_the_same(
         stages in prop::collection::vec((0..KINDS, 0u64..150, 0u64..150), 0..6),
         seed in any::<u64>(),
-        gaps in prop::collection::vec((0u64..120, 1u32..100), 1..80),
+        gaps in prop::collection::vec((0i64..120, 1u32..100), 1..80),
     ) {
         let build = || stages.iter().zip(seed..).map(|(&(kind, a, b), seed)| stage(kind, a, b, seed));
         let ahead = run(Path::new(build().collect()), &gaps);
@@ -233,7 +234,7 @@ struct Truth(Vec<Mark<Probe>>);
 impl Driver<Probe> for Truth {
     const WATCHES: bool = true;
 
-    fn transfer(&mut self, _: u64, _: Place, _: Probe) {}
+    fn transfer(&mut self, _: i64, _: Place, _: Probe) {}
 
     fn watch(&mut self, mark: Mark<Probe>) {
         self.0.push(mark);
@@ -255,7 +256,7 @@ fn a_driver_that_watches_is_told_the_truth() {
     let late = Late::new(&late, Random::new(1, "late"));
     let mut path = Path::new(vec![loss.into(), late.into()]);
     let mut truth = Truth(Vec::new());
-    (0..1000).for_each(|n| path.push(n * 1000, Probe::new(n, 100), &mut truth));
+    (0..1000).for_each(|n| path.push(n as i64 * 1000, Probe::new(n, 100), &mut truth));
 
     let count = |stage, fate| {
         let told = truth
@@ -276,7 +277,7 @@ fn a_driver_that_watches_is_told_the_truth() {
         truth
             .0
             .iter()
-            .all(|mark| mark.time_ns >= mark.packet.number * 1000)
+            .all(|mark| mark.time_ns >= mark.packet.number as i64 * 1000)
     );
     // Each held-back packet is overtaken by the next two that come.
     assert!(counters[1].overtook > counters[1].held_back);
@@ -286,7 +287,7 @@ fn a_driver_that_watches_is_told_the_truth() {
 struct Swap(Option<Probe>);
 
 impl Stage<Probe> for Swap {
-    fn push(&mut self, now_ns: u64, packet: Probe, out: &mut Outbox<Probe>) {
+    fn push(&mut self, now_ns: i64, packet: Probe, out: &mut Outbox<Probe>) {
         match self.0.take() {
             None => self.0 = Some(packet),
             Some(held) => {
@@ -307,7 +308,7 @@ fn a_stage_of_ones_own() {
     let swap = AnyStage::Custom(Box::new(Swap(None)));
     let mut line = Timeline::new(Path::new(vec![swap, link.into()]));
     (0..4).for_each(|n| line.push(0, Probe::new(n, 1212)));
-    let arrived: Vec<_> = std::iter::from_fn(|| line.pop(u64::MAX)).collect();
+    let arrived: Vec<_> = std::iter::from_fn(|| line.pop(i64::MAX)).collect();
     let arrived: Vec<_> = arrived.iter().map(|(t, p)| (t / 1000, p.number)).collect();
     assert_eq!(arrived, [(10, 1), (20, 0), (30, 3), (40, 2)]);
 }

@@ -15,11 +15,18 @@ fn extreme() -> impl Strategy<Value = u64> {
             1 << 20,
             1 << 33,
             1 << 62,
+            (1 << 63) - 1,
+            1 << 63,
             u64::MAX - 1,
             u64::MAX
         ]),
         any::<u64>(),
     ]
+}
+
+/// Half of them negative.
+fn ns(x: u64) -> i64 {
+    x.cast_signed()
 }
 
 fn odd(x: u64) -> bool {
@@ -31,23 +38,26 @@ fn probability(x: u64) -> Probability {
 }
 
 fn link(x: &[u64; 6]) -> LinkConfig {
-    let step = |at_ns, bits_per_s| Step { at_ns, bits_per_s };
+    let step = |at_ns, bits_per_s| Step {
+        at_ns: ns(at_ns),
+        bits_per_s,
+    };
     let steps = Steps {
         steps: vec![step(x[0], x[1]), step(x[2], x[3])],
-        period_ns: Some(x[4]).filter(|p| p % 3 > 0),
+        period_ns: Some(ns(x[4])).filter(|p| p % 3 != 0),
     };
     let limits = [
         Limit::Unlimited,
         Limit::Packets(x[4]),
         Limit::Bytes(x[4]),
-        Limit::Bdp { rtt_ns: x[4] },
+        Limit::Bdp { rtt_ns: ns(x[4]) },
     ];
     LinkConfig {
         rate: match x[5] % 2 {
             0 => Rate::Constant(x[0]),
             _ => Rate::Steps(steps),
         },
-        propagation_ns: x[3],
+        propagation_ns: ns(x[3]),
         queue: limits[x[2] as usize % 4],
         framing: Framing {
             overhead_bytes: x[1] as u32,
@@ -58,8 +68,8 @@ fn link(x: &[u64; 6]) -> LinkConfig {
 
 fn delay(x: &[u64; 6]) -> DelayConfig {
     DelayConfig {
-        delay_ns: x[0],
-        jitter_ns: x[1],
+        delay_ns: ns(x[0]),
+        jitter_ns: ns(x[1]),
         distribution: DISTRIBUTIONS[x[2] as usize % DISTRIBUTIONS.len()].1.clone(),
         correlation: probability(x[3]),
         limit_packets: Some(x[4] as usize).filter(|&n| odd(n as u64)),
@@ -105,8 +115,8 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         Pattern::Constant,
         Pattern::Poisson,
         Pattern::OnOffPareto {
-            on_ns: x[0],
-            off_ns: x[1],
+            on_ns: ns(x[0]),
+            off_ns: ns(x[1]),
             shape: f64::from_bits(x[2]),
         },
     ];
@@ -114,7 +124,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         SprayPolicy::Random,
         SprayPolicy::RoundRobin,
         SprayPolicy::Flow,
-        SprayPolicy::Flowlet { gap_ns: x[1] },
+        SprayPolicy::Flowlet { gap_ns: ns(x[1]) },
     ];
     match kind {
         0 => Link::new(&link(x)).into(),
@@ -124,7 +134,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
             &DuplicateConfig {
                 probability: probability(x[0]),
                 correlation: probability(x[1]),
-                copy_delay_ns: x[2],
+                copy_delay_ns: ns(x[2]),
             },
             random,
         )
@@ -135,7 +145,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
             &LateConfig {
                 probability: probability(x[0]),
                 correlation: probability(x[1]),
-                delay_ns: x[2],
+                delay_ns: ns(x[2]),
             },
             random,
         )
@@ -169,13 +179,13 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         .into(),
         10 => Radio::new(
             &RadioConfig {
-                tti_ns: x[0],
+                tti_ns: ns(x[0]),
                 block_error: probability(x[1]),
                 block_error_again: probability(x[2]),
                 retransmission_error: probability(x[3]),
-                harq_rtt_ns: x[4],
+                harq_rtt_ns: ns(x[4]),
                 harq_retransmissions: x[5] as u32 % 9,
-                rlc_delay_ns: Some(x[5]).filter(|&d| odd(d)),
+                rlc_delay_ns: Some(ns(x[5])).filter(|_| odd(x[5])),
                 in_order: odd(x[3]),
             },
             random,
@@ -193,12 +203,12 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         12 => Nic::new(&NicConfig {
             ring_packets: x[0] as usize,
             coalesce: Coalesce {
-                delay_ns: x[1],
+                delay_ns: ns(x[1]),
                 frames: Some(x[2] as usize).filter(|&n| odd(n as u64)),
-                gap_ns: x[3],
+                gap_ns: ns(x[3]),
             },
-            service_ns: x[4],
-            sort_ns: x[5],
+            service_ns: ns(x[4]),
+            sort_ns: ns(x[5]),
             sorter: Some(inorder_sort::srpic::Config::new(1 + x[3] as usize % 40, 64))
                 .filter(|_| odd(x[5])),
             merge: Some(MergeConfig {
@@ -232,7 +242,7 @@ proptest! {
     #[test]
     fn nothing_does_harm(
         stages in prop::collection::vec((0u8..14, prop::array::uniform6(extreme())), 1..4),
-        mut times in prop::collection::vec(extreme(), 1..30),
+        mut times in prop::collection::vec(extreme().prop_map(ns), 1..30),
         sizes in prop::collection::vec(any::<u32>(), 30),
     ) {
         times.sort_unstable();
@@ -241,8 +251,8 @@ proptest! {
         for (number, (&t, &bytes)) in times.iter().zip(&sizes).enumerate() {
             line.push(t, Probe::of_flow(bytes % 4, number as u64, bytes));
         }
-        let mut last = 0;
-        while let Some((t, packet)) = line.pop(u64::MAX) {
+        let mut last = i64::MIN;
+        while let Some((t, packet)) = line.pop(i64::MAX) {
             prop_assert!(t >= last && t >= times[packet.number as usize]);
             last = t;
         }

@@ -46,10 +46,12 @@ fn a_path_of_draws_logarithms_and_powers_is_what_it_was() {
         Delay::new(&jitter, random("jitter")).into(),
     ]));
     for number in 0..5_000 {
-        line.push(number * 500_000, Probe::new(number, 1_500));
+        line.push(number as i64 * 500_000, Probe::new(number, 1_500));
     }
-    let arrived: Vec<_> = std::iter::from_fn(|| line.pop(u64::MAX)).collect();
-    let all = arrived.iter().flat_map(|(at, packet)| [*at, packet.number]);
+    let arrived: Vec<_> = std::iter::from_fn(|| line.pop(i64::MAX)).collect();
+    let all = arrived
+        .iter()
+        .flat_map(|(at, packet)| [at.cast_unsigned(), packet.number]);
     assert_eq!(
         (arrived.len(), fingerprint(all)),
         (4959, 15_108_096_219_888_881_187)

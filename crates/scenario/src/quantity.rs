@@ -67,8 +67,10 @@ pub enum QueueLimit {
 }
 
 /// A time, nanoseconds.
-pub fn duration(node: &Node) -> Result<u64> {
-    exact(node, TIMES, "a time as \"2.5 ms\" (ns, us, ms, s, min)")
+pub fn duration(node: &Node) -> Result<i64> {
+    let expected = "a time as \"2.5 ms\" (ns, us, ms, s, min)";
+    let ns = exact(node, TIMES, expected)?;
+    i64::try_from(ns).map_err(|_| impossible(node, expected))
 }
 
 /// A rate, bits per second.
@@ -168,7 +170,7 @@ pub fn text(node: &Node) -> Result<String> {
 }
 
 /// A time, or the word `off`.
-pub fn duration_or_off(node: &Node) -> Result<Option<u64>> {
+pub fn duration_or_off(node: &Node) -> Result<Option<i64>> {
     or_word(node, "off", duration)
 }
 
@@ -366,7 +368,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read(ns in 0u64..10_000_000_000_000) {
+        fn what_is_written_is_read(ns in 0i64..10_000_000_000_000) {
             let ms = format!("{}.{:06} ms", ns / 1_000_000, ns % 1_000_000);
             prop_assert_eq!(duration(&node(&ms)), Ok(ns));
         }

@@ -15,9 +15,9 @@ pub struct Application {
     kind: plain::Application,
     /// Bytes to write in all; an interactive one counts its requests.
     size: u64,
-    stop_ns: Option<u64>,
+    stop_ns: Option<i64>,
     written: u64,
-    next_ns: u64,
+    next_ns: i64,
     done: bool,
     closed: bool,
     dialogue: Dialogue,
@@ -32,10 +32,10 @@ struct Dialogue {
     /// Bytes of requests and responses TCP has not taken yet.
     unsaid: u64,
     unanswered: u64,
-    asked_at_ns: u64,
+    asked_at_ns: i64,
     waiting: bool,
     /// Sum of response times, nanoseconds.
-    response_ns: u64,
+    response_ns: i64,
     complete: u64,
 }
 
@@ -56,7 +56,7 @@ impl Application {
     }
 
     /// Responses that have arrived, and the sum of the times from their requests, nanoseconds.
-    pub fn responses(&self) -> (u64, u64) {
+    pub fn responses(&self) -> (u64, i64) {
         (self.dialogue.complete, self.dialogue.response_ns)
     }
 
@@ -72,10 +72,10 @@ impl Application {
     #[inline]
     pub fn progress(
         &mut self,
-        now_ns: u64,
+        now_ns: i64,
         sender: &mut Endpoint,
         receiver: &mut Endpoint,
-    ) -> Option<u64> {
+    ) -> Option<i64> {
         if self.done {
             return self.close(sender);
         }
@@ -89,12 +89,12 @@ impl Application {
         }
     }
 
-    fn is_over(&self, now_ns: u64) -> bool {
+    fn is_over(&self, now_ns: i64) -> bool {
         self.written >= self.size || self.stop_ns.is_some_and(|stop| now_ns >= stop)
     }
 
     /// All is written: closes, once the connection is open.
-    fn close(&mut self, sender: &mut Endpoint) -> Option<u64> {
+    fn close(&mut self, sender: &mut Endpoint) -> Option<i64> {
         self.done = true;
         if !self.closed && sender.state().is_synchronized() {
             self.closed = true;
@@ -103,7 +103,7 @@ impl Application {
         None
     }
 
-    fn bulk(&mut self, now_ns: u64, sender: &mut Endpoint) -> Option<u64> {
+    fn bulk(&mut self, now_ns: i64, sender: &mut Endpoint) -> Option<i64> {
         if self.is_over(now_ns) {
             return self.close(sender);
         }
@@ -120,11 +120,11 @@ impl Application {
 
     fn paced(
         &mut self,
-        now_ns: u64,
+        now_ns: i64,
         bits_per_s: u64,
         write_bytes: u64,
         sender: &mut Endpoint,
-    ) -> Option<u64> {
+    ) -> Option<i64> {
         if self.is_over(now_ns) {
             return self.close(sender);
         }
@@ -137,7 +137,7 @@ impl Application {
             // What the send buffer does not take is not sent later: the source is live.
             sender.write(bytes);
             self.written += bytes;
-            let gap = u64::try_from(gap).unwrap_or(u64::MAX).max(1);
+            let gap = i64::try_from(gap).unwrap_or(i64::MAX).max(1);
             self.next_ns = self.next_ns.saturating_add(gap);
         }
         Some(self.next_ns)
@@ -145,10 +145,10 @@ impl Application {
 
     fn interactive(
         &mut self,
-        now_ns: u64,
+        now_ns: i64,
         client: &mut Endpoint,
         server: &mut Endpoint,
-    ) -> Option<u64> {
+    ) -> Option<i64> {
         let plain::Application::Interactive {
             request_bytes,
             response_bytes,
@@ -191,9 +191,9 @@ impl Application {
 }
 
 /// A time round its mean, nanoseconds.
-pub fn pause(mean_ns: u64, gaps: Gaps, random: &mut Random) -> u64 {
+pub fn pause(mean_ns: i64, gaps: Gaps, random: &mut Random) -> i64 {
     match gaps {
         Gaps::Constant => mean_ns,
-        Gaps::Exponential => (mean_ns as f64 * random.exponential()) as u64,
+        Gaps::Exponential => (mean_ns as f64 * random.exponential()) as i64,
     }
 }

@@ -29,7 +29,7 @@ pub struct Side {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// Time of the earliest timer event in the queue.
-    pub armed_ns: u64,
+    pub armed_ns: i64,
     /// Packets sent.
     packets: u32,
     /// End of what has been sent for the first time.
@@ -42,7 +42,7 @@ impl Side {
     fn new(recipe: &Recipe, random: &mut Random) -> Self {
         Side {
             endpoint: recipe.make(random.next_u32()),
-            armed_ns: u64::MAX,
+            armed_ns: i64::MAX,
             packets: 0,
             top: 0,
             originals: 0,
@@ -62,13 +62,13 @@ pub struct Notes {
     /// What the sender's machine has to do.
     pub work: Work,
     /// Sum of the one-way delays of originals, nanoseconds.
-    pub delay_sum_ns: u64,
+    pub delay_sum_ns: i64,
     /// Packets lost on the way or at the card, either direction.
     pub damaged: u64,
     /// The counters when the measurement began.
     pub at_warm_up: Counts,
     /// All data has arrived.
-    pub completed_ns: Option<u64>,
+    pub completed_ns: Option<i64>,
 }
 
 /// A connection.
@@ -79,9 +79,9 @@ pub struct Flow {
     /// Number among those.
     pub number: u32,
     /// It opens, nanoseconds.
-    pub start_ns: u64,
+    pub start_ns: i64,
     /// Added each way, nanoseconds.
-    pub access_ns: u64,
+    pub access_ns: i64,
     /// Its packets pass none of the paths' stages, only the cards.
     pub own_path: bool,
     /// Bytes to carry, if that is known.
@@ -91,7 +91,7 @@ pub struct Flow {
     /// Who writes.
     pub application: Application,
     /// Time of the application's event in the queue.
-    pub application_ns: u64,
+    pub application_ns: i64,
     /// What the sender tells.
     pub log: SharedLog,
     /// What the world notes.
@@ -105,7 +105,7 @@ impl Flow {
     pub fn new(
         index: u32,
         (group, plan): (usize, &plain::Flow),
-        (number, start_ns): (u32, u64),
+        (number, start_ns): (u32, i64),
         recipes: &[Recipe; 2],
         output: &plain::Output,
         random: &Random,
@@ -128,7 +128,7 @@ impl Flow {
             size: plan.size_bytes,
             sides,
             application: Application::new(plan, numbers),
-            application_ns: u64::MAX,
+            application_ns: i64::MAX,
             log,
             notes: Notes {
                 before: Order::new(threshold),
@@ -165,7 +165,7 @@ impl Flow {
 
     /// The next packet this role has to send.
     #[inline]
-    pub fn transmit(&mut self, now_ns: u64, role: Role) -> Option<Packet> {
+    pub fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {
         let side = &mut self.sides[role as usize];
         let segment = side.endpoint.poll_transmit(now_ns)?;
         let id = side.packets;
@@ -211,7 +211,7 @@ impl Flow {
 
     /// A data packet reaches the receiver's card.
     #[inline]
-    pub fn note_at_card(&mut self, now_ns: u64, packet: &Packet) {
+    pub fn note_at_card(&mut self, now_ns: i64, packet: &Packet) {
         if packet.original > 0 {
             self.notes
                 .before
@@ -221,7 +221,7 @@ impl Flow {
 
     /// A data packet reaches the receiver's TCP.
     #[inline]
-    pub fn note_at_stack(&mut self, now_ns: u64, packet: &Packet) {
+    pub fn note_at_stack(&mut self, now_ns: i64, packet: &Packet) {
         let payload = packet.payload();
         let notes = &mut self.notes;
         notes
@@ -244,7 +244,7 @@ impl Flow {
 
     /// Lets the application act; gives the time it wants to be called again.
     #[inline]
-    pub fn progress(&mut self, now_ns: u64) -> Option<u64> {
+    pub fn progress(&mut self, now_ns: i64) -> Option<i64> {
         let [sender, receiver] = &mut self.sides;
         let next = self
             .application
@@ -255,7 +255,7 @@ impl Flow {
         next
     }
 
-    fn note_completion(&mut self, now_ns: u64) {
+    fn note_completion(&mut self, now_ns: i64) {
         let [_, receiver] = &mut self.sides;
         let complete = self
             .size

@@ -26,7 +26,7 @@ pub struct Line {
     id: LineId,
     path: Path<Packet>,
     /// Time of the earliest wake in the queue.
-    wake_ns: u64,
+    wake_ns: i64,
 }
 
 /// Puts what a path sends into the queue.
@@ -37,7 +37,7 @@ struct Transfers<'a> {
 
 impl Driver<Packet> for Transfers<'_> {
     #[inline]
-    fn transfer(&mut self, time_ns: u64, place: Place, packet: Packet) {
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: Packet) {
         let line = self.line;
         let event = Event::Transfer {
             line,
@@ -54,7 +54,7 @@ impl Line {
         Line {
             id,
             path,
-            wake_ns: u64::MAX,
+            wake_ns: i64::MAX,
         }
     }
 
@@ -73,7 +73,7 @@ impl Line {
 
     /// A packet enters.
     #[inline]
-    pub fn push(&mut self, now_ns: u64, packet: Packet, queue: &mut Queue<Event>) {
+    pub fn push(&mut self, now_ns: i64, packet: Packet, queue: &mut Queue<Event>) {
         let line = self.id;
         self.path
             .push(now_ns, packet, &mut Transfers { queue, line });
@@ -81,7 +81,7 @@ impl Line {
     }
 
     /// A packet goes on inside.
-    pub fn resume(&mut self, now_ns: u64, place: Place, packet: Packet, queue: &mut Queue<Event>) {
+    pub fn resume(&mut self, now_ns: i64, place: Place, packet: Packet, queue: &mut Queue<Event>) {
         let line = self.id;
         let mut driver = Transfers { queue, line };
         self.path.resume(now_ns, place, packet, &mut driver);
@@ -89,18 +89,18 @@ impl Line {
     }
 
     /// A wake is due; one that was overtaken by an earlier one does nothing.
-    pub fn wake(&mut self, now_ns: u64, queue: &mut Queue<Event>) {
+    pub fn wake(&mut self, now_ns: i64, queue: &mut Queue<Event>) {
         if now_ns != self.wake_ns {
             return;
         }
-        self.wake_ns = u64::MAX;
+        self.wake_ns = i64::MAX;
         let line = self.id;
         self.path.wake(now_ns, &mut Transfers { queue, line });
         self.arrange_wake(now_ns, queue);
     }
 
     #[inline]
-    fn arrange_wake(&mut self, now_ns: u64, queue: &mut Queue<Event>) {
+    fn arrange_wake(&mut self, now_ns: i64, queue: &mut Queue<Event>) {
         if let Some(due_ns) = self.path.next_wake_ns() {
             let due_ns = due_ns.max(now_ns);
             if due_ns < self.wake_ns {

@@ -206,7 +206,7 @@ pub static MEASURES: &[Measure] = &[
         "probe_delay",
         "probe delay",
         "ms",
-        Probe(|p| ratio(p.delay_ns, p.received).map(|ns| ns / 1e6)),
+        Probe(|p| ratio(p.delay_ns.cast_unsigned(), p.received).map(|ns| ns / 1e6)),
         "Mean one-way delay of the probes.",
     ),
 ];
@@ -284,8 +284,12 @@ fn mean_ms(flows: &[&FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f
 }
 
 fn completion(flows: &[&FlowResult]) -> Option<f64> {
-    let times: Vec<u64> = flows.iter().filter_map(|flow| flow.completion_ns).collect();
-    ratio(times.iter().sum(), times.len() as u64).map(|ns| ns / 1e6)
+    let times: Vec<i64> = flows.iter().filter_map(|flow| flow.completion_ns).collect();
+    ratio(
+        times.iter().sum::<i64>().cast_unsigned(),
+        times.len() as u64,
+    )
+    .map(|ns| ns / 1e6)
 }
 
 fn drops(run: &RunResult) -> f64 {

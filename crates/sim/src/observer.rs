@@ -9,7 +9,7 @@ use inorder_tcp::observe::{Observer, Retransmission, Snapshot};
 #[derive(Clone, Debug, PartialEq)]
 pub struct SenderEvent {
     /// Time, nanoseconds.
-    pub time_ns: u64,
+    pub time_ns: i64,
     /// What.
     pub kind: EventKind,
 }
@@ -22,7 +22,7 @@ pub enum EventKind {
     /// A segment was sent again.
     Retransmission(Retransmission),
     /// A round-trip time was measured, nanoseconds.
-    Rtt(u64),
+    Rtt(i64),
     /// A reduction was taken back; the window then, segments.
     Undo(u32),
     /// The duplicate-ACK threshold is this now, segments.
@@ -35,7 +35,7 @@ pub struct Log {
     /// Round-trip times measured.
     pub rtts: u64,
     /// Their sum, nanoseconds.
-    pub rtt_sum_ns: u64,
+    pub rtt_sum_ns: i64,
     /// Events, in order; empty unless asked for.
     pub events: Vec<SenderEvent>,
     last: Option<Snapshot>,
@@ -72,7 +72,7 @@ impl SharedLog {
 }
 
 impl Log {
-    fn keep(&mut self, time_ns: u64, kind: EventKind) {
+    fn keep(&mut self, time_ns: i64, kind: EventKind) {
         if self.detailed {
             self.events.push(SenderEvent { time_ns, kind });
         }

@@ -28,7 +28,7 @@ impl Order {
 
     /// The next arrival.
     #[inline]
-    pub fn update(&mut self, number: u32, now_ns: u64, bytes: u32) {
+    pub fn update(&mut self, number: u32, now_ns: i64, bytes: u32) {
         self.received += 1;
         // RFC 4737 section 3.3: reordered if an earlier arrival has a larger number.
         if number < self.highest {
@@ -37,7 +37,7 @@ impl Order {
             self.highest = number;
         }
         if let Some(metrics) = &mut self.metrics {
-            metrics.update(number.into(), now_ns as i64, bytes);
+            metrics.update(number.into(), now_ns, bytes);
         }
     }
 

@@ -35,7 +35,7 @@ pub struct Packet {
     /// What it carries.
     pub body: Body,
     /// Time it was sent, nanoseconds.
-    pub sent_ns: u64,
+    pub sent_ns: i64,
     /// Where its payload lies in the stream, bytes from the beginning.
     pub offset: u64,
     /// What it belongs to.

@@ -16,7 +16,7 @@ pub struct Probes {
     gap_ns: f64,
     sent: u32,
     received: u64,
-    delay_ns: u64,
+    delay_ns: i64,
     order: Order,
     random: Random,
 }
@@ -46,7 +46,7 @@ impl Probes {
     }
 
     /// The next one and the time of the one after it.
-    pub fn send(&mut self, now_ns: u64) -> (Packet, Option<u64>) {
+    pub fn send(&mut self, now_ns: i64) -> (Packet, Option<i64>) {
         let packet = Packet {
             body: Body::Probe(self.plan.packet_bytes),
             sent_ns: now_ns,
@@ -66,18 +66,18 @@ impl Probes {
     }
 
     /// Constant distances are counted from the start, so that rounding does not add up.
-    fn next_ns(&mut self, now_ns: u64) -> u64 {
+    fn next_ns(&mut self, now_ns: i64) -> i64 {
         match self.plan.gaps {
             plain::Gaps::Constant => {
                 let since = self.gap_ns * f64::from(self.sent);
-                self.plan.start_ns.saturating_add(since as u64).max(now_ns)
+                self.plan.start_ns.saturating_add(since as i64).max(now_ns)
             }
-            gaps => now_ns.saturating_add(pause(self.gap_ns as u64, gaps, &mut self.random)),
+            gaps => now_ns.saturating_add(pause(self.gap_ns as i64, gaps, &mut self.random)),
         }
     }
 
     /// One arrives.
-    pub fn receive(&mut self, now_ns: u64, packet: &Packet) {
+    pub fn receive(&mut self, now_ns: i64, packet: &Packet) {
         self.received += 1;
         self.delay_ns = self.delay_ns.saturating_add(now_ns - packet.sent_ns);
         self.order

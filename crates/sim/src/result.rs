@@ -79,15 +79,15 @@ counts! {
     /// Of those, late (RFC 4737).
     reordered_at_stack: |f| f.notes.after.reordered();
     /// Sum of the one-way delays of the originals at the receiver's TCP, nanoseconds.
-    delay_ns: |f| f.notes.delay_sum_ns;
+    delay_ns: |f| f.notes.delay_sum_ns.cast_unsigned();
     /// Round-trip times the sender measured.
     rtts: |f| f.log.with(|log| log.rtts);
     /// Their sum, nanoseconds.
-    rtt_ns: |f| f.log.with(|log| log.rtt_sum_ns);
+    rtt_ns: |f| f.log.with(|log| log.rtt_sum_ns.cast_unsigned());
     /// Responses that arrived, of an interactive flow.
     responses: |f| f.application.responses().0;
     /// Sum of the times from request to response, nanoseconds.
-    response_ns: |f| f.application.responses().1;
+    response_ns: |f| f.application.responses().1.cast_unsigned();
     /// Segments that came in at the sender: acknowledgements, unless data goes both ways.
     acks_in: |f| sender(f).in_segs;
     /// Packets of data the sender's stack handed to its card, if the card cuts large ones into segments (TSO).
@@ -113,14 +113,14 @@ pub struct FlowResult {
     /// Loss detection.
     pub loss_detection: &'static str,
     /// It opened, nanoseconds.
-    pub start_ns: u64,
+    pub start_ns: i64,
     /// Length of the time measured, nanoseconds: from the end of the warm-up or its opening to the
     /// end of the run or its completion.
-    pub measured_ns: u64,
+    pub measured_ns: i64,
     /// Counters over that time.
     pub counts: Counts,
     /// All its data had arrived, nanoseconds after its opening.
-    pub completion_ns: Option<u64>,
+    pub completion_ns: Option<i64>,
     /// Why the connection broke, if it did.
     pub error: Option<inorder_tcp::Error>,
     /// All metrics before the receiver's card, if asked for; warm-up included.
@@ -141,7 +141,7 @@ pub struct ProbeResult {
     /// Packets that arrived.
     pub received: u64,
     /// Sum of their delays, nanoseconds.
-    pub delay_ns: u64,
+    pub delay_ns: i64,
     /// All metrics of their order at the receiver's card.
     pub metrics: Option<Box<Summary>>,
 }
@@ -150,7 +150,7 @@ pub struct ProbeResult {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sample {
     /// Time, nanoseconds.
-    pub time_ns: u64,
+    pub time_ns: i64,
     /// Position in [`RunResult::flows`].
     pub flow: u32,
     /// Congestion window, segments.
@@ -162,7 +162,7 @@ pub struct Sample {
     /// Segments in flight.
     pub pipe: u32,
     /// Smoothed round-trip time, nanoseconds.
-    pub srtt_ns: u64,
+    pub srtt_ns: i64,
     /// State.
     pub state: CaState,
     /// Bytes delivered in order since the start.
@@ -188,7 +188,7 @@ pub struct RunResult {
     /// Seed of the run.
     pub seed: u64,
     /// Simulated time, nanoseconds.
-    pub duration_ns: u64,
+    pub duration_ns: i64,
     /// Flows, by `[[flow]]` and number.
     pub flows: Vec<FlowResult>,
     /// Probes.

@@ -111,7 +111,7 @@ fn flows(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Vec<Flow> {
             ));
             let gap_ns = match plan.arrivals {
                 Arrivals::Every(gap_ns) => gap_ns,
-                Arrivals::Poisson(per_s) => (arrivals.exponential() / per_s * 1e9) as u64,
+                Arrivals::Poisson(per_s) => (arrivals.exponential() / per_s * 1e9) as i64,
             };
             start_ns = start_ns.saturating_add(gap_ns);
         }

@@ -21,14 +21,14 @@ pub struct Spurious {
 
 #[derive(Clone, Debug)]
 struct Open {
-    sent_ns: u64,
+    sent_ns: i64,
     end: u64,
     /// Bytes that earlier transmissions have brought.
     arrived: Ranges,
 }
 
 /// What has not arrived by then never will.
-const GIVE_UP_NS: u64 = 30_000_000_000;
+const GIVE_UP_NS: i64 = 30_000_000_000;
 /// With so many open, old ones are given up.
 const CROWDED: usize = 4096;
 /// No segment is longer.
@@ -36,7 +36,7 @@ const LONGEST: u64 = 1 << 16;
 
 impl Spurious {
     /// Bytes `start..end` are sent again, as transmission `id`.
-    pub fn sent_again(&mut self, now_ns: u64, id: u32, start: u64, end: u64) {
+    pub fn sent_again(&mut self, now_ns: i64, id: u32, start: u64, end: u64) {
         if self.arrived.holds(start, end) {
             self.count += 1;
             return;

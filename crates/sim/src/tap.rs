@@ -6,9 +6,9 @@ use crate::packet::{End, Packet};
 /// the card.
 pub trait Tap {
     /// A packet leaves the stack at `end`.
-    fn sent(&mut self, now_ns: u64, end: End, packet: &Packet);
+    fn sent(&mut self, now_ns: i64, end: End, packet: &Packet);
     /// A packet reaches the stack at `end`.
-    fn received(&mut self, now_ns: u64, end: End, packet: &Packet);
+    fn received(&mut self, now_ns: i64, end: End, packet: &Packet);
 }
 
 /// Sees nothing.
@@ -17,7 +17,7 @@ pub struct NoTap;
 
 impl Tap for NoTap {
     #[inline]
-    fn sent(&mut self, _: u64, _: End, _: &Packet) {}
+    fn sent(&mut self, _: i64, _: End, _: &Packet) {}
     #[inline]
-    fn received(&mut self, _: u64, _: End, _: &Packet) {}
+    fn received(&mut self, _: i64, _: End, _: &Packet) {}
 }

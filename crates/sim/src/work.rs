@@ -13,14 +13,14 @@ pub struct Work {
     frames: u64,
     sack_span: u64,
     /// The packet being put together: when, its first byte, and the one after its last.
-    open: Option<(u64, u64, u64)>,
+    open: Option<(i64, u64, u64)>,
 }
 
 impl Work {
     /// Bytes `start..end` of the stream are sent. New data sent at one time goes to the card in packets as large as
     /// IP allows; what is sent `again` goes by itself.
     #[inline]
-    pub fn sends(&mut self, now_ns: u64, start: u64, end: u64, again: bool) {
+    pub fn sends(&mut self, now_ns: i64, start: u64, end: u64, again: bool) {
         if let Some((at_ns, first, next)) = self.open
             && !again
             && (at_ns, next) == (now_ns, start)

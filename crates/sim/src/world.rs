@@ -24,13 +24,13 @@ pub struct World {
     /// Of the cards, when the measurement began.
     pub(crate) accounts: [Option<Account>; 4],
     pub(crate) samples: Vec<Sample>,
-    pub(crate) sample_interval_ns: Option<u64>,
+    pub(crate) sample_interval_ns: Option<i64>,
     pub(crate) events: u64,
 }
 
 impl World {
     /// Lets time pass until `end_ns`.
-    pub fn run<T: Tap>(&mut self, end_ns: u64, tap: &mut T) {
+    pub fn run<T: Tap>(&mut self, end_ns: i64, tap: &mut T) {
         while let Some((now_ns, event)) = self.queue.pop() {
             if now_ns > end_ns || self.queue.has_overflowed() {
                 break;
@@ -41,7 +41,7 @@ impl World {
     }
 
     #[inline]
-    fn handle<T: Tap>(&mut self, now_ns: u64, event: Event, tap: &mut T) {
+    fn handle<T: Tap>(&mut self, now_ns: i64, event: Event, tap: &mut T) {
         match event {
             Event::Transfer {
                 line,
@@ -66,7 +66,7 @@ impl World {
 
     /// A packet enters a path, unless its flow has one of its own.
     #[inline]
-    fn enter<T: Tap>(&mut self, now_ns: u64, line: LineId, packet: Packet, tap: &mut T) {
+    fn enter<T: Tap>(&mut self, now_ns: i64, line: LineId, packet: Packet, tap: &mut T) {
         if let Some((flow, _)) = self.whose(packet.channel)
             && flow.own_path
         {
@@ -75,13 +75,13 @@ impl World {
         self.lines[line as usize].push(now_ns, packet, &mut self.queue);
     }
 
-    fn resume(&mut self, now_ns: u64, line: LineId, place: Place, packet: Packet) {
+    fn resume(&mut self, now_ns: i64, line: LineId, place: Place, packet: Packet) {
         self.lines[line as usize].resume(now_ns, place, packet, &mut self.queue);
     }
 
     /// A packet has come through a line.
     #[inline]
-    fn leave<T: Tap>(&mut self, now_ns: u64, line: LineId, packet: Packet, tap: &mut T) {
+    fn leave<T: Tap>(&mut self, now_ns: i64, line: LineId, packet: Packet, tap: &mut T) {
         match line {
             LineId::Forward => self.at_card(now_ns, End::B, packet, tap),
             LineId::Reverse => self.at_card(now_ns, End::A, packet, tap),
@@ -92,7 +92,7 @@ impl World {
 
     /// A packet reaches the card of an end, or where one would be.
     #[inline]
-    fn at_card<T: Tap>(&mut self, now_ns: u64, end: End, packet: Packet, tap: &mut T) {
+    fn at_card<T: Tap>(&mut self, now_ns: i64, end: End, packet: Packet, tap: &mut T) {
         if let Some((flow, Role::Sender)) = self.whose(packet.channel) {
             flow.note_at_card(now_ns, &packet);
         }
@@ -120,7 +120,7 @@ impl World {
 
     /// A packet reaches the stack.
     #[inline]
-    fn deliver<T: Tap>(&mut self, now_ns: u64, end: End, packet: &Packet, tap: &mut T) {
+    fn deliver<T: Tap>(&mut self, now_ns: i64, end: End, packet: &Packet, tap: &mut T) {
         let channel = packet.channel;
         let Some(segment) = packet.segment() else {
             return self.deliver_probe(now_ns, end, packet, tap);
@@ -150,7 +150,7 @@ impl World {
         self.arm(now_ns, index, to);
     }
 
-    fn deliver_probe<T: Tap>(&mut self, now_ns: u64, end: End, packet: &Packet, tap: &mut T) {
+    fn deliver_probe<T: Tap>(&mut self, now_ns: i64, end: End, packet: &Packet, tap: &mut T) {
         let number = (packet.channel.0 as usize).checked_sub(self.flows.len() * 2);
         let probes = number.and_then(|number| self.probes.get_mut(number));
         if let Some(probes) = probes
@@ -163,7 +163,7 @@ impl World {
 
     /// Sends what an endpoint has to send.
     #[inline]
-    fn transmit<T: Tap>(&mut self, now_ns: u64, index: u32, role: Role, tap: &mut T) {
+    fn transmit<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;
         };
@@ -185,12 +185,12 @@ impl World {
 
     /// Lets the application write, and sends what it wrote.
     #[inline]
-    fn application<T: Tap>(&mut self, now_ns: u64, index: u32, tap: &mut T) {
+    fn application<T: Tap>(&mut self, now_ns: i64, index: u32, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;
         };
         if now_ns >= flow.application_ns {
-            flow.application_ns = u64::MAX;
+            flow.application_ns = i64::MAX;
         }
         if !flow.application.is_waiting_for_nothing() {
             let next_ns = flow.progress(now_ns);
@@ -209,7 +209,7 @@ impl World {
 
     /// Sends if the application has given cause.
     #[inline]
-    fn push<T: Tap>(&mut self, now_ns: u64, index: u32, role: Role, tap: &mut T) {
+    fn push<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
         let flow = self.flows.get_mut(index as usize);
         if flow.is_some_and(|flow| flow.side(role).endpoint.take_touched()) {
             self.transmit(now_ns, index, role, tap);
@@ -219,7 +219,7 @@ impl World {
 
     /// Makes sure that an endpoint's timer is in the queue.
     #[inline]
-    fn arm(&mut self, now_ns: u64, index: u32, role: Role) {
+    fn arm(&mut self, now_ns: i64, index: u32, role: Role) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;
         };
@@ -235,7 +235,7 @@ impl World {
     }
 
     /// A timer event; those that were overtaken by an earlier one do nothing.
-    fn timer<T: Tap>(&mut self, now_ns: u64, index: u32, role: Role, tap: &mut T) {
+    fn timer<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;
         };
@@ -243,7 +243,7 @@ impl World {
         if side.armed_ns != now_ns {
             return;
         }
-        side.armed_ns = u64::MAX;
+        side.armed_ns = i64::MAX;
         if side
             .endpoint
             .next_timer()
@@ -255,7 +255,7 @@ impl World {
         self.arm(now_ns, index, role);
     }
 
-    fn open<T: Tap>(&mut self, now_ns: u64, index: u32, tap: &mut T) {
+    fn open<T: Tap>(&mut self, now_ns: i64, index: u32, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;
         };
@@ -266,7 +266,7 @@ impl World {
         self.arm(now_ns, index, Role::Sender);
     }
 
-    fn probe<T: Tap>(&mut self, now_ns: u64, number: u32, tap: &mut T) {
+    fn probe<T: Tap>(&mut self, now_ns: i64, number: u32, tap: &mut T) {
         let Some(probes) = self.probes.get_mut(number as usize) else {
             return;
         };
@@ -290,7 +290,7 @@ impl World {
         }
     }
 
-    fn sample(&mut self, now_ns: u64) {
+    fn sample(&mut self, now_ns: i64) {
         for (index, flow) in self.flows.iter().enumerate() {
             let [sender, receiver] = &flow.sides;
             let info = sender.endpoint.info();

@@ -22,7 +22,7 @@ struct World {
     free: Vec<usize>,
     back: VecDeque<(Nanos, Segment)>,
     link_free: Nanos,
-    queue: u64,
+    queue: Nanos,
     order: u64,
     random: Random,
     deviation: f64,
@@ -33,15 +33,15 @@ struct World {
 impl World {
     fn send_data(&mut self) {
         while let Some(segment) = self.sender.poll_transmit(self.now) {
-            let backlog = self.link_free.saturating_sub(self.now);
-            let serialization = u64::from(segment.ip_bytes() + 38) * 8;
+            let backlog = (self.link_free - self.now).max(0);
+            let serialization = Nanos::from(segment.ip_bytes() + 38) * 8;
             if backlog > self.queue * 12_304 {
                 self.dropped += 1;
                 continue;
             }
             self.link_free = self.link_free.max(self.now) + serialization;
             let jitter = (self.random.normal() * self.deviation).max(-2_400_000.0);
-            let at = (self.link_free + 2_500_000).saturating_add_signed(jitter as i64);
+            let at = (self.link_free + 2_500_000).saturating_add(jitter as Nanos);
             let slot = self.free.pop().unwrap_or(self.flying.len());
             if slot == self.flying.len() {
                 self.flying.push(segment);

@@ -38,9 +38,9 @@ mod receiver;
 mod segment;
 mod sender;
 mod seq;
+mod time;
 
 pub use config::Config;
-pub use congestion::Nanos;
 pub use counters::{Counters, Info};
 pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
 pub use observe::Observer;
@@ -48,3 +48,4 @@ pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};
 pub use segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
 pub use sender::CaState;
 pub use seq::Seq;
+pub use time::Nanos;

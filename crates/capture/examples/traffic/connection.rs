@@ -9,9 +9,9 @@ const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
 
 /// Time the receiver takes to answer.
-const ANSWER_NS: u64 = 4_000;
+const ANSWER_NS: i64 = 4_000;
 /// The delayed ACK timer of Linux.
-const DELAYED_ACK_NS: u64 = 40_000_000;
+const DELAYED_ACK_NS: i64 = 40_000_000;
 /// Initial window (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 /// Segments a late one falls behind, at most.
@@ -51,15 +51,15 @@ pub enum Event {
 #[derive(Default)]
 pub struct Outcome {
     pub packet: Option<Packet>,
-    pub follow: Vec<(u64, Event)>,
+    pub follow: Vec<(i64, Event)>,
 }
 
 pub struct Connection {
     sender: (u32, u16),
     receiver: (u32, u16),
-    rtt_ns: u64,
+    rtt_ns: i64,
     /// Time between segments at the bottleneck.
-    gap_ns: u64,
+    gap_ns: i64,
     segments: u64,
     max_window: u64,
     sender_isn: u32,
@@ -69,7 +69,7 @@ pub struct Connection {
     /// Sender: segments sent, window, time the last will arrive, next IP identification.
     sent: u64,
     window: u64,
-    last_arrival_ns: u64,
+    last_arrival_ns: i64,
     sender_id: u16,
 
     /// Receiver: the next segment wanted, those beyond it as `[from, to)` with the latest
@@ -92,8 +92,8 @@ impl Connection {
                 40_000 + (number / 50_000) as u16,
             ),
             receiver: (0x0ac8_0001, 5001),
-            rtt_ns: 5_000_000 + random.below(75_000_000),
-            gap_ns: 12_000 + random.below(100_000),
+            rtt_ns: 5_000_000 + random.below(75_000_000).cast_signed(),
+            gap_ns: 12_000 + random.below(100_000).cast_signed(),
             segments,
             max_window: 32 + random.below(224),
             sender_isn: random.next() as u32,
@@ -115,7 +115,7 @@ impl Connection {
 
     /// Lets `event` happen at `at_ns`; data segments sent in consequence are late with
     /// probability `late`.
-    pub fn happen(&mut self, at_ns: u64, event: Event, late: f64, random: &mut Random) -> Outcome {
+    pub fn happen(&mut self, at_ns: i64, event: Event, late: f64, random: &mut Random) -> Outcome {
         match event {
             Event::Syn => self.syn(at_ns),
             Event::SynAck => self.syn_ack(at_ns),
@@ -151,13 +151,13 @@ impl Connection {
             .wrapping_add((index as u32).wrapping_mul(MSS))
     }
 
-    fn clock(&self, at_ns: u64) -> u32 {
+    fn clock(&self, at_ns: i64) -> u32 {
         self.clock_offset_ms
             .wrapping_add((at_ns / 1_000_000) as u32)
     }
 
     /// A packet that arrives now.
-    fn sender_packet(&mut self, at_ns: u64) -> Packet {
+    fn sender_packet(&mut self, at_ns: i64) -> Packet {
         self.sender_id = self.sender_id.wrapping_add(1);
         Packet {
             src: self.sender,
@@ -174,7 +174,7 @@ impl Connection {
     }
 
     /// A packet the receiver sends now.
-    fn receiver_packet(&mut self, at_ns: u64) -> Packet {
+    fn receiver_packet(&mut self, at_ns: i64) -> Packet {
         self.receiver_id = self.receiver_id.wrapping_add(1);
         Packet {
             src: self.receiver,
@@ -190,7 +190,7 @@ impl Connection {
         }
     }
 
-    fn syn(&mut self, at_ns: u64) -> Outcome {
+    fn syn(&mut self, at_ns: i64) -> Outcome {
         let packet = Packet {
             seq: self.sender_isn,
             flags: SYN,
@@ -206,7 +206,7 @@ impl Connection {
         }
     }
 
-    fn syn_ack(&mut self, at_ns: u64) -> Outcome {
+    fn syn_ack(&mut self, at_ns: i64) -> Outcome {
         let packet = Packet {
             seq: self.receiver_isn,
             ack: self.sender_isn.wrapping_add(1),
@@ -221,7 +221,7 @@ impl Connection {
         }
     }
 
-    fn established(&mut self, at_ns: u64, late: f64, random: &mut Random) -> Outcome {
+    fn established(&mut self, at_ns: i64, late: f64, random: &mut Random) -> Outcome {
         let packet = Packet {
             seq: self.seq(0),
             ack: self.receiver_isn.wrapping_add(1),
@@ -236,7 +236,7 @@ impl Connection {
     }
 
     /// Sends what the window allows, to arrive from `from_ns` on.
-    fn send(&mut self, from_ns: u64, late: f64, random: &mut Random) -> Vec<(u64, Event)> {
+    fn send(&mut self, from_ns: i64, late: f64, random: &mut Random) -> Vec<(i64, Event)> {
         let beyond: u64 = self.beyond.iter().map(|(from, to)| to - from).sum();
         let mut follow = Vec::new();
         while self.sent < self.segments && self.sent - self.expected - beyond < self.window {
@@ -246,11 +246,11 @@ impl Connection {
             let data = Event::Data {
                 index: self.sent,
                 ip_id: self.sender_id,
-                tsval: self.clock(nominal.saturating_sub(self.rtt_ns / 2)),
+                tsval: self.clock((nominal - self.rtt_ns / 2).max(0)),
             };
             // The last stays where it is, for the FIN is in it.
             let behind = if self.sent + 1 < self.segments && random.chance(late) {
-                (1 + random.below(MAX_BEHIND)) * self.gap_ns + self.gap_ns / 2
+                (1 + random.below(MAX_BEHIND)).cast_signed() * self.gap_ns + self.gap_ns / 2
             } else {
                 0
             };
@@ -260,7 +260,7 @@ impl Connection {
         follow
     }
 
-    fn data(&mut self, at_ns: u64, index: u64, ip_id: u16, tsval: u32) -> Outcome {
+    fn data(&mut self, at_ns: i64, index: u64, ip_id: u16, tsval: u32) -> Outcome {
         let last = index + 1 == self.segments;
         let packet = Packet {
             src: self.sender,
@@ -288,7 +288,7 @@ impl Connection {
     }
 
     /// The receiver takes a segment: an ACK at once, or the timer.
-    fn receive(&mut self, at_ns: u64, index: u64) -> (u64, Event) {
+    fn receive(&mut self, at_ns: i64, index: u64) -> (i64, Event) {
         let in_order = index == self.expected;
         let had_gap = !self.beyond.is_empty();
         if in_order {
@@ -324,7 +324,7 @@ impl Connection {
         self.beyond.insert(0, (from, to));
     }
 
-    fn make_ack(&mut self, at_ns: u64) -> (u64, Event) {
+    fn make_ack(&mut self, at_ns: i64) -> (i64, Event) {
         self.unacked = 0;
         self.acks += 1;
         self.last_ack_sent = self.expected;
@@ -341,7 +341,7 @@ impl Connection {
 
     fn ack(
         &mut self,
-        at_ns: u64,
+        at_ns: i64,
         ack: u32,
         tsecr: u32,
         sack: Vec<(u32, u32)>,
@@ -365,7 +365,7 @@ impl Connection {
         }
     }
 
-    fn fin(&mut self, at_ns: u64) -> Outcome {
+    fn fin(&mut self, at_ns: i64) -> Outcome {
         let packet = Packet {
             ack: self.seq(self.segments).wrapping_add(1),
             flags: FIN | ACK,

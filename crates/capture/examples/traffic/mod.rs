@@ -48,7 +48,7 @@ pub struct Traffic {
 /// An event with its time; events of the same time keep the order they were queued in.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Queued {
-    at_ns: u64,
+    at_ns: i64,
     order: u64,
     connection: u32,
     event: Event,
@@ -79,13 +79,13 @@ impl Traffic {
             buffer: Vec::new(),
         };
         for connection in 0..options.connections {
-            let at_ns = traffic.random.below(SPREAD_NS);
+            let at_ns = traffic.random.below(SPREAD_NS).cast_signed();
             traffic.push(at_ns, connection, Event::Syn);
         }
         traffic
     }
 
-    fn push(&mut self, at_ns: u64, connection: u32, event: Event) {
+    fn push(&mut self, at_ns: i64, connection: u32, event: Event) {
         self.queue.push(Reverse(Queued {
             at_ns,
             order: self.queued,
@@ -121,7 +121,7 @@ impl Traffic {
                     snaplen => snaplen.min(self.buffer.len()),
                 };
                 return Some(Captured {
-                    ts_ns: EPOCH_NS + at_ns as i64,
+                    ts_ns: EPOCH_NS + at_ns,
                     orig_len,
                     data: &self.buffer[..keep],
                 });

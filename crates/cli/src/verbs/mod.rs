@@ -57,3 +57,8 @@ impl Verb {
         }
     }
 }
+
+/// Microseconds of an option as nanoseconds; what is too long for a time becomes the longest there is.
+fn nanoseconds(us: u64) -> i64 {
+    i64::try_from(us).map_or(i64::MAX, |us| us.saturating_mul(1_000))
+}

@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Outcome {
     let profile = profile(&args.profile)?;
     let options = Options {
         profile,
-        tolerance: args.tolerance_usecs.map(|us| us.saturating_mul(1_000)),
+        tolerance: args.tolerance_usecs.map(crate::verbs::nanoseconds),
         trace: args.verbose,
     };
     let (rows, unreadable) = rows(&args.files, &options);

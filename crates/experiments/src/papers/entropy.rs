@@ -43,12 +43,12 @@ pub(super) const DISTRIBUTIONS: [(&str, &str); 3] = [
 ];
 
 /// Jitters of a quick run, ns: those the paper names, and some to draw a curve.
-const QUICK_NS: [u64; 7] = [
+const QUICK_NS: [i64; 7] = [
     0, 75_000, 404_700, 858_500, 1_000_000, 1_247_500, 10_000_000,
 ];
 
 /// From one packet to the next: 1518 bytes at 100 Mb/s, ns.
-const PACKET_NS: u64 = 121_440;
+const PACKET_NS: i64 = 121_440;
 
 /// What the text prints of the figures.
 const PRINTED: &str = include_str!("../../printed/entropy.csv");
@@ -59,7 +59,7 @@ const PROBES: File = File {
 };
 
 /// Displacements of the probes, by distribution (as in the file) and jitter in ns.
-pub(super) type Densities = BTreeMap<(String, u64), Vec<Displacements>>;
+pub(super) type Densities = BTreeMap<(String, i64), Vec<Displacements>>;
 
 /// Whether a quick run keeps the cell.
 pub(super) fn kept(context: &Context<'_>, cell: &Cell) -> bool {
@@ -67,7 +67,7 @@ pub(super) fn kept(context: &Context<'_>, cell: &Cell) -> bool {
 }
 
 /// The jitter of a cell's netem.
-pub(super) fn jitter_ns(cell: &Cell) -> u64 {
+pub(super) fn jitter_ns(cell: &Cell) -> i64 {
     let stages = cell.config.forward.iter();
     let jitter = stages.filter_map(|stage| match &stage.kind {
         StageKind::Netem(netem) => Some(netem.delay.jitter_ns),
@@ -107,7 +107,7 @@ fn displacements(run: &RunResult) -> Option<Displacements> {
 pub(super) fn estimate(
     densities: &Densities,
     distribution: &str,
-    jitter_ns: u64,
+    jitter_ns: i64,
     of: impl Fn(&Displacements) -> f64,
 ) -> Estimate {
     let runs = densities.get(&(distribution.to_owned(), jitter_ns));
@@ -115,7 +115,7 @@ pub(super) fn estimate(
     Estimate::of(&values)
 }
 
-fn ms(ns: u64) -> f64 {
+fn ms(ns: i64) -> f64 {
     ns as f64 / 1e6
 }
 
@@ -190,7 +190,7 @@ fn excess_kurtosis(d: &Displacements) -> f64 {
 /// What a figure draws over jitter, for each distribution.
 struct Curves {
     densities: Densities,
-    jitters_ns: Vec<u64>,
+    jitters_ns: Vec<i64>,
     of: fn(&Displacements) -> f64,
 }
 
@@ -198,7 +198,7 @@ impl Curves {
     fn new(context: &Context<'_>, of: fn(&Displacements) -> f64) -> Result<Self, ExperimentError> {
         let repetitions = context.repetitions_or(3);
         let densities = probe(context, &[], repetitions, |cell| kept(context, cell))?;
-        let mut jitters_ns: Vec<u64> = densities.keys().map(|(_, jitter)| *jitter).collect();
+        let mut jitters_ns: Vec<i64> = densities.keys().map(|(_, jitter)| *jitter).collect();
         jitters_ns.sort_unstable();
         jitters_ns.dedup();
         Ok(Curves {
@@ -208,14 +208,14 @@ impl Curves {
         })
     }
 
-    fn at(&self, distribution: &str, jitter_ns: u64) -> Estimate {
+    fn at(&self, distribution: &str, jitter_ns: i64) -> Estimate {
         estimate(&self.densities, distribution, jitter_ns, self.of)
     }
 
     /// Jitter in ms and value, from the smallest jitter that is not below `from_ns`.
-    fn points(&self, distribution: &str, from_ns: u64) -> Vec<(f64, f64)> {
+    fn points(&self, distribution: &str, from_ns: i64) -> Vec<(f64, f64)> {
         let jitters = self.jitters_ns.iter().filter(|ns| **ns >= from_ns);
-        let point = |ns: &u64| (ms(*ns), self.at(distribution, *ns).mean);
+        let point = |ns: &i64| (ms(*ns), self.at(distribution, *ns).mean);
         jitters.map(point).collect()
     }
 
@@ -242,8 +242,8 @@ impl Curves {
     }
 
     /// Share of the jitters from `from_ns` on at which `order` is the order of the values, greatest first; percent.
-    fn ordered(&self, order: [&str; 3], from_ns: u64) -> f64 {
-        let falls = |ns: &&u64| {
+    fn ordered(&self, order: [&str; 3], from_ns: i64) -> f64 {
+        let falls = |ns: &&i64| {
             let [a, b, c] = order.map(|name| self.at(name, **ns).mean);
             a > b && b > c
         };
@@ -282,7 +282,7 @@ impl Curves {
             let Some((file, _)) = DISTRIBUTIONS.iter().find(|(_, paper)| *paper == name) else {
                 continue;
             };
-            let jitter_ns = (jitter_ms * 1e6).round() as u64;
+            let jitter_ns = (jitter_ms * 1e6).round() as i64;
             if of != item || !self.jitters_ns.contains(&jitter_ns) {
                 continue;
             }

@@ -19,7 +19,7 @@ const COLLAPSE: f64 = 0.9;
 /// What was measured at one jitter.
 #[derive(Debug, Clone, Copy)]
 struct Point {
-    jitter_ns: u64,
+    jitter_ns: i64,
     displacement: f64,
     entropy: f64,
     /// Throughput, Mbit/s.
@@ -281,8 +281,8 @@ const SOONER: &str = "our senders put what a window allows on the path at once, 
 mod tests {
     use super::*;
 
-    fn curve(values: &[(u64, f64, f64)]) -> Curve {
-        let point = |&(jitter_ns, entropy, throughput): &(u64, f64, f64)| Point {
+    fn curve(values: &[(i64, f64, f64)]) -> Curve {
+        let point = |&(jitter_ns, entropy, throughput): &(i64, f64, f64)| Point {
             jitter_ns,
             displacement: entropy,
             entropy,

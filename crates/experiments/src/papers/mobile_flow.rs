@@ -27,7 +27,7 @@ struct Again {
     rtt_ns: f64,
 }
 
-fn seconds(ns: u64) -> f64 {
+fn seconds(ns: i64) -> f64 {
     ns as f64 / 1e9
 }
 

@@ -14,9 +14,9 @@ pub enum Order {
         /// Packets it holds before it gives the missing one up.
         window: u32,
         /// How long it holds a packet at the most, nanoseconds.
-        timeout_ns: u64,
+        timeout_ns: i64,
         /// Its work on a packet, nanoseconds.
-        work_ns: u64,
+        work_ns: i64,
     },
     /// A sorter in the receiver's driver, over the packets of an interrupt.
     Receiver(SorterConfig),
@@ -63,9 +63,9 @@ pub struct ForwarderConfig {
     /// Mean time it is away (exponential), nanoseconds.
     pub stall_ns: f64,
     /// Time from a packet at the idle receiver to the interrupt, nanoseconds.
-    pub coalesce_ns: u64,
+    pub coalesce_ns: i64,
     /// The receiver's driver on a packet, nanoseconds.
-    pub receive_ns: u64,
+    pub receive_ns: i64,
     /// Packets the driver takes of the ring before a batch ends in any case.
     pub budget: u32,
     /// Packets that reach the stack before the run ends.
@@ -115,7 +115,7 @@ impl Order {
 impl ForwarderConfig {
     /// Checks ranges.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let whole = |what, value: u64, low: u64, high: u64| {
+        let whole = |what, value: i128, low: i128, high: i128| {
             let is_in = (low..=high).contains(&value);
             is_in
                 .then_some(())
@@ -127,9 +127,9 @@ impl ForwarderConfig {
         whole("flows", self.flows.into(), 1, 4096)?;
         whole("packet length", self.bytes.into(), 1, 9000)?;
         whole("budget", self.budget.into(), 1, 1 << 16)?;
-        whole("packets", self.packets, 1, 1 << 31)?;
-        whole("interrupt delay", self.coalesce_ns, 0, 1_000_000_000)?;
-        whole("work of the receiver", self.receive_ns, 1, 1_000_000)?;
+        whole("packets", self.packets.into(), 1, 1 << 31)?;
+        whole("interrupt delay", self.coalesce_ns.into(), 0, 1_000_000_000)?;
+        whole("work of the receiver", self.receive_ns.into(), 1, 1_000_000)?;
         match self.order {
             Order::Unordered => {}
             Order::ReorderBuffer {
@@ -138,8 +138,8 @@ impl ForwarderConfig {
                 work_ns,
             } => {
                 whole("window", window.into(), 1, 1 << 20)?;
-                whole("time-out", timeout_ns, 1, 1_000_000_000)?;
-                whole("work of the reorder buffer", work_ns, 0, 1_000_000)?;
+                whole("time-out", timeout_ns.into(), 1, 1_000_000_000)?;
+                whole("work of the reorder buffer", work_ns.into(), 0, 1_000_000)?;
             }
             Order::Receiver(sorter) => sorter.check().map_err(|error| ConfigError {
                 what: "sorter",

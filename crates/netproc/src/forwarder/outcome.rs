@@ -137,7 +137,8 @@ impl Observer<Packet> for Watch {
         let place = place.index();
         if place == self.stack_at {
             self.stack.receive(&job());
-            self.lanes.receive(&job(), now / TICKS_PER_NS as u64);
+            self.lanes
+                .receive(&job(), (now / TICKS_PER_NS as u64).cast_signed());
             self.left += 1;
             if self.is_warm {
                 self.delay_ns.update(delay_ns);

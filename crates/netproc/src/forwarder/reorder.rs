@@ -13,8 +13,8 @@ pub(super) fn build(
     net: &mut Model<Packet>,
     from: Queue,
     window: u32,
-    timeout_ns: u64,
-    work_ns: u64,
+    timeout_ns: i64,
+    work_ns: i64,
 ) -> Queue {
     let out = net.queue("in-order", QueueSpec::fifo());
     let held = net.queue(

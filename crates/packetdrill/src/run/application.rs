@@ -98,7 +98,7 @@ impl Runner<'_> {
         let line = pending.line;
         let poll_end = match pending.call.arguments.get(2) {
             Some(Value::Integer(ms)) if pending.call.name == "poll" && *ms >= 0 => {
-                Some(pending.since.saturating_add(*ms as u64 * 1_000_000))
+                Some(pending.since.saturating_add(ms.saturating_mul(1_000_000)))
             }
             _ => None,
         };

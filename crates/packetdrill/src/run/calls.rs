@@ -338,7 +338,10 @@ impl Calls<'_> {
             };
             ready += i64::from(options::poll(self.table, self.host, fields)?);
         }
-        let patience = u64::try_from(timeout).map_or(Nanos::MAX, |ms| ms.saturating_mul(1_000_000));
+        let patience = match timeout {
+            ..0 => Nanos::MAX,
+            ms => ms.saturating_mul(1_000_000),
+        };
         let over = self.host.now >= self.since.saturating_add(patience);
         if ready == 0 && !over {
             return Ok(Answer::Wait);

@@ -81,7 +81,7 @@ pub(super) fn differences(
             "echoed timestamp",
         );
         if let (Some(Some(script)), Some(Some(value))) = (expected.value, found.value) {
-            let off = tick.map(|tick| u64::from(clock.drift(script, value)).saturating_mul(tick));
+            let off = tick.map(|tick| Nanos::from(clock.drift(script, value)).saturating_mul(tick));
             check(off.is_none_or(|off| off <= tolerance), "timestamp");
             clock.learn(script, value);
         }

@@ -1,6 +1,6 @@
 //! The names assertions may use: fields of Linux's `struct tcp_info` and constants of its headers.
 
-use inorder_tcp::{CaState, Endpoint, State};
+use inorder_tcp::{CaState, Endpoint, Nanos, State};
 
 use crate::code::Value;
 
@@ -69,7 +69,7 @@ fn state(state: State) -> i64 {
 fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
     let info = endpoint.info();
     let counters = endpoint.counters();
-    let micros = |ns: u64| ns / 1_000;
+    let micros = |ns: Nanos| (ns / 1_000).cast_unsigned();
     let number = match name {
         "tcpi_ca_state" => return Some(ca_state(info.ca_state)),
         "tcpi_state" => return Some(state(endpoint.state())),

@@ -1,7 +1,7 @@
 //! Shell commands between backquotes. Nothing is executed: commands that set what an endpoint knows are
 //! understood, commands without any meaning for one endpoint alone are let pass, the rest is unsupported.
 
-use super::{Setup, sysctl};
+use super::{Setup, nanos, sysctl};
 
 /// Commands that prepare a machine for packetdrill and mean nothing here.
 const WITHOUT_EFFECT: [&str; 6] = ["kldload", "kldunload", "modprobe", "sync", "true", ":"];
@@ -136,7 +136,7 @@ fn ip(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
             "rto_min" => {
                 let ms = pair[1].trim_end_matches("ms").parse::<u64>();
                 let ms = ms.map_err(|_| format!("ip route: rto_min {}", pair[1]))?;
-                setup.config.rto.min = ms.saturating_mul(1_000_000);
+                setup.config.rto.min = nanos(ms, 1_000_000);
             }
             "advmss" => setup.config.mss = number()?.max(1),
             "window" | "rtt" | "initrwnd" | "quickack" | "congctl" | "features" => {

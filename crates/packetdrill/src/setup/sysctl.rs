@@ -2,7 +2,7 @@
 
 use inorder_tcp::config::{EcnUse, LossProbe, MS, SECOND};
 
-use super::Setup;
+use super::{Setup, nanos};
 
 /// Settings that do not change what one endpoint sends in a script: memory limits beyond any script, keys and
 /// features of other protocols, caches that virtual time does not have.
@@ -120,13 +120,17 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_slow_start_after_idle" => config.restart_after_idle = on()?,
         "net.ipv4.tcp_retries2" => config.rto.retries = u32::try_from(last()?).ok()?,
         "net.ipv4.tcp_syn_retries" => config.rto.syn_retries = u32::try_from(last()?).ok()?,
-        "net.ipv4.tcp_rto_min_us" => config.rto.min = last()?.saturating_mul(1_000),
-        "net.inet.tcp.rexmit_min" => config.rto.min = last()?.saturating_mul(MS),
-        "net.inet.tcp.rexmit_initial" => config.rto.initial = last()?.saturating_mul(MS),
-        "net.ipv4.tcp_rto_max_ms" => config.rto.max = last()?.clamp(1_000, 120_000) * MS,
+        "net.ipv4.tcp_rto_min_us" => config.rto.min = nanos(last()?, 1_000),
+        "net.inet.tcp.rexmit_min" => config.rto.min = nanos(last()?, MS),
+        "net.inet.tcp.rexmit_initial" => config.rto.initial = nanos(last()?, MS),
+        "net.ipv4.tcp_rto_max_ms" => config.rto.max = nanos(last()?.clamp(1_000, 120_000), MS),
         "net.ipv4.tcp_comp_sack_nr" => sack_compression(setup, |c, v| c.max = v as u32, last()?),
-        "net.ipv4.tcp_comp_sack_slack_ns" => sack_compression(setup, |c, v| c.slack = v, last()?),
-        "net.ipv4.tcp_comp_sack_delay_ns" => sack_compression(setup, |c, v| c.delay = v, last()?),
+        "net.ipv4.tcp_comp_sack_slack_ns" => {
+            sack_compression(setup, |c, v| c.slack = nanos(v, 1), last()?)
+        }
+        "net.ipv4.tcp_comp_sack_delay_ns" => {
+            sack_compression(setup, |c, v| c.delay = nanos(v, 1), last()?)
+        }
         "net.ipv4.tcp_challenge_ack_limit" => {}
         "net.ipv4.tcp_fack" => return Some(last()? == 0 || setup.loss != "linux"),
         "net.ipv4.tcp_min_tso_segs" => {
@@ -146,7 +150,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             setup.set_delayed_ack(on);
         }
         "net.inet.tcp.delacktime" => {
-            let wait = last()?.saturating_mul(MS);
+            let wait = nanos(last()?, MS);
             setup.set_delay(wait);
         }
         "net.inet.tcp.initcwnd_segments" => {

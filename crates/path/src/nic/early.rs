@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Early<P> {
     /// Time, and where the packet is.
-    order: VecDeque<(u64, u32)>,
+    order: VecDeque<(i64, u32)>,
     packets: Vec<Option<P>>,
     free: Vec<u32>,
 }
@@ -25,7 +25,7 @@ impl<P> Early<P> {
     }
 
     #[inline]
-    pub(crate) fn add(&mut self, at_ns: u64, packet: P) {
+    pub(crate) fn add(&mut self, at_ns: i64, packet: P) {
         let entry = (at_ns, self.store(packet));
         match self.order.back() {
             Some(&(last_ns, _)) if last_ns > at_ns => {
@@ -38,13 +38,13 @@ impl<P> Early<P> {
 
     /// When the `n`-th arrival from now comes, counted from 0.
     #[inline]
-    pub(crate) fn time_ns(&self, n: usize) -> Option<u64> {
+    pub(crate) fn time_ns(&self, n: usize) -> Option<i64> {
         self.order.get(n).map(|&(at_ns, _)| at_ns)
     }
 
     /// The next arrival, if it comes by `now_ns`.
     #[inline]
-    pub(crate) fn take(&mut self, now_ns: u64) -> Option<(u64, P)> {
+    pub(crate) fn take(&mut self, now_ns: i64) -> Option<(i64, P)> {
         let &(at_ns, place) = self.order.front().filter(|(at_ns, _)| *at_ns <= now_ns)?;
         self.order.pop_front();
         self.free.push(place);
@@ -70,11 +70,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_stable_sort(steps in prop::collection::vec((0u64..30, any::<bool>()), 0..100)) {
+        fn it_is_a_stable_sort(steps in prop::collection::vec((0i64..30, any::<bool>()), 0..100)) {
             let (mut early, mut plain, mut taken) = (Early::new(), Vec::new(), Vec::new());
             let mut expected = Vec::new();
             for (number, &(ahead, take)) in steps.iter().enumerate() {
-                let now = number as u64;
+                let now = number as i64;
                 early.add(now + ahead, number);
                 plain.push((now + ahead, number));
                 if take {

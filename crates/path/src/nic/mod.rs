@@ -18,6 +18,7 @@ use inorder_sort::srpic::Srpic;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Stage};
+use crate::time::elapsed;
 
 pub use account::{Account, Bill, Costs, Histogram};
 pub use merge::MergeConfig;
@@ -34,9 +35,9 @@ pub struct NicConfig {
     /// When the card interrupts.
     pub coalesce: Coalesce,
     /// Time the softirq takes for a packet, nanoseconds: 1 / R_sn.
-    pub service_ns: u64,
+    pub service_ns: i64,
     /// Time it takes besides for a packet that may be sorted, nanoseconds: 1 / R'_sn - 1 / R_sn.
-    pub sort_ns: u64,
+    pub sort_ns: i64,
     /// Sorts packets in the cycle they come in; `None`: they go up as they came.
     pub sorter: Option<inorder_sort::srpic::Config>,
     /// LRO or GRO, after the sorter.
@@ -47,16 +48,16 @@ pub struct NicConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coalesce {
     /// From the first packet to the softirq, nanoseconds: T_intr, ethtool's rx-usecs.
-    pub delay_ns: u64,
+    pub delay_ns: i64,
     /// At once when so many packets wait: ethtool's rx-frames.
     pub frames: Option<usize>,
     /// From one interrupt to the next at least, nanoseconds, as by an interrupt throttle rate.
-    pub gap_ns: u64,
+    pub gap_ns: i64,
 }
 
 impl Coalesce {
     /// T_intr after the first packet, whatever else comes.
-    pub fn delay(delay_ns: u64) -> Self {
+    pub fn delay(delay_ns: i64) -> Self {
         Coalesce {
             delay_ns,
             frames: None,
@@ -107,9 +108,9 @@ pub struct Nic<P: Packet> {
     sorter: Option<Srpic<P::Flow, P>>,
     arrivals: Tracker<P::Flow>,
     up: Up<P>,
-    last_interrupt_ns: Option<u64>,
+    last_interrupt_ns: Option<i64>,
     /// The current cycle: begin, and packets fetched.
-    cycle: (u64, u64),
+    cycle: (i64, u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,11 +118,11 @@ enum State {
     Idle,
     /// Packets wait for the interrupt.
     Armed {
-        fire_ns: u64,
+        fire_ns: i64,
     },
     /// The softirq has its hands full until then.
     Working {
-        until_ns: u64,
+        until_ns: i64,
     },
 }
 
@@ -138,7 +139,7 @@ struct Stack<P: Packet> {
 }
 
 impl<P: Packet> Stack<P> {
-    fn take(&mut self, packet: P, at_ns: u64, out: &mut Outbox<P>) {
+    fn take(&mut self, packet: P, at_ns: i64, out: &mut Outbox<P>) {
         let in_order = self.tracker.takes_fast_path(&packet.meta());
         self.account.delivered(in_order, packet.frames());
         out.send(at_ns, packet);
@@ -147,7 +148,7 @@ impl<P: Packet> Stack<P> {
 
 impl<P: Packet> Up<P> {
     #[inline]
-    fn take(&mut self, packet: P, at_ns: u64, out: &mut Outbox<P>) {
+    fn take(&mut self, packet: P, at_ns: i64, out: &mut Outbox<P>) {
         let stack = &mut self.stack;
         match &mut self.merger {
             None => stack.take(packet, at_ns, out),
@@ -155,7 +156,7 @@ impl<P: Packet> Up<P> {
         }
     }
 
-    fn flush(&mut self, at_ns: u64, out: &mut Outbox<P>) {
+    fn flush(&mut self, at_ns: i64, out: &mut Outbox<P>) {
         let stack = &mut self.stack;
         if let Some(merger) = &mut self.merger {
             merger.flush(&mut |packet| stack.take(packet, at_ns, out));
@@ -169,6 +170,13 @@ impl<P: Packet> Nic<P> {
         Ok(Nic {
             config: NicConfig {
                 ring_packets: config.ring_packets.max(1),
+                service_ns: config.service_ns.max(0),
+                sort_ns: config.sort_ns.max(0),
+                coalesce: Coalesce {
+                    delay_ns: config.coalesce.delay_ns.max(0),
+                    gap_ns: config.coalesce.gap_ns.max(0),
+                    ..config.coalesce
+                },
                 ..*config
             },
             early: Early::new(),
@@ -202,13 +210,13 @@ impl<P: Packet> Nic<P> {
     }
 
     /// Descriptors in use at `now_ns`, that of the packet in the softirq's hands included.
-    fn in_use(&self, now_ns: u64) -> usize {
+    fn in_use(&self, now_ns: i64) -> usize {
         let State::Working { until_ns } = self.state else {
             return self.ring.len();
         };
         // The softirq works without a pause: the time left tells the packets left.
-        let left_ns = until_ns.saturating_sub(now_ns);
-        let per_packet_ns = self.config.service_ns.max(1);
+        let left_ns = elapsed(until_ns, now_ns);
+        let per_packet_ns = self.config.service_ns.max(1).cast_unsigned();
         let left = usize::try_from(left_ns.div_ceil(per_packet_ns)).unwrap_or(usize::MAX);
         self.ring
             .len()
@@ -216,7 +224,7 @@ impl<P: Packet> Nic<P> {
     }
 
     /// When the interrupt comes for a packet at an idle ring.
-    fn fire_ns(&self, now_ns: u64) -> u64 {
+    fn fire_ns(&self, now_ns: i64) -> i64 {
         let fire_ns = now_ns.saturating_add(self.config.coalesce.delay_ns);
         let gap_ns = self.config.coalesce.gap_ns;
         let earliest = self.last_interrupt_ns.map(|t| t.saturating_add(gap_ns));
@@ -230,7 +238,7 @@ impl<P: Packet> Nic<P> {
     }
 
     /// When the softirq begins, if it is to begin at `fire_ns` unless too many packets wait.
-    fn begins_ns(&self, fire_ns: u64) -> u64 {
+    fn begins_ns(&self, fire_ns: i64) -> i64 {
         match self.urgent_packets().checked_sub(self.ring.len() + 1) {
             Some(n) => self.early.time_ns(n).map_or(fire_ns, |t| t.min(fire_ns)),
             None => fire_ns,
@@ -238,7 +246,7 @@ impl<P: Packet> Nic<P> {
     }
 
     /// All that has arrived by `now_ns` goes to the ring.
-    fn receive(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn receive(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         while let Some((at_ns, packet)) = self.early.take(now_ns) {
             if self.in_use(at_ns) < self.config.ring_packets {
                 self.put_in_ring(at_ns, packet);
@@ -249,7 +257,7 @@ impl<P: Packet> Nic<P> {
     }
 
     #[inline]
-    fn put_in_ring(&mut self, now_ns: u64, packet: P) {
+    fn put_in_ring(&mut self, now_ns: i64, packet: P) {
         self.ring.push_back(packet);
         if let State::Idle = self.state {
             let fire_ns = self.fire_ns(now_ns);
@@ -264,7 +272,7 @@ impl<P: Packet> Nic<P> {
     }
 
     /// The softirq takes on all that is in the ring now.
-    fn fetch(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn fetch(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let mut at_ns = now_ns;
         self.cycle.1 = self.cycle.1.saturating_add(self.ring.len() as u64);
         while let Some(packet) = self.ring.pop_front() {
@@ -274,7 +282,7 @@ impl<P: Packet> Nic<P> {
         self.state = State::Working { until_ns: at_ns };
     }
 
-    fn handle(&mut self, packet: P, at_ns: &mut u64, out: &mut Outbox<P>) {
+    fn handle(&mut self, packet: P, at_ns: &mut i64, out: &mut Outbox<P>) {
         let Some(sorter) = &mut self.sorter else {
             return self.up.take(packet, *at_ns, out);
         };
@@ -289,28 +297,26 @@ impl<P: Packet> Nic<P> {
     }
 
     /// The ring is empty: the softirq flushes and goes.
-    fn end_cycle(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn end_cycle(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let up = &mut self.up;
         if let Some(sorter) = &mut self.sorter {
             sorter.end_of_batch(&mut |packet| up.take(packet, now_ns, out));
         }
         up.flush(now_ns, out);
         let (began_ns, packets) = self.cycle;
-        up.stack
-            .account
-            .cycle(packets, now_ns.saturating_sub(began_ns));
+        up.stack.account.cycle(packets, elapsed(now_ns, began_ns));
         self.state = State::Idle;
     }
 }
 
 impl<P: Packet> Stage<P> for Nic<P> {
     #[inline]
-    fn push(&mut self, now_ns: u64, packet: P, _: &mut Outbox<P>) {
+    fn push(&mut self, now_ns: i64, packet: P, _: &mut Outbox<P>) {
         self.early.add(now_ns, packet);
     }
 
     #[inline]
-    fn next_wake_ns(&self) -> Option<u64> {
+    fn next_wake_ns(&self) -> Option<i64> {
         match self.state {
             State::Idle => {
                 let first_ns = self.early.time_ns(0)?;
@@ -321,7 +327,7 @@ impl<P: Packet> Stage<P> for Nic<P> {
         }
     }
 
-    fn wake(&mut self, now_ns: u64, out: &mut Outbox<P>) {
+    fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         self.receive(now_ns, out);
         match self.state {
             State::Armed { fire_ns } if fire_ns <= now_ns => {

@@ -3,7 +3,7 @@ use crate::{Path, Probe, Timeline};
 use inorder_sort::srpic::model;
 use proptest::prelude::*;
 
-const US: u64 = 1_000;
+const US: i64 = 1_000;
 
 fn line(config: &NicConfig) -> Timeline<Probe> {
     Timeline::new(Path::new(vec![Nic::new(config).unwrap().into()]))
@@ -17,12 +17,12 @@ fn account(line: &Timeline<Probe>) -> Account {
 }
 
 /// (time in microseconds, number) of deliveries for (time in microseconds, number) of arrivals.
-fn run(config: &NicConfig, arrivals: &[(u64, u64)]) -> Vec<(u64, u64)> {
+fn run(config: &NicConfig, arrivals: &[(i64, u64)]) -> Vec<(i64, u64)> {
     let mut line = line(config);
     arrivals
         .iter()
         .for_each(|&(t, n)| line.push(t * US, Probe::new(n, 1500)));
-    std::iter::from_fn(|| line.pop(u64::MAX))
+    std::iter::from_fn(|| line.pop(i64::MAX))
         .map(|(t, p)| (t / US, p.number))
         .collect()
 }
@@ -79,7 +79,7 @@ fn merged_packets_go_up_at_the_end_of_the_cycle() {
     [2, 3, 1, 4]
         .iter()
         .for_each(|&n| line.push(0, Probe::new(n, 1500)));
-    let (t, packet) = line.pop(u64::MAX).unwrap();
+    let (t, packet) = line.pop(i64::MAX).unwrap();
     assert_eq!((t, packet.number, packet.frames), (115 * US, 1, 4));
     assert_eq!(
         (account(&line).merged, account(&line).delivered_fast),
@@ -98,7 +98,7 @@ fn a_full_ring_drops_its_tail_and_interrupts_at_once() {
         ..slow()
     };
     // The fourth fires. While the softirq works, a descriptor becomes free every 10 us.
-    let arrivals: Vec<_> = (0..20).map(|t| (t, t)).collect();
+    let arrivals: Vec<_> = (0..20u64).map(|n| (n.cast_signed(), n)).collect();
     let up = run(&config, &arrivals);
     assert_eq!(up, [(13, 0), (23, 1), (33, 2), (43, 3), (53, 13)]);
 }
@@ -129,7 +129,8 @@ fn the_stack_pays_for_what_is_out_of_order() {
         let mut line = line(config);
         for block in 0..100 {
             for n in [2, 0, 1, 4, 3] {
-                line.push(block * 200 * US, Probe::new(block * 5 + n, 1500));
+                let number = (block * 5 + n) as u64;
+                line.push(block * 200 * US, Probe::new(number, 1500));
             }
             while line.pop((block + 1) * 200 * US - 1).is_some() {}
         }
@@ -148,7 +149,7 @@ fn the_stack_pays_for_what_is_out_of_order() {
 }
 
 /// Mean packets a cycle of a steady stream of 1500-byte packets.
-fn mean_block(mbit_per_s: f64, t_intr_us: u64, service_ns: u64) -> f64 {
+fn mean_block(mbit_per_s: f64, t_intr_us: i64, service_ns: i64) -> f64 {
     let config = NicConfig {
         coalesce: Coalesce::delay(t_intr_us * US),
         service_ns,
@@ -157,7 +158,7 @@ fn mean_block(mbit_per_s: f64, t_intr_us: u64, service_ns: u64) -> f64 {
     let mut line = line(&config);
     let gap_ns = 1500.0 * 8.0 * 1e3 / mbit_per_s;
     for n in 0..20_000u64 {
-        let now = (n as f64 * gap_ns) as u64;
+        let now = (n as f64 * gap_ns) as i64;
         while line.pop(now).is_some() {}
         line.push(now, Probe::new(n, 1500));
     }
@@ -202,13 +203,13 @@ fn emptying_times_follow_equation_4() {
 }
 
 /// A card nanosecond by nanosecond, one packet in the softirq's hands at a time: deliveries.
-fn slow_card(config: &NicConfig, arrivals: &[u64]) -> Vec<(u64, u64)> {
+fn slow_card(config: &NicConfig, arrivals: &[i64]) -> Vec<(i64, u64)> {
     let urgent = config.coalesce.frames.unwrap_or(usize::MAX);
     let urgent = urgent.clamp(1, config.ring_packets);
     let (mut ring, mut up) = (VecDeque::new(), Vec::new());
     let (mut fire, mut done, mut working, mut last) = (None, None, false, None);
     let mut arrivals = arrivals.iter().copied().zip(0..).peekable();
-    for now in 0u64..20_000 {
+    for now in 0i64..20_000 {
         if done == Some(now) {
             up.extend(ring.pop_front().map(|number| (now, number)));
             done = None;
@@ -220,7 +221,7 @@ fn slow_card(config: &NicConfig, arrivals: &[u64]) -> Vec<(u64, u64)> {
             ring.push_back(number);
             if !working {
                 let gap_ns = config.coalesce.gap_ns;
-                let earliest = last.map_or(0, |last: u64| last + gap_ns);
+                let earliest = last.map_or(0, |last: i64| last + gap_ns);
                 fire = fire.or(Some(earliest.max(now + config.coalesce.delay_ns)));
                 fire = if ring.len() >= urgent {
                     fire.min(Some(now))
@@ -243,12 +244,12 @@ fn slow_card(config: &NicConfig, arrivals: &[u64]) -> Vec<(u64, u64)> {
 proptest! {
     #[test]
     fn a_card_is_a_ring_an_interrupt_and_a_softirq(
-        gaps in prop::collection::vec(0u64..60, 1..100),
+        gaps in prop::collection::vec(0i64..60, 1..100),
         ring_packets in 1usize..8,
-        delay_ns in 0u64..150,
+        delay_ns in 0i64..150,
         frames in prop::option::of(0usize..6),
-        gap_ns in 0u64..200,
-        service_ns in 1u64..60,
+        gap_ns in 0i64..200,
+        service_ns in 1i64..60,
     ) {
         let config = NicConfig {
             ring_packets,
@@ -257,10 +258,10 @@ proptest! {
             ..NicConfig::default()
         };
         let mut now = 0;
-        let arrivals: Vec<u64> = gaps.iter().map(|gap| { now += gap; now }).collect();
+        let arrivals: Vec<i64> = gaps.iter().map(|gap| { now += gap; now }).collect();
         let mut line = line(&config);
         arrivals.iter().zip(0..).for_each(|(&t, n)| line.push(t, Probe::new(n, 1500)));
-        let up: Vec<_> = std::iter::from_fn(|| line.pop(u64::MAX)).map(|(t, p)| (t, p.number)).collect();
+        let up: Vec<_> = std::iter::from_fn(|| line.pop(i64::MAX)).map(|(t, p)| (t, p.number)).collect();
         let dropped = arrivals.len() - up.len();
         prop_assert_eq!(up, slow_card(&config, &arrivals));
         prop_assert_eq!(line.counters()[0].dropped_for(Reason::RingFull), dropped as u64);
@@ -268,9 +269,9 @@ proptest! {
 
     #[test]
     fn a_card_without_a_limit_loses_nothing_and_its_cycles_are_the_batchers(
-        gaps in prop::collection::vec(0u64..60, 1..200),
-        delay_us in 0u64..90,
-        service_us in 0u64..12,
+        gaps in prop::collection::vec(0i64..60, 1..200),
+        delay_us in 0i64..90,
+        service_us in 0i64..12,
         sorted in any::<bool>(),
     ) {
         let mut config = NicConfig {
@@ -283,16 +284,15 @@ proptest! {
             config = config.with_srpic(7);
         }
         let mut line = line(&config);
-        let ns = |us: u64| (us * US) as i64;
-        let mut batcher = inorder_sort::Batcher::new(ns(delay_us), 100_000, ns(service_us));
+        let mut batcher = inorder_sort::Batcher::new(delay_us * US, 100_000, service_us * US);
         let (mut now, mut blocks, mut up) = (0, Vec::new(), Vec::new());
         for (n, gap) in gaps.iter().enumerate() {
             now += gap * US;
             line.push(now, Probe::new(n as u64, 1500));
-            blocks.extend(batcher.arrive(now as i64).ended.map(|b| b.packets));
+            blocks.extend(batcher.arrive(now).ended.map(|b| b.packets));
         }
         blocks.extend(batcher.finish().map(|b| b.packets));
-        up.extend(std::iter::from_fn(|| line.pop(u64::MAX)).map(|(t, p)| (t, p.number)));
+        up.extend(std::iter::from_fn(|| line.pop(i64::MAX)).map(|(t, p)| (t, p.number)));
         prop_assert!(up.is_sorted_by_key(|u| u.0));
         prop_assert!(up.iter().map(|u| u.1).eq(0..gaps.len() as u64));
         let account = account(&line);

@@ -42,7 +42,7 @@ pub struct Endpoint {
     /// Segments that force an acknowledgement.
     pub delayed_ack_segments: u32,
     /// Longest wait.
-    pub delayed_ack_timeout_ns: u64,
+    pub delayed_ack_timeout_ns: i64,
     /// SACK news are held back.
     pub sack_compression: Option<bool>,
     /// Position in `off`, `rfc896`, `minshall`.
@@ -52,11 +52,11 @@ pub struct Endpoint {
     /// Position in `rfc`, `linux`.
     pub rto_style: Option<usize>,
     /// Timeout before the first measurement.
-    pub rto_initial_ns: Option<u64>,
+    pub rto_initial_ns: Option<i64>,
     /// Its lower bound.
-    pub rto_min_ns: Option<u64>,
+    pub rto_min_ns: Option<i64>,
     /// Its upper bound.
-    pub rto_max_ns: Option<u64>,
+    pub rto_max_ns: Option<i64>,
     /// Position in `per-ack`, `segments`.
     pub growth: Option<usize>,
     /// Position in `off`, `rfc3042`, `linux`.

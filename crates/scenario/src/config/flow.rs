@@ -39,11 +39,11 @@ pub struct Flow {
     /// Which way data goes.
     pub direction: Direction,
     /// The first one opens, nanoseconds.
-    pub start_ns: u64,
+    pub start_ns: i64,
     /// The others do.
     pub arrivals: Arrivals,
     /// It writes no more from here on, nanoseconds.
-    pub stop_ns: Option<u64>,
+    pub stop_ns: Option<i64>,
     /// Bytes of each connection.
     pub size_bytes: Option<u64>,
     /// When data is written.
@@ -53,7 +53,7 @@ pub struct Flow {
     /// Receives it.
     pub receiver: Endpoint,
     /// Added each way, nanoseconds.
-    pub access_delay_ns: u64,
+    pub access_delay_ns: i64,
     /// Its packets pass none of the stages, only the cards.
     pub own_path: bool,
     /// Events of its senders are recorded, whatever the output says.
@@ -64,7 +64,7 @@ pub struct Flow {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Arrivals {
     /// At this distance, nanoseconds.
-    Every(u64),
+    Every(i64),
     /// As a Poisson process, connections per second.
     Poisson(f64),
 }
@@ -88,7 +88,7 @@ pub enum Application {
         /// Bytes.
         response_bytes: u64,
         /// From a response to the next request, mean, nanoseconds.
-        think_ns: u64,
+        think_ns: i64,
         /// How that varies.
         think_times: Gaps,
     },
@@ -208,7 +208,7 @@ pub struct Probe {
     /// How many; `None`: until the run ends.
     pub count: Option<u64>,
     /// The first one leaves, nanoseconds.
-    pub start_ns: u64,
+    pub start_ns: i64,
     /// Distances of departures.
     pub gaps: Gaps,
     /// Displacement threshold of reorder density, packets.

@@ -13,9 +13,9 @@ pub struct Link {
     /// Changes of the rate, in the order of their times.
     pub changes: Vec<RateStep>,
     /// They repeat so often, nanoseconds.
-    pub period_ns: Option<u64>,
+    pub period_ns: Option<i64>,
     /// Propagation, nanoseconds.
-    pub delay_ns: u64,
+    pub delay_ns: i64,
     /// What waits at most.
     pub queue: Queue,
     /// Bytes beside the IP packet.
@@ -26,7 +26,7 @@ pub struct Link {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateStep {
     /// Nanoseconds.
-    pub at_ns: u64,
+    pub at_ns: i64,
     /// Bits per second; 0 is an outage.
     pub bits_per_s: u64,
 }
@@ -93,7 +93,7 @@ pub(super) fn queue(r: &Reader<'_>, bits_per_s: u64) -> Result<Queue, Problem> {
         QueueLimit::Bytes(bytes) => Queue::Bytes(bytes),
         QueueLimit::Bdp(times) => {
             let rtt_ns = r.maybe("rtt", duration)?.ok_or_else(|| r.missing("rtt"))?;
-            let bdp = u128::from(bits_per_s) * u128::from(rtt_ns) / 8_000_000_000;
+            let bdp = u128::from(bits_per_s) * u128::from(rtt_ns.cast_unsigned()) / 8_000_000_000;
             Queue::Bytes((bdp as f64 * times) as u64)
         }
     })

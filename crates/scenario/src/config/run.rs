@@ -10,9 +10,9 @@ use crate::reader::Reader;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Run {
     /// Simulated time, nanoseconds.
-    pub duration_ns: u64,
+    pub duration_ns: i64,
     /// Measures count from here on, nanoseconds.
-    pub warm_up_ns: u64,
+    pub warm_up_ns: i64,
     /// Of all random streams.
     pub seed: u64,
     /// Runs of each cell.
@@ -60,7 +60,7 @@ impl Run {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Output {
     /// From one sample to the next, nanoseconds; `None`: no samples.
-    pub trace_interval_ns: Option<u64>,
+    pub trace_interval_ns: Option<i64>,
     /// Record every event of the senders.
     pub events: bool,
     /// Compute all reordering metrics.
@@ -100,17 +100,17 @@ impl Output {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Card {
     /// From the first packet to the interrupt, nanoseconds.
-    pub coalesce_ns: u64,
+    pub coalesce_ns: i64,
     /// So many packets raise it at once.
     pub coalesce_packets: Option<u64>,
     /// From one interrupt to the next at least, nanoseconds.
-    pub coalesce_gap_ns: u64,
+    pub coalesce_gap_ns: i64,
     /// Packets the ring holds.
     pub ring_packets: u64,
     /// Of the softirq for a packet, nanoseconds.
-    pub packet_ns: u64,
+    pub packet_ns: i64,
     /// Sorting adds so much, nanoseconds.
-    pub sorter_ns: u64,
+    pub sorter_ns: i64,
     /// Block size of SRPIC, packets; `None`: nothing is sorted.
     pub srpic_block: Option<u64>,
     /// The paper's listing to the letter.

@@ -39,7 +39,7 @@ pub enum StageKind {
         /// Of each draw with the one before.
         correlation: f64,
         /// From the original to its copy, nanoseconds.
-        copy_delay_ns: u64,
+        copy_delay_ns: i64,
     },
     /// Damage.
     Corrupt {
@@ -59,7 +59,7 @@ pub enum StageKind {
         /// Its turn comes after gap - 1 delayed packets.
         gap: u32,
         /// Of those that do not skip, nanoseconds.
-        delay_ns: u64,
+        delay_ns: i64,
     },
     /// A share comes late.
     Late {
@@ -68,14 +68,14 @@ pub enum StageKind {
         /// Of each draw with the one before.
         correlation: f64,
         /// Later by so much, nanoseconds.
-        delay_ns: u64,
+        delay_ns: i64,
     },
     /// A box on the way takes packets by interrupt.
     Batch {
         /// From the first packet that waits to the interrupt, nanoseconds.
-        delay_ns: u64,
+        delay_ns: i64,
         /// From one interrupt to the next at least, nanoseconds.
-        gap_ns: u64,
+        gap_ns: i64,
     },
     /// A link whose queue moves its head back.
     Periodic {
@@ -122,8 +122,8 @@ pub enum Distribution {
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
 pub struct Delay {
-    pub delay_ns: u64,
-    pub jitter_ns: u64,
+    pub delay_ns: i64,
+    pub jitter_ns: i64,
     pub distribution: Distribution,
     pub correlation: f64,
     pub limit_packets: Option<u64>,
@@ -164,20 +164,20 @@ pub enum Policy {
     /// By flow.
     Flow,
     /// By flow, anew after a pause of so many nanoseconds.
-    Flowlet(u64),
+    Flowlet(i64),
 }
 
 /// A radio link; see the schema.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
 pub struct Radio {
-    pub tti_ns: u64,
+    pub tti_ns: i64,
     pub block_error: f64,
     pub block_error_again: f64,
     pub retransmission_error: f64,
-    pub harq_rtt_ns: u64,
+    pub harq_rtt_ns: i64,
     pub harq_retransmissions: u32,
-    pub rlc_delay_ns: Option<u64>,
+    pub rlc_delay_ns: Option<i64>,
     pub in_order: bool,
 }
 
@@ -202,9 +202,9 @@ pub enum Pattern {
     /// Now and then, with Pareto times.
     OnOff {
         /// Mean time on, nanoseconds.
-        on_ns: u64,
+        on_ns: i64,
         /// Mean time off, nanoseconds.
-        off_ns: u64,
+        off_ns: i64,
         /// Index of both.
         shape: f64,
     },

@@ -87,7 +87,7 @@ impl<W: Write> Captures<W> {
         Ok((self.ends.map(|end| end.file.into_inner()), self.truth))
     }
 
-    fn write(&mut self, now_ns: u64, at: End, from: End, packet: &Packet) {
+    fn write(&mut self, now_ns: i64, at: End, from: End, packet: &Packet) {
         if self.error.is_some() {
             return;
         }
@@ -96,7 +96,7 @@ impl<W: Write> Captures<W> {
         let writer = &mut self.ends[at as usize];
         writer.frames += 1;
         let frame = Frame {
-            ts_ns: BEGIN_NS.saturating_add_unsigned(now_ns),
+            ts_ns: BEGIN_NS.saturating_add(now_ns),
             number: writer.frames,
             link: LinkType::ETHERNET,
             orig_len: ip_bytes + ETHERNET,
@@ -107,12 +107,12 @@ impl<W: Write> Captures<W> {
 }
 
 impl<W: Write> Tap for Captures<W> {
-    fn sent(&mut self, now_ns: u64, end: End, packet: &Packet) {
+    fn sent(&mut self, now_ns: i64, end: End, packet: &Packet) {
         self.truth.sent(end, packet);
         self.write(now_ns, end, end, packet);
     }
 
-    fn received(&mut self, now_ns: u64, end: End, packet: &Packet) {
+    fn received(&mut self, now_ns: i64, end: End, packet: &Packet) {
         self.truth.received(now_ns, packet);
         self.write(now_ns, end, end.other(), packet);
     }

@@ -45,7 +45,7 @@ struct Sent {
     start: u64,
     end: u64,
     /// Place among the arrivals, and time.
-    arrived: Option<(u64, u64)>,
+    arrived: Option<(u64, i64)>,
 }
 
 /// What happened to an original.
@@ -60,7 +60,7 @@ pub enum TruthEvent {
         /// Extent of RFC 4737 section 4.2.1.
         extent: u64,
         /// Since the first one that came too early, nanoseconds.
-        late_ns: u64,
+        late_ns: i64,
     },
     /// It never came, and was acknowledged in the end.
     Lost {
@@ -121,7 +121,7 @@ impl Truth {
     }
 
     /// A packet reaches the other end.
-    pub(crate) fn received(&mut self, now_ns: u64, packet: &Packet) {
+    pub(crate) fn received(&mut self, now_ns: i64, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
         };
@@ -182,7 +182,7 @@ impl Way {
     }
 
     /// A packet arrives; one that others were merged into stands for all of them.
-    fn received(&mut self, now_ns: u64, packet: &Packet) {
+    fn received(&mut self, now_ns: i64, packet: &Packet) {
         let end = packet.offset + u64::from(packet.payload());
         let mut next = packet.offset;
         let mut at = self.by_id.get(&packet.id).copied();
@@ -305,7 +305,7 @@ impl Way {
 
 /// RFC 4737 on the arrivals of originals alone.
 fn reordered(originals: &[Sent]) -> Vec<TruthEvent> {
-    let mut arrived: Vec<(u64, u64, &Sent)> = originals
+    let mut arrived: Vec<(u64, i64, &Sent)> = originals
         .iter()
         .filter_map(|sent| sent.arrived.map(|(place, time_ns)| (place, time_ns, sent)))
         .collect();

@@ -15,7 +15,7 @@ const CELLS: usize = 48;
 /// Flows drawn at most in one chart.
 const FLOWS: usize = 16;
 /// Parts of a run over each of which throughput is averaged.
-const GRAIN: u64 = 200;
+const GRAIN: i64 = 200;
 
 /// What a chart shows of a sample.
 type Value = fn(&Sample) -> f64;
@@ -145,7 +145,7 @@ fn throughput(run: &RunResult) -> Vec<Line> {
 }
 
 /// Mbit/s over intervals of at least `least_ns`, with their ends in seconds.
-fn rates(samples: &[&Sample], least_ns: u64) -> Vec<(f64, f64)> {
+fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
     let Some((&(mut from), rest)) = samples.split_first() else {
         return Vec::new();
     };

@@ -64,13 +64,13 @@ pub fn write_samples<W: Write + Send>(out: W, report: &Report<'_>) -> io::Result
         samples.iter().map(|s| format!("{:?}", s.state)),
     ));
     let named = [
-        ("time_ns", wide(|s| s.time_ns)),
+        ("time_ns", wide(|s| s.time_ns.cast_unsigned())),
         ("flow", narrow(|s| s.flow)),
         ("cwnd", narrow(|s| s.cwnd)),
         ("ssthresh", narrow(|s| s.ssthresh)),
         ("dupthresh", narrow(|s| s.dupthresh)),
         ("pipe", narrow(|s| s.pipe)),
-        ("srtt_ns", wide(|s| s.srtt_ns)),
+        ("srtt_ns", wide(|s| s.srtt_ns.cast_unsigned())),
         ("state", state),
         ("delivered_bytes", wide(|s| s.delivered_bytes)),
         ("retransmissions", wide(|s| s.retransmissions)),

@@ -16,7 +16,9 @@
 use super::binary_increase::{Throttle, last_max, reduced};
 use super::cubic_curve::{Epoch, pace_to};
 use super::hystart::{HyStart, Rounds};
-use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
+use super::{
+    AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies, micros,
+};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic",
@@ -156,7 +158,7 @@ impl CongestionControl for Cubic {
 
     fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
-        let rtt_us = (rtt / 1000).max(1);
+        let rtt_us = micros(rtt).max(1);
         if !self.measure_delay(jiffies(ack.now), rtt_us) {
             return;
         }

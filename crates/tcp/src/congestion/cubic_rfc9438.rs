@@ -18,6 +18,7 @@
 //! alpha of 1 (4), no HyStart (section 4.10 recommends one; RFC 9406 is not part of this).
 
 use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window};
+use crate::time::elapsed;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic-rfc9438",
@@ -81,7 +82,7 @@ impl CubicRfc9438 {
     /// The window after `acked` segments (3 to 5).
     fn next(&mut self, cwnd: f64, acked: f64, ack: &AckEvent) -> f64 {
         let epoch = self.state.epoch.unwrap_or(ack.now);
-        let t = ack.now.saturating_sub(epoch) as f64 * 1e-9;
+        let t = elapsed(ack.now, epoch) as f64 * 1e-9;
         self.advance_estimate(cwnd, acked);
         if self.state.w_est > self.w_cubic(t) {
             return self.state.w_est.max(cwnd);

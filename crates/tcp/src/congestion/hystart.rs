@@ -20,7 +20,7 @@
 //! The sign counts as soon as it is seen: a loss found with the same acknowledgement saves the threshold it
 //! set, and an undo returns to it.
 
-use super::{AckEvent, Window, pacing_rate};
+use super::{AckEvent, Window, micros, pacing_rate};
 
 /// Smallest window at which HyStart looks.
 const LOW_WINDOW: u32 = 16;
@@ -81,7 +81,7 @@ impl HyStart {
     /// An acknowledgement in slow start that may make the window grow.
     pub(super) fn growing(&mut self, ack: &AckEvent) {
         if self.rounds == Rounds::Growing && ack.snd_una > self.round_end {
-            self.begin_round(ack.now / 1000, ack.snd_nxt);
+            self.begin_round(micros(ack.now), ack.snd_nxt);
         }
     }
 
@@ -91,7 +91,7 @@ impl HyStart {
         if self.found || !window.in_slow_start() {
             return;
         }
-        let now = ack.now / 1000;
+        let now = micros(ack.now);
         if self.rounds == Rounds::Acknowledged && ack.snd_una > self.round_end {
             self.begin_round(now, ack.snd_nxt);
         }

@@ -63,8 +63,8 @@ pub use westwood::Westwood;
 pub use westwood_ns3::WestwoodNs3;
 pub use yeah::Yeah;
 
-/// Nanoseconds since the start of the run.
-pub type Nanos = u64;
+pub use crate::time::Nanos;
+use crate::time::count;
 
 /// Ticks per second of Linux's clock where an algorithm counts in jiffies. 1000 is the finest a kernel is
 /// built with, so its rounding disturbs least.
@@ -72,7 +72,12 @@ pub const HZ: u64 = 1000;
 
 /// Whole ticks of [`HZ`] in `time`.
 pub const fn jiffies(time: Nanos) -> u64 {
-    time / (1_000_000_000 / HZ)
+    count(time) / (1_000_000_000 / HZ)
+}
+
+/// Whole microseconds in `time`, the unit of Linux's finer measurements.
+pub(crate) const fn micros(time: Nanos) -> u64 {
+    count(time) / 1000
 }
 
 /// The sender's window, in segments.
@@ -134,7 +139,7 @@ impl Window {
 /// bytes per smoothed round trip `srtt`, 1.2 times above half the threshold; `flight` is the larger of window
 /// and segments outstanding. 0 before the first round trip.
 pub(crate) fn pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Nanos) -> u64 {
-    if srtt == 0 {
+    if srtt <= 0 {
         return 0;
     }
     let tenths: u128 = if window.cwnd < window.ssthresh / 2 {
@@ -143,7 +148,7 @@ pub(crate) fn pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Nanos) -
         12
     };
     let bytes = u128::from(flight) * u128::from(mss) * tenths;
-    u64::try_from(bytes * 100_000_000 / u128::from(srtt)).unwrap_or(u64::MAX)
+    u64::try_from(bytes * 100_000_000 / u128::from(count(srtt))).unwrap_or(u64::MAX)
 }
 
 /// What an acknowledgement of new data tells the algorithm.

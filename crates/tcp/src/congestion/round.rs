@@ -1,7 +1,7 @@
 //! One round trip at a time, as Vegas and its heirs measure: from the moment everything outstanding at the
 //! last look is acknowledged, with the smallest round-trip time seen meanwhile.
 
-use super::{AckEvent, Nanos};
+use super::{AckEvent, Nanos, micros};
 
 /// Round-trip times of one round, and the smallest of all.
 #[derive(Debug, Clone)]
@@ -59,8 +59,8 @@ impl Round {
         let base = self.base.filter(|_| self.samples > 2);
         let finished = base.map(|base| Finished {
             // A microsecond more, as in Linux, so that nothing is zero.
-            base_us: base / 1000 + 1,
-            min_us: self.min / 1000 + 1,
+            base_us: micros(base) + 1,
+            min_us: micros(self.min) + 1,
             bytes: self.end.saturating_sub(self.begin),
         });
         self.begin = self.end;

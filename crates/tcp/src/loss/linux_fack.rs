@@ -9,6 +9,8 @@
 //! 2.6.24 bounds it by 127 and marks, once FACK is off, only the oldest segment; 3.19 bounds it by 300, counts
 //! SACKed segments instead of places, and marks every hole with that many above it.
 
+use crate::time::elapsed;
+
 use super::newreno::{impossible_duplicates, mark_without_sack};
 use super::{AckNews, CaState, Context, Entry, LossDetection, Verdict};
 
@@ -184,7 +186,7 @@ fn head_timed_out(cx: &Context<'_>) -> bool {
         && cx
             .board
             .front()
-            .is_some_and(|head| cx.now.saturating_sub(head.sent_at) > cx.rto)
+            .is_some_and(|head| elapsed(cx.now, head.sent_at) > cx.rto)
 }
 
 /// The oldest segments have waited longer than the retransmission timeout, which each acknowledgement sets
@@ -194,7 +196,7 @@ fn mark_timed_out(cx: &mut Context<'_>) {
         return;
     }
     while let Some((id, record)) = cx.board.oldest_outstanding() {
-        let waiting = cx.now.saturating_sub(record.sent_at) > cx.rto;
+        let waiting = elapsed(cx.now, record.sent_at) > cx.rto;
         if !waiting || record.lost || !cx.board.mark_lost(id) {
             break;
         }

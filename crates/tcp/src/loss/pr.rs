@@ -11,6 +11,7 @@ use super::{AckNews, Context, Entry, LossDetection, Sent, Transmission, Verdict}
 use crate::Nanos;
 use crate::config::SECOND;
 use crate::seq::Seq;
+use crate::time::elapsed;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "tcp-pr",
@@ -20,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 const ALPHA: f64 = 0.995;
-const BETA: u64 = 3;
+const BETA: Nanos = 3;
 /// Before the first measurement, as RFC 6298's initial timeout.
 const INITIAL_BOUND: Nanos = 3 * SECOND;
 const MAX_BOUND: Nanos = 64 * SECOND;
@@ -81,7 +82,7 @@ impl TcpPr {
             if item.record.ever_retransmitted() {
                 continue;
             }
-            let rtt = cx.now.saturating_sub(item.record.sent_at) as f64;
+            let rtt = elapsed(cx.now, item.record.sent_at) as f64;
             let faded = libm::pow(ALPHA, 1.0 / cwnd) * self.ewrtt;
             self.ewrtt = faded.max(rtt);
             self.restarts = 0;

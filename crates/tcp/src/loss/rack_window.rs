@@ -4,6 +4,7 @@
 use super::{AckNews, Context, Delivered};
 use crate::Nanos;
 use crate::seq::{Seq, ts_before};
+use crate::time::elapsed;
 
 /// Recoveries for which a widened reordering window is kept (RFC 8985 section 6.2 step 4).
 const PERSIST: u32 = 16;
@@ -36,7 +37,7 @@ impl RackWindow {
 
     fn deliver(&mut self, cx: &Context<'_>, ack: &AckNews<'_>, item: &Delivered) {
         let record = &item.record;
-        let rtt = cx.now.saturating_sub(record.sent_at);
+        let rtt = elapsed(cx.now, record.sent_at);
         if record.ever_retransmitted() {
             // The original may have been meant.
             let echo_is_older =
@@ -75,7 +76,7 @@ impl RackWindow {
     /// The widened quarter of the smallest round trip, at most a smoothed one.
     pub(super) fn window(&self, cx: &Context<'_>) -> Nanos {
         let quarter = cx.min_rtt / 4;
-        (quarter * u64::from(self.multiplier.max(1))).min(cx.srtt)
+        (quarter * Nanos::from(self.multiplier.max(1))).min(cx.srtt)
     }
 
     /// Section 6.2 step 5: marks what was sent before the latest delivery and has had `rtt + window` to

@@ -4,6 +4,7 @@ use crate::Nanos;
 use crate::config::{Config, DelayedAck, MS, SackCompression};
 use crate::counters::Counters;
 use crate::seq::Seq;
+use crate::time::elapsed;
 
 /// Acknowledgements of the same `rcv_nxt` that go out at once before Linux begins to compress them.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
@@ -87,7 +88,7 @@ impl AckDelay {
         let DelayedAck::Linux { min, max, quick } = self.style else {
             return;
         };
-        let gap = now.saturating_sub(self.last_data);
+        let gap = elapsed(now, self.last_data);
         if self.ato == 0 {
             self.ato = min;
             self.quick = quick;

@@ -9,6 +9,7 @@
 use crate::Nanos;
 use crate::config::{Config, WindowAccount};
 use crate::seq::Seq;
+use crate::time::elapsed;
 
 /// Segments of cushion in a buffer made to measure.
 const CUSHION: u64 = 16;
@@ -136,7 +137,7 @@ impl ReceiveWindow {
         let Some(tuning) = &mut self.tuning else {
             return;
         };
-        if rtt == 0 || now.saturating_sub(tuning.since) < rtt {
+        if rtt == 0 || elapsed(now, tuning.since) < rtt {
             return;
         }
         let mss = u64::from(mss);

@@ -8,6 +8,7 @@ use crate::congestion::{AckEvent, Event};
 use crate::loss::{AckNews, Verdict};
 use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
+use crate::time::elapsed;
 
 /// What matters to the sender of a segment with ACK that has been found acceptable.
 #[derive(Debug, Clone, Copy)]
@@ -108,10 +109,7 @@ impl Sender {
     /// SACKs restart the timer only if they answer data sent before the oldest segment was last sent (as in
     /// Linux): otherwise a lost retransmission would never time out while new data flows.
     fn sack_restarts_timer(&self, now: Nanos, rtt: Option<Nanos>) -> bool {
-        let head = self
-            .board
-            .front()
-            .map(|head| now.saturating_sub(head.sent_at));
+        let head = self.board.front().map(|head| elapsed(now, head.sent_at));
         matches!((rtt, head), (Some(rtt), Some(age)) if rtt > age)
     }
 
@@ -337,7 +335,7 @@ impl Sender {
                 }
             }
         }
-        let age = |sent: Option<Nanos>| sent.map(|sent| now.saturating_sub(sent));
+        let age = |sent: Option<Nanos>| sent.map(|sent| elapsed(now, sent));
         let whole = if retransmitted { None } else { age(first) };
         let mut sample = whole.or(age(first_sacked));
         if sample.is_none() && cumulative {
@@ -362,7 +360,7 @@ impl Sender {
     fn timestamp_rtt(&mut self, now: Nanos, ecr: u32) -> Option<Nanos> {
         let ticks = self.tsval(now).wrapping_sub(ecr);
         // A timestamp from the future, or older than any round trip, was not ours.
-        (ticks < 1 << 24).then(|| u64::from(ticks).max(1) * self.config.timestamp_tick)
+        (ticks < 1 << 24).then(|| Nanos::from(ticks).max(1) * self.config.timestamp_tick)
     }
 }
 

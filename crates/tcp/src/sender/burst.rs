@@ -11,7 +11,9 @@
 
 use super::{CaState, Sender};
 use crate::Nanos;
+use crate::congestion::micros;
 use crate::congestion::pacing_rate;
+use crate::time::elapsed;
 
 /// Silence after which nothing waits, and the farthest acknowledgement worth waiting for.
 const MILLISECOND: Nanos = 1_000_000;
@@ -53,7 +55,7 @@ impl Sender {
         let mss = u64::from(self.mss);
         let flight = self.window.cwnd.max(self.board.packets_out());
         let rate = pacing_rate(&self.window, flight, self.mss, self.rtt.srtt);
-        let near = (self.rtt.min_rtt / 1000) >> RTT_SHIFT;
+        let near = micros(self.rtt.min_rtt) >> RTT_SHIFT;
         let bonus = (most * mss).checked_shr(near.min(64) as u32).unwrap_or(0);
         let bytes = (rate >> 10).saturating_add(bonus);
         (bytes / mss).min(most).max(least)
@@ -63,7 +65,7 @@ impl Sender {
         let Some(head) = self.board.front() else {
             return false;
         };
-        let silent = now.saturating_sub(self.last_sent_at) > MILLISECOND;
+        let silent = elapsed(now, self.last_sent_at) > MILLISECOND;
         if self.state >= CaState::Recovery || silent {
             return false;
         }
@@ -77,6 +79,6 @@ impl Sender {
             return false;
         }
         let expected = head.sent_at.saturating_add(self.rtt.srtt);
-        expected.saturating_sub(now) <= MILLISECOND.min(self.rtt.srtt / 2)
+        elapsed(expected, now) <= MILLISECOND.min(self.rtt.srtt / 2)
     }
 }

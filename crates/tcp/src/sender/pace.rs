@@ -9,6 +9,7 @@ use super::{Sender, TimerKind};
 use crate::Nanos;
 use crate::config::{Pacing, SECOND};
 use crate::congestion::pacing_rate;
+use crate::time::count;
 
 /// Segments of a connection that are not paced.
 const FREE_SEGMENTS: u64 = 10;
@@ -76,7 +77,7 @@ impl Sender {
         if pacer.segments < FREE_SEGMENTS || rate == 0 {
             return;
         }
-        let time = u128::from(payload) * u128::from(SECOND) / u128::from(rate);
+        let time = u128::from(payload) * u128::from(count(SECOND)) / u128::from(rate);
         let time = Nanos::try_from(time).unwrap_or(Nanos::MAX);
         let saved = pacer.unused.min(time / 2);
         pacer.unused -= saved;

@@ -63,7 +63,7 @@ impl RttEstimator {
             self.srtt = rtt;
             self.rttvar = rtt / 2;
         } else {
-            self.rttvar = (3 * self.rttvar + self.srtt.abs_diff(rtt)) / 4;
+            self.rttvar = (3 * self.rttvar + (self.srtt - rtt).abs()) / 4;
             self.srtt = (7 * self.srtt + rtt) / 8;
         }
     }
@@ -81,7 +81,7 @@ impl RttEstimator {
             self.window_end = nxt;
             return;
         }
-        let deviation = self.srtt.abs_diff(rtt);
+        let deviation = (self.srtt - rtt).abs();
         // `mdev` holds four mean deviations, so a step of a quarter adds the deviation itself.
         let old = self.mdev / 4;
         if rtt < self.srtt && deviation > old {

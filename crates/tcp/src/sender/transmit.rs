@@ -7,6 +7,7 @@ use crate::congestion::Event;
 use crate::loss::Transmission;
 use crate::observe::Retransmission;
 use crate::seq::Seq;
+use crate::time::elapsed;
 
 /// A segment to be sent; the endpoint adds acknowledgement, window and options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,7 +208,7 @@ impl Sender {
                 now,
                 start: record.start,
                 end: record.end,
-                delay: now.saturating_sub(record.first_sent_at),
+                delay: elapsed(now, record.first_sent_at),
                 transmissions: record.transmissions,
                 state: self.state,
             });
@@ -437,7 +438,7 @@ impl Sender {
 
     /// RFC 5681 section 4.1; Linux halves once per timeout idle, down to the initial window.
     fn restart_after_idle(&mut self, now: Nanos) {
-        let idle = now.saturating_sub(self.last_sent_at);
+        let idle = elapsed(now, self.last_sent_at);
         let rto = self.rtt.rto().max(1);
         if self.last_sent_at == 0 || idle <= rto || self.governed() {
             return;

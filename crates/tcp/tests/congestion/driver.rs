@@ -75,14 +75,15 @@ impl Driver {
 
     /// The round-trip time while `window` segments are out.
     pub fn rtt(&self, window: u32) -> Nanos {
-        let serial = |b: Bottleneck| u64::from(window) * 1_000_000_000 / b.segments_per_s;
+        let serial =
+            |b: Bottleneck| Nanos::from(window) * 1_000_000_000 / b.segments_per_s.cast_signed();
         self.base_rtt.max(self.bottleneck.map_or(0, serial))
     }
 
     /// True if the bottleneck's buffer cannot hold the window.
     pub fn overflows(&self) -> bool {
         self.bottleneck.is_some_and(|b| {
-            let pipe = b.segments_per_s * self.base_rtt / 1_000_000_000;
+            let pipe = b.segments_per_s * self.base_rtt.cast_unsigned() / 1_000_000_000;
             u64::from(self.window.cwnd) > pipe + u64::from(b.buffer)
         })
     }
@@ -126,7 +127,7 @@ impl Driver {
         let mut left = segments.min(flight);
         while left > 0 {
             let acked = left.min(self.per_ack);
-            let gap = rtt * u64::from(acked) / u64::from(flight);
+            let gap = rtt * Nanos::from(acked) / Nanos::from(flight);
             self.acknowledge(acked, gap, rtt);
             left -= acked;
         }
@@ -144,10 +145,10 @@ impl Driver {
         let rtt = self.rtt(flight);
         self.reduce(false, Event::RecoveryStart, |ssthresh| ssthresh);
         for _ in 1..flight {
-            self.now += rtt / u64::from(flight);
+            self.now += rtt / Nanos::from(flight);
             self.duplicate(flight);
         }
-        self.now += rtt / u64::from(flight);
+        self.now += rtt / Nanos::from(flight);
         self.delivered += u64::from(flight);
         let mut ack = self.ack(flight, 0, rtt);
         ack.dubious = true;

@@ -1,5 +1,6 @@
 //! Whatever happens in whatever order, a window is a window.
 
+use inorder_tcp::Nanos;
 use inorder_tcp::congestion::{AckEvent, Event, LossEvent, REGISTRY, Window, find};
 use proptest::prelude::*;
 
@@ -16,14 +17,19 @@ fn wide(usual: u64) -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..usual, 1 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)]
 }
 
+/// Times, of which the impossible ones may be negative.
+fn time(usual: u64) -> impl Strategy<Value = Nanos> {
+    wide(usual).prop_map(u64::cast_signed)
+}
+
 fn narrow(usual: u32) -> impl Strategy<Value = u32> {
     prop_oneof![8 => 0..usual, 1 => any::<u32>(), 1 => Just(0), 1 => Just(u32::MAX)]
 }
 
 prop_compose! {
-    fn ack()(now in wide(100_000_000_000), acked in narrow(100), in_flight in narrow(1000),
-             rtt in proptest::option::of(wide(300_000_000)), srtt in wide(300_000_000),
-             min_rtt in wide(100_000_000), snd_una in wide(10_000_000), snd_nxt in wide(10_000_000),
+    fn ack()(now in time(100_000_000_000), acked in narrow(100), in_flight in narrow(1000),
+             rtt in proptest::option::of(time(300_000_000)), srtt in time(300_000_000),
+             min_rtt in time(100_000_000), snd_una in wide(10_000_000), snd_nxt in wide(10_000_000),
              mss in narrow(1500), dubious: bool) -> AckEvent {
         AckEvent {
             now, acked, in_flight, acked_bytes: u64::from(acked) * u64::from(mss), cwnd_limited: true,
@@ -39,9 +45,9 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Event::RecoveryEnd),
         Just(Event::Timeout),
         Just(Event::Undo),
-        wide(1_000_000_000).prop_map(|ns| Event::Restart { ns }),
+        time(1_000_000_000).prop_map(|ns| Event::Restart { ns }),
     ];
-    let loss = (wide(100_000_000_000), narrow(1000), any::<bool>()).prop_map(
+    let loss = (time(100_000_000_000), narrow(1000), any::<bool>()).prop_map(
         |(now, in_flight, timeout)| LossEvent {
             now,
             in_flight,

@@ -1,7 +1,7 @@
 //! What else limits sending: Nagle, the peer's window, idle times, bursts.
 
 use inorder_tcp::config::{MS, Nagle, SECOND};
-use inorder_tcp::{Flags, Segment};
+use inorder_tcp::{Flags, Nanos, Segment};
 
 use crate::peer::{MSS, Peer, config};
 
@@ -103,7 +103,7 @@ fn the_window_shrinks_while_idle() {
 
 /// Thirty acknowledgements of one segment each, a round trip of `rtt` after a burst of thirty: how many
 /// segments each of those that sent anything sent.
-fn bursts(rtt: u64) -> Vec<usize> {
+fn bursts(rtt: Nanos) -> Vec<usize> {
     const WARM: u32 = 80; // five whole pieces, one segment a round trip: the smoothed time settles
     let mut custom = config("linux-6");
     custom.tso_segments = 16;

@@ -1,5 +1,6 @@
 //! Pacing: bursts at a rate, a loss repaired at that rate, and nothing that stays unsent.
 
+use inorder_tcp::Nanos;
 use inorder_tcp::config::{MS, Pacing};
 
 use crate::peer::{MSS, Peer, config};
@@ -16,7 +17,7 @@ fn paced(max_rate: u64) -> (Peer, Vec<u32>) {
 }
 
 /// What goes out in the next `time`, instant by instant: (ns from now, segments).
-fn trickle(peer: &mut Peer, time: u64) -> Vec<(u64, Vec<u32>)> {
+fn trickle(peer: &mut Peer, time: Nanos) -> Vec<(Nanos, Vec<u32>)> {
     let start = peer.now;
     let mut instants = Vec::new();
     while let Some(at) = peer.end.next_timer().filter(|&at| at <= start + time) {

@@ -9,6 +9,7 @@ use inorder_sort::{ConfigError, SorterConfig, srpic};
 use super::output::Form;
 use super::repeat;
 use crate::error::{CliError, INTERRUPTED, Outcome as Done};
+use crate::verbs::nanoseconds;
 
 /// Options of `inorder netproc forwarder`.
 #[derive(clap::Args)]
@@ -127,7 +128,7 @@ impl Args {
             "none" => Order::Unordered,
             "reorder-buffer" => Order::ReorderBuffer {
                 window: self.window,
-                timeout_ns: self.timeout_us.saturating_mul(1_000),
+                timeout_ns: nanoseconds(self.timeout_us),
                 work_ns: 60,
             },
             sorter => {
@@ -156,7 +157,7 @@ impl Args {
             line_gbps: self.line,
             stall: self.stall,
             stall_ns: self.stall_us * 1e3,
-            coalesce_ns: self.interrupt_us.saturating_mul(1_000),
+            coalesce_ns: nanoseconds(self.interrupt_us),
             packets: self.packets,
             seed: self.seed,
             ..ForwarderConfig::default()

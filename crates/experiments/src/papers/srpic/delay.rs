@@ -16,7 +16,7 @@ const DELAY: File = File {
 };
 const PACKET_TIME: &str = "receiver_card.packet_time";
 /// The clock of the third system's TCP ticks so often, nanoseconds (section 4.4).
-const TICK_NS: u64 = 1_000_000;
+const TICK_NS: i64 = 1_000_000;
 /// Two curves "almost totally overlap" if they are nowhere farther apart than so many points of a hundred.
 const POINTS: f64 = 5.0;
 /// And two lists of durations, if no decile differs by more microseconds.
@@ -26,9 +26,9 @@ const DECILE_US: f64 = 2.0;
 #[derive(Clone)]
 struct Shown {
     /// Round-trip times of the interactive flow, nanoseconds.
-    rtts_ns: Vec<u64>,
+    rtts_ns: Vec<i64>,
     /// The same in ticks of its TCP's clock: how often each came.
-    ticks: BTreeMap<u64, u64>,
+    ticks: BTreeMap<i64, u64>,
     /// Time of a cycle of the receiver's softirq: its deciles, microseconds rounded down.
     deciles_us: [f64; 9],
     /// Cycles shorter than the text's 20 us, percent.
@@ -38,7 +38,7 @@ struct Shown {
 }
 
 /// Ticks of the clock between two times, nanoseconds.
-fn ticks(from_ns: u64, until_ns: u64) -> u64 {
+fn ticks(from_ns: i64, until_ns: i64) -> i64 {
     until_ns / TICK_NS - from_ns / TICK_NS
 }
 
@@ -64,7 +64,7 @@ fn shown(run: &RunResult, short_us: f64) -> Option<Shown> {
 }
 
 /// When each round-trip time was measured, and how long it was, nanoseconds.
-fn rtts(flow: &FlowResult) -> Vec<(u64, u64)> {
+fn rtts(flow: &FlowResult) -> Vec<(i64, i64)> {
     let measured = flow.events.iter().filter_map(|event| match event.kind {
         EventKind::Rtt(rtt_ns) => Some((event.time_ns, rtt_ns)),
         _ => None,
@@ -74,12 +74,12 @@ fn rtts(flow: &FlowResult) -> Vec<(u64, u64)> {
 
 impl Shown {
     fn mean_us(&self) -> f64 {
-        self.rtts_ns.iter().sum::<u64>() as f64 / self.rtts_ns.len() as f64 / 1e3
+        self.rtts_ns.iter().sum::<i64>() as f64 / self.rtts_ns.len() as f64 / 1e3
     }
 
     /// Round trips of `low` to `high` ticks, percent.
     fn percent(&self, low: f64, high: f64) -> f64 {
-        let within = |(ticks, _): &(&u64, &u64)| (low..=high).contains(&(**ticks as f64));
+        let within = |(ticks, _): &(&i64, &u64)| (low..=high).contains(&(**ticks as f64));
         let some: u64 = self.ticks.iter().filter(within).map(|(_, n)| n).sum();
         100.0 * some as f64 / self.rtts_ns.len() as f64
     }
@@ -221,7 +221,7 @@ fn compare(findings: &mut Findings, speed: &Speed, [low, high]: [f64; 2]) {
 mod tests {
     use super::*;
 
-    fn of(ticks: &[(u64, u64)], decile_us: f64) -> Shown {
+    fn of(ticks: &[(i64, u64)], decile_us: f64) -> Shown {
         Shown {
             rtts_ns: vec![5_300_000; ticks.iter().map(|(_, n)| *n as usize).sum()],
             ticks: ticks.iter().copied().collect(),

@@ -224,7 +224,7 @@ proptest! {
         let (mut board, mut twin) = (Board::default(), Twin::default());
         let (mut nxt, mut una) = (0, 0);
         for (now, step) in steps.iter().enumerate() {
-            apply(&mut board, &mut twin, step, now as u64 + 1, &mut nxt, &mut una);
+            apply(&mut board, &mut twin, step, now as i64 + 1, &mut nxt, &mut una);
             prop_assert_eq!(board.packets_out(), twin.records.len() as u32);
             prop_assert_eq!(board.sacked_out(), twin.count(|_, r| r.sacked));
             prop_assert_eq!(board.lost_out(), twin.count(|_, r| r.lost));

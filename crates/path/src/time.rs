@@ -1,0 +1,34 @@
+//! Time here is signed nanoseconds, on any clock that never runs backwards.
+
+/// `now_ns` and a delay: a packet never leaves before it came, so a negative delay counts as none. `None`: after
+/// the end of time.
+#[inline]
+pub(crate) fn later(now_ns: i64, delay_ns: i64) -> Option<i64> {
+    now_ns.checked_add(delay_ns.max(0))
+}
+
+/// Nanoseconds from `since_ns` to `now_ns` as a count: 0 if it lies ahead.
+#[inline]
+pub(crate) fn elapsed(now_ns: i64, since_ns: i64) -> u64 {
+    now_ns.saturating_sub(since_ns).max(0).cast_unsigned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_before_it_came() {
+        assert_eq!(later(5, 3), Some(8));
+        assert_eq!(later(5, -3), Some(5));
+        assert_eq!(later(i64::MAX, 1), None);
+    }
+
+    #[test]
+    fn nothing_elapses_before_its_beginning() {
+        assert_eq!(elapsed(7, 3), 4);
+        assert_eq!(elapsed(-7, -10), 3);
+        assert_eq!(elapsed(3, 7), 0);
+        assert_eq!(elapsed(i64::MAX, i64::MIN), i64::MAX.cast_unsigned());
+    }
+}
