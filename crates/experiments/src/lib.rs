@@ -28,6 +28,7 @@ mod data;
 mod estimate;
 mod interval;
 mod judge;
+mod measures;
 mod paper;
 mod papers;
 mod printed;

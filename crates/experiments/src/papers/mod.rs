@@ -10,18 +10,23 @@ mod network_processor;
 mod periodic;
 mod srpic;
 
-use crate::Findings;
 use crate::paper::{Context, ExperimentError, Reduction};
+use crate::{Findings, measures};
 
 /// A reduction and the name by which an item's `run.reduction` asks for it.
 pub(crate) type Named = (&'static str, Reduction);
 
 /// Every paper's own reductions.
-static OWN: &[&[Named]] = &[network_processor::REDUCTIONS, periodic::REDUCTIONS];
+static OWN: &[&[Named]] = &[
+    network_processor::REDUCTIONS,
+    periodic::REDUCTIONS,
+    srpic::REDUCTIONS,
+];
 
 /// All reductions.
 pub(crate) fn reductions() -> impl Iterator<Item = Named> {
-    OWN.iter().copied().flatten().copied()
+    let shared = [measures::REDUCTION].into_iter();
+    shared.chain(OWN.iter().copied().flatten().copied())
 }
 
 /// The reduction called `name`.
@@ -39,5 +44,4 @@ pub(crate) type LegacyItem = (
 );
 
 /// Papers whose claims still stand in Rust.
-pub(crate) static LEGACY: &[(&str, &str, &[LegacyItem])] =
-    &[srpic::PAPER, entropy::PAPER, mobile::PAPER];
+pub(crate) static LEGACY: &[(&str, &str, &[LegacyItem])] = &[entropy::PAPER, mobile::PAPER];

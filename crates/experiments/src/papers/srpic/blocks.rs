@@ -5,23 +5,33 @@ use inorder_scenario::Cell;
 use inorder_scenario::config::Card;
 use inorder_sim::RunResult;
 use inorder_sort::srpic::model;
+use serde::Deserialize;
 
-use super::{Context, ExperimentError, Findings, Told, card, throughput};
-use crate::campaign::{self, File};
-use crate::{Claim, Comparison, Estimate};
+use super::{card, throughput};
+use crate::campaign;
+use crate::interval::Value;
+use crate::paper::{ExperimentError, Setting};
+use crate::quantity::Quantities;
 
-const ITEM: &str = "figure-2";
-const BLOCKS: File = File {
-    name: "srpic/blocks.toml",
-    text: include_str!("../../../../../experiments/srpic/blocks.toml"),
-};
+/// The rates that stand for the sender's cards.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cases {
+    scenario: String,
+    /// Overrides of a quick run.
+    quick: Vec<String>,
+    case: Vec<Case>,
+    /// Sizes of blocks whose share is counted, packets: from, to.
+    ranges: Vec<[f64; 2]>,
+}
 
-/// The sender's cards and the rates that stand for them in the scenario.
-const CASES: [(&str, &str); 3] = [
-    ("100 Mb/s card", "100 Mbit/s"),
-    ("1 Gb/s card", "1 Gbit/s"),
-    ("10 Gb/s card", "6256 Mbit/s"),
-];
+/// A card of the sender's, and the rate that stands for it in the scenario.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    rate: String,
+}
 
 /// A run at one rate.
 #[derive(Clone)]
@@ -64,116 +74,71 @@ impl Blocks {
     }
 }
 
-pub(super) fn figure_2(context: &Context<'_>) -> Result<Findings, ExperimentError> {
-    // A block lasts less than 100 us: half a second has thousands.
-    let quick = if context.quick {
-        vec!["run.duration=0.5 s"]
+pub(super) fn blocks(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
+    let wanted: Cases = setting.read()?;
+    let sets: &[String] = if setting.context.quick {
+        &wanted.quick
     } else {
-        Vec::new()
+        &[]
     };
-    let cells = campaign::cells(context, BLOCKS, &quick)?;
-    let runs = campaign::run(context, &cells, 1, RunResult::clone)?;
-    let at = |(_, rate): (&str, &str)| {
-        let of = |cell: &Cell| cell.label("forward.sender-line.rate") == Some(rate);
-        let number = cells.iter().position(of)?;
-        let settings = cells[number].config.receiver_card.as_ref()?;
-        Blocks::new(runs.get(number)?.first()?, settings)
-    };
-    let told = Told::of("2")?;
-    let mut findings = Findings::default();
-    let Some([slow, gigabit, fast]) = all(CASES.map(at)) else {
-        return Ok(findings);
-    };
-    for ((case, _), blocks) in CASES.iter().zip([&slow, &gigabit, &fast]) {
-        compare(&mut findings, &told, case, blocks);
-    }
-    judge(&mut findings, &told, [&slow, &gigabit, &fast]);
-    findings.remarks.push("the card's 75 us and the softirq's rate are assumed (see experiments/srpic/blocks.toml); nothing is random, so there is no interval".to_owned());
-    Ok(findings)
-}
-
-fn all<T>(values: [Option<T>; 3]) -> Option<[T; 3]> {
-    let [a, b, c] = values;
-    Some([a?, b?, c?])
-}
-
-fn compare(findings: &mut Findings, told: &Told, case: &str, blocks: &Blocks) {
-    let printed = |measure| {
-        let value = told.number(case, measure);
-        (!value.is_nan()).then_some((value, f64::NAN))
-    };
-    let quantile = |share| blocks.packets.quantile(share) as f64;
-    let rows = [
-        ("throughput, Mb/s", printed("throughput"), blocks.throughput),
-        (
-            "packets of a block, most common",
-            printed("packets"),
-            blocks.most_common(),
-        ),
-        ("packets of a block, mean", None, blocks.packets.mean()),
-        (
-            "packets of a block, 5 % below",
-            printed("packets-low"),
-            quantile(0.05),
-        ),
-        (
-            "packets of a block, 5 % above",
-            printed("packets-high"),
-            quantile(0.95),
-        ),
-        ("packets of a block, by equation 3", None, blocks.predicted),
-    ];
-    for (measure, printed, ours) in rows {
-        let ours = Estimate::exact(ours);
-        let row = Comparison::new(ITEM, case, measure, printed, ours);
-        findings.comparisons.push(row);
-    }
-}
-
-fn judge(findings: &mut Findings, told: &Told, [slow, gigabit, fast]: [&Blocks; 3]) {
-    let mut claim = |id: &str, text: &str, printed: Option<f64>, ours: f64, held: bool| {
-        let claim = Claim::new(&format!("{ITEM}/{id}"), text, Estimate::exact(ours), held);
-        findings.claims.push(match printed {
-            Some(value) => claim.printed(value),
-            None => claim,
+    let cells = campaign::load(setting.context, &wanted.scenario, sets)?;
+    let runs = campaign::run(setting.context, &cells, 1, RunResult::clone)?;
+    let mut all = Quantities::default();
+    for case in &wanted.case {
+        let of = |cell: &Cell| cell.label("forward.sender-line.rate") == Some(&case.rate);
+        let number = cells.iter().position(of);
+        let blocks = number.and_then(|number| {
+            let settings = cells[number].config.receiver_card.as_ref()?;
+            Blocks::new(runs.get(number)?.first()?, settings)
         });
-    };
-    let single = told.number(CASES[0].0, "packets");
-    let ours = slow.percent(single, single);
-    let text = "at 95.3 Mb/s each block has one packet (percent of the blocks, 95 and more)";
-    claim("one-packet", text, Some(100.0), ours, ours >= 95.0);
-    let usual = told.number(CASES[1].0, "packets");
-    let ours = gigabit.most_common();
-    let text = "at 938 Mb/s a block commonly has around 7 packets (most common size, within one)";
-    let held = (ours - usual).abs() <= 1.0;
-    claim("gigabit", text, Some(usual), ours, held);
-    let [low, high] = ["packets-low", "packets-high"].map(|m| told.number(CASES[2].0, m));
-    let ours = fast.percent(low, high);
-    let text =
-        "at 5.89 Gb/s blocks typically have 30 to 60 packets (percent of the blocks, 80 and more)";
-    claim("ten-gigabit", text, None, ours, ours >= 80.0);
-    let means = [slow, gigabit, fast].map(|blocks| blocks.packets.mean());
-    let [a, b, c] = means;
-    let text =
-        format!("blocks grow with the throughput: {a:.1}, {b:.1}, {c:.1} packets (at 5.89 Gb/s)");
-    claim("grows", &text, None, c, a < b && b < c);
-    // The packet that starts the card's clock is not in equation 3; where it is alone the equation says nothing.
-    let off = |o: &Blocks| (o.packets.mean() - 1.0 - o.predicted).abs() / o.packets.mean();
-    let worst = 100.0 * off(gigabit).max(off(fast));
-    let text = "equation 3 and the packet that starts the clock give the mean of larger blocks (greatest deviation, percent, 10 and less)";
-    claim("equation-3", text, None, worst, worst <= 10.0);
+        if let Some(blocks) = blocks {
+            tell(&case.name, &blocks, &wanted.ranges, &mut all);
+        }
+    }
+    Ok(all)
+}
+
+fn tell(case: &str, blocks: &Blocks, ranges: &[[f64; 2]], all: &mut Quantities) {
+    let quantile = |share| blocks.packets.quantile(share) as f64;
+    for (measure, ours) in [
+        ("throughput, Mb/s", blocks.throughput),
+        ("packets of a block, most common", blocks.most_common()),
+        ("packets of a block, mean", blocks.packets.mean()),
+        ("packets of a block, 5 % below", quantile(0.05)),
+        ("packets of a block, 5 % above", quantile(0.95)),
+        ("packets of a block, by equation 3", blocks.predicted),
+    ] {
+        all.show(case, measure, Value::Exact(ours));
+    }
+    for [low, high] in ranges {
+        let measure = format!("blocks of {low} to {high} packets, %");
+        all.keep(case, &measure, Value::Exact(blocks.percent(*low, *high)));
+    }
+    // The packet that starts the card's clock is not in equation 3.
+    let mean = blocks.packets.mean();
+    let off = 100.0 * (mean - 1.0 - blocks.predicted) / mean;
+    all.keep(
+        case,
+        "mean less what equation 3 gives, %",
+        Value::Exact(off),
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign;
+    use crate::paper::Context;
 
     #[test]
     fn a_block_is_told_by_its_histogram() {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let context = Context::quick(&stop);
-        let cells = campaign::cells(&context, BLOCKS, &["run.duration=20 ms"]).expect("reads");
+        let cells = campaign::load(
+            &context,
+            "srpic/blocks.toml",
+            &["run.duration=20 ms".to_owned()],
+        )
+        .expect("reads");
         let card = cells[0].config.receiver_card.as_ref().expect("a card");
         let of = |run: &RunResult| Blocks::new(run, card);
         let runs = campaign::run(&context, &cells[..1], 1, of).expect("runs");

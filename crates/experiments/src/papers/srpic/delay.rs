@@ -1,26 +1,34 @@
 //! Figure 6: an interactive flow beside bulk flows; its round-trip times as its TCP counts them, and how long the
 //! receiver's softirq works in a cycle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use inorder_sim::{EventKind, FlowResult, RunResult};
+use serde::Deserialize;
 
-use super::{Context, ExperimentError, Findings, Told, card, duration, throughput};
-use crate::campaign::{self, File};
-use crate::{Claim, Comparison, Estimate};
+use super::{card, throughput};
+use crate::campaign;
+use crate::interval::Value;
+use crate::paper::{ExperimentError, Setting};
+use crate::quantity::Quantities;
 
-const ITEM: &str = "figure-6";
-const DELAY: File = File {
-    name: "srpic/delay.toml",
-    text: include_str!("../../../../../experiments/srpic/delay.toml"),
-};
 const PACKET_TIME: &str = "receiver_card.packet_time";
 /// The clock of the third system's TCP ticks so often, nanoseconds (section 4.4).
 const TICK_NS: i64 = 1_000_000;
-/// Two curves "almost totally overlap" if they are nowhere farther apart than so many points of a hundred.
-const POINTS: f64 = 5.0;
-/// And two lists of durations, if no decile differs by more microseconds.
-const DECILE_US: f64 = 2.0;
+
+/// Settings of the reduction.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Dialogue {
+    scenario: String,
+    repetitions: u32,
+    full: Vec<String>,
+    quick: Vec<String>,
+    /// Round trips whose share is counted, ticks: from, to.
+    rtt_ticks: [f64; 2],
+    /// Cycles of the softirq shorter than this are counted, microseconds.
+    short_us: f64,
+}
 
 /// What a run showed.
 #[derive(Clone)]
@@ -83,22 +91,6 @@ impl Shown {
         let some: u64 = self.ticks.iter().filter(within).map(|(_, n)| n).sum();
         100.0 * some as f64 / self.rtts_ns.len() as f64
     }
-
-    /// Greatest distance of the distribution functions of ticks, points of a hundred.
-    fn distance(&self, other: &Self) -> f64 {
-        let all = self.ticks.keys().chain(other.ticks.keys());
-        let apart = all.map(|&tick| {
-            let below = |shown: &Self| shown.percent(0.0, tick as f64);
-            (below(self) - below(other)).abs()
-        });
-        apart.fold(0.0, f64::max)
-    }
-
-    /// Greatest difference between deciles of the softirq's time, microseconds.
-    fn deciles_apart(&self, other: &Self) -> f64 {
-        let pairs = self.deciles_us.iter().zip(&other.deciles_us);
-        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-    }
 }
 
 /// A softirq's speed: runs without and with sorting, repetition by repetition.
@@ -111,26 +103,30 @@ struct Speed {
 }
 
 impl Speed {
-    fn estimate(&self, of: impl Fn(&Shown, &Shown) -> f64) -> Estimate {
+    /// Of each repetition without and with sorting.
+    fn value(&self, of: impl Fn(&Shown, &Shown) -> f64) -> Value {
         let pairs = self.none.iter().zip(&self.srpic);
-        Estimate::of(
-            &pairs
-                .map(|(none, srpic)| of(none, srpic))
-                .collect::<Vec<_>>(),
-        )
+        Value::of(pairs.map(|(none, srpic)| of(none, srpic)))
+    }
+
+    /// Ticks that any round trip took.
+    fn ticks(&self) -> BTreeSet<i64> {
+        let runs = self.none.iter().chain(&self.srpic);
+        runs.flat_map(|run| run.ticks.keys().copied()).collect()
     }
 }
 
-fn speeds(context: &Context<'_>, short_us: f64) -> Result<Vec<Speed>, ExperimentError> {
-    let lasting = duration(context);
-    let mut sets = vec![lasting.as_str()];
-    if context.quick {
-        // A tenth of the time, and still hundreds of round trips.
-        sets.push("flow.ssh.application.think=5 ms");
-    }
-    let cells = campaign::cells(context, DELAY, &sets)?;
-    let repetitions = context.repetitions_or(5);
-    let runs = campaign::run(context, &cells, repetitions, |run| shown(run, short_us))?;
+fn speeds(setting: &Setting<'_>, wanted: &Dialogue) -> Result<Vec<Speed>, ExperimentError> {
+    let context = setting.context;
+    let sets = if context.quick {
+        &wanted.quick
+    } else {
+        &wanted.full
+    };
+    let cells = campaign::load(context, &wanted.scenario, sets)?;
+    let repetitions = context.repetitions_or(wanted.repetitions);
+    let reduce = |run: &RunResult| shown(run, wanted.short_us);
+    let runs = campaign::run(context, &cells, repetitions, reduce)?;
     let mut speeds = Vec::new();
     for (cells, runs) in cells.chunks_exact(2).zip(runs.chunks_exact(2)) {
         let Some(card) = &cells[1].config.receiver_card else {
@@ -147,74 +143,64 @@ fn speeds(context: &Context<'_>, short_us: f64) -> Result<Vec<Speed>, Experiment
     Ok(speeds)
 }
 
-pub(super) fn figure_6(context: &Context<'_>) -> Result<Findings, ExperimentError> {
-    let told = Told::of("6")?;
-    let [low, high, short_us] = ["rtt-low", "rtt-high", "softirq"].map(|m| told.number("all", m));
-    let speeds = speeds(context, short_us)?;
-    let mut findings = Findings::default();
-    for speed in &speeds {
-        compare(&mut findings, speed, [low, high]);
+pub(super) fn delay(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
+    let wanted: Dialogue = setting.read()?;
+    let mut all = Quantities::default();
+    for speed in &speeds(setting, &wanted)? {
+        tell(speed, wanted.rtt_ticks, &mut all);
+        compare(speed, &mut all);
     }
-    let mut claim = |id: &str, text: &str, printed: Option<f64>, ours: Estimate, held: bool| {
-        let claim = Claim::new(&format!("{ITEM}/{id}"), text, ours, held);
-        findings.claims.push(match printed {
-            Some(value) => claim.printed(value),
-            None => claim,
-        });
-    };
-    let ours = farthest(&speeds, -1.0, |none, srpic| {
-        none.percent(low, high).min(srpic.percent(low, high))
-    });
-    let text = "TCP counts 5 or 6 ms, with and without SRPIC (percent of the round trips, 99 and more; the least)";
-    claim("rtt", text, Some(100.0), ours, ours.mean >= 99.0);
-    let ours = farthest(&speeds, 1.0, Shown::distance);
-    let text = "both curves of these almost totally overlap (greatest distance, points of a hundred, 5 and less)";
-    claim("rtt-overlap", text, None, ours, ours.mean <= POINTS);
-    let ours = farthest(&speeds, -1.0, |none, srpic| none.short.min(srpic.short));
-    let text = "mostly the softirq works for less than 20 us (percent of the cycles, 90 and more; the least)";
-    claim("softirq", text, None, ours, ours.mean >= 90.0);
-    let ours = farthest(&speeds, 1.0, Shown::deciles_apart);
-    let text = "both curves of that almost totally overlap (greatest difference of a decile, us, 2 and less)";
-    claim("softirq-overlap", text, None, ours, ours.mean <= DECILE_US);
-    let added = |none: &Shown, srpic: &Shown| srpic.mean_us() - none.mean_us();
-    let ours = farthest(&speeds, 1.0, added);
-    let bound = speeds.iter().map(|s| s.bound_us).fold(0.0, f64::max);
-    let text = format!(
-        "what SRPIC adds to the mean round trip stays below a millisecond, and below the ring's bound of {bound:.0} us (us)"
-    );
-    let within = |s: &Speed| s.estimate(added).mean < s.bound_us.min(1000.0);
-    claim("delay", &text, None, ours, speeds.iter().all(within));
-    findings.remarks.push("times of the softirq's packets are assumed (see experiments/srpic/delay.toml); claims are judged over all of them".to_owned());
-    Ok(findings)
+    Ok(all)
 }
 
-/// The speed at which something is greatest (`sign` 1) or least (`sign` -1).
-fn farthest(speeds: &[Speed], sign: f64, of: impl Fn(&Shown, &Shown) -> f64) -> Estimate {
-    let all = speeds.iter().map(|speed| speed.estimate(&of));
-    let most = all.max_by(|a, b| (sign * a.mean).total_cmp(&(sign * b.mean)));
-    most.unwrap_or(Estimate::exact(f64::NAN))
-}
-
-fn compare(findings: &mut Findings, speed: &Speed, [low, high]: [f64; 2]) {
+/// What is measured without and with sorting.
+fn tell(speed: &Speed, [low, high]: [f64; 2], all: &mut Quantities) {
     for (sorter, runs) in [("none", &speed.none), ("srpic", &speed.srpic)] {
         let cell = format!("{} a packet, {sorter}", speed.label);
-        let mut add = |measure: &str, of: &dyn Fn(&Shown) -> f64| {
-            let ours = Estimate::of(&runs.iter().map(of).collect::<Vec<_>>());
-            let row = Comparison::new(ITEM, &cell, measure, None, ours);
-            findings.comparisons.push(row);
-        };
-        add("throughput, Mb/s", &|s| s.throughput);
-        add("round trip, mean, us", &Shown::mean_us);
-        add(&format!("round trips of {low} ms, %"), &|s| {
-            s.percent(low, low)
-        });
-        add(&format!("round trips of {high} ms, %"), &|s| {
-            s.percent(high, high)
-        });
-        add("softirq, median, us", &|s| s.deciles_us[4]);
-        add("softirq, 9 of 10 within, us", &|s| s.deciles_us[8]);
-        add("softirq shorter than 20 us, %", &|s| s.short);
+        let value = |of: &dyn Fn(&Shown) -> f64| Value::of(runs.iter().map(of));
+        for (measure, ours) in [
+            ("throughput, Mb/s", value(&|s| s.throughput)),
+            ("round trip, mean, us", value(&Shown::mean_us)),
+            (
+                &format!("round trips of {low} ms, %"),
+                value(&|s| s.percent(low, low)),
+            ),
+            (
+                &format!("round trips of {high} ms, %"),
+                value(&|s| s.percent(high, high)),
+            ),
+            ("softirq, median, us", value(&|s| s.deciles_us[4])),
+            ("softirq, 9 of 10 within, us", value(&|s| s.deciles_us[8])),
+            ("softirq shorter than 20 us, %", value(&|s| s.short)),
+        ] {
+            all.show(&cell, measure, ours);
+        }
+        let either = format!("round trips of {low} or {high} ms, %");
+        all.keep(&cell, &either, value(&|s| s.percent(low, high)));
     }
+}
+
+/// The two curves of each figure point by point, and what sorting adds. The greatest distance of two curves of
+/// single runs would not do: it grows with their scatter.
+fn compare(speed: &Speed, all: &mut Quantities) {
+    let cell = |point: &str| format!("{} a packet, {point}", speed.label);
+    for tick in speed.ticks() {
+        let below = |shown: &Shown| shown.percent(0.0, tick as f64);
+        let apart = speed.value(|none, srpic| below(srpic) - below(none));
+        let measure = "share of the round trips, with SRPIC less without, points";
+        all.keep(&cell(&format!("up to {tick} ms")), measure, apart);
+    }
+    for n in 0..9 {
+        let apart = speed.value(|none, srpic| srpic.deciles_us[n] - none.deciles_us[n]);
+        let measure = "softirq, with SRPIC less without, us";
+        all.keep(&cell(&format!("decile {}", n + 1)), measure, apart);
+    }
+    let added = |none: &Shown, srpic: &Shown| srpic.mean_us() - none.mean_us();
+    let measure = "mean round trip, with SRPIC less without, us";
+    all.keep(&cell("delay"), measure, speed.value(added));
+    let measure = "mean round trip, with SRPIC less without, share of the ring's bound";
+    let share = speed.value(|none, srpic| added(none, srpic) / speed.bound_us);
+    all.keep(&cell("delay"), measure, share);
 }
 
 #[cfg(test)]
@@ -239,27 +225,26 @@ mod tests {
     }
 
     #[test]
-    fn curves_apart() {
+    fn curves_are_compared_point_by_point() {
         let (a, b) = (
             of(&[(5, 70), (6, 30)], 8.0),
             of(&[(5, 60), (6, 39), (7, 1)], 9.0),
         );
-        assert!((a.distance(&b) - 10.0).abs() < 1e-9, "{}", a.distance(&b));
-        assert_eq!(a.distance(&a), 0.0);
-        assert_eq!(a.deciles_apart(&b), 1.0);
         assert_eq!((b.percent(5.0, 6.0), b.mean_us()), (99.0, 5300.0));
-    }
-
-    #[test]
-    fn the_worst_speed_is_told() {
-        let speed = |distance: u64| Speed {
-            label: String::new(),
-            none: vec![of(&[(5, 100)], 1.0)],
-            srpic: vec![of(&[(5, 100 - distance), (6, distance)], 1.0)],
+        let speed = Speed {
+            label: "1 us".to_owned(),
+            none: vec![a],
+            srpic: vec![b],
             bound_us: 1.0,
         };
-        let speeds = [speed(3), speed(9), speed(1)];
-        assert!((farthest(&speeds, 1.0, Shown::distance).mean - 9.0).abs() < 1e-9);
-        assert!((farthest(&speeds, -1.0, Shown::distance).mean - 1.0).abs() < 1e-9);
+        let mut all = Quantities::default();
+        compare(&speed, &mut all);
+        let at =
+            |cell: &str, measure: &str| all.get(cell, measure).expect("told").value.shown().value;
+        let share = "share of the round trips, with SRPIC less without, points";
+        assert!((at("1 us a packet, up to 5 ms", share) + 10.0).abs() < 1e-9);
+        assert!((at("1 us a packet, up to 6 ms", share) + 1.0).abs() < 1e-9);
+        let softirq = "softirq, with SRPIC less without, us";
+        assert_eq!(at("1 us a packet, decile 9", softirq), 1.0);
     }
 }

@@ -111,7 +111,7 @@ pub(super) fn corners(prices: &[f64]) -> impl Iterator<Item = Vector> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::{REORDERING, card};
+    use super::super::card;
     use super::*;
     use crate::campaign;
     use crate::paper::Context;
@@ -130,8 +130,8 @@ mod tests {
     fn the_receivers_bill_is_the_cards_own() {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let context = Context::quick(&stop);
-        let sets = ["run.duration=100 ms", "sender_card.coalesce=0 s"];
-        let cells = campaign::cells(&context, REORDERING, &sets).expect("reads");
+        let sets = ["run.duration=100 ms", "sender_card.coalesce=0 s"].map(str::to_owned);
+        let cells = campaign::load(&context, "srpic/reordering.toml", &sets).expect("reads");
         let runs = campaign::run(&context, &cells[1..], 1, RunResult::clone).expect("runs");
         let run = &runs[0][0];
         let account = card(run, "receiver card").expect("a card");
