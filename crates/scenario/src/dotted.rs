@@ -3,6 +3,9 @@
 use crate::error::{Place, Problem};
 use crate::value::{Entry, Node, Value};
 
+/// Keys of more parts than this are refused, as the TOML parser does: each part is a table within a table.
+const MAX_PARTS: usize = 80;
+
 /// Puts `value` where `key` points. Tables that are not there are made, elements of lists are not.
 ///
 /// A list's element is named by its position from 0, by its `name`, or by `*` for all; a list of
@@ -12,6 +15,10 @@ pub fn set(tree: &mut Node, key: &str, place: &Place, value: &Node) -> Result<()
     if parts.iter().any(|part| part.is_empty()) {
         let expected = "names with a dot between them, as \"flow.count\"";
         return Err(Problem::new(place, format!("\"{key}\""), expected));
+    }
+    if parts.len() > MAX_PARTS {
+        let what = format!("a key of {} parts", parts.len());
+        return Err(Problem::new(place, what, format!("at most {MAX_PARTS}")));
     }
     descend(tree, &parts, key, place, value)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Where a value was written.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
     /// In the file, so many bytes from its start.
     File(usize),

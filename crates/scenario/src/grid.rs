@@ -59,7 +59,7 @@ pub fn axes(grid: Option<&Node>) -> Result<Vec<Axis>, Problem> {
     for entry in grid.entries("grid")? {
         match entry.key.as_str() {
             "zip" => {
-                for table in tables(Some(&entry.node))? {
+                for table in tables(&entry.node)? {
                     axes.push(zipped(table)?);
                 }
             }

@@ -6,7 +6,7 @@
 //! names of algorithms come in as [`Registries`].
 //!
 //! ```
-//! use inorder_scenario::{Registries, Scenario};
+//! use inorder_scenario::{Profile, Registries, Scenario};
 //!
 //! let text = r#"
 //! [[flow]]
@@ -21,7 +21,7 @@
 //! "#;
 //! let names = Registries {
 //!     congestion: vec!["reno".into(), "cubic".into()],
-//!     profiles: vec!["linux-6".into()],
+//!     profiles: vec![Profile { name: "linux-6".into(), loss_detection: "linux".into() }],
 //!     ..Registries::default()
 //! };
 //! let mut scenario = Scenario::load(text, "three.toml", &names)?;
@@ -38,18 +38,23 @@
 //! ```
 
 pub mod config;
-mod document;
+mod declare;
 mod dotted;
 mod error;
+mod fuzz;
 mod grid;
+pub mod kind;
 mod quantity;
 mod reader;
+mod reference;
 mod scenario;
 pub mod schema;
 mod value;
 
 pub use config::Config;
-pub use document::{defaults, markdown};
 pub use error::{Error, Place, Problem};
+#[doc(hidden)]
+pub use fuzz::fuzz_one;
 pub use grid::{Axis, Point};
-pub use scenario::{Cell, Registries, Scenario};
+pub use reference::{defaults, markdown};
+pub use scenario::{Cell, Profile, Registries, Scenario};

@@ -53,7 +53,7 @@ const PACKETS: Units = &[
 /// Events a minute.
 const FREQUENCIES: Units = &[("/s", 60), ("/min", 1)];
 
-/// How much a queue holds.
+/// What a queue holds at most, as it is written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QueueLimit {
     /// All that comes.
@@ -62,8 +62,36 @@ pub enum QueueLimit {
     Packets(u64),
     /// Bytes.
     Bytes(u64),
-    /// Bandwidth-delay products, of the link's rate at time 0 and a round-trip time given with it.
+    /// Bandwidth-delay products: of the rate at time 0 and a round-trip time given with it.
     Bdp(f64),
+}
+
+/// What a queue holds at most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Queue {
+    /// All that comes.
+    Unlimited,
+    /// Packets.
+    Packets(u64),
+    /// Bytes on the wire.
+    Bytes(u64),
+}
+
+impl QueueLimit {
+    /// The limit where packets leave at this rate, `rtt_ns` being the round-trip time of a
+    /// bandwidth-delay product.
+    pub fn resolve(self, bits_per_s: u64, rtt_ns: i64) -> Queue {
+        match self {
+            QueueLimit::Unlimited => Queue::Unlimited,
+            QueueLimit::Packets(packets) => Queue::Packets(packets),
+            QueueLimit::Bytes(bytes) => Queue::Bytes(bytes),
+            QueueLimit::Bdp(times) => {
+                let rtt_ns = u128::from(rtt_ns.unsigned_abs());
+                let bdp = u128::from(bits_per_s) * rtt_ns / 8_000_000_000;
+                Queue::Bytes((bdp as f64 * times) as u64)
+            }
+        }
+    }
 }
 
 /// A time, nanoseconds.
@@ -114,6 +142,12 @@ pub fn packets(node: &Node) -> Result<u64> {
     }
 }
 
+/// The same in 16 bits.
+pub fn few_packets(node: &Node) -> Result<u16> {
+    let expected = "less than 2^16";
+    u16::try_from(packets(node)?).map_err(|_| impossible(node, expected))
+}
+
 /// The same in 32 bits.
 pub fn small_packets(node: &Node) -> Result<u32> {
     narrow(node, packets(node)?)
@@ -158,6 +192,29 @@ pub fn flag(node: &Node) -> Result<bool> {
     match node.value {
         Value::Flag(flag) => Ok(flag),
         _ => Err(given(node, "true or false")),
+    }
+}
+
+/// A switch that may carry a rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pacing {
+    /// `false`.
+    Off,
+    /// `true`: at the rate that the endpoint itself finds.
+    On,
+    /// At no more than this rate, bits per second.
+    UpTo(u64),
+}
+
+/// `true`, `false`, or a rate.
+pub fn pacing(node: &Node) -> Result<Pacing> {
+    match node.value {
+        Value::Flag(false) => Ok(Pacing::Off),
+        Value::Flag(true) => Ok(Pacing::On),
+        _ => rate(node).map(Pacing::UpTo).map_err(|mut problem| {
+            problem.expected = format!("true, false, or {}", problem.expected);
+            problem
+        }),
     }
 }
 
@@ -211,17 +268,20 @@ pub fn queue_limit(node: &Node) -> Result<QueueLimit> {
     }
 }
 
-/// One of a few words: its position.
-pub fn choice(node: &Node, words: &[&str]) -> Result<usize> {
+/// One of a few words: what it stands for.
+pub(crate) fn choice<T: Copy>(node: &Node, words: &[(&'static str, T)]) -> Result<T> {
+    let names = || words.iter().map(|(name, _)| *name);
     let listed = || {
-        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let quoted: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
         quoted.join(", ")
     };
     let Value::Text(text) = &node.value else {
         return Err(given(node, &listed()));
     };
-    let found = words.iter().position(|word| word == text);
-    found.ok_or_else(|| given(node, &listed()).nearest(text, words.iter().copied()))
+    let found = words.iter().find(|(name, _)| name == text);
+    found
+        .map(|(_, meaning)| *meaning)
+        .ok_or_else(|| given(node, &listed()).nearest(text, names()))
 }
 
 /// A number and its unit, in whole numbers of the smallest unit.
@@ -355,7 +415,9 @@ mod tests {
 
     #[test]
     fn a_choice_names_the_nearest() {
-        let problem = choice(&node("unifrom"), &["uniform", "normal"]).unwrap_err();
+        let words = [("uniform", 1), ("normal", 2)];
+        assert_eq!(choice(&node("normal"), &words), Ok(2));
+        let problem = choice(&node("unifrom"), &words).unwrap_err();
         assert_eq!(problem.nearest.as_deref(), Some("uniform"));
     }
 

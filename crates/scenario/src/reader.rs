@@ -1,168 +1,320 @@
-//! Reading a table by its section of the schema.
+//! Reading a table by its declaration.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use crate::Registries;
 use crate::error::{Place, Problem};
+use crate::kind::Kind;
 use crate::quantity;
-use crate::schema::{Default, Kind, Registry, Section};
-use crate::value::{Node, Value};
+use crate::schema::{Form, Key, Keys, Need, Owner, Section};
+use crate::value::{Entry, Node, Value};
 
-/// A table and the section it must follow; its keys have been checked.
-#[derive(Clone, Copy)]
+/// What reading one cell of a scenario knows and finds besides values.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// Names the scenario may refer to.
+    pub(crate) names: &'a Registries,
+    found: RefCell<Found>,
+}
+
+/// Keys that depend on another setting. A grid may set a key that only some of its cells use, so only what
+/// no cell uses is an error; see [`Scenario::cells`](crate::Scenario::cells).
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Keys that have no effect in this cell, each with its complaint.
+    pub(crate) idle: Vec<Problem>,
+    /// Where keys were written that depend on another setting and have an effect.
+    pub(crate) used: BTreeSet<Place>,
+}
+
+impl Found {
+    /// Joins what was found in another cell. What is idle is kept once for each place.
+    pub(crate) fn add(&mut self, cell: Found) {
+        self.used.extend(cell.used);
+        for problem in cell.idle {
+            if !self.idle.iter().any(|known| known.place == problem.place) {
+                self.idle.push(problem);
+            }
+        }
+    }
+
+    /// The first key of the file that has no effect in any cell.
+    pub(crate) fn first_without_effect(self) -> Option<Problem> {
+        let unused = |problem: &Problem| !self.used.contains(&problem.place);
+        let idle = self.idle.into_iter().filter(unused);
+        idle.min_by(|a, b| a.place.cmp(&b.place))
+    }
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(names: &'a Registries) -> Self {
+        Context {
+            names,
+            found: RefCell::default(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Found {
+        self.found.into_inner()
+    }
+
+    /// Notes a key that has no effect in this cell.
+    fn idle(&self, problem: Problem) {
+        self.found.borrow_mut().idle.push(problem);
+    }
+
+    fn used(&self, place: &Place) {
+        self.found.borrow_mut().used.insert(place.clone());
+    }
+}
+
+/// A table that can be read. The macro `keys!` implements it.
+pub trait Table: Keys {
+    /// Reads it; its keys have been checked.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with a value.
+    fn read(r: &Reader<'_>) -> Result<Self, Problem>;
+}
+
+/// A word, and how the keys that belong to it are read.
+pub(crate) type Variant<T> = (&'static str, fn(&Reader<'_>) -> Result<T, Problem>);
+
+/// A table and the declarations it must follow; its keys have been checked.
+#[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
-    section: &'static Section,
+    sections: &'a [&'static Section],
     node: &'a Node,
     /// What is not in `node` is taken from here before the defaults.
     fallback: Option<&'a Node>,
-    names: &'a Registries,
+    context: &'a Context<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// Checks that `node` is a table of keys that `section` has.
-    pub fn new(
-        section: &'static Section,
+    /// Checks that `node` is a table of keys that `sections` have; the last one names the table.
+    pub(crate) fn new(
+        sections: &'a [&'static Section],
         node: &'a Node,
-        names: &'a Registries,
+        context: &'a Context<'a>,
     ) -> Result<Self, Problem> {
-        for entry in node.entries(section.name)? {
-            if section.field(&entry.key).is_none() {
-                return Err(unknown_key(section, &entry.key, &entry.place));
-            }
-        }
-        Ok(Reader {
-            section,
-            node,
-            fallback: None,
-            names,
-        })
+        Self::with_fallback(sections, node, None, context)
     }
 
     /// The same, keys that are not there being taken from `fallback`.
-    #[must_use]
-    pub fn or(self, fallback: Option<&'a Node>) -> Self {
-        Reader { fallback, ..self }
+    pub(crate) fn with_fallback(
+        sections: &'a [&'static Section],
+        node: &'a Node,
+        fallback: Option<&'a Node>,
+        context: &'a Context<'a>,
+    ) -> Result<Self, Problem> {
+        let reader = Reader {
+            sections,
+            node,
+            fallback,
+            context,
+        };
+        let declared = reader.declared();
+        for entry in node.entries(reader.name())? {
+            if !declared.iter().any(|key| key.name == entry.key) {
+                let known: Vec<&str> = declared.iter().map(|key| key.name).collect();
+                return Err(unknown_key(reader.name(), &known, entry));
+            }
+        }
+        reader.check_owners(&declared);
+        Ok(reader)
     }
 
-    /// What the table has under `key`, or its fallback.
-    pub fn child(&self, key: &str) -> Option<&'a Node> {
-        let fallback = || self.fallback.and_then(|node| node.get(key));
-        self.node.get(key).or_else(fallback)
+    fn name(&self) -> &'static str {
+        self.sections.last().map_or("table", |section| section.name)
     }
 
-    /// Where `key` was written, or the table.
-    pub fn place(&self, key: &str) -> &'a Place {
-        self.child(key).map_or(&self.node.place, |node| &node.place)
+    fn declared(&self) -> Vec<&'static Key> {
+        self.sections.iter().flat_map(|s| s.keys()).collect()
+    }
+
+    /// Notes every key that has no effect, its owner being absent or of another value.
+    fn check_owners(&self, declared: &[&'static Key]) {
+        for entry in self.node.entries("").unwrap_or_default() {
+            let same = declared.iter().filter(|key| key.name == entry.key);
+            let owners: Vec<Owner> = same.clone().filter_map(|key| key.owner).collect();
+            if owners.len() < same.count() {
+                continue; // One declaration of this key needs no owner.
+            }
+            let overridden = |owner: &Owner| self.is_overridden(owner.key(), entry);
+            let allowed = |owner: &Owner| self.allows(*owner, declared);
+            if owners
+                .iter()
+                .any(|owner| allowed(owner) || overridden(owner))
+            {
+                self.context.used(&entry.node.place);
+            } else if let Some(owner) = owners.first() {
+                let text = owners.iter().map(|owner| owner.text());
+                let expected = text.collect::<Vec<_>>().join(", or ");
+                self.idle(&entry.key, &self.state(owner.key(), declared), &expected);
+            }
+        }
+    }
+
+    /// Was the setting changed by an override, the key being in the file? What an override switches off does not
+    /// turn the rest of a file into an error.
+    fn is_overridden(&self, owner: &str, entry: &Entry) -> bool {
+        let changed = |node: &Node| matches!(node.place, Place::Override(_));
+        self.child(owner).is_some_and(changed) && matches!(entry.node.place, Place::File(_))
+    }
+
+    fn allows(&self, owner: Owner, declared: &[&'static Key]) -> bool {
+        let value = self.effective(owner.key(), declared);
+        owner.allows(value.as_deref(), self.child(owner.key()).is_some())
+    }
+
+    /// The value of a key as it is written, or its default.
+    fn effective(&self, name: &str, declared: &[&'static Key]) -> Option<String> {
+        let default = || match declared.iter().find(|key| key.name == name)?.need {
+            Need::Default(text) => Some(text.to_owned()),
+            _ => None,
+        };
+        self.child(name).map(Node::show).or_else(default)
+    }
+
+    /// What a key is set to, in words: `with model = "uniform"`, `without rate_changes`.
+    fn state(&self, name: &str, declared: &[&'static Key]) -> String {
+        match self.effective(name, declared).as_deref() {
+            None => format!("without {name}"),
+            Some(flag @ ("true" | "false")) => format!("with {name} = {flag}"),
+            Some(value) => format!("with {name} = \"{value}\""),
+        }
+    }
+
+    /// Notes that `name`, if it is given here, has no effect: `state` says why, `expected` what would help.
+    pub(crate) fn idle(&self, name: &str, state: &str, expected: &str) {
+        let Some(node) = self.node.get(name) else {
+            return;
+        };
+        let what = format!("{name} has no effect {state}");
+        self.context.idle(Problem::new(&node.place, what, expected));
+    }
+
+    /// Notes that `name`, if it is given here, has an effect.
+    pub(crate) fn used(&self, name: &str) {
+        if let Some(node) = self.node.get(name) {
+            self.context.used(&node.place);
+        }
+    }
+
+    /// What the table has under `name`, or its fallback.
+    pub(crate) fn child(&self, name: &str) -> Option<&'a Node> {
+        let fallback = || self.fallback.and_then(|node| node.get(name));
+        self.node.get(name).or_else(fallback)
+    }
+
+    /// Where the table was written.
+    pub(crate) fn table(&self) -> &'a Place {
+        &self.node.place
+    }
+
+    /// Where the value of `name` was written, or the table.
+    pub(crate) fn place(&self, name: &str) -> &'a Place {
+        self.child(name)
+            .map_or(&self.node.place, |node| &node.place)
     }
 
     /// The names this scenario may refer to.
-    pub fn names(&self) -> &'a Registries {
-        self.names
+    pub(crate) fn names(&self) -> &'a Registries {
+        self.context.names
     }
 
-    /// The value of `key` or its default.
-    pub fn get<T>(
-        &self,
-        key: &str,
-        parse: impl FnOnce(&Node) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        if let Some(node) = self.child(key) {
-            return parse(node).map_err(|problem| self.named(key, problem));
-        }
-        match self.section.field(key).map(|field| field.default) {
-            Some(Default::Is(text)) => parse(&Node::from_default(text)),
-            _ => Err(self.missing(key)),
+    /// The value of `key`, or its default.
+    pub(crate) fn get<K: Kind>(&self, key: &Key) -> Result<K::Value, Problem> {
+        match (self.child(key.name), key.need) {
+            (Some(node), _) => self.value::<K>(key, node),
+            (None, Need::Default(text)) => K::read(&Node::from_default(text), self.context),
+            (None, _) => Err(self.missing(key.name, key.about())),
         }
     }
 
-    /// The value of `key`, if there is one or a default.
-    pub fn maybe<T>(
-        &self,
-        key: &str,
-        parse: impl FnOnce(&Node) -> Result<T, Problem>,
-    ) -> Result<Option<T>, Problem> {
-        let default = self.section.field(key).map(|field| field.default);
-        match (self.child(key), default) {
-            (None, Some(Default::Unset(_)) | None) => Ok(None),
-            _ => self.get(key, parse).map(Some),
-        }
+    /// The value of `key`, if it is given.
+    pub(crate) fn maybe<K: Kind>(&self, key: &Key) -> Result<Option<K::Value>, Problem> {
+        let node = self.child(key.name);
+        node.map(|node| self.value::<K>(key, node)).transpose()
     }
 
-    /// The position of the word under `key` among those the schema allows.
-    pub fn choice(&self, key: &str) -> Result<usize, Problem> {
-        let words = self.words(key);
-        self.get(key, |node| quantity::choice(node, words))
-    }
-
-    /// The same, if there is one.
-    pub fn maybe_choice(&self, key: &str) -> Result<Option<usize>, Problem> {
-        let words = self.words(key);
-        self.maybe(key, |node| quantity::choice(node, words))
-    }
-
-    fn words(&self, key: &str) -> &'static [&'static str] {
-        match self.section.field(key).map(|field| field.kind) {
-            Some(Kind::Choice(words)) => words,
-            _ => &[],
-        }
-    }
-
-    /// A name that must be in a registry.
-    pub fn name(&self, key: &str) -> Result<Option<String>, Problem> {
-        let Some(Kind::Name(registry)) = self.section.field(key).map(|field| field.kind) else {
-            return Ok(None);
+    /// The variant that the word under `key` names.
+    pub(crate) fn select<T>(&self, key: &Key, variants: &[Variant<T>]) -> Result<T, Problem> {
+        let default = match key.need {
+            Need::Default(text) => Some(Node::from_default(text)),
+            _ => None,
         };
-        let names = self.names.of(registry);
-        self.maybe(key, |node| known(node, names, registry))
+        let node = self.child(key.name).or(default.as_ref());
+        let node = node.ok_or_else(|| self.missing(key.name, key.about()))?;
+        let read = quantity::choice(node, variants).map_err(|mut problem| {
+            problem.what = format!("{}: {}", key.name, problem.what);
+            problem
+        })?;
+        read(self)
     }
 
-    /// `key` is needed here although the schema can do without it.
-    pub fn missing(&self, key: &str) -> Problem {
-        let what = format!("{} has no {key}", self.section.name);
-        let about = self.section.field(key).map_or("", |field| field.about);
-        Problem::new(&self.node.place, what, format!("{key}: {about}"))
+    /// The table or list of `key`; an empty one if it is not given.
+    pub(crate) fn or_blank<K: Kind>(&self, key: &Key) -> Result<K::Value, Problem> {
+        match self.child(key.name) {
+            Some(node) => self.value::<K>(key, node),
+            None => K::read(&K::blank(), self.context),
+        }
     }
 
-    fn named(&self, key: &str, mut problem: Problem) -> Problem {
-        problem.what = format!("{key}: {}", problem.what);
-        problem
+    /// The table of `key`; what it does not have is taken from the table of `other`.
+    pub(crate) fn like<T: Table>(&self, key: &Key, other: &str) -> Result<T, Problem> {
+        let blank = Node::empty(&Place::Default);
+        let node = self.child(key.name).unwrap_or(&blank);
+        let sections = [const { &T::SECTION }];
+        let fallback = self.child(other);
+        T::read(&Reader::with_fallback(
+            &sections,
+            node,
+            fallback,
+            self.context,
+        )?)
+    }
+
+    fn value<K: Kind>(&self, key: &Key, node: &Node) -> Result<K::Value, Problem> {
+        let named = |mut problem: Problem| {
+            // A table's problems name its own keys.
+            if !matches!(key.form, Form::Table(_) | Form::Tables(_) | Form::Stages) {
+                problem.what = format!("{}: {}", key.name, problem.what);
+            }
+            problem
+        };
+        let value = K::read(node, self.context).map_err(named)?;
+        let compare = |bound: &'static str| {
+            let bound = K::read(&Node::from_default(bound), self.context).ok()?;
+            K::compare(&value, &bound)
+        };
+        let Some(complaint) = key.bounds.complaint(compare) else {
+            return Ok(value);
+        };
+        let what = format!("{}: {} is {complaint}", key.name, node.show());
+        let expected = key.bounds.text().unwrap_or_default();
+        Err(Problem::new(&node.place, what, expected))
+    }
+
+    /// `name` is needed here.
+    pub(crate) fn missing(&self, name: &str, about: &str) -> Problem {
+        let what = format!("{} has no {name}", self.name());
+        Problem::new(&self.node.place, what, format!("{name}: {about}"))
     }
 }
 
-fn known(node: &Node, names: &[String], registry: Registry) -> Result<String, Problem> {
-    let name = quantity::text(node)?;
-    if names.contains(&name) {
-        return Ok(name);
-    }
-    let (what, option) = match registry {
-        Registry::Congestion => ("congestion control", "congestion controls"),
-        Registry::LossDetection => ("loss detection", "loss detections"),
-        Registry::Profile => ("profile", "profiles"),
-    };
-    let listed = names.join(", ");
-    let problem = Problem::new(
-        &node.place,
-        format!("unknown {what} \"{name}\""),
-        format!("one of the {option} {listed}"),
-    );
-    Err(problem.nearest(&name, names.iter().map(String::as_str)))
+/// "unknown key "cuont" in flow".
+pub(crate) fn unknown_key(table: &str, known: &[&str], entry: &Entry) -> Problem {
+    let what = format!("unknown key \"{}\" in {table}", entry.key);
+    let expected = format!("one of {}", known.join(", "));
+    Problem::new(&entry.place, what, expected).nearest(&entry.key, known.iter().copied())
 }
 
-/// "unknown key `cuont` in flow".
-pub(crate) fn unknown_key(section: &'static Section, key: &str, place: &Place) -> Problem {
-    let keys = || section.fields.iter().map(|field| field.key);
-    let listed: Vec<&str> = keys().collect();
-    let what = format!("unknown key \"{key}\" in {}", section.name);
-    let expected = format!("one of {}", listed.join(", "));
-    Problem::new(place, what, expected).nearest(key, keys())
-}
-
-/// The elements of the list under a key, for `[[...]]`.
-pub fn tables(node: Option<&Node>) -> Result<&[Node], Problem> {
-    match node {
-        None => Ok(&[]),
-        Some(Node {
-            value: Value::List(nodes),
-            ..
-        }) => Ok(nodes),
-        Some(node) => Err(node.wrong("this", "a list of tables, `[[...]]`")),
+/// The elements of a list of tables.
+pub(crate) fn tables(node: &Node) -> Result<&[Node], Problem> {
+    match &node.value {
+        Value::List(nodes) => Ok(nodes),
+        _ => Err(node.wrong("this", "a list of tables, `[[...]]`")),
     }
 }

@@ -6,8 +6,8 @@ use crate::config::Config;
 use crate::dotted;
 use crate::error::{Error, Place, Problem};
 use crate::grid::{self, Axis};
-use crate::reader::unknown_key;
-use crate::schema::{Registry, SCENARIO};
+use crate::reader::{Context, Found, Reader, Table, unknown_key};
+use crate::schema::{Keys, Registry};
 use crate::value::{Node, Value};
 
 /// Names a scenario may refer to and that it does not define; whoever runs it knows them.
@@ -18,16 +18,35 @@ pub struct Registries {
     /// Loss detections.
     pub loss_detection: Vec<String>,
     /// Named configurations of endpoints.
-    pub profiles: Vec<String>,
+    pub profiles: Vec<Profile>,
+    /// Sorters of network cards.
+    pub sorters: Vec<String>,
+}
+
+/// A named configuration of an endpoint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// The loss detection that belongs to it.
+    pub loss_detection: String,
 }
 
 impl Registries {
-    pub(crate) fn of(&self, registry: Registry) -> &[String] {
-        match registry {
+    pub(crate) fn of(&self, registry: Registry) -> Vec<&str> {
+        let names = match registry {
             Registry::Congestion => &self.congestion,
             Registry::LossDetection => &self.loss_detection,
-            Registry::Profile => &self.profiles,
-        }
+            Registry::Profile => return self.profiles.iter().map(|p| p.name.as_str()).collect(),
+            Registry::Sorter => &self.sorters,
+        };
+        names.iter().map(String::as_str).collect()
+    }
+
+    /// The loss detection of a profile.
+    pub(crate) fn loss_of(&self, profile: &str) -> Option<&str> {
+        let found = self.profiles.iter().find(|p| p.name == profile);
+        found.map(|profile| profile.loss_detection.as_str())
     }
 }
 
@@ -72,9 +91,10 @@ impl Scenario {
             names: names.clone(),
         };
         let entries = scenario.located(scenario.tree.entries("the file"))?;
+        let known: Vec<&str> = Config::SECTION.keys().iter().map(|key| key.name).collect();
         for entry in entries {
-            if SCENARIO.field(&entry.key).is_none() {
-                let problem = unknown_key(&SCENARIO, &entry.key, &entry.place);
+            if !known.contains(&entry.key.as_str()) {
+                let problem = unknown_key(Config::SECTION.name, &known, entry);
                 return scenario.located(Err(problem));
             }
         }
@@ -116,14 +136,18 @@ impl Scenario {
     /// Every cell, the last axis running fastest; without a grid, one.
     ///
     /// # Errors
-    /// The first thing that is wrong in any of them.
+    /// The first thing that is wrong in any of them, or a key that has an effect in none of them.
     pub fn cells(&self) -> Result<Vec<Cell>, Error> {
         let axes = self.axes()?;
-        let cells = grid::combinations(&axes).map(|at| self.cell(&axes, &at));
-        self.located(cells.collect())
+        let mut found = Found::default();
+        let mut cells = Vec::new();
+        for at in grid::combinations(&axes) {
+            cells.push(self.located(self.cell(&axes, &at, &mut found))?);
+        }
+        self.located(found.first_without_effect().map_or(Ok(cells), Err))
     }
 
-    fn cell(&self, axes: &[Axis], at: &[usize]) -> Result<Cell, Problem> {
+    fn cell(&self, axes: &[Axis], at: &[usize], found: &mut Found) -> Result<Cell, Problem> {
         let mut tree = self.tree.clone();
         let mut labels = Vec::new();
         for (axis, position) in axes.iter().zip(at) {
@@ -133,7 +157,13 @@ impl Scenario {
             point.apply(&mut tree)?;
             labels.push((axis.name.clone(), point.label.clone()));
         }
-        let config = Config::read(&tree, &self.names)?;
+        let context = Context::new(&self.names);
+        let config = Config::read(&Reader::new(
+            &[const { &Config::SECTION }],
+            &tree,
+            &context,
+        )?)?;
+        found.add(context.finish());
         Ok(Cell { labels, config })
     }
 

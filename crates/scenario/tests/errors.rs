@@ -1,13 +1,19 @@
 //! Wrong scenarios, each with the one line its author gets.
 
-use inorder_scenario::{Registries, Scenario};
+use inorder_scenario::{Profile, Registries, Scenario};
 
 fn names() -> Registries {
     let list = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     Registries {
         congestion: list(&["reno", "cubic", "cubic-2008"]),
         loss_detection: list(&["static", "linux", "rack"]),
-        profiles: list(&["linux-6", "rfc"]),
+        profiles: [("linux-6", "linux"), ("rfc", "static")]
+            .map(|(name, loss)| Profile {
+                name: name.to_owned(),
+                loss_detection: loss.to_owned(),
+            })
+            .to_vec(),
+        sorters: list(&["none", "srpic"]),
     }
 }
 
@@ -19,103 +25,111 @@ fn message(text: &str) -> String {
     }
 }
 
+/// A scenario with one flow, and the lines after `[[flow]]`.
+fn flow(lines: &str) -> String {
+    format!("[[flow]]\n{lines}")
+}
+
+/// The lines of a stage; they begin at line 3.
+fn stage(lines: &str) -> String {
+    format!("[[flow]]\n[[forward]]\n{lines}")
+}
+
+/// Every message in full: place, what is wrong, what was expected, the nearest valid name.
 #[test]
-fn one_line_each() {
+fn what_is_wrong_is_said_in_one_line_with_its_place() {
+    let congestion = "expected one of the congestion controls reno, cubic, cubic-2008";
     let cases = [
-        (
-            "[[flow]]\ncuont = 3",
-            "x.toml:2:1: unknown key \"cuont\" in flow, expected one of name, count,",
-            "nearest valid name \"count\"",
-        ),
-        (
-            "[[flow]]\ncount = 0",
-            "x.toml:2:9: no flow, expected 1 or more",
-            "",
-        ),
-        (
-            "[[flow]]\nstart = 5",
-            "x.toml:2:9: start: 5 has no unit, expected a time as \"2.5 ms\"",
-            "",
-        ),
-        (
-            "[[flow]]\nstart = \"5 MB\"",
-            "x.toml:2:9: start: \"5 MB\", expected a time",
-            "",
-        ),
-        (
-            "[[flow]]\nsender.profile = \"linux6\"",
-            "x.toml:2:18: profile: unknown profile \"linux6\"",
-            "nearest valid name \"linux-6\"",
-        ),
-        (
-            "[[flow]]\n[flow.sender]\nsack = \"yes\"",
-            "x.toml:3:8: sack: \"yes\", expected true or false",
-            "",
-        ),
-        (
-            "[[flow]]\n[[forward]]\nrate = \"1 Mbit/s\"",
-            "x.toml:2:1: a stage without kind, expected kind = one of link, delay",
-            "",
-        ),
-        (
-            "[[flow]]\n[[forward]]\nkind = \"dealy\"",
-            "x.toml:3:8: unknown kind of stage \"dealy\"",
-            "nearest valid name \"delay\"",
-        ),
-        (
-            "[[flow]]\n[[forward]]\nkind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\"",
-            "x.toml:2:1: link has no rtt",
-            "",
-        ),
-        (
-            "[[flow]]\n[[forward]]\nkind = \"loss\"\nprobability = \"120 %\"",
-            "x.toml:4:15: probability: 120 % is impossible here",
-            "",
-        ),
-        (
-            "[run]\nduration = \"1 s\"\nwarm_up = \"2 s\"\n[[flow]]",
-            "x.toml:3:11: the run ends before its warm-up",
-            "",
-        ),
-        (
-            "[run]\nduration = \"1 s\"",
-            "x.toml:1:1: nothing is sent, expected at least one [[flow]] or [[probe]]",
-            "",
-        ),
-        (
-            "[[flwo]]",
-            "x.toml:1:3: unknown key \"flwo\" in scenario",
-            "nearest valid name \"flow\"",
-        ),
-        (
-            "[[flow]]\n[grid]\nflow.count = [1, \"two\"]",
-            "x.toml:3:18: count: \"two\", expected a whole number",
-            "",
-        ),
-        (
-            "[[flow]]\n[[flow]]\n[grid]\n\"flow.count\" = [1, 2]",
-            "x.toml:4:1: \"flow.count\": which of 2 elements is \"count\"?",
-            "",
-        ),
-        (
-            "flow = 3",
-            "x.toml:1:8: this is a number, expected a list of tables",
-            "",
-        ),
-        ("[[flow]", "x.toml:1:", ""),
+        // Names.
+        (flow("direction = \"forwards\""), "x.toml:2:13: direction: \"forwards\", expected \"forward\", \"reverse\", nearest valid name \"forward\"".to_owned()),
+        (flow("sender.profile = \"linux6\""), "x.toml:2:18: profile: unknown profile \"linux6\", expected one of the profiles linux-6, rfc, nearest valid name \"linux-6\"".into()),
+        (flow("sender.congestion = \"cubik\""), format!("x.toml:2:21: congestion: unknown congestion control \"cubik\", {congestion}, nearest valid name \"cubic\"")),
+        (flow("sender.congestion = \"vegas\""), format!("x.toml:2:21: congestion: unknown congestion control \"vegas\", {congestion}")),
+        (flow("[receiver_card]\nsorter = \"srpik\""), "x.toml:3:10: sorter: unknown sorter \"srpik\", expected one of the sorters none, srpic, nearest valid name \"srpic\"".into()),
+        (stage("kind = \"batch\"\ngapp = \"1 ms\""), "x.toml:4:1: unknown key \"gapp\" in batch, expected one of kind, name, delay, gap, nearest valid name \"gap\"".into()),
+        ("[[flwo]]".into(), "x.toml:1:3: unknown key \"flwo\" in scenario, expected one of title, run, flow, probe, forward, reverse, receiver_card, sender_card, output, grid, nearest valid name \"flow\"".into()),
+        // Forms and bounds.
+        (flow("count = 0"), "x.toml:2:9: count: 0 is too small, expected 1 to 10000".into()),
+        (flow("count = 20000"), "x.toml:2:9: count: 20000 is too large, expected 1 to 10000".into()),
+        (flow("count = -1"), "x.toml:2:9: count: -1 is impossible here, expected a whole number from 0 on".into()),
+        (flow("arrivals = \"0 /s\""), "x.toml:2:12: arrivals: 0 /s is too small, expected more than 0 /s".into()),
+        (flow("start = 5"), "x.toml:2:9: start: 5 has no unit, expected a time as \"2.5 ms\" (ns, us, ms, s, min)".into()),
+        (flow("start = \"5 MB\""), "x.toml:2:9: start: \"5 MB\", expected a time as \"2.5 ms\" (ns, us, ms, s, min)".into()),
+        (flow("start = \"0.3 ns\""), "x.toml:2:9: start: 0.3 ns is not a whole number of ns, expected a time as \"2.5 ms\" (ns, us, ms, s, min)".into()),
+        (flow("start = \"999999999999 min\""), "x.toml:2:9: start: 999999999999 min is impossible here, expected a time as \"2.5 ms\" (ns, us, ms, s, min)".into()),
+        (flow("[flow.sender]\nsack = \"yes\""), "x.toml:3:8: sack: \"yes\", expected true or false".into()),
+        (flow("[flow.sender]\nmss = \"10 B\""), "x.toml:3:7: mss: 10 B is too small, expected 64 B to 65495 B".into()),
+        (flow("[flow.sender]\npacing = \"fast\""), "x.toml:3:10: pacing: \"fast\", expected true, false, or a rate as \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, MB/s)".into()),
+        (flow("[flow.sender]\necn = true"), "x.toml:3:7: ecn: true, expected \"off\", \"accept\", \"on\"".into()),
+        (flow("[run]\nconfidence = 1"), "x.toml:3:14: confidence: 1 is too large, expected more than 0 % and less than 100 %".into()),
+        (flow("[run]\nrepetitions = 0"), "x.toml:3:15: repetitions: 0 is too small, expected 1 or more".into()),
+        (flow("[output]\ntrace_interval = \"0 s\""), "x.toml:3:18: trace_interval: 0 s is too small, expected more than 0 s".into()),
+        (stage("kind = \"loss\"\nprobability = \"120 %\""), "x.toml:4:15: probability: 120 % is impossible here, expected a share as \"10 %\", or a number from 0 to 1".into()),
+        (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nrate_changes = [[\"2 s\", \"1 Mbit/s\"], [\"1 s\", \"1 Mbit/s\"]]"), "x.toml:5:39: rate_changes: a change before the last one, expected later and later times".into()),
+        ("flow = 3".into(), "x.toml:1:8: this is a number, expected a list of tables, `[[...]]`".into()),
+        // What is missing.
+        (stage("rate = \"1 Mbit/s\""), "x.toml:2:1: a stage without kind, expected kind = one of link, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem".into()),
+        (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
+        (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire.".into()),
+        (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\""), "x.toml:2:1: link has no rtt, expected rtt: the round-trip time of its queue in BDP".into()),
+        (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: A burst begins.".into()),
+        (flow("application.kind = \"paced\""), "x.toml:2:1: flow.application has no rate, expected rate: Payload it writes a second.".into()),
+        ("[run]\nduration = \"1 s\"".into(), "x.toml:1:1: nothing is sent, expected at least one [[flow]] or [[probe]]".into()),
+        // What contradicts itself.
+        (flow("[run]\nduration = \"1 s\"\nwarm_up = \"2 s\""), "x.toml:4:11: the run ends before its warm-up, expected warm_up shorter than duration".into()),
+        (flow("sender = { rto_min = \"2 s\", rto_max = \"1 s\" }"), "x.toml:2:22: rto_min above rto_max, expected a smaller rto_min".into()),
+        (flow("[receiver_card]\nsorter = \"srpic\"\nring = 8\nblock_size = 9"), "x.toml:5:14: a block larger than the ring, expected 1 packet up to the ring".into()),
+        (stage("kind = \"batch\"\nname = \"b\"\n[[forward]]\nkind = \"batch\"\nname = \"b\""), "x.toml:7:8: name: a second stage of [[forward]] is called \"b\", expected a name of its own".into()),
+        // Keys without effect.
+        (stage("kind = \"loss\"\nmodel = \"gilbert-elliott\"\nto_bad = \"1 %\"\np13 = \"2 %\""), "x.toml:6:7: p13 has no effect with model = \"gilbert-elliott\", expected model = \"markov\"".into()),
+        (stage("kind = \"loss\"\nprobability = \"1 %\"\nto_bad = \"2 %\""), "x.toml:5:10: to_bad has no effect with model = \"uniform\", expected model = \"gilbert-elliott\"".into()),
+        (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nrtt = \"1 s\""), "x.toml:5:7: rtt has no effect without a queue in BDP, expected queue = \"1 BDP\"".into()),
+        (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nrate_period = \"1 s\""), "x.toml:5:15: rate_period has no effect without rate_changes, expected rate_changes".into()),
+        (flow("application.think = \"1 s\""), "x.toml:2:21: think has no effect with kind = \"bulk\", expected kind = \"interactive\"".into()),
+        (flow("arrivals = \"2 /s\"\nstagger = \"1 s\""), "x.toml:3:11: stagger has no effect with arrivals, expected either stagger or arrivals".into()),
+        (flow("[receiver_card]\nblock_size = 16"), "x.toml:3:14: block_size has no effect with sorter = \"none\", expected sorter = \"srpic\"".into()),
+        (flow("[receiver_card]\nmerge_limit = \"9 kB\""), "x.toml:3:15: merge_limit has no effect with merge = false, expected merge = true".into()),
+        (flow("sender.dupthresh = 5"), "x.toml:2:20: dupthresh has no effect with loss_detection = \"linux\", expected loss_detection = \"static\"".into()),
+        (flow("sender.delayed_ack_timeout = \"1 s\""), "x.toml:2:30: delayed_ack_timeout has no effect without delayed_ack, expected delayed_ack = \"rfc\" or \"linux\"".into()),
+        // The grid.
+        (flow("[grid]\nflow.count = [1, \"two\"]"), "x.toml:3:18: count: \"two\", expected a whole number from 0 on".into()),
+        ("[[flow]]\n[[flow]]\n[grid]\n\"flow.count\" = [1, 2]".into(), "x.toml:4:1: \"flow.count\": which of 2 elements is \"count\"?, expected a position from 0, *, or a name".into()),
     ];
-    for (text, start, end) in cases {
-        let message = message(text);
-        assert!(
-            message.starts_with(start),
-            "{text}\n  gave  {message}\n  wants {start}"
-        );
-        assert!(
-            message.ends_with(end),
-            "{text}\n  gave  {message}\n  wants {end}"
-        );
-        assert_eq!(message.lines().count(), 1, "{message}");
+    let wrong = cases.into_iter().filter_map(|(text, expected)| {
+        let message = message(&text);
+        (message != expected).then(|| format!("{text}\n  gave  {message}\n  wants {expected}"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(message("[[flow]").starts_with("x.toml:1:8: "));
+}
+
+/// A key that some cells of the grid use is needed, though others do not.
+#[test]
+fn a_key_without_effect_in_some_cells_is_no_error() {
+    for text in [
+        "[[flow]]\n[receiver_card]\nblock_size = 16\n[grid]\nreceiver_card.sorter = [\"none\", \"srpic\"]",
+        "[[flow]]\nsender.dupthresh = 5\n[grid]\nflow.sender.loss_detection = [\"rack\", \"static\"]",
+        "[[flow]]\nsender.dupthresh = 5\nsender.profile = \"rfc\"",
+        "[[flow]]\n[[forward]]\nkind = \"link\"\nrate = \"1 Mbit/s\"\nrtt = \"1 s\"\n[grid]\nforward.queue = [\"1 BDP\", \"9 packets\"]",
+    ] {
+        assert_eq!(message(text), "nothing wrong", "{text}");
     }
+}
+
+/// What an override switches off may leave its options in the file; an override of an option without its setting is
+/// a mistake.
+#[test]
+fn an_override_may_switch_off_what_the_file_sets() {
+    let text = "[[flow]]\n[receiver_card]\nsorter = \"srpic\"\nblock_size = 16";
+    let mut scenario = Scenario::load(text, "x.toml", &names()).unwrap();
+    scenario.set("receiver_card.sorter=none").unwrap();
+    assert_eq!(scenario.cells().map(|cells| cells.len()), Ok(1));
+    scenario.set("receiver_card.merge_packets=4").unwrap();
+    assert_eq!(
+        scenario.cells().unwrap_err().to_string(),
+        "receiver_card.merge_packets=4: merge_packets has no effect with merge = false, expected merge = true"
+    );
 }
 
 #[test]
@@ -177,7 +191,7 @@ fn every_kind_of_stage_is_read_with_its_defaults() {
         ("token-bucket", "rate = \"1 Mbit/s\"\nburst = \"10 kB\""),
         ("netem", ""),
     ];
-    let kinds = inorder_scenario::schema::STAGES.iter().map(|s| s.name);
+    let kinds = inorder_scenario::config::STAGES.iter().map(|s| s.name);
     assert_eq!(
         needed.map(|(kind, _)| kind).to_vec(),
         kinds.collect::<Vec<_>>()

@@ -43,7 +43,7 @@ impl Application {
     /// Has written nothing.
     pub fn new(flow: &plain::Flow, random: Random) -> Self {
         Application {
-            kind: flow.application,
+            kind: flow.application.clone(),
             size: flow.size_bytes.unwrap_or(ENDLESS).min(ENDLESS),
             stop_ns: flow.stop_ns,
             written: 0,

@@ -14,8 +14,6 @@ pub enum Error {
     Sorter(String),
     /// More than 16 million events were pending at once.
     TooMuchUnderWay,
-    /// `dupthresh` is given for a loss detection that has none.
-    Dupthresh(String),
 }
 
 impl std::fmt::Display for Error {
@@ -25,10 +23,6 @@ impl std::fmt::Display for Error {
             Error::Sorter(why) => write!(f, "receiver_card: {why}"),
             Error::TooMuchUnderWay => f.write_str(
                 "more than 16 million packets and timers at once: limit queues or buffers",
-            ),
-            Error::Dupthresh(name) => write!(
-                f,
-                "dupthresh does not apply to the loss detection \"{name}\", expected loss_detection = \"static\""
             ),
         }
     }

@@ -124,7 +124,7 @@ impl Flow {
             number,
             start_ns,
             access_ns: plan.access_delay_ns,
-            own_path: plan.own_path,
+            own_path: plan.path == plain::PathUse::Own,
             size: plan.size_bytes,
             sides,
             application: Application::new(plan, numbers),

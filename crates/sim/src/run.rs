@@ -109,7 +109,7 @@ fn flows(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Vec<Flow> {
                 &config.output,
                 &endpoints,
             ));
-            let gap_ns = match plan.arrivals {
+            let gap_ns = match plan.arrivals() {
                 Arrivals::Every(gap_ns) => gap_ns,
                 Arrivals::Poisson(per_s) => (arrivals.exponential() / per_s * 1e9) as i64,
             };

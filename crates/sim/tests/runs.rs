@@ -188,10 +188,11 @@ fn a_sorting_card_puts_in_order() {
     let card = |sorter: &str| {
         one(&format!(
             "[run]\nduration = \"3 s\"\n[[flow]]\n\
-             [receiver_card]\ncoalesce = \"2 ms\"\nsorter = \"{sorter}\"\nblock_size = 64"
+             [receiver_card]\ncoalesce = \"2 ms\"\n{sorter}"
         ))
     };
-    let (plain, sorted) = (card("none").flows[0].counts, card("srpic").flows[0].counts);
+    let sorter = "sorter = \"srpic\"\nblock_size = 64";
+    let (plain, sorted) = (card("").flows[0].counts, card(sorter).flows[0].counts);
     // What is in the card at the end has not reached the stack.
     assert!(plain.reordered_at_card - plain.reordered_at_stack < 64);
     let share = |part: u64, whole: u64| part as f64 / whole as f64;

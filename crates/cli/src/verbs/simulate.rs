@@ -22,7 +22,7 @@ mod list;
 #[command(after_help = "\
 A run is a function of the scenario and a seed: the same on every machine, with any number of \
 threads. Means stand with their confidence interval over the repetitions. Every key of a scenario \
-with its unit and default: --print-schema.\n\n\
+with its unit, default and meaning: --print-schema, also docs/scenario.md.\n\n\
 Examples:\n  inorder simulate srpic.toml\n  inorder simulate srpic.toml --set flow.count=10 --html \
 srpic.html\n  inorder simulate srpic.toml --pcap captures && inorder analyze captures/*.snd.pcapng")]
 pub struct Args {

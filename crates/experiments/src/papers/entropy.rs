@@ -70,7 +70,7 @@ pub(super) fn kept(context: &Context<'_>, cell: &Cell) -> bool {
 pub(super) fn jitter_ns(cell: &Cell) -> i64 {
     let stages = cell.config.forward.iter();
     let jitter = stages.filter_map(|stage| match &stage.kind {
-        StageKind::Netem(netem) => Some(netem.delay.jitter_ns),
+        StageKind::Netem(netem) => Some(netem.jitter_ns),
         _ => None,
     });
     jitter.sum()

@@ -1,182 +1,216 @@
-//! A TCP endpoint: what differs from its profile.
+//! TCP endpoints: a profile, and what differs from it.
 
+use crate::declare::{choices, keys};
 use crate::error::Problem;
-use crate::quantity::{duration, flag, require, size, small_packets, small_size};
+use crate::kind::{
+    Congestion, Duration, Flag, LossDetection, Pace, Packets32, Profile, Size, Size32,
+};
+use crate::quantity::require;
 use crate::reader::Reader;
 
-/// What is given overrides the profile. Times are nanoseconds, windows segments, sizes bytes.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Endpoint {
-    /// Where everything else comes from.
-    pub profile: String,
-    /// Congestion control.
-    pub congestion: Option<String>,
-    /// Loss detection.
-    pub loss_detection: Option<String>,
-    /// Threshold of duplicate acknowledgements.
-    pub dupthresh: Option<u32>,
-    /// Largest segment without options.
-    pub mss: Option<u32>,
-    /// Initial window.
-    pub initial_window: Option<u32>,
-    /// Initial slow-start threshold.
-    pub initial_ssthresh: Option<u32>,
-    /// Upper bound of the window.
-    pub cwnd_clamp: Option<u32>,
-    /// Selective acknowledgements.
-    pub sack: Option<bool>,
-    /// Duplicates are reported.
-    pub dsack: Option<bool>,
-    /// Timestamps.
-    pub timestamps: Option<bool>,
-    /// Protection against wrapped sequence numbers.
-    pub paws: Option<bool>,
-    /// Receive buffer.
-    pub receive_buffer: Option<u64>,
-    /// First size of a receive buffer that follows what is read.
-    pub receive_autotuning: Option<u64>,
-    /// Send buffer.
-    pub send_buffer: Option<u64>,
-    /// Acknowledging what comes in order.
-    pub delayed_ack: Option<DelayedAck>,
-    /// Segments that force an acknowledgement.
-    pub delayed_ack_segments: u32,
-    /// Longest wait.
-    pub delayed_ack_timeout_ns: i64,
-    /// SACK news are held back.
-    pub sack_compression: Option<bool>,
-    /// Position in `off`, `rfc896`, `minshall`.
-    pub nagle: Option<usize>,
-    /// Segments that go together.
-    pub tso_segments: Option<u32>,
-    /// Position in `rfc`, `linux`.
-    pub rto_style: Option<usize>,
-    /// Timeout before the first measurement.
-    pub rto_initial_ns: Option<i64>,
-    /// Its lower bound.
-    pub rto_min_ns: Option<i64>,
-    /// Its upper bound.
-    pub rto_max_ns: Option<i64>,
-    /// Position in `per-ack`, `segments`.
-    pub growth: Option<usize>,
-    /// Position in `off`, `rfc3042`, `linux`.
-    pub limited_transmit: Option<usize>,
-    /// Position in `immediate`, `rate-halving`, `prr-conservative`, `prr-slow-start`, `prr-linux`.
-    pub reduction: Option<usize>,
-    /// RFC 6675 NextSeg rule 3.
-    pub forward_retransmit: Option<bool>,
-    /// Linux 2.6's moderation of the window.
-    pub moderate_cwnd: Option<bool>,
-    /// F-RTO.
-    pub frto: Option<bool>,
-    /// Position in `off`, `rfc8985`, `linux`.
-    pub loss_probe: Option<usize>,
-    /// Undo by timestamps.
-    pub undo_eifel: Option<bool>,
-    /// Undo by DSACK.
-    pub undo_dsack: Option<bool>,
-    /// RFC 4015's timer.
-    pub undo_rfc4015: Option<bool>,
-    /// RFC 5681 section 4.1.
-    pub restart_after_idle: Option<bool>,
-}
-
-/// Acknowledging what comes in order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DelayedAck {
-    /// Each segment at once.
-    Off,
-    /// RFC 5681 section 4.2.
-    Rfc,
-    /// As Linux does.
-    Linux,
+keys! {
+    /// A TCP endpoint: a profile, and what differs from it. `[flow.receiver]` has the same keys.
+    pub struct Endpoint in "flow.sender", check Endpoint::check {
+        /// What everything else starts from.
+        profile: Profile, default "linux-6";
+        /// Congestion control.
+        congestion: Congestion, unset "of the profile";
+        /// Loss detection and tolerance of reordering.
+        loss_detection: LossDetection, unset "of the profile";
+        /// Duplicate acknowledgements that mean loss; only with loss_detection = "static".
+        dupthresh: Packets32, unset "of the loss detection", from "1";
+        /// Largest segment, without options.
+        mss: Size32, unset "of the profile", in "64 B"..="65495 B";
+        /// Initial congestion window.
+        initial_window: Packets32, unset "of the profile", from "1";
+        /// Initial slow-start threshold.
+        initial_ssthresh: Packets32, unset "of the profile";
+        /// Upper bound of the congestion window.
+        cwnd_clamp: Packets32, unset "of the profile", from "1";
+        /// Selective acknowledgements (RFC 2018).
+        sack: Flag, unset "of the profile";
+        /// Duplicates are reported (RFC 2883).
+        dsack: Flag, unset "of the profile";
+        /// Timestamps option (RFC 7323).
+        timestamps: Flag, unset "of the profile";
+        /// Protection against wrapped sequence numbers (RFC 7323 section 5).
+        paws: Flag, unset "of the profile";
+        /// Receive buffer.
+        receive_buffer: Size, unset "of the profile";
+        /// The receive buffer begins with this size and follows what is read, up to `receive_buffer` (Linux's
+        /// dynamic right-sizing).
+        receive_autotuning: Size, unset "none";
+        /// Bytes written and not acknowledged at most.
+        send_buffer: Size, unset "of the profile";
+        /// When data that comes in order is acknowledged.
+        delayed_ack: DelayedAck, unset "of the profile";
+        /// Segments that force an acknowledgement.
+        delayed_ack_segments: Packets32, default "2", with delayed_ack = "rfc";
+        /// Longest wait for more segments.
+        delayed_ack_timeout_ns as "delayed_ack_timeout": Duration, default "200 ms", with delayed_ack = "rfc" | "linux";
+        /// Acknowledgements with SACK news only are held back for a while (Linux since 4.18).
+        sack_compression: Flag, unset "of the profile";
+        /// Which small segments wait.
+        nagle: Nagle, unset "of the profile";
+        /// Segments that segmentation offload takes at once (45 with Linux): new data waits for bursts of up to a
+        /// millisecond of the pacing rate; 0: no wait.
+        tso_segments: Packets32, unset "of the profile";
+        /// Data leaves at a rate instead of whenever the window allows, as under Linux's `fq`; a rate given here is
+        /// its upper bound (`SO_MAX_PACING_RATE`), counted in bytes of TCP payload.
+        pacing: Pace, unset "of the profile", above "0 bit/s";
+        /// Explicit congestion notification (RFC 3168).
+        ecn: Ecn, unset "of the profile";
+        /// How the retransmission timeout follows from round-trip times.
+        rto_style: RtoStyle, unset "of the profile";
+        /// Retransmission timeout before the first measurement.
+        rto_initial_ns as "rto_initial": Duration, unset "of the profile";
+        /// Lower bound of the retransmission timeout.
+        rto_min_ns as "rto_min": Duration, unset "of the profile";
+        /// Upper bound of the retransmission timeout.
+        rto_max_ns as "rto_max": Duration, unset "of the profile";
+        /// By what an acknowledgement lets the window grow.
+        growth: Growth, unset "of the profile";
+        /// New data on duplicate acknowledgements.
+        limited_transmit: LimitedTransmit, unset "of the profile";
+        /// How the window comes down in fast recovery.
+        reduction: Reduction, unset "of the profile";
+        /// In recovery without new data, also what is missing but not taken for lost (RFC 6675 NextSeg 3).
+        forward_retransmit: Flag, unset "of the profile";
+        /// The window stays near what is in flight in Disorder and after an undo (Linux 2.6).
+        moderate_cwnd: Flag, unset "of the profile";
+        /// F-RTO (RFC 5682).
+        frto: Flag, unset "of the profile";
+        /// Tail loss probe.
+        loss_probe: LossProbe, unset "of the profile";
+        /// Unnecessary reductions found by timestamps are taken back (RFC 3522).
+        undo_eifel: Flag, unset "of the profile";
+        /// Unnecessary reductions found by DSACK are taken back (RFC 3708).
+        undo_dsack: Flag, unset "of the profile";
+        /// After a spurious timeout the timer adapts as in RFC 4015.
+        undo_rfc4015: Flag, unset "of the profile";
+        /// The window shrinks after idle times (RFC 5681 section 4.1).
+        restart_after_idle: Flag, unset "of the profile";
+    }
 }
 
 impl Endpoint {
-    pub(crate) fn read(r: &Reader<'_>) -> Result<Self, Problem> {
-        let styles = [DelayedAck::Off, DelayedAck::Rfc, DelayedAck::Linux];
-        let delayed_ack = r.maybe_choice("delayed_ack")?;
-        let endpoint = Endpoint {
-            profile: r.name("profile")?.unwrap_or_default(),
-            congestion: r.name("congestion")?,
-            loss_detection: r.name("loss_detection")?,
-            dupthresh: r.maybe("dupthresh", small_packets)?,
-            mss: r.maybe("mss", small_size)?,
-            initial_window: r.maybe("initial_window", small_packets)?,
-            initial_ssthresh: r.maybe("initial_ssthresh", small_packets)?,
-            cwnd_clamp: r.maybe("cwnd_clamp", small_packets)?,
-            sack: r.maybe("sack", flag)?,
-            dsack: r.maybe("dsack", flag)?,
-            timestamps: r.maybe("timestamps", flag)?,
-            paws: r.maybe("paws", flag)?,
-            receive_buffer: r.maybe("receive_buffer", size)?,
-            receive_autotuning: r.maybe("receive_autotuning", size)?,
-            send_buffer: r.maybe("send_buffer", size)?,
-            delayed_ack: delayed_ack.and_then(|at| styles.get(at).copied()),
-            delayed_ack_segments: r.get("delayed_ack_segments", small_packets)?,
-            delayed_ack_timeout_ns: r.get("delayed_ack_timeout", duration)?,
-            sack_compression: r.maybe("sack_compression", flag)?,
-            nagle: r.maybe_choice("nagle")?,
-            tso_segments: r.maybe("tso_segments", small_packets)?,
-            rto_style: r.maybe_choice("rto_style")?,
-            rto_initial_ns: r.maybe("rto_initial", duration)?,
-            rto_min_ns: r.maybe("rto_min", duration)?,
-            rto_max_ns: r.maybe("rto_max", duration)?,
-            growth: r.maybe_choice("growth")?,
-            limited_transmit: r.maybe_choice("limited_transmit")?,
-            reduction: r.maybe_choice("reduction")?,
-            forward_retransmit: r.maybe("forward_retransmit", flag)?,
-            moderate_cwnd: r.maybe("moderate_cwnd", flag)?,
-            frto: r.maybe("frto", flag)?,
-            loss_probe: r.maybe_choice("loss_probe")?,
-            undo_eifel: r.maybe("undo_eifel", flag)?,
-            undo_dsack: r.maybe("undo_dsack", flag)?,
-            undo_rfc4015: r.maybe("undo_rfc4015", flag)?,
-            restart_after_idle: r.maybe("restart_after_idle", flag)?,
-        };
-        endpoint.check(r)?;
-        Ok(endpoint)
-    }
-
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
-        // 65495 is what an IP packet of 65535 bytes has room for; 64 leaves room beside options.
-        let mss = self.mss.is_none_or(|mss| (64..=65_495).contains(&mss));
+        self.check_dupthresh(r);
+        let bounds = self.rto_min_ns.zip(self.rto_max_ns);
         require(
-            mss,
-            r.place("mss"),
-            "an impossible segment",
-            "64 B to 65495 B",
-        )?;
-        let window = self.initial_window != Some(0);
-        require(
-            window,
-            r.place("initial_window"),
-            "nothing may be sent",
-            "1 packet or more",
-        )?;
-        let clamp = self.cwnd_clamp != Some(0);
-        require(
-            clamp,
-            r.place("cwnd_clamp"),
-            "nothing may be sent",
-            "1 packet or more",
-        )?;
-        let thresh = self.dupthresh != Some(0);
-        require(
-            thresh,
-            r.place("dupthresh"),
-            "every packet is lost",
-            "1 packet or more",
-        )?;
-        let ordered = self
-            .rto_min_ns
-            .zip(self.rto_max_ns)
-            .is_none_or(|(min, max)| min <= max);
-        require(
-            ordered,
+            bounds.is_none_or(|(min, max)| min <= max),
             r.place("rto_min"),
             "rto_min above rto_max",
             "a smaller rto_min",
         )
+    }
+
+    /// Only the loss detection "static" has a threshold that can be set. It may come with the profile.
+    fn check_dupthresh(&self, r: &Reader<'_>) {
+        let of_profile = || r.names().loss_of(&self.profile);
+        let detection = self.loss_detection.as_deref().or_else(of_profile);
+        match detection {
+            Some("static") | None => r.used("dupthresh"),
+            Some(other) => {
+                let state = format!("with loss_detection = \"{other}\"");
+                r.idle("dupthresh", &state, "loss_detection = \"static\"");
+            }
+        }
+    }
+}
+
+choices! {
+    /// When data that comes in order is acknowledged.
+    pub enum DelayedAck {
+        /// Each segment at once.
+        Off = "off",
+        /// Every second segment, or after a time (RFC 5681 section 4.2).
+        Rfc = "rfc",
+        /// As Linux does.
+        Linux = "linux",
+    }
+}
+
+choices! {
+    /// Explicit congestion notification (RFC 3168; Linux's `tcp_ecn`).
+    pub enum Ecn {
+        /// Never.
+        Off = "off",
+        /// If the peer asks for it, as Linux is installed.
+        Accept = "accept",
+        /// Asked for when a connection opens, and accepted.
+        On = "on",
+    }
+}
+
+choices! {
+    /// Which small segments wait for acknowledgements.
+    pub enum Nagle {
+        /// None.
+        Off = "off",
+        /// Any, while data is outstanding (RFC 896).
+        Rfc896 = "rfc896",
+        /// Only while a small segment is outstanding, as in Linux.
+        Minshall = "minshall",
+    }
+}
+
+choices! {
+    /// How the retransmission timeout follows from round-trip times.
+    pub enum RtoStyle {
+        /// By RFC 6298.
+        Rfc = "rfc",
+        /// As in Linux.
+        Linux = "linux",
+    }
+}
+
+choices! {
+    /// By what an acknowledgement lets the window grow.
+    pub enum Growth {
+        /// By one segment's worth, however many it acknowledges.
+        PerAck = "per-ack",
+        /// By all segments it acknowledges.
+        Segments = "segments",
+    }
+}
+
+choices! {
+    /// New data on duplicate acknowledgements.
+    pub enum LimitedTransmit {
+        /// None.
+        Off = "off",
+        /// One segment for each of the first two (RFC 3042).
+        Rfc3042 = "rfc3042",
+        /// As in Linux: what was reported received is no longer in flight.
+        Linux = "linux",
+    }
+}
+
+choices! {
+    /// How the window comes down in fast recovery.
+    pub enum Reduction {
+        /// At once (RFC 6675; RFC 6582 without SACK).
+        Immediate = "immediate",
+        /// One segment for every two acknowledgements, as Linux did until 3.1.
+        RateHalving = "rate-halving",
+        /// Proportional rate reduction with the conservative bound (RFC 6937).
+        PrrConservative = "prr-conservative",
+        /// Proportional rate reduction with slow start below the threshold (RFC 6937).
+        PrrSlowStart = "prr-slow-start",
+        /// Proportional rate reduction as in Linux 6.
+        PrrLinux = "prr-linux",
+    }
+}
+
+choices! {
+    /// Tail loss probe: what is sent when the last segments of a flight stay unanswered.
+    pub enum LossProbe {
+        /// Nothing.
+        Off = "off",
+        /// A probe by RFC 8985 section 7.2.
+        Rfc8985 = "rfc8985",
+        /// A probe as in Linux.
+        Linux = "linux",
     }
 }

@@ -1,25 +1,104 @@
 //! Links and their queues.
 
+use crate::declare::{choices, keys};
 use crate::error::Problem;
-use crate::quantity::{QueueLimit, duration, queue_limit, rate, require};
-use crate::reader::Reader;
+use crate::kind::{Duration, Kind, Limit, Rate};
+use crate::quantity::{Queue, QueueLimit, duration, rate, require};
+use crate::reader::{Context, Reader};
+use crate::schema::Form;
 use crate::value::Node;
 
-/// A link.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Link {
-    /// Bits per second on the wire, from time 0 on.
-    pub bits_per_s: u64,
-    /// Changes of the rate, in the order of their times.
-    pub changes: Vec<RateStep>,
-    /// They repeat so often, nanoseconds.
-    pub period_ns: Option<i64>,
-    /// Propagation, nanoseconds.
-    pub delay_ns: i64,
+keys! {
+    /// Rate, propagation and a queue.
+    pub struct Link in "link", check Link::check {
+        /// Bits per second on the wire.
+        bits_per_s as "rate": Rate, required;
+        /// `[["5 s", "30 Mbit/s"], ...]`: from then on this rate; "0 bit/s" is an outage.
+        changes as "rate_changes": RateSteps, blank "none";
+        /// The changes repeat so often.
+        period_ns as "rate_period": Duration, unset "once", above "0 s", with rate_changes;
+        /// Propagation.
+        delay_ns as "delay": Duration, default "0 s";
+        /// What waits for the link.
+        buffer: Buffer, flat;
+        /// Which packets of the queue are dropped.
+        discipline: Discipline, flat;
+        /// Bytes on the wire beside the IP packet.
+        framing: Framing, default "ethernet";
+    }
+}
+
+impl Link {
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        require(
+            self.bits_per_s > 0 || !self.changes.is_empty(),
+            r.place("rate"),
+            "a link without a rate",
+            "more than 0 bit/s",
+        )
+    }
+
+    /// What its queue holds at most.
+    pub fn queue(&self) -> Queue {
+        self.buffer.queue(self.bits_per_s)
+    }
+}
+
+keys! {
     /// What waits at most.
-    pub queue: Queue,
-    /// Bytes beside the IP packet.
-    pub framing: Framing,
+    pub struct Buffer in "queue", check Buffer::check {
+        /// What waits at most; the packet being sent does not wait.
+        limit as "queue": Limit, default "unlimited";
+        /// Round-trip time of a bandwidth-delay product.
+        rtt_ns as "rtt": Duration, unset "needed by a queue in BDP";
+    }
+}
+
+impl Buffer {
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        match (self.limit, self.rtt_ns) {
+            (QueueLimit::Bdp(_), None) => {
+                Err(r.missing("rtt", "the round-trip time of its queue in BDP"))
+            }
+            (QueueLimit::Bdp(_), Some(_)) => {
+                r.used("rtt");
+                Ok(())
+            }
+            (_, _) => {
+                r.idle("rtt", "without a queue in BDP", "queue = \"1 BDP\"");
+                Ok(())
+            }
+        }
+    }
+
+    /// The limit at a link or bucket of this rate.
+    pub fn queue(&self, bits_per_s: u64) -> Queue {
+        self.limit.resolve(bits_per_s, self.rtt_ns.unwrap_or(0))
+    }
+}
+
+keys! {
+    /// Which packets of a queue are dropped.
+    pub enum Discipline in "link" {
+        /// Which packets of the queue are dropped.
+        by queue_discipline, default "drop-tail";
+        /// Those that come while it is full.
+        DropTail = "drop-tail",
+    }
+}
+
+choices! {
+    /// Bytes on the wire beside the IP packet.
+    pub enum Framing {
+        /// 38 bytes: Ethernet with preamble and gap.
+        Ethernet = "ethernet",
+        /// 14 bytes: Ethernet's header alone.
+        EthernetHeader = "ethernet-header",
+        /// 2 bytes.
+        Ppp = "ppp",
+        /// No byte.
+        None = "none",
+    }
 }
 
 /// From `at_ns` on, the rate is `bits_per_s`.
@@ -31,75 +110,21 @@ pub struct RateStep {
     pub bits_per_s: u64,
 }
 
-/// What a queue holds at most.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Queue {
-    /// All that comes.
-    Unlimited,
-    /// Packets.
-    Packets(u64),
-    /// Bytes on the wire.
-    Bytes(u64),
-}
+/// `[["5 s", "30 Mbit/s"], ...]`.
+#[derive(Clone, Copy, Debug)]
+pub enum RateSteps {}
 
-/// Bytes on the wire beside the IP packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Framing {
-    /// 38 with preamble and gap.
-    Ethernet,
-    /// 14.
-    EthernetHeader,
-    /// 2.
-    Ppp,
-    /// None.
-    None,
-}
-
-impl Link {
-    pub(crate) fn read(r: &Reader<'_>) -> Result<Self, Problem> {
-        let bits_per_s = r.get("rate", rate)?;
-        let changes = r.maybe("rate_changes", steps)?.unwrap_or_default();
-        let some = bits_per_s > 0 || !changes.is_empty();
-        require(
-            some,
-            r.place("rate"),
-            "a link without a rate",
-            "more than 0 bit/s",
-        )?;
-        Ok(Link {
-            bits_per_s,
-            changes,
-            period_ns: r.maybe("rate_period", duration)?,
-            delay_ns: r.get("delay", duration)?,
-            queue: queue(r, bits_per_s)?,
-            framing: framing(r)?,
-        })
+impl Kind for RateSteps {
+    type Value = Vec<RateStep>;
+    const FORM: Form = Form::RateSteps;
+    fn read(node: &Node, _: &Context<'_>) -> Result<Vec<RateStep>, Problem> {
+        steps(node)
+    }
+    fn blank() -> Node {
+        crate::kind::blank_list()
     }
 }
 
-pub(super) fn framing(r: &Reader<'_>) -> Result<Framing, Problem> {
-    Ok(match r.choice("framing")? {
-        0 => Framing::Ethernet,
-        1 => Framing::EthernetHeader,
-        2 => Framing::Ppp,
-        _ => Framing::None,
-    })
-}
-
-pub(super) fn queue(r: &Reader<'_>, bits_per_s: u64) -> Result<Queue, Problem> {
-    Ok(match r.get("queue", queue_limit)? {
-        QueueLimit::Unlimited => Queue::Unlimited,
-        QueueLimit::Packets(packets) => Queue::Packets(packets),
-        QueueLimit::Bytes(bytes) => Queue::Bytes(bytes),
-        QueueLimit::Bdp(times) => {
-            let rtt_ns = r.maybe("rtt", duration)?.ok_or_else(|| r.missing("rtt"))?;
-            let bdp = u128::from(bits_per_s) * u128::from(rtt_ns.cast_unsigned()) / 8_000_000_000;
-            Queue::Bytes((bdp as f64 * times) as u64)
-        }
-    })
-}
-
-/// `[["5 s", "30 Mbit/s"], ...]`.
 fn steps(node: &Node) -> Result<Vec<RateStep>, Problem> {
     let mut steps: Vec<RateStep> = Vec::new();
     for pair in node.elements() {

@@ -1,87 +1,104 @@
-//! A scenario as plain data, every default filled in. Times are nanoseconds, rates bits per
-//! second, sizes bytes, shares and probabilities 0 to 1.
+//! A scenario as plain data, and the declarations it is read by.
+//!
+//! Every value has its default filled in. Times are nanoseconds, rates bits per second, sizes bytes, shares and
+//! probabilities 0 to 1.
+//!
+//! Each table of a scenario file is declared once with `keys!`, which the private module `declare` describes:
+//! the plain data, the reader, its errors and the reference follow from the declaration.
+//!
+//! # To add a key
+//!
+//! Add a field to the table's declaration and use it where the plain data is turned into something that runs
+//! (`inorder-sim`, module `build`). Then let the reference be written anew; the failing test says how.
+//!
+//! # To add an impairment
+//!
+//! Declare its keys in `stage.rs` and add its name to the list at the end of that file. `inorder-sim` does not
+//! compile until `build/stages.rs` says how it is made.
+//!
+//! # To add a queue discipline
+//!
+//! Add a variant, with its keys, to [`Discipline`]. `inorder-sim` does not compile until `build/stages.rs` says
+//! what the variant is made into.
 
+mod application;
+mod card;
 mod endpoint;
 mod flow;
 mod link;
 mod run;
 mod stage;
 
-pub use endpoint::{DelayedAck, Endpoint};
-pub use flow::{Application, Arrivals, Direction, Flow, Gaps, Probe};
-pub use link::{Framing, Link, Queue, RateStep};
-pub use run::{Card, Output, Run};
+pub use application::{Application, Gaps};
+pub use card::Card;
+pub use endpoint::{
+    DelayedAck, Ecn, Endpoint, Growth, LimitedTransmit, LossProbe, Nagle, Reduction, RtoStyle,
+};
+pub use flow::{Arrivals, Direction, Flow, PathUse, Probe};
+pub use link::{Buffer, Discipline, Framing, Link, RateStep};
+pub use run::{Output, Run};
 pub use stage::{
-    CrossSource, Delay, Distribution, Loss, Netem, Pattern, Policy, Radio, Stage, StageKind,
+    Batch, Charge, Corrupt, CrossSource, Delay, Distribution, Duplicate, Late, Loss, Netem,
+    Pattern, Periodic, Policy, Radio, Reorder, STAGES, SharedLink, Spray, Stage, StageKind,
     TokenBucket,
 };
 
-use crate::Registries;
-use crate::error::{Place, Problem};
-use crate::quantity::text;
-use crate::reader::{Reader, tables};
-use crate::schema::{CARD, OUTPUT, RUN, SCENARIO};
-use crate::value::Node;
+pub use crate::quantity::{Pacing, Queue, QueueLimit};
 
-/// One cell of a scenario: all a simulator must know.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Config {
-    /// One line for people.
-    pub title: String,
-    /// How long and how often.
-    pub run: Run,
-    /// TCP flows.
-    pub flows: Vec<Flow>,
-    /// Packets without TCP.
-    pub probes: Vec<Probe>,
-    /// From A to B.
-    pub forward: Vec<Stage>,
-    /// From B to A.
-    pub reverse: Vec<Stage>,
-    /// B's card.
-    pub receiver_card: Option<Card>,
-    /// A's card.
-    pub sender_card: Option<Card>,
-    /// What is recorded.
-    pub output: Output,
-}
+use crate::declare::keys;
+use crate::error::Problem;
+use crate::kind::{List, One, Text};
+use crate::reader::Reader;
+pub(crate) use stage::Label;
+use stage::Stages;
 
-impl Config {
-    /// Reads a tree.
-    pub(crate) fn read(tree: &Node, names: &Registries) -> Result<Self, Problem> {
-        let r = Reader::new(&SCENARIO, tree, names)?;
-        let nothing = Node::empty(&Place::Default);
-        let table = |key, section| {
-            let node = r.child(key).unwrap_or(&nothing);
-            Reader::new(section, node, names)
-        };
-        let card = |key| {
-            let node = r.child(key);
-            node.map(|node| Card::read(&Reader::new(&CARD, node, names)?))
-                .transpose()
-        };
-        let config = Config {
-            title: r.get("title", text)?,
-            run: Run::read(&table("run", &RUN)?)?,
-            flows: list(r.child("flow"), |node| Flow::read(node, names))?,
-            probes: list(r.child("probe"), |node| Probe::read(node, names))?,
-            forward: list(r.child("forward"), |node| Stage::read(node, names))?,
-            reverse: list(r.child("reverse"), |node| Stage::read(node, names))?,
-            receiver_card: card("receiver_card")?,
-            sender_card: card("sender_card")?,
-            output: Output::read(&table("output", &OUTPUT)?)?,
-        };
-        if config.flows.is_empty() && config.probes.is_empty() {
-            let expected = "at least one [[flow]] or [[probe]]";
-            return Err(Problem::new(&tree.place, "nothing is sent", expected));
-        }
-        Ok(config)
+keys! {
+    /// The file as a whole. Flows and probes share both paths.
+    pub struct Config in "scenario", check Config::check {
+        /// One line for people.
+        title: Text, default "";
+        /// How long and how often.
+        run: One<Run>, blank "its defaults";
+        /// TCP flows, `[[flow]]` each kind of them.
+        flows as "flow": List<Flow>, blank "none";
+        /// Numbered packets without TCP.
+        probes as "probe": List<Probe>, blank "none";
+        /// What packets pass from A to B, in order.
+        forward: Stages, blank "an ideal path";
+        /// What packets pass from B to A, in order.
+        reverse: Stages, blank "an ideal path";
+        /// B's network card.
+        receiver_card: One<Card>, unset "none: packets are taken one by one, at once";
+        /// A's network card.
+        sender_card: One<Card>, unset "none";
+        /// What is recorded.
+        output: One<Output>, blank "its defaults";
+        /// Keys of this file, dotted, and lists of values: every combination is a cell.
+        grid: Grid, unset "one cell";
     }
 }
 
-fn list<T>(
-    node: Option<&Node>,
-    read: impl Fn(&Node) -> Result<T, Problem>,
-) -> Result<Vec<T>, Problem> {
-    tables(node)?.iter().map(read).collect()
+impl Config {
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        if self.flows.is_empty() && self.probes.is_empty() {
+            let expected = "at least one [[flow]] or [[probe]]";
+            return Err(Problem::new(r.table(), "nothing is sent", expected));
+        }
+        for path in ["forward", "reverse"] {
+            Label::check_names(r, path)?;
+        }
+        Ok(())
+    }
+}
+
+/// The file has a grid. It was applied before this cell was read, so nothing of it is left to read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid;
+
+impl crate::kind::Kind for Grid {
+    type Value = Self;
+    const FORM: crate::schema::Form = crate::schema::Form::Other("a table of lists");
+    fn read(_: &crate::value::Node, _: &crate::reader::Context<'_>) -> Result<Self, Problem> {
+        Ok(Grid)
+    }
 }

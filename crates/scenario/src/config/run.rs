@@ -1,156 +1,48 @@
-//! The run, its outputs, and network cards.
+//! The run, and what is recorded of it.
 
+use crate::declare::keys;
 use crate::error::Problem;
-use crate::quantity::{
-    count, duration, duration_or_off, flag, packets, require, share, small_size,
-};
+use crate::kind::{Count, Duration, DurationOrOff, Flag, Share, Size32};
+use crate::quantity::require;
 use crate::reader::Reader;
 
-/// How long a run lasts, and how often it is repeated.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Run {
-    /// Simulated time, nanoseconds.
-    pub duration_ns: i64,
-    /// Measures count from here on, nanoseconds.
-    pub warm_up_ns: i64,
-    /// Of all random streams.
-    pub seed: u64,
-    /// Runs of each cell.
-    pub repetitions: u64,
-    /// Of intervals, 0 to 1.
-    pub confidence: f64,
+keys! {
+    /// How long a run lasts, and how often it is repeated.
+    pub struct Run in "run", check Run::check {
+        /// Simulated time of a run.
+        duration_ns as "duration": Duration, default "10 s", above "0 s";
+        /// Measures count from here on; at least 1 ns shorter than `duration`.
+        warm_up_ns as "warm_up": Duration, default "0 s";
+        /// Seed of all random streams; repetition n runs with a seed derived from it and n.
+        seed: Count, default "1";
+        /// Runs of each cell.
+        repetitions: Count, default "1", from "1";
+        /// Of the intervals over repetitions (Student's t).
+        confidence: Share, default "95 %", above "0 %", below "100 %";
+    }
 }
 
 impl Run {
-    pub(crate) fn read(r: &Reader<'_>) -> Result<Self, Problem> {
-        let run = Run {
-            duration_ns: r.get("duration", duration)?,
-            warm_up_ns: r.get("warm_up", duration)?,
-            seed: r.get("seed", count)?,
-            repetitions: r.get("repetitions", count)?,
-            confidence: r.get("confidence", share)?,
-        };
-        let shorter = run.warm_up_ns < run.duration_ns;
-        let what = "the run ends before its warm-up";
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
         require(
-            shorter,
+            self.warm_up_ns < self.duration_ns,
             r.place("warm_up"),
-            what,
+            "the run ends before its warm-up",
             "warm_up shorter than duration",
-        )?;
-        let repeated = run.repetitions > 0;
-        require(
-            repeated,
-            r.place("repetitions"),
-            "no run at all",
-            "1 repetition or more",
-        )?;
-        let inside = run.confidence > 0.0 && run.confidence < 1.0;
-        require(
-            inside,
-            r.place("confidence"),
-            "an impossible confidence",
-            "as \"95 %\"",
-        )?;
-        Ok(run)
+        )
     }
 }
 
-/// What is recorded beside the counters.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Output {
-    /// From one sample to the next, nanoseconds; `None`: no samples.
-    pub trace_interval_ns: Option<i64>,
-    /// Record every event of the senders.
-    pub events: bool,
-    /// Compute all reordering metrics.
-    pub metrics: bool,
-    /// Bytes kept of each packet in captures, from the IP header on.
-    pub snap_bytes: u32,
-}
-
-impl Output {
-    pub(crate) fn read(r: &Reader<'_>) -> Result<Self, Problem> {
-        let output = Output {
-            trace_interval_ns: r.get("trace_interval", duration_or_off)?,
-            events: r.get("events", flag)?,
-            metrics: r.get("metrics", flag)?,
-            snap_bytes: r.get("snap_length", small_size)?,
-        };
-        let some = output.trace_interval_ns != Some(0);
-        require(
-            some,
-            r.place("trace_interval"),
-            "endless samples",
-            "a longer interval, or \"off\"",
-        )?;
-        let headers = output.snap_bytes >= 40;
-        let expected = "at least 40 B, the headers";
-        require(
-            headers,
-            r.place("snap_length"),
-            "headers are cut off",
-            expected,
-        )?;
-        Ok(output)
-    }
-}
-
-/// A network card.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Card {
-    /// From the first packet to the interrupt, nanoseconds.
-    pub coalesce_ns: i64,
-    /// So many packets raise it at once.
-    pub coalesce_packets: Option<u64>,
-    /// From one interrupt to the next at least, nanoseconds.
-    pub coalesce_gap_ns: i64,
-    /// Packets the ring holds.
-    pub ring_packets: u64,
-    /// Of the softirq for a packet, nanoseconds.
-    pub packet_ns: i64,
-    /// Sorting adds so much, nanoseconds.
-    pub sorter_ns: i64,
-    /// Block size of SRPIC, packets; `None`: nothing is sorted.
-    pub srpic_block: Option<u64>,
-    /// The paper's listing to the letter.
-    pub literal: bool,
-    /// Merged segments are at most so many bytes and packets; `None`: nothing is merged.
-    pub merge: Option<(u32, u64)>,
-}
-
-impl Card {
-    pub(crate) fn read(r: &Reader<'_>) -> Result<Self, Problem> {
-        let block = r.get("block_size", packets)?;
-        let limits = (
-            r.get("merge_limit", small_size)?,
-            r.get("merge_packets", packets)?,
-        );
-        let card = Card {
-            coalesce_ns: r.get("coalesce", duration)?,
-            coalesce_packets: r.maybe("coalesce_packets", packets)?,
-            coalesce_gap_ns: r.get("coalesce_gap", duration)?,
-            ring_packets: r.get("ring", packets)?,
-            packet_ns: r.get("packet_time", duration)?,
-            sorter_ns: r.get("sorter_time", duration)?,
-            srpic_block: (r.choice("sorter")? == 1).then_some(block),
-            literal: r.get("literal", flag)?,
-            merge: r.get("merge", flag)?.then_some(limits),
-        };
-        let ring = (1..=1 << 20).contains(&card.ring_packets);
-        require(
-            ring,
-            r.place("ring"),
-            "an impossible ring",
-            "1 to 1048576 packets",
-        )?;
-        let fits = (1..=card.ring_packets).contains(&block);
-        require(
-            fits,
-            r.place("block_size"),
-            "an impossible block",
-            "1 packet up to the ring",
-        )?;
-        Ok(card)
+keys! {
+    /// What is recorded beside the counters.
+    pub struct Output in "output" {
+        /// How often window, threshold, throughput and more of each flow are sampled.
+        trace_interval_ns as "trace_interval": DurationOrOff, default "off", above "0 s";
+        /// Every change of the window, every retransmission with its delay, every round-trip time.
+        events: Flag, default "false";
+        /// All metrics of RFC 4737 and RFC 5236 before and after the receiver's card, not only the share reordered.
+        metrics: Flag, default "false";
+        /// Bytes kept of each packet in captures, from the IP header on; less than 40 would cut off headers.
+        snap_bytes as "snap_length": Size32, default "128 B", from "40 B";
     }
 }

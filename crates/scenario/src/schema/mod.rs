@@ -1,96 +1,59 @@
-//! Every key of a scenario with its unit, its default and its meaning. Reading, the list of keys
-//! in the documentation and `--print-defaults` all follow these tables, defaults included.
+//! What a scenario file may say: tables, their keys, and the forms of their values.
+//!
+//! Nothing here is written by hand for a particular key. The declarations in [`config`](crate::config) (macro
+//! `keys!`) produce a [`Section`] for each table; the reader, the reference in `docs/scenario.md` and
+//! `--print-defaults` follow it.
 
-mod card;
-mod endpoint;
-mod flow;
-mod run;
-mod stage;
+mod bounds;
+mod form;
+mod owner;
 
-pub use card::CARD;
-pub use endpoint::ENDPOINT;
-pub use flow::{APPLICATION, FLOW, PROBE};
-pub use run::{OUTPUT, RUN, SCENARIO};
-pub use stage::{CROSS, LANE, STAGES};
+pub use bounds::Bounds;
+pub use form::{Form, Registry, Word};
+pub use owner::Owner;
 
-/// What a value must be.
-#[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// A time.
-    Duration,
-    /// A time, or `"off"`.
-    DurationOrOff,
-    /// Bits per second.
-    Rate,
-    /// Bytes.
-    Size,
-    /// Bytes, or `"unlimited"`.
-    SizeOrUnlimited,
-    /// A share of a whole.
-    Share,
-    /// A number of packets or segments.
-    Packets,
-    /// A whole number.
-    Count,
-    /// A number.
-    Number,
-    /// Events per second.
-    Frequency,
-    /// True or false.
-    Flag,
-    /// Text.
-    Text,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// A limit of a queue.
-    Queue,
-    /// A list of pairs: from this time on, this rate.
-    RateSteps,
-    /// A name in a registry of the caller.
-    Name(Registry),
-    /// A table.
-    Table(&'static Section),
-    /// A list of tables.
-    Tables(&'static Section),
-    /// A list of stages.
-    Stages,
-    /// Read apart; the text says how.
-    Other(&'static str),
-}
-
-/// Lists of names that scenarios refer to and do not define.
+/// What holds if a key is not given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Registry {
-    /// Congestion controls.
-    Congestion,
-    /// Loss detections.
-    LossDetection,
-    /// Named configurations of an endpoint.
-    Profile,
-}
-
-/// What holds without a value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Default {
-    /// Nothing: it must be there.
+pub enum Need {
+    /// The key must be given.
     Required,
     /// This value, written as in a file but without quotes.
-    Is(&'static str),
-    /// Something that is not a value; the text says what.
+    Default(&'static str),
+    /// Something that is not a value of the key; the text says what.
     Unset(&'static str),
 }
 
 /// A key.
 #[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Its name.
-    pub key: &'static str,
-    /// What its value must be.
-    pub kind: Kind,
-    /// What holds without it.
-    pub default: Default,
+pub struct Key {
+    /// Its name in the file.
+    pub name: &'static str,
+    /// The form of its value.
+    pub form: Form,
+    /// What holds if it is not given.
+    pub need: Need,
+    /// The values that make sense.
+    pub bounds: Bounds,
+    /// The setting without which the key has no effect.
+    pub owner: Option<Owner>,
+    /// What it means, as the declaration's doc comment says it.
+    pub doc: &'static str,
+}
+
+impl Key {
     /// What it means.
-    pub about: &'static str,
+    pub fn about(&self) -> &'static str {
+        self.doc.trim()
+    }
+}
+
+/// A part of a table's declaration.
+#[derive(Clone, Copy, Debug)]
+pub enum Item {
+    /// One key.
+    Key(Key),
+    /// All keys of another declaration, in the same table.
+    Flat(&'static Section),
 }
 
 /// A table.
@@ -98,24 +61,35 @@ pub struct Field {
 pub struct Section {
     /// Name for headings and messages.
     pub name: &'static str,
-    /// What it is for.
-    pub about: &'static str,
     /// Its keys.
-    pub fields: &'static [Field],
+    pub items: &'static [Item],
+    /// What it is for, as the declaration's doc comment says it.
+    pub doc: &'static str,
 }
 
 impl Section {
-    /// The field called `key`.
-    pub fn field(&self, key: &str) -> Option<&Field> {
-        self.fields.iter().find(|field| field.key == key)
+    /// What it is for.
+    pub fn about(&self) -> &'static str {
+        self.doc.trim()
+    }
+
+    /// Its keys, those of flattened declarations included, in the order of declaration.
+    pub fn keys(&self) -> Vec<&'static Key> {
+        let below = |item: &'static Item| match item {
+            Item::Key(key) => vec![key],
+            Item::Flat(section) => section.keys(),
+        };
+        self.items.iter().flat_map(below).collect()
+    }
+
+    /// Does it have a key called `name`?
+    pub fn has(&self, name: &str) -> bool {
+        self.keys().iter().any(|key| key.name == name)
     }
 }
 
-const fn field(key: &'static str, kind: Kind, default: Default, about: &'static str) -> Field {
-    Field {
-        key,
-        kind,
-        default,
-        about,
-    }
+/// A table of a scenario, declared with `keys!`.
+pub trait Keys: Sized {
+    /// What the table may say.
+    const SECTION: Section;
 }

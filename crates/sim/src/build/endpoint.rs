@@ -2,7 +2,8 @@
 
 use inorder_scenario::config as plain;
 use inorder_tcp::config::{
-    DelayedAck, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Reduction, RtoStyle, SackCompression,
+    DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Pacing, Reduction, RtoStyle,
+    SackCompression,
 };
 use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
 
@@ -17,12 +18,6 @@ pub struct Recipe {
     dupthresh: Option<u32>,
 }
 
-/// Position in a list of words to what the word means.
-fn pick<T: Copy>(at: Option<usize>, meanings: &[T], otherwise: T) -> T {
-    at.and_then(|at| meanings.get(at).copied())
-        .unwrap_or(otherwise)
-}
-
 /// Looks up the names of `given`.
 pub fn endpoint(given: &plain::Endpoint) -> Result<Recipe, Error> {
     let unknown = |what, name: &str| Error::Unknown {
@@ -33,16 +28,14 @@ pub fn endpoint(given: &plain::Endpoint) -> Result<Recipe, Error> {
         profiles::find(&given.profile).ok_or_else(|| unknown("profile", &given.profile))?;
     let control = given.congestion.as_deref().unwrap_or(profile.congestion);
     let detection = given.loss_detection.as_deref().unwrap_or(profile.loss);
-    if given.dupthresh.is_some() && detection != "static" {
-        return Err(Error::Dupthresh(detection.to_owned()));
-    }
     let find_control = congestion::find(control);
     let find_detection = loss::find(detection);
     Ok(Recipe {
         config: config(given, (profile.build)()),
         congestion: find_control.ok_or_else(|| unknown("congestion control", control))?,
         loss: find_detection.ok_or_else(|| unknown("loss detection", detection))?,
-        dupthresh: given.dupthresh,
+        // The scenario's reader has complained about a threshold that no cell uses.
+        dupthresh: given.dupthresh.filter(|_| detection == "static"),
     })
 }
 
@@ -52,6 +45,7 @@ fn config(given: &plain::Endpoint, profile: Config) -> Config {
     switches(given, &mut config);
     styles(given, &mut config);
     config.delayed_ack = delayed_ack(given, config.delayed_ack);
+    config.pacing = given.pacing.map_or(config.pacing, pacing);
     config.rto.initial = given.rto_initial_ns.unwrap_or(config.rto.initial);
     config.rto.min = given.rto_min_ns.unwrap_or(config.rto.min);
     config.rto.max = given
@@ -105,35 +99,88 @@ fn switches(given: &plain::Endpoint, config: &mut Config) {
     config.sack_compression = given.sack_compression.map_or(kept, compression);
 }
 
+/// What the scenario gives instead of the profile's settings, word by word.
 fn styles(given: &plain::Endpoint, config: &mut Config) {
-    let nagles = [Nagle::Off, Nagle::Rfc896, Nagle::Minshall];
-    let transmits = [
-        LimitedTransmit::Off,
-        LimitedTransmit::Rfc3042,
-        LimitedTransmit::Pipe,
-    ];
-    let probes = [LossProbe::Off, LossProbe::Rfc8985, LossProbe::Linux];
-    let reductions = [
-        Reduction::Immediate,
-        Reduction::RateHalving,
-        Reduction::PrrConservative,
-        Reduction::PrrSlowStart,
-        Reduction::PrrLinux,
-    ];
-    config.nagle = pick(given.nagle, &nagles, config.nagle);
-    config.rto.style = pick(
-        given.rto_style,
-        &[RtoStyle::Rfc, RtoStyle::Linux],
-        config.rto.style,
-    );
-    config.growth = pick(
-        given.growth,
-        &[GrowthUnit::PerAck, GrowthUnit::Segments],
-        config.growth,
-    );
-    config.limited_transmit = pick(given.limited_transmit, &transmits, config.limited_transmit);
-    config.loss_probe = pick(given.loss_probe, &probes, config.loss_probe);
-    config.reduction = pick(given.reduction, &reductions, config.reduction);
+    config.ecn = given.ecn.map_or(config.ecn, ecn);
+    config.nagle = given.nagle.map_or(config.nagle, nagle);
+    config.rto.style = given.rto_style.map_or(config.rto.style, rto_style);
+    config.growth = given.growth.map_or(config.growth, growth);
+    config.limited_transmit = given
+        .limited_transmit
+        .map_or(config.limited_transmit, limited_transmit);
+    config.loss_probe = given.loss_probe.map_or(config.loss_probe, loss_probe);
+    config.reduction = given.reduction.map_or(config.reduction, reduction);
+}
+
+fn ecn(word: plain::Ecn) -> EcnUse {
+    match word {
+        plain::Ecn::Off => EcnUse::Off,
+        plain::Ecn::Accept => EcnUse::Accept,
+        plain::Ecn::On => EcnUse::Request,
+    }
+}
+
+fn nagle(word: plain::Nagle) -> Nagle {
+    match word {
+        plain::Nagle::Off => Nagle::Off,
+        plain::Nagle::Rfc896 => Nagle::Rfc896,
+        plain::Nagle::Minshall => Nagle::Minshall,
+    }
+}
+
+fn rto_style(word: plain::RtoStyle) -> RtoStyle {
+    match word {
+        plain::RtoStyle::Rfc => RtoStyle::Rfc,
+        plain::RtoStyle::Linux => RtoStyle::Linux,
+    }
+}
+
+fn growth(word: plain::Growth) -> GrowthUnit {
+    match word {
+        plain::Growth::PerAck => GrowthUnit::PerAck,
+        plain::Growth::Segments => GrowthUnit::Segments,
+    }
+}
+
+fn limited_transmit(word: plain::LimitedTransmit) -> LimitedTransmit {
+    match word {
+        plain::LimitedTransmit::Off => LimitedTransmit::Off,
+        plain::LimitedTransmit::Rfc3042 => LimitedTransmit::Rfc3042,
+        plain::LimitedTransmit::Linux => LimitedTransmit::Pipe,
+    }
+}
+
+fn loss_probe(word: plain::LossProbe) -> LossProbe {
+    match word {
+        plain::LossProbe::Off => LossProbe::Off,
+        plain::LossProbe::Rfc8985 => LossProbe::Rfc8985,
+        plain::LossProbe::Linux => LossProbe::Linux,
+    }
+}
+
+fn reduction(word: plain::Reduction) -> Reduction {
+    match word {
+        plain::Reduction::Immediate => Reduction::Immediate,
+        plain::Reduction::RateHalving => Reduction::RateHalving,
+        plain::Reduction::PrrConservative => Reduction::PrrConservative,
+        plain::Reduction::PrrSlowStart => Reduction::PrrSlowStart,
+        plain::Reduction::PrrLinux => Reduction::PrrLinux,
+    }
+}
+
+/// Segments that leave together where data is paced (Linux `tcp_min_tso_segs`).
+const PACED_BURST: u32 = 2;
+
+fn pacing(word: plain::Pacing) -> Option<Pacing> {
+    let up_to = |max_rate| Pacing {
+        max_rate,
+        burst: PACED_BURST,
+    };
+    match word {
+        plain::Pacing::Off => None,
+        plain::Pacing::On => Some(up_to(u64::MAX)),
+        plain::Pacing::UpTo(bits_per_s) => Some(up_to(bits_per_s / 8)),
+    }
 }
 
 fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {

@@ -14,6 +14,12 @@ pub fn registries() -> inorder_scenario::Registries {
     inorder_scenario::Registries {
         congestion: congestion.map(|entry| entry.name.to_owned()).collect(),
         loss_detection: loss.map(|entry| entry.name.to_owned()).collect(),
-        profiles: profiles.map(|entry| entry.name.to_owned()).collect(),
+        profiles: profiles
+            .map(|entry| inorder_scenario::Profile {
+                name: entry.name.to_owned(),
+                loss_detection: entry.loss.to_owned(),
+            })
+            .collect(),
+        sorters: ["none", "srpic"].map(str::to_owned).to_vec(),
     }
 }

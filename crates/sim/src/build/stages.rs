@@ -29,13 +29,13 @@ pub fn path(stages: &[Stage], name: &str, seed: u64) -> Path<Packet> {
 /// A path through a card alone.
 pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
     let ring = clamp(card.ring_packets);
-    let sorter = card.srpic_block.map(|block| inorder_sort::srpic::Config {
+    let sorter = (card.sorter == "srpic").then(|| inorder_sort::srpic::Config {
         literal: card.literal,
-        ..inorder_sort::srpic::Config::new(clamp(block), ring)
+        ..inorder_sort::srpic::Config::new(clamp(card.block_packets), ring)
     });
-    let merge = card.merge.map(|(bytes, frames)| MergeConfig {
-        max_bytes: bytes,
-        max_frames: u32::try_from(frames).unwrap_or(u32::MAX),
+    let merge = card.merge.then(|| MergeConfig {
+        max_bytes: card.merge_bytes,
+        max_frames: card.merge_packets,
         ..MergeConfig::default()
     });
     let config = NicConfig {
@@ -58,76 +58,33 @@ fn clamp(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// Every kind of stage has its arm: one that is forgotten does not compile.
 fn build(kind: &StageKind, random: Random) -> AnyStage<Packet> {
     match kind {
         StageKind::Link(config) => Link::new(&link(config)).into(),
         StageKind::Delay(config) => Delay::new(&delay(config), random).into(),
         StageKind::Loss(config) => Loss::new(&loss(config), random).into(),
-        StageKind::Radio(config) => Radio::new(&radio(config), random).into(),
-        StageKind::TokenBucket(config) => TokenBucket::new(&bucket(config)).into(),
-        StageKind::Netem(config) => Netem::new(&netem(config), &random).into(),
-        StageKind::Periodic {
-            interval,
-            link: config,
-        } => PeriodicReorder::new(&periodic(*interval, config)).into(),
-        StageKind::Spray { policy, lanes } => Spray::new(&spray(*policy, lanes), random).into(),
-        StageKind::SharedLink {
-            link: config,
-            cross,
-        } => SharedLink::new(&shared(config, cross), &random).into(),
-        chance => by_chance(chance, random),
-    }
-}
-
-/// Stages that roll dice for each packet.
-fn by_chance(kind: &StageKind, random: Random) -> AnyStage<Packet> {
-    match *kind {
-        StageKind::Duplicate {
-            probability,
-            correlation,
-            copy_delay_ns,
-        } => {
-            let config = DuplicateConfig {
-                probability: Probability::ratio(probability),
-                correlation: Probability::ratio(correlation),
-                copy_delay_ns,
-            };
-            Duplicate::new(&config, random).into()
-        }
-        StageKind::Corrupt {
-            probability,
-            correlation,
-            discard,
-        } => {
-            let config = corrupt(probability, correlation, discard);
+        StageKind::Duplicate(config) => Duplicate::new(&duplicate(config), random).into(),
+        StageKind::Corrupt(config) => {
+            let config = corrupt(config.probability, config.correlation, config.discard);
             Corrupt::new(&config, random).into()
         }
-        StageKind::Reorder {
-            probability,
-            correlation,
-            gap,
-            delay_ns,
-        } => {
-            let config = reorder(probability, correlation, gap);
-            Reorder::new(&config, &DelayConfig::constant(delay_ns), random).into()
+        StageKind::Reorder(config) => {
+            let jump = reorder(config.probability, config.correlation, config.gap);
+            Reorder::new(&jump, &DelayConfig::constant(config.delay_ns), random).into()
         }
-        StageKind::Batch { delay_ns, gap_ns } => {
-            Batch::new(BatchConfig { delay_ns, gap_ns }).into()
-        }
-        StageKind::Late {
-            probability,
-            correlation,
-            delay_ns,
-        } => {
-            let config = LateConfig {
-                probability: Probability::ratio(probability),
-                correlation: Probability::ratio(correlation),
-                delay_ns,
-            };
-            Late::new(&config, random).into()
-        }
-        // All others are built by `build`; a delay of nothing changes nothing.
-        _ => Delay::new(&DelayConfig::constant(0), random).into(),
+        StageKind::Late(config) => Late::new(&late(config), random).into(),
+        StageKind::Batch(config) => Batch::new(BatchConfig {
+            delay_ns: config.delay_ns,
+            gap_ns: config.gap_ns,
+        })
+        .into(),
+        StageKind::Periodic(config) => PeriodicReorder::new(&periodic(config)).into(),
+        StageKind::Spray(config) => Spray::new(&spray(config), random).into(),
+        StageKind::Radio(config) => Radio::new(&radio(config), random).into(),
+        StageKind::SharedLink(config) => SharedLink::new(&shared(config), &random).into(),
+        StageKind::TokenBucket(config) => TokenBucket::new(&bucket(config)).into(),
+        StageKind::Netem(config) => Netem::new(&netem(config), &random).into(),
     }
 }
 
@@ -135,8 +92,14 @@ fn link(config: &plain::Link) -> LinkConfig {
     LinkConfig {
         rate: rate(config),
         propagation_ns: config.delay_ns,
-        queue: limit(config.queue),
+        queue: queue(config),
         framing: framing(config.framing),
+    }
+}
+
+fn queue(config: &plain::Link) -> Limit {
+    match config.discipline {
+        plain::Discipline::DropTail => limit(config.queue()),
     }
 }
 
@@ -175,18 +138,22 @@ fn framing(framing: plain::Framing) -> Framing {
     }
 }
 
+fn distribution(shape: plain::Distribution) -> Distribution {
+    match shape {
+        plain::Distribution::Uniform => Distribution::Uniform,
+        plain::Distribution::UniformUnit => Distribution::UniformOfUnitDeviation,
+        plain::Distribution::Normal => Distribution::Normal,
+        plain::Distribution::Exponential => Distribution::Exponential,
+        plain::Distribution::Pareto => Distribution::Pareto,
+        plain::Distribution::ParetoNormal => Distribution::ParetoNormal,
+    }
+}
+
 fn delay(config: &plain::Delay) -> DelayConfig {
     DelayConfig {
         delay_ns: config.delay_ns,
         jitter_ns: config.jitter_ns,
-        distribution: match config.distribution {
-            plain::Distribution::Uniform => Distribution::Uniform,
-            plain::Distribution::UniformUnit => Distribution::UniformOfUnitDeviation,
-            plain::Distribution::Normal => Distribution::Normal,
-            plain::Distribution::Exponential => Distribution::Exponential,
-            plain::Distribution::Pareto => Distribution::Pareto,
-            plain::Distribution::ParetoNormal => Distribution::ParetoNormal,
-        },
+        distribution: distribution(config.distribution),
         correlation: Probability::ratio(config.correlation),
         limit_packets: config.limit_packets.map(clamp),
     }
@@ -230,6 +197,22 @@ fn loss(config: &plain::Loss) -> LossConfig {
     }
 }
 
+fn duplicate(config: &plain::Duplicate) -> DuplicateConfig {
+    DuplicateConfig {
+        probability: Probability::ratio(config.probability),
+        correlation: Probability::ratio(config.correlation),
+        copy_delay_ns: config.copy_delay_ns,
+    }
+}
+
+fn late(config: &plain::Late) -> LateConfig {
+    LateConfig {
+        probability: Probability::ratio(config.probability),
+        correlation: Probability::ratio(config.correlation),
+        delay_ns: config.delay_ns,
+    }
+}
+
 fn corrupt(probability: f64, correlation: f64, discard: bool) -> CorruptConfig {
     CorruptConfig {
         probability: Probability::ratio(probability),
@@ -263,37 +246,40 @@ fn bucket(config: &plain::TokenBucket) -> TokenBucketConfig {
     TokenBucketConfig {
         rate_bits_per_s: config.bits_per_s,
         burst_bytes: config.burst_bytes,
-        peak: config.peak,
-        charge: if config.charge_after {
-            Charge::After
-        } else {
-            Charge::Before
+        peak: config
+            .peak_bits_per_s
+            .map(|rate| (rate, config.peak_burst_bytes)),
+        charge: match config.charge {
+            plain::Charge::Before => Charge::Before,
+            plain::Charge::After => Charge::After,
         },
-        queue: limit(config.queue),
+        queue: limit(config.buffer.queue(config.bits_per_s)),
         framing: framing(config.framing),
     }
 }
 
-fn periodic(interval: u64, config: &plain::Link) -> PeriodicConfig {
+fn periodic(config: &plain::Periodic) -> PeriodicConfig {
     PeriodicConfig {
-        reorder_interval_packets: clamp(interval),
-        link: link(config),
+        reorder_interval_packets: clamp(config.interval_packets),
+        link: link(&config.link),
     }
 }
 
-fn spray(policy: plain::Policy, lanes: &[plain::Link]) -> SprayConfig {
+fn spray(config: &plain::Spray) -> SprayConfig {
     SprayConfig {
-        lanes: lanes.iter().map(link).collect(),
-        policy: match policy {
+        lanes: config.lanes.iter().map(|lane| link(&lane.link)).collect(),
+        policy: match config.policy {
             plain::Policy::Random => SprayPolicy::Random,
             plain::Policy::RoundRobin => SprayPolicy::RoundRobin,
             plain::Policy::Flow => SprayPolicy::Flow,
-            plain::Policy::Flowlet(gap_ns) => SprayPolicy::Flowlet { gap_ns },
+            plain::Policy::Flowlet => SprayPolicy::Flowlet {
+                gap_ns: config.flowlet_gap_ns,
+            },
         },
     }
 }
 
-fn shared(config: &plain::Link, cross: &[plain::CrossSource]) -> SharedLinkConfig {
+fn shared(config: &plain::SharedLink) -> SharedLinkConfig {
     let source = |source: &plain::CrossSource| CrossTraffic {
         pattern: match source.pattern {
             plain::Pattern::Constant => Pattern::Constant,
@@ -312,24 +298,31 @@ fn shared(config: &plain::Link, cross: &[plain::CrossSource]) -> SharedLinkConfi
         packet_bytes: source.packet_bytes,
     };
     SharedLinkConfig {
-        link: link(config),
-        sources: cross.iter().map(source).collect(),
+        link: link(&config.link),
+        sources: config.cross.iter().map(source).collect(),
     }
 }
 
 fn netem(config: &plain::Netem) -> NetemConfig {
     let p = Probability::ratio;
     NetemConfig {
-        delay: delay(&config.delay),
-        duplicate: p(config.duplicate.0),
-        duplicate_correlation: p(config.duplicate.1),
-        loss: LossConfig::Uniform {
-            probability: p(config.loss.0),
-            correlation: p(config.loss.1),
+        delay: DelayConfig {
+            delay_ns: config.delay_ns,
+            jitter_ns: config.jitter_ns,
+            distribution: distribution(config.distribution),
+            correlation: p(config.correlation),
+            limit_packets: Some(clamp(config.limit_packets)),
         },
-        corrupt: corrupt(config.corrupt.0, config.corrupt.1, false),
-        reorder: reorder(config.reorder.0, config.reorder.1, config.gap),
-        rate_bits_per_s: config.bits_per_s,
+        duplicate: p(config.duplicate),
+        duplicate_correlation: p(config.duplicate_correlation),
+        loss: LossConfig::Uniform {
+            probability: p(config.loss),
+            correlation: p(config.loss_correlation),
+        },
+        corrupt: corrupt(config.corrupt, config.corrupt_correlation, false),
+        reorder: reorder(config.reorder, config.reorder_correlation, config.gap),
+        // A rate of 0 is none.
+        rate_bits_per_s: config.bits_per_s.unwrap_or(0),
         framing: Framing::ETHERNET_HEADER,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use inorder_scenario::schema::STAGES;
+use inorder_scenario::config::STAGES;
 use inorder_sim::MEASURES;
 use inorder_tcp::{congestion, loss, profiles};
 
@@ -28,7 +28,7 @@ fn write_registries(out: &mut dyn Write) -> io::Result<()> {
     section(out, "Loss detections (sender.loss_detection)", loss)?;
     let profiles = profiles::PROFILES.iter().map(|p| (p.name, p.about, ""));
     section(out, "Profiles (sender.profile)", profiles)?;
-    let stages = STAGES.iter().map(|s| (s.name, s.about, ""));
+    let stages = STAGES.iter().map(|s| (s.name, s.about(), ""));
     section(out, "Stages of paths (kind)", stages)?;
     let measures = MEASURES.iter().map(|m| (m.name, m.about, m.unit));
     section(out, "Measures", measures)

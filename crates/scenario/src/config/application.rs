@@ -1,0 +1,42 @@
+//! When a flow writes data.
+
+use crate::declare::{choices, keys};
+use crate::kind::{Duration, Rate, Size};
+
+keys! {
+    /// When data is written.
+    pub enum Application in "flow.application" {
+        /// What the application does.
+        by kind, default "bulk";
+        /// It writes whatever TCP takes.
+        Bulk = "bulk",
+        /// It writes at a constant rate.
+        Paced = "paced" {
+            /// Payload it writes a second.
+            bits_per_s as "rate": Rate, required, above "0 bit/s";
+            /// What it writes at once.
+            write_bytes as "write": Size, default "1448 B", from "1 B";
+        },
+        /// It sends one request after another; each is answered.
+        Interactive = "interactive" {
+            /// Size of a request.
+            request_bytes as "request": Size, default "100 B", from "1 B";
+            /// Size of a response.
+            response_bytes as "response": Size, default "1000 B", from "1 B";
+            /// From a response's last byte to the next request.
+            think_ns as "think": Duration, default "10 ms";
+            /// How think times vary round their mean.
+            think_times: Gaps, default "constant";
+        },
+    }
+}
+
+choices! {
+    /// How distances in time vary round their mean.
+    pub enum Gaps {
+        /// Not at all.
+        Constant = "constant",
+        /// Exponentially: events are a Poisson process.
+        Exponential = "exponential",
+    }
+}
