@@ -6,11 +6,35 @@ use crate::{
     Reorder, SharedLink, Spray, TokenBucket,
 };
 
+/// One impairment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Impairment {
+    /// Name in scenarios; also [`AnyStage::name`].
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// Where its rules come from.
+    pub source: &'static str,
+}
+
+/// The list of impairments. A line says what it does, its name in scenarios, whether it ever asks to be woken
+/// ([`Stage::next_wake_ns`]), and where its rules come from.
 macro_rules! stages {
-    ($($(#[$doc:meta])* $name:ident($type:ty), named $named:literal, wakes $wakes:literal;)*) => {
+    ($(
+        #[doc = $about:literal]
+        $name:ident($type:ty), named $named:literal, wakes $wakes:literal, source $source:literal;
+    )*) => {
+        /// Every impairment of this crate.
+        pub const REGISTRY: &[Impairment] = &[$(Impairment {
+            name: $named,
+            about: $about.trim_ascii(),
+            source: $source,
+        }),*];
+
         /// Any stage.
         pub enum AnyStage<P: Packet> {
-            $($(#[$doc])* $name($type),)*
+            $(#[doc = $about] $name($type),)*
             /// One made elsewhere.
             Custom(Box<dyn Stage<P> + Send>),
         }
@@ -32,10 +56,6 @@ macro_rules! stages {
                 }
             }
         }
-
-        /// Every name but "custom".
-        #[cfg(test)]
-        pub(crate) const NAMES: &[&str] = &[$($named),*];
 
         impl<P: Packet> Stage<P> for AnyStage<P> {
             #[inline]
@@ -100,36 +120,51 @@ macro_rules! stages {
 }
 
 stages! {
-    /// A link.
-    Link(Link), named "link", wakes false;
-    /// Delay with jitter.
-    Delay(Delay), named "delay", wakes false;
-    /// All of netem.
-    Netem(Box<Netem>), named "netem", wakes false;
-    /// Loss.
-    Loss(Loss), named "loss", wakes false;
-    /// Duplication.
-    Duplicate(Duplicate), named "duplicate", wakes false;
-    /// Corruption.
-    Corrupt(Corrupt), named "corrupt", wakes false;
-    /// Packets that jump the queue.
-    Reorder(Reorder), named "reorder", wakes false;
-    /// A share of packets, late.
-    Late(Late), named "late", wakes false;
-    /// The head of a router's queue, moved back.
-    PeriodicReorder(PeriodicReorder<P>), named "periodic", wakes true;
-    /// Several unequal paths.
-    Spray(Spray), named "spray", wakes false;
-    /// Bursts of late packets.
-    Radio(Radio), named "radio", wakes false;
-    /// A link shared with cross traffic.
-    SharedLink(SharedLink), named "shared-link", wakes false;
-    /// The receiver's network card.
-    Nic(Box<Nic<P>>), named "nic", wakes true;
-    /// A box that takes packets by interrupt.
-    Batch(Batch), named "batch", wakes false;
-    /// A token bucket.
-    TokenBucket(TokenBucket), named "token-bucket", wakes false;
+    /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
+    Link(Link), named "link", wakes false,
+        source "IEEE 802.3 framing; drop-tail first in, first out";
+    /// delay with jitter from a distribution, correlated; what is drawn shorter overtakes
+    Delay(Delay), named "delay", wakes false,
+        source "Linux sch_netem, tables of iproute2";
+    /// duplication, loss, corruption, limit, delay, rate, reorder and gap in the kernel's order
+    Netem(Box<Netem>), named "netem", wakes false,
+        source "Linux 6.12 sch_netem";
+    /// uniform loss with correlation, four-state Markov, Gilbert-Elliott
+    Loss(Loss), named "loss", wakes false,
+        source "Linux sch_netem; Salsano and others 2012; Gilbert 1960, Elliott 1963";
+    /// some packets come twice
+    Duplicate(Duplicate), named "duplicate", wakes false,
+        source "Linux sch_netem";
+    /// some packets are damaged, and go on or are discarded
+    Corrupt(Corrupt), named "corrupt", wakes false,
+        source "Linux sch_netem";
+    /// delays packets, except some that are sent at once (probability, gap)
+    Reorder(Reorder), named "reorder", wakes false,
+        source "Linux sch_netem";
+    /// a fixed share of the packets comes later by a fixed time
+    Late(Late), named "late", wakes false,
+        source "Schulte and others, I'll be a bit late: Packet Reordering in Mobile Networks, VI-B";
+    /// a link whose queue moves the packet at its head behind RI others
+    PeriodicReorder(PeriodicReorder<P>), named "periodic", wakes true,
+        source "Fukuda, Nobayashi, Ikenaga, TCP Variants with Packet Reordering, ICN 2018, III";
+    /// packets of one flow over several unequal paths: random, in turn, by flow or flowlet
+    Spray(Spray), named "spray", wakes false,
+        source "RFC 2992 (by flow); Kandula and others 2007 (flowlets)";
+    /// blocks of consecutive packets late by multiples of 8 ms, released in order or not
+    Radio(Radio), named "radio", wakes false,
+        source "3GPP TS 36.321 (HARQ) and 36.322 (RLC); Schulte and others, V-B";
+    /// a link with cross traffic: constant, Poisson, on-off Pareto
+    SharedLink(SharedLink), named "shared-link", wakes false,
+        source "Willinger and others 1997 (on-off Pareto)";
+    /// the receiver's card: ring, interrupt coalescing, softirq, SRPIC, LRO/GRO, costs
+    Nic(Box<Nic<P>>), named "nic", wakes true,
+        source "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009";
+    /// a box on the way that takes packets by interrupt and passes them on together
+    Batch(Batch), named "batch", wakes false,
+        source "Linux e1000, InterruptThrottleRate";
+    /// passes bursts at once, then holds to a rate
+    TokenBucket(TokenBucket), named "token-bucket", wakes false,
+        source "Linux sch_tbf and sch_htb";
 }
 
 impl<P: Packet> From<Netem> for AnyStage<P> {
@@ -141,5 +176,20 @@ impl<P: Packet> From<Netem> for AnyStage<P> {
 impl<P: Packet> From<Nic<P>> for AnyStage<P> {
     fn from(stage: Nic<P>) -> Self {
         AnyStage::Nic(Box::new(stage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_impairment_has_a_name_of_its_own_and_says_something() {
+        let filled = |e: &Impairment| !e.about.is_empty() && !e.source.is_empty();
+        assert!(REGISTRY.iter().all(filled));
+        let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTRY.len());
     }
 }

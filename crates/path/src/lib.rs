@@ -25,21 +25,8 @@
 //! Times are nanoseconds, rates bits per second on the wire; draws come from streams handed in, so
 //! that a path is a function of its settings, its packets and a seed.
 //!
-//! | stage | what it does |
-//! |---|---|
-//! | [`Link`] | rate, propagation, drop-tail queue; [`Rate`] may change over time |
-//! | [`Delay`], [`Netem`] | netem's delay alone, and all of netem in the kernel's order |
-//! | [`Loss`], [`Duplicate`], [`Corrupt`], [`Reorder`] | netem's other parts, each alone |
-//! | [`Late`] | a fixed share of the packets, later by a fixed time |
-//! | [`PeriodicReorder`] | the head of a router's queue moved back by RI packets |
-//! | [`Spray`] | several unequal paths |
-//! | [`Batch`] | a box on the way that takes packets by interrupt |
-//! | [`Radio`] | bursts of late packets as in LTE |
-//! | [`SharedLink`] | a link with cross traffic |
-//! | [`TokenBucket`] | TBF and HTB |
-//! | [`Nic`] | the receiver's card with interrupt coalescing, SRPIC, LRO/GRO and what they cost |
-//!
-//! One's own goes in as [`AnyStage::Custom`]. [`REGISTRY`] names them all.
+//! [`AnyStage`] lists the impairments and what each does. One's own goes in as [`AnyStage::Custom`]; [`REGISTRY`]
+//! names them all with their sources.
 //!
 //! # Driving a path
 //!
@@ -76,7 +63,6 @@ mod periodic;
 mod queue;
 mod radio;
 mod rate;
-mod registry;
 mod reorder;
 mod spray;
 mod stage;
@@ -84,7 +70,7 @@ mod time;
 mod timeline;
 mod token_bucket;
 
-pub use any::AnyStage;
+pub use any::{AnyStage, Impairment, REGISTRY};
 pub use batch::{Batch, BatchConfig};
 pub use chance::{Correlated, Dice, Probability};
 pub use corrupt::{Corrupt, CorruptConfig};
@@ -104,7 +90,6 @@ pub use periodic::{PeriodicConfig, PeriodicReorder};
 pub use queue::Limit;
 pub use radio::{Radio, RadioConfig};
 pub use rate::{Rate, Step, Steps};
-pub use registry::{Impairment, REGISTRY};
 pub use reorder::{Reorder, ReorderConfig};
 pub use spray::{Spray, SprayConfig, SprayPolicy};
 pub use stage::{Fate, Outbox, Pass, Stage};

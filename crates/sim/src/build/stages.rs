@@ -326,3 +326,18 @@ fn netem(config: &plain::Netem) -> NetemConfig {
         framing: Framing::ETHERNET_HEADER,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// A scenario calls an impairment as `inorder-path` does. The card alone has a table of its own.
+    #[test]
+    fn scenarios_and_paths_have_the_same_impairments() {
+        let of_paths = inorder_path::REGISTRY.iter().map(|entry| entry.name);
+        let mut of_paths: Vec<&str> = of_paths.filter(|name| *name != "nic").collect();
+        let of_scenarios = inorder_scenario::config::STAGES.iter();
+        let mut of_scenarios: Vec<&str> = of_scenarios.map(|section| section.name).collect();
+        of_paths.sort_unstable();
+        of_scenarios.sort_unstable();
+        assert_eq!(of_paths, of_scenarios);
+    }
+}
