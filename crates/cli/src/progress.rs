@@ -30,6 +30,11 @@ impl Bar {
         ))
     }
 
+    /// Counts runs, and fills as simulated time passes within them.
+    pub fn simulated() -> Self {
+        Bar::new("{wide_bar} {msg}, {eta} left")
+    }
+
     /// Counts nothing, because the end is not known: shows what it is told with [`say`](Self::say).
     pub fn endless() -> Self {
         Bar::new("{spinner} {msg}")
@@ -103,8 +108,9 @@ impl inorder_pipeline::Watch for Reading {
 }
 
 impl inorder_sim::Progress for Bar {
-    fn at(&self, done: usize, all: usize) {
-        Bar::at(self, done as u64, Some(all as u64));
+    fn at(&self, done: usize, all: usize, share: f64) {
+        self.bar.set_message(format!("{done}/{all} runs"));
+        Bar::at(self, (share * 10_000.0) as u64, Some(10_000));
     }
 }
 

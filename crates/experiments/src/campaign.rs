@@ -68,7 +68,7 @@ pub(crate) fn run<R: Send>(
 struct Told<'a>(&'a (dyn Fn(usize, usize) + Sync));
 
 impl Progress for Told<'_> {
-    fn at(&self, done: usize, all: usize) {
+    fn at(&self, done: usize, all: usize, _share: f64) {
         (self.0)(done, all);
     }
 }

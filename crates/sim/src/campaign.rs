@@ -1,25 +1,49 @@
 //! Many runs on many threads: the results do not depend on how many.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use inorder_scenario::Cell;
 
 use crate::error::Error;
 use crate::measure::MEASURES;
 use crate::result::RunResult;
-use crate::run::{repetition_seed, run};
+use crate::run::{repetition_seed, run_watched};
 use crate::statistics::{Estimate, estimate};
+use crate::tap::NoTap;
 
 /// Is told how far a campaign is.
 pub trait Progress: Sync {
-    /// So many runs of all are done.
-    fn at(&self, done: usize, all: usize);
+    /// So many runs of all are done, and this share of all simulated time: runs under way count as far as they are.
+    fn at(&self, done: usize, all: usize, share: f64);
 }
 
 /// Not interested.
 impl Progress for () {
-    fn at(&self, _done: usize, _all: usize) {}
+    fn at(&self, _done: usize, _all: usize, _share: f64) {}
+}
+
+/// How far all threads together are.
+struct Tally<'a> {
+    campaign: &'a Campaign<'a>,
+    runs: usize,
+    /// Simulated time of all runs, nanoseconds.
+    total_ns: f64,
+    done: AtomicUsize,
+    /// Simulated time that has passed, milliseconds, so that no campaign overflows it.
+    passed_ms: AtomicU64,
+}
+
+impl Tally<'_> {
+    /// This much more simulated time has passed. May the run go on?
+    fn passed(&self, ns: i64) -> bool {
+        let ms = ns.unsigned_abs() / 1_000_000;
+        let passed = self.passed_ms.fetch_add(ms, Ordering::Relaxed) + ms;
+        let share = passed as f64 * 1e6 / self.total_ns;
+        let done = self.done.load(Ordering::Relaxed);
+        self.campaign.progress.at(done, self.runs, share.min(1.0));
+        !self.campaign.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// How a campaign is run.
@@ -30,7 +54,7 @@ pub struct Campaign<'a> {
     pub threads: usize,
     /// Is told of each run that is done.
     pub progress: &'a dyn Progress,
-    /// No further run begins once this is true.
+    /// No further run begins once this is true, and those under way end without a result.
     pub stop: &'a AtomicBool,
 }
 
@@ -110,20 +134,27 @@ pub fn run_all_with<R: Send>(
     let tasks = tasks(cells, campaign.repetitions);
     let done: Mutex<Vec<Option<Result<R, Error>>>> = Mutex::new(Vec::new());
     lock(&done).resize_with(tasks.len(), || None);
-    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let next = AtomicUsize::new(0);
+    let durations = tasks.iter().filter_map(|(cell, _)| cells.get(*cell));
+    let tally = Tally {
+        campaign,
+        runs: tasks.len(),
+        total_ns: durations
+            .map(|cell| cell.config.run.duration_ns as f64)
+            .sum(),
+        done: AtomicUsize::new(0),
+        passed_ms: AtomicU64::new(0),
+    };
     let work = || {
         while !campaign.stop.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(&(cell, repetition)) = tasks.get(number) else {
                 return;
             };
-            let outcome = one(cells, cell, repetition, &reduce);
+            let outcome = one(cells, cell, repetition, &tally, &reduce);
             if let Some(place) = lock(&done).get_mut(number) {
                 *place = outcome;
             }
-            campaign
-                .progress
-                .at(finished.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
         }
     };
     std::thread::scope(|scope| {
@@ -158,11 +189,24 @@ fn one<R>(
     cells: &[Cell],
     cell: usize,
     repetition: u64,
+    tally: &Tally<'_>,
     reduce: &(impl Fn(&Cell, RunResult) -> R + Sync),
 ) -> Option<Result<R, Error>> {
     let cell = cells.get(cell)?;
     let seed = repetition_seed(cell.config.run.seed, repetition);
-    Some(run(&cell.config, seed).map(|result| reduce(cell, result)))
+    let mut reported_ns = 0;
+    let mut go_on = |now_ns: i64| {
+        let passed_ns = now_ns - reported_ns;
+        reported_ns = now_ns;
+        tally.passed(passed_ns)
+    };
+    let result = run_watched(&cell.config, seed, &mut NoTap, &mut go_on);
+    if matches!(result, Err(Error::Stopped)) {
+        return None;
+    }
+    tally.done.fetch_add(1, Ordering::Relaxed);
+    tally.passed(cell.config.run.duration_ns - reported_ns);
+    Some(result.map(|result| reduce(cell, result)))
 }
 
 fn collect<R>(

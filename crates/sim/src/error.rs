@@ -12,6 +12,8 @@ pub enum Error {
     },
     /// The sorter's settings contradict each other.
     Sorter(String),
+    /// The caller ended the run before its time.
+    Stopped,
     /// More than 16 million events were pending at once.
     TooMuchUnderWay,
 }
@@ -21,6 +23,7 @@ impl std::fmt::Display for Error {
         match self {
             Error::Unknown { what, name } => write!(f, "no {what} is called \"{name}\""),
             Error::Sorter(why) => write!(f, "receiver_card: {why}"),
+            Error::Stopped => f.write_str("the run was stopped"),
             Error::TooMuchUnderWay => f.write_str(
                 "more than 16 million packets and timers at once: limit queues or buffers",
             ),

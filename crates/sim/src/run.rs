@@ -31,9 +31,24 @@ pub fn run(config: &Config, seed: u64) -> Result<RunResult, Error> {
 /// # Errors
 /// As [`run`].
 pub fn run_tapped<T: Tap>(config: &Config, seed: u64, tap: &mut T) -> Result<RunResult, Error> {
+    run_watched(config, seed, tap, &mut |_| true)
+}
+
+/// The same; `go_on` is told now and then which simulated time it is, nanoseconds.
+///
+/// # Errors
+/// As [`run`], and [`Error::Stopped`] if `go_on` says no.
+pub fn run_watched<T: Tap>(
+    config: &Config,
+    seed: u64,
+    tap: &mut T,
+    go_on: &mut dyn FnMut(i64) -> bool,
+) -> Result<RunResult, Error> {
     let recipes = recipes(config)?;
     let mut world = world(config, seed, &recipes)?;
-    world.run(config.run.duration_ns, tap);
+    if !world.run(config.run.duration_ns, tap, go_on) {
+        return Err(Error::Stopped);
+    }
     if world.queue.has_overflowed() {
         return Err(Error::TooMuchUnderWay);
     }

@@ -12,6 +12,9 @@ use crate::queue::Queue;
 use crate::result::{Counts, Sample};
 use crate::tap::Tap;
 
+/// Events between two looks at whether the run is to go on: a few hundredths of a second.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
+
 /// Everything there is in a run.
 pub struct World {
     pub(crate) queue: Queue<Event>,
@@ -29,15 +32,25 @@ pub struct World {
 }
 
 impl World {
-    /// Lets time pass until `end_ns`.
-    pub fn run<T: Tap>(&mut self, end_ns: i64, tap: &mut T) {
+    /// Lets time pass until `end_ns`, or until `go_on`, which is told the time now and then, says no; then the
+    /// run is incomplete, and the answer is no.
+    pub fn run<T: Tap>(
+        &mut self,
+        end_ns: i64,
+        tap: &mut T,
+        go_on: &mut dyn FnMut(i64) -> bool,
+    ) -> bool {
         while let Some((now_ns, event)) = self.queue.pop() {
             if now_ns > end_ns || self.queue.has_overflowed() {
                 break;
             }
             self.events += 1;
+            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !go_on(now_ns) {
+                return false;
+            }
             self.handle(now_ns, event, tap);
         }
+        true
     }
 
     #[inline]

@@ -247,8 +247,12 @@ fn results_do_not_depend_on_threads() {
 fn an_interrupted_campaign_keeps_what_is_done() {
     struct StopAfter<'a>(usize, &'a AtomicBool);
     impl Progress for StopAfter<'_> {
-        fn at(&self, done: usize, all: usize) {
+        fn at(&self, done: usize, all: usize, share: f64) {
             assert_eq!(all, 8);
+            assert!(
+                (done as f64 / 8.0..=1.0).contains(&(share + 1e-6)),
+                "{done}: {share}"
+            );
             self.1
                 .store(done >= self.0, std::sync::atomic::Ordering::Relaxed);
         }
@@ -259,6 +263,23 @@ fn an_interrupted_campaign_keeps_what_is_done() {
     let runs: Vec<usize> = results.iter().map(|cell| cell.seeds.len()).collect();
     assert_eq!(runs, [2, 1, 1, 1]);
     assert!(results[0].estimate("throughput").unwrap().half.is_some());
+}
+
+/// A run of ten years must end when somebody wants it to, and count as none.
+#[test]
+fn a_run_under_way_can_be_stopped() {
+    struct StopWithin<'a>(&'a AtomicBool);
+    impl Progress for StopWithin<'_> {
+        fn at(&self, done: usize, _all: usize, share: f64) {
+            assert!(done == 0 && share < 0.01, "{share}");
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let stop = AtomicBool::new(false);
+    let progress = StopWithin(&stop);
+    let long = "[run]\nduration = \"315360000 s\"\n[[probe]]\nrate = \"1 Mbit/s\"";
+    let results = run_all(&cells(long), &campaign(1, &stop, &progress)).unwrap();
+    assert!(results[0].seeds.is_empty());
 }
 
 #[test]

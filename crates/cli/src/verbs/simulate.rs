@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
 use inorder_sim::{
-    Campaign, Captures, CellResult, RunResult, registries, run_all_with, run_tapped, values,
+    Campaign, Captures, CellResult, RunResult, cost, registries, run_all_with, run_tapped, values,
 };
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, outputs};
 
+mod forecast;
 mod list;
 
 /// Options of `inorder simulate`.
@@ -83,6 +84,9 @@ pub fn run(args: &Args) -> Outcome {
     };
     let cells = cells(args, file)?;
     prepare(args, file, cells.len())?;
+    if let Some(text) = forecast::forecast(&cost(&cells, repetitions(args).unwrap_or(0))) {
+        eprintln!("inorder: {text}");
+    }
     let stop = interrupt::flag();
     let kept = simulate(args, &cells, stop)?;
     let results: Vec<CellResult> = cells
@@ -194,7 +198,7 @@ fn parquet(_: &Args) -> Option<&PathBuf> {
 
 fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Kept>>, CliError> {
     let draws = args.html.is_some() || parquet(args).is_some();
-    let bar = Bar::counting("", "runs");
+    let bar = Bar::simulated();
     let campaign = Campaign {
         repetitions: repetitions(args).unwrap_or(0),
         threads: args.threads,

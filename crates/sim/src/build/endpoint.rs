@@ -216,6 +216,11 @@ impl Recipe {
         }
     }
 
+    /// The settings it makes them with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Name of its congestion control.
     pub fn congestion(&self) -> &'static str {
         self.congestion.name
