@@ -1,7 +1,7 @@
 //! Who writes data, and when.
 
 use inorder_random::Random;
-use inorder_scenario::config::{self as plain, Gaps};
+use inorder_scenario::config::{self as plain, Gaps, Sizes};
 use inorder_tcp::Endpoint;
 
 /// An unlimited stream, bytes: three centuries of 1 Gb/s.
@@ -41,10 +41,10 @@ struct Dialogue {
 
 impl Application {
     /// Has written nothing.
-    pub fn new(flow: &plain::Flow, random: Random) -> Self {
+    pub fn new(flow: &plain::Flow, mut random: Random) -> Self {
         Application {
             kind: flow.application.clone(),
-            size: flow.size_bytes.unwrap_or(ENDLESS).min(ENDLESS),
+            size: size(flow, &mut random).unwrap_or(ENDLESS).min(ENDLESS),
             stop_ns: flow.stop_ns,
             written: 0,
             next_ns: 0,
@@ -53,6 +53,11 @@ impl Application {
             dialogue: Dialogue::default(),
             random,
         }
+    }
+
+    /// Bytes it writes in all; `None`: without end.
+    pub fn size(&self) -> Option<u64> {
+        (self.size < ENDLESS).then_some(self.size)
     }
 
     /// Responses that have arrived, and the sum of the times from their requests, nanoseconds.
@@ -190,10 +195,63 @@ impl Application {
     }
 }
 
+/// The size of one connection, bytes, round the mean of its kind. A fixed size draws nothing.
+fn size(flow: &plain::Flow, random: &mut Random) -> Option<u64> {
+    let mean = flow.size_bytes?;
+    let factor = match flow.size_distribution {
+        Sizes::Constant => return Some(mean),
+        Sizes::Exponential => random.exponential(),
+        Sizes::Pareto => pareto(flow.size_shape, random),
+    };
+    // A connection carries one byte at least; the cast saturates.
+    Some(((mean as f64 * factor) as u64).max(1))
+}
+
+/// A Pareto variate with mean 1: its smallest value is (shape - 1) / shape.
+fn pareto(shape: f64, random: &mut Random) -> f64 {
+    (shape - 1.0) / shape / libm::pow(1.0 - random.unit(), 1.0 / shape)
+}
+
 /// A time round its mean, nanoseconds.
 pub fn pause(mean_ns: i64, gaps: Gaps, random: &mut Random) -> i64 {
     match gaps {
         Gaps::Constant => mean_ns,
         Gaps::Exponential => (mean_ns as f64 * random.exponential()) as i64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inorder_scenario::Scenario;
+
+    /// Sizes of many connections of a flow with these keys.
+    fn sizes(keys: &str) -> Vec<u64> {
+        let text = format!("[[flow]]\n{keys}");
+        let scenario = Scenario::load(&text, "sizes.toml", &crate::registries()).unwrap();
+        let cells = scenario.cells().unwrap();
+        let stream = Random::new(1, "sizes");
+        let draw = |n| size(&cells[0].config.flows[0], &mut stream.fork(n)).unwrap();
+        (0..200_000).map(draw).collect()
+    }
+
+    fn mean(sizes: &[u64]) -> f64 {
+        sizes.iter().map(|size| *size as f64).sum::<f64>() / sizes.len() as f64
+    }
+
+    #[test]
+    fn sizes_have_their_mean_and_their_shape() {
+        assert!(sizes("size = \"50 kB\"").iter().all(|size| *size == 50_000));
+        let exponential = sizes("size = \"50 kB\"\nsize_distribution = \"exponential\"");
+        assert!((mean(&exponential) / 50_000.0 - 1.0).abs() < 0.01);
+        // With a shape of 3 the smallest is two thirds of the mean, and 1/27 is above three times the smallest.
+        let pareto = sizes("size = \"60 kB\"\nsize_distribution = \"pareto\"\nsize_shape = 3");
+        assert!((mean(&pareto) / 60_000.0 - 1.0).abs() < 0.01);
+        assert!(pareto.iter().all(|size| *size >= 40_000));
+        let large = pareto.iter().filter(|size| **size >= 120_000).count();
+        assert!(
+            (large as f64 / pareto.len() as f64 * 27.0 - 1.0).abs() < 0.05,
+            "{large}"
+        );
     }
 }

@@ -119,15 +119,16 @@ impl Flow {
             .endpoint
             .observe(log.observer());
         let threshold = output.metrics.then_some(200);
+        let application = Application::new(plan, numbers);
         Flow {
             group,
             number,
             start_ns,
             access_ns: plan.access_delay_ns,
             own_path: plan.path == plain::PathUse::Own,
-            size: plan.size_bytes,
+            size: application.size(),
             sides,
-            application: Application::new(plan, numbers),
+            application,
             application_ns: i64::MAX,
             log,
             notes: Notes {

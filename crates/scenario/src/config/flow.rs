@@ -5,7 +5,8 @@ use super::endpoint::Endpoint;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
-    Count, Count32, Duration, Flag, Frequency, One, Packets16, Rate, Size32, SizeOrUnlimited, Text,
+    Count, Count32, Duration, Flag, Frequency, Number, One, Packets16, Rate, Size32,
+    SizeOrUnlimited, Text,
 };
 use crate::reader::Reader;
 
@@ -28,6 +29,10 @@ keys! {
         stop_ns as "stop": Duration, unset "with the run";
         /// Data of each connection; then it is closed.
         size_bytes as "size": SizeOrUnlimited, default "unlimited";
+        /// How the data of the connections varies round its mean, `size`.
+        size_distribution: Sizes, default "constant", with size != "unlimited";
+        /// Index of the Pareto distribution; below 2 its variance is infinite.
+        size_shape: Number, default "1.2", above "1", with size_distribution = "pareto";
         /// When data is written.
         application: One<Application>, blank "writes whatever TCP takes";
         /// The endpoint that sends the data.
@@ -77,6 +82,18 @@ choices! {
         Forward = "forward",
         /// From B to A.
         Reverse = "reverse",
+    }
+}
+
+choices! {
+    /// How the data of connections varies round its mean. Each connection draws for itself.
+    pub enum Sizes {
+        /// Not at all.
+        Constant = "constant",
+        /// Exponentially.
+        Exponential = "exponential",
+        /// As a Pareto distribution: most connections are short, a few carry most of the data.
+        Pareto = "pareto",
     }
 }
 

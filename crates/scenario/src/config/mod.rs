@@ -34,7 +34,7 @@ pub use card::Card;
 pub use endpoint::{
     DelayedAck, Ecn, Endpoint, Growth, LimitedTransmit, LossProbe, Nagle, Reduction, RtoStyle,
 };
-pub use flow::{Arrivals, Direction, Flow, PathUse, Probe};
+pub use flow::{Arrivals, Direction, Flow, PathUse, Probe, Sizes};
 pub use link::{Buffer, Discipline, Framing, Link, RateStep};
 pub use run::{Output, Run};
 pub use stage::{
