@@ -255,10 +255,3 @@ pub struct Config {
     /// Time spent in TIME-WAIT, ns.
     pub time_wait: Nanos,
 }
-
-impl Default for Config {
-    /// The profile `linux-6`.
-    fn default() -> Self {
-        crate::profiles::linux_6()
-    }
-}

@@ -1,7 +1,7 @@
 //! What an endpoint counts, under the names people know.
 
 use crate::Nanos;
-use crate::sender::CaState;
+use crate::state::CaState;
 
 /// Event counters: those of Linux (`nstat`) under their names there, then the papers'. All start at 0 and only
 /// grow.

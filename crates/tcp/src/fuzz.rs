@@ -164,7 +164,7 @@ fn describe(pair: &Pair) -> String {
             end.error(),
             end.next_timer(),
             end.congestion().name(),
-            end.sender.loss.as_ref().map_or("-", |loss| loss.name()),
+            end.sender.loss_name(),
             end.info(),
             end.counters(),
             end.config(),

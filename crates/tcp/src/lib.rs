@@ -23,6 +23,7 @@
 //! # Ok::<(), inorder_tcp::UnknownAlgorithm>(())
 //! ```
 
+mod board;
 pub mod config;
 pub mod congestion;
 pub mod counters;
@@ -38,6 +39,7 @@ mod receiver;
 mod segment;
 mod sender;
 mod seq;
+mod state;
 mod time;
 
 pub use config::Config;
@@ -46,6 +48,6 @@ pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
 pub use observe::Observer;
 pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};
 pub use segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
-pub use sender::CaState;
 pub use seq::Seq;
+pub use state::CaState;
 pub use time::Nanos;

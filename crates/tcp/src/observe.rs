@@ -1,8 +1,8 @@
 //! Watching an endpoint: the observer is passed in and costs a branch when absent.
 
 use crate::Nanos;
-use crate::sender::CaState;
 use crate::seq::Seq;
+use crate::state::CaState;
 
 /// The sender's state after an acknowledgement or a timer. Windows in segments, times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

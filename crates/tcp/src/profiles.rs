@@ -57,6 +57,13 @@ pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
+impl Default for Config {
+    /// The profile `linux-6`.
+    fn default() -> Self {
+        linux_6()
+    }
+}
+
 /// Linux 6 as installed, its buffers wide enough never to limit.
 pub fn linux_6() -> Config {
     Config {

@@ -66,7 +66,7 @@ impl Endpoint {
         let Some(ts) = segment.timestamps else {
             return false;
         };
-        if !self.sender.timestamps
+        if !self.sender.agreed.timestamps
             || !self.config.paws
             || segment.flags.has(Flags::RST)
             || !ts_before(ts.val, self.ts_recent)
@@ -160,8 +160,8 @@ impl Endpoint {
     }
 
     fn completes_handshake(&mut self, now: Nanos, segment: &Segment) -> bool {
-        let ack = seq::expand(self.sender.snd_una, segment.ack);
-        if ack <= self.sender.snd_una || ack > self.sender.snd_nxt {
+        let ack = seq::expand(self.sender.stream.una, segment.ack);
+        if ack <= self.sender.stream.una || ack > self.sender.stream.nxt {
             self.refuse(segment);
             return false;
         }
@@ -171,19 +171,19 @@ impl Endpoint {
 
     /// Passes the acknowledgement on to the sender. False if the segment must not be processed further.
     pub(super) fn take_ack(&mut self, now: Nanos, segment: &Segment, start: Seq) -> bool {
-        let ack = seq::expand(self.sender.snd_una, segment.ack);
-        if ack > self.sender.snd_nxt {
+        let ack = seq::expand(self.sender.stream.una, segment.ack);
+        if ack > self.sender.stream.nxt {
             self.receiver.ack_now();
             return false;
         }
         // RFC 5961 section 5.2: an acknowledgement older than the largest window ever offered is forged.
         let reach = if self.config.challenge_ack {
-            self.sender.max_wnd
+            self.sender.peer.largest
         } else {
             1 << 30
         };
-        let oldest = self.sender.snd_una.saturating_sub(reach);
-        if ack < oldest || ack <= self.sender.iss {
+        let oldest = self.sender.stream.una.saturating_sub(reach);
+        if ack < oldest || ack <= self.sender.stream.iss {
             if self.config.challenge_ack {
                 self.challenge();
             }
@@ -203,7 +203,9 @@ impl Endpoint {
                 seq: start,
                 window: u64::from(segment.window) << shift,
                 sack: segment.sack,
-                tsecr: echo.filter(|_| self.sender.timestamps).map(|ts| ts.ecr),
+                tsecr: echo
+                    .filter(|_| self.sender.agreed.timestamps)
+                    .map(|ts| ts.ecr),
                 echo: self.sender.ecn.on && !syn && segment.flags.has(Flags::ECE),
                 carries: segment.sequence_length() > 0,
             },

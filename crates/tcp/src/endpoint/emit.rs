@@ -68,7 +68,7 @@ impl Endpoint {
         let echo = if self.echoes { Flags::ECE } else { Flags::NONE };
         self.receiver.acknowledged(&mut self.sender.counters);
         Segment {
-            seq: self.sender.snd_nxt as u32,
+            seq: self.sender.stream.nxt as u32,
             ack: self.receiver.rcv_nxt as u32,
             window,
             flags: Flags::ACK.with(echo),
@@ -79,7 +79,7 @@ impl Endpoint {
     }
 
     fn timestamps(&mut self, now: Nanos) -> Option<Timestamps> {
-        self.sender.timestamps.then(|| Timestamps {
+        self.sender.agreed.timestamps.then(|| Timestamps {
             val: self.sender.tsval(now),
             ecr: self.ts_recent,
         })
@@ -108,7 +108,7 @@ impl Endpoint {
             self.config.receive_buffer.min(u64::from(u16::MAX)) as u16
         };
         Segment {
-            seq: self.sender.iss as u32,
+            seq: self.sender.stream.iss as u32,
             ack: if answers {
                 self.receiver.rcv_nxt as u32
             } else {
@@ -123,7 +123,7 @@ impl Endpoint {
             window_scale: scale.map(|scale| scale.min(14)),
             mss: Some(self.config.mss.min(u32::from(u16::MAX)) as u16),
             sack_permitted: if answers {
-                self.sender.sack
+                self.sender.agreed.sack
             } else {
                 self.config.sack
             },
@@ -136,10 +136,10 @@ impl Endpoint {
     /// is read when it leaves.
     pub(super) fn reset_segment(&self) -> Segment {
         Segment {
-            seq: self.sender.snd_nxt as u32,
+            seq: self.sender.stream.nxt as u32,
             ack: self.receiver.rcv_nxt as u32,
             flags: Flags::RST.with(Flags::ACK),
-            timestamps: self.sender.timestamps.then_some(Timestamps {
+            timestamps: self.sender.agreed.timestamps.then_some(Timestamps {
                 val: 0,
                 ecr: self.ts_recent,
             }),

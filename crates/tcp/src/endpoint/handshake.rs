@@ -10,7 +10,7 @@ impl Endpoint {
     pub fn connect(&mut self, now: Nanos) {
         if self.state != State::Closed
             || self.error.is_some()
-            || self.sender.snd_una > self.sender.iss
+            || self.sender.stream.una > self.sender.stream.iss
         {
             return;
         }
@@ -45,10 +45,10 @@ impl Endpoint {
 
     pub(super) fn in_syn_sent(&mut self, now: Nanos, segment: &Segment) {
         let flags = segment.flags;
-        let ack = seq::expand(self.sender.snd_una, segment.ack);
+        let ack = seq::expand(self.sender.stream.una, segment.ack);
         let acks_syn = flags.has(Flags::ACK)
-            && ack == self.sender.iss + 1
-            && self.sender.snd_nxt == self.sender.iss + 1;
+            && ack == self.sender.stream.iss + 1
+            && self.sender.stream.nxt == self.sender.stream.iss + 1;
         if flags.has(Flags::ACK) && !acks_syn {
             if !flags.has(Flags::RST) {
                 self.refuse(segment);
@@ -80,9 +80,9 @@ impl Endpoint {
         self.receiver.start(segment.seq);
         self.peer_mss = segment.mss.map_or(536, u32::from).max(1);
         self.peer_scale = segment.window_scale.map(|scale| scale.min(14));
-        self.sender.sack = self.config.sack && segment.sack_permitted;
-        self.sender.timestamps = self.config.timestamps && segment.timestamps.is_some();
-        self.receiver.sack = self.sender.sack;
+        self.sender.agreed.sack = self.config.sack && segment.sack_permitted;
+        self.sender.agreed.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        self.receiver.sack = self.sender.agreed.sack;
         self.agree_on_ecn(segment);
         if let Some(ts) = segment.timestamps {
             self.ts_recent = ts.val;
@@ -97,7 +97,7 @@ impl Endpoint {
 
     /// The handshake is complete; `segment` acknowledges our SYN.
     pub(super) fn established(&mut self, now: Nanos, segment: &Segment) {
-        let (sack, timestamps) = (self.sender.sack, self.sender.timestamps);
+        let (sack, timestamps) = (self.sender.agreed.sack, self.sender.agreed.timestamps);
         let options = if timestamps { 12 } else { 0 };
         let mss = self
             .config
@@ -113,7 +113,7 @@ impl Endpoint {
             seq::expand(self.receiver.rcv_nxt, segment.seq),
         );
         self.sender.establish(now, mss, sack, timestamps);
-        self.state = if self.sender.fin_queued {
+        self.state = if self.sender.stream.fin_queued {
             State::FinWait1
         } else {
             State::Established

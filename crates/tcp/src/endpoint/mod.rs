@@ -193,11 +193,11 @@ impl Endpoint {
 
     /// The congestion control.
     pub fn congestion(&self) -> &dyn CongestionControl {
-        self.sender.cc.as_ref()
+        self.sender.control.as_ref()
     }
 
     /// The sender's scoreboard.
-    pub fn board(&self) -> &crate::sender::Board {
+    pub fn board(&self) -> &crate::board::Board {
         &self.sender.board
     }
 
@@ -215,16 +215,17 @@ impl Endpoint {
 
     /// Appends `bytes` to the stream; returns how many the send buffer took. 0 once closed.
     pub fn write(&mut self, bytes: u64) -> u64 {
-        if self.sender.fin_queued || self.error.is_some() {
+        if self.sender.stream.fin_queued || self.error.is_some() {
             return 0;
         }
-        let held = self.sender.write_end - self.sender.snd_una.max(self.sender.iss + 1);
+        let held =
+            self.sender.stream.write_end - self.sender.stream.una.max(self.sender.stream.iss + 1);
         // Room for every connection's lifetime, and none for overflow.
         let room = self.config.send_buffer.min(1 << 60).saturating_sub(held);
         let taken = bytes
             .min(room)
-            .min((1 << 62) - self.sender.write_end.min(1 << 62));
-        self.sender.write_end += taken;
+            .min((1 << 62) - self.sender.stream.write_end.min(1 << 62));
+        self.sender.stream.write_end += taken;
         self.touched |= taken > 0;
         taken
     }
@@ -237,11 +238,8 @@ impl Endpoint {
 
     /// Bytes written and not yet acknowledged.
     pub fn unacknowledged(&self) -> u64 {
-        self.sender.write_end
-            - self
-                .sender
-                .snd_una
-                .clamp(self.sender.iss + 1, self.sender.write_end)
+        let stream = &self.sender.stream;
+        stream.write_end - stream.una.clamp(stream.iss + 1, stream.write_end)
     }
 
     /// Bytes that can be read.
@@ -279,13 +277,13 @@ impl Endpoint {
                 self.sender.stop();
             }
             State::SynReceived | State::Established => {
-                self.sender.fin_queued = true;
+                self.sender.stream.fin_queued = true;
                 if self.state == State::Established {
                     self.state = State::FinWait1;
                 }
             }
             State::CloseWait => {
-                self.sender.fin_queued = true;
+                self.sender.stream.fin_queued = true;
                 self.state = State::LastAck;
             }
             _ => {}
@@ -297,7 +295,7 @@ impl Endpoint {
     pub fn close_after_open(&mut self) {
         if self.state == State::SynSent {
             self.touched = true;
-            self.sender.fin_queued = true;
+            self.sender.stream.fin_queued = true;
         } else {
             self.close();
         }
@@ -314,9 +312,9 @@ impl Endpoint {
 
     /// Where the payload of a segment sent by this endpoint lies in its stream, bytes from the beginning.
     pub fn stream_offset(&self, segment: &Segment) -> u64 {
-        let start = seq::expand(self.sender.snd_nxt, segment.seq);
+        let start = seq::expand(self.sender.stream.nxt, segment.seq);
         let syn = u64::from(segment.flags.has(crate::Flags::SYN));
-        (start + syn).saturating_sub(self.sender.iss + 1)
+        (start + syn).saturating_sub(self.sender.stream.iss + 1)
     }
 
     /// Parts of the peer's stream that the last segment brought for the first time: (from, to) in bytes from

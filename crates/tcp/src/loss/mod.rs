@@ -13,7 +13,8 @@ use crate::congestion::Window;
 use crate::counters::Counters;
 use crate::seq::Seq;
 
-pub use crate::sender::{Board, CaState, Delivered, Id, Sent};
+pub use crate::board::{Board, Delivered, Id, Sent};
+pub use crate::state::CaState;
 
 mod ancr;
 mod detection;

@@ -1,13 +1,15 @@
 //! An acknowledgement, taken in: SACK blocks and DSACK, cumulative progress, round-trip time; then on to the
 //! states of recovery and to the window.
 
-use super::{CaState, Sender};
+use super::Sender;
 use crate::Nanos;
+use crate::board::Delivered;
 use crate::config::GrowthUnit;
 use crate::congestion::{AckEvent, Event};
 use crate::loss::{AckNews, Verdict};
 use crate::segment::SackBlocks;
-use crate::seq::{self, Seq};
+use crate::seq::Seq;
+use crate::state::CaState;
 use crate::time::elapsed;
 
 /// What matters to the sender of a segment with ACK that has been found acceptable.
@@ -41,13 +43,6 @@ pub(super) struct Before {
     pub(super) losses: u64,
 }
 
-/// What the SACK option said.
-#[derive(Debug, Clone, Copy, Default)]
-struct SackNews {
-    dsack: Option<(Seq, Seq)>,
-    has_sack: bool,
-}
-
 impl Sender {
     /// Takes in an acknowledgement.
     pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
@@ -57,41 +52,41 @@ impl Sender {
         }
         let before = self.before();
         let window_changed = self.update_window(segment);
-        let mut delivered = std::mem::take(&mut self.delivered);
+        let mut delivered = std::mem::take(&mut self.reports.delivered);
         delivered.clear();
         let sack = self.take_sack(segment, &before, &mut delivered);
         let sacked_now = delivered.len() as u32;
-        if segment.ack > self.snd_una {
+        if segment.ack > self.stream.una {
             self.advance(segment.ack, &mut delivered);
         }
         let rtt = self.measure(now, segment, &delivered);
-        let advanced = self.snd_una > before.una;
+        let advanced = self.stream.una > before.una;
         let repeated =
             !advanced && !segment.carries && segment.ack == before.una && before.packets > 0;
         let duplicate = repeated && !window_changed;
         self.counters.dup_acks_in += u64::from(repeated);
-        if before.una == self.iss {
+        if before.una == self.stream.iss {
             // The handshake says nothing about congestion.
-            self.delivered = delivered;
+            self.reports.delivered = delivered;
             self.rearm(now);
             return;
         }
         let news = AckNews {
             delivered: &delivered,
             prior_una: before.una,
-            una: self.snd_una,
+            una: self.stream.una,
             prior_fack: before.fack,
             prior_fackets: before.fackets,
             prior_packets: before.packets,
             prior_sacked: before.sacked,
-            prior_flight_bytes: self.snd_nxt - before.una,
+            prior_flight_bytes: self.stream.nxt - before.una,
             has_sack: sack.has_sack,
             dsack: sack.dsack,
             duplicate,
             tsecr: segment.tsecr,
             rtt: rtt.control,
         };
-        self.hold_retransmit = false;
+        self.recovery.hold_retransmit = false;
         self.note_echo(segment.echo);
         let segments = self.count_delivered(&news, &before);
         let event = self.ack_event(now, &before, segments, rtt.control);
@@ -99,8 +94,8 @@ impl Sender {
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
         self.control(&news, &before, verdict, event);
-        self.delivered = delivered;
-        if advanced || self.timer.is_none() || self.sack_restarts_timer(now, rtt.sacked) {
+        self.reports.delivered = delivered;
+        if advanced || self.timers.timer.is_none() || self.sack_restarts_timer(now, rtt.sacked) {
             self.rearm(now);
         }
         self.observe(now);
@@ -116,17 +111,17 @@ impl Sender {
     /// Nothing is outstanding, and nothing is reported: what every segment of a one-way stream tells the
     /// side that only receives.
     fn is_old_news(&self, segment: &AckSegment) -> bool {
-        segment.ack == self.snd_una && segment.sack.is_empty() && self.board.is_empty()
+        segment.ack == self.stream.una && segment.sack.is_empty() && self.board.is_empty()
     }
 
     fn before(&self) -> Before {
         Before {
-            una: self.snd_una,
+            una: self.stream.una,
             fack: self
                 .board
                 .highest_sack_end()
-                .unwrap_or(self.snd_una)
-                .max(self.snd_una),
+                .unwrap_or(self.stream.una)
+                .max(self.stream.una),
             fackets: self.board.fackets_out(),
             packets: self.board.packets_out(),
             sacked: self.board.sacked_out(),
@@ -135,104 +130,23 @@ impl Sender {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4: a segment that is newer, or acknowledges more, brings the window. True if
-    /// it differs from the one before.
+    /// The window the segment brings. True if it is another one.
     fn update_window(&mut self, segment: &AckSegment) -> bool {
-        let newer = segment.ack > self.snd_una
-            || segment.seq > self.wl1
-            || (segment.seq == self.wl1 && segment.window > self.snd_wnd);
-        if !newer {
-            return false;
-        }
-        self.wl1 = segment.seq;
-        let changed = self.snd_wnd != segment.window;
-        self.snd_wnd = segment.window;
-        self.max_wnd = self.max_wnd.max(segment.window);
+        let changed = self.peer.update(segment, self.stream.una);
         if changed {
-            self.persist_backoff = 0;
+            self.timers.persist_backoff = 0;
         }
         changed
     }
 
-    fn take_sack(
-        &mut self,
-        segment: &AckSegment,
-        before: &Before,
-        delivered: &mut Vec<super::Delivered>,
-    ) -> SackNews {
-        let mut news = SackNews::default();
-        if !self.sack || segment.sack.is_empty() {
-            return news;
-        }
-        let blocks = segment.sack.as_slice();
-        self.counters.sack_blocks_rcvd += blocks.len() as u64;
-        let mut expanded = [(0, 0); 4];
-        for (slot, block) in expanded.iter_mut().zip(blocks) {
-            *slot = (
-                seq::expand(self.snd_una, block.0),
-                seq::expand(self.snd_una, block.1),
-            );
-        }
-        let expanded = &expanded[..blocks.len()];
-        let duplicate = self.find_dsack(segment.ack, expanded);
-        if let Some(block) = duplicate {
-            news.dsack = self.take_dsack(block, before);
-        }
-        let before = std::mem::replace(&mut self.last_sack, segment.sack);
-        for at in usize::from(duplicate.is_some())..blocks.len() {
-            let (start, end) = expanded[at];
-            // A block beyond what was sent is a lie, or a leftover of something else.
-            if start < end && end <= self.snd_nxt && end > self.snd_una {
-                news.has_sack = true;
-                if !before.as_slice().contains(&blocks[at]) {
-                    self.board.sack(start.max(self.snd_una), end, delivered);
-                }
-            }
-        }
-        news
-    }
-
-    /// RFC 2883 section 4: the first block lies below the acknowledgement, or within the second.
-    fn find_dsack(&mut self, ack: Seq, blocks: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
-        let first = *blocks.first()?;
-        if first.0 >= first.1 || first.1 > self.snd_nxt || first.0 <= self.iss {
-            return None;
-        }
-        if first.0 < ack {
-            self.counters.tcp_dsack_recv += 1;
-            return Some(first);
-        }
-        let second = *blocks.get(1)?;
-        if second.0 <= first.0 && first.1 <= second.1 {
-            self.counters.tcp_dsack_ofo_recv += 1;
-            return Some(first);
-        }
-        None
-    }
-
-    /// Counts the duplicate against the retransmissions of the present recovery. One that reports more than
-    /// was ever sent again cannot be the answer to a retransmission.
-    fn take_dsack(&mut self, block: (Seq, Seq), before: &Before) -> Option<(Seq, Seq)> {
-        let segments = (block.1 - block.0).div_ceil(u64::from(self.mss));
-        self.dsack_segments += segments;
-        if block.1 - block.0 > self.max_wnd || self.dsack_segments > self.counters.retrans_segs {
-            self.counters.tcp_dsack_ignored_dubious += 1;
-            self.dsack_segments = self.dsack_segments.min(self.counters.retrans_segs);
-            self.undo.network_duplicate = true;
-            return None;
-        }
-        self.undo_on_dsack(block, segments as u32, before.una);
-        Some(block)
-    }
-
-    fn advance(&mut self, ack: Seq, delivered: &mut Vec<super::Delivered>) {
-        let syn = u64::from(self.snd_una == self.iss);
-        let fin = u64::from(self.fin_queued && ack > self.write_end);
-        self.counters.bytes_acked += (ack - self.snd_una).saturating_sub(syn + fin);
+    fn advance(&mut self, ack: Seq, delivered: &mut Vec<Delivered>) {
+        let syn = u64::from(self.stream.opening());
+        let fin = u64::from(self.stream.fin_queued && ack > self.stream.write_end);
+        self.counters.bytes_acked += (ack - self.stream.una).saturating_sub(syn + fin);
         self.board.acknowledge(ack, delivered);
-        self.snd_una = ack;
-        self.expiries = 0;
-        self.persist_backoff = 0;
+        self.stream.una = ack;
+        self.timers.expiries = 0;
+        self.timers.persist_backoff = 0;
     }
 
     /// What the acknowledgement is to congestion control.
@@ -247,15 +161,15 @@ impl Sender {
             now,
             acked: segments,
             in_flight: before.in_flight,
-            acked_bytes: self.snd_una - before.una,
-            cwnd_limited: self.is_cwnd_limited(),
+            acked_bytes: self.stream.una - before.una,
+            cwnd_limited: self.usage.is_cwnd_limited(&self.window),
             dubious: self.state != CaState::Open,
             rtt,
             srtt: self.rtt.srtt,
             min_rtt: self.rtt.min_rtt,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            mss: self.mss,
+            snd_una: self.stream.una,
+            snd_nxt: self.stream.nxt,
+            mss: self.agreed.mss,
         }
     }
 
@@ -263,7 +177,7 @@ impl Sender {
     /// before `tcp_fastretrans_alert`): what it finds, a loss found next does not take back.
     fn measure_congestion(&mut self, now: Nanos, news: &AckNews<'_>, event: &AckEvent) {
         if event.acked > 0 {
-            self.cc.measure(&mut self.window, event);
+            self.control.measure(&mut self.window, event);
         } else if news.duplicate || self.in_reduction() {
             self.tell(now, Event::DupAck);
         }
@@ -285,12 +199,12 @@ impl Sender {
         } else if !verdict.hold_window
             && self.may_grow(news)
             && event.cwnd_limited
-            && !self.governed()
+            && !self.detection_governs()
         {
             if self.config.growth == GrowthUnit::PerAck {
                 event.acked = 1;
             }
-            self.cc.grow(&mut self.window, &event);
+            self.control.grow(&mut self.window, &event);
         }
         if self.config.moderate_cwnd && self.state == CaState::Disorder {
             self.moderate();
@@ -300,17 +214,12 @@ impl Sender {
     /// Linux `tcp_may_raise_cwnd`: with reordering known, any delivery that SACK reports counts as progress;
     /// otherwise the cumulative acknowledgement has to move.
     fn may_grow(&self, news: &AckNews<'_>) -> bool {
-        news.advances() || (self.sack && self.config.grow_on_sack && self.dupthresh() > 3)
+        news.advances() || (self.agreed.sack && self.config.grow_on_sack && self.dupthresh() > 3)
     }
 
     /// Round-trip times from the segments just acknowledged; only those sent once are unambiguous
     /// (Karn's rule, RFC 6298 section 3). Timestamps help out where all were sent again.
-    fn measure(
-        &mut self,
-        now: Nanos,
-        segment: &AckSegment,
-        delivered: &[super::Delivered],
-    ) -> Rtts {
+    fn measure(&mut self, now: Nanos, segment: &AckSegment, delivered: &[Delivered]) -> Rtts {
         let mut first = None;
         let mut last = None;
         let mut first_sacked = None;
@@ -339,12 +248,12 @@ impl Sender {
         let whole = if retransmitted { None } else { age(first) };
         let mut sample = whole.or(age(first_sacked));
         if sample.is_none() && cumulative {
-            sample = segment.tsecr.and_then(|ecr| self.timestamp_rtt(now, ecr));
+            sample = segment.tsecr.and_then(|ecr| self.clock.since(now, ecr));
         }
         if let Some(rtt) = sample {
             let fresh = whole.is_some() && self.state != CaState::Loss;
             if !fresh || !self.adapt_timer(rtt) {
-                self.rtt.sample(now, rtt, self.snd_una, self.snd_nxt);
+                self.rtt.sample(now, rtt, self.stream.una, self.stream.nxt);
             }
             if let Some(observer) = &mut self.observer {
                 observer.rtt(now, rtt);
@@ -355,12 +264,6 @@ impl Sender {
             control: age(last_sacked).or(control),
             sacked: age(first_sacked),
         }
-    }
-
-    fn timestamp_rtt(&mut self, now: Nanos, ecr: u32) -> Option<Nanos> {
-        let ticks = self.tsval(now).wrapping_sub(ecr);
-        // A timestamp from the future, or older than any round trip, was not ours.
-        (ticks < 1 << 24).then(|| Nanos::from(ticks).max(1) * self.config.timestamp_tick)
     }
 }
 

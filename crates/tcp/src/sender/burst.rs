@@ -9,10 +9,11 @@
 //! 2. a whole burst fits, or the rest of a piece that will not grow, or a third of the window,
 //! 3. the next acknowledgement is not expected within a millisecond or half a round trip.
 
-use super::{CaState, Sender};
+use super::Sender;
 use crate::Nanos;
 use crate::congestion::micros;
 use crate::congestion::pacing_rate;
+use crate::state::CaState;
 use crate::time::elapsed;
 
 /// Silence after which nothing waits, and the farthest acknowledgement worth waiting for.
@@ -27,34 +28,38 @@ const RTT_SHIFT: u32 = 9;
 impl Sender {
     /// May a new segment go, `room` segments being left of the window? Once it may, the burst goes with it.
     pub(super) fn burst_allows(&mut self, now: Nanos, room: u32) -> bool {
-        if self.burst_left > 0 {
+        if self.usage.burst_left > 0 {
             return true;
         }
         let piece = self.piece();
         let most = self.burst_size(u64::from(self.config.tso_segments), LEAST);
-        let peer = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt) / u64::from(self.mss);
+        let peer = self.room() / u64::from(self.agreed.mss);
         let limit = u64::from(room).min(peer);
         if piece > 1 && self.defers(now, limit, piece, most) {
             return false;
         }
-        self.burst_left = limit.min(piece).min(most).max(1) as u32;
+        self.usage.burst_left = limit.min(piece).min(most).max(1) as u32;
         true
     }
 
     /// Segments left of the piece at the head of the queue.
     fn piece(&self) -> u64 {
-        let mss = u64::from(self.mss);
-        let sent = (self.snd_nxt - self.iss - 1) / mss;
+        let mss = u64::from(self.agreed.mss);
+        let sent = (self.stream.nxt - self.stream.iss - 1) / mss;
         let size = u64::from(self.config.tso_segments);
-        let waiting = self.write_end.saturating_sub(self.snd_nxt).div_ceil(mss);
+        let waiting = self
+            .stream
+            .write_end
+            .saturating_sub(self.stream.nxt)
+            .div_ceil(mss);
         (size - sent % size).min(waiting)
     }
 
     /// Segments of a whole burst: a millisecond at the pacing rate, more to a near receiver.
     pub(super) fn burst_size(&self, most: u64, least: u64) -> u64 {
-        let mss = u64::from(self.mss);
+        let mss = u64::from(self.agreed.mss);
         let flight = self.window.cwnd.max(self.board.packets_out());
-        let rate = pacing_rate(&self.window, flight, self.mss, self.rtt.srtt);
+        let rate = pacing_rate(&self.window, flight, self.agreed.mss, self.rtt.srtt);
         let near = micros(self.rtt.min_rtt) >> RTT_SHIFT;
         let bonus = (most * mss).checked_shr(near.min(64) as u32).unwrap_or(0);
         let bytes = (rate >> 10).saturating_add(bonus);
@@ -65,16 +70,15 @@ impl Sender {
         let Some(head) = self.board.front() else {
             return false;
         };
-        let silent = elapsed(now, self.last_sent_at) > MILLISECOND;
+        let silent = elapsed(now, self.usage.last_sent_at) > MILLISECOND;
         if self.state >= CaState::Recovery || silent {
             return false;
         }
-        let third = self
-            .snd_wnd
-            .min(u64::from(self.window.cwnd) * u64::from(self.mss))
-            / (WINDOW_DIVISOR * u64::from(self.mss));
+        let mss = u64::from(self.agreed.mss);
+        let window = self.peer.window.min(u64::from(self.window.cwnd) * mss);
+        let third = window / (WINDOW_DIVISOR * mss);
         let complete =
-            self.fin_queued || self.snd_nxt + piece * u64::from(self.mss) < self.write_end;
+            self.stream.fin_queued || self.stream.nxt + piece * mss < self.stream.write_end;
         if limit >= most || limit >= third || (complete && limit >= piece) {
             return false;
         }

@@ -1,7 +1,8 @@
 //! What the sender does about explicit congestion notification (RFC 3168 section 6.1.2).
 
-use super::{CaState, Sender};
+use super::Sender;
 use crate::Nanos;
+use crate::state::CaState;
 
 /// The sender's half of ECN.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +40,7 @@ impl Sender {
     /// Outside of a reduction the window comes down as for a loss, once per window of data, with nothing to send
     /// again (Linux `tcp_enter_cwr`).
     pub(super) fn heed_echo(&mut self, now: Nanos) {
-        if !self.ecn.echoed || self.state >= CaState::Cwr || self.governed() {
+        if !self.ecn.echoed || self.state >= CaState::Cwr || self.detection_governs() {
             return;
         }
         self.undo.undone = false;

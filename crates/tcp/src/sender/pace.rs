@@ -5,7 +5,8 @@
 //! may leave; time passed unused shortens that by up to a half, and the first ten segments of a connection take
 //! none.
 
-use super::{Sender, TimerKind};
+use super::Sender;
+use super::timers::TimerKind;
 use crate::Nanos;
 use crate::config::{Pacing, SECOND};
 use crate::congestion::pacing_rate;
@@ -49,12 +50,12 @@ impl Sender {
         if now < self.pacer.at {
             self.pacer.held = true;
             // Waiting for one's time is no closed window.
-            if matches!(self.timer, Some((TimerKind::Persist, _))) {
-                self.timer = None;
+            if self.timers.waits_for(TimerKind::Persist) {
+                self.timers.timer = None;
             }
             return true;
         }
-        let most = LARGEST_BURST / u64::from(self.mss);
+        let most = LARGEST_BURST / u64::from(self.agreed.mss);
         self.pacer.left = self.burst_size(most, u64::from(pacing.burst)) as u32;
         self.pacer.began = now;
         self.pacer.unused = 0;
@@ -87,7 +88,7 @@ impl Sender {
     /// Bytes per second; 0: unbounded, before the first round trip.
     fn rate(&self, pacing: Pacing) -> u64 {
         let flight = self.window.cwnd.max(self.board.packets_out());
-        match pacing_rate(&self.window, flight, self.mss, self.rtt.srtt) {
+        match pacing_rate(&self.window, flight, self.agreed.mss, self.rtt.srtt) {
             0 if pacing.max_rate == u64::MAX => 0,
             0 => pacing.max_rate,
             rate => rate.min(pacing.max_rate),

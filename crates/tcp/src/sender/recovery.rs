@@ -1,12 +1,39 @@
 //! The states of the sender and how an acknowledgement leads from one to the other: RFC 6675 and 6582, drawn
 //! as Linux's five states, so that detection, reduction and undo of any kind combine.
 
+use super::Sender;
 use super::ack::Before;
-use super::{CaState, Sender};
+use super::reduce::Reducer;
 use crate::Nanos;
 use crate::config::Reduction;
 use crate::congestion::{Event, LossEvent};
 use crate::loss::{AckNews, Verdict};
+use crate::seq::Seq;
+use crate::state::CaState;
+
+/// The recovery under way, or the last one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recovery {
+    /// `snd_nxt` when it began (RFC 6582 `recover`).
+    pub(super) high_seq: Seq,
+    /// The window on its way down.
+    pub(super) reducer: Reducer,
+    /// One retransmission goes out whatever the window says (the one that starts recovery).
+    pub(super) force_retransmit: bool,
+    /// A partial undo is under way: nothing is sent again until it is decided.
+    pub(super) hold_retransmit: bool,
+}
+
+impl Recovery {
+    pub(super) fn new(iss: Seq) -> Self {
+        Self {
+            high_seq: iss,
+            reducer: Reducer::default(),
+            force_retransmit: false,
+            hold_retransmit: false,
+        }
+    }
+}
 
 impl Sender {
     /// Drives the states; the verdict says whether the window may grow.
@@ -21,7 +48,7 @@ impl Sender {
     /// Segments that left the network. Without SACK each duplicate stands for one, and is taken back when the
     /// acknowledgement moves.
     pub(super) fn count_delivered(&mut self, news: &AckNews<'_>, before: &Before) -> u32 {
-        if self.sack {
+        if self.agreed.sack {
             return news.delivered.len() as u32;
         }
         let acked = news.delivered.len() as u32;
@@ -38,7 +65,7 @@ impl Sender {
             return acked.saturating_sub(counted).max(u32::from(acked > 0));
         }
         // After a timeout duplicates answer what was sent before it (RFC 6582 section 4.1).
-        let stale = self.state == CaState::Loss && self.snd_nxt <= self.high_seq;
+        let stale = self.state == CaState::Loss && self.stream.nxt <= self.recovery.high_seq;
         if !news.duplicate || stale {
             return 0;
         }
@@ -50,13 +77,13 @@ impl Sender {
     /// Open, Disorder, CWR.
     fn in_order(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         // Held until something beyond is acknowledged: the segment with CWR has arrived then.
-        if self.state == CaState::Cwr && self.snd_una > self.high_seq {
+        if self.state == CaState::Cwr && self.stream.una > self.recovery.high_seq {
             self.finish_reduction();
             self.set_state(now, CaState::Open);
         }
         self.try_undo_dsack(now);
         let verdict = self.detect(now, news);
-        if self.governed() {
+        if self.detection_governs() {
             self.settle(now);
         } else if verdict.recover {
             self.enter_recovery(now);
@@ -101,7 +128,7 @@ impl Sender {
 
     /// Fast recovery begins: RFC 6675 section 5 step 4, RFC 6582 section 3.2 step 2.
     pub(super) fn enter_recovery(&mut self, now: Nanos) {
-        if self.sack {
+        if self.agreed.sack {
             self.counters.tcp_sack_recovery += 1;
         } else {
             self.counters.tcp_reno_recovery += 1;
@@ -109,29 +136,32 @@ impl Sender {
         self.counters.fast_recoveries += 1;
         self.undo_begin(now);
         self.begin_reduction(now);
-        self.force_retransmit = true;
+        self.recovery.force_retransmit = true;
         self.set_state(now, CaState::Recovery);
         self.tell(now, Event::RecoveryStart);
-        if self.config.reduction == Reduction::Immediate && !self.sack {
-            self.reducer.inflation = self.board.sacked_out();
+        if self.config.reduction == Reduction::Immediate && !self.agreed.sack {
+            self.recovery.reducer.inflation = self.board.sacked_out();
         }
         self.consult(now, |loss, cx| loss.on_recovery(cx));
     }
 
     /// The slow-start threshold after a loss, and the window on its way there.
     pub(super) fn begin_reduction(&mut self, now: Nanos) {
-        self.high_seq = self.snd_nxt;
-        self.tlp_high_seq = None;
+        self.recovery.high_seq = self.stream.nxt;
+        self.timers.tail.end = None;
         self.ecn.window_reduced();
         if self.state < CaState::Cwr {
-            let in_flight = self.flight_at_loss();
+            let in_flight = self
+                .detection
+                .flight_at_loss(self.agreed.mss)
+                .unwrap_or(self.board.packets_out());
             let event = LossEvent {
                 now,
                 in_flight,
                 timeout: false,
             };
             self.undo.save_window(&self.window);
-            let ssthresh = self.cc.ssthresh(&self.window, &event);
+            let ssthresh = self.control.ssthresh(&self.window, &event);
             let prior = self.window.cwnd;
             self.window.ssthresh = ssthresh.max(1);
             self.window.count = 0;
@@ -139,15 +169,8 @@ impl Sender {
         }
     }
 
-    fn flight_at_loss(&self) -> u32 {
-        self.loss
-            .as_ref()
-            .and_then(|loss| loss.flight_at_loss(self.mss))
-            .unwrap_or(self.board.packets_out())
-    }
-
     fn in_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        if self.snd_una >= self.high_seq && !self.leave_recovery(now, news) {
+        if self.stream.una >= self.recovery.high_seq && !self.leave_recovery(now, news) {
             return Verdict::default();
         }
         if self.state != CaState::Recovery {
@@ -161,7 +184,7 @@ impl Sender {
             }
             self.partial_acknowledgement(news);
         } else if self.inflates() && news.duplicate {
-            self.reducer.inflation += 1;
+            self.recovery.reducer.inflation += 1;
         }
         if self.try_undo_dsack(now) {
             self.settle(now);
@@ -183,19 +206,21 @@ impl Sender {
             return;
         }
         let acked = news.delivered.len() as u32;
-        self.reducer.inflation = (self.reducer.inflation + 1).saturating_sub(acked);
+        self.recovery.reducer.inflation =
+            (self.recovery.reducer.inflation + 1).saturating_sub(acked);
         // Step 3 retransmits the first unacknowledged segment whatever the window.
-        self.force_retransmit = true;
+        self.recovery.force_retransmit = true;
     }
 
     /// Everything outstanding when recovery began is acknowledged. False if recovery lingers: without SACK,
     /// until something beyond is acknowledged, lest old duplicates start another (RFC 6582 section 6).
     fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
-        if !self.sack {
+        if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
         }
         let undone = self.try_undo_full(now, news);
-        if !self.sack && self.snd_una == self.high_seq && !self.board.is_empty() {
+        if !self.agreed.sack && self.stream.una == self.recovery.high_seq && !self.board.is_empty()
+        {
             // The window is what the full acknowledgement makes it; only the state lingers.
             if self.config.reduction == Reduction::Immediate && !undone {
                 self.close_reduction();
@@ -205,7 +230,7 @@ impl Sender {
         if !undone {
             self.close_reduction();
         }
-        self.reducer.inflation = 0;
+        self.recovery.reducer.inflation = 0;
         self.undo.finish();
         self.set_state(now, CaState::Open);
         self.tell(now, Event::RecoveryEnd);
@@ -215,21 +240,21 @@ impl Sender {
 
     /// After a timeout: F-RTO, undo, and the way out once everything sent before is acknowledged.
     fn in_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        let recovered = self.snd_una >= self.high_seq;
+        let recovered = self.stream.una >= self.recovery.high_seq;
         if news.advances() && self.try_undo_loss(now, news, false) {
             let mut verdict = self.after_loss(now, news);
             // RFC 4015 has counted this acknowledgement already.
             verdict.hold_window |= self.config.undo.rfc4015;
             return verdict;
         }
-        if self.frto && self.decide_frto(now, news, recovered) {
+        if self.timers.frto.deciding && self.decide_frto(now, news, recovered) {
             return self.after_loss(now, news);
         }
         if recovered {
             self.leave_loss(now, news);
             return self.after_loss(now, news);
         }
-        if self.frto {
+        if self.timers.frto.deciding {
             // RFC 5682 step 2: two new segments, no more.
             let verdict = self.detect(now, news);
             return Verdict {
@@ -248,11 +273,11 @@ impl Sender {
     }
 
     fn leave_loss(&mut self, now: Nanos, news: &AckNews<'_>) {
-        self.frto = false;
+        self.timers.frto.deciding = false;
         let undone = self.try_undo_full(now, news);
-        if !self.sack {
+        if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
-            if self.snd_una == self.high_seq && !self.board.is_empty() && !undone {
+            if self.stream.una == self.recovery.high_seq && !self.board.is_empty() && !undone {
                 return;
             }
         }

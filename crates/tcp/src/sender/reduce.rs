@@ -1,9 +1,10 @@
 //! The window on its way down: at once, by rate halving, or by proportional rate reduction.
 
+use super::Sender;
 use super::ack::Before;
-use super::{CaState, Sender};
 use crate::config::Reduction;
 use crate::loss::AckNews;
+use crate::state::CaState;
 
 /// Bookkeeping of a reduction; all in segments.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +33,7 @@ impl Sender {
             Reduction::PrrLinux => prior_cwnd,
             _ => in_flight,
         };
-        self.reducer = Reducer {
+        self.recovery.reducer = Reducer {
             recover_fs: recover_fs.max(1),
             ..Reducer::default()
         };
@@ -44,7 +45,7 @@ impl Sender {
     /// A segment went out during the reduction.
     pub(super) fn count_out(&mut self) {
         if self.in_reduction() {
-            self.reducer.out += 1;
+            self.recovery.reducer.out += 1;
         }
     }
 
@@ -78,24 +79,24 @@ impl Sender {
         if delivered == 0 && !news.duplicate {
             return;
         }
-        self.reducer.half += 1;
+        self.recovery.reducer.half += 1;
         let floor = self.window.ssthresh;
         if self.window.cwnd > floor {
-            self.window.cwnd = (self.window.cwnd - self.reducer.half / 2).max(floor);
+            self.window.cwnd = (self.window.cwnd - self.recovery.reducer.half / 2).max(floor);
         }
-        self.reducer.half %= 2;
+        self.recovery.reducer.half %= 2;
         let in_flight = self.board.in_flight();
         self.window.cwnd = self.window.cwnd.min(in_flight + 1).max(1);
     }
 
     /// RFC 6937 section 3, in segments.
     fn proportional(&mut self, kind: Reduction, clean: bool, delivered: u32) {
-        if delivered == 0 && self.reducer.out > 0 {
+        if delivered == 0 && self.recovery.reducer.out > 0 {
             return;
         }
         let pipe = self.board.in_flight();
         let ssthresh = self.window.ssthresh;
-        let prr = &mut self.reducer;
+        let prr = &mut self.recovery.reducer;
         prr.delivered += delivered;
         let send = if pipe > ssthresh {
             let share = (u64::from(prr.delivered) * u64::from(ssthresh))
@@ -119,20 +120,22 @@ impl Sender {
 
     /// True while duplicates inflate the window (RFC 6582).
     pub(super) fn inflates(&self) -> bool {
-        !self.sack && self.config.reduction == Reduction::Immediate && !self.reducer.closed
+        !self.agreed.sack
+            && self.config.reduction == Reduction::Immediate
+            && !self.recovery.reducer.closed
     }
 
     /// [`Sender::finish_reduction`], once for each reduction.
     pub(super) fn close_reduction(&mut self) {
-        if !std::mem::replace(&mut self.reducer.closed, true) {
+        if !std::mem::replace(&mut self.recovery.reducer.closed, true) {
             self.finish_reduction();
         }
-        self.reducer.inflation = 0;
+        self.recovery.reducer.inflation = 0;
     }
 
     /// The reduction is over: the window is the threshold.
     pub(super) fn finish_reduction(&mut self) {
-        if self.undo.undone || self.governed() {
+        if self.undo.undone || self.detection_governs() {
             return;
         }
         let threshold = self.window.ssthresh;
@@ -140,7 +143,7 @@ impl Sender {
             // Rate halving may have ended below; it never jumps up (Linux 2.6 `tcp_complete_cwr`).
             Reduction::RateHalving => self.window.cwnd.min(threshold).max(1),
             // RFC 6582 section 3.2 step 3, full acknowledgement, option 1: no burst after recovery.
-            Reduction::Immediate if !self.sack => {
+            Reduction::Immediate if !self.agreed.sack => {
                 threshold.min(self.board.packets_out().max(1) + 1)
             }
             _ => threshold,

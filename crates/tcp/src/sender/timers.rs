@@ -1,47 +1,90 @@
-//! The sender's timers: retransmission (RFC 6298), F-RTO's verdict on it (RFC 5682), tail loss probe (RFC 8985
-//! section 7), persist (RFC 9293 section 3.8.6.1).
+//! The sender's timers: retransmission (RFC 6298), persist (RFC 9293 section 3.8.6.1), and when the tail is probed.
 
-use super::{CaState, Sender, TimerKind};
+mod frto;
+mod tail_probe;
+
+use super::Sender;
 use crate::Nanos;
-use crate::config::{LossProbe, MS, SECOND};
 use crate::congestion::{Event, LossEvent};
-use crate::loss::AckNews;
 use crate::segment::SackBlocks;
+use crate::state::CaState;
+use frto::Frto;
+use tail_probe::TailProbe;
 
-/// Linux keeps the window probe of one outstanding segment this far from the round trip: the receiver may be
-/// delaying its acknowledgement.
-const LINUX_PROBE_DELAY: Nanos = 200 * MS;
-/// RFC 8985 section 7.2: allowance for a delayed acknowledgement.
-const MAX_ACK_DELAY: Nanos = 200 * MS;
+/// What the one timer of the sender waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TimerKind {
+    Retransmission,
+    LossProbe,
+    Persist,
+}
+
+/// What waits for time to pass, and what has come of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Timers {
+    /// The timer, if it runs, and when it expires.
+    pub(super) timer: Option<(TimerKind, Nanos)>,
+    /// Doublings of the persist timer's wait.
+    pub(super) persist_backoff: u32,
+    /// The persist timer has expired: one probe of the peer's window goes out.
+    pub(super) window_probe: bool,
+    /// Expiries in a row without new acknowledgement.
+    pub(crate) expiries: u32,
+    /// The connection is over: nothing expires any more.
+    pub(super) stopped: bool,
+    pub(super) frto: Frto,
+    pub(super) tail: TailProbe,
+}
+
+impl Timers {
+    /// The connection is over.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
+        self.timer = None;
+        self.window_probe = false;
+        self.tail.send_new = false;
+        self.tail.retransmit = false;
+    }
+
+    /// The timer runs until `at`, for a retransmission.
+    pub(super) fn retransmit_at(&mut self, at: Nanos) {
+        self.timer = Some((TimerKind::Retransmission, at));
+    }
+
+    /// The timer waits for what `kind` says.
+    pub(super) fn waits_for(&self, kind: TimerKind) -> bool {
+        matches!(self.timer, Some((running, _)) if running == kind)
+    }
+}
 
 impl Sender {
     /// The earliest moment at which [`Sender::on_timer`] has something to do.
     pub(crate) fn next_timer(&self) -> Option<Nanos> {
-        if self.stopped {
+        if self.timers.stopped {
             return None;
         }
-        let own = self.timer.map(|(_, at)| at);
-        let loss = self.loss.as_ref().and_then(|loss| loss.next_timer());
+        let own = self.timers.timer.map(|(_, at)| at);
+        let loss = self.detection.next_timer();
         [own, loss, self.pace_timer()].into_iter().flatten().min()
     }
 
     /// Handles what is due. False if the connection has to be given up.
     pub(crate) fn on_timer(&mut self, now: Nanos) -> bool {
-        if self.stopped {
+        if self.timers.stopped {
             return true;
         }
         self.pace_released(now);
-        let due = self.loss.as_ref().and_then(|loss| loss.next_timer());
+        let due = self.detection.next_timer();
         if due.is_some_and(|at| at <= now) && !self.loss_timer(now) {
             return false;
         }
-        let Some((kind, at)) = self.timer else {
+        let Some((kind, at)) = self.timers.timer else {
             return true;
         };
         if at > now {
             return true;
         }
-        self.timer = None;
+        self.timers.timer = None;
         let alive = match kind {
             TimerKind::Retransmission => self.retransmission_timeout(now),
             TimerKind::LossProbe => self.tail_loss_probe(now),
@@ -56,19 +99,19 @@ impl Sender {
         let verdict = self
             .consult(now, |loss, cx| loss.on_timer(cx))
             .unwrap_or_default();
-        if verdict.recover && !self.governed() && self.state < CaState::Recovery {
+        if verdict.recover && !self.detection_governs() && self.state < CaState::Recovery {
             self.enter_recovery(now);
             self.reduce_at_timer();
         }
         if self.state == CaState::Recovery {
             // Linux answers an expired reordering window at once: one retransmission at least.
-            self.force_retransmit |= self.board.in_flight() >= self.window.cwnd;
+            self.recovery.force_retransmit |= self.board.in_flight() >= self.window.cwnd;
         }
-        if self.governed() && verdict.recover {
+        if self.detection_governs() && verdict.recover {
             // An algorithm that replaces the retransmission timer reports its expiry this way.
             self.counters.tcp_timeouts += 1;
-            self.expiries += 1;
-            if self.expiries > self.config.rto.retries {
+            self.timers.expiries += 1;
+            if self.timers.expiries > self.config.rto.retries {
                 return false;
             }
         }
@@ -77,29 +120,32 @@ impl Sender {
         true
     }
 
+    /// The retransmission timer runs anew.
+    pub(super) fn rearm_timeout(&mut self, now: Nanos) {
+        self.timers
+            .retransmit_at(now.saturating_add(self.rtt.rto()));
+    }
+
     /// Sets the timer anew after progress, or clears it when nothing is outstanding.
     pub(super) fn rearm(&mut self, now: Nanos) {
         if self.board.is_empty() {
-            self.timer = None;
+            self.timers.timer = None;
             self.arm_persist(now);
             return;
         }
         if self.loss_replaces_rto() {
-            self.timer = None;
+            self.timers.timer = None;
             return;
         }
-        self.timer = Some((
-            TimerKind::Retransmission,
-            now.saturating_add(self.rtt.rto()),
-        ));
+        self.rearm_timeout(now);
         self.arm_loss_probe(now);
     }
 
     /// TCP-PR has a timer for every segment; the common one is left the handshake, and segments that were
     /// SACKed but never acknowledged.
     fn loss_replaces_rto(&self) -> bool {
-        let own = self.loss.as_ref().and_then(|loss| loss.next_timer());
-        own.is_some() && self.governed() && self.snd_una > self.iss
+        let own = self.detection.next_timer();
+        own.is_some() && self.detection_governs() && self.stream.una > self.stream.iss
     }
 
     /// A new segment has been sent.
@@ -107,38 +153,41 @@ impl Sender {
         if self.loss_replaces_rto() {
             return;
         }
-        match self.timer {
-            Some((TimerKind::Retransmission, _)) => self.arm_loss_probe(now),
-            _ => self.rearm(now),
+        if self.timers.waits_for(TimerKind::Retransmission) {
+            self.arm_loss_probe(now);
+        } else {
+            self.rearm(now);
         }
     }
 
     fn arm_persist(&mut self, now: Nanos) {
-        let waiting = self.write_end > self.snd_nxt
-            || (self.fin_queued && self.snd_nxt <= self.write_end && self.snd_nxt > self.iss);
+        let waiting = self.stream.write_end > self.stream.nxt
+            || (self.stream.fin_queued
+                && self.stream.nxt <= self.stream.write_end
+                && self.stream.nxt > self.stream.iss);
         let held = self.pace_timer().is_some();
-        if !waiting || held || self.snd_una == self.iss || self.timer.is_some() {
+        if !waiting || held || self.stream.opening() || self.timers.timer.is_some() {
             return;
         }
         let wait = self
             .rtt
             .rto()
-            .saturating_mul(1 << self.persist_backoff.min(20))
+            .saturating_mul(1 << self.timers.persist_backoff.min(20))
             .min(self.config.rto.max);
-        self.timer = Some((TimerKind::Persist, now.saturating_add(wait)));
+        self.timers.timer = Some((TimerKind::Persist, now.saturating_add(wait)));
     }
 
     /// Nothing could be sent and nothing is outstanding: see to it that the peer's window is asked for.
     pub(crate) fn idle(&mut self, now: Nanos) {
-        if self.board.is_empty() && self.timer.is_none() {
+        if self.board.is_empty() && self.timers.timer.is_none() {
             self.arm_persist(now);
         }
     }
 
     fn persist_timeout(&mut self, now: Nanos) -> bool {
         self.counters.tcp_win_probe += 1;
-        self.window_probe = true;
-        self.persist_backoff += 1;
+        self.timers.window_probe = true;
+        self.timers.persist_backoff += 1;
         self.arm_persist(now);
         true
     }
@@ -148,28 +197,25 @@ impl Sender {
         if self.board.is_empty() {
             return true;
         }
-        let handshake = self.snd_una == self.iss;
+        let handshake = self.stream.opening();
         let limit = if handshake {
             self.config.rto.syn_retries
         } else {
             self.config.rto.retries
         };
-        if self.expiries >= limit {
+        if self.timers.expiries >= limit {
             return false;
         }
-        self.expiries += 1;
+        self.timers.expiries += 1;
         self.counters.tcp_timeouts += 1;
         if handshake {
             self.board.mark_all_lost(false);
-            self.force_retransmit = true;
+            self.recovery.force_retransmit = true;
         } else {
             self.enter_loss(now);
         }
         self.rtt.set_backoff((self.rtt.backoff + 1).min(32));
-        self.timer = Some((
-            TimerKind::Retransmission,
-            now.saturating_add(self.rtt.rto()),
-        ));
+        self.rearm_timeout(now);
         true
     }
 
@@ -178,27 +224,28 @@ impl Sender {
         let calm = self.state < CaState::Recovery;
         self.consult(now, |loss, cx| loss.on_timeout(cx));
         let fresh = self.state < CaState::Cwr
-            || self.snd_una >= self.high_seq
-            || (self.state == CaState::Loss && self.expiries == 1);
+            || self.stream.una >= self.recovery.high_seq
+            || (self.state == CaState::Loss && self.timers.expiries == 1);
         if fresh {
             self.cut_for_timeout(now);
         }
         let renege = self.board.front().is_some_and(|record| record.sacked);
         self.counters.tcp_sack_reneging += u64::from(renege);
-        if !self.sack {
+        if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
         }
         self.board.mark_all_lost(renege);
-        self.last_sack = SackBlocks::EMPTY;
+        self.reports.last_sack = SackBlocks::EMPTY;
         self.window.cwnd = 1;
         self.window.count = 0;
-        self.reducer.inflation = 0;
-        self.tlp_high_seq = None;
-        self.frto = self.config.frto && (calm || self.expiries > 1) && !renege;
-        self.frto_new_data = false;
-        self.high_seq = self.snd_nxt;
-        self.force_retransmit = true;
-        self.hold_retransmit = false;
+        self.recovery.reducer.inflation = 0;
+        self.timers.tail.end = None;
+        self.timers.frto.deciding =
+            self.config.frto && (calm || self.timers.expiries > 1) && !renege;
+        self.timers.frto.new_data = false;
+        self.recovery.high_seq = self.stream.nxt;
+        self.recovery.force_retransmit = true;
+        self.recovery.hold_retransmit = false;
         self.set_state(now, CaState::Loss);
         self.tell(now, Event::Timeout);
     }
@@ -212,123 +259,7 @@ impl Sender {
             in_flight: self.board.packets_out(),
             timeout: true,
         };
-        self.window.ssthresh = self.cc.ssthresh(&self.window, &event).max(1);
+        self.window.ssthresh = self.control.ssthresh(&self.window, &event).max(1);
         self.undo_begin(now);
-    }
-
-    /// RFC 5682 section 3.1, as acknowledgements come in after the timeout. True if the timeout is undone.
-    pub(super) fn decide_frto(&mut self, now: Nanos, news: &AckNews<'_>, recovered: bool) -> bool {
-        // SACK-enhanced: an original that was outstanding at the timeout has arrived.
-        let high_seq = self.high_seq;
-        let original = news.delivered.iter().any(|item| {
-            item.by_sack && !item.record.ever_retransmitted() && item.record.end <= high_seq
-        });
-        if original && self.try_undo_loss(now, news, true) {
-            return true;
-        }
-        if self.frto_new_data {
-            return self.decide_frto_second(now, news, recovered);
-        }
-        // Step 2: the first acknowledgement after the retransmission.
-        if news.advances() && !recovered && self.write_end > self.snd_nxt {
-            // (2.b) Two new segments instead of further retransmissions.
-            self.frto_new_data = true;
-            self.window.cwnd = self.board.in_flight() + 2;
-        } else {
-            self.frto = false;
-        }
-        false
-    }
-
-    /// Step 3: an acknowledgement that moves on again answers originals; a duplicate confirms the loss.
-    fn decide_frto_second(&mut self, now: Nanos, news: &AckNews<'_>, recovered: bool) -> bool {
-        if news.advances() && !recovered {
-            return self.try_undo_loss(now, news, true);
-        }
-        if news.advances() || news.duplicate || !news.delivered.is_empty() {
-            self.frto = false;
-            self.frto_new_data = false;
-            self.window.cwnd = self.window.cwnd.min(self.board.in_flight() + 2).max(1);
-        }
-        false
-    }
-
-    /// RFC 8985 section 7.2: when to probe, if at all.
-    fn arm_loss_probe(&mut self, now: Nanos) {
-        let calm = matches!(self.state, CaState::Open | CaState::Cwr);
-        if !self.probing_tail()
-            || !calm
-            || self.board.is_empty()
-            || self.board.sacked_out() > 0
-            || self.tlp_high_seq.is_some()
-            || self.snd_una == self.iss
-            || self.governed()
-        {
-            return;
-        }
-        let rto_at = match self.timer {
-            Some((TimerKind::Retransmission, at)) => at,
-            _ => now.saturating_add(self.rtt.rto()),
-        };
-        let at = now.saturating_add(self.probe_timeout()).min(rto_at);
-        self.timer = Some((TimerKind::LossProbe, at));
-    }
-
-    fn probe_timeout(&self) -> Nanos {
-        if self.rtt.srtt == 0 {
-            return SECOND;
-        }
-        let alone = self.board.packets_out() == 1;
-        let extra = match (self.config.loss_probe, alone) {
-            (LossProbe::Linux, true) => LINUX_PROBE_DELAY,
-            (LossProbe::Linux, false) => 2 * MS,
-            (_, true) => MAX_ACK_DELAY,
-            (_, false) => 0,
-        };
-        2 * self.rtt.srtt + extra
-    }
-
-    /// RFC 8985 section 7.3: new data if there is some, else the last segment again; then the RTO.
-    fn tail_loss_probe(&mut self, now: Nanos) -> bool {
-        self.timer = Some((
-            TimerKind::Retransmission,
-            now.saturating_add(self.rtt.rto()),
-        ));
-        if self.board.is_empty() || self.tlp_high_seq.is_some() {
-            return true;
-        }
-        let room = self.snd_una + self.snd_wnd > self.snd_nxt;
-        if self.write_end > self.snd_nxt && room {
-            self.tlp_send_new = true;
-            self.tlp_retransmitted = false;
-        } else {
-            self.tlp_retransmit = true;
-            self.tlp_retransmitted = true;
-        }
-        self.counters.tcp_loss_probes += 1;
-        true
-    }
-
-    /// RFC 8985 section 7.4: did the probe repair a loss nobody else saw?
-    pub(super) fn process_loss_probe(&mut self, now: Nanos, news: &AckNews<'_>, sacked: u32) {
-        let Some(end) = self.tlp_high_seq else {
-            return;
-        };
-        if self.snd_una < end {
-            return;
-        }
-        let pure_duplicate = !news.advances() && news.duplicate && sacked == 0;
-        if !self.tlp_retransmitted || news.dsack.is_some() || pure_duplicate {
-            self.tlp_high_seq = None;
-        } else if self.snd_una > end {
-            self.tlp_high_seq = None;
-            self.counters.tcp_loss_probe_recovery += 1;
-            if self.state < CaState::Cwr {
-                self.undo.marker = None;
-                self.begin_reduction(now);
-                self.finish_reduction();
-                self.settle(now);
-            }
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! Taking back a reduction that reordering caused: Eifel detection by timestamps (RFC 3522), DSACKs for all
 //! retransmissions (RFC 3708, Linux `undo_retrans`), and what is restored (Linux, RFC 4015).
 
-use super::{CaState, Sender};
+use super::Sender;
 use crate::Nanos;
 use crate::congestion::{Event, Window};
 use crate::loss::AckNews;
 use crate::seq::{Seq, ts_before};
+use crate::state::CaState;
 
 /// What is remembered from before a reduction.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,7 +50,7 @@ impl UndoState {
 impl Sender {
     /// A reduction begins that may prove needless.
     pub(super) fn undo_begin(&mut self, _now: Nanos) {
-        self.undo.marker = Some(self.snd_una);
+        self.undo.marker = Some(self.stream.una);
         self.undo.retrans = self.board.retrans_out();
         self.undo.any = self.undo.retrans > 0;
         self.undo.undone = false;
@@ -90,7 +91,7 @@ impl Sender {
     }
 
     fn retransmitted_within(&self, block: (Seq, Seq)) -> u32 {
-        let Some(first) = self.board.index_of(block.0.max(self.snd_una)) else {
+        let Some(first) = self.board.index_of(block.0.max(self.stream.una)) else {
             return 0;
         };
         let from = self.board.front_id() + first as u64;
@@ -157,7 +158,7 @@ impl Sender {
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         if self.board.retrans_out() > 0 {
             // Some are under way; wait and see before anything else is sent again.
-            self.hold_retransmit = true;
+            self.recovery.hold_retransmit = true;
             return true;
         }
         self.counters.tcp_partial_undo += 1;
@@ -174,15 +175,15 @@ impl Sender {
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         self.counters.tcp_partial_undo += 1;
-        if !self.governed() {
-            let undone = self.cc.undo_cwnd(&self.window);
+        if !self.detection_governs() {
+            let undone = self.control.undo_cwnd(&self.window);
             self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
             if self.config.moderate_cwnd {
                 self.moderate();
             }
         }
         // The next segments are probably late as well: nothing is sent again for this acknowledgement.
-        self.hold_retransmit = true;
+        self.recovery.hold_retransmit = true;
     }
 
     /// A timeout taken back; `by_frto` if F-RTO found it needless.
@@ -194,14 +195,14 @@ impl Sender {
         }
         self.counters.tcp_loss_undo += 1;
         self.counters.tcp_spurious_rtos += u64::from(by_frto);
-        self.frto = false;
+        self.timers.frto.deciding = false;
         if self.config.undo.rfc4015 {
             self.restore_rfc4015(now, news);
         } else {
             self.restore(now, true);
         }
-        self.expiries = 0;
-        if by_frto || self.sack {
+        self.timers.expiries = 0;
+        if by_frto || self.agreed.sack {
             self.set_state(now, CaState::Open);
             self.settle(now);
         }
@@ -213,8 +214,8 @@ impl Sender {
         if clear_lost {
             self.board.clear_lost();
         }
-        if self.undo.prior_ssthresh > 0 && !self.governed() {
-            let undone = self.cc.undo_cwnd(&self.window);
+        if self.undo.prior_ssthresh > 0 && !self.detection_governs() {
+            let undone = self.control.undo_cwnd(&self.window);
             self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
             self.window.ssthresh = self.window.ssthresh.max(self.undo.prior_ssthresh);
         }
@@ -225,7 +226,7 @@ impl Sender {
     /// it held before.
     fn restore_rfc4015(&mut self, now: Nanos, news: &AckNews<'_>) {
         self.board.clear_lost();
-        if !self.governed() {
+        if !self.detection_governs() {
             let acked = news.delivered.len() as u32;
             let bound = acked.min(self.config.initial_window);
             self.window.cwnd = (self.board.packets_out() + bound).min(self.window.clamp);
@@ -238,7 +239,7 @@ impl Sender {
     fn close_undo(&mut self, now: Nanos) {
         self.undo.marker = None;
         self.undo.undone = true;
-        self.reducer.inflation = 0;
+        self.recovery.reducer.inflation = 0;
         self.counters.undone_recoveries += 1;
         self.tell(now, Event::Undo);
         if self.config.moderate_cwnd {

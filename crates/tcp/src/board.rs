@@ -5,71 +5,16 @@
 //! threshold has got to, where the next lost segment may be, and which original transmission is the oldest one
 //! unanswered. A SACK block costs what is new in it, not what it spans.
 
+mod marking;
+mod sent;
+
 use std::collections::VecDeque;
 
 use crate::Nanos;
 use crate::ranges::RangeSet;
 use crate::seq::Seq;
 
-/// Identity of a segment outstanding; consecutive in sequence order.
-pub type Id = u64;
-
-/// One segment outstanding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sent {
-    /// First sequence number.
-    pub start: Seq,
-    /// One past the last; counts SYN and FIN.
-    pub end: Seq,
-    /// Last transmission.
-    pub sent_at: Nanos,
-    /// First transmission.
-    pub first_sent_at: Nanos,
-    /// Congestion window when it was last sent.
-    pub cwnd: u32,
-    /// Timestamp value of the last transmission.
-    pub tsval: u32,
-    /// Transmissions so far.
-    pub transmissions: u8,
-    /// Reported received by SACK.
-    pub sacked: bool,
-    /// Taken for lost.
-    pub lost: bool,
-    /// A retransmission is outstanding.
-    pub retrans: bool,
-    /// It begins with SYN.
-    pub syn: bool,
-    /// It ends with FIN.
-    pub fin: bool,
-}
-
-impl Sent {
-    /// Sent more than once.
-    pub fn ever_retransmitted(&self) -> bool {
-        self.transmissions > 1
-    }
-
-    /// Its last transmission still waits for an answer.
-    pub fn waits(&self) -> bool {
-        !self.sacked && (!self.lost || self.retrans)
-    }
-
-    /// Payload, bytes.
-    pub fn payload(&self) -> u32 {
-        (self.end - self.start) as u32 - u32::from(self.syn) - u32::from(self.fin)
-    }
-}
-
-/// A segment an acknowledgement has just reported received for the first time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivered {
-    /// Its place in the queue before the acknowledgement, 0 for the oldest.
-    pub index: u32,
-    /// By a SACK block rather than cumulatively.
-    pub by_sack: bool,
-    /// The record as it was before.
-    pub record: Sent,
-}
+pub use sent::{Delivered, Id, Sent};
 
 /// Segments outstanding in sequence order.
 #[derive(Debug, Default)]
@@ -309,138 +254,6 @@ impl Board {
             }
             at += 1;
         }
-    }
-
-    /// Marks the segment lost, or its retransmission if one is outstanding. False if it is not outstanding,
-    /// SACKed, or already waiting to be sent again.
-    pub fn mark_lost(&mut self, id: Id) -> bool {
-        let Some(at) = id.checked_sub(self.base) else {
-            return false;
-        };
-        let Some(record) = self.records.get_mut(at as usize) else {
-            return false;
-        };
-        if record.sacked || (record.lost && !record.retrans) {
-            return false;
-        }
-        if record.retrans {
-            record.retrans = false;
-            self.retrans_out -= 1;
-        }
-        self.lost_out += u32::from(!record.lost);
-        self.losses += 1;
-        record.lost = true;
-        self.lost_hint = self.lost_hint.min(id);
-        true
-    }
-
-    /// Marks every segment with at least `threshold` SACKed ones above it (RFC 6675 IsLost in segments; a
-    /// retransmission outstanding stays). Returns how many were marked.
-    pub fn mark_by_threshold(&mut self, threshold: u32) -> u32 {
-        let mut marked = 0;
-        while let Some(record) = self.get(self.mark_hint).copied() {
-            let above = self.sacked_out - self.mark_sacked - u32::from(record.sacked);
-            if above < threshold.max(1) {
-                break;
-            }
-            let id = self.mark_hint;
-            if !record.sacked && !record.lost {
-                marked += u32::from(self.add_lost(id));
-            }
-            self.mark_sacked += u32::from(record.sacked);
-            self.mark_hint += 1;
-        }
-        marked
-    }
-
-    /// Marks the first `count` segments that are not SACKed as far as they are among the first `count` places
-    /// (FACK). Returns how many were marked.
-    pub fn mark_first(&mut self, count: u32) -> u32 {
-        let mut marked = 0;
-        let end = self.base + u64::from(count);
-        let mut id = self.first_hint.max(self.base);
-        while id < end {
-            let Some(record) = self.get(id).copied() else {
-                break;
-            };
-            if !record.sacked && !record.lost {
-                marked += u32::from(self.add_lost(id));
-            }
-            id += 1;
-        }
-        self.first_hint = id;
-        marked
-    }
-
-    /// Lost, without touching a retransmission outstanding.
-    fn add_lost(&mut self, id: Id) -> bool {
-        let at = (id - self.base) as usize;
-        let Some(record) = self.records.get_mut(at) else {
-            return false;
-        };
-        record.lost = true;
-        self.lost_out += 1;
-        self.losses += 1;
-        if !record.retrans {
-            self.lost_hint = self.lost_hint.min(id);
-        }
-        true
-    }
-
-    /// After a timeout: everything not SACKed is lost and waits to be sent again. `renege` forgets the SACKs.
-    pub(crate) fn mark_all_lost(&mut self, renege: bool) {
-        if renege {
-            self.forget_sacks();
-        }
-        self.lost_out = 0;
-        for record in &mut self.records {
-            record.retrans = false;
-            record.lost = !record.sacked;
-            self.lost_out += u32::from(record.lost);
-        }
-        self.losses += u64::from(self.lost_out);
-        self.retrans_out = 0;
-        self.retransmissions.clear();
-        self.lost_hint = self.base;
-    }
-
-    /// Drops what SACK blocks have said (RFC 2018 section 8: the receiver may have discarded it).
-    fn forget_sacks(&mut self) {
-        for record in &mut self.records {
-            record.sacked = false;
-        }
-        self.sacked.clear();
-        self.sacked_out = 0;
-        self.mark_sacked = 0;
-        self.mark_hint = self.base;
-        self.first_hint = self.base;
-        self.forward_hint = self.base;
-        self.highest_sacked = self.base;
-        self.oldest_hint = self.base;
-    }
-
-    /// Nothing is lost after all; retransmissions outstanding stay outstanding.
-    pub(crate) fn clear_lost(&mut self) {
-        if self.lost_out > 0 {
-            let forgotten = self.retransmissions.len();
-            for (at, record) in self.records.iter_mut().enumerate() {
-                // The copy that was taken for lost is waited for again.
-                if record.lost && !record.retrans && record.ever_retransmitted() {
-                    let id = self.base + at as u64;
-                    self.retransmissions.push_back((id, record.sent_at));
-                }
-                record.lost = false;
-            }
-            self.lost_out = 0;
-            if self.retransmissions.len() > forgotten {
-                let list = self.retransmissions.make_contiguous();
-                list.sort_unstable_by_key(|&(id, at)| (at, id));
-            }
-        }
-        self.mark_hint = self.base;
-        self.mark_sacked = 0;
-        self.first_hint = self.base;
-        self.oldest_hint = self.base;
     }
 
     /// The oldest lost segment that waits to be sent again.

@@ -1,0 +1,137 @@
+//! Marking what is lost, and taking it back.
+
+use super::{Board, Id};
+
+impl Board {
+    /// Marks the segment lost, or its retransmission if one is outstanding. False if it is not outstanding,
+    /// SACKed, or already waiting to be sent again.
+    pub fn mark_lost(&mut self, id: Id) -> bool {
+        let Some(at) = id.checked_sub(self.base) else {
+            return false;
+        };
+        let Some(record) = self.records.get_mut(at as usize) else {
+            return false;
+        };
+        if record.sacked || (record.lost && !record.retrans) {
+            return false;
+        }
+        if record.retrans {
+            record.retrans = false;
+            self.retrans_out -= 1;
+        }
+        self.lost_out += u32::from(!record.lost);
+        self.losses += 1;
+        record.lost = true;
+        self.lost_hint = self.lost_hint.min(id);
+        true
+    }
+
+    /// Marks every segment with at least `threshold` SACKed ones above it (RFC 6675 IsLost in segments; a
+    /// retransmission outstanding stays). Returns how many were marked.
+    pub fn mark_by_threshold(&mut self, threshold: u32) -> u32 {
+        let mut marked = 0;
+        while let Some(record) = self.get(self.mark_hint).copied() {
+            let above = self.sacked_out - self.mark_sacked - u32::from(record.sacked);
+            if above < threshold.max(1) {
+                break;
+            }
+            let id = self.mark_hint;
+            if !record.sacked && !record.lost {
+                marked += u32::from(self.add_lost(id));
+            }
+            self.mark_sacked += u32::from(record.sacked);
+            self.mark_hint += 1;
+        }
+        marked
+    }
+
+    /// Marks the first `count` segments that are not SACKed as far as they are among the first `count` places
+    /// (FACK). Returns how many were marked.
+    pub fn mark_first(&mut self, count: u32) -> u32 {
+        let mut marked = 0;
+        let end = self.base + u64::from(count);
+        let mut id = self.first_hint.max(self.base);
+        while id < end {
+            let Some(record) = self.get(id).copied() else {
+                break;
+            };
+            if !record.sacked && !record.lost {
+                marked += u32::from(self.add_lost(id));
+            }
+            id += 1;
+        }
+        self.first_hint = id;
+        marked
+    }
+
+    /// Lost, without touching a retransmission outstanding.
+    fn add_lost(&mut self, id: Id) -> bool {
+        let at = (id - self.base) as usize;
+        let Some(record) = self.records.get_mut(at) else {
+            return false;
+        };
+        record.lost = true;
+        self.lost_out += 1;
+        self.losses += 1;
+        if !record.retrans {
+            self.lost_hint = self.lost_hint.min(id);
+        }
+        true
+    }
+
+    /// After a timeout: everything not SACKed is lost and waits to be sent again. `renege` forgets the SACKs.
+    pub(crate) fn mark_all_lost(&mut self, renege: bool) {
+        if renege {
+            self.forget_sacks();
+        }
+        self.lost_out = 0;
+        for record in &mut self.records {
+            record.retrans = false;
+            record.lost = !record.sacked;
+            self.lost_out += u32::from(record.lost);
+        }
+        self.losses += u64::from(self.lost_out);
+        self.retrans_out = 0;
+        self.retransmissions.clear();
+        self.lost_hint = self.base;
+    }
+
+    /// Drops what SACK blocks have said (RFC 2018 section 8: the receiver may have discarded it).
+    fn forget_sacks(&mut self) {
+        for record in &mut self.records {
+            record.sacked = false;
+        }
+        self.sacked.clear();
+        self.sacked_out = 0;
+        self.mark_sacked = 0;
+        self.mark_hint = self.base;
+        self.first_hint = self.base;
+        self.forward_hint = self.base;
+        self.highest_sacked = self.base;
+        self.oldest_hint = self.base;
+    }
+
+    /// Nothing is lost after all; retransmissions outstanding stay outstanding.
+    pub(crate) fn clear_lost(&mut self) {
+        if self.lost_out > 0 {
+            let forgotten = self.retransmissions.len();
+            for (at, record) in self.records.iter_mut().enumerate() {
+                // The copy that was taken for lost is waited for again.
+                if record.lost && !record.retrans && record.ever_retransmitted() {
+                    let id = self.base + at as u64;
+                    self.retransmissions.push_back((id, record.sent_at));
+                }
+                record.lost = false;
+            }
+            self.lost_out = 0;
+            if self.retransmissions.len() > forgotten {
+                let list = self.retransmissions.make_contiguous();
+                list.sort_unstable_by_key(|&(id, at)| (at, id));
+            }
+        }
+        self.mark_hint = self.base;
+        self.mark_sacked = 0;
+        self.first_hint = self.base;
+        self.oldest_hint = self.base;
+    }
+}

@@ -1,0 +1,64 @@
+//! A segment outstanding, and one that has been reported received.
+
+use crate::Nanos;
+use crate::seq::Seq;
+
+/// Identity of a segment outstanding; consecutive in sequence order.
+pub type Id = u64;
+
+/// One segment outstanding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// First sequence number.
+    pub start: Seq,
+    /// One past the last; counts SYN and FIN.
+    pub end: Seq,
+    /// Last transmission.
+    pub sent_at: Nanos,
+    /// First transmission.
+    pub first_sent_at: Nanos,
+    /// Congestion window when it was last sent.
+    pub cwnd: u32,
+    /// Timestamp value of the last transmission.
+    pub tsval: u32,
+    /// Transmissions so far.
+    pub transmissions: u8,
+    /// Reported received by SACK.
+    pub sacked: bool,
+    /// Taken for lost.
+    pub lost: bool,
+    /// A retransmission is outstanding.
+    pub retrans: bool,
+    /// It begins with SYN.
+    pub syn: bool,
+    /// It ends with FIN.
+    pub fin: bool,
+}
+
+impl Sent {
+    /// Sent more than once.
+    pub fn ever_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// Its last transmission still waits for an answer.
+    pub fn waits(&self) -> bool {
+        !self.sacked && (!self.lost || self.retrans)
+    }
+
+    /// Payload, bytes.
+    pub fn payload(&self) -> u32 {
+        (self.end - self.start) as u32 - u32::from(self.syn) - u32::from(self.fin)
+    }
+}
+
+/// A segment an acknowledgement has just reported received for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Delivered {
+    /// Its place in the queue before the acknowledgement, 0 for the oldest.
+    pub index: u32,
+    /// By a SACK block rather than cumulatively.
+    pub by_sack: bool,
+    /// The record as it was before.
+    pub record: Sent,
+}

@@ -1,0 +1,78 @@
+//! What the handshake settles, and the clock of the timestamps option.
+
+use crate::Nanos;
+use crate::config::Config;
+use crate::time::count;
+
+/// Options in force.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Agreed {
+    /// Payload of a full segment: the peer's MSS less the options of every segment.
+    pub(crate) mss: u32,
+    /// Selective acknowledgements.
+    pub(crate) sack: bool,
+    /// The timestamps option.
+    pub(crate) timestamps: bool,
+}
+
+impl Agreed {
+    /// As far as this side wants, until the peer has answered.
+    pub(super) fn wanted(config: &Config) -> Self {
+        Self {
+            mss: config.mss.max(1),
+            sack: config.sack,
+            timestamps: config.timestamps,
+        }
+    }
+}
+
+/// The clock of the timestamps option; the value of the present moment is kept, because several segments leave at the
+/// same moment and a division each would be dear.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimestampClock {
+    tick: Nanos,
+    moment: Nanos,
+    value: u32,
+}
+
+impl TimestampClock {
+    pub(super) fn new(tick: Nanos) -> Self {
+        Self {
+            tick: tick.max(1),
+            moment: 0,
+            value: 0,
+        }
+    }
+
+    /// The timestamp of a segment that leaves now.
+    pub(super) fn read(&mut self, now: Nanos) -> u32 {
+        if self.moment != now {
+            self.moment = now;
+            self.value = (count(now) / count(self.tick)) as u32;
+        }
+        self.value
+    }
+
+    /// Time that has passed since the timestamp `echo` was read, at least a tick; `None` for one from the future, or
+    /// older than any round trip: it was not ours.
+    pub(super) fn since(&mut self, now: Nanos, echo: u32) -> Option<Nanos> {
+        let ticks = self.read(now).wrapping_sub(echo);
+        (ticks < 1 << 24).then(|| Nanos::from(ticks).max(1) * self.tick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::MS;
+
+    #[test]
+    fn ticks_and_what_lies_between_them() {
+        let mut clock = TimestampClock::new(MS);
+        let sent = clock.read(7 * MS + 900_000);
+        assert_eq!(sent, 7);
+        assert_eq!(clock.since(7 * MS + 950_000, sent), Some(MS));
+        assert_eq!(clock.since(12 * MS, sent), Some(5 * MS));
+        assert_eq!(clock.since(12 * MS, 13), None);
+    }
+}

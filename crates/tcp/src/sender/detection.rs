@@ -1,0 +1,99 @@
+//! The loss detection the sender works with, and what it is shown.
+
+use super::Sender;
+use crate::Nanos;
+use crate::loss::{Context, LossDetection};
+
+/// A loss detection and what it said of itself when it was given.
+#[derive(Debug)]
+pub(super) struct Detection {
+    /// Always present; taken out only while it is being called.
+    algorithm: Option<Box<dyn LossDetection>>,
+    /// It moves the window itself, and replaces fast recovery and the retransmission timer (TCP-PR).
+    pub(super) governs_window: bool,
+    /// It wants to be told of each transmission and asked before new data goes out.
+    pub(super) governs_sending: bool,
+}
+
+impl Detection {
+    pub(super) fn new(algorithm: Box<dyn LossDetection>) -> Self {
+        Self {
+            governs_window: algorithm.governs_window(),
+            governs_sending: algorithm.governs_sending(),
+            algorithm: Some(algorithm),
+        }
+    }
+
+    pub(super) fn next_timer(&self) -> Option<Nanos> {
+        self.algorithm.as_ref().and_then(|loss| loss.next_timer())
+    }
+
+    pub(super) fn dupthresh(&self) -> u32 {
+        self.algorithm.as_ref().map_or(0, |loss| loss.dupthresh())
+    }
+
+    /// Segments on which a reduction is based, if it knows better than the scoreboard.
+    pub(super) fn flight_at_loss(&self, mss: u32) -> Option<u32> {
+        self.algorithm.as_ref()?.flight_at_loss(mss)
+    }
+}
+
+impl Sender {
+    /// Calls the loss detection with a view of everything else.
+    pub(super) fn consult<R>(
+        &mut self,
+        now: Nanos,
+        call: impl FnOnce(&mut dyn LossDetection, &mut Context<'_>) -> R,
+    ) -> Option<R> {
+        let mut loss = self.detection.algorithm.take()?;
+        let result = call(loss.as_mut(), &mut self.context(now));
+        self.detection.algorithm = Some(loss);
+        Some(result)
+    }
+
+    /// What the loss detection says about sending, if anything.
+    pub(super) fn own_verdict(&mut self, now: Nanos) -> Option<bool> {
+        if !self.detection.governs_sending {
+            return None;
+        }
+        self.consult(now, |loss, cx| loss.may_send(cx))?
+    }
+
+    fn context(&mut self, now: Nanos) -> Context<'_> {
+        let stream = &self.stream;
+        let unsent = stream.unsent() > 0 && self.peer.room(stream.una, stream.nxt) > 0;
+        Context {
+            now,
+            board: &mut self.board,
+            window: &mut self.window,
+            counters: &mut self.counters,
+            state: self.state,
+            snd_una: stream.una,
+            snd_nxt: stream.nxt,
+            high_seq: self.recovery.high_seq,
+            mss: self.agreed.mss,
+            initial_window: self.config.initial_window,
+            srtt: self.rtt.srtt,
+            min_rtt: self.rtt.min_rtt,
+            rto: self.rtt.rto(),
+            sack: self.agreed.sack,
+            timestamps: self.agreed.timestamps,
+            unsent,
+            frto: self.timers.frto.deciding,
+            undo_marker: self.undo.marker,
+        }
+    }
+
+    /// Name of the loss detection, for reports of a fuzzer.
+    pub(crate) fn loss_name(&self) -> &'static str {
+        self.detection
+            .algorithm
+            .as_ref()
+            .map_or("-", |loss| loss.name())
+    }
+
+    /// The loss detection moves the window, and there is no recovery and no retransmission timer of the sender's own.
+    pub(super) fn detection_governs(&self) -> bool {
+        self.detection.governs_window
+    }
+}

@@ -1,0 +1,71 @@
+//! The window the peer offers.
+
+use super::AckSegment;
+use crate::seq::Seq;
+
+/// The peer's receive window.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PeerWindow {
+    /// Bytes from the first unacknowledged one on.
+    pub(crate) window: u64,
+    /// The largest window the peer ever offered, bytes.
+    pub(crate) largest: u64,
+    /// Sequence number of the segment that brought the window (RFC 9293 SND.WL1).
+    updated_at: Seq,
+}
+
+impl PeerWindow {
+    /// RFC 9293 section 3.10.7.4: a segment that is newer, or acknowledges more than `una`, brings the window. True if
+    /// it differs from the one before.
+    pub(super) fn update(&mut self, segment: &AckSegment, una: Seq) -> bool {
+        let newer = segment.ack > una
+            || segment.seq > self.updated_at
+            || (segment.seq == self.updated_at && segment.window > self.window);
+        if !newer {
+            return false;
+        }
+        self.updated_at = segment.seq;
+        let changed = self.window != segment.window;
+        self.window = segment.window;
+        self.largest = self.largest.max(segment.window);
+        changed
+    }
+
+    /// Bytes that may still be sent beyond `nxt`.
+    pub(super) fn room(&self, una: Seq, nxt: Seq) -> u64 {
+        (una + self.window).saturating_sub(nxt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::SackBlocks;
+
+    fn segment(seq: Seq, ack: Seq, window: u64) -> AckSegment {
+        AckSegment {
+            ack,
+            seq,
+            window,
+            sack: SackBlocks::EMPTY,
+            tsecr: None,
+            echo: false,
+            carries: false,
+        }
+    }
+
+    #[test]
+    fn an_overtaken_segment_does_not_bring_its_old_window_back() {
+        let mut peer = PeerWindow::default();
+        assert!(peer.update(&segment(10, 100, 5000), 50));
+        assert!(peer.update(&segment(20, 100, 3000), 100));
+        // Sent before the last one, and acknowledging nothing new.
+        assert!(!peer.update(&segment(10, 100, 5000), 100));
+        // The same moment of the peer's stream: the window may only grow.
+        assert!(!peer.update(&segment(20, 100, 2000), 100));
+        assert!(peer.update(&segment(20, 100, 4000), 100));
+        assert_eq!((peer.window, peer.largest), (4000, 5000));
+        assert_eq!(peer.room(100, 1100), 3000);
+        assert_eq!(peer.room(100, 9000), 0);
+    }
+}

@@ -1,0 +1,102 @@
+//! The SACK option of an acknowledgement: blocks that are new, and duplicates (RFC 2018, RFC 2883).
+
+use super::Sender;
+use super::ack::{AckSegment, Before};
+use crate::board::Delivered;
+use crate::segment::SackBlocks;
+use crate::seq::{self, Seq};
+
+/// What acknowledgements have reported.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    /// Segments the present acknowledgement reports for the first time; kept for its memory.
+    pub(super) delivered: Vec<Delivered>,
+    /// The last SACK option: most blocks come again, and say nothing new.
+    pub(super) last_sack: SackBlocks,
+    /// Segments that DSACKs have reported in all.
+    dsack_segments: u64,
+}
+
+/// What the SACK option said.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SackNews {
+    pub(super) dsack: Option<(Seq, Seq)>,
+    pub(super) has_sack: bool,
+}
+
+impl Sender {
+    /// Takes in the SACK option.
+    pub(super) fn take_sack(
+        &mut self,
+        segment: &AckSegment,
+        before: &Before,
+        delivered: &mut Vec<Delivered>,
+    ) -> SackNews {
+        let mut news = SackNews::default();
+        if !self.agreed.sack || segment.sack.is_empty() {
+            return news;
+        }
+        let blocks = segment.sack.as_slice();
+        self.counters.sack_blocks_rcvd += blocks.len() as u64;
+        let mut expanded = [(0, 0); 4];
+        for (slot, block) in expanded.iter_mut().zip(blocks) {
+            *slot = (
+                seq::expand(self.stream.una, block.0),
+                seq::expand(self.stream.una, block.1),
+            );
+        }
+        let expanded = &expanded[..blocks.len()];
+        let duplicate = self.find_dsack(segment.ack, expanded);
+        if let Some(block) = duplicate {
+            news.dsack = self.take_dsack(block, before);
+        }
+        let before = std::mem::replace(&mut self.reports.last_sack, segment.sack);
+        for at in usize::from(duplicate.is_some())..blocks.len() {
+            let (start, end) = expanded[at];
+            // A block beyond what was sent is a lie, or a leftover of something else.
+            if start < end && end <= self.stream.nxt && end > self.stream.una {
+                news.has_sack = true;
+                if !before.as_slice().contains(&blocks[at]) {
+                    self.board.sack(start.max(self.stream.una), end, delivered);
+                }
+            }
+        }
+        news
+    }
+
+    /// RFC 2883 section 4: the first block lies below the acknowledgement, or within the second.
+    fn find_dsack(&mut self, ack: Seq, blocks: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
+        let first = *blocks.first()?;
+        if first.0 >= first.1 || first.1 > self.stream.nxt || first.0 <= self.stream.iss {
+            return None;
+        }
+        if first.0 < ack {
+            self.counters.tcp_dsack_recv += 1;
+            return Some(first);
+        }
+        let second = *blocks.get(1)?;
+        if second.0 <= first.0 && first.1 <= second.1 {
+            self.counters.tcp_dsack_ofo_recv += 1;
+            return Some(first);
+        }
+        None
+    }
+
+    /// Counts the duplicate against the retransmissions of the present recovery. One that reports more than
+    /// was ever sent again cannot be the answer to a retransmission.
+    fn take_dsack(&mut self, block: (Seq, Seq), before: &Before) -> Option<(Seq, Seq)> {
+        let segments = (block.1 - block.0).div_ceil(u64::from(self.agreed.mss));
+        self.reports.dsack_segments += segments;
+        if block.1 - block.0 > self.peer.largest
+            || self.reports.dsack_segments > self.counters.retrans_segs
+        {
+            self.counters.tcp_dsack_ignored_dubious += 1;
+            self.reports.dsack_segments =
+                self.reports.dsack_segments.min(self.counters.retrans_segs);
+            self.undo.network_duplicate = true;
+            return None;
+        }
+        self.undo_on_dsack(block, segments as u32, before.una);
+        Some(block)
+    }
+}

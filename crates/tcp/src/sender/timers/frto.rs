@@ -1,0 +1,58 @@
+//! F-RTO: was the timeout spurious? (RFC 5682)
+
+use crate::Nanos;
+use crate::loss::AckNews;
+use crate::sender::Sender;
+
+/// The question whether the retransmission timeout was spurious.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::sender) struct Frto {
+    /// It is being decided.
+    pub(in crate::sender) deciding: bool,
+    /// Two new segments have been allowed; the next acknowledgement decides.
+    pub(in crate::sender) new_data: bool,
+}
+
+impl Sender {
+    /// RFC 5682 section 3.1, as acknowledgements come in after the timeout. True if the timeout is undone.
+    pub(in crate::sender) fn decide_frto(
+        &mut self,
+        now: Nanos,
+        news: &AckNews<'_>,
+        recovered: bool,
+    ) -> bool {
+        // SACK-enhanced: an original that was outstanding at the timeout has arrived.
+        let high_seq = self.recovery.high_seq;
+        let original = news.delivered.iter().any(|item| {
+            item.by_sack && !item.record.ever_retransmitted() && item.record.end <= high_seq
+        });
+        if original && self.try_undo_loss(now, news, true) {
+            return true;
+        }
+        if self.timers.frto.new_data {
+            return self.decide_frto_second(now, news, recovered);
+        }
+        // Step 2: the first acknowledgement after the retransmission.
+        if news.advances() && !recovered && self.stream.write_end > self.stream.nxt {
+            // (2.b) Two new segments instead of further retransmissions.
+            self.timers.frto.new_data = true;
+            self.window.cwnd = self.board.in_flight() + 2;
+        } else {
+            self.timers.frto.deciding = false;
+        }
+        false
+    }
+
+    /// Step 3: an acknowledgement that moves on again answers originals; a duplicate confirms the loss.
+    fn decide_frto_second(&mut self, now: Nanos, news: &AckNews<'_>, recovered: bool) -> bool {
+        if news.advances() && !recovered {
+            return self.try_undo_loss(now, news, true);
+        }
+        if news.advances() || news.duplicate || !news.delivered.is_empty() {
+            self.timers.frto.deciding = false;
+            self.timers.frto.new_data = false;
+            self.window.cwnd = self.window.cwnd.min(self.board.in_flight() + 2).max(1);
+        }
+        false
+    }
+}

@@ -1,0 +1,115 @@
+//! Tail loss probe: a segment sent when the last ones of a flight stay unanswered (RFC 8985 section 7).
+
+use super::TimerKind;
+use crate::Nanos;
+use crate::config::{LossProbe, MS, SECOND};
+use crate::loss::AckNews;
+use crate::sender::Sender;
+use crate::seq::Seq;
+use crate::state::CaState;
+
+/// Linux keeps the window probe of one outstanding segment this far from the round trip: the receiver may be
+/// delaying its acknowledgement.
+const LINUX_PROBE_DELAY: Nanos = 200 * MS;
+/// RFC 8985 section 7.2: allowance for a delayed acknowledgement.
+const MAX_ACK_DELAY: Nanos = 200 * MS;
+
+/// A probe of the tail.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::sender) struct TailProbe {
+    /// `snd_nxt` after the probe that has not been answered yet.
+    pub(in crate::sender) end: Option<Seq>,
+    /// That probe was a retransmission.
+    pub(in crate::sender) retransmitted: bool,
+    /// New data goes out as a probe.
+    pub(in crate::sender) send_new: bool,
+    /// The last segment goes out again as a probe.
+    pub(in crate::sender) retransmit: bool,
+}
+
+impl Sender {
+    fn probing_tail(&self) -> bool {
+        self.config.loss_probe != LossProbe::Off && self.agreed.sack
+    }
+
+    /// RFC 8985 section 7.2: when to probe, if at all.
+    pub(in crate::sender) fn arm_loss_probe(&mut self, now: Nanos) {
+        let calm = matches!(self.state, CaState::Open | CaState::Cwr);
+        if !self.probing_tail()
+            || !calm
+            || self.board.is_empty()
+            || self.board.sacked_out() > 0
+            || self.timers.tail.end.is_some()
+            || self.stream.opening()
+            || self.detection_governs()
+        {
+            return;
+        }
+        let rto_at = match self.timers.timer {
+            Some((TimerKind::Retransmission, at)) => at,
+            _ => now.saturating_add(self.rtt.rto()),
+        };
+        let at = now.saturating_add(self.probe_timeout()).min(rto_at);
+        self.timers.timer = Some((TimerKind::LossProbe, at));
+    }
+
+    fn probe_timeout(&self) -> Nanos {
+        if self.rtt.srtt == 0 {
+            return SECOND;
+        }
+        let alone = self.board.packets_out() == 1;
+        let extra = match (self.config.loss_probe, alone) {
+            (LossProbe::Linux, true) => LINUX_PROBE_DELAY,
+            (LossProbe::Linux, false) => 2 * MS,
+            (_, true) => MAX_ACK_DELAY,
+            (_, false) => 0,
+        };
+        2 * self.rtt.srtt + extra
+    }
+
+    /// RFC 8985 section 7.3: new data if there is some, else the last segment again; then the RTO.
+    pub(in crate::sender) fn tail_loss_probe(&mut self, now: Nanos) -> bool {
+        self.rearm_timeout(now);
+        if self.board.is_empty() || self.timers.tail.end.is_some() {
+            return true;
+        }
+        let room = self.stream.una + self.peer.window > self.stream.nxt;
+        if self.stream.write_end > self.stream.nxt && room {
+            self.timers.tail.send_new = true;
+            self.timers.tail.retransmitted = false;
+        } else {
+            self.timers.tail.retransmit = true;
+            self.timers.tail.retransmitted = true;
+        }
+        self.counters.tcp_loss_probes += 1;
+        true
+    }
+
+    /// RFC 8985 section 7.4: did the probe repair a loss nobody else saw?
+    pub(in crate::sender) fn process_loss_probe(
+        &mut self,
+        now: Nanos,
+        news: &AckNews<'_>,
+        sacked: u32,
+    ) {
+        let Some(end) = self.timers.tail.end else {
+            return;
+        };
+        if self.stream.una < end {
+            return;
+        }
+        let pure_duplicate = !news.advances() && news.duplicate && sacked == 0;
+        if !self.timers.tail.retransmitted || news.dsack.is_some() || pure_duplicate {
+            self.timers.tail.end = None;
+        } else if self.stream.una > end {
+            self.timers.tail.end = None;
+            self.counters.tcp_loss_probe_recovery += 1;
+            if self.state < CaState::Cwr {
+                self.undo.marker = None;
+                self.begin_reduction(now);
+                self.finish_reduction();
+                self.settle(now);
+            }
+        }
+    }
+}
