@@ -40,8 +40,11 @@ pub struct Side {
 
 impl Side {
     fn new(recipe: &Recipe, random: &mut Random) -> Self {
+        let isn = random.next_u32();
+        // A stream of its own: what an algorithm draws by chance moves nothing else.
+        let seed = random.fork(0).next_u64();
         Side {
-            endpoint: recipe.make(random.next_u32()),
+            endpoint: recipe.make(isn, seed),
             armed_ns: i64::MAX,
             packets: 0,
             top: 0,

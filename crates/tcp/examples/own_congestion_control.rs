@@ -9,7 +9,7 @@
 //! ```
 
 use inorder_tcp::config::{MS, SECOND};
-use inorder_tcp::congestion::{AckEvent, CongestionControl, Event, LossEvent, Reno, Window};
+use inorder_tcp::congestion::{AckEvent, CongestionControl, Event, LossEvent, Reno, Start, Window};
 use inorder_tcp::{Endpoint, Pair, loss, profiles};
 
 /// `cwnd += 0.01` per segment acknowledged, `cwnd -= cwnd / 8` at a loss: recovering takes the same number of
@@ -49,7 +49,7 @@ impl CongestionControl for Scalable {
 /// Round trips until the window is back where it was lost.
 fn recovery(cc: &mut dyn CongestionControl, lost_at: u32) -> u32 {
     let mut window = Window::new(lost_at);
-    cc.start(&mut window, 0);
+    cc.start(&mut window, &Start::default());
     let loss = LossEvent {
         now: 0,
         in_flight: lost_at,

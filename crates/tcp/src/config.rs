@@ -159,13 +159,28 @@ pub enum LossProbe {
 }
 
 /// Sending at a rate instead of whenever the window allows, as Linux does under `fq` or with
-/// `SO_MAX_PACING_RATE`.
+/// `SO_MAX_PACING_RATE`. A congestion control that says a rate itself is paced without this; its rate is bounded all
+/// the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pacing {
     /// Upper bound of the rate, bytes per second; `u64::MAX`: none.
     pub max_rate: u64,
     /// Segments that leave together, at the least (Linux `tcp_min_tso_segs`).
     pub burst: u32,
+}
+
+impl Pacing {
+    /// At the rate of the congestion control, but no more than `max_rate` bytes per second.
+    pub const fn at_most(max_rate: u64) -> Self {
+        Self { max_rate, burst: 2 }
+    }
+}
+
+impl Default for Pacing {
+    /// At the rate of the congestion control.
+    fn default() -> Self {
+        Self::at_most(u64::MAX)
+    }
 }
 
 /// Explicit congestion notification (RFC 3168; Linux `tcp_ecn`).
@@ -186,6 +201,9 @@ pub struct Config {
     pub mss: u32,
     /// Initial sequence number.
     pub isn: u32,
+    /// Seed of what an algorithm draws by chance, such as the phase in which BBR begins to probe: equal seeds make
+    /// equal runs.
+    pub seed: u64,
     /// Initial congestion window, segments.
     pub initial_window: u32,
     /// Initial slow-start threshold, segments (a cached path metric); `u32::MAX`: none.
@@ -225,7 +243,7 @@ pub struct Config {
     /// Segments that segmentation offload takes at once, 45 of 1448 bytes with Linux: new data waits for
     /// bursts of up to a millisecond of the pacing rate, as `tcp_tso_should_defer` does. 0 or 1: no wait.
     pub tso_segments: u32,
-    /// Segments are spread over the round trip.
+    /// Segments are spread over the round trip; `None`: only if the congestion control says a rate.
     pub pacing: Option<Pacing>,
     /// Retransmission timer.
     pub rto: Rto,

@@ -1,8 +1,8 @@
 //! TCP endpoints without I/O: congestion controls, loss detection and tolerance of reordering.
 //!
 //! An [`Endpoint`] is one end of a connection: a state machine that takes the time and segments and gives
-//! segments and the time of its next wake-up. It owns no socket, no clock and no randomness; payload is counted,
-//! not carried. Three things are chosen when it is made: a [`Config`] (or one of the named [`profiles`]), a
+//! segments and the time of its next wake-up. It owns no socket and no clock, chance comes from the seed in its
+//! configuration, and payload is counted, not carried. Three things are chosen when it is made: a [`Config`] (or one of the named [`profiles`]), a
 //! congestion control (how much may be in flight: [`congestion`]) and a loss detection (what is taken for lost,
 //! and how much reordering is tolerated before: [`loss`]). [`Pair`] joins two of them by paths of your choice on
 //! virtual time.

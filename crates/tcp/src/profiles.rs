@@ -69,6 +69,7 @@ pub fn linux_6() -> Config {
     Config {
         mss: 1460,
         isn: 0,
+        seed: 0,
         initial_window: 10,
         initial_ssthresh: u32::MAX,
         cwnd_clamp: u32::MAX,

@@ -200,10 +200,11 @@ fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {
 }
 
 impl Recipe {
-    /// An endpoint with this initial sequence number.
-    pub fn make(&self, isn: u32) -> Endpoint {
+    /// An endpoint with this initial sequence number, and this seed of what its algorithms draw by chance.
+    pub fn make(&self, isn: u32, seed: u64) -> Endpoint {
         let config = Config {
             isn,
+            seed,
             ..self.config.clone()
         };
         Endpoint::new(&config, (self.congestion.build)(), self.detection())

@@ -1,7 +1,7 @@
 //! A window that never moves: for tests of loss detection, where growth and reduction would only blur what
 //! is looked at, and as the sender with a constant window that analyses of reordering assume.
 
-use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window};
+use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Start, Window};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "fixed",
@@ -34,7 +34,7 @@ impl CongestionControl for Fixed {
         ENTRY.name
     }
 
-    fn start(&mut self, window: &mut Window, _now: Nanos) {
+    fn start(&mut self, window: &mut Window, _start: &Start) {
         if self.segments == 0 {
             self.segments = window.cwnd;
         }

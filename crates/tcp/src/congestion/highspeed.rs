@@ -14,7 +14,7 @@
 
 use std::sync::OnceLock;
 
-use super::{AckEvent, CongestionControl, Entry, LossEvent, Nanos, Window};
+use super::{AckEvent, CongestionControl, Entry, LossEvent, Start, Window};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "highspeed",
@@ -113,7 +113,7 @@ impl CongestionControl for HighSpeed {
         ENTRY.name
     }
 
-    fn start(&mut self, window: &mut Window, _now: Nanos) {
+    fn start(&mut self, window: &mut Window, _start: &Start) {
         window.clamp = window.clamp.min(LARGEST_WINDOW);
     }
 

@@ -20,7 +20,7 @@
 //! The sign counts as soon as it is seen: a loss found with the same acknowledgement saves the threshold it
 //! set, and an undo returns to it.
 
-use super::{AckEvent, Window, micros, pacing_rate};
+use super::{AckEvent, Window, micros, usual_pacing_rate};
 
 /// Smallest window at which HyStart looks.
 const LOW_WINDOW: u32 = 16;
@@ -136,7 +136,7 @@ impl HyStart {
 /// How long segmentation offload may hold acknowledgements together, microseconds.
 fn offload_us(window: &Window, ack: &AckEvent) -> u64 {
     let flight = window.cwnd.max(ack.in_flight);
-    match pacing_rate(window, flight, ack.mss, ack.srtt) {
+    match usual_pacing_rate(window, flight, ack.mss, ack.srtt) {
         0 => 0,
         rate => (OFFLOAD_BYTES * 1_000_000 / rate).min(MOST_OFFLOAD_US),
     }

@@ -11,11 +11,11 @@
 //! same windows on every machine.
 //!
 //! ```
-//! use inorder_tcp::congestion::{AckEvent, Event, LossEvent, Window, find};
+//! use inorder_tcp::congestion::{AckEvent, Event, LossEvent, Start, Window, find};
 //!
 //! let mut cc = (find("reno").expect("in the registry").build)();
 //! let mut window = Window::new(10);
-//! cc.start(&mut window, 0);
+//! cc.start(&mut window, &Start::default());
 //! let ack = AckEvent { acked: 10, cwnd_limited: true, ..AckEvent::default() };
 //! cc.measure(&mut window, &ack);
 //! cc.grow(&mut window, &ack);
@@ -32,8 +32,15 @@
 //! (`cwnd`, `ssthresh`, and `count` to 0), then tells [`CongestionControl::event`]; per acknowledgement of
 //! new data it calls [`CongestionControl::measure`] and then, outside recovery and if the window limited
 //! sending, [`CongestionControl::grow`].
+//!
+//! That is how algorithms see losses and windows. One that goes by rates is told of each transmission
+//! ([`CongestionControl::on_sent`]), gets samples of the delivery rate ([`CongestionControl::rate_sample`]), says at
+//! which rate data may leave ([`CongestionControl::pacing_rate`]), and may be the only one to move the window
+//! ([`CongestionControl::governs_window`]).
 
 use std::fmt::Debug;
+
+use inorder_random::Random;
 
 mod bic;
 mod binary_increase;
@@ -45,6 +52,7 @@ mod cubic_rfc9438;
 mod fixed;
 pub mod highspeed;
 mod hystart;
+mod rate;
 mod reno;
 mod round;
 mod westwood;
@@ -58,6 +66,7 @@ pub use cubic_2008::Cubic2008;
 pub use cubic_rfc9438::CubicRfc9438;
 pub use fixed::Fixed;
 pub use highspeed::HighSpeed;
+pub use rate::{Measured, RateSample, SentEvent};
 pub use reno::Reno;
 pub use westwood::Westwood;
 pub use westwood_ns3::WestwoodNs3;
@@ -138,7 +147,7 @@ impl Window {
 /// The rate Linux would pace at (`tcp_update_pacing_rate`), bytes per second: twice `flight` segments of `mss`
 /// bytes per smoothed round trip `srtt`, 1.2 times above half the threshold; `flight` is the larger of window
 /// and segments outstanding. 0 before the first round trip.
-pub(crate) fn pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Nanos) -> u64 {
+pub(crate) fn usual_pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Nanos) -> u64 {
     if srtt <= 0 {
         return 0;
     }
@@ -149,6 +158,38 @@ pub(crate) fn pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Nanos) -
     };
     let bytes = u128::from(flight) * u128::from(mss) * tenths;
     u64::try_from(bytes * 100_000_000 / u128::from(count(srtt))).unwrap_or(u64::MAX)
+}
+
+/// What is known when the connection is established.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Start {
+    /// Time.
+    pub now: Nanos,
+    /// Maximum segment size, bytes of payload.
+    pub mss: u32,
+    /// Round-trip time of the handshake, smoothed and smallest; 0 if it was not measured.
+    pub srtt: Nanos,
+    /// See `srtt`.
+    pub min_rtt: Nanos,
+    /// Segments delivered, the SYN included: where [`RateSample::delivered`] starts from.
+    pub delivered: u64,
+    /// What the algorithm draws by chance comes from here, so that a run repeats itself.
+    pub random: Random,
+}
+
+impl Default for Start {
+    /// At time 0, with segments of 1448 bytes and nothing measured.
+    fn default() -> Self {
+        Self {
+            now: 0,
+            mss: 1448,
+            srtt: 0,
+            min_rtt: 0,
+            delivered: 1,
+            random: Random::new(0, "congestion"),
+        }
+    }
 }
 
 /// What an acknowledgement of new data tells the algorithm.
@@ -219,7 +260,7 @@ pub trait CongestionControl: Debug + Send {
     fn name(&self) -> &'static str;
 
     /// Called once, when the connection is established.
-    fn start(&mut self, _window: &mut Window, _now: Nanos) {}
+    fn start(&mut self, _window: &mut Window, _start: &Start) {}
 
     /// Every acknowledgement that delivers something, cumulatively or by SACK, also during recovery: for
     /// algorithms that measure. It comes before the acknowledgement is searched for losses; `window` may be
@@ -238,6 +279,45 @@ pub trait CongestionControl: Debug + Send {
     /// reduction, if it was to a half, started from.
     fn undo_cwnd(&mut self, window: &Window) -> u32 {
         window.cwnd.max(window.ssthresh.saturating_mul(2))
+    }
+
+    /// True if the algorithm alone moves the window, as BBR does: [`CongestionControl::grow`] is not called, nothing
+    /// reduces or restores the window in recovery (no proportional rate reduction), and nothing shrinks it after idle
+    /// times; [`CongestionControl::ssthresh`] only tells that a reduction would begin (Linux `cong_control`). Asked
+    /// once.
+    fn governs_window(&self) -> bool {
+        false
+    }
+
+    /// True if the algorithm wants [`CongestionControl::rate_sample`]. Asked once; each segment is cheaper without.
+    fn samples_rate(&self) -> bool {
+        self.governs_window()
+    }
+
+    /// Every acknowledgement, once it has been searched for losses and the state of the sender is settled: the last
+    /// word on the window.
+    fn rate_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
+
+    /// True if the last sample made the algorithm send less than the path carries (BBR's probing for the round-trip
+    /// time): samples of what is in flight then count as limited by the application.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// A segment with payload is about to leave.
+    fn on_sent(&mut self, _window: &mut Window, _sent: &SentEvent) {}
+
+    /// The rate at which data may leave, bytes per second; 0: not known yet, nothing is held back. An algorithm that
+    /// says a rate says one from the beginning and is always paced; `None`: data leaves when the window allows, or, if
+    /// the configuration asks for pacing, at 1.2 to 2 windows per round-trip time.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+
+    /// Segments of a burst at the least, for an algorithm that says a rate (Linux `min_tso_segs`); `None`: as
+    /// configured.
+    fn min_burst(&self) -> Option<u32> {
+        None
     }
 
     /// Anything else that happens; `window` may be changed (Westwood+ and Compound do).

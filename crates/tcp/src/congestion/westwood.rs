@@ -15,7 +15,9 @@
 //! that of ns-3, is in `westwood_ns3.rs`.
 
 use super::reno::{self, half};
-use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
+use super::{
+    AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Start, Window, jiffies,
+};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "westwood",
@@ -136,8 +138,8 @@ impl CongestionControl for Westwood {
         ENTRY.name
     }
 
-    fn start(&mut self, _window: &mut Window, now: Nanos) {
-        self.since = jiffies(now);
+    fn start(&mut self, _window: &mut Window, start: &Start) {
+        self.since = jiffies(start.now);
     }
 
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {

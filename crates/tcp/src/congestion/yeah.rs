@@ -19,7 +19,7 @@
 //! Before Linux 5.7 fast mode stepped past, not at, the threshold and forgot what was beyond it.
 
 use super::round::{Finished, Round};
-use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window};
+use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Start, Window};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "yeah",
@@ -128,7 +128,7 @@ impl CongestionControl for Yeah {
         ENTRY.name
     }
 
-    fn start(&mut self, window: &mut Window, _now: Nanos) {
+    fn start(&mut self, window: &mut Window, _start: &Start) {
         window.clamp = window.clamp.min(LARGEST_WINDOW);
     }
 

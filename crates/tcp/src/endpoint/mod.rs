@@ -193,7 +193,7 @@ impl Endpoint {
 
     /// The congestion control.
     pub fn congestion(&self) -> &dyn CongestionControl {
-        self.sender.control.as_ref()
+        self.sender.control.algorithm.as_ref()
     }
 
     /// The sender's scoreboard.
@@ -225,6 +225,7 @@ impl Endpoint {
         let taken = bytes
             .min(room)
             .min((1 << 62) - self.sender.stream.write_end.min(1 << 62));
+        self.sender.check_app_limited();
         self.sender.stream.write_end += taken;
         self.touched |= taken > 0;
         taken

@@ -3,7 +3,7 @@
 
 use super::Sender;
 use crate::Nanos;
-use crate::board::Delivered;
+use crate::board::{Delivered, Id};
 use crate::config::GrowthUnit;
 use crate::congestion::{AckEvent, Event};
 use crate::loss::{AckNews, Verdict};
@@ -34,6 +34,8 @@ pub(crate) struct AckSegment {
 /// What was true before the acknowledgement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Before {
+    /// The oldest segment outstanding.
+    pub(super) front: Id,
     pub(super) una: Seq,
     pub(super) fack: Seq,
     pub(super) fackets: u32,
@@ -93,7 +95,8 @@ impl Sender {
         self.measure_congestion(now, &news, &event);
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
-        self.control(&news, &before, verdict, event);
+        self.move_window(&news, &before, verdict, event);
+        self.sample_rate(now, segment, &news, &before, segments, &rtt);
         self.reports.delivered = delivered;
         if advanced || self.timers.timer.is_none() || self.sack_restarts_timer(now, rtt.sacked) {
             self.rearm(now);
@@ -116,6 +119,7 @@ impl Sender {
 
     fn before(&self) -> Before {
         Before {
+            front: self.board.front_id(),
             una: self.stream.una,
             fack: self
                 .board
@@ -177,20 +181,23 @@ impl Sender {
     /// before `tcp_fastretrans_alert`): what it finds, a loss found next does not take back.
     fn measure_congestion(&mut self, now: Nanos, news: &AckNews<'_>, event: &AckEvent) {
         if event.acked > 0 {
-            self.control.measure(&mut self.window, event);
+            self.control.algorithm.measure(&mut self.window, event);
         } else if news.duplicate || self.in_reduction() {
             self.tell(now, Event::DupAck);
         }
     }
 
     /// The window follows: growing outside reductions, coming down within.
-    fn control(
+    fn move_window(
         &mut self,
         news: &AckNews<'_>,
         before: &Before,
         verdict: Verdict,
         mut event: AckEvent,
     ) {
+        if self.control.governs_window {
+            return;
+        }
         event.dubious = self.state != CaState::Open;
         if self.in_reduction() {
             self.reduce(news, before, event.acked);
@@ -204,7 +211,7 @@ impl Sender {
             if self.config.growth == GrowthUnit::PerAck {
                 event.acked = 1;
             }
-            self.control.grow(&mut self.window, &event);
+            self.control.algorithm.grow(&mut self.window, &event);
         }
         if self.config.moderate_cwnd && self.state == CaState::Disorder {
             self.moderate();
@@ -247,8 +254,10 @@ impl Sender {
         let age = |sent: Option<Nanos>| sent.map(|sent| elapsed(now, sent));
         let whole = if retransmitted { None } else { age(first) };
         let mut sample = whole.or(age(first_sacked));
+        let mut by_timestamp = None;
         if sample.is_none() && cumulative {
-            sample = segment.tsecr.and_then(|ecr| self.clock.since(now, ecr));
+            by_timestamp = segment.tsecr.and_then(|ecr| self.clock.since(now, ecr));
+            sample = by_timestamp;
         }
         if let Some(rtt) = sample {
             let fresh = whole.is_some() && self.state != CaState::Loss;
@@ -259,18 +268,22 @@ impl Sender {
                 observer.rtt(now, rtt);
             }
         }
-        let control = if retransmitted { None } else { age(last) };
+        let cumulative = if retransmitted { None } else { age(last) };
+        let control = age(last_sacked).or(cumulative);
         Rtts {
-            control: age(last_sacked).or(control),
+            control,
+            delivered: control.or(by_timestamp),
             sacked: age(first_sacked),
         }
     }
 }
 
 /// Round-trip times of one acknowledgement.
-struct Rtts {
+pub(super) struct Rtts {
     /// For congestion control: the last segment SACKed, else the last acknowledged (Linux `ca_rtt_us`).
     control: Option<Nanos>,
+    /// The same, or by its timestamp where it was sent more than once (Linux `rs->rtt_us`).
+    pub(super) delivered: Option<Nanos>,
     /// Of the first segment SACKed.
     sacked: Option<Nanos>,
 }

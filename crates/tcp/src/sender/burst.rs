@@ -12,14 +12,13 @@
 use super::Sender;
 use crate::Nanos;
 use crate::congestion::micros;
-use crate::congestion::pacing_rate;
 use crate::state::CaState;
 use crate::time::elapsed;
 
 /// Silence after which nothing waits, and the farthest acknowledgement worth waiting for.
 const MILLISECOND: Nanos = 1_000_000;
 /// Segments of a burst, at the least (Linux `tcp_min_tso_segs`).
-const LEAST: u64 = 2;
+const LEAST: u32 = 2;
 /// Share of the window worth sending (`tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u64 = 3;
 /// Near receivers get larger bursts: halved for each `2^9` us of the smallest round trip (`tcp_tso_rtt_log`).
@@ -56,14 +55,14 @@ impl Sender {
     }
 
     /// Segments of a whole burst: a millisecond at the pacing rate, more to a near receiver.
-    pub(super) fn burst_size(&self, most: u64, least: u64) -> u64 {
+    pub(super) fn burst_size(&self, most: u64, least: u32) -> u64 {
         let mss = u64::from(self.agreed.mss);
-        let flight = self.window.cwnd.max(self.board.packets_out());
-        let rate = pacing_rate(&self.window, flight, self.agreed.mss, self.rtt.srtt);
+        let rate = self.unbounded_rate();
+        let least = self.control.min_burst(least);
         let near = micros(self.rtt.min_rtt) >> RTT_SHIFT;
         let bonus = (most * mss).checked_shr(near.min(64) as u32).unwrap_or(0);
         let bytes = (rate >> 10).saturating_add(bonus);
-        (bytes / mss).min(most).max(least)
+        (bytes / mss).min(most).max(u64::from(least))
     }
 
     fn defers(&self, now: Nanos, limit: u64, piece: u64, most: u64) -> bool {

@@ -3,6 +3,7 @@
 //! - `stream`: where it stands in the sequence numbers. `agreed`: the options in force. `peer`: the peer's window.
 //! - `ack`: what an acknowledgement says, taken in. `sack`: its SACK blocks.
 //! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and how one leads to the other.
+//! - `control`: the congestion control, and what it is told. `delivery`: samples of the delivery rate.
 //! - `detection`: the loss detection, and what it is shown.
 //! - `ecn`: the network's marks, echoed by the peer.
 //! - `reduce`: the window coming down in recovery. `undo`: a reduction taken back.
@@ -14,6 +15,8 @@
 mod ack;
 mod agreed;
 mod burst;
+mod control;
+mod delivery;
 mod detection;
 mod ecn;
 mod pace;
@@ -31,7 +34,7 @@ mod usage;
 use crate::Nanos;
 use crate::board::Board;
 use crate::config::Config;
-use crate::congestion::{CongestionControl, Event, Window};
+use crate::congestion::{CongestionControl, Window};
 use crate::counters::{Counters, Info};
 use crate::loss::LossDetection;
 use crate::observe::{Observer, Snapshot};
@@ -40,6 +43,7 @@ use crate::state::CaState;
 
 pub(crate) use ack::AckSegment;
 use agreed::{Agreed, TimestampClock};
+use control::Control;
 use detection::Detection;
 use ecn::EcnSender;
 use pace::Pacer;
@@ -57,7 +61,7 @@ use usage::Usage;
 #[derive(Debug)]
 pub(crate) struct Sender {
     config: Config,
-    pub(crate) control: Box<dyn CongestionControl>,
+    pub(crate) control: Control,
     detection: Detection,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) counters: Counters,
@@ -89,7 +93,7 @@ impl Sender {
         window.ssthresh = config.initial_ssthresh;
         window.clamp = config.cwnd_clamp.max(1);
         Self {
-            control,
+            control: Control::new(control),
             detection: Detection::new(loss),
             observer: None,
             counters: Counters::default(),
@@ -122,7 +126,7 @@ impl Sender {
         self.recovery.high_seq = self.stream.una;
         self.stream.small_end = self.stream.una;
         self.timers.expiries = 0;
-        self.control.start(&mut self.window, now);
+        self.start_control(now);
         self.consult(now, |loss, cx| loss.start(cx));
     }
 
@@ -142,10 +146,6 @@ impl Sender {
         {
             observer.ca_state(now, from, to);
         }
-    }
-
-    fn tell(&mut self, now: Nanos, event: Event) {
-        self.control.event(&mut self.window, event, now);
     }
 
     /// Shows the observer, if there is one, how things stand.

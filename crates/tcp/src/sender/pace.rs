@@ -1,7 +1,7 @@
 //! Pacing: data leaves in small bursts at a rate, not all that the window allows at once.
 //!
-//! Source: Linux 6 `tcp_update_skb_after_send`, `tcp_pacing_check`, `tcp_tso_autosize`. The rate is
-//! [`pacing_rate`], bounded by the application. A burst takes the time its bytes need at that rate before the next
+//! Source: Linux 6 `tcp_update_skb_after_send`, `tcp_pacing_check`, `tcp_tso_autosize`. The rate is the algorithm's,
+//! else [`usual_pacing_rate`], bounded by the application. A burst takes the time its bytes need at that rate before the next
 //! may leave; time passed unused shortens that by up to a half, and the first ten segments of a connection take
 //! none.
 
@@ -9,7 +9,7 @@ use super::Sender;
 use super::timers::TimerKind;
 use crate::Nanos;
 use crate::config::{Pacing, SECOND};
-use crate::congestion::pacing_rate;
+use crate::congestion::usual_pacing_rate;
 use crate::time::count;
 
 /// Segments of a connection that are not paced.
@@ -32,16 +32,35 @@ pub(super) struct Pacer {
     segments: u64,
 }
 
+impl Pacer {
+    /// When the next burst may leave, `now` at the earliest.
+    pub(super) fn next_departure(&self, now: Nanos) -> Nanos {
+        self.at.max(now)
+    }
+
+    /// What belongs to the present burst has left, even if more would have been allowed.
+    pub(super) fn end_burst(&mut self) {
+        self.left = 0;
+    }
+}
+
 impl Sender {
     /// Changes the rate from now on (`SO_MAX_PACING_RATE`).
     pub(crate) fn set_pacing(&mut self, pacing: Option<Pacing>) {
         self.config.pacing = pacing;
-        self.pacer.held &= pacing.is_some();
+        self.pacer.held &= self.pacing().is_some();
+    }
+
+    /// Pacing as configured; an algorithm that says a rate is paced whatever the configuration (Linux
+    /// `SK_PACING_NEEDED`).
+    fn pacing(&self) -> Option<Pacing> {
+        let needed = || self.control.paces.then(Pacing::default);
+        self.config.pacing.or_else(needed)
     }
 
     /// True if data has to wait for its time; [`Sender::pace_timer`] tells until when.
     pub(super) fn pace_holds(&mut self, now: Nanos) -> bool {
-        let Some(pacing) = self.config.pacing else {
+        let Some(pacing) = self.pacing() else {
             return false;
         };
         if self.pacer.left > 0 && self.pacer.began == now {
@@ -56,7 +75,7 @@ impl Sender {
             return true;
         }
         let most = LARGEST_BURST / u64::from(self.agreed.mss);
-        self.pacer.left = self.burst_size(most, u64::from(pacing.burst)) as u32;
+        self.pacer.left = self.burst_size(most, pacing.burst) as u32;
         self.pacer.began = now;
         self.pacer.unused = 0;
         false
@@ -64,7 +83,7 @@ impl Sender {
 
     /// A segment of `payload` bytes leaves.
     pub(super) fn pace(&mut self, now: Nanos, payload: u64) {
-        let Some(pacing) = self.config.pacing else {
+        let Some(pacing) = self.pacing() else {
             return;
         };
         let rate = self.rate(pacing);
@@ -87,12 +106,19 @@ impl Sender {
 
     /// Bytes per second; 0: unbounded, before the first round trip.
     fn rate(&self, pacing: Pacing) -> u64 {
-        let flight = self.window.cwnd.max(self.board.packets_out());
-        match pacing_rate(&self.window, flight, self.agreed.mss, self.rtt.srtt) {
+        match self.unbounded_rate() {
             0 if pacing.max_rate == u64::MAX => 0,
             0 => pacing.max_rate,
             rate => rate.min(pacing.max_rate),
         }
+    }
+
+    /// The algorithm's rate, else the usual one for its window; 0 before the first round trip.
+    pub(super) fn unbounded_rate(&self) -> u64 {
+        self.control.pacing_rate().unwrap_or_else(|| {
+            let flight = self.window.cwnd.max(self.board.packets_out());
+            usual_pacing_rate(&self.window, flight, self.agreed.mss, self.rtt.srtt)
+        })
     }
 
     /// When what pacing holds back may go.

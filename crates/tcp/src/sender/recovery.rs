@@ -136,10 +136,11 @@ impl Sender {
         self.counters.fast_recoveries += 1;
         self.undo_begin(now);
         self.begin_reduction(now);
-        self.recovery.force_retransmit = true;
+        // An algorithm that governs the window sees to it itself that something goes out.
+        self.recovery.force_retransmit = !self.control.governs_window;
         self.set_state(now, CaState::Recovery);
         self.tell(now, Event::RecoveryStart);
-        if self.config.reduction == Reduction::Immediate && !self.agreed.sack {
+        if self.counts_outstanding() {
             self.recovery.reducer.inflation = self.board.sacked_out();
         }
         self.consult(now, |loss, cx| loss.on_recovery(cx));
@@ -161,7 +162,7 @@ impl Sender {
                 timeout: false,
             };
             self.undo.save_window(&self.window);
-            let ssthresh = self.control.ssthresh(&self.window, &event);
+            let ssthresh = self.control.algorithm.ssthresh(&self.window, &event);
             let prior = self.window.cwnd;
             self.window.ssthresh = ssthresh.max(1);
             self.window.count = 0;

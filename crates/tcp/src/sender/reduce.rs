@@ -37,7 +37,7 @@ impl Sender {
             recover_fs: recover_fs.max(1),
             ..Reducer::default()
         };
-        if self.config.reduction == Reduction::Immediate {
+        if self.config.reduction == Reduction::Immediate && !self.control.governs_window {
             self.window.cwnd = self.window.ssthresh;
         }
     }
@@ -67,6 +67,9 @@ impl Sender {
     /// Recovery begins without an acknowledgement, when the reordering window has run out: the segment that
     /// started the timer is taken for delivered now (Linux `tcp_rack_reo_timeout`).
     pub(super) fn reduce_at_timer(&mut self) {
+        if self.control.governs_window {
+            return;
+        }
         match self.config.reduction {
             Reduction::Immediate | Reduction::RateHalving => {}
             kind => self.proportional(kind, false, 1),
@@ -120,9 +123,14 @@ impl Sender {
 
     /// True while duplicates inflate the window (RFC 6582).
     pub(super) fn inflates(&self) -> bool {
+        self.counts_outstanding() && !self.recovery.reducer.closed
+    }
+
+    /// In recovery without SACK, RFC 6582 compares the window, inflated by duplicates, with all that is outstanding.
+    pub(super) fn counts_outstanding(&self) -> bool {
         !self.agreed.sack
             && self.config.reduction == Reduction::Immediate
-            && !self.recovery.reducer.closed
+            && !self.control.governs_window
     }
 
     /// [`Sender::finish_reduction`], once for each reduction.
@@ -135,7 +143,7 @@ impl Sender {
 
     /// The reduction is over: the window is the threshold.
     pub(super) fn finish_reduction(&mut self) {
-        if self.undo.undone || self.detection_governs() {
+        if self.undo.undone || !self.shared_rules() {
             return;
         }
         let threshold = self.window.ssthresh;
@@ -152,6 +160,9 @@ impl Sender {
 
     /// No burst: at most three segments more than are in flight (Linux `tcp_max_burst`).
     pub(super) fn moderate(&mut self) {
+        if self.control.governs_window {
+            return;
+        }
         let bound = self.board.in_flight() + 3;
         self.window.cwnd = self.window.cwnd.min(bound);
     }

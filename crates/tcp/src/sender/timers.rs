@@ -103,7 +103,7 @@ impl Sender {
             self.enter_recovery(now);
             self.reduce_at_timer();
         }
-        if self.state == CaState::Recovery {
+        if self.state == CaState::Recovery && !self.control.governs_window {
             // Linux answers an expired reordering window at once: one retransmission at least.
             self.recovery.force_retransmit |= self.board.in_flight() >= self.window.cwnd;
         }
@@ -259,7 +259,7 @@ impl Sender {
             in_flight: self.board.packets_out(),
             timeout: true,
         };
-        self.window.ssthresh = self.control.ssthresh(&self.window, &event).max(1);
+        self.window.ssthresh = self.control.algorithm.ssthresh(&self.window, &event).max(1);
         self.undo_begin(now);
     }
 }

@@ -4,7 +4,7 @@ use super::Sender;
 use super::timers::TimerKind;
 use crate::Nanos;
 use crate::board::{Id, Sent};
-use crate::config::{LimitedTransmit, Nagle, Reduction, RtoStyle};
+use crate::config::{LimitedTransmit, Nagle, RtoStyle};
 use crate::congestion::Event;
 use crate::loss::Transmission;
 use crate::observe::Retransmission;
@@ -156,6 +156,8 @@ impl Sender {
     }
 
     fn resend(&mut self, now: Nanos, id: Id) -> Option<Outgoing> {
+        let payload = self.board.get(id)?.payload();
+        self.announce(now, payload, true);
         let tsval = self.tsval(now);
         let cwnd = self.window.cwnd;
         let record = self.board.retransmit(id, now, tsval, cwnd)?;
@@ -212,6 +214,10 @@ impl Sender {
 
     fn sent(&mut self, now: Nanos, transmission: &Transmission) {
         self.usage.last_sent_at = now;
+        if let Some(rate) = &mut self.control.rate {
+            let idle = !transmission.again && self.board.packets_out() == 1;
+            rate.sent(now, transmission.id, idle);
+        }
         if !self.detection.governs_sending {
             return;
         }
@@ -270,7 +276,6 @@ impl Sender {
 
     /// What counts as in flight against the window, in segments.
     fn flight(&self) -> u32 {
-        let without_sack = !self.agreed.sack && self.config.reduction == Reduction::Immediate;
         match self.state {
             // A detection that governs the window has no recovery to tell the two apart: what it gave up and
             // what has arrived is not in flight.
@@ -280,8 +285,8 @@ impl Sender {
             {
                 self.board.packets_out()
             }
-            // RFC 6582 works on FlightSize; duplicates inflate the window instead.
-            CaState::Recovery if without_sack => self.board.packets_out(),
+            // Duplicates inflate the window instead.
+            CaState::Recovery if self.counts_outstanding() => self.board.packets_out(),
             _ => self.board.in_flight(),
         }
     }
@@ -340,6 +345,7 @@ impl Sender {
         if payload < u64::from(self.agreed.mss) {
             self.stream.small_end = end;
         }
+        self.announce(now, payload as u32, false);
         let id = self.board.next_id();
         let tsval = self.append(now, start, end, false, fin);
         self.counters.out_segs += 1;
@@ -347,6 +353,9 @@ impl Sender {
         self.usage.burst_left = self.usage.burst_left.saturating_sub(1);
         self.count_out();
         self.pace(now, payload);
+        if self.config.tso_segments > 1 && self.usage.burst_left == 0 {
+            self.pacer.end_burst();
+        }
         self.sent(
             now,
             &Transmission {
@@ -411,7 +420,7 @@ impl Sender {
     fn restart_after_idle(&mut self, now: Nanos) {
         let idle = elapsed(now, self.usage.last_sent_at);
         let rto = self.rtt.rto().max(1);
-        if self.usage.last_sent_at == 0 || idle <= rto || self.detection_governs() {
+        if self.usage.last_sent_at == 0 || idle <= rto || !self.shared_rules() {
             return;
         }
         self.usage.last_sent_at = now;

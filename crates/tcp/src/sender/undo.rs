@@ -176,7 +176,7 @@ impl Sender {
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         self.counters.tcp_partial_undo += 1;
         if !self.detection_governs() {
-            let undone = self.control.undo_cwnd(&self.window);
+            let undone = self.control.algorithm.undo_cwnd(&self.window);
             self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
             if self.config.moderate_cwnd {
                 self.moderate();
@@ -215,7 +215,7 @@ impl Sender {
             self.board.clear_lost();
         }
         if self.undo.prior_ssthresh > 0 && !self.detection_governs() {
-            let undone = self.control.undo_cwnd(&self.window);
+            let undone = self.control.algorithm.undo_cwnd(&self.window);
             self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
             self.window.ssthresh = self.window.ssthresh.max(self.undo.prior_ssthresh);
         }
@@ -226,7 +226,7 @@ impl Sender {
     /// it held before.
     fn restore_rfc4015(&mut self, now: Nanos, news: &AckNews<'_>) {
         self.board.clear_lost();
-        if !self.detection_governs() {
+        if self.shared_rules() {
             let acked = news.delivered.len() as u32;
             let bound = acked.min(self.config.initial_window);
             self.window.cwnd = (self.board.packets_out() + bound).min(self.window.clamp);

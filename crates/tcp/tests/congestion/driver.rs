@@ -2,7 +2,9 @@
 //! acknowledged evenly over the round-trip time. Losses come when the test says so, are known at once and
 //! repaired in one round trip. What a window does under this can be computed with pencil and paper.
 
-use inorder_tcp::congestion::{AckEvent, CongestionControl, Event, LossEvent, Nanos, Window, find};
+use inorder_tcp::congestion::{
+    AckEvent, CongestionControl, Event, LossEvent, Nanos, Start, Window, find,
+};
 
 pub const MS: Nanos = 1_000_000;
 pub const MSS: u32 = 1448;
@@ -40,7 +42,7 @@ impl Driver {
 
     pub fn with(mut cc: Box<dyn CongestionControl>, base_rtt: Nanos, cwnd: u32) -> Self {
         let mut window = Window::new(cwnd);
-        cc.start(&mut window, 0);
+        cc.start(&mut window, &Start::default());
         Self {
             cc,
             window,

@@ -1,7 +1,10 @@
 //! Whatever happens in whatever order, a window is a window.
 
+use inorder_tcp::CaState;
 use inorder_tcp::Nanos;
-use inorder_tcp::congestion::{AckEvent, Event, LossEvent, REGISTRY, Window, find};
+use inorder_tcp::congestion::{
+    AckEvent, Event, LossEvent, Measured, REGISTRY, RateSample, SentEvent, Start, Window, find,
+};
 use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -10,6 +13,8 @@ enum Step {
     Loss(LossEvent, u32),
     Event(Event),
     Undo,
+    Sample(RateSample),
+    Sent(SentEvent),
 }
 
 /// Mostly what happens, sometimes what cannot.
@@ -38,6 +43,49 @@ prop_compose! {
     }
 }
 
+fn state() -> impl Strategy<Value = CaState> {
+    prop_oneof![
+        Just(CaState::Open),
+        Just(CaState::Disorder),
+        Just(CaState::Cwr),
+        Just(CaState::Recovery),
+        Just(CaState::Loss),
+    ]
+}
+
+prop_compose! {
+    fn sample()(now in time(100_000_000_000), state in state(), delivered in wide(1_000_000), lost in wide(10_000),
+                counts in (narrow(100), narrow(100), narrow(1000), narrow(1000)),
+                measured in proptest::option::of((wide(1000), time(100_000_000), wide(1_000_000), any::<bool>())),
+                rtt in proptest::option::of(time(300_000_000)), wait in time(10_000_000), srtt in time(300_000_000),
+                mss in narrow(1500), ack_delayed: bool) -> RateSample {
+        let mut sample = RateSample::default();
+        (sample.now, sample.state, sample.delivered, sample.lost) = (now, state, delivered, lost);
+        sample.delivered_at = now;
+        sample.newly_delivered = counts.0;
+        sample.newly_lost = counts.1;
+        sample.prior_in_flight = counts.2;
+        sample.in_flight = counts.3;
+        sample.measured = measured.map(|(delivered, interval, prior_delivered, app_limited)| Measured {
+            delivered, interval, prior_delivered, app_limited,
+        });
+        sample.rtt = rtt;
+        sample.next_departure = now.saturating_add(wait);
+        (sample.srtt, sample.mss, sample.ack_delayed) = (srtt, mss, ack_delayed);
+        sample
+    }
+}
+
+prop_compose! {
+    fn sent()(now in time(100_000_000_000), in_flight in narrow(1000), payload in narrow(1500), again: bool,
+              app_limited: bool) -> SentEvent {
+        let mut sent = SentEvent::default();
+        (sent.now, sent.in_flight, sent.payload) = (now, in_flight, payload);
+        (sent.again, sent.app_limited) = (again, app_limited);
+        sent
+    }
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let event = prop_oneof![
         Just(Event::DupAck),
@@ -59,13 +107,15 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (loss, narrow(1000)).prop_map(|(loss, cwnd)| Step::Loss(loss, cwnd)),
         2 => event.prop_map(Step::Event),
         1 => Just(Step::Undo),
+        5 => sample().prop_map(Step::Sample),
+        2 => sent().prop_map(Step::Sent),
     ]
 }
 
 fn play(name: &str, start: &Window, steps: &[Step]) -> Result<(), TestCaseError> {
     let mut cc = (find(name).expect("in the registry").build)();
     let mut window = start.clone();
-    cc.start(&mut window, 0);
+    cc.start(&mut window, &Start::default());
     for step in steps {
         match step {
             Step::Ack(ack, grow) => {
@@ -81,6 +131,8 @@ fn play(name: &str, start: &Window, steps: &[Step]) -> Result<(), TestCaseError>
             }
             Step::Event(event) => cc.event(&mut window, *event, 0),
             Step::Undo => window.cwnd = cc.undo_cwnd(&window),
+            Step::Sample(sample) => cc.rate_sample(&mut window, sample),
+            Step::Sent(sent) => cc.on_sent(&mut window, sent),
         }
         prop_assert!(window.cwnd >= 1, "{name} after {step:?}: {window:?}");
         cc.trace(&mut |key, value| assert!(value.is_finite(), "{name} {key}"));

@@ -4,6 +4,7 @@ mod peer;
 
 mod adaptive;
 mod extended;
+mod governing;
 mod limits;
 mod pacing;
 mod pr;

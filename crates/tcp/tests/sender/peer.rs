@@ -1,8 +1,9 @@
 //! The other side, played by hand: acknowledgements in units of segments, and what the sender does about them.
 
 use inorder_tcp::config::MS;
+use inorder_tcp::congestion::CongestionControl;
 use inorder_tcp::{
-    CaState, Config, Endpoint, Flags, Info, Nanos, Segment, State, Timestamps, profiles,
+    CaState, Config, Endpoint, Flags, Info, Nanos, Segment, State, Timestamps, loss, profiles,
 };
 
 /// Payload of a segment, bytes.
@@ -28,13 +29,19 @@ pub fn config(profile: &str) -> Config {
 impl Peer {
     /// A connection with a round-trip time of 100 ms, opened.
     pub fn new(config: &Config, congestion: &str, loss: &str) -> Self {
+        let find = |name| inorder_tcp::congestion::find(name).unwrap();
+        Self::with(config, (find(congestion).build)(), loss)
+    }
+
+    /// The same, with a congestion control of the test's own.
+    pub fn with(config: &Config, congestion: Box<dyn CongestionControl>, loss: &str) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         let config = Config {
             mss: MSS + options,
             ..config.clone()
         };
         let mut peer = Self {
-            end: Endpoint::with_names(&config, congestion, loss).unwrap(),
+            end: Endpoint::new(&config, congestion, (loss::find(loss).unwrap().build)()),
             now: 0,
             tick: 0,
         };

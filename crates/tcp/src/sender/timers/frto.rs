@@ -36,11 +36,18 @@ impl Sender {
         if news.advances() && !recovered && self.stream.write_end > self.stream.nxt {
             // (2.b) Two new segments instead of further retransmissions.
             self.timers.frto.new_data = true;
-            self.window.cwnd = self.board.in_flight() + 2;
+            self.allow_two();
         } else {
             self.timers.frto.deciding = false;
         }
         false
+    }
+
+    /// The window takes two more segments than are in flight.
+    fn allow_two(&mut self) {
+        if !self.control.governs_window {
+            self.window.cwnd = self.board.in_flight() + 2;
+        }
     }
 
     /// Step 3: an acknowledgement that moves on again answers originals; a duplicate confirms the loss.
@@ -51,7 +58,9 @@ impl Sender {
         if news.advances() || news.duplicate || !news.delivered.is_empty() {
             self.timers.frto.deciding = false;
             self.timers.frto.new_data = false;
-            self.window.cwnd = self.window.cwnd.min(self.board.in_flight() + 2).max(1);
+            let cwnd = self.window.cwnd;
+            self.allow_two();
+            self.window.cwnd = self.window.cwnd.min(cwnd).max(1);
         }
         false
     }

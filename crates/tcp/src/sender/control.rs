@@ -1,0 +1,160 @@
+//! The congestion control the sender works with, and what it is told.
+
+use inorder_random::Random;
+
+use super::Sender;
+use super::ack::{AckSegment, Before, Rtts};
+use super::delivery::DeliveryRate;
+use crate::Nanos;
+use crate::congestion::{CongestionControl, Event, RateSample, SentEvent, Start};
+use crate::loss::AckNews;
+
+/// A congestion control and what it said of itself when it was given.
+#[derive(Debug)]
+pub(crate) struct Control {
+    pub(crate) algorithm: Box<dyn CongestionControl>,
+    /// It alone moves the window: no growth, no reduction, no restart of the sender's.
+    pub(super) governs_window: bool,
+    /// It says at which rate data may leave.
+    pub(super) paces: bool,
+    /// Samples of the delivery rate, if it wants them.
+    pub(super) rate: Option<DeliveryRate>,
+}
+
+impl Control {
+    pub(super) fn new(algorithm: Box<dyn CongestionControl>) -> Self {
+        Self {
+            governs_window: algorithm.governs_window(),
+            paces: algorithm.pacing_rate().is_some(),
+            rate: algorithm.samples_rate().then(DeliveryRate::new),
+            algorithm,
+        }
+    }
+
+    /// The rate it paces at, bytes per second, if it says one.
+    pub(super) fn pacing_rate(&self) -> Option<u64> {
+        if !self.paces {
+            return None;
+        }
+        self.algorithm.pacing_rate()
+    }
+
+    /// Segments of a burst at the least; `otherwise` if the algorithm leaves that to the configuration.
+    pub(super) fn min_burst(&self, otherwise: u32) -> u32 {
+        if !self.paces {
+            return otherwise;
+        }
+        self.algorithm.min_burst().unwrap_or(otherwise)
+    }
+
+    fn app_limited(&self) -> bool {
+        self.rate.as_ref().is_some_and(DeliveryRate::app_limited)
+    }
+}
+
+impl Sender {
+    /// The connection is established: the algorithm begins.
+    pub(super) fn start_control(&mut self, now: Nanos) {
+        let delivered = self.control.rate.as_ref().map_or(1, |rate| rate.delivered);
+        let start = Start {
+            now,
+            mss: self.agreed.mss,
+            srtt: self.rtt.srtt,
+            min_rtt: self.rtt.min_rtt,
+            delivered,
+            random: Random::new(self.config.seed, "congestion"),
+        };
+        self.control.algorithm.start(&mut self.window, &start);
+    }
+
+    pub(super) fn tell(&mut self, now: Nanos, event: Event) {
+        self.control.algorithm.event(&mut self.window, event, now);
+    }
+
+    /// A segment of `payload` bytes is about to leave.
+    pub(super) fn announce(&mut self, now: Nanos, payload: u32, again: bool) {
+        if payload == 0 {
+            return;
+        }
+        let event = SentEvent {
+            now,
+            in_flight: self.board.in_flight(),
+            payload,
+            again,
+            app_limited: self.control.app_limited(),
+        };
+        self.control.algorithm.on_sent(&mut self.window, &event);
+    }
+
+    /// The application is about to write: has what it wrote before been too little to fill the window? (Linux
+    /// `tcp_rate_check_app_limited`)
+    pub(crate) fn check_app_limited(&mut self) {
+        let Some(rate) = &mut self.control.rate else {
+            return;
+        };
+        let in_flight = self.board.in_flight();
+        if self.stream.unsent() < u64::from(self.agreed.mss)
+            && in_flight < self.window.cwnd
+            && self.board.lost_out() <= self.board.retrans_out()
+        {
+            rate.limit(in_flight);
+        }
+    }
+
+    /// The acknowledgement has been judged: a sample of the delivery rate for the algorithm that wants one.
+    pub(super) fn sample_rate(
+        &mut self,
+        now: Nanos,
+        segment: &AckSegment,
+        news: &AckNews<'_>,
+        before: &Before,
+        delivered: u32,
+        rtts: &Rtts,
+    ) {
+        let Some(rate) = &mut self.control.rate else {
+            return;
+        };
+        for item in news.delivered {
+            rate.reported(before.front + u64::from(item.index), &item.record);
+        }
+        let front = self.board.front_id();
+        let measured = rate.finish(now, delivered, front, self.rtt.min_rtt);
+        // A small segment that was alone in flight: the receiver waited for a second one.
+        let ack_delayed = delivered == 1
+            && before.sacked == 0
+            && !news.has_sack
+            && news.dsack.is_none()
+            && !segment.echo
+            && self.stream.una - before.una < u64::from(self.agreed.mss)
+            && measured.is_some_and(|measured| measured.delivered == 1);
+        let sample = RateSample {
+            now,
+            state: self.state,
+            delivered: rate.delivered,
+            delivered_at: rate.delivered_at,
+            lost: self.board.losses(),
+            newly_delivered: delivered,
+            newly_lost: (self.board.losses() - before.losses) as u32,
+            measured,
+            rtt: rtts.delivered,
+            ack_delayed,
+            prior_in_flight: before.in_flight,
+            in_flight: self.board.in_flight(),
+            next_departure: self.pacer.next_departure(now),
+            srtt: self.rtt.srtt,
+            mss: self.agreed.mss,
+        };
+        self.control
+            .algorithm
+            .rate_sample(&mut self.window, &sample);
+        if self.control.algorithm.holds_back() {
+            rate.limit(sample.in_flight);
+        }
+    }
+
+    /// The rules that every algorithm shares move the window: growth, reduction in recovery, restart after idle times.
+    /// Not so if the loss detection or the congestion control does it alone.
+    pub(super) fn shared_rules(&self) -> bool {
+        !self.control.governs_window && !self.detection_governs()
+    }
+}
