@@ -42,6 +42,7 @@ use std::fmt::Debug;
 
 use inorder_random::Random;
 
+mod bbr;
 mod bic;
 mod binary_increase;
 mod compound;
@@ -59,6 +60,7 @@ mod westwood;
 mod westwood_ns3;
 mod yeah;
 
+pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::{Compound, X};
 pub use cubic::Cubic;
@@ -355,6 +357,7 @@ pub static REGISTRY: &[Entry] = &[
     westwood_ns3::ENTRY,
     yeah::ENTRY,
     compound::ENTRY,
+    bbr::ENTRY,
     fixed::ENTRY,
 ];
 
