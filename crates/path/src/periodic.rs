@@ -65,11 +65,7 @@ impl<P: Packet> PeriodicReorder<P> {
     }
 
     fn admits(&self, frame: u32) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => (self.queue.len() as u64) < limit,
-            Limit::Bytes(limit) => self.bytes.saturating_add(frame.into()) <= limit,
-            Limit::Unlimited | Limit::Bdp { .. } => true,
-        }
+        self.limit.admits(self.queue.len(), self.bytes, frame)
     }
 
     /// The link is free: sends the next packet, if any.

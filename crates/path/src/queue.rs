@@ -20,6 +20,16 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// May a frame of `frame` bytes join `packets` packets of `bytes` bytes in all?
+    #[inline]
+    pub(crate) fn admits(self, packets: usize, bytes: u64, frame: u32) -> bool {
+        match self {
+            Limit::Packets(limit) => (packets as u64) < limit,
+            Limit::Bytes(limit) => bytes.saturating_add(frame.into()) <= limit,
+            Limit::Unlimited | Limit::Bdp { .. } => true,
+        }
+    }
+
     /// A bandwidth-delay product in bytes, for a rate in bit/s.
     pub(crate) fn resolve(self, bits_per_s: u64) -> Limit {
         let Limit::Bdp { rtt_ns } = self else {
@@ -71,11 +81,7 @@ impl Backlog {
 
     #[inline]
     fn fits(&self, bytes: u32) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => (self.leave.len() as u64) < limit,
-            Limit::Bytes(limit) => self.bytes.saturating_add(bytes.into()) <= limit,
-            Limit::Unlimited | Limit::Bdp { .. } => true,
-        }
+        self.limit.admits(self.leave.len(), self.bytes, bytes)
     }
 }
 
