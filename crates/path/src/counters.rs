@@ -20,11 +20,13 @@ pub enum Reason {
     NoService,
     /// Given up after the last retransmission of a radio link.
     RadioFailure,
+    /// It had waited too long, and a queue that keeps the delay down dropped it.
+    QueueDelay,
 }
 
 impl Reason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [Reason; 7] = [
+    pub const ALL: [Reason; 8] = [
         Reason::Loss,
         Reason::QueueFull,
         Reason::RingFull,
@@ -32,6 +34,7 @@ impl Reason {
         Reason::TooLarge,
         Reason::NoService,
         Reason::RadioFailure,
+        Reason::QueueDelay,
     ];
 
     /// A short name for tables and files.
@@ -44,6 +47,7 @@ impl Reason {
             Reason::TooLarge => "too-large",
             Reason::NoService => "no-service",
             Reason::RadioFailure => "radio-failure",
+            Reason::QueueDelay => "queue-delay",
         }
     }
 }

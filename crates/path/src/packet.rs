@@ -27,6 +27,12 @@ pub trait Packet: Clone {
         false
     }
 
+    /// A router reports congestion on it, if its transport hears such marks (RFC 3168). False (the default): it does
+    /// not.
+    fn mark_congestion(&mut self) -> bool {
+        false
+    }
+
     /// Takes `next` in as its continuation, as LRO and GRO do; false when it is not the next
     /// bytes of the same flow or may not be merged.
     fn absorb(&mut self, next: &Self) -> bool {

@@ -3,7 +3,7 @@
 use inorder_path as path;
 use inorder_sort::Meta;
 use inorder_sort::classify::TcpFacts;
-use inorder_tcp::Segment;
+use inorder_tcp::{Ecn, Segment};
 
 /// One direction of a flow, or a stream of probes: an index of the world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -112,6 +112,16 @@ impl path::Packet for Packet {
     fn corrupt(&mut self, _random: u64) -> bool {
         self.corrupted = true;
         true
+    }
+
+    fn mark_congestion(&mut self) -> bool {
+        let Body::Tcp(segment) = &mut self.body else {
+            return false;
+        };
+        if segment.ecn != Ecn::NotCapable {
+            segment.ecn = Ecn::Congestion;
+        }
+        segment.ecn == Ecn::Congestion
     }
 
     /// As GRO does: the next bytes with the same acknowledgement, window and timestamps.
