@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::estimate::Estimate;
+use crate::Estimate;
 use crate::interval::Interval;
 use crate::quantity::Quantity;
 use crate::verdict::{Range, Verdict};

@@ -1,5 +1,7 @@
 //! What is known of a measured quantity: a value and the interval it lies in at 95 % confidence.
 
+use inorder_stats::t_quantile;
+
 use crate::Estimate;
 
 /// Whole numbers that fewer repetitions than this agree on say nothing: counts and thresholds agree by chance. A
@@ -199,9 +201,10 @@ fn fieller(pairs: &[(f64, f64)]) -> Interval {
     };
     let ratio = a / b;
     // The half-width of an interval of a sample with standard error 1 is the quantile itself.
-    let Some(t) = Estimate::quantile(pairs.len()) else {
+    let t = t_quantile(n - 1.0, 0.95);
+    if !t.is_finite() {
         return Interval::unknown(ratio);
-    };
+    }
     let all_agree = pairs.windows(2).all(|pair| pair[0] == pair[1]);
     if all_agree
         && [a, b]

@@ -25,7 +25,6 @@
 mod campaign;
 mod claim;
 mod data;
-mod estimate;
 mod interval;
 mod judge;
 mod measures;
@@ -36,7 +35,7 @@ mod quantity;
 mod verdict;
 
 pub use claim::{Claim, Comparison, Findings};
-pub use estimate::Estimate;
+pub use inorder_stats::Estimate;
 pub use paper::{Context, ExperimentError, Item, Paper, find, papers};
 pub use printed::PrintedError;
 pub use verdict::Verdict;

@@ -8,13 +8,12 @@
 //! (A. M. Law, "Simulation Modeling and Analysis", 5th ed., ch. 9.)
 
 mod batch;
-mod estimate;
 mod measures;
 mod replications;
 mod simulation;
 
 pub use batch::{Steady, SteadyResult, steady_state};
-pub use estimate::Estimate;
+pub use inorder_stats::Estimate;
 pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
 pub use replications::{Replications, ReplicationsResult, replicate};
 pub use simulation::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal};

@@ -1,7 +1,7 @@
 //! The measures of a net, from observations of it.
 
-use super::estimate::Estimate;
 use super::simulation::{Layout, Totals};
+use inorder_stats::Estimate;
 
 /// What a net does: per unit of time for rates, in units for times.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,18 @@
+//! Estimates with confidence intervals, the same bytes on every machine.
+//!
+//! Repetitions of a simulation and batches of a long run give independent observations. [`Estimate`] is their mean,
+//! or the ratio of two means, with half the width of its confidence interval by Student's t.
+//!
+//! ```
+//! use inorder_stats::Estimate;
+//!
+//! let estimate = Estimate::of_sample(&[1.0, 2.0, 3.0], 0.95);
+//! assert_eq!(estimate.mean, 2.0);
+//! // 4.303 is the two-sided 95 % quantile for 2 degrees of freedom.
+//! assert!((estimate.half_width - 4.303 / 3f64.sqrt()).abs() < 1e-3);
+//! assert!(estimate.covers(2.5));
+//! ```
+
+mod estimate;
+
+pub use estimate::{Estimate, t_quantile};
