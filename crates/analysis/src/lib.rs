@@ -28,11 +28,11 @@
 //!
 //! Nothing here decides what happened on the network: numbers come in, their names go out.
 
+mod columns;
 pub mod csv;
 pub mod html;
 pub mod json;
 mod model;
-pub mod names;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod peer;

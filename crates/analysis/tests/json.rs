@@ -24,6 +24,17 @@ fn the_output_obeys_its_schema() {
 }
 
 #[test]
+fn the_schema_file_is_what_the_columns_say() {
+    let mut schema = Vec::new();
+    json::write_schema(&mut schema).unwrap();
+    assert!(
+        schema == schema::SCHEMA.as_bytes(),
+        "docs/schemas/analyze.schema.json is out of date; write it anew with\n  \
+         cargo run -p inorder -- analyze --schema > docs/schemas/analyze.schema.json"
+    );
+}
+
+#[test]
 fn the_schema_notices_what_is_wrong() {
     let good = output(true);
     for (path, wrong) in [

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use inorder_analysis::names::Name;
+use inorder_detect::names::Name;
 use inorder_detect::{Event, FlowReport, Kind, Retransmission};
 use inorder_report::number::time;
 

@@ -4,11 +4,13 @@
 
 mod arrival;
 mod collect;
+pub mod columns;
 mod config;
 mod connection;
 mod copies;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod names;
 mod order;
 pub mod peer;
 mod points;

@@ -58,7 +58,6 @@ use crate::value::Value;
 /// ]);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Column<R: ?Sized + 'static> {
     /// Name, heading, unit, meaning, rank.
@@ -88,6 +87,15 @@ impl<R: ?Sized> Clone for Read<R> {
 }
 
 impl<R: ?Sized> Copy for Read<R> {}
+
+// Derived, these would ask the same of the row.
+impl<R: ?Sized> Clone for Column<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: ?Sized> Copy for Column<R> {}
 
 impl<R: ?Sized> Column<R> {
     /// A column of files: CSV, JSON and Parquet.

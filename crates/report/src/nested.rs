@@ -32,7 +32,6 @@ pub trait Nested<R: ?Sized> {
 }
 
 /// An array of objects.
-#[derive(Clone, Copy)]
 pub struct List<R: ?Sized + 'static, S: 'static> {
     /// The columns of each.
     pub columns: &'static [Column<S>],
@@ -42,7 +41,6 @@ pub struct List<R: ?Sized + 'static, S: 'static> {
 
 /// An object that is always there. CSV, Parquet and tables have its columns beside the outer
 /// ones.
-#[derive(Clone, Copy)]
 pub struct Object<R: ?Sized + 'static, S: ?Sized + 'static> {
     /// Its columns.
     pub columns: &'static [Column<S>],
@@ -51,7 +49,6 @@ pub struct Object<R: ?Sized + 'static, S: ?Sized + 'static> {
 }
 
 /// An object that may be missing (`null`); only JSON has it.
-#[derive(Clone, Copy)]
 pub struct Maybe<R: ?Sized + 'static, S: ?Sized + 'static> {
     /// Its columns.
     pub columns: &'static [Column<S>],

@@ -3,7 +3,7 @@
 use inorder_detect::{Confidence, Distribution, Event, FlowReport, Kind, PointKind};
 use serde::Serialize;
 
-use crate::names::Name;
+use inorder_detect::names::Name;
 use inorder_report::number::millis;
 
 /// Events drawn at most; more would hide each other and slow the page.

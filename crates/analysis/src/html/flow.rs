@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use inorder_detect::FlowReport;
 
 use super::numbers;
-use crate::table::{facts, flow_name};
+use crate::table::facts;
+use inorder_detect::columns::name;
 use inorder_report::escape::Text;
 use inorder_report::number::{percent, plural, time_u64};
 
@@ -23,7 +24,7 @@ pub fn section(
         out,
         "<details class=\"card flow\" id=\"{id}\" data-flow=\"{id}\"{open}>\n\
          <summary><span class=mono>{}</span> <span class=dim>· {}</span></summary>",
-        Text(&flow_name(flow)),
+        Text(&name(&flow.flow)),
         Text(&gist(flow)),
     )?;
     writeln!(out, "<dl>")?;

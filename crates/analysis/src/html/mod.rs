@@ -18,6 +18,7 @@ pub use inorder_report::html::has_charts;
 use inorder_report::html::{begin, end};
 
 use self::data::Charts;
+use self::overview::Listed;
 use crate::model::{Analysis, by_severity, has_problems};
 use crate::verdict::verdict;
 
@@ -85,7 +86,14 @@ fn file(
         .filter(|flow| has_problems(flow))
         .take(page.top)
         .collect();
-    overview::table(out, &sorted, number, shown.len())?;
+    let listed: Vec<Listed<'_>> = (0..)
+        .zip(&sorted)
+        .map(|(place, flow)| Listed {
+            flow,
+            section: (place < shown.len()).then(|| flow_id(number, place)),
+        })
+        .collect();
+    overview::table(out, &listed)?;
     for (i, flow) in shown.iter().enumerate() {
         let id = flow_id(number, i);
         let data = Charts::of(flow);

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
+use inorder_detect::columns::{RATE_CLASS, WHAT_IF};
 use inorder_detect::{Distribution, FlowReport};
+use inorder_report::Column;
+use inorder_report::html::Table;
 
-use inorder_report::number::{count, mean, percent, rate, time_u64};
+use inorder_report::number::{count, time_u64};
 
 /// Rows shown of a distribution.
 const ROWS: usize = 200;
@@ -41,8 +44,8 @@ pub fn table(out: &mut dyn Write, chart: &str, flow: &FlowReport) -> io::Result<
                 .iter()
                 .map(|(d, p)| vec![d.to_string(), format!("{p:.6}")]),
         ),
-        "what_if" => what_if(out, flow),
-        _ => by_rate(out, flow),
+        "what_if" => listed(out, WHAT_IF, &flow.what_if),
+        _ => listed(out, RATE_CLASS, &flow.by_rate),
     }
 }
 
@@ -56,55 +59,10 @@ fn distribution(
     rows(out, &[what, "packets"], cells)
 }
 
-fn what_if(out: &mut dyn Write, flow: &FlowReport) -> io::Result<()> {
-    let cells = flow.what_if.iter().map(|w| {
-        vec![
-            count(u64::from(w.block_size)),
-            time_u64(w.coalesce_ns),
-            count(w.reordered),
-            percent(w.reordered_ratio),
-            count(u64::from(w.max_extent)),
-            count(w.dupacks_saved),
-            time_u64(w.mean_added_delay_ns),
-            time_u64(w.max_added_delay_ns),
-        ]
-    });
-    let titles = [
-        "block, packets",
-        "coalescing",
-        "still reordered",
-        "%",
-        "max extent",
-        "duplicate ACKs saved",
-        "mean delay",
-        "max delay",
-    ];
-    rows(out, &titles, cells)
-}
-
-fn by_rate(out: &mut dyn Write, flow: &FlowReport) -> io::Result<()> {
-    let cells = flow.by_rate.iter().map(|r| {
-        let share = r.reordered as f64 / r.packets.max(1) as f64;
-        vec![
-            rate(r.rate_bps),
-            count(r.intervals),
-            count(r.packets),
-            count(r.reordered),
-            percent(share),
-            mean(r.mean_extent),
-            time_u64(r.mean_late_ns.max(0.0) as u64),
-        ]
-    });
-    let titles = [
-        "rate from",
-        "intervals",
-        "packets",
-        "reordered",
-        "%",
-        "mean extent",
-        "mean late",
-    ];
-    rows(out, &titles, cells)
+fn listed<T>(out: &mut dyn Write, columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
+    write!(out, "<div class=scroll>")?;
+    Table::new(columns).at_most(ROWS).write(out, rows)?;
+    writeln!(out, "</div>")
 }
 
 /// A table of cells that hold only our own text and numbers.

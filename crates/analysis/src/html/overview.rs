@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use inorder_detect::FlowReport;
+use inorder_detect::columns::{FLOW, FLOW_ID};
+use inorder_report::Sheet;
+use inorder_report::html::Table;
 
-use super::flow_id;
 use crate::model::{Analysis, has_problems};
-use crate::names::Name;
-use crate::table::flow_name;
 use crate::verdict::Totals;
 use inorder_report::escape::Text;
-use inorder_report::number::{bytes, count, mean, percent, plural, time, time_u64};
+use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 
 /// Rows of the table at most: beyond this a browser becomes slow.
 const ROWS: usize = 5_000;
@@ -83,46 +83,29 @@ pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     writeln!(out, "</div>")
 }
 
-const TITLES: [&str; 14] = [
-    "flow",
-    "vantage",
-    "packets",
-    "late",
-    "late, %",
-    "max extent",
-    "mean extent",
-    "max late",
-    "lost",
-    "needed",
-    "needless",
-    "unclear",
-    "recoveries",
-    "for nothing",
-];
+/// A flow and the identifier of its section, if it has one.
+pub struct Listed<'a> {
+    /// The flow.
+    pub flow: &'a FlowReport,
+    /// Its section.
+    pub section: Option<String>,
+}
 
-/// The table of all flows; the first `sections` of `flows` have a section to link to.
-pub fn table(
-    out: &mut dyn Write,
-    flows: &[&FlowReport],
-    file: usize,
-    sections: usize,
-) -> io::Result<()> {
+/// The table of all flows.
+pub fn table(out: &mut dyn Write, flows: &[Listed<'_>]) -> io::Result<()> {
     if flows.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "<h2>Flows</h2>\n<div class=\"card flows\"><table><thead><tr>"
-    )?;
-    for title in TITLES {
-        write!(out, "<th><button type=button>{title}</button></th>")?;
-    }
-    writeln!(out, "</tr></thead><tbody>")?;
-    for (i, flow) in flows.iter().take(ROWS).enumerate() {
-        let id = (i < sections).then(|| flow_id(file, i));
-        row(out, flow, id.as_deref())?;
-    }
-    writeln!(out, "</tbody></table></div>")?;
+    let columns = Sheet::new()
+        .with(FLOW_ID, |row: &Listed<'_>| &row.flow.flow)
+        .with(FLOW, |row| row.flow);
+    let table = Table::new(&columns)
+        .at_most(ROWS)
+        .class(|row| if has_problems(row.flow) { "" } else { "quiet" })
+        .link(|row| row.section.clone());
+    writeln!(out, "<h2>Flows</h2>\n<div class=\"card flows\">")?;
+    table.write(out, flows)?;
+    writeln!(out, "</div>")?;
     match flows.len().saturating_sub(ROWS) as u64 {
         0 => Ok(()),
         n => writeln!(
@@ -131,68 +114,4 @@ pub fn table(
             plural(n, "flow")
         ),
     }
-}
-
-fn row(out: &mut dyn Write, flow: &FlowReport, section: Option<&str>) -> io::Result<()> {
-    let order = &flow.reordering;
-    let quiet = if has_problems(flow) {
-        ""
-    } else {
-        " class=quiet"
-    };
-    let name = flow_name(flow);
-    let name = Text(&name);
-    write!(out, "<tr{quiet}><td class=mono>")?;
-    match section {
-        Some(id) => write!(out, "<a href=\"#{id}\">{name}</a></td>")?,
-        None => write!(out, "{name}</td>")?,
-    }
-    let extent = order.extents.mean().unwrap_or(0.0);
-    let if_late = |text: String| {
-        if order.reordered > 0 {
-            text
-        } else {
-            "-".to_owned()
-        }
-    };
-    write!(out, "<td>{}</td>", flow.vantage.vantage.name())?;
-    for (value, shown) in [
-        (flow.data_packets as f64, count(flow.data_packets)),
-        (order.reordered as f64, rough(flow, order.reordered)),
-        (order.ratio(), percent(order.ratio())),
-        (
-            order.extents.max().unwrap_or(0) as f64,
-            if_late(count(order.extents.max().unwrap_or(0))),
-        ),
-        (extent, if_late(mean(extent))),
-        (
-            order.late_ns.max().unwrap_or(0) as f64,
-            if_late(time_u64(order.late_ns.max().unwrap_or(0))),
-        ),
-        (flow.losses as f64, rough(flow, flow.losses)),
-        (
-            flow.retransmissions.needed as f64,
-            count(flow.retransmissions.needed),
-        ),
-        (
-            flow.retransmissions.spurious as f64,
-            count(flow.retransmissions.spurious),
-        ),
-        (
-            flow.retransmissions.ambiguous as f64,
-            count(flow.retransmissions.ambiguous),
-        ),
-        (flow.recoveries.total as f64, count(flow.recoveries.total)),
-        (
-            flow.recoveries.spurious as f64,
-            count(flow.recoveries.spurious),
-        ),
-    ] {
-        write!(out, "<td data-v=\"{value}\">{shown}</td>")?;
-    }
-    writeln!(out, "</tr>")
-}
-
-fn rough(flow: &FlowReport, n: u64) -> String {
-    format!("{}{}", if flow.rough { "~" } else { "" }, count(n))
 }

@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use inorder_detect::{Distribution, Event, FlowReport, Vantage, WhatIf};
 
 use super::Style;
-use super::flows::flow_name;
-use super::grid::{Column, Grid};
-use crate::names::Name;
-use inorder_report::number::{count, mean, percent, plural, time, time_u64};
-use inorder_report::text::paragraph;
+use inorder_detect::columns::{EVENT, WHAT_IF, name};
+use inorder_detect::names::Name;
+use inorder_report::number::{count, mean, plural, time, time_u64};
+use inorder_report::text::{self, paragraph};
 
 /// Column in which the facts begin.
 const LABEL: usize = 16;
@@ -19,7 +18,7 @@ const EVENTS: usize = 12;
 /// Writes the block of one flow.
 pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
     let (bold, plain) = style.bold();
-    writeln!(out, "{bold}{}{plain}", flow_name(flow))?;
+    writeln!(out, "{bold}{}{plain}", name(&flow.flow))?;
     for (label, text) in facts(flow) {
         let first = format!("  {label:<w$}{text}", w = LABEL - 2);
         let indent = " ".repeat(LABEL);
@@ -229,75 +228,21 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
     (!facts.is_empty()).then(|| facts.join(", "))
 }
 
-const fn column(group: &'static str, title: &'static str) -> Column {
-    Column {
-        group,
-        title,
-        rank: 0,
-    }
-}
-
-const WHAT_IF: [Column; 8] = [
-    column("", "if sorted in blocks of"),
-    column("", "coalescing"),
-    column("still reordered", "packets"),
-    column("still reordered", "%"),
-    column("", "max extent"),
-    column("duplicate ACKs", "saved"),
-    column("added delay", "mean"),
-    column("added delay", "max"),
-];
-
 fn what_if(out: &mut dyn Write, rows: &[WhatIf], style: &Style) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
-    let mut grid = Grid::new(&WHAT_IF);
-    for row in rows {
-        grid.row(vec![
-            plural(u64::from(row.block_size), "packet"),
-            time_u64(row.coalesce_ns),
-            count(row.reordered),
-            percent(row.reordered_ratio),
-            count(u64::from(row.max_extent)),
-            count(row.dupacks_saved),
-            time_u64(row.mean_added_delay_ns),
-            time_u64(row.max_added_delay_ns),
-        ]);
-    }
     writeln!(out)?;
-    grid.write(out, 2, style.width, style.bold())
+    text::write(out, WHAT_IF, rows, &style.layout().indent(2))
 }
-
-const EVENT: [Column; 7] = [
-    column("", "event"),
-    column("", "confidence"),
-    column("", "evidence"),
-    column("", "frame"),
-    column("", "offset"),
-    column("", "extent"),
-    column("", "late"),
-];
 
 fn events(out: &mut dyn Write, events: &[Event], style: &Style) -> io::Result<()> {
     if events.is_empty() {
         return Ok(());
     }
-    let mut grid = Grid::new(&EVENT);
-    for event in events.iter().take(EVENTS) {
-        let dash = || "-".to_owned();
-        grid.row(vec![
-            event.kind.name().to_owned(),
-            event.confidence.name().to_owned(),
-            event.evidence.name().to_owned(),
-            count(event.frame),
-            count(event.seq_offset),
-            event.extent.map_or_else(dash, |e| count(u64::from(e))),
-            event.late_ns.map_or_else(dash, time),
-        ]);
-    }
     writeln!(out)?;
-    grid.write(out, 2, style.width, style.bold())?;
+    let shown = events.iter().take(EVENTS);
+    text::write(out, EVENT, shown, &style.layout().indent(2))?;
     match events.len().saturating_sub(EVENTS) as u64 {
         0 => Ok(()),
         n => writeln!(

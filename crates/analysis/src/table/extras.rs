@@ -3,18 +3,15 @@
 use std::io::{self, Write};
 
 use inorder_detect::Matched;
+use inorder_detect::columns::{AGREEMENT, STREAM};
 use inorder_report::escape::printable;
-use inorder_report::text::paragraph;
+use inorder_report::text::{self, paragraph};
+use inorder_report::{Column, Kind, Sheet};
 
 use super::Style;
-use super::grid::{Column, Grid};
 use crate::model::{Analysis, StreamReport};
 use crate::peer::{PeerComparison, Score};
-use inorder_report::number::{count, mean, percent, plural, time};
-
-const fn column(group: &'static str, title: &'static str, rank: u8) -> Column {
-    Column { group, title, rank }
-}
+use inorder_report::number::{count, percent, plural};
 
 /// Warnings, each on lines of its own.
 pub fn warnings(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
@@ -44,19 +41,6 @@ pub fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     )
 }
 
-const STREAMS: [Column; 10] = [
-    column("", "other numbered streams", 0),
-    column("", "packets", 0),
-    column("reordered", "packets", 0),
-    column("reordered", "%", 1),
-    column("extent", "max", 0),
-    column("extent", "mean", 3),
-    column("late", "max", 0),
-    column("", "missing", 0),
-    column("", "duplicates", 2),
-    column("displacement", "mean", 3),
-];
-
 /// Streams of other numbered services, the reordered ones first.
 pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     if analysis.streams.is_empty() {
@@ -64,12 +48,9 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     }
     let mut sorted: Vec<&StreamReport> = analysis.streams.iter().collect();
     sorted.sort_by_key(|s| std::cmp::Reverse(s.reordered));
-    let mut grid = Grid::new(&STREAMS);
-    for stream in sorted.iter().take(style.top) {
-        grid.row(stream_row(stream));
-    }
     writeln!(out)?;
-    grid.write(out, 0, style.width, style.bold())?;
+    let shown = sorted.iter().take(style.top).copied();
+    text::write(out, STREAM, shown, &style.layout())?;
     match sorted.len().saturating_sub(style.top) as u64 {
         0 => Ok(()),
         n => writeln!(
@@ -80,100 +61,74 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     }
 }
 
-fn stream_row(stream: &StreamReport) -> Vec<String> {
-    let if_late = |text: String| {
-        if stream.reordered > 0 {
-            text
-        } else {
-            "-".to_owned()
-        }
-    };
-    vec![
-        stream_name(stream),
-        count(stream.received),
-        count(stream.reordered),
-        percent(stream.ratio),
-        if_late(count(stream.max_extent)),
-        if_late(mean(stream.mean_extent)),
-        if_late(time(stream.max_late_ns)),
-        count(stream.missing),
-        count(stream.duplicates),
-        if_late(format!("{:.3}", stream.mean_displacement)),
-    ]
-}
-
-/// `rtp 10.0.0.1:4000->10.0.0.2:4000 id 0x1234`; no port where the protocol has none.
-pub(crate) fn stream_name(stream: &StreamReport) -> String {
-    let end = |addr: std::net::SocketAddr| match addr.port() {
-        0 => addr.ip().to_string(),
-        _ => addr.to_string(),
-    };
-    let service = stream.service.name();
-    format!(
-        "{service} {}->{} id {:#x}",
-        end(stream.src),
-        end(stream.dst),
-        stream.id
-    )
-}
-
-/// Columns of the comparison with the other end.
-pub(crate) const PEER_TITLES: [&str; 8] = [
-    "against the other end",
-    "true",
-    "inferred",
-    "right",
-    "missed",
-    "precision",
-    "recall",
-    "F1",
-];
-
 /// The comparison with the other end.
 pub fn peer(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     let Some(peer) = &analysis.peer else {
         return Ok(());
     };
-    let columns = PEER_TITLES.map(|title| column("", title, u8::from(title == "right")));
-    let mut grid = Grid::new(&columns);
-    for row in peer_rows(peer) {
-        grid.row(row);
-    }
     writeln!(out)?;
-    grid.write(out, 0, style.width, style.bold())?;
+    text::write(out, &peer_columns(), peer_rows(peer), &style.layout())?;
     paragraph(out, &peer_text(peer), "", style.width)
 }
 
+/// One kind of event in the comparison.
+pub(crate) struct PeerRow {
+    what: &'static str,
+    truth: u64,
+    inferred: u64,
+    score: Score,
+}
+
+static PEER_ROW: &[Column<PeerRow>] = &[
+    Column::new("what", Kind::Text, "Kind of event.", |r: &PeerRow| {
+        r.what.into()
+    })
+    .shown("against the other end", 0),
+    Column::new(
+        "true",
+        Kind::Count,
+        "With both captures in hand.",
+        |r: &PeerRow| r.truth.into(),
+    )
+    .shown("true", 0),
+    Column::new(
+        "inferred",
+        Kind::Count,
+        "From this capture alone.",
+        |r: &PeerRow| r.inferred.into(),
+    )
+    .shown("inferred", 0),
+];
+
+/// The columns of the comparison.
+pub(crate) fn peer_columns<'c>() -> Sheet<'c, PeerRow> {
+    Sheet::new()
+        .with(PEER_ROW, |row: &PeerRow| row)
+        .with(AGREEMENT, |row| &row.score)
+}
+
 /// Totals over all flows: one row for each kind of event.
-pub(crate) fn peer_rows(peer: &PeerComparison) -> Vec<Vec<String>> {
+pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 3] {
     let t = peer.total();
-    let row = |what: &str, truth: u64, inferred: u64, score: &Score| {
-        let show = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), |s| format!("{s:.3}"));
-        vec![
-            what.to_owned(),
-            count(truth),
-            count(inferred),
-            count(score.true_positives),
-            count(score.false_negatives),
-            show(score.precision()),
-            show(score.recall()),
-            show(score.f1()),
-        ]
-    };
-    vec![
-        row(
-            "reordered",
-            t.truth.reordered,
-            t.inferred.reordered,
-            &t.reordered,
-        ),
-        row("lost", t.truth.lost, t.inferred.lost, &t.lost),
-        row(
-            "needless retransmissions",
-            t.truth.spurious,
-            t.inferred.spurious,
-            &t.spurious,
-        ),
+    [
+        PeerRow {
+            what: "reordered",
+            truth: t.truth.reordered,
+            inferred: t.inferred.reordered,
+            score: t.reordered,
+        },
+        PeerRow {
+            what: "lost",
+            truth: t.truth.lost,
+            inferred: t.inferred.lost,
+            score: t.lost,
+        },
+        PeerRow {
+            what: "needless retransmissions",
+            truth: t.truth.spurious,
+            inferred: t.inferred.spurious,
+            score: t.spurious,
+        },
     ]
 }
 

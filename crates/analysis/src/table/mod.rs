@@ -2,19 +2,19 @@
 
 mod detail;
 mod extras;
-mod flows;
-mod grid;
 
 use std::io::{self, Write};
 
 pub(crate) use self::detail::facts;
-pub(crate) use self::extras::{PEER_TITLES, peer_rows, peer_text, stream_name};
-pub(crate) use self::flows::flow_name;
+pub(crate) use self::extras::{peer_columns, peer_rows, peer_text};
 use crate::model::{Analysis, by_severity, has_problems};
 use crate::verdict::verdict;
+use inorder_detect::FlowReport;
+use inorder_detect::columns::{FLOW, FLOW_ID};
+use inorder_report::Sheet;
 use inorder_report::escape::printable;
 use inorder_report::number::{bytes, plural, time};
-use inorder_report::text::paragraph;
+use inorder_report::text::{self, Layout, paragraph};
 
 /// How the text is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +42,10 @@ impl Default for Style {
 }
 
 impl Style {
+    fn layout(&self) -> Layout {
+        Layout::default().width(self.width).bold(self.colour)
+    }
+
     fn bold(&self) -> (&'static str, &'static str) {
         if self.colour {
             ("\x1b[1m", "\x1b[0m")
@@ -49,6 +53,13 @@ impl Style {
             ("", "")
         }
     }
+}
+
+/// The columns of the table of flows.
+pub(crate) fn flow_columns<'c>() -> Sheet<'c, FlowReport> {
+    Sheet::new()
+        .with(FLOW_ID, |flow: &FlowReport| &flow.flow)
+        .with(FLOW, |flow| flow)
 }
 
 /// Writes the analyses for people to read.
@@ -73,7 +84,8 @@ fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
     let shown = &shown[..shown.len().min(style.top)];
     if !shown.is_empty() {
         writeln!(out)?;
-        flows::write(out, shown, style)?;
+        let rows = shown.iter().copied();
+        text::write(out, &flow_columns(), rows, &style.layout())?;
         left_out(out, analysis.flows.len() - shown.len())?;
     }
     for flow in shown.iter().filter(|flow| has_problems(flow)) {

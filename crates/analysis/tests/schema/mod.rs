@@ -1,8 +1,8 @@
-//! The part of JSON Schema (draft 2020-12) that `docs/analyze.schema.json` uses.
+//! The part of JSON Schema (draft 2020-12) that `docs/schemas/analyze.schema.json` uses.
 
 use serde_json::{Map, Value};
 
-const SCHEMA: &str = include_str!("../../../../docs/analyze.schema.json");
+pub const SCHEMA: &str = include_str!("../../../../docs/schemas/analyze.schema.json");
 
 /// Panics with a list of the places where `value` breaks the schema.
 pub fn check(value: &Value) {

@@ -23,7 +23,7 @@ trace.json\n  tcpdump -w - tcp | inorder analyze --html order.html -")]
 pub struct Args {
     /// Captures (pcap, pcapng, plain, gzip or zstd), each analysed on its own; `-` for the
     /// standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "schema", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Take the files, in the order given, as one rotated capture
     #[arg(long)]
@@ -67,6 +67,9 @@ pub struct Args {
     /// Only flows and streams whose `src:port->dst:port` contains TEXT
     #[arg(long, value_name = "TEXT")]
     flow: Option<String>,
+    /// Print the JSON schema of what --json prints
+    #[arg(long)]
+    schema: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -94,6 +97,10 @@ impl VantageArg {
 
 /// Analyses all files, then prints; a file that cannot be read does not hinder the others.
 pub fn run(args: &Args) -> Outcome {
+    if args.schema {
+        outputs::to_stdout(|out| json::write_schema(out))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     check(args)?;
     outputs::check(&written(args), &read(args))?;
     let stop = interrupt::flag();

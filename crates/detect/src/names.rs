@@ -1,12 +1,15 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
-use inorder_detect::{
+use crate::{
     Confidence, Evidence, Half, Kind, Matched, PointKind, Reason, RecoveryVerdict, Vantage,
     VantageBasis, Verdict,
 };
 
 /// A value with a stable name for output.
 pub trait Name {
+    /// All names there are.
+    const NAMES: &'static [&'static str];
+
     /// The name: lower case, words joined by `-`.
     fn name(&self) -> &'static str;
 }
@@ -14,6 +17,8 @@ pub trait Name {
 macro_rules! names {
     ($type:ty { $($variant:ident => $name:literal),+ $(,)? }) => {
         impl Name for $type {
+            const NAMES: &'static [&'static str] = &[$($name),+];
+
             fn name(&self) -> &'static str {
                 match self { $(<$type>::$variant => $name),+ }
             }

@@ -1,0 +1,342 @@
+//! The columns of files, of comparisons with the other end, and of the JSON document; those of
+//! flows, events and streams stand beside their types ([`inorder_detect::columns`]).
+
+use std::io;
+
+use inorder_detect::columns::{
+    AGREEMENT, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION, STREAM,
+};
+use inorder_detect::names::Name;
+use inorder_detect::{Event, FlowId, FlowReport, Matched, Recovery, Retransmission};
+use inorder_report::json::Json;
+use inorder_report::schema::Schema;
+use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, Value};
+
+use crate::model::Analysis;
+use crate::peer::{PeerComparison, PeerFlow};
+
+/// Value of the member `schema`.
+pub const SCHEMA: &str = "inorder-analyze/1";
+
+/// All analyses as one JSON object.
+pub static DOCUMENT: &[Column<[Analysis]>] = &[
+    Column::new(
+        "schema",
+        Kind::Choice(&[SCHEMA]),
+        "Name and version of this format.",
+        |_| SCHEMA.into(),
+    ),
+    Column::nested(
+        "files",
+        "The captures, in the order given.",
+        &List {
+            columns: FILE,
+            of: |all: &[Analysis]| all,
+        },
+    ),
+    Column::nested("flows", "Of all files, in their order.", &FlowsOfAll),
+];
+
+/// The flows of all files, each with the name of its file.
+struct FlowsOfAll;
+
+impl Nested<[Analysis]> for FlowsOfAll {
+    fn schema(&self) -> Schema {
+        Schema::array(Schema::object(&flows()))
+    }
+
+    fn write(&self, analyses: &[Analysis], json: &mut Json<'_>) -> io::Result<()> {
+        json.array(&flows(), flow_rows(analyses))
+    }
+}
+
+type File = Column<Analysis>;
+
+/// The file that a flow, event, ... is of.
+static FILE_NAME: &[Column<Analysis>] = &[Column::new(
+    "file",
+    Kind::Text,
+    "Name of the capture, as it was given.",
+    |a| (&a.file).into(),
+)];
+
+/// A capture.
+pub static FILE: &[Column<Analysis>] = &[
+    FILE_NAME[0],
+    File::new("format", Kind::Text, "Format, for people.", |a| {
+        (&a.format).into()
+    }),
+    File::new("frames", Kind::Count, "Frames read.", |a| a.frames.into()),
+    File::new("bytes", Kind::Bytes, "Their size on the wire.", |a| {
+        a.bytes.into()
+    }),
+    File::new(
+        "first_ns",
+        Kind::Instant,
+        "Earliest frame; 0 without frames.",
+        |a| a.first_ns.into(),
+    ),
+    File::new(
+        "last_ns",
+        Kind::Instant,
+        "Latest frame; 0 without frames.",
+        |a| a.last_ns.into(),
+    ),
+    File::new(
+        "flows",
+        Kind::Count,
+        "How many members of the top-level `flows` are of this file.",
+        |a| a.flows.len().into(),
+    ),
+    File::nested(
+        "skipped",
+        "Frames of no use, by reason.",
+        &List {
+            columns: SKIPPED,
+            of: |a: &Analysis| &a.skipped,
+        },
+    ),
+    File::new(
+        "warnings",
+        Kind::List(Element::Text),
+        "What to know before trusting the numbers: damage, interruption, ...",
+        |a| Value::List(a.warnings.iter().map(Value::from).collect()),
+    ),
+    File::nested(
+        "streams",
+        "Numbered packets other than TCP.",
+        &List {
+            columns: STREAM,
+            of: |a: &Analysis| &a.streams,
+        },
+    ),
+    File::nested(
+        "peer",
+        "Comparison with the other end (--peer).",
+        &Maybe {
+            columns: PEER,
+            of: |a: &Analysis| a.peer.as_ref(),
+        },
+    ),
+];
+
+/// Frames of no use for one reason.
+static SKIPPED: &[Column<(String, u64)>] = &[
+    Column::new("reason", Kind::Text, "Why.", |s| (&s.0).into()),
+    Column::new("count", Kind::Count, "How many.", |s| s.1.into()),
+];
+
+type Peer = Column<PeerComparison>;
+
+/// The comparison with the other end.
+static PEER: &[Column<PeerComparison>] = &[
+    Peer::new("file", Kind::Text, "The other capture.", |p| {
+        (&p.file).into()
+    }),
+    Peer::nested(
+        "flows",
+        "Flows that both captures hold.",
+        &List {
+            columns: PEER_FLOW,
+            of: |p: &PeerComparison| &p.flows,
+        },
+    ),
+    Peer::new(
+        "only_here",
+        Kind::List(Element::Text),
+        "Flows that only this capture holds.",
+        |p| names(&p.only_here),
+    ),
+    Peer::new(
+        "only_there",
+        Kind::List(Element::Text),
+        "Flows that only the other capture holds.",
+        |p| names(&p.only_there),
+    ),
+    Peer::new(
+        "ambiguous",
+        Kind::List(Element::Text),
+        "Of those in only_here, the ones that could be several of the other capture's.",
+        |p| names(&p.ambiguous),
+    ),
+];
+
+fn names(flows: &[FlowId]) -> Value<'static> {
+    let names: Vec<String> = flows.iter().map(FlowId::to_string).collect();
+    names.into()
+}
+
+type Both = Column<PeerFlow>;
+
+/// A flow seen at both ends.
+static PEER_FLOW: &[Column<PeerFlow>] = &[
+    Both::new(
+        "flow",
+        Kind::Text,
+        "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets.",
+        |f| f.flow.to_string().into(),
+    ),
+    Both::new(
+        "there",
+        Kind::Text,
+        "The same in the other capture, where something on the path may have translated it.",
+        |f| f.there.to_string().into(),
+    ),
+    Both::new(
+        "matched_by",
+        Kind::Choice(Matched::NAMES),
+        "Why the two are one: addresses and ports; sequence numbers and timestamps of packets; \
+         both initial sequence numbers; distances from those and timestamps, where something on \
+         the path numbers anew.",
+        |f| f.matched.name().into(),
+    ),
+    Both::nested(
+        "truth",
+        "Counts with both captures in hand.",
+        &Object {
+            columns: COUNTS,
+            of: |f: &PeerFlow| &f.truth,
+        },
+    ),
+    Both::nested(
+        "inferred",
+        "Counts as inferred from this capture alone.",
+        &Object {
+            columns: COUNTS,
+            of: |f: &PeerFlow| &f.inferred,
+        },
+    ),
+    Both::nested(
+        "reordered",
+        "Reordered packets, packet by packet.",
+        &Object {
+            columns: AGREEMENT,
+            of: |f: &PeerFlow| &f.reordered,
+        },
+    ),
+    Both::nested(
+        "lost",
+        "Lost packets, packet by packet.",
+        &Object {
+            columns: AGREEMENT,
+            of: |f: &PeerFlow| &f.lost,
+        },
+    ),
+    Both::nested(
+        "spurious",
+        "Spurious retransmissions, one by one.",
+        &Object {
+            columns: AGREEMENT,
+            of: |f: &PeerFlow| &f.spurious,
+        },
+    ),
+    Both::new(
+        "extents_compared",
+        Kind::Count,
+        "Packets that both call reordered.",
+        |f| f.extents.compared.into(),
+    ),
+    Both::new(
+        "extents_exact",
+        Kind::Share,
+        "Share with the same extent.",
+        |f| f.extents.exact_share().into(),
+    )
+    .optional(),
+    Both::new(
+        "extents_within_one",
+        Kind::Share,
+        "Share at most one packet apart.",
+        |f| f.extents.within_one_share().into(),
+    )
+    .optional(),
+];
+
+/// Something of a flow (the flow itself, an event, ...), and where it was found.
+pub struct Row<'a, T> {
+    analysis: &'a Analysis,
+    flow: &'a FlowReport,
+    of: &'a T,
+}
+
+/// A flow.
+pub type FlowRow<'a> = Row<'a, FlowReport>;
+
+/// File and flow, then the columns of `T`.
+fn sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, Row<'a, T>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &Row<'a, T>| row.analysis)
+        .with(FLOW_ID, |row| &row.flow.flow)
+        .with(FLOW_PLACE, |row| &row.flow.flow)
+        .with(columns, |row| row.of)
+}
+
+/// The rows of some part of every flow.
+fn rows<'a, T>(
+    analyses: &'a [Analysis],
+    part: fn(&'a FlowReport) -> &'a [T],
+) -> impl Iterator<Item = Row<'a, T>> {
+    analyses.iter().flat_map(move |analysis| {
+        analysis
+            .flows
+            .iter()
+            .flat_map(move |flow| part(flow).iter().map(move |of| Row { analysis, flow, of }))
+    })
+}
+
+/// The columns of flows.
+pub fn flows<'c, 'a: 'c>() -> Sheet<'c, FlowRow<'a>> {
+    sheet(FLOW)
+}
+
+/// The flows of all files.
+pub fn flow_rows(analyses: &[Analysis]) -> impl Iterator<Item = FlowRow<'_>> {
+    rows(analyses, std::slice::from_ref)
+}
+
+/// The columns of events in CSV and Parquet.
+pub fn events<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Event>> {
+    sheet(EVENT)
+}
+
+/// The events of all flows.
+pub fn event_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Event>> {
+    rows(analyses, |flow| &flow.events)
+}
+
+/// The columns of retransmissions in CSV and Parquet.
+pub fn retransmissions<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Retransmission>> {
+    sheet(RETRANSMISSION)
+}
+
+/// The retransmissions of all flows.
+pub fn retransmission_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Retransmission>> {
+    rows(analyses, |flow| &flow.retransmission_list)
+}
+
+/// The columns of recoveries in CSV and Parquet.
+pub fn recoveries<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Recovery>> {
+    sheet(RECOVERY)
+}
+
+/// The recoveries of all flows.
+pub fn recovery_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Recovery>> {
+    rows(analyses, |flow| &flow.recoveries.list)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_of_columns_is_sound() {
+        let none: [String; 0] = [];
+        assert_eq!(inorder_report::problems(DOCUMENT), none);
+        assert_eq!(inorder_report::problems(FILE), none);
+        assert_eq!(inorder_report::problems(PEER), none);
+        assert_eq!(inorder_report::problems(&flows()), none);
+        assert_eq!(inorder_report::problems(&events()), none);
+        assert_eq!(inorder_report::problems(&retransmissions()), none);
+        assert_eq!(inorder_report::problems(&recoveries()), none);
+    }
+}

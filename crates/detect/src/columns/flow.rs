@@ -1,0 +1,332 @@
+//! One flow, and how it is named.
+
+use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object};
+
+use super::event::EventsOfFlow;
+use super::{RATE_CLASS, RECOVERY, REORDERING, RETRANSMISSION, WHAT_IF, buckets};
+use crate::names::Name;
+use crate::{FlowId, FlowReport, Vantage, VantageBasis};
+
+/// What names a flow.
+pub static FLOW_ID: &[Column<FlowId>] = &[Column::new(
+    "flow",
+    Kind::Text,
+    "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets.",
+    |id: &FlowId| id.to_string().into(),
+)
+.shown("flow", 0)
+.adapted(|id, _| name(id))];
+
+/// What tells flows of the same addresses and ports apart.
+pub static FLOW_PLACE: &[Column<FlowId>] = &[
+    Column::new(
+        "overlay",
+        Kind::Small,
+        "VXLAN VNI, GRE key, ...; 0 for none.",
+        |id| id.overlay.into(),
+    ),
+    Column::new(
+        "reuse",
+        Kind::Small,
+        "0 for the first connection with these addresses and ports, 1 for the next, ...",
+        |id| id.reuse.into(),
+    ),
+];
+
+/// A flow's ends, with what tells it from others of the same name.
+pub fn name(id: &FlowId) -> String {
+    let mut name = id.to_string();
+    if id.overlay != 0 {
+        name.push_str(&format!(" in {}", id.overlay));
+    }
+    if id.reuse != 0 {
+        name.push_str(&format!(" #{}", id.reuse + 1));
+    }
+    name
+}
+
+/// `~` before a count that is rough.
+fn rough(flow: &FlowReport, count: String) -> String {
+    if flow.rough {
+        format!("~{count}")
+    } else {
+        count
+    }
+}
+
+type Of = Column<FlowReport>;
+
+/// Everything said of a flow, after its name.
+pub static FLOW: &[Column<FlowReport>] = &[
+    Of::new(
+        "vantage",
+        Kind::Choice(Vantage::NAMES),
+        "Where the capture was made, seen from the sender of the data.",
+        |f| f.vantage.vantage.name().into(),
+    )
+    .shown("vantage", 4),
+    Of::new(
+        "vantage_basis",
+        Kind::Choice(VantageBasis::NAMES),
+        "What told the vantage.",
+        |f| f.vantage.basis.name().into(),
+    ),
+    Of::new(
+        "to_receiver_ms",
+        Kind::Duration,
+        "From the capture point to the receiver and back.",
+        |f| f.vantage.to_receiver_ns.into(),
+    )
+    .optional()
+    .only(Files::Json),
+    Of::new(
+        "to_sender_ms",
+        Kind::Duration,
+        "From the capture point to the sender and back.",
+        |f| f.vantage.to_sender_ns.into(),
+    )
+    .optional()
+    .only(Files::Json),
+    Of::new("first_ns", Kind::Instant, "First packet.", |f| {
+        f.first_ns.into()
+    }),
+    Of::new("last_ns", Kind::Instant, "Last packet.", |f| {
+        f.last_ns.into()
+    }),
+    Of::new(
+        "syn_seen",
+        Kind::Flag,
+        "The capture has the connection's SYN.",
+        |f| f.syn_seen.into(),
+    ),
+    Of::new(
+        "sack",
+        Kind::Flag,
+        "Selective acknowledgements are used.",
+        |f| f.sack.into(),
+    ),
+    Of::new("timestamps", Kind::Flag, "TCP timestamps are used.", |f| {
+        f.timestamps.into()
+    }),
+    Of::new(
+        "mss",
+        Kind::Small,
+        "Payload bytes of a full segment.",
+        |f| f.mss.into(),
+    ),
+    Of::new(
+        "min_rtt_ms",
+        Kind::Duration,
+        "Smallest round-trip time, from the capture point.",
+        |f| f.min_rtt_ns.into(),
+    )
+    .optional(),
+    Of::new(
+        "data_packets",
+        Kind::Count,
+        "Original data segments.",
+        |f| f.data_packets.into(),
+    )
+    .shown("packets", 0),
+    Of::new(
+        "data_bytes",
+        Kind::Count,
+        "Payload bytes of original segments.",
+        |f| f.data_bytes.into(),
+    ),
+    // The table marks rough counts, which only the flow knows; files have it inside `reordering`.
+    Of::new("reordered", Kind::Count, "Reordered packets.", |f| {
+        f.reordering.reordered.into()
+    })
+    .only(Files::None)
+    .in_group("reordered", "packets", 0)
+    .adapted(rough),
+    Of::nested(
+        "reordering",
+        "Order of arrival at the receiver, or at the capture point where it is there.",
+        &Object {
+            columns: REORDERING,
+            of: |f: &FlowReport| &f.reordering,
+        },
+    ),
+    Of::new(
+        "losses",
+        Kind::Count,
+        "Original transmissions lost; ambiguous ones not counted.",
+        |f| f.losses.into(),
+    )
+    .shown("lost", 0)
+    .adapted(rough),
+    Of::new(
+        "undecided",
+        Kind::Count,
+        "Neither acknowledged nor known lost at the capture's end.",
+        |f| f.undecided.into(),
+    ),
+    Of::new("rough", Kind::Flag, "No SACK: counts are rough.", |f| {
+        f.rough.into()
+    }),
+    Of::new(
+        "retransmissions",
+        Kind::Count,
+        "Segments sent again.",
+        |f| f.retransmissions.total.into(),
+    )
+    .at("retransmissions.total"),
+    Of::new("needed", Kind::Count, "The original never arrived.", |f| {
+        f.retransmissions.needed.into()
+    })
+    .at("retransmissions.needed")
+    .in_group("retransmissions", "needed", 3),
+    Of::new("spurious", Kind::Count, "The original arrived too.", |f| {
+        f.retransmissions.spurious.into()
+    })
+    .at("retransmissions.spurious")
+    .in_group("retransmissions", "spurious", 0),
+    Of::new(
+        "retransmissions_ambiguous",
+        Kind::Count,
+        "Whether the original arrived cannot be told.",
+        |f| f.retransmissions.ambiguous.into(),
+    )
+    .at("retransmissions.ambiguous")
+    .in_group("retransmissions", "unclear", 6),
+    Of::nested(
+        "upstream",
+        "Order of arrival at a capture point in the middle.",
+        &Maybe {
+            columns: REORDERING,
+            of: |f: &FlowReport| f.upstream.as_deref(),
+        },
+    ),
+    Of::new("bursts", Kind::Count, "Runs of late packets.", |f| {
+        f.bursts.count.into()
+    })
+    .at("bursts.count")
+    .only(Files::Json),
+    Of::new(
+        "burst_lengths",
+        Kind::List(Element::Pair),
+        "[packets, runs].",
+        |f| buckets(&f.bursts.lengths),
+    )
+    .at("bursts.lengths"),
+    Of::nested(
+        "by_rate",
+        "Reordering by sending rate.",
+        &List {
+            columns: RATE_CLASS,
+            of: |f: &FlowReport| &f.by_rate,
+        },
+    ),
+    Of::new("recoveries", Kind::Count, "Recovery phases.", |f| {
+        f.recoveries.total.into()
+    })
+    .at("recoveries.total")
+    .in_group("recoveries", "all", 3),
+    Of::new(
+        "recoveries_spurious",
+        Kind::Count,
+        "Caused by reordering alone.",
+        |f| f.recoveries.spurious.into(),
+    )
+    .at("recoveries.spurious")
+    .in_group("recoveries", "spurious", 1),
+    Of::new(
+        "recoveries_ambiguous",
+        Kind::Count,
+        "Whose cause cannot be told.",
+        |f| f.recoveries.ambiguous.into(),
+    )
+    .at("recoveries.ambiguous"),
+    Of::nested(
+        "recovery_list",
+        "Only with --events.",
+        &List {
+            columns: RECOVERY,
+            of: |f: &FlowReport| &f.recoveries.list,
+        },
+    )
+    .at("recoveries.list")
+    .only(Files::JsonDetails),
+    Of::new(
+        "dupthresh",
+        Kind::Small,
+        "Smallest duplicate-ACK threshold under which no late segment looks lost.",
+        |f| f.avoidance.dupthresh.into(),
+    )
+    .at("avoidance.dupthresh")
+    .optional(),
+    Of::new(
+        "window_ms",
+        Kind::Duration,
+        "Smallest time to wait after the first duplicate ACK or SACK above a hole.",
+        |f| f.avoidance.window_ns.into(),
+    )
+    .at("avoidance.window_ms")
+    .optional(),
+    Of::new("acks", Kind::Count, "ACKs captured.", |f| {
+        f.ack_path.acks.into()
+    })
+    .at("ack_path.acks"),
+    Of::new(
+        "acks_reordered",
+        Kind::Count,
+        "ACKs that were overtaken.",
+        |f| f.ack_path.reordered.into(),
+    )
+    .at("ack_path.reordered"),
+    Of::new(
+        "acks_missing",
+        Kind::Count,
+        "ACKs known to be missing.",
+        |f| f.ack_path.missing.into(),
+    )
+    .at("ack_path.missing"),
+    Of::new(
+        "duplicated_frames",
+        Kind::Count,
+        "Frames captured twice.",
+        |f| f.artefacts.duplicated_frames.into(),
+    )
+    .at("artefacts.duplicated_frames"),
+    Of::new(
+        "swapped_frames",
+        Kind::Count,
+        "Frames swapped by the capturing host.",
+        |f| f.artefacts.swapped_frames.into(),
+    )
+    .at("artefacts.swapped_frames"),
+    Of::new(
+        "missing_segments",
+        Kind::Count,
+        "Acknowledged segments not captured.",
+        |f| f.artefacts.missing_segments.into(),
+    )
+    .at("artefacts.missing_segments"),
+    Of::new(
+        "time_reversals",
+        Kind::Count,
+        "Timestamps that ran backwards.",
+        |f| f.artefacts.time_reversals.into(),
+    )
+    .at("artefacts.time_reversals"),
+    Of::nested(
+        "what_if",
+        "What a sorting receiver would have left.",
+        &List {
+            columns: WHAT_IF,
+            of: |f: &FlowReport| &f.what_if,
+        },
+    ),
+    Of::nested("events", "Only with --events.", &EventsOfFlow).only(Files::JsonDetails),
+    Of::nested(
+        "retransmission_list",
+        "Only with --events.",
+        &List {
+            columns: RETRANSMISSION,
+            of: |f: &FlowReport| &f.retransmission_list,
+        },
+    )
+    .only(Files::JsonDetails),
+];

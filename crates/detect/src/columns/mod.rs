@@ -1,0 +1,56 @@
+//! What every output says of flows, events and the rest: one list of columns for each.
+//!
+//! A new fact is its field in the type and its line here; text, JSON and its schema, CSV,
+//! Parquet and the page follow ([`inorder_report`]).
+//!
+//! ```
+//! use inorder_detect::columns;
+//! use inorder_report::csv;
+//!
+//! let mut out = Vec::new();
+//! csv::write(&mut out, columns::EVENT, [] as [inorder_detect::Event; 0])?;
+//! assert!(out.starts_with(b"kind,confidence,evidence,"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod event;
+mod flow;
+mod peer;
+mod reordering;
+mod repair;
+mod stream;
+
+pub use event::{EVENT, EventRow, RETRANSMISSION, events};
+pub use flow::{FLOW, FLOW_ID, FLOW_PLACE, name};
+pub use peer::{AGREEMENT, COUNTS};
+pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
+pub use repair::RECOVERY;
+pub use stream::{STREAM, stream_name};
+
+use inorder_metrics::Distribution;
+use inorder_report::Value;
+
+/// A distribution as pairs of value and count.
+fn buckets(distribution: &Distribution) -> Value<'static> {
+    distribution.buckets().collect::<Vec<_>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_of_columns_is_sound() {
+        let none: [String; 0] = [];
+        assert_eq!(inorder_report::problems(FLOW), none);
+        assert_eq!(inorder_report::problems(&events()), none);
+        assert_eq!(inorder_report::problems(RETRANSMISSION), none);
+        assert_eq!(inorder_report::problems(RECOVERY), none);
+        assert_eq!(inorder_report::problems(REORDERING), none);
+        assert_eq!(inorder_report::problems(RATE_CLASS), none);
+        assert_eq!(inorder_report::problems(WHAT_IF), none);
+        assert_eq!(inorder_report::problems(STREAM), none);
+        assert_eq!(inorder_report::problems(COUNTS), none);
+        assert_eq!(inorder_report::problems(AGREEMENT), none);
+    }
+}

@@ -1,0 +1,240 @@
+//! Order of arrival: as a whole, by sending rate, and after a sorting receiver.
+
+use inorder_report::number::plural;
+use inorder_report::{Column, Digits, Element, Files, Kind, Value};
+
+use super::buckets;
+use crate::{RateClass, Reordering, WhatIf};
+
+type Of = Column<Reordering>;
+
+/// What does not apply where nothing was late.
+fn if_late(order: &Reordering, text: String) -> String {
+    if order.reordered > 0 {
+        text
+    } else {
+        "-".to_owned()
+    }
+}
+
+/// What does not apply where no extent could be told, either.
+fn if_known(order: &Reordering, text: String) -> String {
+    match order.extents.count() {
+        0 => "-".to_owned(),
+        _ => if_late(order, text),
+    }
+}
+
+/// Order of arrival.
+pub static REORDERING: &[Column<Reordering>] = &[
+    Of::new(
+        "arrived",
+        Kind::Count,
+        "Original transmissions known to have arrived.",
+        |r| r.arrived.into(),
+    ),
+    Of::new(
+        "reordered",
+        Kind::Count,
+        "Of these, reordered (RFC 4737 section 3); ambiguous events are not counted.",
+        |r| r.reordered.into(),
+    ),
+    Of::new(
+        "ratio",
+        Kind::Share,
+        "reordered / arrived, RFC 4737 section 4.1.",
+        |r| r.ratio().into(),
+    )
+    .in_group("reordered", "%", 2),
+    Of::new(
+        "max_extent",
+        Kind::Count,
+        "Greatest extent, RFC 4737 section 4.2; 0 when nothing was late.",
+        |r| r.extents.max().unwrap_or(0).into(),
+    )
+    .unit("packets")
+    .in_group("extent", "max", 0)
+    .adapted(if_late),
+    Of::new(
+        "mean_extent",
+        Kind::Number(Digits::Mean),
+        "Mean extent of late packets.",
+        |r| r.extents.mean().unwrap_or(0.0).into(),
+    )
+    .unit("packets")
+    .in_group("extent", "mean", 5)
+    .adapted(if_known),
+    Of::new(
+        "linux_metric",
+        Kind::Count,
+        "max_extent + 1: Linux's `reordering` and the aNCR draft count the late packet too.",
+        linux_metric,
+    )
+    .unit("packets")
+    .optional()
+    .only(Files::Json),
+    Of::new(
+        "max_late_ms",
+        Kind::Duration,
+        "Greatest late time, RFC 4737 section 4.3.",
+        |r| r.late_ns.max().unwrap_or(0).into(),
+    )
+    .in_group("late", "max", 0)
+    .adapted(if_late),
+    Of::new(
+        "mean_late_ms",
+        Kind::Duration,
+        "Mean late time of late packets.",
+        |r| r.late_ns.mean().unwrap_or(0.0).into(),
+    )
+    .only(Files::Json),
+    Of::new(
+        "mean_displacement",
+        Kind::Number(Digits::Fixed(3)),
+        "Sum of |displacement| x density of the reorder density, RFC 5236.",
+        |r| r.mean_displacement.into(),
+    )
+    .unit("packets"),
+    Of::new(
+        "entropy",
+        Kind::Number(Digits::Fixed(3)),
+        "Entropy of the reorder density, natural logarithm.",
+        |r| r.entropy.into(),
+    ),
+    Of::new(
+        "ambiguous",
+        Kind::Count,
+        "Events that cannot be told; not counted above.",
+        |r| r.ambiguous.into(),
+    ),
+    Of::new(
+        "extents",
+        Kind::List(Element::Pair),
+        "[extent, packets]; exact below 64, above with 32 buckets an octave (value = last of the bucket).",
+        |r| buckets(&r.extents),
+    ),
+    Of::new(
+        "late_ns",
+        Kind::List(Element::Pair),
+        "[nanoseconds, packets]; buckets as of extents.",
+        |r| buckets(&r.late_ns),
+    ),
+    Of::new(
+        "extent_bytes",
+        Kind::List(Element::Pair),
+        "[bytes, packets] (RFC 4737 section 4.4); buckets as of extents.",
+        |r| buckets(&r.extent_bytes),
+    ),
+    Of::new(
+        "rd",
+        Kind::List(Element::Pair),
+        "[displacement, density] (RFC 5236).",
+        |r| r.rd.clone().into(),
+    ),
+];
+
+fn linux_metric(order: &Reordering) -> Value<'_> {
+    let extent = (order.extents.count() > 0).then(|| order.extents.max().unwrap_or(0));
+    extent.map(|extent| extent.saturating_add(1)).into()
+}
+
+type Class = Column<RateClass>;
+
+/// Reordering of what was sent at one rate.
+pub static RATE_CLASS: &[Column<RateClass>] = &[
+    Class::new(
+        "rate_bps",
+        Kind::Rate,
+        "Lower bound of the sending rate.",
+        |c| c.rate_bps.into(),
+    )
+    .shown("rate from", 0),
+    Class::new("intervals", Kind::Count, "Intervals of 250 ms.", |c| {
+        c.intervals.into()
+    })
+    .shown("intervals", 0),
+    Class::new("packets", Kind::Count, "Packets sent at this rate.", |c| {
+        c.packets.into()
+    })
+    .shown("packets", 0),
+    Class::new("reordered", Kind::Count, "Of these, reordered.", |c| {
+        c.reordered.into()
+    })
+    .in_group("reordered", "packets", 0),
+    Class::new("ratio", Kind::Share, "reordered / packets.", |c| {
+        (c.reordered as f64 / c.packets.max(1) as f64).into()
+    })
+    .only(Files::None)
+    .in_group("reordered", "%", 0),
+    Class::new(
+        "mean_extent",
+        Kind::Number(Digits::Mean),
+        "Mean extent of late packets.",
+        |c| c.mean_extent.into(),
+    )
+    .unit("packets")
+    .shown("mean extent", 0),
+    Class::new(
+        "mean_late_ms",
+        Kind::Duration,
+        "Mean late time of late packets.",
+        |c| c.mean_late_ns.into(),
+    )
+    .shown("mean late", 0),
+];
+
+type If = Column<WhatIf>;
+
+/// What a sorting receiver would have left.
+pub static WHAT_IF: &[Column<WhatIf>] = &[
+    If::new("block_size", Kind::Small, "Largest sorting block.", |w| {
+        w.block_size.into()
+    })
+    .unit("packets")
+    .shown("if sorted in blocks of", 0)
+    .adapted(|w, _| plural(u64::from(w.block_size), "packet")),
+    If::new(
+        "coalesce_ms",
+        Kind::Duration,
+        "Interrupt coalescing delay.",
+        |w| w.coalesce_ns.into(),
+    )
+    .shown("coalescing", 0),
+    If::new("reordered", Kind::Count, "Reordered packets left.", |w| {
+        w.reordered.into()
+    })
+    .in_group("still reordered", "packets", 0),
+    If::new(
+        "ratio",
+        Kind::Share,
+        "Reordered packets left, share of all.",
+        |w| w.reordered_ratio.into(),
+    )
+    .in_group("still reordered", "%", 0),
+    If::new("max_extent", Kind::Small, "Greatest extent left.", |w| {
+        w.max_extent.into()
+    })
+    .unit("packets")
+    .shown("max extent", 0),
+    If::new(
+        "dupacks_saved",
+        Kind::Count,
+        "Duplicate ACKs that sorting would have saved.",
+        |w| w.dupacks_saved.into(),
+    )
+    .in_group("duplicate ACKs", "saved", 0),
+    If::new(
+        "mean_added_delay_ms",
+        Kind::Duration,
+        "Mean time a packet waited for the end of its batch.",
+        |w| w.mean_added_delay_ns.into(),
+    )
+    .in_group("added delay", "mean", 0),
+    If::new(
+        "max_added_delay_ms",
+        Kind::Duration,
+        "Greatest such time.",
+        |w| w.max_added_delay_ns.into(),
+    )
+    .in_group("added delay", "max", 0),
+];
