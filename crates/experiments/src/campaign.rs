@@ -3,30 +3,7 @@
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::{Campaign, Progress, RunResult, registries, run_all_with};
 
-use crate::paper::{Context, ExperimentError, file};
-
-/// A scenario file embedded in the crate.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct File {
-    /// Its path below `experiments/`, for messages.
-    pub(crate) name: &'static str,
-    /// What it says.
-    pub(crate) text: &'static str,
-}
-
-/// The cells of `file` with the context's seed, after `overrides` (`key=value`).
-pub(crate) fn cells(
-    context: &Context<'_>,
-    file: File,
-    overrides: &[&str],
-) -> Result<Vec<Cell>, ExperimentError> {
-    let mut scenario = Scenario::load(file.text, file.name, &registries())?;
-    scenario.set(&format!("run.seed={}", context.seed))?;
-    for assignment in overrides {
-        scenario.set(assignment)?;
-    }
-    Ok(scenario.cells()?)
-}
+use crate::setting::{Context, ExperimentError, file};
 
 /// The cells of the scenario called `name`, with the context's seed, after `overrides` (`key=value`).
 pub(crate) fn load(
@@ -96,6 +73,8 @@ pub(crate) fn quick(paper: &str, repetitions: u32) -> crate::Findings {
     );
     for claim in &all.claims {
         assert!(claim.ours.is_finite(), "{}: no value", claim.id);
+        let detail = claim.detail.as_deref().unwrap_or_default();
+        assert!(!detail.starts_with("not judged"), "{}: {detail}", claim.id);
     }
     all
 }

@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 
-use crate::Estimate;
-use crate::interval::Interval;
 use crate::quantity::Quantity;
-use crate::verdict::{Range, Verdict};
+use crate::verdict::Verdict;
 
 /// A statement of the paper that held, failed or is undecided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,68 +26,6 @@ pub struct Claim {
     /// Of a claim about several cells: the one that decides, and those in which it did not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-}
-
-impl Claim {
-    /// A claim judged by the caller.
-    pub(crate) fn new(id: &str, text: &str, ours: Estimate, held: bool) -> Self {
-        let ours = Interval::from(ours);
-        let verdict = match (ours.ends(), held) {
-            (None, _) => Verdict::Undecided,
-            (_, true) => Verdict::Held,
-            (_, false) => Verdict::Failed,
-        };
-        Self {
-            id: id.to_owned(),
-            text: text.to_owned(),
-            source: String::new(),
-            printed: None,
-            ours: ours.value,
-            interval: ours.ends(),
-            verdict,
-            detail: None,
-        }
-    }
-
-    /// A printed number that must be met within `tolerance` (0.05 is 5 %).
-    pub(crate) fn within(
-        id: &str,
-        text: &str,
-        printed: f64,
-        ours: Estimate,
-        tolerance: f64,
-    ) -> Self {
-        Self::within_points(id, text, printed, ours, tolerance * printed.abs())
-    }
-
-    /// A printed number that must be met within `points` of its own unit.
-    pub(crate) fn within_points(
-        id: &str,
-        text: &str,
-        printed: f64,
-        ours: Estimate,
-        points: f64,
-    ) -> Self {
-        let range = Range::default().around(printed, points);
-        Self {
-            verdict: range.judge(ours.into()),
-            ..Self::new(id, text, ours, true).printed(printed)
-        }
-    }
-
-    /// Adds the number the paper prints.
-    #[must_use]
-    pub(crate) fn printed(mut self, value: f64) -> Self {
-        self.printed = Some(value);
-        self
-    }
-
-    /// Adds a note.
-    #[must_use]
-    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
-        self.detail = Some(note.into());
-        self
-    }
 }
 
 /// One printed number beside ours, without judgement.
@@ -124,26 +60,6 @@ impl Comparison {
             printed_half_width: quantity.printed.and_then(|(_, half)| half),
             ours: ours.value,
             interval: ours.ends(),
-        }
-    }
-
-    /// Puts `ours` beside what is printed.
-    pub(crate) fn new(
-        item: &str,
-        cell: &str,
-        measure: &str,
-        printed: Option<(f64, f64)>,
-        ours: Estimate,
-    ) -> Self {
-        let [low, high] = ours.interval();
-        Self {
-            item: item.to_owned(),
-            cell: cell.to_owned(),
-            measure: measure.to_owned(),
-            printed: printed.map(|(value, _)| value),
-            printed_half_width: printed.map(|(_, half)| half),
-            ours: ours.mean,
-            interval: (low.is_finite() && high.is_finite()).then_some([low, high]),
         }
     }
 }

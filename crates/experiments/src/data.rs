@@ -1,6 +1,6 @@
 //! A paper as data: what `experiments/PAPER/paper.toml` may say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -140,7 +140,48 @@ impl std::fmt::Display for Word {
     }
 }
 
+impl PaperFile {
+    /// What is wrong with the claims, of what can be told before anything is measured.
+    pub fn check(&self) -> Result<(), String> {
+        let mut ids = BTreeSet::new();
+        for claim in self.items.iter().flat_map(|item| &item.claims) {
+            let wrong = |what| format!("claim {}: {what}", claim.id);
+            if claim.tests.is_empty() {
+                return Err(wrong("no tests".to_owned()));
+            }
+            for words in combinations(&claim.each) {
+                let id = fill(&claim.id, &words);
+                if id.contains('{') || !ids.insert(id) {
+                    return Err(wrong(
+                        "its id is another's, or has a placeholder left".to_owned(),
+                    ));
+                }
+            }
+            claim
+                .tests
+                .iter()
+                .try_for_each(|test| test.check(claim.printed).map_err(wrong))?;
+        }
+        Ok(())
+    }
+}
+
 impl Test {
+    fn check(&self, printed: Option<f64>) -> Result<(), String> {
+        if self.falling.len() > 1 || (self.falling.len() == 1 && self.minus.is_some()) {
+            return Err("`falling` takes one placeholder, and no `minus`".to_owned());
+        }
+        if self.combine.is_some() && self.or.is_some() {
+            return Err("`combine` takes no `or`".to_owned());
+        }
+        let needs_printed = self.within.is_some() || self.within_points.is_some();
+        // A printed number may come with the quantity; the tolerance is then held against it when it is judged.
+        if !needs_printed || printed.is_some() {
+            self.range(printed)?;
+        }
+        self.or.as_ref().map_or(Ok(()), |or| or.check(printed))
+    }
+
     /// The admissible values, beside this printed number; an error says why a claim of them would be none.
     pub fn range(&self, printed: Option<f64>) -> Result<Range, String> {
         let mut range = Range::default();
@@ -228,6 +269,22 @@ mod tests {
                 .is_ok()
         );
         assert!(test("at_least = 2\nat_most = 2").range(None).is_ok());
+    }
+
+    #[test]
+    fn a_paper_with_a_claim_that_cannot_fail_does_not_read() {
+        let claim = |tests: &str| {
+            let text = format!(
+                "title = 'a'\n[[item]]\nname = 'b'\nabout = 'c'\nrun = {{}}\n\
+                 [[item.claim]]\nid = 'd/{{n}}'\ntext = ''\nsource = 's'\nfor = {{ n = [1, 2] }}\ntests = [{tests}]"
+            );
+            toml::from_str::<PaperFile>(&text).expect("reads").check()
+        };
+        assert_eq!(claim("{ cell = 'a', measure = 'b', above = 1 }"), Ok(()));
+        assert_eq!(claim("{ cell = 'a', measure = 'b', within = 0.1 }"), Ok(()));
+        let everything = claim("{ cell = 'a', measure = 'b' }");
+        assert!(everything.is_err_and(|what| what.starts_with("claim d/{n}: no bound")));
+        assert!(claim("").is_err());
     }
 
     #[test]

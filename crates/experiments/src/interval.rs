@@ -135,6 +135,32 @@ impl Value {
         }
     }
 
+    /// So many times this.
+    pub fn times(&self, factor: f64) -> Self {
+        match self {
+            Self::Exact(value) => Self::Exact(factor * value),
+            Self::Known(interval) => {
+                let ends = [interval.low * factor, interval.high * factor];
+                Self::Known(Interval {
+                    value: interval.value * factor,
+                    low: ends[0].min(ends[1]),
+                    high: ends[0].max(ends[1]),
+                })
+            }
+            Self::Repeated(values) | Self::Counted { values, .. } => Self::Repeated(
+                values
+                    .iter()
+                    .map(|value| Some((*value)? * factor))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// This and `other` together, repetition by repetition.
+    pub fn plus(&self, other: &Self) -> Self {
+        self.minus(&other.times(-1.0))
+    }
+
     /// This less `other`, repetition by repetition: repetitions of the same number are independent of the others,
     /// and whatever they share (a seed) cancels.
     pub fn minus(&self, other: &Self) -> Self {
@@ -271,6 +297,7 @@ mod tests {
         let (a, b) = (Value::of([1.0, 5.0, 9.0]), Value::of([0.0, 4.0, 8.0]));
         assert_eq!(a.minus(&b), Value::of([1.0; 3]));
         assert_eq!(a.minus(&Value::Exact(1.0)), Value::of([0.0, 4.0, 8.0]));
+        assert_eq!(a.plus(&b.times(2.0)), Value::of([1.0, 13.0, 25.0]));
         assert_eq!(Value::mean(&[&a, &b]), Value::of([0.5, 4.5, 8.5]));
     }
 

@@ -32,6 +32,8 @@ struct Part {
     verdict: Verdict,
     /// Distance from the nearer bound.
     margin: f64,
+    /// Why there is no criterion beside this printed number.
+    refused: Option<String>,
 }
 
 /// `None` if a quick run measured nothing of what the claim is about; a full run is undecided then.
@@ -110,17 +112,7 @@ fn cells(
     let measure = fill(&test.measure, words);
     let matching = measured.matching(cell, &measure);
     if let Some(combine) = test.combine {
-        let all: Vec<&Value> = matching
-            .iter()
-            .map(|(quantity, _)| &quantity.value)
-            .collect();
-        let first = matching.first().and_then(|(quantity, _)| quantity.printed);
-        let printed = printed.or(first.map(|(value, _)| value));
-        let value = combined(combine, &all);
-        return value
-            .map(|value| part(test, cell, &value, printed))
-            .into_iter()
-            .collect();
+        return of_all(combine, test, cell, minus, words, printed, measured);
     }
     let of_cell = |(quantity, star): &(&Quantity, String)| {
         let other = |operand: &Operand| {
@@ -156,26 +148,64 @@ fn cells(
     matching.iter().filter_map(of_cell).collect()
 }
 
+/// The test of what is made of every cell that matches.
+fn of_all(
+    combine: Combine,
+    test: &Test,
+    cell: &str,
+    minus: Option<&Operand>,
+    words: &Words,
+    printed: Option<f64>,
+    measured: &Quantities,
+) -> Vec<Part> {
+    let measure = fill(&test.measure, words);
+    let made_of = |operand: &Operand| {
+        let cell = fill(operand.cell.as_deref().unwrap_or(cell), words);
+        let measure = fill(operand.measure.as_deref().unwrap_or(&measure), words);
+        combined(combine, &measured.matching(&cell, &measure))
+    };
+    let matching = measured.matching(cell, &measure);
+    let first = matching.first().and_then(|(quantity, _)| quantity.printed);
+    let printed = printed.or(first.map(|(value, _)| value));
+    let value = || {
+        let mut value = combined(combine, &matching)?;
+        if let Some(operand) = minus {
+            value = value.minus(&made_of(operand)?);
+        }
+        if let Some(operand) = &test.over {
+            value = value.over(&made_of(operand)?);
+        }
+        Some(value)
+    };
+    let value = value().map(|value| part(test, cell, &value, printed));
+    value.into_iter().collect()
+}
+
 fn part(test: &Test, cell: &str, value: &Value, printed: Option<f64>) -> Part {
     let interval = value.judged();
-    let range = test.range(printed).ok();
+    let (verdict, margin, refused) = match test.range(printed) {
+        Ok(range) => (range.judge(interval), range.margin(interval.value), None),
+        Err(refused) => (Verdict::Undecided, f64::NAN, Some(refused)),
+    };
     Part {
         test: 0,
         cell: cell.to_owned(),
         interval,
         printed,
-        verdict: range.map_or(Verdict::Undecided, |range| range.judge(interval)),
-        margin: range.map_or(f64::NAN, |range| range.margin(interval.value)),
+        verdict,
+        margin,
+        refused,
     }
 }
 
 /// `None` for the least or greatest of random numbers, which no interval is known of, and of nothing.
-fn combined(combine: Combine, all: &[&Value]) -> Option<Value> {
+fn combined(combine: Combine, all: &[(&Quantity, String)]) -> Option<Value> {
+    let all: Vec<&Value> = all.iter().map(|(quantity, _)| &quantity.value).collect();
     if all.is_empty() {
         return None;
     }
     if combine == Combine::Mean {
-        return Some(Value::mean(all));
+        return Some(Value::mean(&all));
     }
     let exact = all.iter().map(|value| match value {
         Value::Exact(number) => Some(*number),
@@ -194,6 +224,9 @@ fn detail(parts: &[Part], worst: Option<&Part>) -> Option<String> {
     let Some(worst) = worst else {
         return Some("nothing of what it is about was measured".to_owned());
     };
+    if let Some(refused) = parts.iter().find_map(|part| part.refused.as_ref()) {
+        return Some(format!("not judged: {refused}"));
+    }
     if parts.len() < 2 {
         return None;
     }

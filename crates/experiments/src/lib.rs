@@ -32,10 +32,12 @@ mod paper;
 mod papers;
 mod printed;
 mod quantity;
+mod setting;
 mod verdict;
 
 pub use claim::{Claim, Comparison, Findings};
 pub use inorder_stats::Estimate;
-pub use paper::{Context, ExperimentError, Item, Paper, find, papers};
+pub use paper::{Item, Paper, find, papers};
 pub use printed::PrintedError;
+pub use setting::{Context, ExperimentError};
 pub use verdict::Verdict;

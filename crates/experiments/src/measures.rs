@@ -9,9 +9,9 @@ use serde::Deserialize;
 use crate::campaign;
 use crate::data::fill;
 use crate::interval::Value;
-use crate::paper::{Context, ExperimentError, Reduction, Setting, file};
 use crate::printed::Printed;
 use crate::quantity::Quantities;
+use crate::setting::{Context, ExperimentError, Reduction, Setting, file};
 
 /// The name by which an item asks for this reduction.
 pub(crate) const REDUCTION: (&str, Reduction) = ("measures", measures);

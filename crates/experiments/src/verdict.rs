@@ -28,6 +28,9 @@ impl Verdict {
     }
 
     /// Of a claim with several parts: it held if all of them did, it failed if one did, else it is undecided.
+    ///
+    /// That all held is no less certain than each of them. That one failed may be chance where the parts are many and
+    /// their true values lie on the bound: one interval in forty is then beyond it. The detail names the part.
     pub fn all(parts: impl IntoIterator<Item = Verdict>) -> Self {
         parts.into_iter().min().unwrap_or(Self::Undecided)
     }

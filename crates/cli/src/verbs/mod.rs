@@ -32,7 +32,7 @@ pub enum Verb {
     Simulate(simulate::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
-    /// Run a paper's experiments again: printed value, ours, claim held or not
+    /// Run a paper's experiments again: printed value, ours, claims held, failed or undecided
     Reproduce(reproduce::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),

@@ -2,6 +2,7 @@
 //! mobile networks", Journal of Communications and Networks 19(6), 2017, section VI: TCP-aNCR beside TCP-NCR and
 //! Linux 3.19 over an emulated path on which a share of the packets comes later by a fixed time.
 //!
+//! What is read of a run is a number of its first flow between two times, such as the greatest duplicate-ACK threshold.
 //! The additional delay of a retransmission is its time since the first transmission less the round-trip time
 //! the sender then had: without any patience a loss is seen one round trip after the segment was sent. Figure 16
 //! gives it in round-trip times.
@@ -9,292 +10,404 @@
 use std::collections::BTreeMap;
 
 use inorder_scenario::Cell;
-use inorder_sim::RunResult;
+use inorder_sim::{EventKind, RunResult, Sample};
+use inorder_tcp::CaState;
+use serde::Deserialize;
 
-use super::mobile_flow::Watched;
-use super::{Context, ExperimentError, LegacyItem, mobile_joining};
-use crate::campaign::{self, File};
-use crate::printed::Printed;
-use crate::{Claim, Comparison, Estimate, Findings};
+use super::Named;
+use crate::campaign;
+use crate::data::fill;
+use crate::interval::Value;
+use crate::quantity::Quantities;
+use crate::setting::{ExperimentError, Setting};
 
-pub(super) const PAPER: (&str, &str, &[LegacyItem]) = (
-    "mobile",
-    "Schulte, Zimmermann, Nanjundaswamy, Eggert, Manner: I'll be a bit late - packet reordering in mobile networks (Journal of Communications and Networks 2017)",
-    &[
-        (
-            "figure-13",
-            "duplicate-ACK threshold of NCR and aNCR at a constant capacity",
-            figure_13,
-        ),
-        (
-            "figure-14",
-            "Linux and aNCR while the capacity grows every 10 s",
-            figure_14,
-        ),
-        (
-            "figure-15",
-            "Linux and aNCR when another flow joins after 5 s",
-            mobile_joining::figure_15,
-        ),
-        (
-            "figure-16",
-            "delay of retransmissions over the capacity, two flows",
-            mobile_joining::figure_16,
-        ),
-    ],
-);
+pub(super) const REDUCTIONS: &[Named] = &[("mobile-flows", flows)];
 
-/// What the text prints of the figures.
-const PRINTED: &str = include_str!("../../printed/mobile.csv");
-
-const FIGURE_13: File = File {
-    name: "mobile/figure-13.toml",
-    text: include_str!("../../../../experiments/mobile/figure-13.toml"),
-};
-
-const FIGURE_14: File = File {
-    name: "mobile/figure-14.toml",
-    text: include_str!("../../../../experiments/mobile/figure-14.toml"),
-};
-
-/// The flows of each repetition, by the labels of the cell.
-pub(super) type Runs = BTreeMap<Vec<String>, Vec<Vec<Watched>>>;
-
-/// Runs the cells of `file` that `wanted` keeps, ten repetitions as in the paper's figure 16.
-pub(super) fn runs(
-    context: &Context<'_>,
-    file: File,
-    overrides: &[&str],
-    wanted: impl Fn(&Cell) -> bool,
-) -> Result<Runs, ExperimentError> {
-    let mut cells = campaign::cells(context, file, overrides)?;
-    cells.retain(wanted);
-    let watch = |run: &RunResult| (0..run.flows.len()).map(|n| Watched::new(run, n)).collect();
-    let runs = campaign::run(context, &cells, context.repetitions_or(10), watch)?;
-    let labels = |cell: &Cell| cell.labels.iter().map(|(_, label)| label.clone()).collect();
-    Ok(cells.iter().map(labels).zip(runs).collect())
+/// Settings of the reduction.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flows {
+    scenario: String,
+    repetitions: u32,
+    #[serde(default)]
+    set: Vec<String>,
+    /// Overrides of a quick run.
+    #[serde(default)]
+    quick: Vec<String>,
+    /// Cells that are run: an axis and its values; all of an axis that is not named.
+    #[serde(default)]
+    only: BTreeMap<String, Vec<String>>,
+    /// The same of a quick run, besides.
+    #[serde(default)]
+    quick_only: BTreeMap<String, Vec<String>>,
+    /// A cell's name; `{axis}` stands for its value.
+    cell: String,
+    /// End of the run, seconds.
+    end_s: f64,
+    quick_end_s: f64,
+    /// What is read between each two of these times, seconds; a cell's name is followed by them.
+    #[serde(default)]
+    times_s: Vec<f64>,
+    #[serde(default)]
+    between: Vec<Reading>,
+    #[serde(default)]
+    reading: Vec<Reading>,
 }
 
-/// Mean and interval of what `of` makes of a cell's repetitions; those with no value are left out.
-pub(super) fn estimate(
-    runs: &Runs,
-    labels: &[&str],
-    of: impl Fn(&[Watched]) -> Option<f64>,
-) -> Estimate {
-    let key: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-    let cell = runs.get(&key).into_iter().flatten();
-    let values: Vec<f64> = cell.filter_map(|flows| of(flows)).collect();
-    Estimate::of(&values)
+/// Something that is read of each run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reading {
+    of: Of,
+    heading: String,
+    /// What follows in the cell's name.
+    part: Option<String>,
+    /// From when on, seconds (below zero: before the end), and until when; otherwise the whole run.
+    #[serde(default)]
+    from_s: f64,
+    quick_from_s: Option<f64>,
+    to_s: Option<f64>,
+    /// For claims alone.
+    #[serde(default)]
+    hidden: bool,
 }
 
-/// The printed number called `name`.
-pub(super) fn printed(name: &str) -> Result<Option<f64>, ExperimentError> {
-    let table = Printed::parse(PRINTED)?;
-    let row = table.rows().find(|row| row.text("name") == Some(name));
-    Ok(row.and_then(|row| row.number("value")))
+/// What can be read of a flow between two times.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Of {
+    GreatestThreshold,
+    ThresholdInDisorder,
+    MeanWindow,
+    GreatestWindow,
+    /// First retransmissions in fast recovery.
+    Retransmissions,
+    ExtraDelayMs,
+    /// In round-trip times, of all flows.
+    ExtraDelayRtt,
+    RttMs,
+    /// Of the whole run after its warm-up: retransmissions that the receiver did not need.
+    Spurious,
+    /// The same for each minute.
+    SpuriousPerMinute,
+    /// Mbit/s.
+    Throughput,
+    /// Changes of the threshold in the whole run, and of those the falls.
+    ThresholdSteps,
+    ThresholdFalls,
 }
 
-pub(super) fn judged(id: &str, text: &str, ours: Estimate, held: bool, otherwise: &str) -> Claim {
-    let claim = Claim::new(id, text, ours, held);
-    if held { claim } else { claim.note(otherwise) }
-}
-
-/// Of the first flow.
-pub(super) fn first(of: impl Fn(&Watched) -> Option<f64>) -> impl Fn(&[Watched]) -> Option<f64> {
-    move |flows| of(flows.first()?)
-}
-
-fn figure_13(context: &Context<'_>) -> Result<Findings, ExperimentError> {
-    let item = "figure-13";
-    let shorter: &[&str] = if context.quick {
-        &["run.duration=10 s"]
-    } else {
-        &[]
+fn flows(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
+    let wanted: Flows = setting.read()?;
+    let context = setting.context;
+    let mut sets = wanted.set.clone();
+    if context.quick {
+        sets.extend(wanted.quick.iter().cloned());
+    }
+    let mut cells = campaign::load(context, &wanted.scenario, &sets)?;
+    cells.retain(|cell| wanted.keeps(cell, context.quick));
+    let watch = |run: &RunResult| -> Vec<Watched> {
+        (0..run.flows.len()).map(|n| Watched::new(run, n)).collect()
     };
-    let runs = runs(context, FIGURE_13, shorter, |_| true)?;
-    let mut findings = Findings::default();
-    let mut add = |tcp: &str, measure: &str, of: &dyn Fn(&Watched) -> Option<f64>| {
-        let ours = estimate(&runs, &[tcp], first(of));
-        let row = Comparison::new(item, tcp, measure, None, ours);
-        findings.comparisons.push(row);
-        ours
-    };
-    let [linux, ncr, ancr] = ["linux", "ncr", "ancr"].map(|tcp| {
-        [
-            add(tcp, "greatest threshold, segments", &|w| {
-                w.greatest_threshold(0.0, 60.0)
-            }),
-            add(tcp, "mean threshold in disorder, segments", &|w| {
-                w.threshold_in_disorder(0.0, 60.0)
-            }),
-            add(tcp, "mean window, segments", &|w| w.mean_window(0.0, 60.0)),
-            add(tcp, "additional delay of retransmissions, ms", &|w| {
-                w.extra_delay_ms(0.0, 60.0)
-            }),
-            add(tcp, "needless retransmissions", &|w| {
-                Some(w.spurious as f64)
-            }),
-            add(tcp, "throughput, Mb/s", &|w| Some(w.throughput)),
-        ]
-    });
-    findings.claims = vec![
-        judged(
-            "figure-13/spikes",
-            &format!(
-                "NCR's threshold spikes above aNCR's (greatest over aNCR's greatest, {:.1}; both in segments)",
-                ancr[0].mean
-            ),
-            ncr[0],
-            ancr[0].surely_below(&ncr[0]) || ancr[0].mean * 1.2 < ncr[0].mean,
-            "both are bounded by the same round trip",
-        ),
-        judged(
-            "figure-13/one-rtt",
-            "NCR's spikes reach a round trip's worth of segments (greatest threshold over mean window, 0.6 to 1.5)",
-            Estimate::exact(ncr[0].mean / ncr[2].mean),
-            (0.6..=1.5).contains(&(ncr[0].mean / ncr[2].mean)),
-            "a disorder that begins while a recovery's SACKs are outstanding takes all that is outstanding, SACKed or \
-             not, for the flight it began with (FlightSize of RFC 4653): window and threshold then pass what the path \
-             holds until the next loss",
-        ),
-        judged(
-            "figure-13/delays",
-            &format!(
-                "retransmissions wait less with aNCR than with NCR (aNCR's additional delay, ms; NCR's {:.1})",
-                ncr[3].mean
-            ),
-            ancr[3],
-            ancr[3].mean < ncr[3].mean,
-            "the relative extent learnt grew to NCR's bound",
-        ),
-        judged(
-            "figure-13/needless",
-            &format!(
-                "and needless recoveries are still avoided (needless retransmissions of aNCR, at most one in a \
-                 thousand late packets; NCR {:.1}, Linux {:.1})",
-                ncr[4].mean, linux[4].mean
-            ),
-            ancr[4],
-            ancr[4].mean <= 2.0,
-            NEEDLESS,
-        ),
-    ];
-    Ok(findings)
+    let repetitions = context.repetitions_or(wanted.repetitions);
+    let runs = campaign::run(context, &cells, repetitions, watch)?;
+    let mut all = Quantities::default();
+    for (cell, runs) in cells.iter().zip(&runs) {
+        wanted.read_cell(
+            &fill(&wanted.cell, &cell.labels),
+            runs,
+            context.quick,
+            &mut all,
+        );
+    }
+    Ok(all)
 }
 
-/// Why aNCR retransmits needlessly at all.
-pub(super) const NEEDLESS: &str = "aNCR begins without patience (ReorExtR 0) and learns from late packets: an extent, relative to \
-                                   the window, greater than any before costs a needless retransmission once";
+impl Flows {
+    fn keeps(&self, cell: &Cell, quick: bool) -> bool {
+        let among = |(axis, values): (&String, &Vec<String>)| {
+            let label = cell.label(axis);
+            label.is_some_and(|label| values.iter().any(|value| value == label))
+        };
+        self.only.iter().all(among) && (!quick || self.quick_only.iter().all(among))
+    }
 
-fn figure_14(context: &Context<'_>) -> Result<Findings, ExperimentError> {
-    let item = "figure-14";
-    let until = if context.quick { 20.0 } else { 60.0 };
-    let shorter: &[&str] = if context.quick {
-        &["run.duration=20 s"]
-    } else {
-        &[]
-    };
-    let tcps = ["linux", "ancr"];
-    let runs = runs(context, FIGURE_14, shorter, |cell| {
-        cell.label("tcp").is_some_and(|tcp| tcps.contains(&tcp))
-    })?;
-    let mut findings = Findings::default();
-    for queue in ["first", "late"] {
-        for tcp in tcps {
-            // Between the steps at 5, 15, ... s.
-            for from in [0.0, 5.0, 15.0, 25.0, 35.0, 45.0, 55.0] {
-                let to = if from == 0.0 { 5.0 } else { from + 10.0 };
-                if to > until {
-                    break;
-                }
-                let cell = format!("{tcp}, queue of the {queue} capacity, {from} to {to} s");
-                let of = |w: &Watched| w.greatest_threshold(from, to);
-                let row = |measure, ours| Comparison::new(item, &cell, measure, None, ours);
-                let greatest = estimate(&runs, &[tcp, queue], first(of));
-                let window = estimate(&runs, &[tcp, queue], first(|w| w.mean_window(from, to)));
-                let again = estimate(
-                    &runs,
-                    &[tcp, queue],
-                    first(|w| Some(w.retransmissions(from, to))),
-                );
-                findings.comparisons.extend([
-                    row("greatest threshold, segments", greatest),
-                    row("mean window, segments", window),
-                    row("retransmissions", again),
-                ]);
+    fn read_cell(&self, cell: &str, runs: &[Vec<Watched>], quick: bool, all: &mut Quantities) {
+        let end_s = if quick { self.quick_end_s } else { self.end_s };
+        for pair in self.times_s.windows(2) {
+            let [from_s, to_s] = [pair[0], pair[1]];
+            if to_s > end_s {
+                break;
+            }
+            let cell = format!("{cell}, {from_s} to {to_s} s");
+            for reading in &self.between {
+                let value = reading.of.value(runs, from_s, to_s, end_s);
+                all.show(&cell, &reading.heading, value);
             }
         }
-        growing(&runs, queue, until, &mut findings)?;
+        for reading in &self.reading {
+            let from_s = match reading.quick_from_s {
+                Some(from_s) if quick => from_s,
+                _ if reading.from_s < 0.0 => end_s + reading.from_s,
+                _ => reading.from_s,
+            };
+            let to_s = reading.to_s.unwrap_or(end_s);
+            let part = reading.part.as_ref();
+            let cell = part.map_or(cell.to_owned(), |part| format!("{cell}, {part}"));
+            let value = reading.of.value(runs, from_s, to_s, end_s);
+            if reading.hidden {
+                all.keep(&cell, &reading.heading, value);
+            } else {
+                all.show(&cell, &reading.heading, value);
+            }
+        }
     }
-    findings.remarks.push(
-        "of which capacity the bottleneck's queue is the product is not told: both readings are shown".to_owned(),
-    );
-    Ok(findings)
 }
 
-/// Claims of figure 14, with one reading of the queue.
-fn growing(
-    runs: &Runs,
-    queue: &str,
-    until: f64,
-    findings: &mut Findings,
-) -> Result<(), ExperimentError> {
-    let of =
-        |tcp: &str, of: &dyn Fn(&Watched) -> Option<f64>| estimate(runs, &[tcp, queue], first(of));
-    let id = |name: &str| format!("figure-14/{name}-{queue}");
-    let text = |text: &str| format!("{text} (queue of the {queue} capacity)");
-    let cap = of("linux", &|w| w.greatest_threshold(0.0, until));
-    let bound = printed("linux-cap")?.unwrap_or(f64::NAN);
-    findings.claims.push(
-        judged(
-            &id("cap"),
-            &text("Linux's threshold comes to its bound of 300"),
-            cap,
-            cap.mean >= bound - 0.5,
-            "20 ms at 110 Mbit/s are 183 packets; beyond that only slow start after a loss and late packets sent in \
-             bursts make extents, so that some repetitions come to 300 and others do not",
+impl Of {
+    /// Of each repetition; `end_s` is how long a run lasts.
+    fn value(self, runs: &[Vec<Watched>], from_s: f64, to_s: f64, end_s: f64) -> Value {
+        let of = |flows: &Vec<Watched>| {
+            let first = flows.first()?;
+            match self {
+                Of::GreatestThreshold => first.greatest_threshold(from_s, to_s),
+                Of::ThresholdInDisorder => first.threshold_in_disorder(from_s, to_s),
+                Of::MeanWindow => first.mean_window(from_s, to_s),
+                Of::GreatestWindow => first.greatest_window(from_s, to_s),
+                Of::Retransmissions => Some(first.retransmissions(from_s, to_s)),
+                Of::ExtraDelayMs => first.extra_delay_ms(from_s, to_s),
+                Of::ExtraDelayRtt => {
+                    mean(flows.iter().flat_map(|w| w.extra_delays_rtt(from_s, to_s)))
+                }
+                Of::RttMs => first.rtt_ms(from_s, to_s),
+                Of::Spurious => Some(first.spurious as f64),
+                Of::SpuriousPerMinute => Some(first.spurious as f64 * 60.0 / end_s),
+                Of::Throughput => Some(first.throughput),
+                Of::ThresholdSteps => Some(first.threshold_steps() as f64),
+                Of::ThresholdFalls => Some(first.threshold_falls() as f64),
+            }
+        };
+        let values = runs.iter().map(of).collect();
+        match self {
+            Of::Retransmissions | Of::Spurious | Of::ThresholdSteps | Of::ThresholdFalls => {
+                Value::Counted { values, event: 1.0 }
+            }
+            Of::SpuriousPerMinute => Value::Counted {
+                values,
+                event: 60.0 / end_s,
+            },
+            _ => Value::Repeated(values),
+        }
+    }
+}
+
+/// States and retransmissions of a flow over time, seconds.
+#[derive(Debug, Clone)]
+struct Watched {
+    /// State every 10 ms.
+    samples: Vec<Sample>,
+    /// Every change of the duplicate-ACK threshold: time and segments.
+    thresholds: Vec<(f64, u32)>,
+    /// First retransmissions in fast recovery.
+    again: Vec<Again>,
+    /// Retransmissions that the receiver did not need.
+    spurious: u64,
+    /// Payload, Mbit/s.
+    throughput: f64,
+}
+
+/// A segment sent for the second time.
+#[derive(Debug, Clone, Copy)]
+struct Again {
+    at_s: f64,
+    /// Since its first transmission, less the round-trip time, ns.
+    extra_ns: f64,
+    rtt_ns: f64,
+}
+
+fn seconds(ns: i64) -> f64 {
+    ns as f64 / 1e9
+}
+
+impl Watched {
+    /// Flow `number` of a run with events and samples.
+    fn new(run: &RunResult, number: usize) -> Self {
+        let samples = run.samples.iter();
+        let mut watched = Watched {
+            samples: samples
+                .filter(|s| s.flow as usize == number)
+                .copied()
+                .collect(),
+            thresholds: Vec::new(),
+            again: Vec::new(),
+            spurious: 0,
+            throughput: 0.0,
+        };
+        if let Some(flow) = run.flows.get(number) {
+            watched.spurious = flow.counts.spurious;
+            watched.throughput = flow.throughput_bits_per_s() / 1e6;
+            watched.read(&flow.events);
+        }
+        watched
+    }
+
+    fn read(&mut self, events: &[inorder_sim::SenderEvent]) {
+        let mut rtt_ns = 0.0;
+        for event in events {
+            match &event.kind {
+                EventKind::Window(now) => {
+                    rtt_ns = now.srtt as f64;
+                    let last = self.thresholds.last().map(|(_, threshold)| *threshold);
+                    if last != Some(now.dupthresh) {
+                        self.thresholds
+                            .push((seconds(event.time_ns), now.dupthresh));
+                    }
+                }
+                EventKind::Retransmission(segment)
+                    if segment.transmissions == 2
+                        && segment.state == CaState::Recovery
+                        && rtt_ns > 0.0 =>
+                {
+                    self.again.push(Again {
+                        at_s: seconds(event.time_ns),
+                        extra_ns: segment.delay as f64 - rtt_ns,
+                        rtt_ns,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn between(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = &Sample> {
+        let inside = move |s: &&Sample| (from_s..to_s).contains(&seconds(s.time_ns));
+        self.samples.iter().filter(inside)
+    }
+
+    /// Greatest duplicate-ACK threshold in force between two times; `None` before the connection.
+    fn greatest_threshold(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        let changes = self.thresholds.iter();
+        let before = changes.clone().rev().find(|(at, _)| *at < from_s);
+        let inside = changes.filter(|(at, _)| (from_s..to_s).contains(at));
+        let all = before.into_iter().chain(inside).map(|(_, t)| f64::from(*t));
+        all.reduce(f64::max)
+    }
+
+    /// Mean threshold while something is missing but not taken for lost, of the samples between two times.
+    fn threshold_in_disorder(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        let disorder = |s: &&Sample| s.state == CaState::Disorder;
+        mean(
+            self.between(from_s, to_s)
+                .filter(disorder)
+                .map(|s| f64::from(s.dupthresh)),
         )
-        .printed(bound),
-    );
-    let linux = of("linux", &|w| Some(w.spurious as f64));
-    let ancr = of("ancr", &|w| Some(w.spurious as f64));
-    findings.claims.push(judged(
-        &id("linux-needless"),
-        &text("Linux retransmits needlessly when the capacity grows (needless retransmissions from 5 s on)"),
-        linux,
-        linux.mean >= 1.0,
-        "its threshold suffices from the first seconds on",
-    ));
-    findings.claims.push(
-        judged(
-            &id("ancr-needless"),
-            &text("aNCR never does"),
-            ancr,
-            ancr.mean == 0.0,
-            NEEDLESS,
-        )
-        .printed(0.0),
-    );
-    let jumps = of("linux", &|w| Some(w.threshold_steps() as f64));
-    findings.claims.push(judged(
-        &id("jumps"),
-        &text("Linux's threshold rises by jumps and stays (number of changes, none of them downwards)"),
-        jumps,
-        (1.0..100.0).contains(&jumps.mean) && of("linux", &|w| Some(w.threshold_falls() as f64)).mean == 0.0,
-        "a timeout takes it back to three",
-    ));
-    let late = until - 5.0;
-    let window = |tcp: &str| of(tcp, &|w| w.mean_window(late, until));
-    findings.claims.push(judged(
-        &id("window"),
-        &text(&format!(
-            "at the end aNCR's window is above Linux's (mean of the last 5 s, segments; Linux {:.0})",
-            window("linux").mean
-        )),
-        window("ancr"),
-        window("ancr").mean > window("linux").mean,
-        "with one packet in ten late, aNCR is in its phase of limited transmit nearly all the time, where the draft \
-         (section 5) does not let the window grow; the paper's grows sharply, so its kernel must do otherwise",
-    ));
-    Ok(())
+    }
+
+    /// Mean window, segments.
+    fn mean_window(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        mean(self.between(from_s, to_s).map(|s| f64::from(s.cwnd)))
+    }
+
+    /// Greatest window, segments.
+    fn greatest_window(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        self.between(from_s, to_s)
+            .map(|s| f64::from(s.cwnd))
+            .reduce(f64::max)
+    }
+
+    /// Segments sent again between two times.
+    fn retransmissions(&self, from_s: f64, to_s: f64) -> f64 {
+        self.again
+            .iter()
+            .filter(|a| (from_s..to_s).contains(&a.at_s))
+            .count() as f64
+    }
+
+    fn delays(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = &Again> {
+        let inside = move |a: &&Again| (from_s..to_s).contains(&a.at_s);
+        self.again.iter().filter(inside)
+    }
+
+    /// Mean additional delay of retransmissions, ms.
+    fn extra_delay_ms(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        mean(self.delays(from_s, to_s).map(|a| a.extra_ns / 1e6))
+    }
+
+    /// Additional delays in round-trip times of their moment.
+    fn extra_delays_rtt(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = f64> {
+        self.delays(from_s, to_s).map(|a| a.extra_ns / a.rtt_ns)
+    }
+
+    /// Mean smoothed round-trip time, ms.
+    fn rtt_ms(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        mean(self.between(from_s, to_s).map(|s| s.srtt_ns as f64 / 1e6))
+    }
+
+    /// Changes of the threshold.
+    fn threshold_steps(&self) -> usize {
+        self.thresholds.len().saturating_sub(1)
+    }
+
+    /// Of those, downwards.
+    fn threshold_falls(&self) -> usize {
+        self.thresholds
+            .windows(2)
+            .filter(|pair| pair[1].1 < pair[0].1)
+            .count()
+    }
+}
+
+/// Mean of some numbers; `None` of none.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, n) = values.fold((0.0, 0u64), |(sum, n), value| (sum + value, n + 1));
+    (n > 0).then(|| sum / n as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_holds_until_the_next() {
+        let watched = Watched {
+            samples: Vec::new(),
+            thresholds: vec![(0.1, 3), (2.0, 40), (5.0, 20)],
+            again: vec![
+                Again {
+                    at_s: 1.0,
+                    extra_ns: 20e6,
+                    rtt_ns: 40e6,
+                },
+                Again {
+                    at_s: 9.0,
+                    extra_ns: 40e6,
+                    rtt_ns: 40e6,
+                },
+            ],
+            spurious: 0,
+            throughput: 0.0,
+        };
+        assert_eq!(watched.greatest_threshold(3.0, 4.0), Some(40.0));
+        assert_eq!(watched.greatest_threshold(6.0, 9.0), Some(20.0));
+        assert_eq!(watched.greatest_threshold(0.0, 0.1), None);
+        assert_eq!(
+            (watched.threshold_steps(), watched.threshold_falls()),
+            (2, 1)
+        );
+        assert_eq!(
+            watched.extra_delays_rtt(0.0, 5.0).collect::<Vec<_>>(),
+            [0.5]
+        );
+        assert_eq!(watched.extra_delay_ms(0.0, 10.0), Some(30.0));
+        assert_eq!(watched.extra_delay_ms(2.0, 3.0), None);
+    }
+
+    #[test]
+    fn claims_are_about_what_is_measured() {
+        let findings = campaign::quick("mobile", 2);
+        assert_eq!(findings.claims.len(), 26, "{:#?}", findings.claims);
+        let contradicted =
+            campaign::other_than(crate::Verdict::Failed, &findings, &["figure-14/cap-late"]);
+        assert!(contradicted.len() < 2, "{:#?}", findings.claims);
+    }
 }

@@ -2,22 +2,21 @@
 //! that [`crate::measures`] reads off a run, it has a file here and a line in [`OWN`].
 
 mod entropy;
-mod entropy_transfers;
 mod mobile;
-mod mobile_flow;
-mod mobile_joining;
 mod network_processor;
 mod periodic;
 mod srpic;
 
-use crate::paper::{Context, ExperimentError, Reduction};
-use crate::{Findings, measures};
+use crate::measures;
+use crate::setting::Reduction;
 
 /// A reduction and the name by which an item's `run.reduction` asks for it.
 pub(crate) type Named = (&'static str, Reduction);
 
 /// Every paper's own reductions.
 static OWN: &[&[Named]] = &[
+    entropy::REDUCTIONS,
+    mobile::REDUCTIONS,
     network_processor::REDUCTIONS,
     periodic::REDUCTIONS,
     srpic::REDUCTIONS,
@@ -35,13 +34,3 @@ pub(crate) fn reduction(name: &str) -> Option<Reduction> {
         .find(|(known, _)| *known == name)
         .map(|(_, reduction)| reduction)
 }
-
-/// Name, what it shows, how it is run.
-pub(crate) type LegacyItem = (
-    &'static str,
-    &'static str,
-    fn(&Context<'_>) -> Result<Findings, ExperimentError>,
-);
-
-/// Papers whose claims still stand in Rust.
-pub(crate) static LEGACY: &[(&str, &str, &[LegacyItem])] = &[entropy::PAPER, mobile::PAPER];

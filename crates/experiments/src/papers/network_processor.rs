@@ -15,9 +15,9 @@ use serde::Deserialize;
 
 use super::Named;
 use crate::interval::Value;
-use crate::paper::{Context, ExperimentError, Setting, file};
 use crate::printed::{Printed, Row};
 use crate::quantity::Quantities;
+use crate::setting::{Context, ExperimentError, Setting, file};
 
 pub(super) const REDUCTIONS: &[Named] = &[("network-processor", configurations)];
 

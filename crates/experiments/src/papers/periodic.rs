@@ -14,8 +14,8 @@ use serde::Deserialize;
 use super::Named;
 use crate::campaign;
 use crate::interval::Value;
-use crate::paper::{Context, ExperimentError, Setting};
 use crate::quantity::Quantities;
+use crate::setting::{Context, ExperimentError, Setting};
 
 pub(super) const REDUCTIONS: &[Named] = &[
     ("periodic-intervals", intervals),

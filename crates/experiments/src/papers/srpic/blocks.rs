@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::{card, throughput};
 use crate::campaign;
 use crate::interval::Value;
-use crate::paper::{ExperimentError, Setting};
 use crate::quantity::Quantities;
+use crate::setting::{ExperimentError, Setting};
 
 /// The rates that stand for the sender's cards.
 #[derive(Deserialize)]
@@ -127,7 +127,7 @@ fn tell(case: &str, blocks: &Blocks, ranges: &[[f64; 2]], all: &mut Quantities) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::Context;
+    use crate::setting::Context;
 
     #[test]
     fn a_block_is_told_by_its_histogram() {

@@ -16,9 +16,9 @@ use super::prices::{
 use super::{card, throughput};
 use crate::campaign;
 use crate::interval::Value;
-use crate::paper::{ExperimentError, Setting, file};
 use crate::printed::Printed;
 use crate::quantity::Quantities;
+use crate::setting::{ExperimentError, Setting, file};
 
 /// Cycles a sample stands for (caption of the figure).
 const SAMPLE: f64 = 100_000.0;

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::{card, throughput};
 use crate::campaign;
 use crate::interval::Value;
-use crate::paper::{ExperimentError, Setting};
 use crate::quantity::Quantities;
+use crate::setting::{ExperimentError, Setting};
 
 const PACKET_TIME: &str = "receiver_card.packet_time";
 /// The clock of the third system's TCP ticks so often, nanoseconds (section 4.4).

@@ -114,7 +114,7 @@ mod tests {
     use super::super::card;
     use super::*;
     use crate::campaign;
-    use crate::paper::Context;
+    use crate::setting::Context;
 
     #[test]
     fn corners_are_all_halves_and_doubles() {

@@ -1,0 +1,134 @@
+//! What a reduction is given, and what may go wrong.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use crate::quantity::Quantities;
+
+/// What stands in `experiments/`, by its path there.
+pub(crate) static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// How to run.
+pub struct Context<'a> {
+    /// A smaller grid and shorter runs, for a first look and for tests.
+    pub quick: bool,
+    /// Independent repetitions; `None`: as the experiment wants.
+    pub repetitions: Option<u32>,
+    /// Seed of the first repetition; the others follow.
+    pub seed: u64,
+    /// Threads; 0: one for each processor. The results do not depend on it.
+    pub threads: usize,
+    /// Told of runs done and runs known so far.
+    pub progress: &'a (dyn Fn(usize, usize) + Sync),
+    /// Set to stop; what is complete is kept.
+    pub stop: &'a AtomicBool,
+}
+
+#[cfg(test)]
+impl<'a> Context<'a> {
+    /// One repetition on the small grid, from seed 1.
+    pub(crate) fn quick(stop: &'a AtomicBool) -> Self {
+        Context {
+            quick: true,
+            repetitions: Some(1),
+            seed: 1,
+            threads: 0,
+            progress: &|_, _| {},
+            stop,
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Repetitions to make, where the experiment itself wants `usual`.
+    pub fn repetitions_or(&self, usual: u32) -> u32 {
+        self.repetitions
+            .unwrap_or(if self.quick { 2 } else { usual })
+            .max(1)
+    }
+
+    /// True once the user has had enough.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Why an item gave nothing.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// Stopped by the user.
+    #[error("stopped")]
+    Stopped,
+    /// A printed table of this crate does not read.
+    #[error("printed values: {0}")]
+    Printed(#[from] crate::printed::PrintedError),
+    /// A scenario of this crate does not read.
+    #[error("{0}")]
+    Scenario(#[from] inorder_scenario::Error),
+    /// A scenario could not be run.
+    #[error("{0}")]
+    Sim(#[from] inorder_sim::Error),
+    /// A network processor could not be simulated.
+    #[error("{0}")]
+    Netproc(#[from] inorder_netproc::NetprocError),
+    /// The system gives no threads.
+    #[error("no threads to run on: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A paper's file does not read.
+    #[error("experiments/{file}: {what}")]
+    Data {
+        /// Path below `experiments/`.
+        file: String,
+        /// What is wrong, with the line where it is known.
+        what: String,
+    },
+}
+
+impl ExperimentError {
+    /// Something is wrong in a file of a paper.
+    pub(crate) fn data(file: &str, what: &impl ToString) -> Self {
+        Self::Data {
+            file: file.to_owned(),
+            what: what.to_string(),
+        }
+    }
+}
+
+/// What measures for an item, from the settings in its file.
+pub(crate) type Reduction = fn(&Setting<'_>) -> Result<Quantities, ExperimentError>;
+
+/// What a reduction is given.
+pub(crate) struct Setting<'a> {
+    /// How to run.
+    pub context: &'a Context<'a>,
+    /// The paper's file, for messages.
+    pub paper_file: &'a str,
+    /// The item's name.
+    pub item: &'a str,
+    /// What its `run` says.
+    pub run: &'a toml::Table,
+}
+
+impl Setting<'_> {
+    /// The settings of the item's `run`, as the reduction wants them.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ExperimentError> {
+        let mut table = self.run.clone();
+        table.remove("reduction");
+        let wrong = |error: toml::de::Error| {
+            let what = format!("item {}: run: {}", self.item, error.message());
+            ExperimentError::data(self.paper_file, &what)
+        };
+        table.try_into().map_err(wrong)
+    }
+}
+
+/// A file in `experiments/`, by its path there.
+pub(crate) fn file(name: &str) -> Result<&'static str, ExperimentError> {
+    let found = FILES.iter().find(|(path, _)| *path == name);
+    found
+        .map(|(_, text)| *text)
+        .ok_or_else(|| ExperimentError::data(name, &"no such file"))
+}
