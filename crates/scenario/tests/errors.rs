@@ -72,7 +72,7 @@ fn what_is_wrong_is_said_in_one_line_with_its_place() {
         (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
         (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire.".into()),
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\""), "x.toml:2:1: link has no rtt, expected rtt: the round-trip time of its queue in BDP".into()),
-        (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: A burst begins.".into()),
+        (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: Probability that a burst of losses begins.".into()),
         (flow("application.kind = \"paced\""), "x.toml:2:1: flow.application has no rate, expected rate: Payload it writes a second.".into()),
         ("[run]\nduration = \"1 s\"".into(), "x.toml:1:1: nothing is sent, expected at least one [[flow]] or [[probe]]".into()),
         // What contradicts itself.

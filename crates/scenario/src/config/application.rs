@@ -23,7 +23,7 @@ keys! {
             request_bytes as "request": Size, default "100 B", from "1 B";
             /// Size of a response.
             response_bytes as "response": Size, default "1000 B", from "1 B";
-            /// From a response's last byte to the next request.
+            /// Time from a response's last byte to the next request.
             think_ns as "think": Duration, default "10 ms";
             /// How think times vary round their mean.
             think_times: Gaps, default "constant";

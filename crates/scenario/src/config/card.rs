@@ -10,17 +10,17 @@ keys! {
     /// A network card with interrupt coalescing, and the softirq that empties its ring. `[sender_card]` has the
     /// same keys.
     pub struct Card in "receiver_card", check Card::check {
-        /// From the first packet in an idle ring to the interrupt (rx-usecs).
+        /// Time from the first packet in an idle ring to the interrupt (rx-usecs).
         coalesce_ns as "coalesce": Duration, default "75 us";
-        /// So many packets raise the interrupt at once (rx-frames).
+        /// Number of packets in the ring that raises the interrupt at once (rx-frames).
         coalesce_packets: Packets, unset "no limit";
-        /// From one interrupt to the next at least (interrupt throttling).
+        /// Shortest time between two interrupts (interrupt throttling).
         coalesce_gap_ns as "coalesce_gap": Duration, default "0 s";
-        /// Packets it holds; further ones are dropped.
+        /// Packets that the receive ring holds; further ones are dropped.
         ring_packets as "ring": Packets, default "512 packets", in "1 packet"..="1048576 packets";
-        /// What the softirq needs for a packet, 1 / R_sn of the SRPIC paper.
+        /// Processor time of the softirq for a packet, 1 / R_sn of the SRPIC paper.
         packet_ns as "packet_time": Duration, default "400 ns";
-        /// What sorting adds to it.
+        /// Processor time that sorting adds for a packet.
         sorter_ns as "sorter_time": Duration, default "0 ns", with sorter != "none";
         /// What puts a batch in order.
         sorter: Sorter, default "none";

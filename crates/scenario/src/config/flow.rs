@@ -13,19 +13,19 @@ use crate::reader::Reader;
 keys! {
     /// TCP connections of one kind.
     pub struct Flow in "flow", check Flow::check {
-        /// For tables, and for keys of the grid.
+        /// Name in tables and in keys of the grid.
         name: Text, default "flow";
-        /// How many.
+        /// How many connections.
         count: Count32, default "1", in "1"..="10000";
         /// Which way data goes.
         direction: Direction, default "forward";
         /// When the first one opens.
         start_ns as "start": Duration, default "0 s";
-        /// From one opening to the next.
+        /// Time from one opening to the next.
         stagger_ns as "stagger": Duration, default "0 s";
         /// Openings as a Poisson process with this mean rate, instead of `stagger`.
         arrivals_per_s as "arrivals": Frequency, unset "`stagger`", above "0 /s";
-        /// It writes no more from here on.
+        /// Time from which on nothing more is written.
         stop_ns as "stop": Duration, unset "with the run";
         /// Data of each connection; then it is closed.
         size_bytes as "size": SizeOrUnlimited, default "unlimited";
@@ -39,7 +39,7 @@ keys! {
         sender: One<Endpoint>, blank "its defaults";
         /// The endpoint that receives it; what is not given is as at the sender.
         receiver: Endpoint, like "sender" "as the sender";
-        /// Added each way for these connections alone.
+        /// Delay added each way for these connections alone.
         access_delay_ns as "access_delay": Duration, default "0 s";
         /// Which path its packets take.
         path: PathUse, default "shared";
@@ -110,7 +110,7 @@ choices! {
 keys! {
     /// Numbered packets without TCP, as ping or UDP tools send them.
     pub struct Probe in "probe" {
-        /// For tables, and for keys of the grid.
+        /// Name in tables and in keys of the grid.
         name: Text, default "probe";
         /// Which way they go.
         direction: Direction, default "forward";
@@ -118,11 +118,11 @@ keys! {
         bits_per_s as "rate": Rate, required, above "0 bit/s";
         /// Size of each, from the IP header on.
         packet_bytes as "size": Size32, default "1500 B", in "20 B"..="65535 B";
-        /// How many.
+        /// How many packets.
         count: Count, unset "until the run ends";
         /// When the first one leaves.
         start_ns as "start": Duration, default "0 s";
-        /// Distances of departures.
+        /// How the times between departures vary.
         gaps: Gaps, default "constant";
         /// Displacement threshold DT of reorder density (RFC 5236).
         threshold as "metrics_threshold": Packets16, default "200 packets", in "1 packet"..="10000 packets";

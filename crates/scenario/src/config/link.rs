@@ -15,9 +15,9 @@ keys! {
         bits_per_s as "rate": Rate, required;
         /// `[["5 s", "30 Mbit/s"], ...]`: from then on this rate; "0 bit/s" is an outage.
         changes as "rate_changes": RateSteps, blank "none";
-        /// The changes repeat so often.
+        /// Period with which the changes repeat.
         period_ns as "rate_period": Duration, unset "once", above "0 s", with rate_changes;
-        /// Propagation.
+        /// Propagation delay.
         delay_ns as "delay": Duration, default "0 s";
         /// What waits for the link.
         buffer: Buffer, flat;

@@ -17,7 +17,7 @@ keys! {
         seed: Count, default "1";
         /// Runs of each cell.
         repetitions: Count, default "1", from "1";
-        /// Of the intervals over repetitions (Student's t).
+        /// Confidence of the intervals over repetitions (Student's t).
         confidence: Share, default "95 %", above "0 %", below "100 %";
     }
 }
@@ -38,9 +38,9 @@ keys! {
     pub struct Output in "output" {
         /// How often window, threshold, throughput and more of each flow are sampled.
         trace_interval_ns as "trace_interval": DurationOrOff, default "off", above "0 s";
-        /// Every change of the window, every retransmission with its delay, every round-trip time.
+        /// Records every change of the window, every retransmission with its delay, every round-trip time.
         events: Flag, default "false";
-        /// All metrics of RFC 4737 and RFC 5236 before and after the receiver's card, not only the share reordered.
+        /// Computes all metrics of RFC 4737 and RFC 5236 before and after the receiver's card, not only the share reordered.
         metrics: Flag, default "false";
         /// Bytes kept of each packet in captures, from the IP header on; less than 40 would cut off headers.
         snap_bytes as "snap_length": Size32, default "128 B", from "40 B";

@@ -15,13 +15,13 @@ use crate::value::Node;
 keys! {
     /// Each packet is delayed by a draw of its own, as netem does; what is drawn shorter overtakes.
     pub struct Delay in "delay" {
-        /// Mean.
+        /// Mean delay.
         delay_ns as "delay": Duration, required;
         /// Standard deviation of a normal jitter, half the range of a uniform one.
         jitter_ns as "jitter": Duration, default "0 s";
         /// Shape of the jitter.
         distribution: Distribution, default "normal";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
         /// Packets delayed at once at most; netem's own is 1000.
         limit_packets as "limit": Packets, unset "none";
@@ -53,33 +53,33 @@ keys! {
         by model, default "uniform";
         /// Each packet for itself.
         Uniform = "uniform" {
-            /// Of the loss of a packet.
+            /// Probability that a packet is lost.
             probability: Share, required;
-            /// Of each draw with the one before.
+            /// Correlation of each random draw with the one before.
             correlation: Share, default "0 %";
         },
         /// Two states, as Gilbert and Elliott have them.
         GilbertElliott = "gilbert-elliott" {
-            /// From good to bad (p).
+            /// Probability of going from the good state to the bad one (p).
             to_bad: Share, required;
-            /// From bad to good (r).
+            /// Probability of going from the bad state to the good one (r).
             to_good: Share, unset "1 - to_bad";
-            /// Of a packet in the bad state (1 - h).
+            /// Probability that a packet is lost in the bad state (1 - h).
             loss_in_bad: Share, default "100 %";
-            /// Of a packet in the good state (1 - k).
+            /// Probability that a packet is lost in the good state (1 - k).
             loss_in_good: Share, default "0 %";
         },
         /// netem's four states.
         Markov = "markov" {
-            /// A burst begins.
+            /// Probability that a burst of losses begins.
             p13: Share, required;
-            /// A burst ends.
+            /// Probability that it ends.
             p31: Share, unset "1 - p13";
-            /// A good packet within a burst.
+            /// Probability that a packet within a burst arrives.
             p32: Share, default "0 %";
-            /// Lost again after a good packet within a burst.
+            /// Probability that the next packet after it is lost again.
             p23: Share, default "100 %";
-            /// Lost alone.
+            /// Probability of a loss that stands alone.
             p14: Share, default "0 %";
         },
     }
@@ -88,11 +88,11 @@ keys! {
 keys! {
     /// Packets come twice.
     pub struct Duplicate in "duplicate" {
-        /// Of a second copy.
+        /// Probability of a second copy.
         probability: Share, required;
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// From the original to its copy.
+        /// Time from the original to its copy.
         copy_delay_ns as "copy_delay": Duration, default "0 s";
     }
 }
@@ -100,9 +100,9 @@ keys! {
 keys! {
     /// Packets are damaged.
     pub struct Corrupt in "corrupt" {
-        /// Of damage.
+        /// Probability that a packet is damaged.
         probability: Share, required;
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
         /// Damaged packets end here; otherwise the receiver's checksum finds them.
         discard: Flag, default "false";
@@ -112,13 +112,13 @@ keys! {
 keys! {
     /// Some packets skip a delay, as with netem's `reorder P gap N`.
     pub struct Reorder in "reorder" {
-        /// Of skipping, when it is a packet's turn.
+        /// Probability that a packet skips the delay when it is its turn.
         probability: Share, default "100 %";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
         /// A packet's turn comes after gap - 1 delayed packets.
         gap: Count32, default "1";
-        /// Of those that do not skip.
+        /// Delay of the packets that do not skip it.
         delay_ns as "delay": Duration, required;
     }
 }
@@ -126,11 +126,11 @@ keys! {
 keys! {
     /// A share of the packets comes later by a fixed time (the mobile paper's change to netem).
     pub struct Late in "late" {
-        /// Of being late.
+        /// Probability that a packet is late.
         probability: Share, required;
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// Later by so much.
+        /// How much later it is.
         delay_ns as "delay": Duration, required;
     }
 }
@@ -138,9 +138,9 @@ keys! {
 keys! {
     /// A box on the way that takes packets by interrupt: what has come since the last one goes on in one instant.
     pub struct Batch in "batch" {
-        /// From the first packet that waits to the interrupt.
+        /// Time from the first packet that waits to the interrupt.
         delay_ns as "delay": Duration, default "0 s";
-        /// From one interrupt to the next at least (interrupt throttling).
+        /// Shortest time between two interrupts (interrupt throttling).
         gap_ns as "gap": Duration, default "250 us";
     }
 }
@@ -206,19 +206,19 @@ keys! {
     pub struct Radio in "radio" {
         /// Transmission time interval; its packets share a block.
         tti_ns as "tti": Duration, default "1 ms", above "0 s";
-        /// A block fails, the one before having succeeded.
+        /// Probability that a block fails after one that succeeded.
         block_error: Share, default "10 %";
-        /// The same, the one before having failed.
+        /// Probability that a block fails after one that failed.
         block_error_again: Share, default "10 %";
-        /// A retransmission fails.
+        /// Probability that a retransmission fails.
         retransmission_error: Share, default "10 %";
-        /// From a transmission to the next of the same block.
+        /// Time from a transmission of a block to its next one.
         harq_rtt_ns as "harq_rtt": Duration, default "8 ms";
-        /// Retransmissions by HARQ, before RLC's.
+        /// Retransmissions by HARQ before RLC retransmits.
         harq_retransmissions: Count32, default "4";
-        /// More when RLC retransmits; off: the block is lost.
+        /// Additional delay when RLC retransmits; off: the block is lost.
         rlc_delay_ns as "rlc_delay": DurationOrOff, default "20 ms";
-        /// RLC releases in order.
+        /// RLC hands packets on in order.
         in_order: Flag, default "false";
     }
 }
@@ -238,9 +238,9 @@ keys! {
     pub struct CrossSource in "cross" {
         /// When it sends.
         pattern: Pattern, flat;
-        /// While it sends, of IP packets.
+        /// Rate of its IP packets while it sends.
         bits_per_s as "rate": Rate, required;
-        /// Of each packet.
+        /// Size of each packet.
         packet_bytes as "size": Size32, default "1500 B", from "1 B";
     }
 }
@@ -256,11 +256,11 @@ keys! {
         Poisson = "poisson",
         /// Now and then, with Pareto times.
         OnOff = "on-off" {
-            /// Mean time on.
+            /// Mean duration of a period in which it sends.
             on_ns as "on": Duration, default "500 ms";
-            /// Mean time off.
+            /// Mean duration of a pause.
             off_ns as "off": Duration, default "500 ms";
-            /// Index of both times; below 2 the variance is infinite.
+            /// Index of the Pareto distribution of both; below 2 the variance is infinite.
             shape: Number, default "1.5", above "1";
         },
     }
@@ -269,11 +269,11 @@ keys! {
 keys! {
     /// Tokens as in TBF or HTB.
     pub struct TokenBucket in "token-bucket" {
-        /// Of tokens.
+        /// Rate at which tokens come.
         bits_per_s as "rate": Rate, required, above "0 bit/s";
         /// Tokens the bucket holds.
         burst_bytes as "burst": Size, required;
-        /// Of a second bucket that limits bursts.
+        /// Rate of a second bucket that limits bursts.
         peak_bits_per_s as "peak_rate": Rate, unset "no second bucket";
         /// Tokens the second bucket holds.
         peak_burst_bytes as "peak_burst": Size, default "1514 B", with peak_rate;
@@ -299,31 +299,31 @@ choices! {
 keys! {
     /// All of netem in the kernel's order: duplicate, loss, corrupt, limit, delay.
     pub struct Netem in "netem" {
-        /// Mean.
+        /// Mean delay.
         delay_ns as "delay": Duration, default "0 s";
         /// Standard deviation of a normal jitter, half the range of a uniform one.
         jitter_ns as "jitter": Duration, default "0 s";
         /// Shape of the jitter.
         distribution: Distribution, default "uniform";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
         /// Packets in it at once at most.
         limit_packets as "limit": Packets, default "1000 packets";
         /// Probability of a second copy.
         duplicate: Share, default "0 %";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         duplicate_correlation: Share, default "0 %";
         /// Probability of loss.
         loss: Share, default "0 %";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         loss_correlation: Share, default "0 %";
         /// Probability of damage.
         corrupt: Share, default "0 %";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         corrupt_correlation: Share, default "0 %";
         /// Probability of being sent at once.
         reorder: Share, default "0 %";
-        /// Of each draw with the one before.
+        /// Correlation of each random draw with the one before.
         reorder_correlation: Share, default "0 %";
         /// A packet's turn to be sent at once comes after gap - 1 delayed ones.
         gap: Count32, default "1";
@@ -337,7 +337,7 @@ keys! {
     pub struct Label in "stage" {
         /// Which stage.
         kind: Text, required;
-        /// For keys of the grid.
+        /// Name in keys of the grid.
         name: Text, default "";
     }
 }
