@@ -1,6 +1,7 @@
 //! IPv4 and IPv6 with their extension headers, down to the transport header.
 
-use super::{Context, Ends, Parsed, Rest, be16, be32, tcp, tunnel, udp};
+use super::network::Network;
+use super::{Context, Ends, Parsed, Rest, esp, tcp, tunnel, udp};
 use crate::flow::Endpoint;
 use crate::numbered::Service;
 use crate::segment::Has;
@@ -10,19 +11,6 @@ use etherparse::{
     IpAuthHeaderSlice, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
     Ipv6RawExtHeaderSlice,
 };
-
-/// What the network layer says of a packet.
-#[derive(Clone, Copy)]
-pub(super) struct Network {
-    pub(super) ends: Ends,
-    pub(super) ip_id: u16,
-    pub(super) ttl: u8,
-    pub(super) ecn: u8,
-    /// Bits of [`Has`].
-    pub(super) has: u8,
-    /// More of the datagram follows.
-    first_fragment: bool,
-}
 
 /// What a fragment says of its place.
 #[derive(Clone, Copy)]
@@ -52,17 +40,6 @@ impl Part {
             len: u32::try_from(self.len).unwrap_or(u32::MAX),
             more: self.more,
         }))
-    }
-}
-
-impl Network {
-    /// The two ends with their ports.
-    pub(super) fn with_ports(&self, src: u16, dst: u16) -> Ends {
-        let Ends { src: from, dst: to } = self.ends;
-        Ends {
-            src: Endpoint { port: src, ..from },
-            dst: Endpoint { port: dst, ..to },
-        }
     }
 }
 
@@ -217,7 +194,7 @@ fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context) 
         17 => udp::parse(network, rest, context),
         1 => echo(network, rest, context, 8, 0),
         58 => echo(network, rest, context, 128, 129),
-        50 => esp(network.ends, rest, context),
+        50 => esp::parse(network.ends, rest, context),
         47 => tunnel::gre(network, rest, context),
         4 | 41 => {
             let inner = context.inside(0, tunnel::kind(protocol))?;
@@ -246,21 +223,4 @@ fn echo(network: &Network, rest: Rest<'_>, context: Context, request: u8, reply:
     let id = u32::from(u16::from_be_bytes([head[4], head[5]])) | reply_bit;
     let seq = u64::from(u16::from_be_bytes([head[6], head[7]]));
     Ok(context.numbered(Service::IcmpEcho, network.ends, id, seq, rest.wire - 8))
-}
-
-/// ESP (RFC 4303 section 2): SPI and sequence number in clear, the rest sealed.
-pub(super) fn esp(ends: Ends, rest: Rest<'_>, context: Context) -> Result<Packet, Other> {
-    rest.head::<8>()?;
-    match (be32(rest.data, 0), be32(rest.data, 4)) {
-        // SPI 0 never appears on the wire and 1-255 are reserved (RFC 4303 section 2.1).
-        (Some(spi @ 256..), Some(seq)) => {
-            Ok(context.numbered(Service::Esp, ends, spi, u64::from(seq), rest.wire - 8))
-        }
-        _ => Err(Other::Malformed),
-    }
-}
-
-/// The 16 bits at `at`, or the reason why they are not there.
-pub(super) fn field16(rest: Rest<'_>, at: usize) -> Result<u16, Other> {
-    be16(rest.data, at).ok_or_else(|| rest.shortage(at + 2))
 }

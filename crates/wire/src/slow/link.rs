@@ -1,13 +1,8 @@
 //! Link layers, down to the first IP header.
 
-use super::{Context, Parsed, Rest, be16, ip, tunnel};
+use super::{Context, ETHER_IPV4, ETHER_IPV6, Parsed, Rest, be16, ip, tunnel};
 use crate::{LinkType, Other};
 use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
-
-/// EtherType of IPv4.
-pub(super) const ETHER_IPV4: u16 = 0x0800;
-/// EtherType of IPv6.
-pub(super) const ETHER_IPV6: u16 = 0x86dd;
 
 pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context) -> Parsed {
     match link {

@@ -2,8 +2,10 @@
 //! function a layer. `etherparse` reads the headers it has a type for; the fast path is written
 //! by hand, so that the two can check each other.
 
+mod esp;
 mod ip;
 mod link;
+mod network;
 mod rest;
 mod tcp;
 mod tunnel;
@@ -14,6 +16,11 @@ pub(crate) use rest::{Rest, be16, be32};
 use crate::flow::Endpoint;
 use crate::numbered::{Numbered, Service, StreamKey};
 use crate::{Frame, Other, Packet};
+
+/// EtherType of IPv4.
+const ETHER_IPV4: u16 = 0x0800;
+/// EtherType of IPv6.
+const ETHER_IPV6: u16 = 0x86dd;
 
 /// Tunnels inside tunnels that are followed; a frame with more was made to annoy.
 const MAX_TUNNELS: u8 = 6;
@@ -90,4 +97,26 @@ pub(crate) fn parse(frame: &Frame<'_>) -> Packet {
         tunnels: 0,
     };
     link::parse(frame.link, Rest::of_frame(frame), context).unwrap_or_else(Packet::Other)
+}
+
+/// What a tunnel carries.
+#[derive(Clone, Copy)]
+enum Inner {
+    Ethernet,
+    Ppp,
+    /// IPv4 or IPv6, as its first half-byte says.
+    Ip,
+    Ipv4,
+    Ipv6,
+}
+
+/// Reads what is inside a tunnel: the way back from a tunnel to the layers that lead to it.
+fn inside(inner: Inner, rest: Rest<'_>, context: Context) -> Parsed {
+    match inner {
+        Inner::Ethernet => link::ethernet(rest, context),
+        Inner::Ppp => link::ppp(rest, context),
+        Inner::Ip => ip::either(rest, context),
+        Inner::Ipv4 => ip::v4(rest, context),
+        Inner::Ipv6 => ip::v6(rest, context),
+    }
 }

@@ -56,6 +56,11 @@ impl<'a> Rest<'a> {
     }
 }
 
+/// The 16 bits at `at`, or the reason why they are not there.
+pub(crate) fn field16(rest: Rest<'_>, at: usize) -> Result<u16, Other> {
+    be16(rest.data, at).ok_or_else(|| rest.shortage(at + 2))
+}
+
 /// The big-endian 16-bit number at `at`.
 #[inline]
 pub(crate) fn be16(data: &[u8], at: usize) -> Option<u16> {

@@ -1,6 +1,6 @@
 //! The TCP header (RFC 9293 section 3.1).
 
-use super::ip::Network;
+use super::network::Network;
 use super::{Context, Parsed, Rest};
 use crate::flow::FlowKey;
 use crate::options;

@@ -1,8 +1,8 @@
 //! Tunnels: what is inside counts, TCP before all.
 
-use super::ip::{self, Network, field16};
-use super::link::{self, ETHER_IPV4, ETHER_IPV6};
-use super::{Context, Parsed, Rest, be16, be32};
+use super::network::Network;
+use super::rest::field16;
+use super::{Context, ETHER_IPV4, ETHER_IPV6, Inner, Parsed, Rest, be16, be32, inside};
 use crate::numbered::Service;
 use crate::{Other, Packet};
 
@@ -38,7 +38,7 @@ fn vxlan(port: u16, rest: Rest<'_>, context: Context) -> Option<Parsed> {
     }
     let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
     let inner = context.inside(vni, kind_udp(port));
-    Some(inner.and_then(|context| link::ethernet(rest.skip(8)?, context)))
+    Some(inner.and_then(|context| inside(Inner::Ethernet, rest.skip(8)?, context)))
 }
 
 /// GENEVE (RFC 8926 section 3.4).
@@ -73,7 +73,7 @@ fn gtp_u(rest: Rest<'_>, context: Context) -> Option<Parsed> {
         }));
     };
     let inner = context.inside(0, kind_udp(2152));
-    Some(inner.and_then(|context| ip::either(rest.skip(len)?, context)))
+    Some(inner.and_then(|context| inside(Inner::Ip, rest.skip(len)?, context)))
 }
 
 /// Length of a GTP-U header with its optional fields and extension headers.
@@ -99,12 +99,12 @@ fn gtp_header_len(data: &[u8]) -> Option<usize> {
 /// What an EtherType in a tunnel header stands for.
 fn payload(protocol: u16, rest: Rest<'_>, context: Context) -> Parsed {
     match protocol {
-        ETHER_IPV4 => ip::v4(rest, context),
-        ETHER_IPV6 => ip::v6(rest, context),
+        ETHER_IPV4 => inside(Inner::Ipv4, rest, context),
+        ETHER_IPV6 => inside(Inner::Ipv6, rest, context),
         // Transparent Ethernet bridging.
-        0x6558 => link::ethernet(rest, context),
+        0x6558 => inside(Inner::Ethernet, rest, context),
         0x8847 | 0x8848 => mpls(rest, context),
-        0x880b => link::ppp(rest, context),
+        0x880b => inside(Inner::Ppp, rest, context),
         _ => Err(Other::OtherProtocol),
     }
 }
@@ -123,10 +123,10 @@ pub(super) fn mpls(rest: Rest<'_>, context: Context) -> Parsed {
     }
     // What follows is named by nothing but its first half-byte (RFC 4928 section 3).
     match rest.head::<1>()?[0] >> 4 {
-        4 => ip::v4(rest, context),
-        6 => ip::v6(rest, context),
+        4 => inside(Inner::Ipv4, rest, context),
+        6 => inside(Inner::Ipv6, rest, context),
         // The control word of a pseudowire (RFC 4385).
-        0 => link::ethernet(rest.skip(4)?, context),
+        0 => inside(Inner::Ethernet, rest.skip(4)?, context),
         _ => Err(Other::OtherProtocol),
     }
 }
@@ -134,7 +134,7 @@ pub(super) fn mpls(rest: Rest<'_>, context: Context) -> Parsed {
 /// Ethernet in IP (RFC 3378): version 3, twelve reserved bits.
 pub(super) fn ether_ip(rest: Rest<'_>, context: Context) -> Parsed {
     match rest.head::<2>()? {
-        [0x30, 0] => link::ethernet(rest.skip(2)?, context.inside(0, kind(97))?),
+        [0x30, 0] => inside(Inner::Ethernet, rest.skip(2)?, context.inside(0, kind(97))?),
         _ => Err(Other::Malformed),
     }
 }
@@ -214,7 +214,7 @@ fn gre_header(rest: Rest<'_>) -> Result<Gre, Other> {
 fn gre_payload(header: &Gre, body: Rest<'_>, context: Context) -> Parsed {
     match header.protocol {
         // ERSPAN type I has no header and no sequence number, type II has both.
-        0x88be if header.seq.is_none() => link::ethernet(body, context),
+        0x88be if header.seq.is_none() => inside(Inner::Ethernet, body, context),
         0x88be => {
             // The session replaces the missing key.
             let session = u32::from(be16(body.data, 2).unwrap_or(0) & 0x03ff);
@@ -222,13 +222,13 @@ fn gre_payload(header: &Gre, body: Rest<'_>, context: Context) -> Parsed {
                 overlay: context.overlay ^ session,
                 ..context
             };
-            link::ethernet(body.skip(8)?, context)
+            inside(Inner::Ethernet, body.skip(8)?, context)
         }
         // ERSPAN type III, with an optional platform header.
         0x22eb => {
             let head = body.head::<12>()?;
             let len = if head[11] & 1 == 1 { 20 } else { 12 };
-            link::ethernet(body.skip(len)?, context)
+            inside(Inner::Ethernet, body.skip(len)?, context)
         }
         other => payload(other, body, context),
     }

@@ -1,7 +1,7 @@
 //! UDP: tunnels first, then the services that number their packets.
 
-use super::ip::{Network, esp};
-use super::{Context, Ends, Parsed, Rest, be16, be32, tunnel};
+use super::network::Network;
+use super::{Context, Ends, Parsed, Rest, be16, be32, esp, tunnel};
 use crate::numbered::Service;
 use crate::{Other, Packet};
 use etherparse::UdpHeaderSlice;
@@ -52,7 +52,7 @@ fn esp_in_udp(ends: Ends, payload: Rest<'_>, context: Context) -> Option<Packet>
     if ends.src.port != 4500 && ends.dst.port != 4500 || payload.wire < 8 {
         return None;
     }
-    esp(ends, payload, context).ok()
+    esp::parse(ends, payload, context).ok()
 }
 
 /// What may be RTP (RFC 3550 section 5.1): one packet proves nothing, see [`crate::RtpGate`].

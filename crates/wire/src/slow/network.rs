@@ -1,0 +1,28 @@
+//! What the layers above IP are told of it.
+
+use super::Ends;
+use crate::flow::Endpoint;
+
+/// What the network layer says of a packet.
+#[derive(Clone, Copy)]
+pub(super) struct Network {
+    pub(super) ends: Ends,
+    pub(super) ip_id: u16,
+    pub(super) ttl: u8,
+    pub(super) ecn: u8,
+    /// Bits of [`Has`](crate::segment::Has).
+    pub(super) has: u8,
+    /// More of the datagram follows.
+    pub(super) first_fragment: bool,
+}
+
+impl Network {
+    /// The two ends with their ports.
+    pub(super) fn with_ports(&self, src: u16, dst: u16) -> Ends {
+        let Ends { src: from, dst: to } = self.ends;
+        Ends {
+            src: Endpoint { port: src, ..from },
+            dst: Endpoint { port: dst, ..to },
+        }
+    }
+}
