@@ -50,6 +50,7 @@
 //! ```
 
 mod matching;
+mod pair;
 mod pairing;
 mod ranges;
 mod recorder;
@@ -77,7 +78,8 @@ use crate::result::{
 };
 use crate::unwrap::Unwrapper;
 use matching::{Ends, Matching, frame_of};
-use pairing::{Bounds, Pair};
+use pair::Pair;
+use pairing::Bounds;
 use recorder::{Recorded, Way};
 use split::Piece;
 use truth::Scene;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use inorder_wire::Dir;
 
-use super::pairing::Pair;
+use super::pair::Pair;
 use super::recorder::Recorded;
 use super::sample::Sample;
 use crate::result::Matched;
