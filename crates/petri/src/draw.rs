@@ -19,6 +19,7 @@ mod layers;
 mod place;
 mod ports;
 mod svg;
+mod words;
 
 pub use dot::dot;
 

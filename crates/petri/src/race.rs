@@ -30,6 +30,7 @@
 
 mod clocks;
 mod rules;
+mod simulation;
 mod tally;
 
 use inorder_random::Random;

@@ -16,4 +16,5 @@ pub use batch::{Steady, SteadyResult, steady_state};
 pub use inorder_stats::Estimate;
 pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
 pub use replications::{Replications, ReplicationsResult, replicate};
+pub(crate) use simulation::integral;
 pub use simulation::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal};

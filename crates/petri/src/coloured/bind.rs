@@ -7,7 +7,7 @@
 use inorder_random::Random;
 
 use super::bound::Bound;
-use super::model::Token;
+use super::handle::Token;
 use super::place::Place;
 use super::rule::{Need, Rule};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::ModelError;
 use super::model::{Model, Order, PlaceKind, PlaceSpec};
 use super::rule::joins;
-use super::transition::{Product, Timing, TransitionSpec};
+use super::spec::{Product, Timing, TransitionSpec};
 
 impl<T> Model<T> {
     /// What is wrong, if anything; the first fault in the order in which the model was written.
@@ -249,7 +249,7 @@ impl<T> Checked<'_, T> {
                 .iter()
                 .any(|take| take.keep || take.key.is_some() || take.count > 1)
             || t.spends.iter().any(|spend| {
-                spend.key.is_some() || matches!(spend.count, super::transition::Count::By(_))
+                spend.key.is_some() || matches!(spend.count, super::spec::Count::By(_))
             })
     }
 
@@ -287,8 +287,8 @@ impl<T> Checked<'_, T> {
             .filter(|a| !a.keep)
             .map(|a| (a.place, Some(a.count)));
         let spends = t.spends.iter().filter(|a| !a.keep).map(|a| match a.count {
-            super::transition::Count::Fixed(count) => (a.place, Some(count)),
-            super::transition::Count::By(_) => (a.place, None),
+            super::spec::Count::Fixed(count) => (a.place, Some(count)),
+            super::spec::Count::By(_) => (a.place, None),
         });
         takes.chain(spends).all(|(place, count)| {
             count.is_some_and(|count| {
@@ -302,7 +302,7 @@ impl<T> Checked<'_, T> {
         to_place
             .map(|output| match &output.product {
                 Product::Pass(_) | Product::Token(_) => 1,
-                Product::Plain(super::transition::Count::Fixed(count), _) => *count,
+                Product::Plain(super::spec::Count::Fixed(count), _) => *count,
                 _ => 0,
             })
             .fold(0, u32::saturating_add)

@@ -13,12 +13,13 @@ use super::bound::Bound;
 use super::error::{ModelError, RunError};
 use super::events::Events;
 use super::flights::{Flight, Flights};
-use super::model::{Counter, Model, PlaceId, Queue, Token, TransitionId};
+use super::handle::{Counter, PlaceId, Queue, Token, TransitionId};
+use super::model::Model;
 use super::observer::Observer;
 use super::place::Place;
 use super::rule::Rule;
+use super::spec::Timing;
 use super::state::{Names, State};
-use super::transition::Timing;
 
 /// Firings at one time after which a zero-time loop is supposed.
 const ZERO_TIME_LIMIT: u64 = 1_000_000;

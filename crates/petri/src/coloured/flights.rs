@@ -2,7 +2,7 @@
 
 use super::bound::Bound;
 use super::events::MAX_SLOTS;
-use super::model::Token;
+use super::handle::Token;
 
 /// A firing under way.
 #[derive(Debug, Clone, Copy)]

@@ -1,61 +1,7 @@
 //! The model a modeller writes: places of typed tokens, counters of plain ones, transitions.
 
-use super::bound::Bound;
-use super::transition::{TransitionBuilder, TransitionSpec};
-
-/// What a token carries: any small plain record. The default value never takes part in a run.
-pub trait Token: Copy + Default + 'static {}
-
-impl<T: Copy + Default + 'static> Token for T {}
-
-/// A place of typed tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Queue(pub(crate) u32);
-
-/// A place of indistinguishable tokens, or of as many kinds of them as it has keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Counter(pub(crate) u32);
-
-/// A place of either sort, by the order in which the places were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlaceId(pub(crate) u32);
-
-/// A transition, by the order in which the transitions were made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TransitionId(pub(crate) u32);
-
-impl PlaceId {
-    /// Its index among the places.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl TransitionId {
-    /// Its index among the transitions.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl From<Queue> for PlaceId {
-    fn from(queue: Queue) -> Self {
-        Self(queue.0)
-    }
-}
-
-impl From<Counter> for PlaceId {
-    fn from(counter: Counter) -> Self {
-        Self(counter.0)
-    }
-}
-
-/// A function of one token.
-pub(crate) type KeyOf<T> = Box<dyn Fn(&T) -> u32>;
-/// The rank by which a queue of least first is ordered.
-pub(crate) type RankOf<T> = Box<dyn Fn(&T) -> u64>;
-/// A number out of the tokens bound.
-pub(crate) type Of<T, N> = Box<dyn FnMut(&Bound<'_, T>) -> N>;
+use super::handle::{Counter, KeyOf, Queue, RankOf, Token, TransitionId};
+use super::spec::TransitionSpec;
 
 /// Which token of a queue (within a key, if it has keys) is taken next.
 pub(crate) enum Order<T> {
@@ -110,7 +56,7 @@ impl<T: Token> QueueSpec<T> {
     }
 
     /// Splits the queue by a key in `0..keys`; the order given so far then holds among tokens of one key, and
-    /// transitions that take from the queue have a *colour*, the key (see [`TransitionBuilder::take`]).
+    /// transitions that take from the queue have a *colour*, the key (see [`TransitionBuilder::take`](super::TransitionBuilder::take)).
     #[must_use]
     pub fn keyed(mut self, keys: u32, key: impl Fn(&T) -> u32 + 'static) -> Self {
         self.keys = keys;
@@ -260,12 +206,6 @@ impl<T: Token> Model<T> {
     fn place(&mut self, name: String, kind: PlaceKind<T>) -> u32 {
         self.places.push(PlaceSpec { name, kind });
         self.places.len() as u32 - 1
-    }
-
-    /// Adds an immediate transition of priority 1 and weight 1 without arcs, and lets the builder refine it.
-    pub fn transition(&mut self, name: impl Into<String>) -> TransitionBuilder<'_, T> {
-        self.transitions.push(TransitionSpec::new(name.into()));
-        TransitionBuilder::last_of(self)
     }
 
     /// The names of the places, in the order they were made.

@@ -1,7 +1,7 @@
 //! Watching a run.
 
 use super::bound::Bound;
-use super::model::{PlaceId, TransitionId};
+use super::handle::{PlaceId, TransitionId};
 
 /// Sees what happens in a run. The methods do nothing unless overridden; `()` watches nothing and costs nothing.
 pub trait Observer<T> {

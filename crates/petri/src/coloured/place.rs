@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::model::{CounterSpec, KeyOf, Order, PlaceKind, PlaceSpec, QueueSpec, RankOf, Token};
+use super::handle::{KeyOf, RankOf, Token};
+use super::model::{CounterSpec, Order, PlaceKind, PlaceSpec, QueueSpec};
 
 /// Transitions to look at again, as (word of a bit set, bits).
 pub(crate) type Wakes = Box<[(u32, u64)]>;

@@ -3,8 +3,9 @@
 use inorder_random::Random;
 
 use super::bound::Bound;
-use super::model::{Of, PlaceSpec};
-use super::transition::{Count, Output, Product, Spend, Take, Timing, TransitionSpec};
+use super::handle::Of;
+use super::model::PlaceSpec;
+use super::spec::{Count, Output, Product, Spend, Take, Timing, TransitionSpec};
 
 /// At least (or, for inhibitors, fewer than) `count` tokens.
 #[derive(Debug, Clone, Copy)]
@@ -157,7 +158,7 @@ impl<T> Rule<T> {
             .into_iter()
             .map(|spend| spend_arc(spend, places))
             .collect();
-        let need = |i: &&super::transition::Inhibitor| Need {
+        let need = |i: &&super::spec::Inhibitor| Need {
             place: i.place,
             count: i.count,
         };

@@ -6,11 +6,12 @@ use super::agenda::Agenda;
 use super::bind::Binding;
 use super::bound::Bound;
 use super::error::{ModelError, RunError};
-use super::model::{PlaceId, PlaceSpec, Token, TransitionId};
+use super::handle::{PlaceId, Token, TransitionId};
+use super::model::PlaceSpec;
 use super::observer::Observer;
 use super::place::Place;
 use super::rule::{Lane, OutputArc, Rule};
-use super::transition::Product;
+use super::spec::Product;
 use super::wakes;
 
 /// What firings change.

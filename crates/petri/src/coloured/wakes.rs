@@ -3,7 +3,7 @@
 use super::model::{Order, PlaceKind, PlaceSpec};
 use super::place::{PlaceWakes, Wakes};
 use super::rule::{Rule, SpendArc, TakeArc};
-use super::transition::Count;
+use super::spec::Count;
 
 /// The rules to look at again after a change of the place with this index.
 pub(crate) fn of_place<T>(rules: &[Rule<T>], index: u32, spec: &PlaceSpec<T>) -> PlaceWakes {

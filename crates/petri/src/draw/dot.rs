@@ -41,7 +41,7 @@ fn transition_attributes(t: &Transition) -> String {
         Timing::Deterministic { .. } => "width=0.2, style=filled, fillcolor=black",
         _ => "width=0.2, style=filled, fillcolor=gray",
     };
-    let label = format!("{}\n{}", t.name, super::svg::timing(t));
+    let label = format!("{}\n{}", t.name, super::words::timing(t));
     format!(
         "shape=box, height=0.5, label=\"\", {look}, xlabel={}",
         quoted(&label)

@@ -1,6 +1,7 @@
 //! The graph that is laid out: places, transitions, and the points long arcs pass.
 
 use super::Frame;
+use super::words::{self, LETTER, LETTERS};
 use crate::net::{ArcKind, Net};
 
 /// Nodes (places, transitions, then points) and the arcs between them.
@@ -29,12 +30,6 @@ pub(super) struct Long {
     pub through: Vec<usize>,
 }
 
-/// Pixels a letter takes.
-pub(super) const LETTER: f64 = 6.4;
-
-/// Letters of a name that are shown.
-pub(super) const LETTERS: usize = 26;
-
 impl Graph {
     pub fn of(net: &Net) -> Self {
         let frame = |words: &[&str], height: f64| {
@@ -53,7 +48,7 @@ impl Graph {
         let transitions = net
             .transitions
             .iter()
-            .map(|t| frame(&[&t.name, &super::svg::timing(t)], 78.0));
+            .map(|t| frame(&[&t.name, &words::timing(t)], 78.0));
         let nodes: Vec<Node> = places
             .chain(transitions)
             .map(|frame| Node {

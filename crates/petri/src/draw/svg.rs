@@ -1,9 +1,9 @@
 //! SVG.
 
-use super::graph::LETTERS;
 use super::ports::{BAR_HEIGHT, RADIUS, RAISED};
+use super::words::{LETTERS, timing};
 use super::{Drawing, Frame};
-use crate::net::{Arc, ArcKind, Place, Servers, Timing, Transition};
+use crate::net::{Arc, ArcKind, Place, Timing, Transition};
 use quick_xml::escape::escape;
 use std::fmt::Write;
 
@@ -107,41 +107,6 @@ fn look(t: &Transition) -> (f64, &'static str) {
         Timing::Exponential { .. } => (12.0, "white"),
         Timing::Deterministic { .. } => (12.0, "black"),
         _ => (12.0, "grey"),
-    }
-}
-
-/// The timing in few letters.
-pub(super) fn timing(t: &Transition) -> String {
-    let timing = match &t.timing {
-        Timing::Immediate {
-            priority: 1,
-            weight,
-        } if *weight == 1.0 => String::new(),
-        Timing::Immediate {
-            priority: 1,
-            weight,
-        } => format!("w {}", short(*weight)),
-        Timing::Immediate { priority, weight } => format!("π {priority}, w {}", short(*weight)),
-        Timing::Exponential { rate } => format!("λ {}", short(*rate)),
-        Timing::Deterministic { delay } => format!("D {}", short(*delay)),
-        Timing::Uniform { low, high } => format!("U {}..{}", short(*low), short(*high)),
-        Timing::Erlang { stages, rate } => format!("E{stages} {}", short(*rate)),
-        Timing::Empirical { values } => format!("{} values", values.len()),
-    };
-    match t.servers {
-        Servers::Single => timing,
-        Servers::Multiple(n) => format!("{timing} ×{n}"),
-        Servers::Infinite => format!("{timing} ×∞"),
-    }
-}
-
-/// A number in four digits.
-fn short(x: f64) -> String {
-    let rounded = format!("{x:.3e}").parse::<f64>().unwrap_or(x);
-    if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) {
-        rounded.to_string()
-    } else {
-        format!("{rounded:e}")
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::Located;
 use super::timing::{servers, timing};
-use super::tree::Element;
+use super::tree::{Element, own, parsed};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
 use crate::text::Mistake;
 use std::collections::{BTreeMap, BTreeSet};
-use std::str::FromStr;
 
 /// The first net below `root`.
 pub(super) fn net(root: &Element) -> Result<Net, Located> {
@@ -165,14 +164,6 @@ fn required<'a>(element: &'a Element, attribute: &str) -> Result<&'a str, Locate
     })
 }
 
-/// What is kept for this project.
-pub(super) fn own(element: &Element) -> Option<&Element> {
-    let is_own = |child: &&Element| {
-        child.name == "toolspecific" && child.attribute("tool") == Some("inorder")
-    };
-    element.children.iter().find(is_own)
-}
-
 /// The name of an element; line ends and the like, which drawings have in names, become spaces.
 fn name_of(element: &Element) -> Option<String> {
     let exact = own(element).and_then(|own| own.child("name")?.exact_attribute("value"));
@@ -261,16 +252,6 @@ fn number(element: Option<&Element>, default: u32) -> Result<u32, Located> {
     } else {
         parsed(element, text, "a whole number of tokens")
     }
-}
-
-/// `text`, found in `element`, as a number.
-pub(super) fn parsed<T: FromStr>(
-    element: &Element,
-    text: &str,
-    expected: &str,
-) -> Result<T, Located> {
-    text.parse()
-        .map_err(|_| element.wrong(Mistake::unexpected(expected, text)))
 }
 
 /// Several ordinary arcs between the same two add up, as drawings use them.

@@ -1,8 +1,7 @@
 //! Timing of transitions, in our words and in PIPE's.
 
 use super::Located;
-use super::interpret::{own, parsed};
-use super::tree::Element;
+use super::tree::{Element, own, parsed};
 use crate::net::{Observation, Servers, Timing};
 use crate::text::Mistake;
 

@@ -6,6 +6,7 @@ use crate::text::Mistake;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 use quick_xml::{XmlVersion, escape};
+use std::str::FromStr;
 
 /// An element, its attributes, text and children.
 #[derive(Debug, Default)]
@@ -60,6 +61,24 @@ impl Element {
             mistake,
         }
     }
+}
+
+/// What is kept for this project.
+pub(super) fn own(element: &Element) -> Option<&Element> {
+    let is_own = |child: &&Element| {
+        child.name == "toolspecific" && child.attribute("tool") == Some("inorder")
+    };
+    element.children.iter().find(is_own)
+}
+
+/// `text`, found in `element`, as a number.
+pub(super) fn parsed<T: FromStr>(
+    element: &Element,
+    text: &str,
+    expected: &str,
+) -> Result<T, Located> {
+    text.parse()
+        .map_err(|_| element.wrong(Mistake::unexpected(expected, text)))
 }
 
 /// The root element of the document.

@@ -1,7 +1,6 @@
 //! What the estimators need of a running net.
 
 use crate::coloured::{Engine, RunError, Token};
-use crate::race::Race;
 
 /// A running net, as the estimators see it.
 pub trait Simulation {
@@ -58,7 +57,7 @@ pub struct TransitionTotal {
 }
 
 /// The integral up to `now` of a number that is `n` at present.
-fn integral(n: u32, now: u64, moment: i128) -> i128 {
+pub(crate) fn integral(n: u32, now: u64, moment: i128) -> i128 {
     i128::from(n) * i128::from(now) + moment
 }
 
@@ -91,39 +90,6 @@ impl<T: Token> Simulation for Engine<T> {
         });
         Totals {
             places: self.places().map(place).collect(),
-            transitions: transitions.collect(),
-        }
-    }
-}
-
-impl Simulation for Race {
-    fn layout(&self) -> Layout {
-        Race::layout(self)
-    }
-
-    fn advance(&mut self, end: u64) -> Result<(), RunError> {
-        self.run_until_ticks(end)
-    }
-
-    fn totals(&self, now: u64) -> Totals {
-        let tallies = self.tallies();
-        let places = tallies
-            .places
-            .iter()
-            .zip(self.marking())
-            .map(|(tally, &tokens)| PlaceTotal {
-                integral: integral(tokens, now, tally.moment),
-                arrivals: tally.arrivals,
-                tokens,
-                peak: tally.peak,
-            });
-        let transitions = tallies.transitions.iter().map(|tally| TransitionTotal {
-            firings: tally.firings,
-            busy: integral(tally.busy, now, tally.busy_moment),
-            active: integral(tally.busy.min(1), now, tally.active_moment),
-        });
-        Totals {
-            places: places.collect(),
             transitions: transitions.collect(),
         }
     }

@@ -1,0 +1,116 @@
+//! A transition as it is kept in a model.
+
+use inorder_random::Random;
+
+use super::bound::Bound;
+use super::delay::Delay;
+use super::handle::Of;
+
+/// How long a firing takes.
+pub(crate) enum Timing<T> {
+    Immediate,
+    Delay(Delay),
+    By(DelayOf<T>),
+}
+
+pub(crate) type DelayOf<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Random) -> u64>;
+
+/// An arc that binds typed tokens.
+pub(crate) struct Take<T> {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+    /// The key to take from; without it the colour, or the only key.
+    pub(crate) key: Option<Of<T, u32>>,
+    /// A read arc leaves the tokens.
+    pub(crate) keep: bool,
+}
+
+/// How many plain tokens.
+pub(crate) enum Count<T> {
+    Fixed(u32),
+    By(Of<T, u32>),
+}
+
+/// An arc that consumes (or, as a read arc, asks for) plain tokens.
+pub(crate) struct Spend<T> {
+    pub(crate) place: u32,
+    pub(crate) count: Count<T>,
+    pub(crate) key: Option<Of<T, u32>>,
+    pub(crate) keep: bool,
+}
+
+/// Forbids firing while the place (or the colour's part of it) holds `count` tokens or more.
+pub(crate) struct Inhibitor {
+    pub(crate) place: u32,
+    pub(crate) count: u32,
+    pub(crate) of_colour: bool,
+}
+
+pub(crate) type Emit<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Vec<T>)>;
+
+/// What an output arc deposits.
+pub(crate) enum Product<T> {
+    /// The token bound at this index, as it is.
+    Pass(u32),
+    Token(Of<T, T>),
+    Maybe(Of<T, Option<T>>),
+    /// To the place with the index told.
+    Route(Box<[u32]>, Of<T, (usize, T)>),
+    Many(Emit<T>),
+    /// Plain tokens, to the key, the colour, or the only key.
+    Plain(Count<T>, Option<Of<T, u32>>),
+}
+
+impl<T> Product<T> {
+    /// The places it may go to; `place` is that of the arc.
+    pub(crate) fn places(&self, place: u32) -> Vec<u32> {
+        match self {
+            Self::Route(places, _) => places.to_vec(),
+            _ => vec![place],
+        }
+    }
+}
+
+pub(crate) struct Output<T> {
+    pub(crate) place: u32,
+    pub(crate) product: Product<T>,
+}
+
+/// A transition as written.
+pub(crate) struct TransitionSpec<T> {
+    pub(crate) name: String,
+    pub(crate) timing: Timing<T>,
+    pub(crate) priority: Option<u32>,
+    pub(crate) weight: f64,
+    pub(crate) servers: Option<u32>,
+    pub(crate) takes: Vec<Take<T>>,
+    pub(crate) spends: Vec<Spend<T>>,
+    pub(crate) inhibitors: Vec<Inhibitor>,
+    pub(crate) resets: Vec<u32>,
+    pub(crate) guard: Option<Of<T, bool>>,
+    pub(crate) outputs: Vec<Output<T>>,
+}
+
+impl<T> TransitionSpec<T> {
+    pub(crate) fn new(name: String) -> Self {
+        Self {
+            name,
+            timing: Timing::Immediate,
+            priority: None,
+            weight: 1.0,
+            servers: None,
+            takes: Vec::new(),
+            spends: Vec::new(),
+            inhibitors: Vec::new(),
+            resets: Vec::new(),
+            guard: None,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Immediate transitions come before timed ones unless the modeller says otherwise.
+    pub(crate) fn priority(&self) -> u32 {
+        self.priority
+            .unwrap_or(u32::from(matches!(self.timing, Timing::Immediate)))
+    }
+}
