@@ -13,9 +13,9 @@ use inorder_random::Random;
 use crate::account::Interval;
 use crate::chain::Single;
 use crate::config::{Config, TICKS_PER_CYCLE};
+use crate::error::NetprocError;
 use crate::job::Job;
 use crate::measure::{Lanes, Readings, Receivers, Reordering};
-use crate::run::{Firings, NetprocError};
 
 /// Packets of a round.
 const ROUND: u64 = 1024;
@@ -26,6 +26,15 @@ const PATIENCE: u32 = 100;
 /// A chain that runs.
 pub(crate) struct Cascade {
     stages: Vec<Stage>,
+}
+
+/// How often transitions fired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Firings {
+    /// All.
+    pub all: u64,
+    /// Those that take time.
+    pub timed: u64,
 }
 
 /// One processor.

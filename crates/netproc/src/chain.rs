@@ -3,9 +3,9 @@
 use inorder_petri::coloured::{Counter, CounterSpec, Model, Queue, QueueSpec};
 
 use crate::config::{Config, ticks};
+use crate::error::NetprocError;
 use crate::hop::Hop;
 use crate::job::Job;
-use crate::run::NetprocError;
 use crate::scheme::{SCHEMES, Scheme};
 use crate::suggestion::nearest;
 use crate::traffic::Source;

@@ -24,6 +24,7 @@ pub mod calibration;
 mod cascade;
 mod chain;
 mod config;
+mod error;
 pub mod forwarder;
 mod hop;
 #[cfg(test)]
@@ -38,8 +39,10 @@ mod suggestion;
 mod traffic;
 
 pub use account::{Occupancy, Resource, Spent, Utilisation};
+pub use cascade::Firings;
 pub use chain::Chain;
 pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Stages, Traffic};
+pub use error::NetprocError;
 pub use rows::Row;
-pub use run::{Firings, NetprocError, Outcome, run, run_while, warm_up};
+pub use run::{Outcome, run, run_while, warm_up};
 pub use traffic::Source;

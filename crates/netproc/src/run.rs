@@ -1,51 +1,10 @@
 //! From a configuration to what came out.
 
-use inorder_petri::coloured::{ModelError, RunError};
-use thiserror::Error;
-
 use crate::account::{Occupancy, Spent, Utilisation};
-use crate::cascade::Cascade;
-use crate::config::{Config, ConfigError, TICKS_PER_CYCLE};
+use crate::cascade::{Cascade, Firings};
+use crate::config::{Config, TICKS_PER_CYCLE};
+use crate::error::NetprocError;
 use crate::measure::{Readings, Reordering};
-use crate::scheme::SCHEMES;
-
-/// Why there is no result.
-#[derive(Debug, Error)]
-pub enum NetprocError {
-    /// A setting out of range.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// No such scheme.
-    #[error("scheme: unknown name {name}, expected one of {}{}", names(), did_you_mean(*nearest))]
-    Scheme {
-        /// As asked for.
-        name: String,
-        /// The name that was probably meant, if one is near.
-        nearest: Option<&'static str>,
-    },
-    /// The net was refused: a fault of this crate, or of a calibration.
-    #[error("net: {0}")]
-    Model(#[from] ModelError),
-    /// The run went wrong, as above.
-    #[error("net: {0}")]
-    Run(#[from] RunError),
-    /// Nothing moves any more, though packets are missing.
-    #[error("the net stands still after {packets} packets")]
-    Deadlock {
-        /// Packets that had left.
-        packets: u64,
-    },
-}
-
-/// The names of all schemes.
-fn names() -> String {
-    let names: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.name).collect();
-    names.join(", ")
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"))
-}
 
 /// What a run gave. Readings count from the first packet; throughput, utilisation and times leave the
 /// [warm-up](warm_up) out.
@@ -76,15 +35,6 @@ impl Outcome {
     pub fn stay_cycles(&self) -> f64 {
         self.spent.iter().map(|s| s.waiting + s.served).sum()
     }
-}
-
-/// How often transitions fired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Firings {
-    /// All.
-    pub all: u64,
-    /// Those that take time.
-    pub timed: u64,
 }
 
 /// Packets left out of throughput and times: a tenth of the run, at most 5000. The first of all opens the interval

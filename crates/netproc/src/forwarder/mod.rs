@@ -22,7 +22,8 @@ use inorder_petri::coloured::{Engine, Model, Queue};
 pub use self::config::{ForwarderConfig, Order, Spray};
 pub use self::outcome::ForwarderOutcome;
 use self::outcome::Watch;
-use crate::run::{NetprocError, warm_up};
+use crate::error::NetprocError;
+use crate::run::warm_up;
 
 /// Ticks of these nets in a nanosecond: picoseconds.
 const TICKS_PER_NS: f64 = 1000.0;

@@ -4,10 +4,10 @@ use inorder_metrics::Distribution;
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
 
 use super::{ForwarderConfig, Packet, Sights, TICKS_PER_NS};
+use crate::error::NetprocError;
 use crate::job::Job;
 use crate::measure::{Lanes, Readings, Receivers, Reordering};
 use crate::rows::{Row, metric_rows, order_rows, row};
-use crate::run::NetprocError;
 
 /// What a run gave. Readings count from the first packet; throughput and delays leave the warm-up out.
 #[derive(Debug)]
