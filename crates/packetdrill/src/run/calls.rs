@@ -3,7 +3,7 @@
 //! A call either answers at once or waits and is asked again after everything that happens ([`Answer::Wait`]).
 //! What it means follows POSIX, and `tcp(7)` of Linux where POSIX leaves it open.
 
-use inorder_tcp::{Endpoint, Nanos, State};
+use inorder_tcp::{Nanos, State};
 
 use super::Stop;
 use super::host::Host;
@@ -165,7 +165,7 @@ impl Calls<'_> {
                 host.flush();
                 return Answer::Value(taken as i64);
             }
-            if let Some(errno) = take_error(socket, endpoint) {
+            if let Some(errno) = sockets::take_error(socket, endpoint) {
                 return Answer::Errno(errno);
             }
             let ended = endpoint.peer_closed() || endpoint.error().is_some() || socket.deaf;
@@ -197,7 +197,7 @@ impl Calls<'_> {
                 return Answer::Errno("EPIPE");
             };
             let endpoint = &mut host.connections[number].endpoint;
-            if let Some(errno) = take_error(socket, endpoint) {
+            if let Some(errno) = sockets::take_error(socket, endpoint) {
                 return Answer::Errno(errno);
             }
             let open = matches!(endpoint.state(), State::Established | State::CloseWait);
@@ -365,16 +365,6 @@ fn in_progress(nonblocking: bool) -> Answer {
     } else {
         Answer::Wait
     }
-}
-
-/// The error of a connection, the first time it is asked for.
-pub(super) fn take_error(socket: &mut Socket, endpoint: &Endpoint) -> Option<&'static str> {
-    if socket.error_told {
-        return None;
-    }
-    let errno = sockets::errno(endpoint)?;
-    socket.error_told = true;
-    Some(errno)
 }
 
 fn integer(call: &Call, index: usize) -> std::result::Result<i64, Stop> {

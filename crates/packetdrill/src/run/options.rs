@@ -3,7 +3,6 @@
 use inorder_tcp::State;
 
 use super::Stop;
-use super::calls::take_error;
 use super::host::Host;
 use super::sockets::{self, Kind, Socket, Table};
 use crate::script::Value;
@@ -102,7 +101,7 @@ pub(super) fn get(socket: &mut Socket, host: &Host, option: &str) -> Result<i64,
     };
     Ok(match (option, endpoint) {
         ("SO_ERROR", Some(endpoint)) => {
-            take_error(socket, endpoint).map_or(0, sockets::errno_number)
+            sockets::take_error(socket, endpoint).map_or(0, sockets::errno_number)
         }
         ("SO_ERROR", None) => 0,
         ("TCP_MAXSEG", Some(endpoint)) => i64::from(endpoint.info().snd_mss),

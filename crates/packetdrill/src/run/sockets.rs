@@ -106,6 +106,16 @@ pub(super) fn errno(endpoint: &Endpoint) -> Option<&'static str> {
     })
 }
 
+/// The error of a connection, the first time it is asked for.
+pub(super) fn take_error(socket: &mut Socket, endpoint: &Endpoint) -> Option<&'static str> {
+    if socket.error_told {
+        return None;
+    }
+    let errno = errno(endpoint)?;
+    socket.error_told = true;
+    Some(errno)
+}
+
 /// Linux's numbers of the errors a socket can hold.
 pub(super) fn errno_number(name: &str) -> i64 {
     match name {
