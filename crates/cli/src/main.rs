@@ -13,10 +13,11 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use cli::Cli;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse().verb.run() {
+    match Cli::parse().verb.run(Cli::command()) {
         Ok(code) => code,
         // Whoever read the output has seen enough.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,

@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::error::Outcome;
 
 /// Options of `inorder completions`.
@@ -16,10 +14,10 @@ pub struct Args {
     shell: Shell,
 }
 
-/// Prints the script.
-pub fn run(args: &Args) -> Outcome {
+/// Prints the script for `command`.
+pub fn run(args: &Args, mut command: clap::Command) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "inorder", &mut script);
+    clap_complete::generate(args.shell, &mut command, "inorder", &mut script);
     io::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,10 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
 use clap_mangen::Man;
 
-use crate::cli::Cli;
 use crate::error::{CliError, Outcome};
 
 /// Options of `inorder man`.
@@ -18,9 +16,8 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-/// Prints or writes the pages.
-pub fn run(args: &Args) -> Outcome {
-    let mut command = Cli::command();
+/// Prints or writes the pages of `command`.
+pub fn run(args: &Args, mut command: clap::Command) -> Outcome {
     command.build();
     match &args.dir {
         None => io::stdout().write_all(&page(&command)?)?,

@@ -41,8 +41,8 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Does it.
-    pub fn run(&self) -> Outcome {
+    /// Does it; `command` is the whole command line, for those verbs that describe it.
+    pub fn run(&self, command: clap::Command) -> Outcome {
         match self {
             Verb::Analyze(args) => analyze::run(args),
             Verb::Metrics(args) => metrics::run(args),
@@ -52,8 +52,8 @@ impl Verb {
             Verb::Simulate(args) => simulate::run(args),
             Verb::Sort(args) => sort::run(args),
             Verb::Reproduce(args) => reproduce::run(args),
-            Verb::Completions(args) => completions::run(args),
-            Verb::Man(args) => man::run(args),
+            Verb::Completions(args) => completions::run(args, command),
+            Verb::Man(args) => man::run(args, command),
         }
     }
 }
