@@ -1,10 +1,7 @@
 //! What an analysis of one capture found.
 
-use inorder_capture::CaptureError;
 use inorder_detect::{FlowReport, StreamReport};
 
-use crate::Error;
-use crate::detector::Recorder;
 use crate::engine::Tally;
 use crate::peer::PeerComparison;
 
@@ -53,42 +50,6 @@ impl Analysis {
             last_ns,
             skipped: tally.skipped(),
             ..Analysis::default()
-        }
-    }
-
-    /// Adds the comparison with the capture `file` from the other end.
-    pub(crate) fn compare(&mut self, file: String, here: &Recorder, there: &Recorder) {
-        let mut peer = PeerComparison {
-            file,
-            ..PeerComparison::default()
-        };
-        peer.extend(&inorder_detect::compare(&here.0, &there.0, &self.flows));
-        self.peer = Some(peer);
-    }
-
-    /// Warns of all that was not read; an error comes with the analysis of what was.
-    pub(crate) fn or_partial(
-        mut self,
-        error: Option<CaptureError>,
-        stopped: bool,
-    ) -> Result<Self, Error> {
-        let read = self.frames;
-        if let Some(error) = &error {
-            self.warnings.push(format!(
-                "{error}; only the {read} frames before were analysed"
-            ));
-        }
-        if stopped {
-            self.warnings.push(format!(
-                "interrupted: only the first {read} frames were analysed"
-            ));
-        }
-        match error {
-            None => Ok(self),
-            Some(source) => Err(Error::Partial {
-                analysis: Box::new(self),
-                source,
-            }),
         }
     }
 }

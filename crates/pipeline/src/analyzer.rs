@@ -120,9 +120,9 @@ impl Analyzer {
         let mut analysis = Analysis::of(name, format, &tally);
         let recorded = detector::finish(sinks, &mut analysis);
         if let Some((name, there)) = there {
-            analysis.compare(name, &recorded, &there);
+            recorded.compare(&there, name, &mut analysis);
         }
-        analysis.or_partial(error, self.watch.stop())
+        Error::unless_whole(analysis, error, self.watch.stop())
     }
 
     /// The other end's capture.

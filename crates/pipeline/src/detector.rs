@@ -3,8 +3,8 @@
 use inorder_detect::{Config, PeerRecorder, Streams, Tracker};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
-use crate::Analysis;
 use crate::engine::Sink;
+use crate::{Analysis, PeerComparison};
 
 /// The detector of one shard.
 pub(crate) struct Detector {
@@ -74,7 +74,7 @@ pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder
 
 /// What is kept of a capture for the comparison with one from the other end.
 #[derive(Default)]
-pub(crate) struct Recorder(pub(crate) PeerRecorder);
+pub(crate) struct Recorder(PeerRecorder);
 
 impl Recorder {
     /// What several shards recorded.
@@ -84,6 +84,16 @@ impl Recorder {
             all.0.absorb(shard.0);
         }
         all
+    }
+
+    /// Adds to `analysis` how it agrees with the capture `file` from the other end.
+    pub(crate) fn compare(&self, there: &Recorder, file: String, analysis: &mut Analysis) {
+        let mut peer = PeerComparison {
+            file,
+            ..PeerComparison::default()
+        };
+        peer.extend(&inorder_detect::compare(&self.0, &there.0, &analysis.flows));
+        analysis.peer = Some(peer);
     }
 }
 

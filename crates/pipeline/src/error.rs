@@ -33,4 +33,30 @@ impl Error {
             Error::Open(error) | Error::Peer(error) => (None, error),
         }
     }
+
+    /// Warns of all that was not read; an error comes with the analysis of what was.
+    pub(crate) fn unless_whole(
+        mut analysis: Analysis,
+        error: Option<CaptureError>,
+        stopped: bool,
+    ) -> Result<Analysis, Error> {
+        let read = analysis.frames;
+        if let Some(error) = &error {
+            analysis.warnings.push(format!(
+                "{error}; only the {read} frames before were analysed"
+            ));
+        }
+        if stopped {
+            analysis.warnings.push(format!(
+                "interrupted: only the first {read} frames were analysed"
+            ));
+        }
+        match error {
+            None => Ok(analysis),
+            Some(source) => Err(Error::Partial {
+                analysis: Box::new(analysis),
+                source,
+            }),
+        }
+    }
 }

@@ -105,7 +105,7 @@ impl Push {
         let (sink, tally) = self.serial.finish();
         let mut analysis = Analysis::of(self.name, format, &tally);
         detector::finish(vec![sink], &mut analysis);
-        analysis.or_partial(self.error, stopped)
+        Error::unless_whole(analysis, self.error, stopped)
     }
 
     fn ended(&self) -> bool {
