@@ -34,9 +34,9 @@ impl Sorting {
             sorter,
             armed_ns: None,
         })));
-        let timers = net.queue(&format!("{name}-timers"), QueueSpec::fifo());
+        let timers = net.queue(format!("{name}-timers"), QueueSpec::fifo());
         let (due, rearmed) = (sorting.clone(), sorting.clone());
-        net.transition(&format!("{name}-deadline"))
+        net.transition(format!("{name}-deadline"))
             .take(timers)
             .delay_by(|b, _| b[0].arrived.saturating_sub(b.now))
             .put_many(out, move |b, out| due.on_deadline(b, out))
