@@ -119,16 +119,27 @@ pub fn to_file(
     result.map_err(CliError::file(path, "write"))
 }
 
-/// Writes `flows.parquet` and `events.parquet` into `dir`.
+/// Writes `flows.parquet`, `events.parquet`, `retransmissions.parquet` and `recoveries.parquet` into `dir`.
 #[cfg(feature = "parquet")]
 pub fn parquet(dir: &Path, analyses: &[inorder_analysis::Analysis]) -> Result<(), CliError> {
     use inorder_analysis::parquet;
     std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
-    let flows = dir.join("flows.parquet");
-    parquet::write_flows(create(&flows)?, analyses).map_err(CliError::file(&flows, "write"))?;
-    let events = dir.join("events.parquet");
-    parquet::write_events(create(&events)?, analyses).map_err(CliError::file(&events, "write"))
+    let tables: [(&str, ParquetTable); 4] = [
+        ("flows.parquet", parquet::write_flows),
+        ("events.parquet", parquet::write_events),
+        ("retransmissions.parquet", parquet::write_retransmissions),
+        ("recoveries.parquet", parquet::write_recoveries),
+    ];
+    for (name, write) in tables {
+        let path = dir.join(name);
+        write(create(&path)?, analyses).map_err(CliError::file(&path, "write"))?;
+    }
+    Ok(())
 }
+
+/// Writes one table of analyses into a file.
+#[cfg(feature = "parquet")]
+type ParquetTable = fn(File, &[inorder_analysis::Analysis]) -> io::Result<()>;
 
 /// How text looks on this standard output: as wide as the terminal, plain in a pipe, without
 /// attributes if `NO_COLOR` is set.

@@ -111,6 +111,30 @@ fn results_do_not_depend_on_threads() {
 }
 
 #[test]
+fn rows_of_csv_are_what_was_asked_for() {
+    let folder = Folder::new("rows");
+    let file = folder.file("late.pcap", &late());
+    let header = |options: &[&str]| {
+        let output = inorder(&[&["analyze", "--csv"], options, &[file.as_str()]].concat());
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        let text = stdout(&output);
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    let flows = header(&["--rows", "flows"]);
+    assert_eq!(flows, header(&[]));
+    let events = header(&["--rows", "events"]);
+    assert_eq!(events, header(&["--events"]));
+    assert_eq!(
+        header(&["--rows", "retransmissions"]),
+        "file,flow,overlay,reuse,frame,at_ns,seq_offset,len,verdict"
+    );
+    assert_eq!(
+        header(&["--rows", "recoveries"]),
+        "file,flow,overlay,reuse,start_ns,seq_offset,retransmissions,timeout,verdict"
+    );
+}
+
+#[test]
 fn every_output_is_written() {
     let folder = Folder::new("outputs");
     let file = folder.file("late.pcap", &late());
@@ -139,7 +163,8 @@ fn every_output_is_written() {
     assert_eq!(value["flows"].as_array().unwrap().len(), 1);
     assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 2);
     assert!(fs::read_to_string(&html).unwrap().contains("</html>"));
-    for name in ["flows.parquet", "events.parquet"] {
+    for table in ["flows", "events", "retransmissions", "recoveries"] {
+        let name = &format!("{table}.parquet");
         let bytes = fs::read(Path::new(&parquet).join(name)).unwrap();
         assert!(
             bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),

@@ -38,10 +38,13 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
     /// Print CSV instead of text, or write it to FILE: a row for each flow, with --events for
-    /// each event
+    /// each event, or as --rows says
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
-    /// Write flows.parquet and events.parquet into DIR
+    /// What the rows of --csv are
+    #[arg(long, value_enum, requires = "csv")]
+    rows: Option<Rows>,
+    /// Write flows.parquet, events.parquet, retransmissions.parquet and recoveries.parquet into DIR
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     parquet: Option<PathBuf>,
@@ -70,6 +73,28 @@ pub struct Args {
     /// Print the JSON schema of what --json prints
     #[arg(long)]
     schema: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Flows
+    Flows,
+    /// Late and lost packets
+    Events,
+    /// Retransmissions, with what each was good for
+    Retransmissions,
+    /// Recovery phases
+    Recoveries,
+}
+
+impl Args {
+    /// What the rows of CSV are.
+    fn rows(&self) -> Rows {
+        self.rows.unwrap_or(match self.events {
+            true => Rows::Events,
+            false => Rows::Flows,
+        })
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -211,6 +236,7 @@ fn config(args: &Args) -> Config {
     Config {
         vantage: args.vantage.forced(),
         keep_events: args.events
+            || args.rows() != Rows::Flows
             || args.peer.is_some()
             || args.html.is_some()
             || args.annotate.is_some()
@@ -237,9 +263,11 @@ fn print(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
         outputs::write_to(path, |out| json::write(out, analyses, args.events))?;
     }
     if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| match args.events {
-            true => csv::write_events(out, analyses),
-            false => csv::write_flows(out, analyses),
+        outputs::write_to(path, |out| match args.rows() {
+            Rows::Flows => csv::write_flows(out, analyses),
+            Rows::Events => csv::write_events(out, analyses),
+            Rows::Retransmissions => csv::write_retransmissions(out, analyses),
+            Rows::Recoveries => csv::write_recoveries(out, analyses),
         })?;
     }
     #[cfg(feature = "parquet")]
