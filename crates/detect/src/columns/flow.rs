@@ -134,6 +134,14 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "Payload bytes of original segments.",
         |f| f.data_bytes.into(),
     ),
+    Of::new(
+        "rate_bps",
+        Kind::Rate,
+        "Payload of original segments over the time from the first to the last packet.",
+        |f| f.rate_bps().into(),
+    )
+    .optional()
+    .shown("rate", 4),
     // The table marks rough counts, which only the flow knows; files have it inside `reordering`.
     Of::new("reordered", Kind::Count, "Reordered packets.", |f| {
         f.reordering.reordered.into()

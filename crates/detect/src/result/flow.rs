@@ -290,3 +290,13 @@ pub struct FlowReport {
     /// Points of the time-sequence diagram, when asked for.
     pub points: Vec<Point>,
 }
+
+impl FlowReport {
+    /// Payload of original segments, bits per second from the first to the last packet; `None`
+    /// for a flow that lasted no time.
+    pub fn rate_bps(&self) -> Option<u64> {
+        let ns = u128::try_from(self.last_ns.saturating_sub(self.first_ns)).ok()?;
+        let bits = u128::from(self.data_bytes) * 8 * 1_000_000_000;
+        u64::try_from(bits.checked_div(ns)?).ok()
+    }
+}
