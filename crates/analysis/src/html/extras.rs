@@ -23,7 +23,7 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
         return Ok(());
     }
     writeln!(out, "<h2>Other numbered streams</h2>")?;
-    writeln!(out, "<div class=\"card scroll\">")?;
+    writeln!(out, "<div class=\"card scroll names\">")?;
     Table::new(STREAM).write(out, &analysis.streams)?;
     writeln!(out, "</div>")
 }

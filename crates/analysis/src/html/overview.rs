@@ -103,7 +103,7 @@ pub fn table(out: &mut dyn Write, flows: &[Listed<'_>]) -> io::Result<()> {
         .at_most(ROWS)
         .class(|row| if has_problems(row.flow) { "" } else { "quiet" })
         .link(|row| row.section.clone());
-    writeln!(out, "<h2>Flows</h2>\n<div class=\"card flows\">")?;
+    writeln!(out, "<h2>Flows</h2>\n<div class=\"card flows names\">")?;
     table.write(out, flows)?;
     writeln!(out, "</div>")?;
     match flows.len().saturating_sub(ROWS) as u64 {
