@@ -1,4 +1,4 @@
-//! The chart libraries, when the build found them.
+//! The chart libraries, shipped with the crate (`vendor/`, written by `tools/vendor-vega`).
 
 /// Sources of the libraries, each safe inside a `<script>` element, and their licences.
 pub struct Bundle {
@@ -8,5 +8,10 @@ pub struct Bundle {
     pub licences: &'static str,
 }
 
-/// `None` when the crate was built without them.
-pub const BUNDLE: Option<Bundle> = include!(concat!(env!("OUT_DIR"), "/vega.rs"));
+/// The libraries of this build.
+pub const BUNDLE: Option<Bundle> = Some(Bundle {
+    vega: include_str!("../../vendor/vega.min.js"),
+    vega_lite: include_str!("../../vendor/vega-lite.min.js"),
+    vega_embed: include_str!("../../vendor/vega-embed.min.js"),
+    licences: include_str!("../../vendor/LICENSES.txt"),
+});
