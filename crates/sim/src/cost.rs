@@ -5,7 +5,7 @@
 
 use inorder_scenario::Cell;
 use inorder_scenario::config::{
-    Application, Config, Direction, Flow, Link, PathUse, Probe, Stage, StageKind,
+    Application, Config, Direction, Flow, Line, PathUse, Probe, Stage, StageKind,
 };
 
 use crate::build;
@@ -150,7 +150,7 @@ impl Way {
 /// Rate and delay of a stage. Kinds that neither limit nor delay all packets are left out: this is an estimate.
 fn limits(kind: &StageKind) -> (Option<f64>, i64) {
     match kind {
-        StageKind::Link(link) => (Some(rate(link)), link.delay_ns),
+        StageKind::Link(link) => (Some(rate(&link.line)), link.line.delay_ns),
         StageKind::Periodic(periodic) => (Some(rate(&periodic.link)), periodic.link.delay_ns),
         StageKind::SharedLink(shared) => (Some(rate(&shared.link)), shared.link.delay_ns),
         StageKind::Spray(spray) => {
@@ -172,7 +172,7 @@ fn limits(kind: &StageKind) -> (Option<f64>, i64) {
 }
 
 /// The largest rate a link ever has.
-fn rate(link: &Link) -> f64 {
+fn rate(link: &Line) -> f64 {
     let changed = link.changes.iter().map(|change| change.bits_per_s);
     changed.fold(link.bits_per_s, u64::max) as f64
 }

@@ -2,7 +2,7 @@
 
 use crate::declare::{choices, keys};
 use crate::error::Problem;
-use crate::kind::{Duration, Kind, Limit, Rate};
+use crate::kind::{Duration, Flag, Kind, Limit, Rate};
 use crate::quantity::{Queue, QueueLimit, duration, rate, require};
 use crate::reader::{Context, Reader};
 use crate::schema::Form;
@@ -10,7 +10,17 @@ use crate::value::Node;
 
 keys! {
     /// Rate, propagation and a queue.
-    pub struct Link in "link", check Link::check {
+    pub struct Link in "link" {
+        /// The line.
+        line: Line, flat;
+        /// Which packets of its queue are dropped.
+        discipline: Discipline, flat;
+    }
+}
+
+keys! {
+    /// Rate, propagation and what may wait.
+    pub struct Line in "link", check Line::check {
         /// Bits per second on the wire.
         bits_per_s as "rate": Rate, required;
         /// `[["5 s", "30 Mbit/s"], ...]`: from then on this rate; "0 bit/s" is an outage.
@@ -21,14 +31,12 @@ keys! {
         delay_ns as "delay": Duration, default "0 s";
         /// What waits for the link.
         buffer: Buffer, flat;
-        /// Which packets of the queue are dropped.
-        discipline: Discipline, flat;
         /// Bytes on the wire beside the IP packet.
         framing: Framing, default "ethernet";
     }
 }
 
-impl Link {
+impl Line {
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
         require(
             self.bits_per_s > 0 || !self.changes.is_empty(),
@@ -84,6 +92,15 @@ keys! {
         by queue_discipline, default "drop-tail";
         /// Those that come while it is full.
         DropTail = "drop-tail",
+        /// Also those that leave while packets have waited too long for too long (RFC 8289).
+        Codel = "codel" {
+            /// Waiting that is acceptable.
+            target_ns as "target": Duration, default "5 ms";
+            /// Packets are dropped once all have waited longer for this time: the longest usual round-trip time.
+            interval_ns as "interval": Duration, default "100 ms", above "0 s";
+            /// Packets of flows that agreed on ECN are marked instead.
+            mark: Flag, default "true";
+        },
     }
 }
 

@@ -35,7 +35,7 @@ pub use endpoint::{
     DelayedAck, Ecn, Endpoint, Growth, LimitedTransmit, LossProbe, Nagle, Reduction, RtoStyle,
 };
 pub use flow::{Arrivals, Direction, Flow, PathUse, Probe, Sizes};
-pub use link::{Buffer, Discipline, Framing, Link, RateStep};
+pub use link::{Buffer, Discipline, Framing, Line, Link, RateStep};
 pub use run::{Output, Run};
 pub use stage::{
     Batch, Charge, Corrupt, CrossSource, Delay, Distribution, Duplicate, Late, Loss, Netem,

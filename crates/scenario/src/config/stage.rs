@@ -1,6 +1,6 @@
 //! Stages of a path: the declaration of every impairment.
 
-use super::link::{Buffer, Framing, Link};
+use super::link::{Buffer, Framing, Line, Link};
 use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
@@ -151,7 +151,7 @@ keys! {
         /// RI: the packet at the head is moved behind so many others; 0: never.
         interval_packets as "interval": Packets, required;
         /// The link.
-        link: Link, flat;
+        link: Line, flat;
     }
 }
 
@@ -183,7 +183,7 @@ keys! {
     /// One of the paths packets are sprayed over.
     pub struct Lane in "lane" {
         /// The link it consists of.
-        link: Link, flat;
+        link: Line, flat;
     }
 }
 
@@ -227,7 +227,7 @@ keys! {
     /// A link shared with cross traffic.
     pub struct SharedLink in "shared-link" {
         /// The link.
-        link: Link, flat;
+        link: Line, flat;
         /// Sources of cross traffic.
         cross: List<CrossSource>, required;
     }

@@ -168,18 +168,11 @@ fn reduction(word: plain::Reduction) -> Reduction {
     }
 }
 
-/// Segments that leave together where data is paced (Linux `tcp_min_tso_segs`).
-const PACED_BURST: u32 = 2;
-
 fn pacing(word: plain::Pacing) -> Option<Pacing> {
-    let up_to = |max_rate| Pacing {
-        max_rate,
-        burst: PACED_BURST,
-    };
     match word {
         plain::Pacing::Off => None,
-        plain::Pacing::On => Some(up_to(u64::MAX)),
-        plain::Pacing::UpTo(bits_per_s) => Some(up_to(bits_per_s / 8)),
+        plain::Pacing::On => Some(Pacing::default()),
+        plain::Pacing::UpTo(bits_per_s) => Some(Pacing::at_most(bits_per_s / 8)),
     }
 }
 

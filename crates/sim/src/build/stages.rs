@@ -1,12 +1,12 @@
 //! Stages and cards.
 
 use inorder_path::{
-    AnyStage, Batch, BatchConfig, Charge, Coalesce, Corrupt, CorruptConfig, CrossTraffic, Delay,
-    DelayConfig, Distribution, Duplicate, DuplicateConfig, Framing, GilbertElliott, Late,
-    LateConfig, Limit, Link, LinkConfig, Loss, LossConfig, Markov, MergeConfig, Netem, NetemConfig,
-    Nic, NicConfig, Path, Pattern, PeriodicConfig, PeriodicReorder, Probability, Radio,
-    RadioConfig, Rate, Reorder, ReorderConfig, SharedLink, SharedLinkConfig, Spray, SprayConfig,
-    SprayPolicy, Step, Steps, TokenBucket, TokenBucketConfig,
+    AnyStage, Batch, BatchConfig, Charge, Coalesce, CodelConfig, CodelLink, Corrupt, CorruptConfig,
+    CrossTraffic, Delay, DelayConfig, Distribution, Duplicate, DuplicateConfig, Framing,
+    GilbertElliott, Late, LateConfig, Limit, Link, LinkConfig, Loss, LossConfig, Markov,
+    MergeConfig, Netem, NetemConfig, Nic, NicConfig, Path, Pattern, PeriodicConfig,
+    PeriodicReorder, Probability, Radio, RadioConfig, Rate, Reorder, ReorderConfig, SharedLink,
+    SharedLinkConfig, Spray, SprayConfig, SprayPolicy, Step, Steps, TokenBucket, TokenBucketConfig,
 };
 use inorder_random::Random;
 use inorder_scenario::config as plain;
@@ -61,7 +61,7 @@ fn clamp(number: u64) -> usize {
 /// Every kind of stage has its arm: one that is forgotten does not compile.
 fn build(kind: &StageKind, random: Random) -> AnyStage<Packet> {
     match kind {
-        StageKind::Link(config) => Link::new(&link(config)).into(),
+        StageKind::Link(config) => queued(config),
         StageKind::Delay(config) => Delay::new(&delay(config), random).into(),
         StageKind::Loss(config) => Loss::new(&loss(config), random).into(),
         StageKind::Duplicate(config) => Duplicate::new(&duplicate(config), random).into(),
@@ -88,22 +88,34 @@ fn build(kind: &StageKind, random: Random) -> AnyStage<Packet> {
     }
 }
 
-fn link(config: &plain::Link) -> LinkConfig {
+/// A link, its queue by its discipline.
+fn queued(config: &plain::Link) -> AnyStage<Packet> {
+    let line = link(&config.line);
+    match config.discipline {
+        plain::Discipline::DropTail => Link::new(&line).into(),
+        plain::Discipline::Codel {
+            target_ns,
+            interval_ns,
+            mark,
+        } => AnyStage::Custom(Box::new(CodelLink::new(&CodelConfig {
+            link: line,
+            target_ns,
+            interval_ns,
+            mark,
+        }))),
+    }
+}
+
+fn link(config: &plain::Line) -> LinkConfig {
     LinkConfig {
         rate: rate(config),
         propagation_ns: config.delay_ns,
-        queue: queue(config),
+        queue: limit(config.queue()),
         framing: framing(config.framing),
     }
 }
 
-fn queue(config: &plain::Link) -> Limit {
-    match config.discipline {
-        plain::Discipline::DropTail => limit(config.queue()),
-    }
-}
-
-fn rate(config: &plain::Link) -> Rate {
+fn rate(config: &plain::Line) -> Rate {
     if config.changes.is_empty() {
         return Rate::Constant(config.bits_per_s);
     }
