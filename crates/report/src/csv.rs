@@ -31,6 +31,45 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     Ok(())
 }
 
+/// Writes one row as lines of `metric,key,value`: a value without a key, lists under 1, 2, ..., maps
+/// under their names. `out` should be buffered.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_long<R: ?Sized, M: AnyColumn<R>>(
+    out: &mut dyn Write,
+    columns: &[M],
+    row: &R,
+) -> io::Result<()> {
+    writeln!(out, "metric,key,value")?;
+    for column in columns.iter().filter(|column| column.rows().is_none()) {
+        let field = column.field();
+        let mut line = |key: &str, value: &Value<'_>| {
+            write!(out, "{},{},", escape::csv(field.name), escape::csv(key))?;
+            cell(out, field.kind, value)?;
+            writeln!(out)
+        };
+        match (field.kind, column.value(row)) {
+            (Kind::Map(_), Value::List(pairs)) => {
+                for pair in &pairs {
+                    if let Value::List(pair) = pair
+                        && let [name, value] = pair.as_slice()
+                    {
+                        line(&name.plain(), value)?;
+                    }
+                }
+            }
+            (_, Value::List(values)) => {
+                for (number, value) in (1_u64..).zip(&values) {
+                    line(&number.to_string(), value)?;
+                }
+            }
+            (_, value) => line("", &value)?,
+        }
+    }
+    Ok(())
+}
+
 fn line<R: ?Sized>(out: &mut dyn Write, columns: &[Boxed<'_, R>], row: &R) -> io::Result<()> {
     for (at, column) in columns.iter().enumerate() {
         if at > 0 {
@@ -74,7 +113,7 @@ pub(crate) fn in_file_units<'r>(kind: Kind, value: &Value<'r>) -> Value<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Column, Field, List, Object, Sheet};
+    use crate::{Column, Element, Field, List, Object, Sheet};
 
     struct Inner {
         n: u64,
@@ -138,6 +177,29 @@ mod tests {
             "text,at_ns,late_ms,n\n\
              \"a,b\",1700000000000000001,12.4,7\n\
              \"a,b\",1700000000000000001,,7\n"
+        );
+    }
+
+    #[test]
+    fn the_long_form_has_a_line_a_value() {
+        static MANY: &[Column<u64>] = &[
+            Column::new("n", Kind::Count, "Itself.", |n| (*n).into()),
+            Column::new("none", Kind::Count, "None.", |_| Value::Absent).optional(),
+            Column::new("list", Kind::List(Element::Number), "Twice.", |n| {
+                vec![*n, *n].into()
+            }),
+            Column::new(
+                "map",
+                Kind::Map(Element::Number),
+                "By number.",
+                |n: &u64| vec![(-1_i64, *n)].into(),
+            ),
+        ];
+        let mut out = Vec::new();
+        write_long(&mut out, MANY, &7).unwrap();
+        assert_eq!(
+            out,
+            b"metric,key,value\nn,,7\nnone,,\nlist,1,7\nlist,2,7\nmap,-1,7\n"
         );
     }
 

@@ -48,6 +48,7 @@ pub struct Field<'c> {
 /// | `Instant` | integer, ns since the Unix epoch | digits | timestamp, UTC | digits |
 /// | `Duration` | nanoseconds | milliseconds | double, milliseconds | `12.4 ms` |
 /// | `List` | list | JSON array, not in CSV | - | - |
+/// | `Map` | list of pairs | JSON object, not in CSV | - | - |
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Kind {
@@ -78,11 +79,13 @@ pub enum Kind {
     Duration,
     /// Numbers or texts, as many as there are; what each is.
     List(Element),
+    /// Values by name, as many as there are: a list of pairs of name and value. In JSON an object.
+    Map(Element),
     /// Rows of their own inside the row (an array of objects, or one object): only in JSON.
     Nested,
 }
 
-/// What the elements of a [`Kind::List`] are.
+/// What the elements of a [`Kind::List`] or the values of a [`Kind::Map`] are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Element {
@@ -167,7 +170,7 @@ impl<'c> Field<'c> {
             kind,
             rank: Rank::Hidden,
             files: match kind {
-                Kind::List(_) | Kind::Nested => Files::Json,
+                Kind::List(_) | Kind::Map(_) | Kind::Nested => Files::Json,
                 _ => Files::All,
             },
             optional: false,

@@ -118,6 +118,23 @@ impl<'w> Json<'w> {
         self.out.write_all(b"]")
     }
 
+    /// An object of objects, each under its name.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn named<'n, R: ?Sized, M: AnyColumn<R>>(
+        &mut self,
+        columns: &[M],
+        rows: impl IntoIterator<Item = (&'n str, impl Borrow<R>)>,
+    ) -> io::Result<()> {
+        self.out.write_all(b"{")?;
+        for (at, (name, row)) in rows.into_iter().enumerate() {
+            self.key(name, at > 0)?;
+            self.object(columns, row.borrow())?;
+        }
+        self.out.write_all(b"}")
+    }
+
     /// `null`.
     ///
     /// # Errors
@@ -139,6 +156,7 @@ impl<'w> Json<'w> {
             // Not finite becomes null.
             Value::Number(x) => Ok(serde_json::to_writer(&mut *self.out, &x)?),
             Value::Text(text) => Ok(serde_json::to_writer(&mut *self.out, &text)?),
+            Value::List(values) if matches!(kind, Kind::Map(_)) => self.map(kind, &values),
             Value::List(values) => {
                 self.out.write_all(b"[")?;
                 for (at, value) in values.iter().enumerate() {
@@ -150,6 +168,20 @@ impl<'w> Json<'w> {
                 self.out.write_all(b"]")
             }
         }
+    }
+
+    /// Pairs of name and value as an object.
+    fn map(&mut self, kind: Kind, pairs: &[Value<'_>]) -> io::Result<()> {
+        self.out.write_all(b"{")?;
+        for (at, pair) in pairs.iter().enumerate() {
+            if let Value::List(pair) = pair
+                && let [name, value] = pair.as_slice()
+            {
+                self.key(&name.plain(), at > 0)?;
+                self.value(kind, value)?;
+            }
+        }
+        self.out.write_all(b"}")
     }
 
     fn key(&mut self, name: &str, comma: bool) -> io::Result<()> {

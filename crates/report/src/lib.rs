@@ -17,7 +17,7 @@
 //! that prints.
 //!
 //! Where rows are made of several things, or columns depend on the run, a [`Sheet`] puts them
-//! together; rows inside rows are [`List`], [`Object`] and [`Maybe`]. The crate knows nothing of
+//! together; rows inside rows are [`List`], [`Map`], [`Object`] and [`Maybe`]. The crate knows nothing of
 //! what the rows mean: slices of columns stand beside the types they describe, in the crates
 //! above. [`Column`] has an example.
 
@@ -41,6 +41,6 @@ mod value;
 pub use check::problems;
 pub use column::{Adapt, AnyColumn, Boxed, Column, Read};
 pub use field::{Digits, Element, Field, Files, Kind, Rank};
-pub use nested::{List, Maybe, Nested, Object};
+pub use nested::{List, Map, Maybe, Nested, Object};
 pub use sheet::Sheet;
 pub use value::Value;

@@ -9,7 +9,7 @@ use crate::sheet::through;
 
 /// Rows inside a row, with their own columns.
 ///
-/// [`List`], [`Object`] and [`Maybe`] are what is usually needed; implement it for rows that are
+/// [`List`], [`Map`], [`Object`] and [`Maybe`] are what is usually needed; implement it for rows that are
 /// made on the way (an event together with the name of its flow).
 pub trait Nested<R: ?Sized> {
     /// What the JSON looks like.
@@ -54,6 +54,25 @@ pub struct Maybe<R: ?Sized + 'static, S: ?Sized + 'static> {
     pub columns: &'static [Column<S>],
     /// The row, if there is one.
     pub of: for<'r> fn(&'r R) -> Option<&'r S>,
+}
+
+/// An object of objects, each under a name of its own.
+#[derive(Clone, Copy)]
+pub struct Map<R: ?Sized + 'static, S: 'static> {
+    /// The columns of each.
+    pub columns: &'static [Column<S>],
+    /// Names and rows.
+    pub of: for<'r> fn(&'r R) -> Vec<(&'r str, &'r S)>,
+}
+
+impl<R: ?Sized, S> Nested<R> for Map<R, S> {
+    fn schema(&self) -> Schema {
+        Schema::map(Schema::object(self.columns))
+    }
+
+    fn write(&self, row: &R, json: &mut Json<'_>) -> io::Result<()> {
+        json.named(self.columns, (self.of)(row))
+    }
 }
 
 impl<R: ?Sized, S> Nested<R> for List<R, S> {

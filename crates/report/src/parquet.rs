@@ -94,7 +94,7 @@ fn array<'r>(field: &Field<'_>, values: impl Iterator<Item = Value<'r>>) -> io::
         Kind::Number(_) | Kind::Share | Kind::Duration => {
             Arc::new(Float64Array::from(gather(field, values, real)?))
         }
-        Kind::Text | Kind::Choice(_) | Kind::List(_) | Kind::Nested => {
+        Kind::Text | Kind::Choice(_) | Kind::List(_) | Kind::Map(_) | Kind::Nested => {
             Arc::new(StringArray::from(gather(field, values, text)?))
         }
     })

@@ -121,6 +121,9 @@ impl Schema {
             Kind::List(Element::Number) => Shape::Array(Box::new(Shape::Number.into())),
             Kind::List(Element::Text) => Shape::Array(Box::new(Shape::Text.into())),
             Kind::List(Element::Pair) => Shape::Array(Box::new(Shape::Pair.into())),
+            Kind::Map(Element::Text) => Shape::Map(Box::new(Shape::Text.into())),
+            Kind::Map(Element::Number) => Shape::Map(Box::new(Shape::Number.into())),
+            Kind::Map(Element::Pair) => Shape::Map(Box::new(Shape::Pair.into())),
             Kind::Nested => Shape::Any,
         };
         shape.into()

@@ -57,6 +57,18 @@ impl Value<'_> {
         }
     }
 
+    /// The value as text without any form: digits, not groups of them.
+    pub(crate) fn plain(&self) -> Cow<'_, str> {
+        match self {
+            Value::Absent | Value::List(_) => Cow::Borrowed(""),
+            Value::Flag(flag) => Cow::Owned(flag.to_string()),
+            Value::Count(n) => Cow::Owned(n.to_string()),
+            Value::Integer(n) => Cow::Owned(n.to_string()),
+            Value::Number(x) => Cow::Owned(x.to_string()),
+            Value::Text(text) => Cow::Borrowed(text),
+        }
+    }
+
     /// The value as a count; `None` if it is none or negative.
     pub fn count(&self) -> Option<u64> {
         match self {

@@ -15,12 +15,19 @@ use std::io::{self, Write};
 use inorder_detect::FlowReport;
 use inorder_report::escape::Text;
 pub use inorder_report::html::has_charts;
-use inorder_report::html::{begin, end};
+use inorder_report::html::{Assets, begin, end};
 
 use self::data::Charts;
 use self::overview::Listed;
 use crate::model::{Analysis, by_severity, has_problems};
 use crate::verdict::verdict;
+
+/// The charts of flows.
+const ASSETS: Assets = Assets {
+    style: "",
+    script: include_str!("flows.js"),
+    charts: include_str!("charts.json"),
+};
 
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,11 +56,11 @@ pub fn write(out: &mut dyn Write, analyses: &[Analysis], page: &Page) -> io::Res
         [one] => format!("Packet order in {}", one.file),
         many => format!("Packet order in {} captures", many.len()),
     };
-    begin(out, &title)?;
+    begin(out, &title, &ASSETS)?;
     for (number, analysis) in analyses.iter().enumerate() {
         file(out, analysis, number, page, drawn, &mut charts)?;
     }
-    end(out, NOTE, drawn, &charts)
+    end(out, NOTE, drawn, &ASSETS, &charts)
 }
 
 /// Begins the footer.

@@ -4,6 +4,7 @@
 //! libraries (Vega, Vega-Lite, Vega-Embed); a content security policy forbids it any request.
 
 mod bundle;
+pub mod comparison;
 mod table;
 
 use std::io::{self, Write};
@@ -16,11 +17,22 @@ use crate::escape::{ScriptJson, Text};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
-const CHARTS: &str = include_str!("charts.json");
 
 /// No request, no form, no code but the page's own.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data: blob:";
+
+/// What a page has of its own, beside what all pages share: style, script, and Vega-Lite charts for
+/// the script to draw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Assets {
+    /// Rules that follow those of all pages.
+    pub style: &'static str,
+    /// Runs after the script of all pages; it finds `charts` and the page's data with `read`.
+    pub script: &'static str,
+    /// A JSON object of chart specifications by name.
+    pub charts: &'static str,
+}
 
 /// True when the crate was built with the chart libraries.
 pub fn has_charts() -> bool {
@@ -31,14 +43,15 @@ pub fn has_charts() -> bool {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn begin(out: &mut dyn Write, title: &str) -> io::Result<()> {
+pub fn begin(out: &mut dyn Write, title: &str, assets: &Assets) -> io::Result<()> {
     writeln!(
         out,
         "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n\
          <meta http-equiv=Content-Security-Policy content=\"{POLICY}\">\n\
          <meta name=viewport content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>",
-        title = Text(title)
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<h1>{title}</h1>",
+        title = Text(title),
+        style = assets.style
     )
 }
 
@@ -47,13 +60,23 @@ pub fn begin(out: &mut dyn Write, title: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn end(out: &mut dyn Write, note: &str, drawn: bool, data: &impl Serialize) -> io::Result<()> {
+pub fn end(
+    out: &mut dyn Write,
+    note: &str,
+    drawn: bool,
+    assets: &Assets,
+    data: &impl Serialize,
+) -> io::Result<()> {
     let bundle = BUNDLE.as_ref().filter(|_| drawn);
     footer(out, note, bundle)?;
     if let Some(bundle) = bundle {
-        libraries(out, bundle, data)?;
+        libraries(out, bundle, assets, data)?;
     }
-    writeln!(out, "<script>\n{SCRIPT}</script>\n</body>\n</html>")
+    writeln!(
+        out,
+        "<script>\n{SCRIPT}</script>\n<script>\n{}</script>\n</body>\n</html>",
+        assets.script
+    )
 }
 
 fn footer(out: &mut dyn Write, note: &str, bundle: Option<&Bundle>) -> io::Result<()> {
@@ -75,13 +98,18 @@ fn footer(out: &mut dyn Write, note: &str, bundle: Option<&Bundle>) -> io::Resul
     writeln!(out, "</footer>")
 }
 
-fn libraries(out: &mut dyn Write, bundle: &Bundle, data: &impl Serialize) -> io::Result<()> {
+fn libraries(
+    out: &mut dyn Write,
+    bundle: &Bundle,
+    assets: &Assets,
+    data: &impl Serialize,
+) -> io::Result<()> {
     for library in [bundle.vega, bundle.vega_lite, bundle.vega_embed] {
         writeln!(out, "<script>\n{library}</script>")?;
     }
     // The specifications are our own, but contain comparison signs all the same.
     write!(out, "<script type=\"application/json\" id=charts>")?;
-    ScriptJson(&mut *out).write_all(CHARTS.as_bytes())?;
+    ScriptJson(&mut *out).write_all(assets.charts.as_bytes())?;
     write!(out, "</script>\n<script type=\"application/json\" id=data>")?;
     serde_json::to_writer(ScriptJson(&mut *out), data)?;
     writeln!(out, "</script>")
