@@ -91,7 +91,7 @@ fn every_output_of_a_simulation_is_written() {
     assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 5);
     let page = fs::read_to_string(&html).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("<title>Two paths</title>"));
-    assert!(page.contains("</svg>"), "a chart");
+    assert!(page.contains("<h2>Numbers</h2>"), "the table of all cells");
     for name in ["runs.parquet", "samples.parquet"] {
         assert!(is_parquet(&format!("{parquet}/{name}")), "{name}");
     }

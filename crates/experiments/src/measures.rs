@@ -199,7 +199,9 @@ impl Wanted {
     /// The measure in each run; counts told per something else are `scale` times what they were.
     fn value(&self, runs: &[Run], scale: f64) -> Value {
         let of = |run: &Run, name: &str| {
-            let at = inorder_sim::MEASURES.iter().position(|m| m.name == name);
+            let at = inorder_sim::MEASURES
+                .iter()
+                .position(|m| m.field.name == name);
             at.and_then(|at| run.get(at).copied().flatten())
                 .unwrap_or(0.0)
         };
@@ -221,7 +223,9 @@ mod tests {
     fn counters_are_told_per_megabit() {
         let mut run = vec![None; inorder_sim::MEASURES.len()];
         for (name, value) in [("throughput", 50.0), ("retransmissions", 100.0)] {
-            let at = inorder_sim::MEASURES.iter().position(|m| m.name == name);
+            let at = inorder_sim::MEASURES
+                .iter()
+                .position(|m| m.field.name == name);
             run[at.expect("measured")] = Some(value);
         }
         let wanted = |text: &str| toml::from_str::<Wanted>(text).expect("reads");

@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         title: "",
         cells: &results,
         first_runs: &[],
+        is_partial: false,
     };
     write_json(&mut io::stdout().lock(), &report)?;
     Ok(())

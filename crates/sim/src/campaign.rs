@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use inorder_scenario::Cell;
 
 use crate::error::Error;
-use crate::measure::MEASURES;
+use crate::measure::{MEASURES, values};
 use crate::result::RunResult;
 use crate::run::{repetition_seed, run_watched};
 use crate::statistics::{Estimate, estimate};
@@ -67,6 +67,8 @@ pub struct CellResult {
     pub seeds: Vec<u64>,
     /// Values of each of [`MEASURES`], a number a run.
     pub values: Vec<Vec<Option<f64>>>,
+    /// Mean and interval of each of [`MEASURES`], over the runs that have it.
+    pub estimates: Vec<Option<Estimate>>,
     /// Of the intervals.
     pub confidence: f64,
 }
@@ -78,24 +80,32 @@ impl CellResult {
             runs.iter()
                 .map(move |(_, values)| values.get(at).copied().flatten())
         };
+        let values: Vec<Vec<_>> = (0..MEASURES.len()).map(|at| column(at).collect()).collect();
+        let confidence = cell.config.run.confidence;
+        let estimate = |values: &Vec<Option<f64>>| {
+            let present: Vec<f64> = values.iter().flatten().copied().collect();
+            estimate(&present, confidence)
+        };
         CellResult {
             labels: cell.labels.clone(),
             seeds: runs.iter().map(|(seed, _)| *seed).collect(),
-            values: (0..MEASURES.len()).map(|at| column(at).collect()).collect(),
-            confidence: cell.config.run.confidence,
+            estimates: values.iter().map(estimate).collect(),
+            values,
+            confidence,
         }
     }
 
     /// Mean and interval of the measure called `name`, of the runs that have it.
     pub fn estimate(&self, name: &str) -> Option<Estimate> {
-        let at = MEASURES.iter().position(|measure| measure.name == name)?;
+        let at = MEASURES
+            .iter()
+            .position(|measure| measure.field.name == name)?;
         self.estimate_at(at)
     }
 
     /// The same by position in [`MEASURES`].
     pub fn estimate_at(&self, at: usize) -> Option<Estimate> {
-        let values: Vec<f64> = self.values.get(at)?.iter().flatten().copied().collect();
-        estimate(&values, self.confidence)
+        self.estimates.get(at).copied().flatten()
     }
 }
 
@@ -114,11 +124,6 @@ pub fn run_all(cells: &[Cell], campaign: &Campaign<'_>) -> Result<Vec<CellResult
         .zip(runs)
         .map(|(cell, runs)| CellResult::new(cell, &runs))
         .collect())
-}
-
-/// The value of each of [`MEASURES`].
-pub fn values(run: &RunResult) -> Vec<Option<f64>> {
-    MEASURES.iter().map(|measure| measure.of_run(run)).collect()
 }
 
 /// Runs every cell and keeps of each run what `reduce` makes of it: a list a cell, in the order

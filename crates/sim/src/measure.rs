@@ -1,239 +1,275 @@
 //! What is compared between cells: one number a run.
 
+use std::ops::RangeInclusive;
+
+use inorder_report::{AnyColumn, Column, Digits, Kind, Value};
+
 use crate::result::{FlowResult, ProbeResult, RunResult};
 
 /// A number made of a run's results.
-#[derive(Clone, Copy, Debug)]
-pub struct Measure {
-    /// Name in files.
-    pub name: &'static str,
-    /// Heading in tables.
-    pub heading: &'static str,
-    /// Unit; empty for numbers of things.
-    pub unit: &'static str,
-    /// What it is.
-    pub about: &'static str,
-    /// Its value; `None` where there is none.
-    pub of: Source,
-}
+pub type Measure = Column<RunResult>;
 
-/// What a measure is made of.
-#[derive(Clone, Copy, Debug)]
-pub enum Source {
-    /// Some flows, of a run or of a `[[flow]]`.
-    Flows(fn(&[&FlowResult]) -> Option<f64>),
-    /// A stream of probes.
-    Probe(fn(&ProbeResult) -> Option<f64>),
-    /// The run as a whole.
-    Run(fn(&RunResult) -> Option<f64>),
-}
-
-use Source::{Flows, Probe, Run};
-
+/// In tables: the smaller `rank`, the longer a measure stays when the terminal is narrow, and the
+/// earlier it stands on the page. Measures without a rank are only in files.
 const fn measure(
     name: &'static str,
     heading: &'static str,
     unit: &'static str,
-    of: Source,
+    rank: Option<u8>,
+    value: for<'r> fn(&'r RunResult) -> Value<'r>,
     about: &'static str,
 ) -> Measure {
-    Measure {
-        name,
-        heading,
-        unit,
-        about,
-        of,
+    let column = Column::new(name, Kind::Number(Digits::Short), about, value);
+    let mut column = column.unit(unit).optional();
+    column.field.heading = heading;
+    match rank {
+        Some(rank) => column.shown(heading, rank),
+        None => column,
     }
 }
 
-/// All measures.
+/// Measures of these ranks stand in the table of every simulation of TCP, even if they are 0 in all
+/// cells; others are left out then.
+pub(crate) const ALWAYS_SAID: RangeInclusive<u8> = 1..=3;
+
+/// All measures, in the order of tables and files. A new one is a line here.
 pub static MEASURES: &[Measure] = &[
     measure(
         "throughput",
         "throughput",
         "Mbit/s",
-        Flows(throughput),
+        Some(0),
+        |run| of_flows(run, throughput),
         "Payload delivered in order, of all flows together.",
     ),
     measure(
         "fairness",
         "fairness",
         "",
-        Flows(fairness),
+        Some(18),
+        |run| of_flows(run, fairness),
         "Jain's index over the flows' throughputs; 1 is equal.",
     ),
     measure(
         "segments",
         "segments",
         "",
-        Flows(|f| sum(f, |r| r.counts.segments)),
+        None,
+        |run| of_flows(run, |f| sum(f, |r| r.counts.segments)),
         "Segments sent by the senders.",
     ),
     measure(
         "retransmissions",
         "retrans",
         "",
-        Flows(|f| sum(f, |r| r.counts.retransmissions)),
+        Some(1),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.retransmissions)),
         "Segments sent again (PktsRetrans).",
     ),
     measure(
         "spurious",
         "spurious",
         "",
-        Flows(|f| sum(f, |r| r.counts.spurious)),
-        "Of those, needless: earlier transmissions of all their bytes arrived.",
+        Some(4),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.spurious)),
+        "Spurious retransmissions: an earlier transmission of each of their bytes arrived.",
     ),
     measure(
         "duplicate_acks",
         "dupACKs",
         "",
-        Flows(|f| sum(f, |r| r.counts.duplicate_acks)),
+        Some(2),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.duplicate_acks)),
         "Duplicate acknowledgements (DupAcksIn).",
     ),
     measure(
         "sack_blocks",
         "SACK blocks",
         "",
-        Flows(|f| sum(f, |r| r.counts.sack_blocks)),
+        None,
+        |run| of_flows(run, |f| sum(f, |r| r.counts.sack_blocks)),
         "SACK blocks that came in (SackBlocksRcvd).",
     ),
     measure(
         "recoveries",
         "recoveries",
         "",
-        Flows(|f| sum(f, |r| r.counts.recoveries)),
+        Some(3),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.recoveries)),
         "Fast recoveries.",
     ),
     measure(
         "undone",
         "undone",
         "",
-        Flows(|f| sum(f, |r| r.counts.undone)),
+        Some(13),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.undone)),
         "Fast recoveries the sender took back.",
     ),
     measure(
         "timeouts",
         "timeouts",
         "",
-        Flows(|f| sum(f, |r| r.counts.timeouts)),
+        Some(12),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.timeouts)),
         "Expiries of retransmission timers.",
     ),
     measure(
         "reordered_at_card",
         "reordered",
         "%",
-        Flows(|f| percent(f, |r| (r.counts.reordered_at_card, r.counts.at_card))),
-        "Share of the originals that are late before the receiver's card (RFC 4737).",
+        Some(19),
+        |run| {
+            of_flows(run, |f| {
+                percent(f, |r| (r.counts.reordered_at_card, r.counts.at_card))
+            })
+        },
+        "Share of the originals that are late when they reach the receiver's card (RFC 4737).",
     ),
     measure(
         "reordered_at_stack",
         "after card",
         "%",
-        Flows(|f| percent(f, |r| (r.counts.reordered_at_stack, r.counts.at_stack))),
-        "The same as TCP sees them.",
+        Some(10),
+        |run| {
+            of_flows(run, |f| {
+                percent(f, |r| (r.counts.reordered_at_stack, r.counts.at_stack))
+            })
+        },
+        "Share of the originals that are late when TCP sees them, behind the card (RFC 4737).",
     ),
     measure(
         "delay",
         "delay",
         "ms",
-        Flows(|f| mean_ms(f, |r| (r.counts.delay_ns, r.counts.at_stack))),
+        None,
+        |run| {
+            of_flows(run, |f| {
+                mean_ms(f, |r| (r.counts.delay_ns, r.counts.at_stack))
+            })
+        },
         "Mean one-way delay of originals, to TCP.",
     ),
     measure(
         "rtt",
         "RTT",
         "ms",
-        Flows(|f| mean_ms(f, |r| (r.counts.rtt_ns, r.counts.rtts))),
+        Some(11),
+        |run| of_flows(run, |f| mean_ms(f, |r| (r.counts.rtt_ns, r.counts.rtts))),
         "Mean of the round-trip times measured by the senders.",
     ),
     measure(
         "response",
         "response",
         "ms",
-        Flows(|f| mean_ms(f, |r| (r.counts.response_ns, r.counts.responses))),
+        Some(8),
+        |run| {
+            of_flows(run, |f| {
+                mean_ms(f, |r| (r.counts.response_ns, r.counts.responses))
+            })
+        },
         "Mean time from request to response of interactive flows.",
     ),
     measure(
         "completion",
         "completion",
         "ms",
-        Flows(completion),
+        Some(9),
+        |run| of_flows(run, completion),
         "Mean time from opening to the arrival of all data, of flows that completed.",
     ),
     measure(
         "broken",
         "broken",
         "",
-        Flows(|f| sum(f, |r| u64::from(r.error.is_some()))),
+        Some(14),
+        |run| of_flows(run, |f| sum(f, |r| u64::from(r.error.is_some()))),
         "Connections that ended with an error.",
     ),
     measure(
         "dropped",
         "dropped",
         "",
-        Run(|run| Some(drops(run))),
+        Some(15),
+        |run| drops(run).into(),
         "Packets dropped by the paths and cards, probes included.",
     ),
     measure(
         "probes_received",
         "probes",
         "",
-        Probe(|p| Some(p.received as f64)),
+        Some(16),
+        |run| of_probe(run, |p| Some(p.received as f64)),
         "Probes that arrived.",
     ),
     measure(
         "probes_reordered",
         "probes reordered",
         "%",
-        Probe(|p| summary(p).map(|s| s.counts.reordered_ratio() * 100.0)),
+        Some(7),
+        |run| {
+            of_probe(run, |p| {
+                summary(p).map(|s| s.counts.reordered_ratio() * 100.0)
+            })
+        },
         "Share of the probes that are late (RFC 4737).",
     ),
     measure(
         "mean_displacement",
         "mean displacement",
         "packets",
-        Probe(|p| summary(p).map(|s| s.displacements.mean_displacement())),
+        Some(5),
+        |run| {
+            of_probe(run, |p| {
+                summary(p).map(|s| s.displacements.mean_displacement())
+            })
+        },
         "Mean displacement of the probes' reorder density (RFC 5236).",
     ),
     measure(
         "entropy",
         "entropy",
         "",
-        Probe(|p| summary(p).map(|s| s.displacements.entropy())),
+        Some(6),
+        |run| of_probe(run, |p| summary(p).map(|s| s.displacements.entropy())),
         "Reorder entropy of the probes.",
     ),
     measure(
         "probe_delay",
         "probe delay",
         "ms",
-        Probe(|p| ratio(p.delay_ns.cast_unsigned(), p.received).map(|ns| ns / 1e6)),
+        Some(17),
+        |run| {
+            of_probe(run, |p| {
+                ratio(p.delay_ns.cast_unsigned(), p.received).map(|ns| ns / 1e6)
+            })
+        },
         "Mean one-way delay of the probes.",
     ),
 ];
 
 /// The measure called `name`.
 pub fn find(name: &str) -> Option<&'static Measure> {
-    MEASURES.iter().find(|measure| measure.name == name)
+    MEASURES.iter().find(|measure| measure.field.name == name)
 }
 
-impl Measure {
-    /// Its value of all flows, of the first stream of probes, or of the run.
-    pub fn of_run(&self, run: &RunResult) -> Option<f64> {
-        self.of_group(run, None)
-    }
+/// The value of each of [`MEASURES`]; `None` where the run has none.
+pub fn values(run: &RunResult) -> Vec<Option<f64>> {
+    let value = |measure: &Measure| measure.value(run).number();
+    MEASURES.iter().map(value).collect()
+}
 
-    /// Of the flows of one `[[flow]]` alone.
-    pub fn of_group(&self, run: &RunResult, group: Option<usize>) -> Option<f64> {
-        match self.of {
-            Run(of) => of(run),
-            Probe(of) => of(run.probes.first()?),
-            Flows(of) => {
-                let wanted = |flow: &&FlowResult| group.is_none_or(|group| flow.group == group);
-                let flows: Vec<&FlowResult> = run.flows.iter().filter(wanted).collect();
-                if flows.is_empty() { None } else { of(&flows) }
-            }
-        }
+/// A number of all flows of the run; none without flows.
+fn of_flows(run: &RunResult, of: fn(&[FlowResult]) -> Option<f64>) -> Value<'_> {
+    match run.flows.as_slice() {
+        [] => Value::Absent,
+        flows => of(flows).into(),
     }
+}
+
+/// A number of the first stream of probes.
+fn of_probe(run: &RunResult, of: fn(&ProbeResult) -> Option<f64>) -> Value<'_> {
+    run.probes.first().and_then(of).into()
 }
 
 impl FlowResult {
@@ -244,13 +280,13 @@ impl FlowResult {
     }
 }
 
-fn throughput(flows: &[&FlowResult]) -> Option<f64> {
-    let rates = flows.iter().map(|flow| flow.throughput_bits_per_s());
+fn throughput(flows: &[FlowResult]) -> Option<f64> {
+    let rates = flows.iter().map(FlowResult::throughput_bits_per_s);
     Some(rates.sum::<f64>() / 1e6)
 }
 
 /// R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness ...", DEC-TR-301, 1984.
-fn fairness(flows: &[&FlowResult]) -> Option<f64> {
+fn fairness(flows: &[FlowResult]) -> Option<f64> {
     let (mut sum, mut squares) = (0.0, 0.0);
     for flow in flows {
         let rate = flow.throughput_bits_per_s();
@@ -260,8 +296,8 @@ fn fairness(flows: &[&FlowResult]) -> Option<f64> {
     (flows.len() > 1 && squares > 0.0).then(|| sum * sum / (flows.len() as f64 * squares))
 }
 
-fn sum(flows: &[&FlowResult], of: fn(&FlowResult) -> u64) -> Option<f64> {
-    Some(flows.iter().map(|flow| of(flow)).sum::<u64>() as f64)
+fn sum(flows: &[FlowResult], of: fn(&FlowResult) -> u64) -> Option<f64> {
+    Some(flows.iter().map(of).sum::<u64>() as f64)
 }
 
 fn ratio(part: u64, whole: u64) -> Option<f64> {
@@ -269,21 +305,21 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// Both parts of a ratio, each summed over the flows.
-fn ratio_of_sums(flows: &[&FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
+fn ratio_of_sums(flows: &[FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
     let add = |a: (u64, u64), b: (u64, u64)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1));
-    let (part, whole) = flows.iter().map(|flow| of(flow)).fold((0, 0), add);
+    let (part, whole) = flows.iter().map(of).fold((0, 0), add);
     ratio(part, whole)
 }
 
-fn percent(flows: &[&FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
+fn percent(flows: &[FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
     ratio_of_sums(flows, of).map(|share| share * 100.0)
 }
 
-fn mean_ms(flows: &[&FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
+fn mean_ms(flows: &[FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
     ratio_of_sums(flows, of).map(|ns| ns / 1e6)
 }
 
-fn completion(flows: &[&FlowResult]) -> Option<f64> {
+fn completion(flows: &[FlowResult]) -> Option<f64> {
     let times: Vec<i64> = flows.iter().filter_map(|flow| flow.completion_ns).collect();
     ratio(
         times.iter().sum::<i64>().cast_unsigned(),

@@ -3,10 +3,10 @@
 use inorder_metrics::Summary;
 use inorder_path::Counters as StageCounters;
 use inorder_path::nic::Account;
-use inorder_tcp::CaState;
 
 use crate::flow::Flow;
 use crate::observer::SenderEvent;
+use crate::samples::Sample;
 
 macro_rules! counts {
     ($($(#[doc = $about:literal])* $name:ident: $get:expr;)*) => {
@@ -144,31 +144,6 @@ pub struct ProbeResult {
     pub delay_ns: i64,
     /// All metrics of their order at the receiver's card.
     pub metrics: Option<Box<Summary>>,
-}
-
-/// The state of a flow's sender at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Sample {
-    /// Time, nanoseconds.
-    pub time_ns: i64,
-    /// Position in [`RunResult::flows`].
-    pub flow: u32,
-    /// Congestion window, segments.
-    pub cwnd: u32,
-    /// Slow-start threshold, segments; `u32::MAX`: none.
-    pub ssthresh: u32,
-    /// Duplicate-ACK threshold, segments.
-    pub dupthresh: u32,
-    /// Segments in flight.
-    pub pipe: u32,
-    /// Smoothed round-trip time, nanoseconds.
-    pub srtt_ns: i64,
-    /// State.
-    pub state: CaState,
-    /// Bytes delivered in order since the start.
-    pub delivered_bytes: u64,
-    /// Segments sent again since the start.
-    pub retransmissions: u64,
 }
 
 /// What a path did.

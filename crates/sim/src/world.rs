@@ -9,7 +9,8 @@ use crate::line::{Line, LineId};
 use crate::packet::{Channel, End, Packet};
 use crate::probes::Probes;
 use crate::queue::Queue;
-use crate::result::{Counts, Sample};
+use crate::result::Counts;
+use crate::samples::Sample;
 use crate::tap::Tap;
 
 /// Events between two looks at whether the run is to go on: a few hundredths of a second.
@@ -310,6 +311,7 @@ impl World {
             if flow.start_ns > now_ns {
                 continue;
             }
+            let in_order = receiver.endpoint.counters().bytes_received;
             self.samples.push(Sample {
                 time_ns: now_ns,
                 flow: index as u32,
@@ -319,7 +321,8 @@ impl World {
                 pipe: info.pipe,
                 srtt_ns: info.rtt,
                 state: info.ca_state,
-                delivered_bytes: receiver.endpoint.counters().bytes_received,
+                delivered_bytes: in_order,
+                arrived_bytes: in_order + receiver.endpoint.waiting_bytes(),
                 retransmissions: sender.endpoint.counters().retrans_segs,
             });
         }

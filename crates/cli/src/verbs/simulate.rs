@@ -28,7 +28,7 @@ Examples:\n  inorder simulate srpic.toml\n  inorder simulate srpic.toml --set fl
 srpic.html\n  inorder simulate srpic.toml --pcap captures && inorder analyze captures/*.snd.pcapng")]
 pub struct Args {
     /// The scenario
-    #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["list", "print_defaults", "print_schema"])]
+    #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["list", "print_defaults", "print_schema", "schema"])]
     file: Option<PathBuf>,
     /// Override a key of the scenario, or an axis of its grid
     #[arg(long, value_name = "KEY=VALUE")]
@@ -48,6 +48,9 @@ pub struct Args {
     /// Print JSON instead of text, or write it to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
     /// Print CSV instead of text, or write it to FILE: a row for each run
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
@@ -78,6 +81,10 @@ type Kept = ((u64, Vec<Option<f64>>), Option<RunResult>);
 
 /// Runs the grid and prints; what is done when Ctrl-C comes is printed.
 pub fn run(args: &Args) -> Outcome {
+    if args.schema {
+        outputs::to_stdout(output::write_schema)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some(file) = &args.file else {
         outputs::to_stdout(|out| list::write(out, args.list, args.print_defaults))?;
         return Ok(ExitCode::SUCCESS);
@@ -104,9 +111,10 @@ pub fn run(args: &Args) -> Outcome {
         title: cells.first().map_or("", |cell| cell.config.title.as_str()),
         cells: &results,
         first_runs: &firsts,
+        is_partial: stop.load(Ordering::Relaxed),
     };
     print(args, &report)?;
-    let interrupted = stop.load(Ordering::Relaxed);
+    let interrupted = report.is_partial;
     if interrupted {
         say_partial(args, &cells, &results);
     }

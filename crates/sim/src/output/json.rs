@@ -2,106 +2,182 @@
 
 use std::io::{self, Write};
 
+use inorder_report::json::Json;
+use inorder_report::schema::{self, Schema};
+use inorder_report::{Column, Digits, Element, Field, Kind, List, Map, Nested, Sheet, json};
+
 use super::Report;
+use super::runs::{Run, of_cell, with_measures};
 use crate::campaign::CellResult;
-use crate::measure::MEASURES;
+use crate::measure::{MEASURES, Measure};
+use crate::statistics::Estimate;
+
+const REAL: Kind = Kind::Number(Digits::Short);
 
 /// Writes the object: `cells[]` with `labels`, `estimates` and `runs[]`.
 ///
 /// # Errors
 /// If `out` cannot be written.
 pub fn write_json(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
-    write!(
-        out,
-        "{{\"schema\": \"inorder-simulate/1\", \"file\": {}, \"title\": {}, \"measures\": {{",
-        quoted(report.file),
-        quoted(report.title)
-    )?;
-    for (at, measure) in MEASURES.iter().enumerate() {
-        let comma = if at == 0 { "" } else { ", " };
-        write!(
-            out,
-            "{comma}\"{}\": {{\"unit\": {}, \"about\": {}}}",
-            measure.name,
-            quoted(measure.unit),
-            quoted(measure.about)
-        )?;
-    }
-    write!(out, "}},\n \"cells\": [")?;
-    for (at, one) in report.cells.iter().enumerate() {
-        write!(out, "{}", if at == 0 { "\n  " } else { ",\n  " })?;
-        cell(out, one)?;
-    }
-    writeln!(out, "]}}")
+    json::write(out, DOCUMENT, &Document::of(report))
 }
 
-fn cell(out: &mut dyn Write, cell: &CellResult) -> io::Result<()> {
-    let labels = cell
-        .labels
-        .iter()
-        .map(|(axis, label)| format!("{}: {}", quoted(axis), quoted(label)));
-    write!(
-        out,
-        "{{\"labels\": {{{}}}, \"confidence\": {}, \"estimates\": {{",
-        joined(labels),
-        cell.confidence
-    )?;
-    let estimates = MEASURES.iter().enumerate().filter_map(|(at, measure)| {
-        let estimate = cell.estimate_at(at)?;
-        let half = estimate.half.map_or("null".to_owned(), number);
-        Some(format!(
-            "\"{}\": {{\"mean\": {}, \"half\": {half}, \"n\": {}}}",
-            measure.name,
-            number(estimate.mean),
-            estimate.n
-        ))
-    });
-    write!(out, "{}}}, \"runs\": [", joined(estimates))?;
-    let runs = cell.seeds.iter().enumerate().map(|(run, seed)| {
-        let values = MEASURES
-            .iter()
-            .zip(&cell.values)
-            .filter_map(|(measure, values)| {
-                let value = values.get(run).copied().flatten()?;
-                Some(format!("\"{}\": {}", measure.name, number(value)))
-            });
-        format!("{{\"seed\": {seed}, {}}}", joined(values))
-    });
-    write!(out, "{}]}}", joined(runs))
+/// Writes the JSON Schema of what [`write_json`] writes.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
+    let about = "What `inorder simulate --json` prints.";
+    schema::write(out, "inorder simulate", about, DOCUMENT)
 }
 
-fn joined(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(", ")
+/// What stands in the object. It owns its parts, since columns describe types that borrow nothing.
+struct Document {
+    file: String,
+    title: String,
+    is_partial: bool,
+    cells: Vec<CellResult>,
 }
 
-fn number(value: f64) -> String {
-    if value.is_finite() {
-        value.to_string()
-    } else {
-        "null".to_owned()
-    }
-}
-
-/// A JSON string (RFC 8259 section 7).
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if u32::from(c) < 0x20 => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
+impl Document {
+    fn of(report: &Report<'_>) -> Self {
+        Document {
+            file: report.file.to_owned(),
+            title: report.title.to_owned(),
+            is_partial: report.is_partial,
+            cells: report.cells.to_vec(),
         }
     }
-    out.push('"');
-    out
+}
+
+type OfDocument = Column<Document>;
+
+static DOCUMENT: &[OfDocument] = &[
+    OfDocument::new(
+        "schema",
+        Kind::Choice(&["inorder-simulate/1"]),
+        "Name and version of this form.",
+        |_| "inorder-simulate/1".into(),
+    ),
+    OfDocument::new("file", Kind::Text, "The scenario.", |d| (&d.file).into()),
+    OfDocument::new("title", Kind::Text, "Its title; may be empty.", |d| {
+        (&d.title).into()
+    }),
+    OfDocument::new(
+        "partial",
+        Kind::Flag,
+        "The campaign was interrupted: cells may have fewer runs than were asked for.",
+        |d| d.is_partial.into(),
+    ),
+    OfDocument::nested(
+        "measures",
+        "What is measured, by name.",
+        &Map {
+            columns: MEASURE,
+            of: |_: &Document| MEASURES.iter().map(|m| (m.field.name, m)).collect(),
+        },
+    ),
+    OfDocument::nested(
+        "cells",
+        "The cells of the grid.",
+        &List {
+            columns: CELL,
+            of: |d: &Document| &d.cells,
+        },
+    ),
+];
+
+type OfMeasure = Column<Measure>;
+
+static MEASURE: &[OfMeasure] = &[
+    OfMeasure::new(
+        "unit",
+        Kind::Text,
+        "Unit; empty for numbers of things.",
+        |m| m.field.unit.into(),
+    ),
+    OfMeasure::new("about", Kind::Text, "What it is.", |m| m.field.about.into()),
+];
+
+type OfCell = Column<CellResult>;
+
+static CELL: &[OfCell] = &[
+    OfCell::new(
+        "labels",
+        Kind::Map(Element::Text),
+        "Place in the grid: value by axis.",
+        |c| {
+            let labels = c.labels.iter().map(|(axis, label)| (axis, label));
+            labels.collect::<Vec<_>>().into()
+        },
+    ),
+    OfCell::new("confidence", REAL, "Of the intervals; 0.95 is 95 %.", |c| {
+        c.confidence.into()
+    }),
+    OfCell::nested(
+        "estimates",
+        "Mean over the runs, by measure; measures that no run has are left out.",
+        &Map {
+            columns: ESTIMATE,
+            of: |c: &CellResult| {
+                let all = MEASURES.iter().zip(&c.estimates);
+                all.filter_map(|(measure, of)| Some((measure.field.name, of.as_ref()?)))
+                    .collect()
+            },
+        },
+    ),
+    OfCell::nested(
+        "runs",
+        "The runs: seed and measures; measures that no run of the cell has are left out.",
+        &Runs,
+    ),
+];
+
+type OfEstimate = Column<Estimate>;
+
+static ESTIMATE: &[OfEstimate] = &[
+    OfEstimate::new("mean", REAL, "Mean.", |e| e.mean.into()),
+    OfEstimate::new(
+        "half",
+        REAL,
+        "Half the width of the confidence interval; null of a single run.",
+        |e| e.half.into(),
+    )
+    .optional(),
+    OfEstimate::new("n", Kind::Count, "Runs that have the measure.", |e| {
+        e.n.into()
+    }),
+];
+
+/// The runs of a cell.
+struct Runs;
+
+impl Nested<CellResult> for Runs {
+    fn schema(&self) -> Schema {
+        Schema::array(Schema::map(Schema::of(REAL).or_null()))
+    }
+
+    fn write(&self, cell: &CellResult, json: &mut Json<'_>) -> io::Result<()> {
+        let seed = Field::new("seed", Kind::Count, "Seed of the run.");
+        let sheet = Sheet::new().and(seed, |run: &Run<'_>| run.seed().into());
+        let is_absent = |name: &str| cell.estimate(name).is_none();
+        let sheet =
+            with_measures(sheet).keep(|field| field.name == "seed" || !is_absent(field.name));
+        json.array(&sheet, of_cell(cell))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use inorder_report::problems;
+
     use super::*;
 
     #[test]
-    fn strings_are_escaped() {
-        assert_eq!(quoted("a\"b\\c\nµ"), "\"a\\\"b\\\\c\\u000aµ\"");
+    fn the_columns_are_in_order() {
+        assert_eq!(problems(DOCUMENT), Vec::<String>::new());
+        assert_eq!(problems(CELL), Vec::<String>::new());
+        assert_eq!(problems(ESTIMATE), Vec::<String>::new());
+        assert_eq!(problems(MEASURES), Vec::<String>::new());
     }
 }

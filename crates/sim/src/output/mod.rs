@@ -1,23 +1,20 @@
-//! Results as text for people, JSON, CSV, Parquet and a page: plain data in, bytes out.
+//! Results of a campaign for people and programs: which columns there are, in which order. How a
+//! table, JSON, CSV, Parquet and a page are written is `inorder_report`'s.
 
-mod csv;
+mod cells;
 mod json;
-mod number;
 mod page;
-#[cfg(feature = "parquet")]
-mod parquet;
-mod plot;
-mod table;
+mod runs;
 
 use crate::campaign::CellResult;
 use crate::result::RunResult;
 
-pub use csv::write_csv;
-pub use json::write_json;
+pub use cells::write_table;
+pub use json::{write_json, write_schema};
 pub use page::write_page;
+pub use runs::write_csv;
 #[cfg(feature = "parquet")]
-pub use parquet::{write_runs, write_samples};
-pub use table::write_table;
+pub use runs::{write_runs, write_samples};
 
 /// What a campaign gave.
 #[derive(Clone, Debug)]
@@ -30,16 +27,24 @@ pub struct Report<'a> {
     pub cells: &'a [CellResult],
     /// Of each cell the first run as a whole, where it was kept.
     pub first_runs: &'a [Option<RunResult>],
+    /// The campaign was interrupted: cells may have fewer runs than were asked for.
+    pub is_partial: bool,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
     /// Names of the axes.
-    fn axes(&self) -> Vec<&str> {
-        let first = self.cells.first();
-        first.map_or_else(Vec::new, |cell| {
-            cell.labels.iter().map(|(axis, _)| axis.as_str()).collect()
-        })
+    fn axes(&self) -> impl Iterator<Item = &'a str> {
+        let labels = self.cells.first().map(|cell| cell.labels.as_slice());
+        let labels = labels.unwrap_or_default().iter();
+        labels.map(|(axis, _)| axis.as_str())
     }
+}
+
+/// The value of a cell on the axis number `axis`.
+fn label(cell: &CellResult, axis: usize) -> &str {
+    cell.labels
+        .get(axis)
+        .map_or("", |(_, label)| label.as_str())
 }
 
 /// The part of a dotted key that tells axes apart, for headings: `forward.jitter.delay` as

@@ -1,150 +1,192 @@
-//! One HTML page that needs no network: the table, and of each cell's first run what happened.
+//! The page: measures compared over the grid, and what happened over time in the first run of each
+//! cell.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::plot::{Line, Plot};
-use super::{Report, write_table};
+use inorder_report::html::Table;
+use inorder_report::html::comparison::{self, Cell, Comparison, Estimated, Measure, Panel, Traces};
+use inorder_report::{Rank, number::plural};
+
+use super::cells::Headings;
+use super::{Report, heading};
 use crate::campaign::CellResult;
-use crate::result::{RunResult, Sample};
+use crate::measure::MEASURES;
+use crate::result::RunResult;
+use crate::samples::Sample;
 
-const STYLE: &str = include_str!("page.css");
-
-/// Cells shown with charts at most.
+/// Cells with traces at most.
 const CELLS: usize = 48;
 /// Flows drawn at most in one chart.
 const FLOWS: usize = 16;
 /// Parts of a run over each of which throughput is averaged.
 const GRAIN: i64 = 200;
+/// Points of all traces together, so that the page stays small enough to open.
+const POINTS: usize = 200_000;
+/// Points of one line at most; a chart is not wider.
+const POINTS_OF_LINE: usize = 600;
+/// Points of one line at least.
+const LEAST_POINTS_OF_LINE: usize = 100;
 
-/// What a chart shows of a sample.
-type Value = fn(&Sample) -> f64;
+/// A chart over time: heading, unit, whether a value holds until the next, and the points of one
+/// flow in a run of so many nanoseconds.
+type Trace = (
+    &'static str,
+    &'static str,
+    bool,
+    fn(&[&Sample], i64) -> Vec<(f64, f64)>,
+);
+
+const TRACES: [Trace; 4] = [
+    (
+        "Throughput: new data arriving",
+        "Mbit/s",
+        false,
+        |samples, duration_ns| rates(samples, duration_ns / GRAIN),
+    ),
+    ("Congestion window", "segments", true, |samples, _| {
+        states(samples, |s| f64::from(s.cwnd))
+    }),
+    ("Duplicate-ACK threshold", "segments", true, |samples, _| {
+        states(samples, |s| f64::from(s.dupthresh))
+    }),
+    ("Smoothed round-trip time", "ms", true, |samples, _| {
+        states(samples, |s| s.srtt_ns as f64 / 1e6)
+    }),
+];
 
 /// Writes the page.
 ///
 /// # Errors
 /// If `out` cannot be written.
 pub fn write_page(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
-    let title = if report.title.is_empty() {
-        report.file
-    } else {
-        report.title
+    let page = Comparison {
+        title: if report.title.is_empty() {
+            report.file
+        } else {
+            report.title
+        },
+        about: about(report),
+        warning: report.is_partial.then_some(
+            "The campaign was interrupted: cells have fewer runs than were asked for, or none.",
+        ),
+        axes: report.axes().map(heading).collect(),
+        cells: report.cells.iter().map(cell).collect(),
+        measures: measures(report.cells),
+        traces: traces(report),
     };
-    let mut table = Vec::new();
-    write_table(&mut table, report, None)?;
-    let mut page = String::new();
-    let _ = write!(
-        page,
-        "<!doctype html>\n<html lang=en>\n<meta charset=utf-8>\n\
-         <meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n\
-         <style>\n{STYLE}</style>\n<h1>{0}</h1>\n<pre>{1}</pre>\n",
-        escaped(title),
-        escaped(&String::from_utf8_lossy(&table))
-    );
-    for (cell, run) in report.cells.iter().zip(report.first_runs).take(CELLS) {
-        if let Some(run) = run {
-            section(&mut page, cell, run);
-        }
-    }
-    let left = report.cells.len().saturating_sub(CELLS);
-    if left > 0 {
-        let _ = writeln!(page, "<p>{left} more cells are in the table only.</p>");
-    }
-    let _ = writeln!(
-        page,
-        "<footer>Written by inorder {}. Charts show the first run of each cell.</footer>",
-        env!("CARGO_PKG_VERSION")
-    );
-    out.write_all(page.as_bytes())
+    let headings = Headings::of(report);
+    let sheet = headings.sheet();
+    comparison::write(out, &page, |out| {
+        Table::new(&sheet).write(out, report.cells)
+    })
 }
 
-fn section(page: &mut String, cell: &CellResult, run: &RunResult) {
-    let labels: Vec<String> = cell
-        .labels
-        .iter()
-        .map(|(axis, label)| format!("{axis} = {label}"))
-        .collect();
-    let name = if labels.is_empty() {
-        "The run".to_owned()
-    } else {
-        labels.join(", ")
-    };
-    let _ = writeln!(page, "<details open><summary>{}</summary>", escaped(&name));
-    let until_s = run.duration_ns as f64 / 1e9;
-    let charts: [(&str, Value); 3] = [
-        ("Congestion window, segments", |s| f64::from(s.cwnd)),
-        ("Duplicate-ACK threshold, segments", |s| {
-            f64::from(s.dupthresh)
-        }),
-        ("Smoothed round-trip time, ms", |s| s.srtt_ns as f64 / 1e6),
-    ];
-    let lines = throughput(run);
-    Plot::legend(page, &lines);
-    Plot {
-        title: "Throughput (what is delivered in order), Mbit/s",
-        until_s,
-        lines: &lines,
-    }
-    .svg(page);
-    for (title, of) in charts {
-        let lines = lines_of(run, of);
-        Plot {
-            title,
-            until_s,
-            lines: &lines,
-        }
-        .svg(page);
-    }
-    let left = run.flows.len().saturating_sub(FLOWS);
-    if left > 0 {
-        let _ = writeln!(page, "<p>{left} more flows are not drawn.</p>");
-    }
-    page.push_str("</details>\n");
+/// The line below the title.
+fn about(report: &Report<'_>) -> String {
+    let runs: usize = report.cells.iter().map(|cell| cell.seeds.len()).sum();
+    let cells = plural(report.cells.len() as u64, "cell");
+    let confidence = report.cells.first().map_or(0.95, |cell| cell.confidence);
+    format!(
+        "{} · {cells}, {} · intervals of {} % confidence",
+        report.file,
+        plural(runs as u64, "run"),
+        confidence * 100.0
+    )
 }
 
-/// The samples of each flow that is drawn.
-fn flows(run: &RunResult) -> impl Iterator<Item = (String, Vec<&Sample>)> {
-    run.flows
-        .iter()
-        .take(FLOWS)
-        .enumerate()
-        .map(|(number, flow)| {
-            let samples = run
-                .samples
-                .iter()
-                .filter(move |sample| sample.flow as usize == number);
-            (
-                format!("{} {}", escaped(&flow.name), flow.number + 1),
-                samples.collect(),
-            )
+fn cell(cell: &CellResult) -> Cell {
+    let labels = cell.labels.iter().map(|(_, label)| label.clone());
+    Cell {
+        labels: labels.collect(),
+        runs: cell.seeds.len(),
+    }
+}
+
+/// The measures with a rank, the most important first.
+fn measures(cells: &[CellResult]) -> Vec<Measure> {
+    let ranked = |(at, measure): (usize, &'static crate::Measure)| match measure.field.rank {
+        Rank::Shown(rank) => Some((rank, at, measure.field)),
+        Rank::Hidden => None,
+    };
+    let mut ranked: Vec<_> = MEASURES.iter().enumerate().filter_map(ranked).collect();
+    ranked.sort_by_key(|(rank, ..)| *rank);
+    let of_cell = |cell: &CellResult, at: usize| {
+        let estimate = cell.estimate_at(at)?;
+        Some(Estimated {
+            mean: estimate.mean,
+            half: estimate.half,
+            runs: cell.values.get(at)?.iter().flatten().copied().collect(),
         })
+    };
+    let measure = |(_, at, field): (u8, usize, inorder_report::Field<'static>)| Measure {
+        heading: field.heading,
+        unit: field.unit,
+        about: field.about,
+        cells: cells.iter().map(|cell| of_cell(cell, at)).collect(),
+    };
+    ranked.into_iter().map(measure).collect()
 }
 
-fn lines_of(run: &RunResult, of: Value) -> Vec<Line> {
-    let line = |(name, samples): (String, Vec<&Sample>)| Line {
-        name,
-        points: samples
-            .into_iter()
-            .map(|sample| (sample.time_ns as f64 / 1e9, of(sample)))
+fn traces(report: &Report<'_>) -> Traces {
+    let runs = report.first_runs.iter().take(CELLS);
+    let lines: usize = runs
+        .clone()
+        .flatten()
+        .map(|run| run.flows.len().min(FLOWS))
+        .sum();
+    let most = POINTS / (lines * TRACES.len()).max(1);
+    let most = most.clamp(LEAST_POINTS_OF_LINE, POINTS_OF_LINE);
+    let panel = |(heading, unit, steps, _): Trace| Panel {
+        heading,
+        unit,
+        steps,
+    };
+    let longest = runs.clone().flatten().map(|run| run.duration_ns).max();
+    Traces {
+        duration_s: longest.unwrap_or(0) as f64 / 1e9,
+        panels: TRACES.map(panel).to_vec(),
+        cells: runs
+            .map(|run| run.as_ref().and_then(|run| of_run(run, most)))
             .collect(),
-        steps: true,
-    };
-    flows(run).map(line).collect()
+    }
 }
 
-/// Means over a [`GRAIN`]th of the run or an interval between samples, whichever is longer: data
-/// held up behind a hole are delivered at one instant, at any rate one likes.
-fn throughput(run: &RunResult) -> Vec<Line> {
-    let line = |(name, samples): (String, Vec<&Sample>)| Line {
-        name,
-        points: rates(&samples, run.duration_ns / GRAIN),
-        steps: false,
+/// The traces of a run; `None` if there are no samples.
+fn of_run(run: &RunResult, most: usize) -> Option<comparison::CellTraces> {
+    if run.samples.is_empty() {
+        return None;
+    }
+    let flows = run.flows.iter().take(FLOWS);
+    let samples_of = |number: usize| -> Vec<&Sample> {
+        let of_flow = |sample: &&Sample| sample.flow as usize == number;
+        run.samples.iter().filter(of_flow).collect()
     };
-    flows(run).map(line).collect()
+    let samples: Vec<Vec<&Sample>> = (0..flows.len()).map(samples_of).collect();
+    let panel = |(_, _, _, points): Trace| {
+        let lines = samples.iter();
+        let lines = lines.map(|samples| thinned(&points(samples, run.duration_ns), most));
+        lines.collect()
+    };
+    Some(comparison::CellTraces {
+        lines: flows
+            .map(|flow| format!("{} {}", flow.name, flow.number + 1))
+            .collect(),
+        left_out: run.flows.len().saturating_sub(FLOWS),
+        panels: TRACES.map(panel).to_vec(),
+    })
 }
 
-/// Mbit/s over intervals of at least `least_ns`, with their ends in seconds.
+/// A number of the sender's state at each sample; 0 is left out, where the sender does not know it
+/// yet.
+fn states(samples: &[&Sample], of: fn(&Sample) -> f64) -> Vec<(f64, f64)> {
+    let point = |sample: &&Sample| (sample.time_ns as f64 / 1e9, of(sample));
+    let points = samples.iter().map(point);
+    points.filter(|(_, value)| *value != 0.0).collect()
+}
+
+/// Mbit/s over intervals of at least `least_ns`, with their ends in seconds. What arrives is
+/// counted, in order or not: data held up behind a hole are delivered all at one instant, which
+/// would show as a rate that no line has.
 fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
     let Some((&(mut from), rest)) = samples.split_first() else {
         return Vec::new();
@@ -153,7 +195,7 @@ fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
     for &to in rest {
         let ns = to.time_ns.saturating_sub(from.time_ns);
         if ns > 0 && ns >= least_ns {
-            let bits = to.delivered_bytes.saturating_sub(from.delivered_bytes) as f64 * 8.0;
+            let bits = to.arrived_bytes.saturating_sub(from.arrived_bytes) as f64 * 8.0;
             // Bits a nanosecond are Gbit/s.
             points.push((to.time_ns as f64 / 1e9, bits / ns as f64 * 1e3));
             from = to;
@@ -162,11 +204,23 @@ fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
     points
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+/// At most about `most` points: of each group of neighbours the lowest and the highest, in their
+/// order, so that neither dips nor peaks are lost.
+fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let group = points.len().div_ceil(most / 2);
+    let mut kept = Vec::new();
+    for chunk in points.chunks(group) {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let (low, high) = (chunk.iter().min_by(by_value), chunk.iter().max_by(by_value));
+        let mut both: Vec<(f64, f64)> = low.into_iter().chain(high).copied().collect();
+        both.sort_by(|a, b| a.0.total_cmp(&b.0));
+        both.dedup();
+        kept.extend(both);
+    }
+    kept
 }
 
 #[cfg(test)]
@@ -174,22 +228,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_delivered_at_once_is_spread_over_its_grain() {
-        // One sample a millisecond, 1 Mbit each but the third, which comes with the fourth.
-        let bytes = [0, 125_000, 250_000, 250_000, 500_000, 625_000];
-        let samples: Vec<Sample> = bytes
-            .iter()
-            .zip(0..)
-            .map(|(&delivered_bytes, ms)| Sample {
+    fn what_waits_behind_a_hole_counts_when_it_arrives() {
+        // One sample a millisecond; the third delivers nothing, the fourth twice as much.
+        let delivered = [0, 125_000, 250_000, 250_000, 500_000, 625_000];
+        let samples: Vec<Sample> = (0..6)
+            .zip(delivered)
+            .map(|(ms, delivered_bytes)| Sample {
                 time_ns: ms * 1_000_000,
                 delivered_bytes,
+                arrived_bytes: ms as u64 * 125_000,
                 ..Sample::default()
             })
             .collect();
         let samples: Vec<&Sample> = samples.iter().collect();
         let of = |least_ns| rates(&samples, least_ns).into_iter().map(|p| p.1);
-        assert!(of(0).eq([1_000.0, 1_000.0, 0.0, 2_000.0, 1_000.0]));
-        assert!(of(2_000_000).eq([1_000.0, 1_000.0]));
+        assert!(of(0).eq([1_000.0; 5]));
+        assert!(of(2_000_000).eq([1_000.0; 2]));
         assert!(rates(&[], 0).is_empty());
+    }
+
+    #[test]
+    fn thinning_keeps_dips_and_peaks() {
+        let value = |i: u32| match i {
+            7_777 => 9.0,
+            3_333 => -9.0,
+            _ => f64::from(i % 2),
+        };
+        let points: Vec<_> = (0..10_000).map(|i| (f64::from(i), value(i))).collect();
+        let kept = thinned(&points, 600);
+        assert!(kept.len() <= 600, "{}", kept.len());
+        assert!(kept.contains(&(7_777.0, 9.0)) && kept.contains(&(3_333.0, -9.0)));
+        assert!(kept.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert_eq!(thinned(&points[..600], 600), points[..600]);
     }
 }

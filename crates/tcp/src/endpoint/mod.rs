@@ -243,6 +243,11 @@ impl Endpoint {
         stream.write_end - stream.una.clamp(stream.iss + 1, stream.write_end)
     }
 
+    /// Bytes that arrived out of order and wait for a gap before them to close.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.receiver.waiting()
+    }
+
     /// Bytes that can be read.
     pub fn readable(&self) -> u64 {
         if self.receiver.rcv_nxt == 0 {

@@ -96,6 +96,11 @@ impl Receiver {
         self.mss = mss.max(1);
     }
 
+    /// Bytes held out of order.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
     /// Bytes the application has not read.
     pub(crate) fn readable(&self) -> u64 {
         (self.rcv_nxt - u64::from(self.fin_taken)).saturating_sub(self.read_to)

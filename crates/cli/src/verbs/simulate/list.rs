@@ -30,7 +30,9 @@ fn write_registries(out: &mut dyn Write) -> io::Result<()> {
     section(out, "Profiles (sender.profile)", profiles)?;
     let stages = STAGES.iter().map(|s| (s.name, s.about(), ""));
     section(out, "Stages of paths (kind)", stages)?;
-    let measures = MEASURES.iter().map(|m| (m.name, m.about, m.unit));
+    let measures = MEASURES
+        .iter()
+        .map(|m| (m.field.name, m.field.about, m.field.unit));
     section(out, "Measures", measures)
 }
 

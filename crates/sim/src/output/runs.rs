@@ -1,0 +1,103 @@
+//! A row a run, and a row a sample, for data frames.
+
+use std::io::{self, Write};
+
+use inorder_report::{Field, Kind, Sheet, csv};
+
+use super::{Report, label};
+use crate::campaign::CellResult;
+use crate::measure::MEASURES;
+
+/// A run of a cell.
+pub struct Run<'a> {
+    cell: &'a CellResult,
+    /// Its number in the cell.
+    number: usize,
+}
+
+impl Run<'_> {
+    /// Its seed.
+    pub fn seed(&self) -> Option<u64> {
+        self.cell.seeds.get(self.number).copied()
+    }
+
+    /// Its value of the measure at this position in [`MEASURES`].
+    fn value(&self, measure: usize) -> Option<f64> {
+        let values = self.cell.values.get(measure)?;
+        values.get(self.number).copied().flatten()
+    }
+}
+
+/// Writes axes, seed and all measures of each run; what a run does not have is left empty.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_csv(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
+    csv::write(out, &sheet(report), rows(report))
+}
+
+/// The same in Parquet.
+///
+/// # Errors
+/// If `out` cannot be written.
+#[cfg(feature = "parquet")]
+pub fn write_runs<W: Write + Send>(out: W, report: &Report<'_>) -> io::Result<()> {
+    inorder_report::parquet::write(out, &sheet(report), rows(report))
+}
+
+/// Writes a row a sample of the first run of each cell, in Parquet.
+///
+/// # Errors
+/// If `out` cannot be written.
+#[cfg(feature = "parquet")]
+pub fn write_samples<W: Write + Send>(out: W, report: &Report<'_>) -> io::Result<()> {
+    use crate::samples::{SAMPLES, Sample};
+
+    struct Row<'a> {
+        cell: &'a CellResult,
+        sample: &'a Sample,
+    }
+    let sheet =
+        with_labels(report, |row: &Row<'_>| row.cell).with(SAMPLES, |row: &Row<'_>| row.sample);
+    let cells = report.cells.iter().zip(report.first_runs);
+    let rows = cells.flat_map(|(cell, run)| {
+        let samples = run.iter().flat_map(|run| &run.samples);
+        samples.map(move |sample| Row { cell, sample })
+    });
+    inorder_report::parquet::write(out, &sheet, rows)
+}
+
+/// The runs of a cell.
+pub fn of_cell(cell: &CellResult) -> impl Iterator<Item = Run<'_>> {
+    (0..cell.seeds.len()).map(move |number| Run { cell, number })
+}
+
+fn rows<'a>(report: &Report<'a>) -> impl Iterator<Item = Run<'a>> {
+    report.cells.iter().flat_map(of_cell)
+}
+
+fn sheet<'a>(report: &Report<'a>) -> Sheet<'a, Run<'a>> {
+    let seed = Field::new("seed", Kind::Count, "Seed of the run.");
+    let labels = with_labels(report, |run: &Run<'a>| run.cell);
+    with_measures(labels.and(seed, |run: &Run<'a>| run.seed().into()))
+}
+
+/// Adds a column for each measure.
+pub fn with_measures<'c, 'a: 'c>(sheet: Sheet<'c, Run<'a>>) -> Sheet<'c, Run<'a>> {
+    let measures = MEASURES.iter().enumerate();
+    measures.fold(sheet, |sheet, (at, measure)| {
+        sheet.and(measure.field, move |run: &Run<'a>| run.value(at).into())
+    })
+}
+
+/// A column for each axis; `cell` says which cell a row belongs to.
+fn with_labels<'a, R: 'a>(
+    report: &Report<'a>,
+    cell: for<'r> fn(&'r R) -> &'r CellResult,
+) -> Sheet<'a, R> {
+    let axes = report.axes().enumerate();
+    axes.fold(Sheet::new(), |sheet, (at, axis)| {
+        let field = Field::new(axis, Kind::Text, "Place in the grid.");
+        sheet.and(field, move |row: &R| label(cell(row), at).into())
+    })
+}
