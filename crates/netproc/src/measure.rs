@@ -132,6 +132,8 @@ pub struct Lanes {
 /// The metrics of all lanes together.
 #[derive(Debug, Clone)]
 pub struct Reordering {
+    /// Packets received.
+    pub received: u64,
     /// Reordered packets over received ones (RFC 4737 section 4.1).
     pub reordered_ratio: f64,
     /// Extents, packets (section 4.2).
@@ -168,16 +170,17 @@ impl Lanes {
     pub fn finish(self) -> Reordering {
         let thresholds = Thresholds::default();
         let mut all = Reordering {
+            received: 0,
             reordered_ratio: 0.0,
             extents: Distribution::new(),
             late_ns: Distribution::new(),
             n_reordering: Vec::new(),
             displacements: Displacements::new(thresholds.displacement_threshold),
         };
-        let (mut received, mut reordered) = (0, 0);
+        let mut reordered = 0;
         for metrics in self.metrics {
             let summary = metrics.finish();
-            received += summary.counts.received;
+            all.received += summary.counts.received;
             reordered += summary.counts.reordered;
             all.extents.merge(summary.extents.extent());
             all.late_ns.merge(summary.extents.late_ns());
@@ -190,10 +193,18 @@ impl Lanes {
                 .zip(counts)
                 .for_each(|(sum, n)| *sum += n);
         }
-        if received > 0 {
-            all.reordered_ratio = reordered as f64 / received as f64;
+        if all.received > 0 {
+            all.reordered_ratio = reordered as f64 / all.received as f64;
         }
         all
+    }
+}
+
+impl Reordering {
+    /// Packets whose `n` immediate predecessors were all sent later, percent of those received.
+    pub fn n_reordered(&self, n: usize) -> f64 {
+        let count = n.checked_sub(1).and_then(|at| self.n_reordering.get(at));
+        100.0 * count.copied().unwrap_or(0) as f64 / self.received.max(1) as f64
     }
 }
 

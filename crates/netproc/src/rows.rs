@@ -1,8 +1,11 @@
-//! What a run gave as flat rows, so that tables, files and repetitions all read the same list.
+//! What a run gave, as flat rows, so that tables, files and repetitions all read the same list. A number is a
+//! line in one of the slices here (or, for the forwarder, in `forwarder/outcome.rs`).
 
 use inorder_metrics::Distribution;
+use inorder_report::{AnyColumn, Column, Digits, Kind, Value};
 use serde::Serialize;
 
+use crate::account::{Spent, Utilisation};
 use crate::measure::{Readings, Reordering};
 use crate::run::Outcome;
 
@@ -21,101 +24,186 @@ pub struct Row {
     pub value: f64,
 }
 
-/// How many n of n-reordering have a row of their own.
-const LISTED_N: usize = 3;
+/// A number of a row of some kind: its name for people, unit, meaning and value.
+pub(crate) const fn number<R>(
+    name: &'static str,
+    unit: &'static str,
+    about: &'static str,
+    value: for<'r> fn(&'r R) -> Value<'r>,
+) -> Column<R> {
+    Column::new(name, Kind::Number(Digits::Short), about, value).unit(unit)
+}
+
+/// The numbers of a run as a whole.
+static WHOLE: &[Column<Outcome>] = &[
+    number(
+        "throughput",
+        "Gb/s",
+        "Packet bytes that leave the last processor.",
+        |o| o.throughput_gbps.into(),
+    ),
+    number(
+        "stay",
+        "cycles/packet",
+        "Mean time of a packet in the chain.",
+        |o| o.stay_cycles().into(),
+    ),
+];
+
+/// Every reading of "reordering" and "retransmission", in percent of the packets.
+pub(crate) static ORDER: &[Column<Readings>] = &[
+    number(
+        "reordered (RFC 4737)",
+        "%",
+        "Packets that a later one overtook.",
+        |r| r.percent(r.reordered).into(),
+    ),
+    number(
+        "duplicate ACKs",
+        "%",
+        "Packets that do not advance the cumulative ACK.",
+        |r| r.percent(r.dupacks).into(),
+    ),
+    number(
+        "fast retransmits",
+        "%",
+        "Third duplicate ACKs of a row.",
+        |r| r.percent(r.fast_retransmits).into(),
+    ),
+    number(
+        "duplicate ACKs from the third",
+        "%",
+        "Duplicate ACKs from the third of a row on.",
+        |r| r.percent(r.dupacks_from_third).into(),
+    ),
+    number(
+        "late by three",
+        "%",
+        "Packets that at least three later ones overtook.",
+        |r| r.percent(r.late_by_three).into(),
+    ),
+];
+
+/// The scalars of RFC 4737 and RFC 5236.
+pub(crate) static METRICS: &[Column<Reordering>] = &[
+    number("reordered ratio", "%", "RFC 4737 section 4.1.", |m| {
+        (100.0 * m.reordered_ratio).into()
+    }),
+    number("extent, mean", "packets", "RFC 4737 section 4.2.", |m| {
+        mean(&m.extents).into()
+    }),
+    number("extent, p99", "packets", "RFC 4737 section 4.2.", |m| {
+        whole(m.extents.quantile(0.99)).into()
+    }),
+    number("extent, max", "packets", "RFC 4737 section 4.2.", |m| {
+        whole(m.extents.max()).into()
+    }),
+    number("late time, mean", "us", "RFC 4737 section 4.3.", |m| {
+        (mean(&m.late_ns) * 1e-3).into()
+    }),
+    number("late time, p99", "us", "RFC 4737 section 4.3.", |m| {
+        (whole(m.late_ns.quantile(0.99)) * 1e-3).into()
+    }),
+    number("late time, max", "us", "RFC 4737 section 4.3.", |m| {
+        (whole(m.late_ns.max()) * 1e-3).into()
+    }),
+    number("1-reordering", "%", "RFC 4737 section 5.", |m| {
+        m.n_reordered(1).into()
+    }),
+    number("2-reordering", "%", "RFC 4737 section 5.", |m| {
+        m.n_reordered(2).into()
+    }),
+    number("3-reordering", "%", "RFC 4737 section 5.", |m| {
+        m.n_reordered(3).into()
+    }),
+    number("mean displacement", "packets", "RFC 5236 section 3.", |m| {
+        m.displacements.mean_displacement().into()
+    }),
+    number("mean lateness", "packets", "RFC 5236 section 3.", |m| {
+        m.displacements.mean_lateness().unwrap_or(0.0).into()
+    }),
+    number("mean earliness", "packets", "RFC 5236 section 3.", |m| {
+        m.displacements.mean_earliness().unwrap_or(0.0).into()
+    }),
+    number(
+        "entropy of displacement",
+        "nats",
+        "Entropy of the reorder density.",
+        |m| m.displacements.entropy().into(),
+    ),
+];
+
+/// What a packet spent at a resource.
+static TIME: &[Column<Spent>] = &[
+    number(
+        "waiting",
+        "cycles/packet",
+        "Time a packet waits for the resource.",
+        |s| s.waiting.into(),
+    ),
+    number(
+        "served",
+        "cycles/packet",
+        "Time a packet is served by the resource.",
+        |s| s.served.into(),
+    ),
+];
+
+fn mean(values: &Distribution) -> f64 {
+    values.mean().unwrap_or(0.0)
+}
+
+pub(crate) fn whole(value: Option<u64>) -> f64 {
+    value.unwrap_or(0) as f64
+}
 
 impl Outcome {
     /// Every result as a row, group by group.
     pub fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![
-            row("throughput", 0, "throughput", "Gb/s", self.throughput_gbps),
-            row("throughput", 0, "stay", "cycles/packet", self.stay_cycles()),
-        ];
+        let mut rows: Vec<Row> = read("throughput", 0, "", WHOLE, self).collect();
         for (index, readings) in self.hops.iter().enumerate() {
-            rows.extend(order_rows(index as u32 + 1, readings));
+            rows.extend(read("order", index as u32 + 1, "", ORDER, readings));
         }
-        rows.extend(metric_rows(&self.reordering, self.packets));
-        rows.extend(self.utilisation.iter().map(|u| match u.units {
-            Some(_) => row("use", u.hop, u.resource, "%", 100.0 * u.share()),
-            None => row("use", u.hop, u.resource, "under way", u.busy),
-        }));
+        rows.extend(read("metrics", 0, "", METRICS, &self.reordering));
+        rows.extend(self.utilisation.iter().map(used));
         for spent in &self.spent {
-            let name = |what: &str| format!("{}, {what}", spent.resource.name());
-            let part = |what, cycles| row("time", spent.hop, &name(what), "cycles/packet", cycles);
-            rows.extend([part("waiting", spent.waiting), part("served", spent.served)]);
+            rows.extend(read("time", spent.hop, spent.resource.name(), TIME, spent));
         }
         rows
     }
 }
 
-pub(crate) fn row(
-    group: &'static str,
-    hop: u32,
-    name: &str,
-    unit: &'static str,
-    value: f64,
-) -> Row {
+/// How much of a resource is used: its name comes from the run, not from a slice.
+fn used(u: &Utilisation) -> Row {
+    let (unit, value) = match u.units {
+        Some(_) => ("%", 100.0 * u.share()),
+        None => ("under way", u.busy),
+    };
     Row {
-        group,
-        hop,
-        name: name.to_owned(),
+        group: "use",
+        hop: u.hop,
+        name: u.resource.to_owned(),
         unit,
         value,
     }
 }
 
-/// Every reading of "reordering" and "retransmission".
-pub(crate) fn order_rows(hop: u32, r: &Readings) -> impl Iterator<Item = Row> {
-    let shares = [
-        ("reordered (RFC 4737)", r.reordered),
-        ("duplicate ACKs", r.dupacks),
-        ("fast retransmits", r.fast_retransmits),
-        ("duplicate ACKs from the third", r.dupacks_from_third),
-        ("late by three", r.late_by_three),
-    ];
-    let shares = shares.map(|(name, count)| row("order", hop, name, "%", r.percent(count)));
-    shares.into_iter()
-}
-
-/// The scalars of RFC 4737 and RFC 5236.
-pub(crate) fn metric_rows(all: &Reordering, packets: u64) -> Vec<Row> {
-    let metric = |name: &str, unit, value| row("metrics", 0, name, unit, value);
-    let mut rows = vec![metric("reordered ratio", "%", 100.0 * all.reordered_ratio)];
-    rows.extend(spread("extent", "packets", &all.extents, 1.0));
-    rows.extend(spread("late time", "us", &all.late_ns, 1e-3));
-    for n in 1..=LISTED_N {
-        let count = all.n_reordering.get(n - 1).copied().unwrap_or(0);
-        let share = 100.0 * count as f64 / packets.max(1) as f64;
-        rows.push(metric(&format!("{n}-reordering"), "%", share));
-    }
-    let d = &all.displacements;
-    rows.extend([
-        metric("mean displacement", "packets", d.mean_displacement()),
-        metric("mean lateness", "packets", d.mean_lateness().unwrap_or(0.0)),
-        metric(
-            "mean earliness",
-            "packets",
-            d.mean_earliness().unwrap_or(0.0),
-        ),
-        metric("entropy of displacement", "nats", d.entropy()),
-    ]);
-    rows
-}
-
-/// Mean, 99th percentile and greatest.
-fn spread<'a>(
-    name: &'a str,
-    unit: &'static str,
-    values: &Distribution,
-    scale: f64,
-) -> impl Iterator<Item = Row> + use<'a> {
-    let of = |value: Option<u64>| value.unwrap_or(0) as f64 * scale;
-    let parts = [
-        ("mean", values.mean().unwrap_or(0.0) * scale),
-        ("p99", of(values.quantile(0.99))),
-        ("max", of(values.max())),
-    ];
-    let parts =
-        parts.map(|(what, value)| row("metrics", 0, &format!("{name}, {what}"), unit, value));
-    parts.into_iter()
+/// The numbers of `of`, each under its name after `prefix`, if there is one.
+pub(crate) fn read<'a, R>(
+    group: &'static str,
+    hop: u32,
+    prefix: &'a str,
+    columns: &'static [Column<R>],
+    of: &'a R,
+) -> impl Iterator<Item = Row> + 'a {
+    columns.iter().map(move |column| Row {
+        group,
+        hop,
+        name: match prefix {
+            "" => column.field.name.to_owned(),
+            prefix => format!("{prefix}, {}", column.field.name),
+        },
+        unit: column.field.unit,
+        value: column.value(of).number().unwrap_or(f64::NAN),
+    })
 }

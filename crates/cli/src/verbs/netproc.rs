@@ -147,6 +147,10 @@ pub fn run(args: &Args) -> Done {
     if let Some(Other::Forwarder(args)) = &args.other {
         return forwarder::run(args);
     }
+    if args.form.schema {
+        output::print_schema()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.list_schemes {
         return list();
     }

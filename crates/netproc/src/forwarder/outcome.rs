@@ -2,12 +2,13 @@
 
 use inorder_metrics::Distribution;
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
+use inorder_report::Column;
 
 use super::{ForwarderConfig, Packet, Sights, TICKS_PER_NS};
 use crate::error::NetprocError;
 use crate::job::Job;
 use crate::measure::{Lanes, Readings, Receivers, Reordering};
-use crate::rows::{Row, metric_rows, order_rows, row};
+use crate::rows::{METRICS, ORDER, Row, number, read, whole};
 
 /// What a run gave. Readings count from the first packet; throughput and delays leave the warm-up out.
 #[derive(Debug)]
@@ -30,37 +31,46 @@ pub struct ForwarderOutcome {
     pub packets: u64,
 }
 
+/// The numbers of a run as a whole.
+static WHOLE: &[Column<ForwarderOutcome>] = &[
+    number(
+        "throughput",
+        "Mpackets/s",
+        "Packets that reach the stack.",
+        |o| o.mpps.into(),
+    ),
+    number("dropped", "%", "Packets dropped at full rings.", |o| {
+        (100.0 * o.dropped).into()
+    }),
+];
+
+/// Delays of packets, stored in nanoseconds.
+static DELAY: &[Column<Distribution>] = &[
+    number(
+        "mean",
+        "us",
+        "Mean delay from the arrival of a packet.",
+        |d| (d.mean().unwrap_or(0.0) * 1e-3).into(),
+    ),
+    number("p50", "us", "Median of the delays.", |d| {
+        (whole(d.quantile(0.5)) * 1e-3).into()
+    }),
+    number("p99", "us", "99th percentile of the delays.", |d| {
+        (whole(d.quantile(0.99)) * 1e-3).into()
+    }),
+];
+
 impl ForwarderOutcome {
     /// Every result as a row.
     pub fn rows(&self) -> Vec<Row> {
-        let mut rows = vec![
-            row("throughput", 0, "throughput", "Mpackets/s", self.mpps),
-            row("throughput", 0, "dropped", "%", 100.0 * self.dropped),
-        ];
-        rows.extend(delay_rows("to the line", &self.sent_ns));
-        rows.extend(delay_rows("to the stack", &self.delay_ns));
-        let named = |readings, what: &'static str| {
-            order_rows(0, readings).map(move |r| Row {
-                name: format!("{what}, {}", r.name),
-                ..r
-            })
-        };
-        rows.extend(named(&self.sent, "line"));
-        rows.extend(named(&self.stack, "stack"));
-        rows.extend(metric_rows(&self.reordering, self.packets));
+        let mut rows: Vec<Row> = read("throughput", 0, "", WHOLE, self).collect();
+        rows.extend(read("delay", 0, "to the line", DELAY, &self.sent_ns));
+        rows.extend(read("delay", 0, "to the stack", DELAY, &self.delay_ns));
+        rows.extend(read("order", 0, "line", ORDER, &self.sent));
+        rows.extend(read("order", 0, "stack", ORDER, &self.stack));
+        rows.extend(read("metrics", 0, "", METRICS, &self.reordering));
         rows
     }
-}
-
-fn delay_rows(name: &str, delays: &Distribution) -> [Row; 3] {
-    let us = |value: Option<u64>| value.unwrap_or(0) as f64 * 1e-3;
-    let mean = delays.mean().unwrap_or(0.0) * 1e-3;
-    [
-        ("mean", mean),
-        ("p50", us(delays.quantile(0.5))),
-        ("p99", us(delays.quantile(0.99))),
-    ]
-    .map(|(what, value)| row("delay", 0, &format!("{name}, {what}"), "us", value))
 }
 
 /// Looks at the packets.

@@ -87,6 +87,10 @@ enum Dealt {
 
 /// Runs the repetitions.
 pub fn run(args: &Args) -> Done {
+    if args.form.schema {
+        super::output::print_schema()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let usage = |error: &dyn std::fmt::Display| CliError::Usage(error.to_string());
     let order = args.order().map_err(|error| {
         usage(&format!(

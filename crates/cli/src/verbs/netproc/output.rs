@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use inorder_experiments::Estimate;
 use inorder_netproc::Row;
-use serde_json::json;
+use inorder_report::{Column, Digits, Kind, List, csv, json, schema};
 
 use crate::error::CliError;
 use crate::outputs::to_stdout;
@@ -18,42 +18,114 @@ pub struct Form {
     /// Print group, hop, name, unit, mean, low and high, one line a number
     #[arg(long)]
     csv: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    pub schema: bool,
+}
+
+/// All that is printed.
+struct Document {
+    title: String,
+    repetitions: usize,
+    lines: Vec<Line>,
 }
 
 /// A row with its mean and interval over the repetitions.
-struct Line<'a> {
-    row: &'a Row,
+struct Line {
+    row: Row,
     value: Estimate,
+}
+
+type OfDocument = Column<Document>;
+
+static DOCUMENT: &[OfDocument] = &[
+    OfDocument::new("title", Kind::Text, "What was run.", |d| (&d.title).into()),
+    OfDocument::new("repetitions", Kind::Count, "Independent runs.", |d| {
+        d.repetitions.into()
+    }),
+    OfDocument::nested(
+        "results",
+        "The numbers.",
+        &List {
+            columns: LINE,
+            of: |d: &Document| &d.lines,
+        },
+    ),
+];
+
+type OfLine = Column<Line>;
+
+const REAL: Kind = Kind::Number(Digits::Short);
+
+static LINE: &[OfLine] = &[
+    OfLine::new("group", Kind::Text, "What the number belongs to.", |l| {
+        l.row.group.into()
+    }),
+    OfLine::new(
+        "hop",
+        Kind::Count,
+        "Processor of the chain, from 1; 0 for the chain as a whole.",
+        |l| l.row.hop.into(),
+    ),
+    OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
+    OfLine::new("unit", Kind::Text, "Its unit.", |l| l.row.unit.into()),
+    OfLine::new("mean", REAL, "Mean over the repetitions.", |l| {
+        l.value.mean.into()
+    }),
+    OfLine::new(
+        "low",
+        REAL,
+        "Lower end of the 95 % interval; none of a single repetition.",
+        |l| l.value.interval()[0].into(),
+    )
+    .optional(),
+    OfLine::new(
+        "high",
+        REAL,
+        "Upper end of the 95 % interval; none of a single repetition.",
+        |l| l.value.interval()[1].into(),
+    )
+    .optional(),
+];
+
+/// Prints the JSON Schema of what `--json` prints.
+pub fn print_schema() -> Result<(), CliError> {
+    let about = "What `inorder netproc --json` and `inorder netproc forwarder --json` print.";
+    to_stdout(|out| schema::write(out, "inorder netproc", about, DOCUMENT))
 }
 
 impl Form {
     /// Prints the rows; each repetition has the same.
     pub fn write(&self, title: &str, repetitions: &[Vec<Row>]) -> Result<(), CliError> {
-        let lines = lines(repetitions);
+        let document = Document {
+            title: title.to_owned(),
+            repetitions: repetitions.len(),
+            lines: lines(repetitions),
+        };
         to_stdout(|out| {
             if self.json {
-                write_json(out, title, repetitions.len(), &lines)
+                json::write(out, DOCUMENT, &document)
             } else if self.csv {
-                write_csv(out, &lines)
+                csv::write(out, LINE, &document.lines)
             } else {
-                write_table(out, title, &lines)
+                write_table(out, &document)
             }
         })
     }
 }
 
-fn lines(repetitions: &[Vec<Row>]) -> Vec<Line<'_>> {
+fn lines(repetitions: &[Vec<Row>]) -> Vec<Line> {
     let Some(first) = repetitions.first() else {
         return Vec::new();
     };
-    let line = |row| {
+    let line = |row: &Row| {
         let same = |other: &&Row| is_same(row, other);
         let values: Vec<f64> = repetitions
             .iter()
             .map(|rows| rows.iter().find(same).map_or(0.0, |found| found.value))
             .collect();
         Line {
-            row,
+            row: row.clone(),
             value: Estimate::of(&values),
         }
     };
@@ -64,20 +136,18 @@ fn is_same(a: &Row, b: &Row) -> bool {
     (a.group, a.hop, &a.name) == (b.group, b.hop, &b.name)
 }
 
-fn write_table(out: &mut dyn Write, title: &str, lines: &[Line<'_>]) -> io::Result<()> {
-    writeln!(out, "{title}")?;
-    let name = |line: &Line<'_>| match line.row.hop {
+/// A paragraph a group; resources at which no time is spent are left out.
+fn write_table(out: &mut dyn Write, document: &Document) -> io::Result<()> {
+    writeln!(out, "{}", document.title)?;
+    let name = |line: &Line| match line.row.hop {
         0 => line.row.name.clone(),
         hop => format!("hop {hop}, {}", line.row.name),
     };
-    let width = lines
-        .iter()
-        .map(|line| name(line).chars().count())
-        .max()
-        .unwrap_or(0);
+    let lengths = document.lines.iter().map(|line| name(line).chars().count());
+    let width = lengths.max().unwrap_or(0);
     let mut group = "";
-    let is_empty = |line: &&Line<'_>| line.row.group == "time" && line.value.mean == 0.0;
-    for line in lines.iter().filter(|line| !is_empty(line)) {
+    let is_empty = |line: &&Line| line.row.group == "time" && line.value.mean == 0.0;
+    for line in document.lines.iter().filter(|line| !is_empty(line)) {
         if line.row.group != group {
             group = line.row.group;
             writeln!(out, "\n{group}")?;
@@ -99,39 +169,6 @@ fn write_table(out: &mut dyn Write, title: &str, lines: &[Line<'_>]) -> io::Resu
     Ok(())
 }
 
-fn write_csv(out: &mut dyn Write, lines: &[Line<'_>]) -> io::Result<()> {
-    writeln!(out, "group,hop,name,unit,mean,low,high")?;
-    for Line { row, value } in lines {
-        let [low, high] = value.interval();
-        let (group, hop, name, unit) = (row.group, row.hop, &row.name, row.unit);
-        // A single repetition has no interval.
-        let end = |value: f64| {
-            Some(value)
-                .filter(|v| v.is_finite())
-                .map_or(String::new(), |v| v.to_string())
-        };
-        let (mean, low, high) = (value.mean, end(low), end(high));
-        writeln!(out, "{group},{hop},\"{name}\",{unit},{mean},{low},{high}")?;
-    }
-    Ok(())
-}
-
-fn write_json(
-    out: &mut dyn Write,
-    title: &str,
-    repetitions: usize,
-    lines: &[Line<'_>],
-) -> io::Result<()> {
-    let one = |Line { row, value }: &Line<'_>| {
-        let [low, high] = value.interval();
-        json!({"group": row.group, "hop": row.hop, "name": row.name, "unit": row.unit,
-               "mean": value.mean, "low": low, "high": high})
-    };
-    let all: Vec<_> = lines.iter().map(one).collect();
-    let object = json!({"title": title, "repetitions": repetitions, "results": all});
-    writeln!(out, "{object:#}")
-}
-
 /// Four significant digits, without an exponent for the usual sizes.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
@@ -142,4 +179,15 @@ fn number(value: f64) -> String {
         _ => 3,
     };
     format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_are_in_order() {
+        assert_eq!(inorder_report::problems(DOCUMENT), Vec::<String>::new());
+        assert_eq!(inorder_report::problems(LINE), Vec::<String>::new());
+    }
 }
