@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, CaptureError};
+use inorder_report::{json, schema};
 use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
@@ -18,7 +19,7 @@ mod tally;
 
 use output::Output;
 use receiver::Receiver;
-use tally::Summary;
+use tally::{SUMMARY, Summary};
 
 /// Options of `inorder sort`.
 #[derive(clap::Args)]
@@ -31,12 +32,12 @@ receiver of the data.\n\n\
 Example:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
 pub struct Args {
     /// Capture to sort (pcap, pcapng, plain, gzip or zstd); `-` for the standard input
-    #[arg(value_name = "IN")]
-    input: PathBuf,
+    #[arg(value_name = "IN", required_unless_present = "schema")]
+    input: Option<PathBuf>,
     /// Where to write: pcapng when it ends in .pcapng, otherwise pcap; `-` for the standard
     /// output, then the summary goes to the standard error
-    #[arg(value_name = "OUT")]
-    output: PathBuf,
+    #[arg(value_name = "OUT", required_unless_present = "schema")]
+    output: Option<PathBuf>,
     /// Sorter by name, with its settings if they are not at their defaults: srpic:block_size=8
     #[arg(long, value_name = "NAME", default_value = "srpic")]
     sorter: String,
@@ -58,15 +59,23 @@ pub struct Args {
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
 }
 
 /// Sorts and prints what changed.
 pub fn run(args: &Args) -> Outcome {
-    outputs::check(&[&args.output], &[&args.input])?;
+    let (Some(input), Some(output), false) = (&args.input, &args.output, args.schema) else {
+        let about = "What `inorder sort --json` prints.";
+        outputs::to_stdout(|out| schema::write(out, "inorder sort", about, SUMMARY))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    outputs::check(&[output], &[input])?;
     let stop = interrupt::flag();
     let mut receiver = receiver(args)?;
-    let damage = sort(args, &mut receiver, stop)?;
-    print(args, &receiver.summary())?;
+    let damage = sort(input, output, &mut receiver, stop)?;
+    print(args, output, &receiver.summary())?;
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -97,14 +106,15 @@ fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
 
 /// Reads, sorts and writes; gives back what ended reading early.
 fn sort(
-    args: &Args,
+    input: &Path,
+    to: &Path,
     receiver: &mut Receiver,
     stop: &AtomicBool,
 ) -> Result<Option<CaptureError>, CliError> {
-    let mut capture = Capture::open(&args.input)?;
+    let mut capture = Capture::open(input)?;
     let mut damage = None;
-    outputs::write_to(&args.output, |out| {
-        let format = output::Format::of(&args.output);
+    outputs::write_to(to, |out| {
+        let format = output::Format::of(to);
         let mut output = Output::new(out, format, capture.info().snaplen);
         damage = copy(&mut capture, receiver, &mut output, stop)?;
         output.finish()
@@ -135,12 +145,12 @@ fn copy<W: Write>(
     Ok(damage)
 }
 
-fn print(args: &Args, summary: &Summary) -> Result<(), CliError> {
+fn print(args: &Args, output: &Path, summary: &Summary) -> Result<(), CliError> {
     let write = |out: &mut dyn Write| match args.json {
-        true => summary.write_json(out),
+        true => json::write(out, SUMMARY, summary),
         false => summary.write_text(out),
     };
-    if args.output == Path::new("-") {
+    if output == Path::new("-") {
         return Ok(write(&mut io::stderr().lock())?);
     }
     outputs::to_stdout(write)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use inorder_metrics::{Arrival, Order, OrderCounts, Unwrapper};
+use inorder_report::{Column, Digits, Kind, Object};
 use inorder_sort::Counters;
 
 use super::classify::{Flow, Placed};
@@ -164,29 +165,84 @@ impl Summary {
             self.delay_max_ns as f64 / 1e3
         )
     }
+}
 
-    /// One object; times in nanoseconds.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let side = |s: &Side| {
-            format!(
-                "{{\"received\":{},\"reordered\":{},\"extent_max\":{}}}",
-                s.received, s.reordered, s.extent_max
-            )
-        };
-        writeln!(
-            out,
-            "{{\"frames\":{},\"sortable\":{},\"batches\":{},\"batch_mean\":{:.3},\
-             \"batch_max\":{},\"before\":{},\"after\":{},\"delay_mean_ns\":{:.1},\
-             \"delay_max_ns\":{}}}",
-            self.frames,
-            self.sortable,
-            self.batches,
-            self.batch_mean(),
-            self.batch_max,
-            side(&self.before),
-            side(&self.after),
-            self.delay_mean_ns,
-            self.delay_max_ns
-        )
-    }
+type Of = Column<Summary>;
+type OfSide = Column<Side>;
+
+/// One side of the sorter.
+static SIDE: &[OfSide] = &[
+    OfSide::new(
+        "received",
+        Kind::Count,
+        "First copies of numbered packets.",
+        |s| s.received.into(),
+    ),
+    OfSide::new(
+        "reordered",
+        Kind::Count,
+        "Of these, reordered (RFC 4737 section 3.3).",
+        |s| s.reordered.into(),
+    ),
+    OfSide::new(
+        "extent_max",
+        Kind::Count,
+        "The largest extent (section 4.2.1).",
+        |s| s.extent_max.into(),
+    )
+    .unit("packets"),
+];
+
+/// What `--json` prints.
+pub static SUMMARY: &[Of] = &[
+    Of::new("frames", Kind::Count, "Frames read.", |s| s.frames.into()),
+    Of::new(
+        "sortable",
+        Kind::Count,
+        "Frames that could be sorted.",
+        |s| s.sortable.into(),
+    ),
+    Of::new("batches", Kind::Count, "Batches the card delivered.", |s| {
+        s.batches.into()
+    }),
+    Of::new("batch_mean", REAL, "Frames of a batch on average.", |s| {
+        rounded(s.batch_mean(), 1e3).into()
+    }),
+    Of::new(
+        "batch_max",
+        Kind::Count,
+        "Frames in the largest batch.",
+        |s| s.batch_max.into(),
+    ),
+    Of::nested(
+        "before",
+        "Order as the frames came in.",
+        &Object {
+            columns: SIDE,
+            of: |s: &Summary| &s.before,
+        },
+    ),
+    Of::nested(
+        "after",
+        "Order as the stack gets them.",
+        &Object {
+            columns: SIDE,
+            of: |s: &Summary| &s.after,
+        },
+    ),
+    Of::new("delay_mean_ns", REAL, "Delay added, on average.", |s| {
+        rounded(s.delay_mean_ns, 10.0).into()
+    })
+    .unit("ns"),
+    Of::new("delay_max_ns", Kind::Count, "Delay added at most.", |s| {
+        s.delay_max_ns.into()
+    })
+    .unit("ns"),
+];
+
+const REAL: Kind = Kind::Number(Digits::Short);
+
+/// To so many parts of one: digits beyond are noise of the division.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
 }

@@ -161,10 +161,14 @@ fn time_never_runs_backwards_and_a_full_ring_fires() {
 
 #[test]
 fn nothing_in_nothing_out() {
+    assert_eq!(
+        inorder_report::problems(super::tally::SUMMARY),
+        Vec::<String>::new()
+    );
     let (out, summary) = sort("srpic", true, &[]);
     assert!(out.is_empty());
     let mut json = Vec::new();
-    summary.write_json(&mut json).unwrap();
+    inorder_report::json::write(&mut json, super::tally::SUMMARY, &summary).unwrap();
     let parsed: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(parsed["frames"], 0);
     let mut text = Vec::new();
