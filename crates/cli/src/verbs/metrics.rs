@@ -10,10 +10,15 @@ use inorder_metrics::{
     Arrival, Config, DEFAULT_MAX_HOLES, Metrics, Record, RecordParser, Summary, Unwrapper,
 };
 
-use crate::error::{CliError, DAMAGED, Outcome};
+use inorder_report::{csv, json, schema};
 
-mod forms;
+use crate::error::{CliError, DAMAGED, Outcome};
+use crate::outputs;
+
+mod columns;
 mod table;
+
+use columns::METRICS;
 
 /// Options of `inorder metrics`.
 #[derive(clap::Args)]
@@ -28,6 +33,9 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long, conflicts_with = "csv")]
     json: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
     /// Print lines of metric,key,value
     #[arg(long)]
     csv: bool,
@@ -53,6 +61,11 @@ pub struct Args {
 
 /// Reads all lines, prints the metrics; a bad line ends the input.
 pub fn run(args: &Args) -> Outcome {
+    if args.schema {
+        let about = "What `inorder metrics --json` prints.";
+        outputs::to_stdout(|out| schema::write(out, "inorder metrics", about, METRICS))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let bits = args.bits.parse().unwrap_or(64);
     let mut stream = Stream::new(args, bits)?;
     let bad = match args.file.as_deref().filter(|path| *path != Path::new("-")) {
@@ -67,9 +80,9 @@ pub fn run(args: &Args) -> Outcome {
     let report = stream.finish(bad.is_none());
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.json {
-        forms::write_json(&report.entries(), &mut out)?;
+        json::write(&mut out, METRICS, &report)?;
     } else if args.csv {
-        forms::write_csv(&report.entries(), &mut out)?;
+        csv::write_long(&mut out, METRICS, &report)?;
     } else {
         table::write_table(&report, &mut out)?;
     }
@@ -218,7 +231,6 @@ impl Lists {
 
 #[cfg(test)]
 mod tests {
-    use super::forms::{milliseconds, write_csv, write_json};
     use super::table::write_table;
     use super::*;
     use clap::Parser;
@@ -240,7 +252,7 @@ mod tests {
 
     fn json(report: &Report) -> serde_json::Value {
         let mut out = Vec::new();
-        write_json(&report.entries(), &mut out).unwrap();
+        json::write(&mut out, METRICS, report).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -257,7 +269,7 @@ mod tests {
         assert_eq!(json["received"], 10);
         assert_eq!(json["reordered_ratio"], 0.1);
         assert_eq!(json["extents"], serde_json::json!([4]));
-        assert_eq!(json["late_ms"], serde_json::json!([62]));
+        assert_eq!(json["late_ms"], serde_json::json!([62.0]));
         assert_eq!(json["byte_offsets"], serde_json::json!([400]));
         assert_eq!(
             json["n_reordering"],
@@ -309,10 +321,10 @@ mod tests {
     fn every_entry_is_a_line_of_csv_and_every_report_a_table() {
         for text in ["", "7\n", LATE] {
             let (report, _) = measure(text, &[]);
-            let (mut csv, mut table) = (Vec::new(), Vec::new());
-            write_csv(&report.entries(), &mut csv).unwrap();
+            let (mut long, mut table) = (Vec::new(), Vec::new());
+            csv::write_long(&mut long, METRICS, &report).unwrap();
             write_table(&report, &mut table).unwrap();
-            let csv = String::from_utf8(csv).unwrap();
+            let csv = String::from_utf8(long).unwrap();
             assert!(csv.lines().all(|line| line.split(',').count() == 3));
             assert!(
                 String::from_utf8(table)
@@ -324,14 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_are_exact() {
-        for (ns, text) in [
-            (62_000_000, "62"),
-            (-1, "-0.000001"),
-            (0, "0"),
-            (100_500, "0.1005"),
-        ] {
-            assert_eq!(milliseconds(ns), text);
-        }
+    fn the_columns_are_in_order() {
+        assert_eq!(inorder_report::problems(METRICS), Vec::<String>::new());
     }
 }

@@ -1,0 +1,309 @@
+//! The metrics under their names, as JSON and CSV have them.
+
+use inorder_report::{Column, Digits, Element, Kind, Value};
+
+use super::Report;
+
+type Of = Column<Report>;
+
+const REAL: Kind = Kind::Number(Digits::Fixed(4));
+const LIST: Kind = Kind::List(Element::Number);
+const BY_NUMBER: Kind = Kind::Map(Element::Number);
+
+/// Every metric; the order is that of the outputs.
+pub static METRICS: &[Of] = &[
+    Of::new(
+        "complete",
+        Kind::Flag,
+        "No bad line ended the input.",
+        |r| r.complete.into(),
+    ),
+    Of::new(
+        "received",
+        Kind::Count,
+        "Packets received, copies not counted.",
+        |r| r.summary.counts.received.into(),
+    ),
+    Of::new(
+        "reordered",
+        Kind::Count,
+        "Reordered packets (RFC 4737 section 3.3).",
+        |r| r.summary.counts.reordered.into(),
+    ),
+    Of::new(
+        "reordered_ratio",
+        REAL,
+        "Reordered over received packets (section 4.1).",
+        |r| r.summary.counts.reordered_ratio().into(),
+    ),
+    Of::new(
+        "involved_ratio",
+        REAL,
+        "Packets overtaken or overtaking, over received ones.",
+        |r| r.summary.involved_ratio().into(),
+    )
+    .optional(),
+    Of::new(
+        "duplicates",
+        Kind::Count,
+        "Packets that had come before.",
+        |r| r.summary.counts.duplicates.into(),
+    ),
+    Of::new("missing", Kind::Count, "Numbers that never came.", |r| {
+        r.summary.counts.missing.into()
+    }),
+    Of::new(
+        "unclassified",
+        Kind::Count,
+        "Packets below a gap that had been given up.",
+        |r| r.summary.counts.unclassified.into(),
+    ),
+    Of::new(
+        "holes_given_up",
+        Kind::Count,
+        "Gaps forgotten for want of room.",
+        |r| r.summary.counts.holes_given_up.into(),
+    ),
+    Of::new(
+        "sequence_discontinuities",
+        Kind::Count,
+        "Packets that came before one sent earlier (section 3.4).",
+        |r| r.summary.counts.sequence_discontinuities.into(),
+    ),
+    Of::new(
+        "extents",
+        LIST,
+        "Extent of each reordered packet (section 4.2).",
+        |r| r.lists.extents.clone().into(),
+    )
+    .unit("packets"),
+    Of::new(
+        "late_ms",
+        LIST,
+        "Late time of each reordered packet (section 4.3).",
+        |r| {
+            let late_ns = if r.lists.timed {
+                r.lists.late_ns.as_slice()
+            } else {
+                &[]
+            };
+            milliseconds(late_ns)
+        },
+    )
+    .unit("ms"),
+    Of::new(
+        "byte_offsets",
+        LIST,
+        "Byte offset of each reordered packet (section 4.4).",
+        |r| r.lists.byte_offsets.clone().into(),
+    )
+    .unit("bytes"),
+    Of::new(
+        "discontinuities",
+        Kind::Count,
+        "Reordering discontinuities (section 4.5).",
+        |r| r.lists.discontinuities.len().into(),
+    ),
+    Of::new(
+        "gaps",
+        LIST,
+        "Packets between successive discontinuities (section 4.5).",
+        |r| r.lists.gaps().0.into(),
+    )
+    .unit("packets"),
+    Of::new(
+        "gaps_ms",
+        LIST,
+        "Time between successive discontinuities.",
+        |r| {
+            let gaps_ns = if r.lists.timed {
+                r.lists.gaps().1
+            } else {
+                Vec::new()
+            };
+            milliseconds(&gaps_ns)
+        },
+    )
+    .unit("ms"),
+    Of::new(
+        "runs",
+        LIST,
+        "Packets in order before each reordered one (section 4.5.4).",
+        |r| r.lists.runs.clone().into(),
+    )
+    .unit("packets"),
+    Of::new("run_mean", REAL, "Mean length of these runs.", |r| {
+        r.summary.runs.mean().into()
+    })
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "run_variation",
+        REAL,
+        "Their variation, (q / a) / (a / x).",
+        |r| r.summary.runs.variation().into(),
+    )
+    .optional(),
+    Of::new(
+        "run_mean_bytes",
+        REAL,
+        "Mean length of the runs in bytes.",
+        |r| r.if_sized(r.summary.runs.mean_bytes()),
+    )
+    .unit("bytes")
+    .optional(),
+    Of::new(
+        "run_variation_bytes",
+        REAL,
+        "Variation of the runs in bytes.",
+        |r| r.if_sized(r.summary.runs.variation_bytes()),
+    )
+    .optional(),
+    Of::new(
+        "n_reordering",
+        BY_NUMBER,
+        "Packets that are n-reordered, by n (section 5).",
+        |r| by_n(&r.summary.n_reordering.cumulative()),
+    )
+    .unit("packets"),
+    Of::new(
+        "n_reordering_largest",
+        BY_NUMBER,
+        "Packets by the largest such n.",
+        |r| by_n(r.summary.n_reordering.largest()),
+    )
+    .unit("packets"),
+    Of::new(
+        "n_reordering_truncated",
+        Kind::Count,
+        "Packets with an n beyond --n-max.",
+        |r| r.summary.n_reordering.truncated().into(),
+    ),
+    Of::new(
+        "dt",
+        Kind::Small,
+        "Displacement threshold (RFC 5236).",
+        |r| u32::from(r.dt).into(),
+    )
+    .unit("packets"),
+    Of::new(
+        "rd_packets",
+        Kind::Count,
+        "Packets the reorder density is made of.",
+        |r| r.summary.displacements.total().into(),
+    ),
+    Of::new(
+        "rd",
+        BY_NUMBER,
+        "Reorder density: share by displacement.",
+        |r| named(r.summary.displacements.density()),
+    ),
+    Of::new(
+        "rd_beyond_early",
+        Kind::Count,
+        "Packets early by more than the threshold.",
+        |r| r.summary.displacements.beyond().0.into(),
+    ),
+    Of::new(
+        "rd_beyond_late",
+        Kind::Count,
+        "Packets late by more than the threshold.",
+        |r| r.summary.displacements.beyond().1.into(),
+    ),
+    Of::new("mean_displacement", REAL, "Mean displacement.", |r| {
+        r.summary.displacements.mean_displacement().into()
+    })
+    .unit("packets"),
+    Of::new("entropy", REAL, "Entropy of the reorder density.", |r| {
+        r.summary.displacements.entropy().into()
+    })
+    .unit("nats"),
+    Of::new(
+        "mean_lateness",
+        REAL,
+        "Mean displacement of the late packets.",
+        |r| r.summary.displacements.mean_lateness().into(),
+    )
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "mean_earliness",
+        REAL,
+        "Mean displacement of the early packets.",
+        |r| r.summary.displacements.mean_earliness().into(),
+    )
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "displacement_variance",
+        REAL,
+        "Variance of the displacement.",
+        |r| r.summary.displacements.variance().into(),
+    ),
+    Of::new("late_ratio", REAL, "Share of late packets.", |r| {
+        r.summary.displacements.late_ratio().into()
+    }),
+    Of::new("early_ratio", REAL, "Share of early packets.", |r| {
+        r.summary.displacements.early_ratio().into()
+    }),
+    Of::new(
+        "displaced_ratio",
+        REAL,
+        "Share of packets late or early.",
+        |r| r.summary.displacements.displaced_ratio().into(),
+    ),
+    Of::new(
+        "bt",
+        Kind::Small,
+        "Threshold of the buffer occupancy (RFC 5236).",
+        |r| u32::from(r.bt).into(),
+    )
+    .unit("packets"),
+    Of::new(
+        "rbd_packets",
+        Kind::Count,
+        "Packets the buffer-occupancy density is made of.",
+        |r| r.summary.occupancy.total().into(),
+    ),
+    Of::new(
+        "rbd",
+        BY_NUMBER,
+        "Reorder buffer-occupancy density: share by packets held.",
+        |r| named(r.summary.occupancy.density()),
+    ),
+    Of::new("rbd_mean", REAL, "Mean number of packets held.", |r| {
+        r.summary.occupancy.mean().into()
+    })
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "rbd_given_up",
+        Kind::Count,
+        "Packets the buffer no longer waited for.",
+        |r| r.summary.occupancy.given_up().into(),
+    ),
+];
+
+impl Report {
+    /// A value that only lengths in bytes give.
+    fn if_sized(&self, value: Option<f64>) -> Value<'static> {
+        value.filter(|_| self.lists.sized).into()
+    }
+}
+
+/// Times in milliseconds: exact below 2^53 ns, 104 days.
+fn milliseconds(ns: &[i64]) -> Value<'static> {
+    let ms = ns.iter().map(|&ns| ns as f64 / 1e6);
+    ms.collect::<Vec<f64>>().into()
+}
+
+fn named<'a, K: Into<Value<'a>>>(density: impl Iterator<Item = (K, f64)>) -> Value<'a> {
+    density.collect::<Vec<_>>().into()
+}
+
+/// Non-zero counts under n = 1, 2, ...
+fn by_n(counts: &[u64]) -> Value<'static> {
+    let counted = (1u64..).zip(counts.iter().copied());
+    let some = counted.filter(|(_, count)| *count > 0);
+    some.collect::<Vec<(u64, u64)>>().into()
+}
