@@ -1,6 +1,5 @@
 //! `inorder petri`: simulate, solve and examine stochastic Petri nets.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,17 +10,21 @@ use inorder_petri::net::Net;
 use inorder_petri::reachability::Report;
 use inorder_petri::{pnml, race, text};
 
+use inorder_report::json::Json;
+use inorder_report::schema;
+
 use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::outputs;
 
+mod columns;
 mod exact;
-mod json;
 mod simulate;
 mod structure;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use columns::DOCUMENT;
 use exact::Exact;
 use simulate::Simulated;
 
@@ -41,7 +44,8 @@ Times are in the net's own unit. Without options the net is simulated until ever
 number of tokens is known to 1 %, or until Ctrl-C.")]
 pub struct Args {
     /// The net: text, or PNML if it begins with `<`
-    file: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    file: Option<PathBuf>,
     /// Simulate (also without any of the following)
     #[arg(long)]
     simulate: bool,
@@ -66,6 +70,9 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
     #[command(flatten)]
     simulation: simulate::Options,
 }
@@ -79,19 +86,35 @@ struct Findings {
     reachability: Option<Report>,
 }
 
+/// The net and what was found.
+struct Document {
+    net: Net,
+    findings: Findings,
+}
+
 /// Reads the net and does what was asked for.
 pub fn run(args: &Args) -> Outcome {
-    let net = read(&args.file)?;
-    draw(args, &net)?;
-    let findings = examine(args, &net)?;
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    if args.json {
-        writeln!(out, "{:#}", json::object(&net, &findings))?;
-    } else {
-        table::write(&net, &findings, &mut out)?;
-    }
-    out.flush()?;
-    let interrupted = findings
+    let (Some(file), false) = (&args.file, args.schema) else {
+        let about =
+            "What `inorder petri --json` prints; parts that were not asked for are left out.";
+        outputs::to_stdout(|out| schema::write(out, "inorder petri", about, DOCUMENT))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let net = read(file)?;
+    draw(args, file, &net)?;
+    let findings = examine(args, file, &net)?;
+    let document = Document { net, findings };
+    outputs::to_stdout(|out| {
+        if args.json {
+            let json = &mut Json::new(out).with_details(true);
+            json.object(&columns::columns(&document), &document)?;
+            writeln!(out)
+        } else {
+            table::write(&document.net, &document.findings, out)
+        }
+    })?;
+    let interrupted = document
+        .findings
         .simulated
         .is_some_and(|simulated| simulated.was_interrupted);
     Ok(if interrupted {
@@ -131,10 +154,10 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
 }
 
 /// Writes the files asked for.
-fn draw(args: &Args, net: &Net) -> Result<(), CliError> {
+fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     let files = [&args.dot, &args.svg, &args.pnml].into_iter().flatten();
     let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
-    outputs::check(&files, &[&args.file])?;
+    outputs::check(&files, &[file])?;
     let write = |path: &Option<PathBuf>, content: &dyn Fn() -> String| match path {
         Some(path) => outputs::to_file(path, |out| out.write_all(content().as_bytes())),
         None => Ok(()),
@@ -144,11 +167,10 @@ fn draw(args: &Args, net: &Net) -> Result<(), CliError> {
     write(&args.pnml, &|| pnml::write(net))
 }
 
-fn examine(args: &Args, net: &Net) -> Result<Findings, CliError> {
+fn examine(args: &Args, file: &Path, net: &Net) -> Result<Findings, CliError> {
     // The net is well-formed, but not one for what was asked.
-    let fails = |error: &dyn std::fmt::Display| {
-        CliError::Usage(format!("{}: {error}", args.file.display()))
-    };
+    let fails =
+        |error: &dyn std::fmt::Display| CliError::Usage(format!("{}: {error}", file.display()));
     let mut findings = Findings::default();
     if args.invariants {
         findings.invariants = Some(Invariants::of(net).map_err(|error| fails(&error))?);
@@ -160,7 +182,7 @@ fn examine(args: &Args, net: &Net) -> Result<Findings, CliError> {
     }
     if args.simulate || !asks_for_something_else(args) {
         let simulated = simulate::run(net, &args.simulation)
-            .map_err(|error| malformed(&args.file, None, error.to_string()))?;
+            .map_err(|error| malformed(file, None, error.to_string()))?;
         findings.simulated = Some(simulated);
     }
     Ok(findings)

@@ -1,7 +1,7 @@
 //! The exact solution, as plain numbers.
 
 use inorder_petri::markov::{Chain, MarkovError};
-use inorder_petri::net::{PlaceId, TransitionId};
+use inorder_petri::net::{Place, PlaceId, Transition, TransitionId};
 
 /// The steady state of a net.
 pub struct Exact {
@@ -13,6 +13,7 @@ pub struct Exact {
 
 /// The long run of a place.
 pub struct ExactPlace {
+    pub name: String,
     pub tokens: f64,
     pub arrivals: f64,
     pub sojourn: Option<f64>,
@@ -20,6 +21,7 @@ pub struct ExactPlace {
 
 /// The long run of a transition; `None` for immediate ones.
 pub struct ExactTransition {
+    pub name: String,
     pub throughput: f64,
     pub busy: Option<f64>,
     pub utilisation: Option<f64>,
@@ -30,25 +32,30 @@ impl Exact {
     pub fn new(chain: &Chain) -> Result<Self, MarkovError> {
         let solution = chain.steady_state()?;
         let net = chain.net();
-        let place = |id| ExactPlace {
-            tokens: solution.mean_tokens(id),
-            arrivals: solution.arrivals(id),
-            sojourn: solution.sojourn(id),
+        let place = |(index, place): (usize, &Place)| {
+            let id = PlaceId(index);
+            ExactPlace {
+                name: place.name.clone(),
+                tokens: solution.mean_tokens(id),
+                arrivals: solution.arrivals(id),
+                sojourn: solution.sojourn(id),
+            }
         };
-        let transition = |(index, immediate): (usize, bool)| {
+        let transition = |(index, transition): (usize, &Transition)| {
             let id = TransitionId(index);
+            let immediate = transition.timing.is_immediate();
             ExactTransition {
+                name: transition.name.clone(),
                 throughput: solution.throughput(id),
                 busy: (!immediate).then(|| solution.busy_servers(id)),
                 utilisation: (!immediate).then(|| solution.utilisation(id)),
             }
         };
-        let immediate = net.transitions.iter().map(|t| t.timing.is_immediate());
         Ok(Self {
             states: chain.len(),
             vanishing: chain.vanishing(),
-            places: (0..net.places.len()).map(PlaceId).map(place).collect(),
-            transitions: immediate.enumerate().map(transition).collect(),
+            places: net.places.iter().enumerate().map(place).collect(),
+            transitions: net.transitions.iter().enumerate().map(transition).collect(),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::simulate::Simulated;
 use super::{Findings, structure};
 
 /// Everything found, a paragraph each.
-pub fn write(net: &Net, findings: &Findings, out: &mut impl Write) -> io::Result<()> {
+pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     let name = if net.name.is_empty() {
         "net"
     } else {
@@ -37,7 +37,7 @@ pub fn write(net: &Net, findings: &Findings, out: &mut impl Write) -> io::Result
         )?;
     }
     if let Some(exact) = &findings.exact {
-        write_exact(net, exact, out)?;
+        write_exact(exact, out)?;
     }
     if let Some(simulated) = &findings.simulated {
         write_simulated(simulated, out)?;
@@ -45,17 +45,17 @@ pub fn write(net: &Net, findings: &Findings, out: &mut impl Write) -> io::Result
     Ok(())
 }
 
-fn lines(out: &mut impl Write, title: &str, lines: &[String]) -> io::Result<()> {
+fn lines(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
     writeln!(out, "\n{title}")?;
     lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-fn row(out: &mut impl Write, name: &str, cells: [String; 3]) -> io::Result<()> {
+fn row(out: &mut dyn Write, name: &str, cells: [String; 3]) -> io::Result<()> {
     let [a, b, c] = cells;
     writeln!(out, "  {name:<20} {a:>24} {b:>24} {c:>24}")
 }
 
-fn places_head(out: &mut impl Write) -> io::Result<()> {
+fn places_head(out: &mut dyn Write) -> io::Result<()> {
     row(
         out,
         "place",
@@ -63,7 +63,7 @@ fn places_head(out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-fn transitions_head(out: &mut impl Write) -> io::Result<()> {
+fn transitions_head(out: &mut dyn Write) -> io::Result<()> {
     row(
         out,
         "transition",
@@ -95,34 +95,34 @@ fn optional_interval(estimate: Option<Estimate>) -> String {
     estimate.map_or_else(|| "-".to_owned(), interval)
 }
 
-fn write_exact(net: &Net, exact: &Exact, out: &mut impl Write) -> io::Result<()> {
+fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "\nexact, steady state of {} tangible markings ({} vanishing)",
         exact.states, exact.vanishing
     )?;
     places_head(out)?;
-    for (place, found) in net.places.iter().zip(&exact.places) {
+    for found in &exact.places {
         let cells = [
             number(found.tokens),
             number(found.arrivals),
             optional(found.sojourn),
         ];
-        row(out, &place.name, cells)?;
+        row(out, &found.name, cells)?;
     }
     transitions_head(out)?;
-    for (transition, found) in net.transitions.iter().zip(&exact.transitions) {
+    for found in &exact.transitions {
         let cells = [
             number(found.throughput),
             optional(found.utilisation),
             optional(found.busy),
         ];
-        row(out, &transition.name, cells)?;
+        row(out, &found.name, cells)?;
     }
     Ok(())
 }
 
-fn write_simulated(simulated: &Simulated, out: &mut impl Write) -> io::Result<()> {
+fn write_simulated(simulated: &Simulated, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n{}", headline(simulated))?;
     places_head(out)?;
     for place in &simulated.measures.places {

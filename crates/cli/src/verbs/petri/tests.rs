@@ -14,13 +14,29 @@ const REPAIR: &str = "net repair\nplace working 6\nplace broken\n\
     transition fail exponential rate 0.1 servers infinite\n in working\n out broken\n\
     transition repair exponential mean 2 servers 2\n in broken\n out working\n";
 
-fn find(source: &str, options: &[&str]) -> Result<(Net, Findings), CliError> {
+fn find(source: &str, options: &[&str]) -> Result<Document, CliError> {
     let words = ["petri", "some.net"]
         .into_iter()
         .chain(options.iter().copied());
     let net = text::read("some.net", source).unwrap();
-    let findings = examine(&Command::parse_from(words).args, &net)?;
-    Ok((net, findings))
+    let findings = examine(
+        &Command::parse_from(words).args,
+        Path::new("some.net"),
+        &net,
+    )?;
+    Ok(Document { net, findings })
+}
+
+fn json(document: &Document) -> serde_json::Value {
+    let mut out = Vec::new();
+    let json = &mut Json::new(&mut out).with_details(true);
+    json.object(&columns::columns(document), document).unwrap();
+    serde_json::from_slice(&out).unwrap()
+}
+
+#[test]
+fn the_columns_are_in_order() {
+    assert_eq!(inorder_report::problems(DOCUMENT), Vec::<String>::new());
 }
 
 #[test]
@@ -31,8 +47,8 @@ fn simulation_and_exact_solution_agree_in_json() {
         &["--simulate", "--reserve"],
     ] {
         let options = [how, &["--exact", "--confidence", "0.999"]].concat();
-        let (net, findings) = find(REPAIR, &options).ok().unwrap();
-        let found = json::object(&net, &findings);
+        let document = find(REPAIR, &options).ok().unwrap();
+        let found = json(&document);
         for (kind, name, what) in [
             ("places", "broken", "tokens"),
             ("transitions", "repair", "throughput"),
@@ -54,11 +70,11 @@ fn simulation_and_exact_solution_agree_in_json() {
 
 #[test]
 fn structure_is_told_in_words() {
-    let (net, findings) = find(REPAIR, &["--invariants", "--reachability", "100"])
+    let document = find(REPAIR, &["--invariants", "--reachability", "100"])
         .ok()
         .unwrap();
     let mut out = Vec::new();
-    table::write(&net, &findings, &mut out).unwrap();
+    table::write(&document.net, &document.findings, &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     for line in [
         "P-invariant  working + broken = 6",

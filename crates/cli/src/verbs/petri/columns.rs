@@ -1,0 +1,475 @@
+//! Findings as one JSON object: what was not asked for is left out.
+
+use std::io;
+
+use inorder_petri::invariants::Invariants;
+use inorder_petri::net::{Net, TransitionId};
+use inorder_petri::reachability::{Boundedness, LongRun, Report};
+use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
+use inorder_report::json::Json;
+use inorder_report::schema::Schema;
+use inorder_report::{Column, Digits, Element, Files, Kind, Map, Maybe, Nested, Object, Value};
+
+use super::exact::{Exact, ExactPlace, ExactTransition};
+use super::simulate::Simulated;
+use super::{Document, structure};
+
+type Of = Column<Document>;
+type OfPlace = Column<PlaceMeasures>;
+type OfTransition = Column<TransitionMeasures>;
+type OfExact = Column<Exact>;
+type OfSimulated = Column<Simulated>;
+
+const REAL: Kind = Kind::Number(Digits::Short);
+const TEXTS: Kind = Kind::List(Element::Text);
+const BY_NAME: Kind = Kind::Map(Element::Number);
+
+/// The whole object; [`columns`] leaves out what was not asked for.
+pub static DOCUMENT: &[Of] = &[
+    Of::new("net", Kind::Text, "Name of the net; may be empty.", |d| {
+        (&d.net.name).into()
+    }),
+    asked(
+        "invariants",
+        "P- and T-invariants.",
+        &Object {
+            columns: INVARIANTS,
+            of: |d: &Document| d,
+        },
+    ),
+    asked(
+        "reachability",
+        "Markings that can be reached.",
+        &Object {
+            columns: REACHABILITY,
+            of: |d: &Document| d,
+        },
+    ),
+    asked(
+        "exact",
+        "Steady state of the Markov chain.",
+        &Maybe {
+            columns: EXACT,
+            of: |d: &Document| d.findings.exact.as_ref(),
+        },
+    ),
+    asked(
+        "simulated",
+        "Estimates by simulation.",
+        &Maybe {
+            columns: SIMULATED,
+            of: |d: &Document| d.findings.simulated.as_ref(),
+        },
+    ),
+];
+
+/// A part that is there only if it was asked for.
+const fn asked(
+    name: &'static str,
+    about: &'static str,
+    rows: &'static (dyn Nested<Document> + Sync),
+) -> Of {
+    Of::nested(name, about, rows).only(Files::JsonDetails)
+}
+
+/// The columns of what was found.
+pub fn columns(document: &Document) -> Vec<&'static Of> {
+    let found = &document.findings;
+    let is_there = |column: &&Of| match column.field.name {
+        "invariants" => found.invariants.is_some(),
+        "reachability" => found.reachability.is_some(),
+        "exact" => found.exact.is_some(),
+        "simulated" => found.simulated.is_some(),
+        _ => true,
+    };
+    DOCUMENT.iter().filter(is_there).collect()
+}
+
+static INVARIANTS: &[Of] = &[
+    Of::new(
+        "p_invariants",
+        TEXTS,
+        "Sums of tokens that never change.",
+        |d| {
+            d.findings
+                .invariants
+                .as_ref()
+                .map(|i| i.places_text(&d.net))
+                .into()
+        },
+    ),
+    Of::new(
+        "t_invariants",
+        TEXTS,
+        "Firings that lead back to the same marking.",
+        |d| {
+            d.findings
+                .invariants
+                .as_ref()
+                .map(|i| i.transitions_text(&d.net))
+                .into()
+        },
+    ),
+    Of::new(
+        "covered_by_p_invariants",
+        Kind::Flag,
+        "Every place is in a P-invariant.",
+        |d| {
+            d.findings
+                .invariants
+                .as_ref()
+                .map(Invariants::is_covered_by_places)
+                .into()
+        },
+    ),
+    Of::new(
+        "covered_by_t_invariants",
+        Kind::Flag,
+        "Every transition is in a T-invariant.",
+        |d| {
+            d.findings
+                .invariants
+                .as_ref()
+                .map(Invariants::is_covered_by_transitions)
+                .into()
+        },
+    ),
+];
+
+static REACHABILITY: &[Of] = &[
+    Of::new("markings", Kind::Count, "Markings found.", |d| {
+        reached(d, |_, r| r.markings.into())
+    }),
+    Of::new(
+        "vanishing",
+        Kind::Count,
+        "Markings left without time passing.",
+        |d| reached(d, |_, r| r.vanishing.into()),
+    ),
+    Of::new(
+        "complete",
+        Kind::Flag,
+        "The bound was not reached: these are all.",
+        |d| reached(d, |_, r| r.is_complete.into()),
+    ),
+    Of::new(
+        "bounded",
+        Kind::Flag,
+        "No place can hold ever more tokens; null if unknown.",
+        |d| reached(d, |_, r| is_bounded(&r.boundedness).into()),
+    )
+    .optional(),
+    Of::new("most_tokens", BY_NAME, "Most tokens seen, by place.", |d| {
+        reached(d, |net, r| named(net, &r.most_tokens).into())
+    }),
+    Of::new(
+        "deadlocks",
+        Kind::Count,
+        "Markings without a way on.",
+        |d| reached(d, |_, r| r.deadlock_count.into()),
+    ),
+    Of::nested(
+        "nearest_deadlocks",
+        "The first of them, with a way to each.",
+        &Deadlocks,
+    ),
+    Of::new("never_fired", TEXTS, "Transitions that never fired.", |d| {
+        reached(d, |net, r| {
+            structure::transition_names(net, &r.never_fired).into()
+        })
+    }),
+    Of::new(
+        "live",
+        TEXTS,
+        "Transitions that can always fire again; null if unknown.",
+        |d| long_run(d, |net, l| structure::transition_names(net, &l.live).into()),
+    )
+    .optional(),
+    Of::new(
+        "home_states",
+        Kind::Count,
+        "Markings that can always be reached again.",
+        |d| long_run(d, |_, l| l.home_states().into()),
+    )
+    .optional(),
+    Of::new(
+        "reversible",
+        Kind::Flag,
+        "The initial marking can always be reached again.",
+        |d| long_run(d, |_, l| l.is_reversible.into()),
+    )
+    .optional(),
+];
+
+fn reached<'d>(d: &'d Document, of: fn(&'d Net, &'d Report) -> Value<'d>) -> Value<'d> {
+    let report = d.findings.reachability.as_ref();
+    report.map_or(Value::Absent, |report| of(&d.net, report))
+}
+
+fn long_run<'d>(d: &'d Document, of: fn(&'d Net, &'d LongRun) -> Value<'d>) -> Value<'d> {
+    let report = d.findings.reachability.as_ref();
+    let long_run = report.and_then(|report| report.long_run.as_ref());
+    long_run.map_or(Value::Absent, |long_run| of(&d.net, long_run))
+}
+
+fn is_bounded(boundedness: &Boundedness) -> Option<bool> {
+    match boundedness {
+        Boundedness::Bounded => Some(true),
+        Boundedness::Unbounded { .. } => Some(false),
+        Boundedness::Unknown { .. } => None,
+    }
+}
+
+fn named<'n>(net: &'n Net, marking: &[u32]) -> Vec<(&'n str, u32)> {
+    let places = net.places.iter().zip(marking);
+    places.map(|(place, &n)| (place.name.as_str(), n)).collect()
+}
+
+/// A marking without a way on.
+struct Deadlock {
+    marking: Vec<(String, u32)>,
+    path: Vec<String>,
+}
+
+static DEADLOCK: &[Column<Deadlock>] = &[
+    Column::new("marking", BY_NAME, "Tokens by place.", |d: &Deadlock| {
+        let marking = d.marking.iter().map(|(place, n)| (place, *n));
+        marking.collect::<Vec<_>>().into()
+    }),
+    Column::new(
+        "path",
+        TEXTS,
+        "Transitions that lead there.",
+        |d: &Deadlock| d.path.clone().into(),
+    ),
+];
+
+struct Deadlocks;
+
+impl Nested<Document> for Deadlocks {
+    fn schema(&self) -> Schema {
+        Schema::array(Schema::object(DEADLOCK))
+    }
+
+    fn write(&self, document: &Document, json: &mut Json<'_>) -> io::Result<()> {
+        let net = &document.net;
+        let report = document.findings.reachability.iter();
+        let rows = report.flat_map(|report| &report.deadlocks).map(|deadlock| {
+            let marking = named(net, &deadlock.marking).into_iter();
+            let path: &[TransitionId] = &deadlock.path;
+            Deadlock {
+                marking: marking.map(|(place, n)| (place.to_owned(), n)).collect(),
+                path: structure::transition_names(net, path),
+            }
+        });
+        json.array(DEADLOCK, rows)
+    }
+}
+
+static EXACT: &[OfExact] = &[
+    OfExact::new("states", Kind::Count, "Tangible markings.", |e| {
+        e.states.into()
+    }),
+    OfExact::new("vanishing", Kind::Count, "Vanishing markings.", |e| {
+        e.vanishing.into()
+    }),
+    OfExact::nested(
+        "places",
+        "By name.",
+        &Map {
+            columns: EXACT_PLACE,
+            of: |e: &Exact| e.places.iter().map(|p| (p.name.as_str(), p)).collect(),
+        },
+    ),
+    OfExact::nested(
+        "transitions",
+        "By name.",
+        &Map {
+            columns: EXACT_TRANSITION,
+            of: |e: &Exact| e.transitions.iter().map(|t| (t.name.as_str(), t)).collect(),
+        },
+    ),
+];
+
+static EXACT_PLACE: &[Column<ExactPlace>] = &[
+    Column::new(
+        "tokens",
+        REAL,
+        "Mean number of tokens.",
+        |p: &ExactPlace| p.tokens.into(),
+    ),
+    Column::new(
+        "arrivals",
+        REAL,
+        "Tokens coming per unit of time.",
+        |p: &ExactPlace| p.arrivals.into(),
+    ),
+    Column::new(
+        "sojourn",
+        REAL,
+        "Mean stay of a token; null if none comes.",
+        |p: &ExactPlace| p.sojourn.into(),
+    )
+    .optional(),
+];
+
+static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
+    Column::new(
+        "throughput",
+        REAL,
+        "Firings per unit of time.",
+        |t: &ExactTransition| t.throughput.into(),
+    ),
+    Column::new(
+        "busy",
+        REAL,
+        "Mean firings under way; null of an immediate one.",
+        |t: &ExactTransition| t.busy.into(),
+    )
+    .optional(),
+    Column::new(
+        "utilisation",
+        REAL,
+        "Share of its servers at work; null of an immediate one.",
+        |t: &ExactTransition| t.utilisation.into(),
+    )
+    .optional(),
+];
+
+static SIMULATED: &[OfSimulated] = &[
+    OfSimulated::new(
+        "method",
+        Kind::Choice(&["replications", "batch means"]),
+        "Where the intervals come from.",
+        |s| {
+            if s.are_replications {
+                "replications"
+            } else {
+                "batch means"
+            }
+            .into()
+        },
+    ),
+    OfSimulated::new("observations", Kind::Count, "Runs or batches.", |s| {
+        s.observations.into()
+    }),
+    OfSimulated::new(
+        "time",
+        REAL,
+        "Simulated time at the end of the run, or of each.",
+        |s| s.time.into(),
+    ),
+    OfSimulated::new("confidence", REAL, "Of the intervals; 0.95 is 95 %.", |s| {
+        s.confidence.into()
+    }),
+    OfSimulated::new(
+        "precise",
+        Kind::Flag,
+        "The wanted precision was reached.",
+        |s| s.is_precise.into(),
+    ),
+    OfSimulated::new("interrupted", Kind::Flag, "Ctrl-C ended it early.", |s| {
+        s.was_interrupted.into()
+    }),
+    OfSimulated::nested(
+        "places",
+        "By name.",
+        &Map {
+            columns: PLACE,
+            of: |s: &Simulated| {
+                s.measures
+                    .places
+                    .iter()
+                    .map(|p| (p.name.as_str(), p))
+                    .collect()
+            },
+        },
+    ),
+    OfSimulated::nested(
+        "transitions",
+        "By name.",
+        &Map {
+            columns: TRANSITION,
+            of: |s: &Simulated| {
+                let all = s.measures.transitions.iter();
+                all.map(|t| (t.name.as_str(), t)).collect()
+            },
+        },
+    ),
+];
+
+static ESTIMATE: &[Column<Estimate>] = &[
+    Column::new("mean", REAL, "Mean.", |e: &Estimate| e.mean.into()),
+    Column::new(
+        "half_width",
+        REAL,
+        "Half the width of the interval; null if there were too few observations.",
+        |e: &Estimate| e.half_width.into(),
+    )
+    .optional(),
+];
+
+static PLACE: &[OfPlace] = &[
+    OfPlace::nested(
+        "tokens",
+        "Mean number of tokens over time.",
+        &Object {
+            columns: ESTIMATE,
+            of: |p: &PlaceMeasures| &p.tokens,
+        },
+    ),
+    OfPlace::nested(
+        "tokens_at_end",
+        "Mean number of tokens at the ends of the observations.",
+        &Object {
+            columns: ESTIMATE,
+            of: |p: &PlaceMeasures| &p.tokens_at_end,
+        },
+    ),
+    OfPlace::nested(
+        "arrivals",
+        "Tokens coming per unit of time.",
+        &Object {
+            columns: ESTIMATE,
+            of: |p: &PlaceMeasures| &p.arrivals,
+        },
+    ),
+    OfPlace::nested(
+        "sojourn",
+        "Mean stay of a token, by Little's law; null if none came.",
+        &Maybe {
+            columns: ESTIMATE,
+            of: |p: &PlaceMeasures| p.sojourn.as_ref(),
+        },
+    ),
+    OfPlace::new("peak", Kind::Count, "Most tokens at one time.", |p| {
+        p.peak.into()
+    }),
+];
+
+static TRANSITION: &[OfTransition] = &[
+    OfTransition::nested(
+        "throughput",
+        "Firings per unit of time.",
+        &Object {
+            columns: ESTIMATE,
+            of: |t: &TransitionMeasures| &t.throughput,
+        },
+    ),
+    OfTransition::nested(
+        "busy",
+        "Mean number of firings under way; null of an immediate one.",
+        &Maybe {
+            columns: ESTIMATE,
+            of: |t: &TransitionMeasures| t.busy.as_ref(),
+        },
+    ),
+    OfTransition::nested(
+        "utilisation",
+        "Share of its servers at work; null of an immediate one.",
+        &Maybe {
+            columns: ESTIMATE,
+            of: |t: &TransitionMeasures| t.utilisation.as_ref(),
+        },
+    ),
+];
