@@ -1,0 +1,132 @@
+//! The JSON Schemas under `docs/schemas` are what the verbs print, and the verbs' JSON keeps to them.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use common::{Folder, inorder, json, stdout};
+
+const SCENARIO: &str = r#"
+[run]
+duration = "200 ms"
+repetitions = 2
+[[flow]]
+size = "100 kB"
+[[forward]]
+name = "line"
+kind = "delay"
+delay = "5 ms"
+[[reverse]]
+kind = "delay"
+delay = "5 ms"
+[grid]
+"forward.line.jitter" = ["0 ms", "2 ms"]
+"#;
+
+const NET: &str = "net machine\nplace up 1\nplace down\ntransition breaks exponential rate 2\n in up\n \
+    out down\ntransition mends exponential rate 2\n in down\n out up\n";
+
+/// The verbs that print a schema, each with options under which it prints JSON.
+fn verbs(folder: &Folder) -> Vec<Vec<String>> {
+    let scenario = folder.file("s.toml", SCENARIO.as_bytes());
+    let net = folder.file("m.net", NET.as_bytes());
+    let numbers = folder.file("numbers.txt", b"1\n2\n4\n3\n5\n");
+    let lines = [
+        format!("simulate --json {scenario}"),
+        "netproc --json --packets=2000".to_owned(),
+        format!("petri --json --exact --simulate --time=100 --invariants --reachability=9 {net}"),
+        format!("metrics --json {numbers}"),
+    ];
+    let words = |line: String| line.split(' ').map(str::to_owned).collect();
+    lines.into_iter().map(words).collect()
+}
+
+fn schema_of(verb: &str) -> Value {
+    json(&inorder(&[verb, "--schema"]))
+}
+
+#[test]
+fn the_schemas_of_the_documentation_are_those_the_verbs_print() {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas"));
+    for verb in ["simulate", "netproc", "petri", "metrics", "sort"] {
+        let printed = inorder(&[verb, "--schema"]);
+        let known =
+            fs::read_to_string(folder.join(format!("{verb}.schema.json"))).unwrap_or_default();
+        assert!(
+            stdout(&printed) == known,
+            "docs/schemas/{verb}.schema.json is stale; make it anew with\n  \
+             cargo run -p inorder -- {verb} --schema > docs/schemas/{verb}.schema.json"
+        );
+    }
+}
+
+#[test]
+fn what_a_verb_prints_keeps_to_its_schema() {
+    let folder = Folder::new("schemas");
+    for command in verbs(&folder) {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let printed = json(&inorder(&words));
+        let mut broken = Vec::new();
+        check(&printed, &schema_of(words[0]), words[0], &mut broken);
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+}
+
+/// Notes where `value` breaks `schema`, of which the keywords that the verbs use are known.
+fn check(value: &Value, schema: &Value, at: &str, broken: &mut Vec<String>) {
+    for (keyword, rule) in schema.as_object().expect("a schema is an object") {
+        let holds = match keyword.as_str() {
+            "$schema" | "title" | "description" => true,
+            "type" => rule.as_array().map_or_else(
+                || is_a(value, rule),
+                |any| any.iter().any(|one| is_a(value, one)),
+            ),
+            "const" => value == rule,
+            "enum" => rule.as_array().is_some_and(|any| any.contains(value)),
+            "minimum" => value
+                .as_f64()
+                .is_none_or(|v| v >= rule.as_f64().unwrap_or(0.0)),
+            "required" => value.as_object().is_none_or(|object| {
+                let mut names = rule.as_array().into_iter().flatten();
+                names.all(|name| name.as_str().is_some_and(|name| object.contains_key(name)))
+            }),
+            "properties" | "items" => true,
+            "additionalProperties" => {
+                let known = |name: &String| schema["properties"].get(name).is_some();
+                rule.is_object() || value.as_object().is_none_or(|o| o.keys().all(known))
+            }
+            other => panic!("{other}: this check does not know the keyword"),
+        };
+        if !holds {
+            broken.push(format!("{at}: {keyword} {rule} broken by {value}"));
+        }
+    }
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let own = schema["properties"].get(name);
+        let inner = own.unwrap_or(&schema["additionalProperties"]);
+        if inner.is_object() {
+            check(member, inner, &format!("{at}/{name}"), broken);
+        }
+    }
+    for (number, item) in value.as_array().into_iter().flatten().enumerate() {
+        if schema["items"].is_object() {
+            check(item, &schema["items"], &format!("{at}/{number}"), broken);
+        }
+    }
+}
+
+fn is_a(value: &Value, name: &Value) -> bool {
+    match name.as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("null") => value.is_null(),
+        Some("integer") => value.is_u64() || value.is_i64(),
+        Some("number") => value.is_number(),
+        _ => false,
+    }
+}
