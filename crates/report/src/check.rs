@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use crate::column::AnyColumn;
+use crate::column::flat;
+use crate::column::json::{common, objects};
 use crate::field::{Field, Kind};
-use crate::json::{common, objects};
-use crate::nested::flat;
 
 /// What is wrong with a list of columns; nothing if all is well. For tests: every slice should
 /// pass.

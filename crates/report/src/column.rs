@@ -1,7 +1,13 @@
 //! A column: one fact of a row, told once, for every output.
 
+pub mod json;
+pub mod schema;
+
+use std::io;
+
+use self::json::Json;
+use self::schema::Schema;
 use crate::field::{Field, Files, Kind, Rank};
-use crate::nested::Nested;
 use crate::number::people;
 use crate::value::Value;
 
@@ -217,6 +223,30 @@ impl<R: ?Sized> AnyColumn<R> for Column<R> {
     }
 }
 
+/// Rows inside a row, with their own columns.
+///
+/// [`List`](crate::List), [`Map`](crate::Map), [`Object`](crate::Object) and [`Maybe`](crate::Maybe) are what is usually needed; implement it for rows that are
+/// made on the way (an event together with the name of its flow).
+pub trait Nested<R: ?Sized> {
+    /// What the JSON looks like.
+    fn schema(&self) -> Schema;
+
+    /// Writes the rows inside `row`.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    fn write(&self, row: &R, json: &mut Json<'_>) -> io::Result<()>;
+
+    /// The columns as if they stood in the outer row, for CSV, Parquet and tables; none for a
+    /// list, which has no place there.
+    fn flat<'c>(&'c self) -> Vec<Boxed<'c, R>>
+    where
+        R: 'c,
+    {
+        Vec::new()
+    }
+}
+
 /// A column of any kind.
 pub type Boxed<'c, R> = Box<dyn AnyColumn<R> + 'c>;
 
@@ -244,3 +274,16 @@ macro_rules! delegate {
 }
 
 delegate!(&'c M, Box<M>);
+
+/// Columns as CSV, Parquet and tables have them: those of nested objects beside the others,
+/// lists left out.
+pub(crate) fn flat<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
+    let mut flat: Vec<Boxed<'c, R>> = Vec::new();
+    for column in columns {
+        match column.rows() {
+            Some(rows) => flat.extend(rows.flat()),
+            None => flat.push(Box::new(column)),
+        }
+    }
+    flat
+}

@@ -6,10 +6,9 @@
 use std::borrow::Borrow;
 use std::io::{self, Write};
 
-use crate::column::{AnyColumn, Boxed};
+use crate::column::{AnyColumn, Boxed, flat};
 use crate::escape;
 use crate::field::Kind;
-use crate::nested::flat;
 use crate::value::Value;
 
 /// Writes a line of names and one line a row. `out` should be buffered.
@@ -81,7 +80,7 @@ fn line<R: ?Sized>(out: &mut dyn Write, columns: &[Boxed<'_, R>], row: &R) -> io
 }
 
 fn cell(out: &mut dyn Write, kind: Kind, value: &Value<'_>) -> io::Result<()> {
-    match in_file_units(kind, value) {
+    match kind.in_files(value) {
         Value::Absent | Value::List(_) => Ok(()),
         Value::Flag(flag) => write!(out, "{flag}"),
         Value::Count(n) => write!(out, "{n}"),
@@ -97,17 +96,6 @@ pub(crate) fn in_files<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) ->
     let mut columns = flat(columns);
     columns.retain(|column| column.field().files.is_flat());
     columns
-}
-
-/// The value in the unit that files use: durations in milliseconds (exact to the nanosecond
-/// below 2^53 ns, 104 days).
-pub(crate) fn in_file_units<'r>(kind: Kind, value: &Value<'r>) -> Value<'r> {
-    match (kind, value) {
-        (Kind::Duration, Value::Count(ns)) => Value::Number(*ns as f64 / 1e6),
-        (Kind::Duration, Value::Integer(ns)) => Value::Number(*ns as f64 / 1e6),
-        (Kind::Duration, Value::Number(ns)) => Value::Number(ns / 1e6),
-        _ => value.clone(),
-    }
 }
 
 #[cfg(test)]

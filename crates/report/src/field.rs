@@ -1,5 +1,7 @@
 //! What is said of a column, whatever the row.
 
+use crate::value::Value;
+
 /// The description of a column: everything but how its value is read.
 ///
 /// Made by the constructors of [`Column`](crate::Column); for a column whose name is known only
@@ -83,6 +85,19 @@ pub enum Kind {
     Map(Element),
     /// Rows of their own inside the row (an array of objects, or one object): only in JSON.
     Nested,
+}
+
+impl Kind {
+    /// The value in the unit that files use: durations in milliseconds (exact to the nanosecond
+    /// below 2^53 ns, 104 days).
+    pub(crate) fn in_files<'r>(self, value: &Value<'r>) -> Value<'r> {
+        match (self, value) {
+            (Kind::Duration, Value::Count(ns)) => Value::Number(*ns as f64 / 1e6),
+            (Kind::Duration, Value::Integer(ns)) => Value::Number(*ns as f64 / 1e6),
+            (Kind::Duration, Value::Number(ns)) => Value::Number(ns / 1e6),
+            _ => value.clone(),
+        }
+    }
 }
 
 /// What the elements of a [`Kind::List`] or the values of a [`Kind::Map`] are.

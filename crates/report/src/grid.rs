@@ -3,12 +3,66 @@
 
 use std::io::{self, Write};
 
-use crate::text::Layout;
-
 /// Blank columns between two table columns.
 const GAP: usize = 2;
 /// The first column is not shortened below this.
 const MIN_FIRST: usize = 31;
+
+/// How a table is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Layout {
+    /// Blanks before each line.
+    pub indent: usize,
+    /// Characters a line may have; `None` where the reader is not a terminal.
+    pub width: Option<usize>,
+    /// Headings may be bold.
+    pub bold: bool,
+    /// Columns from the left that are aligned to the left; the others to the right.
+    pub left: usize,
+}
+
+impl Default for Layout {
+    /// No indent, any width, no attributes, the first column aligned to the left.
+    fn default() -> Self {
+        Layout {
+            indent: 0,
+            width: None,
+            bold: false,
+            left: 1,
+        }
+    }
+}
+
+impl Layout {
+    /// Within `width` characters, if given.
+    #[must_use]
+    pub fn width(mut self, width: Option<usize>) -> Self {
+        self.width = width;
+        self
+    }
+
+    /// After so many blanks.
+    #[must_use]
+    pub fn indent(mut self, indent: usize) -> Self {
+        self.indent = indent;
+        self
+    }
+
+    /// With bold headings, if `bold`.
+    #[must_use]
+    pub fn bold(mut self, bold: bool) -> Self {
+        self.bold = bold;
+        self
+    }
+
+    /// With so many columns aligned to the left.
+    #[must_use]
+    pub fn left(mut self, left: usize) -> Self {
+        self.left = left;
+        self
+    }
+}
 
 /// One column of a [`Grid`].
 struct Column<'t> {

@@ -28,19 +28,17 @@ pub mod escape;
 mod field;
 mod grid;
 pub mod html;
-pub mod json;
 mod nested;
 pub mod number;
 #[cfg(feature = "parquet")]
 pub mod parquet;
-pub mod schema;
 mod sheet;
 pub mod text;
 mod value;
 
 pub use check::problems;
-pub use column::{Adapt, AnyColumn, Boxed, Column, Read};
+pub use column::{Adapt, AnyColumn, Boxed, Column, Nested, Read, json, schema};
 pub use field::{Digits, Element, Field, Files, Kind, Rank};
-pub use nested::{List, Map, Maybe, Nested, Object};
+pub use nested::{List, Map, Maybe, Object};
 pub use sheet::Sheet;
 pub use value::Value;

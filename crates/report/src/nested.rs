@@ -2,34 +2,10 @@
 
 use std::io;
 
-use crate::column::{AnyColumn, Boxed, Column};
-use crate::json::Json;
-use crate::schema::Schema;
+use crate::column::json::Json;
+use crate::column::schema::Schema;
+use crate::column::{Boxed, Column, Nested, flat};
 use crate::sheet::through;
-
-/// Rows inside a row, with their own columns.
-///
-/// [`List`], [`Map`], [`Object`] and [`Maybe`] are what is usually needed; implement it for rows that are
-/// made on the way (an event together with the name of its flow).
-pub trait Nested<R: ?Sized> {
-    /// What the JSON looks like.
-    fn schema(&self) -> Schema;
-
-    /// Writes the rows inside `row`.
-    ///
-    /// # Errors
-    /// If the output cannot be written.
-    fn write(&self, row: &R, json: &mut Json<'_>) -> io::Result<()>;
-
-    /// The columns as if they stood in the outer row, for CSV, Parquet and tables; none for a
-    /// list, which has no place there.
-    fn flat<'c>(&'c self) -> Vec<Boxed<'c, R>>
-    where
-        R: 'c,
-    {
-        Vec::new()
-    }
-}
 
 /// An array of objects.
 pub struct List<R: ?Sized + 'static, S: 'static> {
@@ -114,17 +90,4 @@ impl<R: ?Sized, S: ?Sized> Nested<R> for Maybe<R, S> {
             None => json.null(),
         }
     }
-}
-
-/// Columns as CSV, Parquet and tables have them: those of nested objects beside the others,
-/// lists left out.
-pub(crate) fn flat<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
-    let mut flat: Vec<Boxed<'c, R>> = Vec::new();
-    for column in columns {
-        match column.rows() {
-            Some(rows) => flat.extend(rows.flat()),
-            None => flat.push(Box::new(column)),
-        }
-    }
-    flat
 }

@@ -17,7 +17,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
 use crate::column::{AnyColumn, Boxed};
-use crate::csv::{in_file_units, in_files};
+use crate::csv::in_files;
 use crate::field::{Field, Kind};
 use crate::value::Value;
 
@@ -79,7 +79,7 @@ fn name<'f>(field: &Field<'f>) -> &'f str {
 }
 
 fn array<'r>(field: &Field<'_>, values: impl Iterator<Item = Value<'r>>) -> io::Result<ArrayRef> {
-    let values = values.map(|value| in_file_units(field.kind, &value));
+    let values = values.map(|value| field.kind.in_files(&value));
     Ok(match field.kind {
         Kind::Flag => Arc::new(BooleanArray::from(gather(field, values, flag)?)),
         Kind::Small => Arc::new(UInt32Array::from(gather(field, values, small)?)),

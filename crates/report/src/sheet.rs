@@ -2,12 +2,12 @@
 
 use std::io;
 
+use crate::column::Nested;
+use crate::column::json::Json;
+use crate::column::schema::Schema;
 use crate::column::{AnyColumn, Boxed, Column};
 use crate::field::Field;
-use crate::json::Json;
-use crate::nested::Nested;
 use crate::number::people;
-use crate::schema::Schema;
 use crate::value::Value;
 
 /// The columns of one output.

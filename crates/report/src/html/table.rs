@@ -3,10 +3,10 @@
 use std::borrow::Borrow;
 use std::io::{self, Write};
 
+use crate::column::flat;
 use crate::column::{AnyColumn, Boxed};
 use crate::escape::Text;
 use crate::field::Rank;
-use crate::nested::flat;
 use crate::value::Value;
 
 /// A table whose headings sort it; it has the columns that are shown to people.

@@ -7,7 +7,6 @@ use std::borrow::Borrow;
 use std::io::{self, Write};
 
 use crate::column::AnyColumn;
-use crate::csv::in_file_units;
 use crate::field::{Field, Kind};
 use crate::value::Value;
 
@@ -148,7 +147,7 @@ impl<'w> Json<'w> {
     /// # Errors
     /// If the output cannot be written.
     pub fn value(&mut self, kind: Kind, value: &Value<'_>) -> io::Result<()> {
-        match in_file_units(kind, value) {
+        match kind.in_files(value) {
             Value::Absent => self.null(),
             Value::Flag(flag) => write!(self.out, "{flag}"),
             Value::Count(n) => write!(self.out, "{n}"),

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::column::AnyColumn;
+use crate::column::json::objects;
 use crate::field::{Element, Field, Files, Kind};
-use crate::json::objects;
 
 /// The dialect the schemas are written in.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
