@@ -1,7 +1,5 @@
 //! What became of the packets, stage by stage.
 
-use crate::stage::Fate;
-
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
@@ -50,6 +48,21 @@ impl Reason {
             Reason::QueueDelay => "queue-delay",
         }
     }
+}
+
+/// What happened to a packet, for who writes down the truth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It ends here.
+    Dropped(Reason),
+    /// A copy of it was made.
+    Duplicated,
+    /// It goes on damaged.
+    Corrupted,
+    /// It was held back on purpose, so that others may pass: by how many nanoseconds, where known.
+    HeldBack(Option<i64>),
+    /// It leaves before a packet that came earlier.
+    Overtook,
 }
 
 /// Packets of one stage.

@@ -2,6 +2,8 @@
 
 use crate::counters::{Counters, Reason};
 
+pub use crate::counters::Fate;
+
 /// One thing a network does to packets.
 ///
 /// Time is an argument, nanoseconds on any clock that never runs backwards. A stage has no clock
@@ -112,21 +114,6 @@ pub struct Outbox<P> {
     pub(crate) stage: usize,
     pub(crate) watching: bool,
     pub(crate) marks: Vec<(Fate, P)>,
-}
-
-/// What happened to a packet, for who writes down the truth.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// It ends here.
-    Dropped(Reason),
-    /// A copy of it was made.
-    Duplicated,
-    /// It goes on damaged.
-    Corrupted,
-    /// It was held back on purpose, so that others may pass: by how many nanoseconds, where known.
-    HeldBack(Option<i64>),
-    /// It leaves before a packet that came earlier.
-    Overtook,
 }
 
 impl<P> Default for Outbox<P> {

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{MS, SECOND};
 use crate::congestion::Measured;
 use crate::state::CaState;
-use crate::{Endpoint, Pair, loss, profiles};
+use crate::{Endpoint, Pair, profiles};
 
 /// A connection whose path delivers what the test says.
 struct Told {
@@ -411,10 +411,7 @@ fn value(bbr: &dyn CongestionControl, wanted: &str) -> f64 {
 /// `seconds` of an endless transfer over a bottleneck whose queue holds `queue` of time, each `lost`th segment lost.
 fn run(seconds: Nanos, queue: Nanos, lost: u64) -> Run {
     let config = profiles::linux_6();
-    let end = || {
-        let detection = loss::find("linux").map(|entry| (entry.build)());
-        Endpoint::new(&config, Box::new(Bbr::default()), detection.unwrap())
-    };
+    let end = || Endpoint::with_names(&config, ENTRY.name, "linux").unwrap();
     let dropped = std::sync::Arc::new(std::sync::atomic::AtomicU64::new(0));
     let count = std::sync::Arc::clone(&dropped);
     let mut free_at: Nanos = 0;
