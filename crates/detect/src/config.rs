@@ -1,5 +1,7 @@
 //! What to look for and what to keep.
 
+use inorder_sort::SorterConfig;
+
 use crate::result::Vantage;
 
 /// How a [`Tracker`](crate::Tracker) works.
@@ -15,6 +17,8 @@ pub struct Config {
     pub what_if: bool,
     /// Block sizes of the what-if, packets.
     pub block_sizes: Vec<u32>,
+    /// Sorters laid over them besides, by name and settings.
+    pub sorters: Vec<SorterConfig>,
     /// Coalescing times of the what-if, nanoseconds.
     pub coalesce_ns: Vec<u64>,
     /// A connection with no packet for this long is closed, nanoseconds.
@@ -29,6 +33,7 @@ impl Default for Config {
             keep_points: false,
             what_if: true,
             block_sizes: vec![8, 32, 128],
+            sorters: Vec::new(),
             coalesce_ns: vec![25_000, 75_000, 250_000],
             idle_ns: 600_000_000_000,
         }

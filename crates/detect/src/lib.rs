@@ -30,7 +30,7 @@ pub use peer::{PeerRecorder, compare};
 pub use result::*;
 pub use streams::Streams;
 pub use tracker::Tracker;
-pub use what_if::{DataArrival, sorting_facts, what_if};
+pub use what_if::{DataArrival, sorting_facts, what_if, what_if_named};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -13,7 +13,7 @@ use crate::result::{
 };
 use crate::sender::{Options, Sender, SenderEnd};
 use crate::unwrap::Unwrapper;
-use crate::what_if::{DataArrival, SortingReceivers, may_be_sorted};
+use crate::what_if::{DataArrival, NamedReceivers, SortingReceivers, may_be_sorted};
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
 const ETHERNET_PAYLOAD: u32 = 1_460;
@@ -41,6 +41,8 @@ struct Engines {
     more: bool,
     sender: Option<Box<Sender>>,
     what_if: Option<Box<SortingReceivers>>,
+    /// The what-if of sorters by name.
+    named: Option<Box<NamedReceivers>>,
     points: Option<Box<Points>>,
     arrival: Arrival,
     choice: VantageChoice,
@@ -114,6 +116,7 @@ impl Shared {
 struct Heard<'a> {
     sender: &'a mut Option<Box<Sender>>,
     what_if: &'a mut Option<Box<SortingReceivers>>,
+    named: &'a mut Option<Box<NamedReceivers>>,
     points: &'a mut Option<Box<Points>>,
     una: i64,
 }
@@ -140,29 +143,29 @@ impl Heard<'_> {
     }
 
     fn sort(&mut self, seg: &Segment, at: i64, len: u32, retransmission: bool) {
+        let arrival = || data_arrival(seg, at, len, retransmission);
         if let Some(what_if) = self.what_if {
-            sort(what_if, seg, at, len, retransmission, self.una);
+            what_if.push(&arrival(), self.una);
+        }
+        if let Some(named) = self.named {
+            named.push(&arrival(), self.una);
         }
     }
 }
 
 #[inline(never)]
-fn sort(
-    what_if: &mut SortingReceivers,
-    seg: &Segment,
-    offset: i64,
-    len: u32,
-    retransmission: bool,
-    una: i64,
-) {
-    let arrival = DataArrival {
+fn sort(what_if: &mut SortingReceivers, seg: &Segment, offset: i64, len: u32, una: i64) {
+    what_if.push(&data_arrival(seg, offset, len, false), una);
+}
+
+fn data_arrival(seg: &Segment, offset: i64, len: u32, retransmission: bool) -> DataArrival {
+    DataArrival {
         ts_ns: seg.ts_ns,
         offset,
         len,
         retransmission,
         suitable: may_be_sorted(seg),
-    };
-    what_if.push(&arrival, una);
+    }
 }
 
 impl Side {
@@ -261,6 +264,7 @@ impl Side {
         let mut heard = Heard {
             sender: &mut engines.sender,
             what_if: &mut engines.what_if,
+            named: &mut engines.named,
             points: &mut engines.points,
             una: engines.una,
         };
@@ -350,7 +354,10 @@ impl Side {
         let arrival = engines.arrival.finish(&cx);
         let sender = engines.sender.map(|sender| sender.finish());
         let points = engines.points.map(|points| points.finish());
-        let what_if = engines.what_if.map(|what_if| what_if.finish());
+        let mut what_if = engines.what_if.map(|what_if| what_if.finish());
+        if let Some(named) = engines.named {
+            what_if.get_or_insert_default().extend(named.finish());
+        }
         let mut artefacts = Artefacts {
             duplicated_frames: self.duplicated,
             time_reversals: self.reversals,
@@ -434,7 +441,10 @@ impl Engines {
         if let Some(what_if) = &mut self.what_if
             && !(may_be_sorted(seg) && what_if.continues(seg.ts_ns, at, len))
         {
-            sort(what_if, seg, at, len, false, self.una);
+            sort(what_if, seg, at, len, self.una);
+        }
+        if let Some(named) = &mut self.named {
+            named.push(&data_arrival(seg, at, len, false), self.una);
         }
         if let Some(points) = &mut self.points {
             points.push(seg.ts_ns, at, PointKind::Data);
@@ -455,6 +465,7 @@ impl Engines {
         };
         let sender = || Box::new(Sender::new(unwrap, options, config.keep_events));
         let what_if = || SortingReceivers::new(&config.block_sizes, &config.coalesce_ns);
+        let named = || NamedReceivers::new(&config.sorters, &config.coalesce_ns);
         let keep = config.keep_events && choice.vantage != Vantage::Sender;
         let sort = config.what_if && choice.vantage != Vantage::Sender;
         Engines {
@@ -463,6 +474,7 @@ impl Engines {
             more: !at_receiver || config.keep_points || sort,
             sender: (!at_receiver).then(sender),
             what_if: sort.then(|| Box::new(what_if())),
+            named: (sort && !config.sorters.is_empty()).then(|| Box::new(named())),
             points: config.keep_points.then(|| Box::new(Points::new())),
             arrival: Arrival::new(half, keep),
             choice,

@@ -138,7 +138,9 @@ fn what_if(flow: &FlowReport) -> Vec<WhatIfRow> {
             w.mean_added_delay_ns as f64 / 1e3,
         )
     };
-    flow.what_if.iter().map(row).collect()
+    // The chart is over block sizes; sorters by name are in the table below it.
+    let blocks = flow.what_if.iter().filter(|w| w.sorter.is_none());
+    blocks.map(row).collect()
 }
 
 fn by_rate(flow: &FlowReport) -> Vec<RateRow> {

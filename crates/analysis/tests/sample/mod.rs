@@ -283,6 +283,7 @@ fn what_if() -> Vec<WhatIf> {
         for (j, &coalesce_ns) in delays.iter().enumerate() {
             let left = 320u64.saturating_sub(40 * (i + 1) as u64 * (j + 1) as u64 / 2);
             rows.push(WhatIf {
+                sorter: None,
                 block_size,
                 coalesce_ns,
                 reordered: left,

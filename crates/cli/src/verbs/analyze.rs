@@ -10,6 +10,7 @@ use inorder_analysis::{Analysis, csv, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Config, Vantage};
 use inorder_pipeline::{Analyzer, Input};
+use inorder_sort::SorterConfig;
 
 use crate::error::{CliError, DAMAGED, INTERRUPTED, Outcome};
 use crate::progress::Reading;
@@ -67,6 +68,10 @@ pub struct Args {
     /// Do not work out what a sorting receiver would have left
     #[arg(long)]
     no_what_if: bool,
+    /// Work it out for this sorter, too, by name and settings as in window:hold=300us; may be
+    /// repeated
+    #[arg(long, value_name = "NAME", conflicts_with = "no_what_if")]
+    sorter: Vec<SorterConfig>,
     /// Only flows and streams whose `src:port->dst:port` contains TEXT
     #[arg(long, value_name = "TEXT")]
     flow: Option<String>,
@@ -243,6 +248,7 @@ fn config(args: &Args) -> Config {
             || parquet,
         keep_points: args.html.is_some(),
         what_if: !args.no_what_if,
+        sorters: args.sorter.clone(),
         ..Config::default()
     }
 }

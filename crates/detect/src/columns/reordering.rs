@@ -187,12 +187,25 @@ type If = Column<WhatIf>;
 
 /// What a sorting receiver would have left.
 pub static WHAT_IF: &[Column<WhatIf>] = &[
-    If::new("block_size", Kind::Small, "Largest sorting block.", |w| {
-        w.block_size.into()
-    })
+    If::new(
+        "sorter",
+        Kind::Text,
+        "The sorter, with its settings where they are not at their defaults.",
+        |w| w.name().into(),
+    ),
+    If::new(
+        "block_size",
+        Kind::Small,
+        "Largest sorting block of SRPIC.",
+        |w| w.sorter.is_none().then_some(w.block_size).into(),
+    )
     .unit("packets")
+    .optional()
     .shown("if sorted in blocks of", 0)
-    .adapted(|w, _| plural(u64::from(w.block_size), "packet")),
+    .adapted(|w, _| match w.sorter {
+        Some(sorter) => sorter.to_string(),
+        None => plural(u64::from(w.block_size), "packet"),
+    }),
     If::new(
         "coalesce_ms",
         Kind::Duration,

@@ -1,9 +1,14 @@
 //! What a sorting receiver would have left of the reordering.
 
-/// One setting of SRPIC laid over a receiver-side capture.
+use inorder_sort::{SorterConfig, srpic};
+
+/// One setting of a sorter laid over a receiver-side capture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WhatIf {
-    /// Largest sorting block, packets.
+    /// A sorter that [`Config::sorters`](crate::Config::sorters) names; `None`: SRPIC with blocks
+    /// of `block_size`.
+    pub sorter: Option<SorterConfig>,
+    /// Largest sorting block of SRPIC, packets; 0 of a sorter by name.
     pub block_size: u32,
     /// Interrupt coalescing delay, nanoseconds.
     pub coalesce_ns: u64,
@@ -20,4 +25,12 @@ pub struct WhatIf {
     pub mean_added_delay_ns: u64,
     /// Greatest such time, nanoseconds.
     pub max_added_delay_ns: u64,
+}
+
+impl WhatIf {
+    /// The sorter and its settings as one word.
+    pub fn name(&self) -> String {
+        let srpic = || srpic::blocks_of(self.block_size as usize);
+        self.sorter.unwrap_or_else(srpic).to_string()
+    }
 }

@@ -15,9 +15,12 @@
 //!   is delivered. Data that goes on where the highest ended means the same to every setting,
 //!   holes below or not;
 //! - the sorter itself runs only for stretches that are not in order as they came.
+//!
+//! Other sorters are laid over the arrivals packet by packet ([`named`]).
 
 mod card;
 mod delivered;
+mod named;
 mod pending;
 mod receiver;
 mod receivers;
@@ -27,11 +30,12 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-use inorder_sort::Kind;
 use inorder_sort::classify::TcpFacts;
+use inorder_sort::{Kind, SorterConfig};
 use inorder_wire::{Has, Segment};
 
 use crate::result::WhatIf;
+pub(crate) use named::NamedReceivers;
 pub(crate) use receivers::SortingReceivers;
 
 /// A data segment of a flow as it arrives at the receiver.
@@ -71,6 +75,20 @@ pub struct DataArrival {
 /// ```
 pub fn what_if(arrivals: &[DataArrival], block_sizes: &[u32], coalesce_ns: &[u64]) -> Vec<WhatIf> {
     let mut receivers = SortingReceivers::new(block_sizes, coalesce_ns);
+    for arrival in arrivals.iter().filter(|a| a.len > 0 && a.offset >= 0) {
+        receivers.push(arrival, i64::MIN);
+    }
+    receivers.finish()
+}
+
+/// The same for any sorters, by name and settings: a result for every one and, within it, every
+/// coalescing time. This lays every packet through the sorter itself and takes its time.
+pub fn what_if_named(
+    arrivals: &[DataArrival],
+    sorters: &[SorterConfig],
+    coalesce_ns: &[u64],
+) -> Vec<WhatIf> {
+    let mut receivers = NamedReceivers::new(sorters, coalesce_ns);
     for arrival in arrivals.iter().filter(|a| a.len > 0 && a.offset >= 0) {
         receivers.push(arrival, i64::MIN);
     }

@@ -344,6 +344,7 @@ impl SortingReceivers {
     ) -> WhatIf {
         let originals = self.counts.arrived - self.counts.retransmissions;
         WhatIf {
+            sorter: None,
             block_size,
             coalesce_ns: coalesce_ns.max(0) as u64,
             reordered: left.reordered,

@@ -1,11 +1,12 @@
 //! Traces, and the dumb twin: every packet through the real batcher and sorter, every count by
 //! its definition.
 
-use inorder_sort::srpic::{Config, Srpic};
+use inorder_sort::srpic::{self, Config, Srpic};
 use inorder_sort::{Batch, Batcher, Meta};
 use proptest::prelude::*;
 
-use super::{DataArrival, SortingReceivers, what_if};
+use super::named::NamedReceivers;
+use super::{DataArrival, SortingReceivers, what_if, what_if_named};
 use crate::result::WhatIf;
 
 /// What the stack gets, and what it waited for it.
@@ -85,6 +86,7 @@ fn by_definition(
     let (reordered, max_extent) = reordering(&twin.delivered);
     let originals = arrivals.iter().filter(|a| !a.retransmission).count();
     WhatIf {
+        sorter: None,
         block_size,
         coalesce_ns,
         reordered,
@@ -204,6 +206,30 @@ fn following_ends_when_the_holes_are_closed() {
 }
 
 #[test]
+fn a_sorter_that_holds_across_batches_mends_what_one_within_them_cannot() {
+    // The second segment comes 300 us late, long after the batch of the third.
+    let arrivals = [
+        at(0, 0),
+        at(10, 200),
+        at(20, 300),
+        at(310, 100),
+        at(900, 400),
+    ];
+    let sorters = ["none", "srpic", "window:hold=1ms", "window:hold=100us"];
+    let sorters = sorters.map(|name| name.parse().unwrap());
+    let rows = what_if_named(&arrivals, &sorters, &[50_000]);
+    let told: Vec<_> = rows
+        .iter()
+        .map(|w| (w.reordered, w.dupacks_saved))
+        .collect();
+    assert_eq!(told, [(1, 0), (1, 0), (0, 2), (1, 0)]);
+    // Two wait from their interrupt at 50 us to the one at 360 us.
+    assert_eq!(rows[2].max_added_delay_ns, 350_000);
+    assert_eq!(rows[3].max_added_delay_ns, 140_000);
+    assert_eq!(rows[0].mean_added_delay_ns, rows[1].mean_added_delay_ns);
+}
+
+#[test]
 fn odd_input_does_no_harm() {
     let odd = [i64::MIN, i64::MAX, 0, -1, 1 << 40];
     let mut receivers = SortingReceivers::new(&[0, u32::MAX], &[0, u64::MAX]);
@@ -303,6 +329,28 @@ proptest! {
             .map(|(b, c)| by_definition(&arrivals, b, c, ring))
             .collect();
         prop_assert_eq!(run(&arrivals, &blocks, &coalesce, ring), expected);
+    }
+
+    #[test]
+    fn the_general_way_agrees_for_srpic(
+        fates in prop::collection::vec(fate(), 0..300),
+        blocks in prop::collection::vec(1u32..40, 1..3),
+        coalesce in prop::collection::vec(0u64..120, 1..4),
+        ring in 1usize..70,
+    ) {
+        let arrivals = travel(&fates);
+        let sorters: Vec<_> = blocks.iter().map(|&b| srpic::blocks_of(b as usize)).collect();
+        let mut named = NamedReceivers::with_ring(&sorters, &coalesce, ring);
+        for arrival in &arrivals {
+            named.push(arrival, i64::MIN);
+        }
+        let mut fast = run(&arrivals, &blocks, &coalesce, ring);
+        let general = named.finish();
+        for (fast, general) in fast.iter_mut().zip(&general) {
+            // They differ in nothing but how the setting is told.
+            (fast.sorter, fast.block_size) = (general.sorter, general.block_size);
+        }
+        prop_assert_eq!(fast, general);
     }
 
     #[test]
