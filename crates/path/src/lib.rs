@@ -85,7 +85,7 @@ pub use late::{Late, LateConfig};
 pub use link::{Framing, Link, LinkConfig};
 pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
 pub use netem::{Netem, NetemConfig};
-pub use nic::{Coalesce, MergeConfig, Nic, NicConfig};
+pub use nic::{Card, Coalesce, MergeConfig, Nic, NicConfig};
 pub use packet::{Packet, Probe};
 pub use path::{Driver, Mark, Path, Place};
 pub use periodic::{PeriodicConfig, PeriodicReorder};

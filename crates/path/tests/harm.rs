@@ -3,6 +3,7 @@
 
 use inorder_path::*;
 use inorder_random::Random;
+use inorder_sort::{SORTERS, SorterConfig};
 use proptest::prelude::*;
 
 fn extreme() -> impl Strategy<Value = u64> {
@@ -209,8 +210,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
             },
             service_ns: ns(x[4]),
             sort_ns: ns(x[5]),
-            sorter: Some(inorder_sort::srpic::Config::new(1 + x[3] as usize % 40, 64))
-                .filter(|_| odd(x[5])),
+            sorter: SorterConfig::of(SORTERS[x[3] as usize % SORTERS.len()]),
             merge: Some(MergeConfig {
                 max_bytes: x[1] as u32,
                 max_frames: x[2] as u32,

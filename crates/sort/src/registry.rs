@@ -138,18 +138,19 @@ pub struct Surroundings {
 }
 
 impl Default for Surroundings {
-    /// The SRPIC paper's ring, and room for as many flows.
+    /// The SRPIC paper's ring of 512 packets.
     fn default() -> Self {
         Surroundings::ring(512)
     }
 }
 
 impl Surroundings {
-    /// A ring of this size and as many flows, a hash without a secret.
+    /// A ring of this size, flows as a busy server has them (4096, and no fewer than packets), a hash
+    /// without a secret.
     pub fn ring(ring_packets: usize) -> Self {
         Surroundings {
             ring_packets,
-            flows: ring_packets,
+            flows: ring_packets.max(4096),
             hash_seed: 0,
         }
     }

@@ -4,6 +4,9 @@
 //! section 3.1: packets go to a ring; the first one at an idle ring starts the interrupt's delay;
 //! then the softirq hands packets up, one after another at its service rate, those too that
 //! arrive meanwhile, until the ring is empty. All that is one cycle, and its packets one block.
+//!
+//! Between ring and stack stands a sorter, any of `inorder_sort::SORTERS`. One that holds packets past
+//! the end of a cycle has deadlines: the card wakes for them as a driver's timer would.
 
 mod account;
 mod early;
@@ -12,8 +15,7 @@ mod track;
 
 use std::collections::VecDeque;
 
-use inorder_sort::ConfigError;
-use inorder_sort::srpic::Srpic;
+use inorder_sort::{AnySorter, ConfigError, Counters, Sorter, SorterConfig, Surroundings, srpic};
 
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -38,8 +40,8 @@ pub struct NicConfig {
     pub service_ns: i64,
     /// Time it takes besides for a packet that may be sorted, nanoseconds: 1 / R'_sn - 1 / R_sn.
     pub sort_ns: i64,
-    /// Sorts packets in the cycle they come in; `None`: they go up as they came.
-    pub sorter: Option<inorder_sort::srpic::Config>,
+    /// What sorts packets before they go up; by default nothing does.
+    pub sorter: SorterConfig,
     /// LRO or GRO, after the sorter.
     pub merge: Option<MergeConfig>,
 }
@@ -75,7 +77,7 @@ impl Default for NicConfig {
             coalesce: Coalesce::delay(75_000),
             service_ns: 400,
             sort_ns: 0,
-            sorter: None,
+            sorter: SorterConfig::default(),
             merge: None,
         }
     }
@@ -87,25 +89,27 @@ impl NicConfig {
     #[must_use]
     pub fn with_srpic(self, block_size: usize) -> Self {
         NicConfig {
-            sorter: Some(inorder_sort::srpic::Config::new(
-                block_size,
-                self.ring_packets,
-            )),
+            sorter: srpic::blocks_of(block_size),
             ..self
         }
     }
 }
 
-/// A network card. What it sends goes to the stack.
+/// A network card with any sorter, chosen by name.
+pub type Nic<P> = Card<P, AnySorter<<P as Packet>::Flow, P>>;
+
+/// A network card with sorter `S`. What it sends goes to the stack.
 ///
 /// It decides at its wakes: a packet told ahead of its time waits until then, and one that finds
 /// the ring full is counted as dropped at the wake after its arrival.
-pub struct Nic<P: Packet> {
+pub struct Card<P: Packet, S> {
     config: NicConfig,
     early: Early<P>,
     ring: VecDeque<P>,
     state: State,
-    sorter: Option<Srpic<P::Flow, P>>,
+    sorter: S,
+    /// The sorter does something: it costs time.
+    sorts: bool,
     arrivals: Tracker<P::Flow>,
     up: Up<P>,
     last_interrupt_ns: Option<i64>,
@@ -167,7 +171,16 @@ impl<P: Packet> Up<P> {
 impl<P: Packet> Nic<P> {
     /// An idle card; wrong only if the sorter's settings are. A ring holds one packet at least.
     pub fn new(config: &NicConfig) -> Result<Self, ConfigError> {
-        Ok(Nic {
+        let around = Surroundings::ring(config.ring_packets.max(1));
+        let sorter = config.sorter.build(&around)?;
+        Ok(Card::with_sorter(config, sorter))
+    }
+}
+
+impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
+    /// An idle card with a sorter made elsewhere; [`NicConfig::sorter`] is not looked at.
+    pub fn with_sorter(config: &NicConfig, sorter: S) -> Self {
+        Card {
             config: NicConfig {
                 ring_packets: config.ring_packets.max(1),
                 service_ns: config.service_ns.max(0),
@@ -182,10 +195,8 @@ impl<P: Packet> Nic<P> {
             early: Early::new(),
             ring: VecDeque::new(),
             state: State::Idle,
-            sorter: config
-                .sorter
-                .map(|config| Srpic::new(&config))
-                .transpose()?,
+            sorts: !sorter.passes_through(),
+            sorter,
             arrivals: Tracker::new(),
             up: Up {
                 merger: config.merge.map(Merger::new),
@@ -196,7 +207,7 @@ impl<P: Packet> Nic<P> {
             },
             last_interrupt_ns: None,
             cycle: (0, 0),
-        })
+        }
     }
 
     /// What it has done so far.
@@ -205,8 +216,8 @@ impl<P: Packet> Nic<P> {
     }
 
     /// What the sorter has done so far.
-    pub fn sorter_counters(&self) -> Option<inorder_sort::srpic::Counters> {
-        self.sorter.as_ref().map(Srpic::counters)
+    pub fn sorter_counters(&self) -> Counters {
+        self.sorter.counters()
     }
 
     /// Descriptors in use at `now_ns`, that of the packet in the softirq's hands included.
@@ -283,9 +294,10 @@ impl<P: Packet> Nic<P> {
     }
 
     fn handle(&mut self, packet: P, at_ns: &mut i64, out: &mut Outbox<P>) {
-        let Some(sorter) = &mut self.sorter else {
+        if !self.sorts {
             return self.up.take(packet, *at_ns, out);
-        };
+        }
+        self.release(*at_ns, out);
         let meta = packet.meta();
         if meta.is_suitable() {
             *at_ns = at_ns.saturating_add(self.config.sort_ns);
@@ -293,15 +305,38 @@ impl<P: Packet> Nic<P> {
             self.up.stack.account.sorted(follows);
         }
         let up = &mut self.up;
-        sorter.push(&meta, packet, &mut |packet| up.take(packet, *at_ns, out));
+        let now_ns = *at_ns;
+        self.sorter.push(&meta, packet, now_ns, &mut |packet| {
+            up.take(packet, now_ns, out)
+        });
+    }
+
+    /// The sorter's deadline, if it has come by `now_ns`; true if it has.
+    #[inline]
+    fn release(&mut self, now_ns: i64, out: &mut Outbox<P>) -> bool {
+        let due = self.sorter.next_deadline_ns();
+        let has_come = due.is_some_and(|due_ns| due_ns <= now_ns);
+        if has_come {
+            let up = &mut self.up;
+            self.sorter
+                .on_deadline(now_ns, &mut |packet| up.take(packet, now_ns, out));
+        }
+        has_come
+    }
+
+    /// Nothing is under way but the timer: what it releases goes up at once.
+    fn on_timer(&mut self, now_ns: i64, out: &mut Outbox<P>) {
+        if self.release(now_ns, out) {
+            self.up.flush(now_ns, out);
+            self.up.stack.account.interrupts += 1;
+        }
     }
 
     /// The ring is empty: the softirq flushes and goes.
     fn end_cycle(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let up = &mut self.up;
-        if let Some(sorter) = &mut self.sorter {
-            sorter.end_of_batch(&mut |packet| up.take(packet, now_ns, out));
-        }
+        self.sorter
+            .end_of_batch(now_ns, &mut |packet| up.take(packet, now_ns, out));
         up.flush(now_ns, out);
         let (began_ns, packets) = self.cycle;
         up.stack.account.cycle(packets, elapsed(now_ns, began_ns));
@@ -309,7 +344,7 @@ impl<P: Packet> Nic<P> {
     }
 }
 
-impl<P: Packet> Stage<P> for Nic<P> {
+impl<P: Packet, S: Sorter<P::Flow, P>> Stage<P> for Card<P, S> {
     #[inline]
     fn push(&mut self, now_ns: i64, packet: P, _: &mut Outbox<P>) {
         self.early.add(now_ns, packet);
@@ -317,18 +352,22 @@ impl<P: Packet> Stage<P> for Nic<P> {
 
     #[inline]
     fn next_wake_ns(&self) -> Option<i64> {
-        match self.state {
-            State::Idle => {
-                let first_ns = self.early.time_ns(0)?;
-                Some(self.begins_ns(self.fire_ns(first_ns)))
-            }
-            State::Armed { fire_ns } => Some(self.begins_ns(fire_ns)),
-            State::Working { until_ns } => Some(until_ns),
-        }
+        let fire_ns = match self.state {
+            State::Idle => self.early.time_ns(0).map(|first_ns| self.fire_ns(first_ns)),
+            State::Armed { fire_ns } => Some(fire_ns),
+            // A deadline that comes while the softirq works is seen to by it.
+            State::Working { until_ns } => return Some(until_ns),
+        };
+        let begins_ns = fire_ns.map(|fire_ns| self.begins_ns(fire_ns));
+        let timer_ns = self.sorter.next_deadline_ns();
+        begins_ns.into_iter().chain(timer_ns).min()
     }
 
     fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         self.receive(now_ns, out);
+        if !matches!(self.state, State::Working { .. }) {
+            self.on_timer(now_ns, out);
+        }
         match self.state {
             State::Armed { fire_ns } if fire_ns <= now_ns => {
                 self.up.stack.account.interrupts += 1;

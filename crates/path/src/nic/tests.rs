@@ -49,6 +49,47 @@ fn srpic_holds_until_the_ring_is_empty() {
 }
 
 #[test]
+fn a_sorter_that_holds_past_the_cycle_is_woken_at_its_deadline() {
+    let sorted = |sorter: &str| NicConfig {
+        sorter: sorter.parse().unwrap(),
+        ..slow()
+    };
+    // 1 goes up at 85; 3 waits at 95 for 2, which is handled at 286; 5 waits at 386 for nobody.
+    let arrivals = [(0, 1), (11, 3), (201, 2), (301, 5)];
+    let up = run(&sorted("window:hold=300us"), &arrivals);
+    assert_eq!(up, [(85, 1), (286, 2), (286, 3), (386 + 300, 5)]);
+    // Too short a hold: 3 goes up at its deadline, 2 comes late.
+    let up = run(&sorted("window:hold=100us"), &arrivals);
+    assert_eq!(up, [(85, 1), (195, 3), (286, 2), (386 + 100, 5)]);
+    // A deadline at 295, while the softirq works until 316: with the next packet handled, at 296.
+    let up = run(
+        &sorted("window:hold=200us"),
+        &[(0, 1), (1, 3), (201, 6), (202, 7), (203, 8), (204, 9)],
+    );
+    assert_eq!(up[..2], [(85, 1), (296, 3)]);
+}
+
+#[test]
+fn a_card_takes_a_sorter_of_one_s_own() {
+    use inorder_sort::{SorterConfig, Surroundings};
+    let sorter = SorterConfig::named("srpic").unwrap();
+    let sorter = sorter
+        .build::<u32, Probe>(&Surroundings::default())
+        .unwrap();
+    let mut card = Card::with_sorter(&slow(), sorter);
+    let mut out = Outbox::new();
+    for (at_ns, number) in [(0, 2), (10, 1)] {
+        card.push(at_ns, Probe::new(number, 1500), &mut out);
+    }
+    while let Some(at_ns) = card.next_wake_ns() {
+        card.wake(at_ns, &mut out);
+    }
+    let numbers: Vec<u64> = out.take().map(|(_, probe)| probe.number).collect();
+    assert_eq!(numbers, [1, 2]);
+    assert_eq!(card.sorter_counters().suitable, 2);
+}
+
+#[test]
 fn srpic_flushes_full_blocks_before() {
     let up = run(
         &slow().with_srpic(2),

@@ -11,6 +11,7 @@ use inorder_path::{
 use inorder_random::Random;
 use inorder_scenario::config as plain;
 use inorder_scenario::config::{Stage, StageKind};
+use inorder_sort::{SorterConfig, srpic};
 
 use crate::error::Error;
 use crate::packet::Packet;
@@ -29,10 +30,13 @@ pub fn path(stages: &[Stage], name: &str, seed: u64) -> Path<Packet> {
 /// A path through a card alone.
 pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
     let ring = clamp(card.ring_packets);
-    let sorter = (card.sorter == "srpic").then(|| inorder_sort::srpic::Config {
-        literal: card.literal,
-        ..inorder_sort::srpic::Config::new(clamp(card.block_packets), ring)
-    });
+    let mut sorter: SorterConfig = card.sorter.parse().map_err(Error::sorter)?;
+    if card.sorter == srpic::ENTRY.name {
+        // These have keys of their own beside the sorter's.
+        sorter = sorter
+            .with(&srpic::BLOCK_SIZE, card.block_packets)
+            .with(&srpic::LITERAL, u64::from(card.literal));
+    }
     let merge = card.merge.then(|| MergeConfig {
         max_bytes: card.merge_bytes,
         max_frames: card.merge_packets,
@@ -50,7 +54,7 @@ pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
         sorter,
         merge,
     };
-    let nic = Nic::new(&config).map_err(|error| Error::Sorter(error.to_string()))?;
+    let nic = Nic::new(&config).map_err(Error::sorter)?;
     Ok(Path::new(vec![nic.into()]))
 }
 
