@@ -156,7 +156,7 @@ stages! {
     /// a link with cross traffic: constant, Poisson, on-off Pareto
     SharedLink(SharedLink), named "shared-link", wakes false,
         source "Willinger and others 1997 (on-off Pareto)";
-    /// the receiver's card: ring, interrupt coalescing, softirq, SRPIC, LRO/GRO, costs
+    /// the receiver's card: ring, interrupt coalescing, softirq, sorter, LRO/GRO, costs
     Nic(Box<Nic<P>>), named "nic", wakes true,
         source "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009";
     /// a box on the way that takes packets by interrupt and passes them on together

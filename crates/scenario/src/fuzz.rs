@@ -57,6 +57,10 @@ fn names() -> Registries {
             loss_detection: "linux".to_owned(),
         }],
         sorters: list(&["none", "srpic"]),
+        check_sorter: Some(|text| match text {
+            "srpic:block_size=8" => Ok(()),
+            _ => Err("srpic has no such setting".to_owned()),
+        }),
     }
 }
 

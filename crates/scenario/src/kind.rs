@@ -162,14 +162,38 @@ names! {
     LossDetection = Registry::LossDetection;
     /// Name of a configuration of an endpoint.
     Profile = Registry::Profile;
-    /// Name of a sorter.
-    Sorter = Registry::Sorter;
+}
+
+/// A sorter by its name, and its settings where they are not at their defaults: `"window:hold=300us"`.
+#[derive(Clone, Copy, Debug)]
+pub enum Sorter {}
+
+impl Kind for Sorter {
+    type Value = String;
+    const FORM: Form = Form::Name(Registry::Sorter);
+    fn read(node: &Node, context: &Context<'_>) -> Result<String, Problem> {
+        let text = quantity::text(node)?;
+        let check = context.names.check_sorter;
+        let (Some((name, _)), Some(check)) = (text.split_once(':'), check) else {
+            return known(node, &context.names.of(Registry::Sorter), Registry::Sorter);
+        };
+        let names = context.names.of(Registry::Sorter);
+        known_name(node, name, &names, Registry::Sorter)?;
+        let expected = format!("\"{name}\" or \"{name}:SETTING=VALUE,...\"");
+        check(&text).map_err(|wrong| Problem::new(&node.place, wrong, expected))?;
+        Ok(text)
+    }
 }
 
 fn known(node: &Node, names: &[&str], registry: Registry) -> Result<String, Problem> {
     let name = quantity::text(node)?;
-    if names.contains(&name.as_str()) {
-        return Ok(name);
+    known_name(node, &name, names, registry)?;
+    Ok(name)
+}
+
+fn known_name(node: &Node, name: &str, names: &[&str], registry: Registry) -> Result<(), Problem> {
+    if names.contains(&name) {
+        return Ok(());
     }
     let what = registry.singular();
     let problem = Problem::new(
@@ -177,7 +201,7 @@ fn known(node: &Node, names: &[&str], registry: Registry) -> Result<String, Prob
         format!("unknown {what} \"{name}\""),
         format!("one of the {what}s {}", names.join(", ")),
     );
-    Err(problem.nearest(&name, names.iter().copied()))
+    Err(problem.nearest(name, names.iter().copied()))
 }
 
 /// A table, `[...]`.

@@ -11,7 +11,7 @@ use crate::schema::{Keys, Registry};
 use crate::value::{Node, Value};
 
 /// Names a scenario may refer to and that it does not define; whoever runs it knows them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Registries {
     /// Congestion controls.
     pub congestion: Vec<String>,
@@ -21,6 +21,9 @@ pub struct Registries {
     pub profiles: Vec<Profile>,
     /// Sorters of network cards.
     pub sorters: Vec<String>,
+    /// Says what is wrong with a sorter's name and settings, as in `window:hold=300us`; without it a sorter
+    /// has no settings beside the keys of its card.
+    pub check_sorter: Option<fn(&str) -> Result<(), String>>,
 }
 
 /// A named configuration of an endpoint.

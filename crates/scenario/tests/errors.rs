@@ -14,6 +14,10 @@ fn names() -> Registries {
             })
             .to_vec(),
         sorters: list(&["none", "srpic"]),
+        check_sorter: Some(|text| match text {
+            "srpic:block_size=8" => Ok(()),
+            _ => Err("srpic has no such setting".to_owned()),
+        }),
     }
 }
 
@@ -45,6 +49,8 @@ fn what_is_wrong_is_said_in_one_line_with_its_place() {
         (flow("sender.profile = \"linux6\""), "x.toml:2:18: profile: unknown profile \"linux6\", expected one of the profiles linux-6, rfc, nearest valid name \"linux-6\"".into()),
         (flow("sender.congestion = \"cubik\""), format!("x.toml:2:21: congestion: unknown congestion control \"cubik\", {congestion}, nearest valid name \"cubic\"")),
         (flow("sender.congestion = \"vegas\""), format!("x.toml:2:21: congestion: unknown congestion control \"vegas\", {congestion}")),
+        (flow("[receiver_card]\nsorter = \"srpic:block_size=8\""), "nothing wrong".into()),
+        (flow("[receiver_card]\nsorter = \"srpic:block=8\""), "x.toml:3:10: sorter: srpic has no such setting, expected \"srpic\" or \"srpic:SETTING=VALUE,...\"".into()),
         (flow("[receiver_card]\nsorter = \"srpik\""), "x.toml:3:10: sorter: unknown sorter \"srpik\", expected one of the sorters none, srpic, nearest valid name \"srpic\"".into()),
         (stage("kind = \"batch\"\ngapp = \"1 ms\""), "x.toml:4:1: unknown key \"gapp\" in batch, expected one of kind, name, delay, gap, nearest valid name \"gap\"".into()),
         ("[[flwo]]".into(), "x.toml:1:3: unknown key \"flwo\" in scenario, expected one of title, run, flow, probe, forward, reverse, receiver_card, sender_card, output, grid, nearest valid name \"flow\"".into()),

@@ -10,12 +10,18 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// The sorter's settings contradict each other.
+    /// The card's sorter cannot be made with these settings.
     Sorter(String),
     /// The caller ended the run before its time.
     Stopped,
     /// More than 16 million events were pending at once.
     TooMuchUnderWay,
+}
+
+impl Error {
+    pub(crate) fn sorter(error: inorder_sort::ConfigError) -> Self {
+        Error::Sorter(error.to_string())
+    }
 }
 
 impl std::fmt::Display for Error {

@@ -22,7 +22,7 @@ keys! {
         packet_ns as "packet_time": Duration, default "400 ns";
         /// Processor time that sorting adds for a packet.
         sorter_ns as "sorter_time": Duration, default "0 ns", with sorter != "none";
-        /// What puts a batch in order.
+        /// What puts packets in order, by name; settings may follow, as in `"window:hold=300us"`.
         sorter: Sorter, default "none";
         /// Packets of a flow that are sorted together at most.
         block_packets as "block_size": Packets, default "32 packets", from "1 packet", with sorter = "srpic";

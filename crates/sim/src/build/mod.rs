@@ -20,6 +20,13 @@ pub fn registries() -> inorder_scenario::Registries {
                 loss_detection: entry.loss.to_owned(),
             })
             .collect(),
-        sorters: ["none", "srpic"].map(str::to_owned).to_vec(),
+        sorters: inorder_sort::SORTERS
+            .iter()
+            .map(|entry| entry.name.to_owned())
+            .collect(),
+        check_sorter: Some(|text| match text.parse::<inorder_sort::SorterConfig>() {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        }),
     }
 }
