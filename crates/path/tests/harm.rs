@@ -3,7 +3,7 @@
 
 use inorder_path::*;
 use inorder_random::Random;
-use inorder_sort::{SORTERS, SorterConfig};
+use inorder_sort::{SORTERS, SorterConfig, Surroundings};
 use proptest::prelude::*;
 
 fn extreme() -> impl Strategy<Value = u64> {
@@ -201,24 +201,28 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
             framing: Framing::ETHERNET_HEADER,
         })
         .into(),
-        12 => Nic::new(&NicConfig {
-            ring_packets: x[0] as usize,
-            coalesce: Coalesce {
-                delay_ns: ns(x[1]),
-                frames: Some(x[2] as usize).filter(|&n| odd(n as u64)),
-                gap_ns: ns(x[3]),
+        12 => Nic::with_sorter(
+            &NicConfig {
+                ring_packets: x[0] as usize,
+                coalesce: Coalesce {
+                    delay_ns: ns(x[1]),
+                    frames: Some(x[2] as usize).filter(|&n| odd(n as u64)),
+                    gap_ns: ns(x[3]),
+                },
+                service_ns: ns(x[4]),
+                sort_ns: ns(x[5]),
+                merge: Some(MergeConfig {
+                    max_bytes: x[1] as u32,
+                    max_frames: x[2] as u32,
+                    max_flows: x[3] as usize % 9,
+                })
+                .filter(|_| odd(x[4])),
+                ..NicConfig::default()
             },
-            service_ns: ns(x[4]),
-            sort_ns: ns(x[5]),
-            sorter: SorterConfig::of(SORTERS[x[3] as usize % SORTERS.len()]),
-            merge: Some(MergeConfig {
-                max_bytes: x[1] as u32,
-                max_frames: x[2] as u32,
-                max_flows: x[3] as usize % 9,
-            })
-            .filter(|_| odd(x[4])),
-        })
-        .unwrap()
+            SorterConfig::of(SORTERS[x[3] as usize % SORTERS.len()])
+                .build(&Surroundings::ring(64))
+                .unwrap(),
+        )
         .into(),
         _ => SharedLink::new(
             &SharedLinkConfig {

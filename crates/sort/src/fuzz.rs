@@ -6,11 +6,11 @@
 
 use alloc::vec::Vec;
 
+use crate::checks::{Bytes, check_each_once, reordered};
 use crate::key::Hashed;
 use crate::meta::{Kind, Meta};
-use crate::registry::{SorterConfig, Surroundings};
 use crate::sorter::Sorter;
-use crate::sorters::{AnySorter, SORTERS};
+use crate::sorters::{AnySorter, SORTERS, SorterConfig, Surroundings};
 
 /// Two hashes for eight flows: collisions all the time.
 type Key = Hashed<u8>;
@@ -25,17 +25,6 @@ struct Came {
     number: Option<i64>,
     /// Data that came before must not come out behind it.
     is_barrier: bool,
-}
-
-/// Bytes, zeros behind their end.
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
-
-impl Bytes<'_> {
-    pub(crate) fn next(&mut self) -> u8 {
-        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
-        self.0 = rest;
-        *first
-    }
 }
 
 /// Interprets `data` as a sorter, its settings and a story, and checks the promises.
@@ -184,13 +173,6 @@ impl Teller {
     }
 }
 
-/// Are `out` the numbers of all that came, each once?
-pub(crate) fn check_each_once(came: usize, out: &[usize]) {
-    let mut ids = out.to_vec();
-    ids.sort_unstable();
-    assert!(ids.into_iter().eq(0..came), "not each packet once");
-}
-
 /// One flow's order: never worse, equal numbers in their order of arrival, no FIN before its data.
 fn check_flow(flow: u8, came: &[Came], out: &[usize]) {
     let of_flow = |id: &usize| came.get(*id).is_some_and(|c| c.flow == flow);
@@ -209,18 +191,6 @@ fn check_flow(flow: u8, came: &[Came], out: &[usize]) {
             assert!(!is_barrier || a <= b, "overtook data of its flow");
         }
     }
-}
-
-/// Type-P-Reordered packets of RFC 4737 section 3.3, numbers taken as message numbers.
-pub(crate) fn reordered(numbers: impl Iterator<Item = i64>) -> usize {
-    let mut next_exp = i64::MIN;
-    numbers
-        .filter(|&n| {
-            let late = n < next_exp;
-            next_exp = next_exp.max(n + 1);
-            late
-        })
-        .count()
 }
 
 #[cfg(test)]

@@ -41,19 +41,18 @@ pub mod classify;
 
 mod batch;
 #[cfg(any(test, feature = "fuzz"))]
+mod checks;
+#[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
 pub mod fuzz;
 mod key;
 mod meta;
-mod registry;
 mod sorter;
 mod sorters;
 mod table;
-mod text;
 
 pub use batch::{Batch, Batcher, Boundary};
 pub use key::{FlowKey, FourTuple, Hashed};
 pub use meta::{Kind, Meta};
-pub use registry::{ConfigError, Entry, MAX_SETTINGS, Setting, SorterConfig, Surroundings, Unit};
 pub use sorter::{Counters, Sorter};
 pub use sorters::*;

@@ -6,14 +6,19 @@
 //! constant `ENTRY`, which names it and its settings. Cards, `inorder sort`, the what-if, the forwarder of `netproc`, scenarios, the
 //! C interface, the property test and the fuzz target all read this list.
 
+mod config;
 pub mod none;
 pub mod srpic;
+mod text;
 pub mod window;
 
 use crate::key::FlowKey;
 use crate::meta::Meta;
-use crate::registry::{ConfigError, Entry, SorterConfig, Surroundings};
 use crate::sorter::{Counters, Sorter};
+
+pub use config::{
+    ConfigError, Entry, MAX_CAPACITY, MAX_SETTINGS, Setting, SorterConfig, Surroundings, Unit,
+};
 
 macro_rules! sorters {
     ($($module:ident::$sorter:ident,)*) => {
@@ -68,6 +73,20 @@ sorters! {
     none::PassThrough,
     srpic::Srpic,
     window::Window,
+}
+
+impl Default for SorterConfig {
+    /// No sorter: packets pass as they come.
+    fn default() -> Self {
+        SorterConfig::of(&none::ENTRY)
+    }
+}
+
+impl SorterConfig {
+    /// True of a sorter that leaves everything as it is.
+    pub fn passes_through(&self) -> bool {
+        self.entry() == &none::ENTRY
+    }
 }
 
 impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {

@@ -2,9 +2,9 @@
 
 use core::marker::PhantomData;
 
+use super::config::{ConfigError, Entry, SorterConfig, Surroundings};
 use crate::key::FlowKey;
 use crate::meta::Meta;
-use crate::registry::{ConfigError, Entry, SorterConfig, Surroundings};
 use crate::sorter::{Counters, Sorter};
 
 /// What the registry says of it.

@@ -13,9 +13,9 @@
 
 use alloc::vec::Vec;
 
+use super::config::{ConfigError, Entry, Setting, SorterConfig, Surroundings};
 use crate::key::FlowKey;
 use crate::meta::{Kind, Meta};
-use crate::registry::{ConfigError, Entry, Setting, SorterConfig, Surroundings};
 use crate::sorter::{Counters, Sorter};
 
 /// What the registry says of it.

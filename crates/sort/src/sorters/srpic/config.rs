@@ -1,6 +1,8 @@
 //! What can be set, with the paper's defaults.
 
-use crate::registry::{ConfigError, Entry, Setting, SorterConfig, Surroundings};
+use crate::sorters::config::{
+    ConfigError, Entry, MAX_CAPACITY, Setting, SorterConfig, Surroundings,
+};
 
 /// What the registry says of it.
 pub const ENTRY: Entry = Entry::new(
@@ -23,10 +25,6 @@ pub const LITERAL: Setting = Setting::flag(
     "literal",
     "The paper's listing to the letter: what passes at once may overtake held data.",
 );
-
-/// Most packets a ring, and flows a table, may be told to hold: indices are 32 bits wide and
-/// memory is reserved in full at the start.
-pub const MAX_CAPACITY: usize = 1 << 24;
 
 /// Settings of a [`super::Srpic`] sorter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

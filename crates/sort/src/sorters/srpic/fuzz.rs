@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::Srpic;
 use super::config::Config;
 use super::naive::Naive;
-use crate::fuzz::{Bytes, check_each_once, reordered};
+use crate::checks::{Bytes, check_each_once, reordered};
 use crate::key::Hashed;
 use crate::meta::Meta;
-use crate::registry::ConfigError;
+use crate::sorters::config::ConfigError;
 
 /// Two hashes for eight flows: collisions all the time.
 type Key = Hashed<u8>;

@@ -24,11 +24,11 @@ use ring::Ring;
 
 use crate::key::FlowKey;
 use crate::meta::Meta;
-use crate::registry::{ConfigError, SorterConfig, Surroundings};
 use crate::sorter::{self, Sorter};
+use crate::sorters::config::{ConfigError, SorterConfig, Surroundings};
 use crate::table::{Place, Table};
 
-pub use config::{BLOCK_SIZE, Config, ENTRY, LITERAL, MAX_CAPACITY, blocks_of};
+pub use config::{BLOCK_SIZE, Config, ENTRY, LITERAL, blocks_of};
 
 /// Sorts the packets of each flow within blocks; holds nothing past the end of a batch.
 ///

@@ -4,8 +4,12 @@ use alloc::borrow::ToOwned;
 use alloc::string::String;
 use core::fmt;
 
+use super::{AnySorter, SORTERS};
 use crate::key::FlowKey;
-use crate::sorters::{AnySorter, SORTERS};
+
+/// Most packets a ring, and flows a table, may be told to hold: indices are 32 bits wide and memory is
+/// reserved in full at the start.
+pub const MAX_CAPACITY: usize = 1 << 24;
 
 /// Settings an entry may have.
 pub const MAX_SETTINGS: usize = 8;
@@ -145,6 +149,23 @@ impl Default for Surroundings {
 }
 
 impl Surroundings {
+    /// Says what is out of range, if anything.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let fits = |what, given: usize| {
+            let (min, max) = (1, MAX_CAPACITY as u64);
+            let given = given as u64;
+            let error = ConfigError::OutOfRange {
+                what,
+                given,
+                min,
+                max,
+            };
+            (min..=max).contains(&given).then_some(()).ok_or(error)
+        };
+        fits("ring size", self.ring_packets)?;
+        fits("flows", self.flows)
+    }
+
     /// A ring of this size, flows as a busy server has them (4096, and no fewer than packets), a hash
     /// without a secret.
     pub fn ring(ring_packets: usize) -> Self {
@@ -255,12 +276,8 @@ impl SorterConfig {
         around: &Surroundings,
     ) -> Result<AnySorter<K, P>, ConfigError> {
         self.check()?;
+        around.check()?;
         AnySorter::new(self, around)
-    }
-
-    /// True of a sorter that leaves everything as it is.
-    pub fn passes_through(&self) -> bool {
-        self.entry.name == crate::sorters::none::ENTRY.name
     }
 }
 
@@ -272,13 +289,6 @@ fn check(setting: &Setting, value: u64) -> Result<(), ConfigError> {
         min: setting.min,
         max: setting.max,
     })
-}
-
-impl Default for SorterConfig {
-    /// No sorter: packets pass as they come.
-    fn default() -> Self {
-        SorterConfig::of(&crate::sorters::none::ENTRY)
-    }
 }
 
 impl PartialEq for SorterConfig {

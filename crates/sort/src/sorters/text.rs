@@ -4,7 +4,7 @@ use alloc::borrow::ToOwned;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::registry::{ConfigError, Setting, SorterConfig, Unit};
+use super::config::{ConfigError, Setting, SorterConfig, Unit};
 
 /// Names of a time and how many nanoseconds each is; the largest first.
 const TIMES: [(&str, u64); 4] = [
