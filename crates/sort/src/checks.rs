@@ -1,7 +1,5 @@
 //! What the fuzzers of this crate share: bytes as input, and checks of what comes out.
 
-use alloc::vec::Vec;
-
 /// Bytes, zeros behind their end.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
