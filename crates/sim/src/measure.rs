@@ -115,6 +115,14 @@ pub static MEASURES: &[Measure] = &[
         "Expiries of retransmission timers.",
     ),
     measure(
+        "loss_probes",
+        "loss probes",
+        "",
+        None,
+        |run| of_flows(run, |f| sum(f, |r| r.counts.loss_probes)),
+        "Tail loss probes sent (RFC 8985 section 7).",
+    ),
+    measure(
         "reordered_at_card",
         "reordered",
         "%",
