@@ -19,7 +19,7 @@ pub struct Claim {
     pub printed: Option<f64>,
     /// What came out; of a claim about several cells that of the cell that decides.
     pub ours: f64,
-    /// 95 % interval of `ours`; both ends equal where nothing is random, absent where nothing is known.
+    /// 95 % interval of `ours`; both ends equal where nothing is random, absent where an end is not known.
     pub interval: Option<[f64; 2]>,
     /// What the interval says of the statement.
     pub verdict: Verdict,

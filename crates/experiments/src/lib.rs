@@ -33,6 +33,8 @@ mod papers;
 mod printed;
 mod quantity;
 mod setting;
+#[cfg(test)]
+mod testing;
 mod verdict;
 
 pub use claim::{Claim, Comparison, Findings};

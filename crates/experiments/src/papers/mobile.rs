@@ -366,6 +366,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     #[test]
     fn a_threshold_holds_until_the_next() {
@@ -404,10 +405,10 @@ mod tests {
 
     #[test]
     fn claims_are_about_what_is_measured() {
-        let findings = campaign::quick("mobile", 2);
+        let findings = testing::quick("mobile", 2);
         assert_eq!(findings.claims.len(), 26, "{:#?}", findings.claims);
         let contradicted =
-            campaign::other_than(crate::Verdict::Failed, &findings, &["figure-14/cap-late"]);
+            testing::other_than(crate::Verdict::Failed, &findings, &["figure-14/cap-late"]);
         assert!(contradicted.len() < 2, "{:#?}", findings.claims);
     }
 }

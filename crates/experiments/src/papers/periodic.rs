@@ -333,6 +333,7 @@ impl Trace {
 mod tests {
     use super::*;
     use crate::Verdict::{Failed, Held};
+    use crate::testing;
 
     #[test]
     fn a_trace_is_read_in_seconds() {
@@ -355,7 +356,7 @@ mod tests {
 
     #[test]
     fn nothing_is_random_so_that_every_claim_is_decided() {
-        let findings = campaign::quick("periodic", 1);
+        let findings = testing::quick("periodic", 1);
         let held = [
             "window/exists",
             "figure-3/alone",
@@ -365,9 +366,9 @@ mod tests {
             "figure-5/grows",
             "future-work/tcp-pr",
         ];
-        let missing = campaign::other_than(Held, &findings, &held);
+        let missing = testing::other_than(Held, &findings, &held);
         assert!(missing.is_empty(), "{missing:?}: {:#?}", findings.claims);
-        let failed = campaign::other_than(Failed, &findings, &["figure-6/collapse"]);
+        let failed = testing::other_than(Failed, &findings, &["figure-6/collapse"]);
         assert!(failed.is_empty(), "{failed:?}: {:#?}", findings.claims);
         assert_eq!(findings.count(crate::Verdict::Undecided), 0);
     }

@@ -274,6 +274,7 @@ fn fit(points: &[(f64, f64)]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     #[test]
     fn a_line_is_a_line_and_a_parabola_is_not() {
@@ -302,7 +303,7 @@ mod tests {
 
     #[test]
     fn one_repetition_decides_nothing_here() {
-        let findings = campaign::quick("entropy", 1);
+        let findings = testing::quick("entropy", 1);
         let claims = findings.claims.iter();
         let decided: Vec<_> = claims
             .filter(|c| c.verdict != crate::Verdict::Undecided)
