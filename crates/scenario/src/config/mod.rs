@@ -29,19 +29,13 @@ mod link;
 mod run;
 mod stage;
 
-pub use application::{Application, Gaps};
-pub use card::Card;
-pub use endpoint::{
-    DelayedAck, Ecn, Endpoint, Growth, LimitedTransmit, LossProbe, Nagle, Reduction, RtoStyle,
-};
-pub use flow::{Arrivals, Direction, Flow, PathUse, Probe, Sizes};
-pub use link::{Buffer, Discipline, Framing, Line, Link, RateStep};
-pub use run::{Output, Run};
-pub use stage::{
-    Batch, Charge, Corrupt, CrossSource, Delay, Distribution, Duplicate, Late, Loss, Netem,
-    Pattern, Periodic, Policy, Radio, Reorder, STAGES, SharedLink, Spray, Stage, StageKind,
-    TokenBucket,
-};
+pub use application::*;
+pub use card::*;
+pub use endpoint::*;
+pub use flow::*;
+pub use link::*;
+pub use run::*;
+pub use stage::*;
 
 pub use crate::quantity::{Pacing, Queue, QueueLimit};
 
@@ -49,8 +43,6 @@ use crate::declare::keys;
 use crate::error::Problem;
 use crate::kind::{List, One, Text};
 use crate::reader::Reader;
-pub(crate) use stage::Label;
-use stage::Stages;
 
 keys! {
     /// The file as a whole. Flows and probes share both paths.
