@@ -19,10 +19,8 @@ pub enum Event {
         /// The packet.
         packet: Packet,
     },
-    /// A packet has come over the access and enters a path.
+    /// A packet has come over the access and enters the first line of its route.
     Enter {
-        /// The path.
-        line: LineId,
         /// The packet.
         packet: Packet,
     },

@@ -167,9 +167,16 @@ impl Flow {
         }
     }
 
+    /// What this role's packets belong to.
+    #[inline]
+    pub fn channel(&self, role: Role) -> Channel {
+        Channel(self.index * 2 + role as u32)
+    }
+
     /// The next packet this role has to send.
     #[inline]
     pub fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {
+        let channel = self.channel(role);
         let side = &mut self.sides[role as usize];
         let segment = side.endpoint.poll_transmit(now_ns)?;
         let id = side.packets;
@@ -178,10 +185,11 @@ impl Flow {
             body: Body::Tcp(segment),
             sent_ns: now_ns,
             offset: 0,
-            channel: Channel(self.index * 2 + role as u32),
+            channel,
             id,
             original: 0,
             frames: 1,
+            passed: 0,
             corrupted: false,
         };
         if segment.payload > 0 {

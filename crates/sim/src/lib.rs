@@ -49,6 +49,7 @@ mod event;
 mod flow;
 mod line;
 mod measure;
+mod network;
 mod observer;
 mod order;
 pub mod output;

@@ -7,19 +7,9 @@ use crate::event::{Event, PATH, WAKE};
 use crate::packet::Packet;
 use crate::queue::Queue;
 
-/// Position of a line in the world.
+/// Position of a line in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum LineId {
-    /// From A to B.
-    Forward,
-    /// B's card.
-    CardB,
-    /// From B to A.
-    Reverse,
-    /// A's card.
-    CardA,
-}
+pub struct LineId(pub u16);
 
 /// A path and when it is to be woken.
 pub struct Line {

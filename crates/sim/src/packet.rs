@@ -46,6 +46,8 @@ pub struct Packet {
     pub original: u32,
     /// Frames merged into it.
     pub frames: u16,
+    /// Lines of its route that it has passed.
+    pub passed: u8,
     /// Damaged on its way.
     pub corrupted: bool,
 }

@@ -55,6 +55,7 @@ impl Probes {
             id: self.sent,
             original: self.sent.wrapping_add(1),
             frames: 1,
+            passed: 0,
             corrupted: false,
         };
         self.sent = self.sent.wrapping_add(1);

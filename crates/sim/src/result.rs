@@ -150,7 +150,7 @@ pub struct ProbeResult {
 #[derive(Clone, Debug)]
 pub struct LineResult {
     /// `forward`, `receiver card`, `reverse`, `sender card`.
-    pub name: &'static str,
+    pub name: String,
     /// Counters of its stages, warm-up included.
     pub stages: Vec<StageCounters>,
     /// Of a card, what it did since the end of the warm-up.

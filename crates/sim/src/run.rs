@@ -1,7 +1,6 @@
 //! A run: a function of a scenario's cell and a seed.
 
 use inorder_path::nic::Account;
-use inorder_path::{AnyStage, Path};
 use inorder_random::Random;
 use inorder_scenario::Config;
 use inorder_scenario::config::{self as plain, Arrivals};
@@ -10,8 +9,8 @@ use crate::build::{self, Recipe};
 use crate::error::Error;
 use crate::event::{APPLICATION, Event, OBSERVE};
 use crate::flow::Flow;
-use crate::line::{Line, LineId};
-use crate::packet::{Channel, Packet};
+use crate::line::Line;
+use crate::packet::Channel;
 use crate::probes::Probes;
 use crate::queue::Queue;
 use crate::result::{Counts, FlowResult, LineResult, RunResult};
@@ -75,33 +74,18 @@ fn recipes(config: &Config) -> Result<Vec<[Recipe; 2]>, Error> {
 }
 
 fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Result<World, Error> {
-    let card = |card: &Option<plain::Card>| {
-        let built = card.as_ref().map(build::card).transpose();
-        built.map(|path| path.unwrap_or_else(|| Path::new(Vec::<AnyStage<Packet>>::new())))
-    };
     let mut world = World {
         queue: Queue::default(),
-        lines: [
-            Line::new(
-                LineId::Forward,
-                build::path(&config.forward, "forward", seed),
-            ),
-            Line::new(LineId::CardB, card(&config.receiver_card)?),
-            Line::new(
-                LineId::Reverse,
-                build::path(&config.reverse, "reverse", seed),
-            ),
-            Line::new(LineId::CardA, card(&config.sender_card)?),
-        ],
-        has_card: [config.sender_card.is_some(), config.receiver_card.is_some()],
+        network: build::network(config, seed)?,
         flows: flows(config, seed, recipes),
         probes: Vec::new(),
-        accounts: [const { None }; 4],
+        accounts: Vec::new(),
         samples: Vec::new(),
         sample_interval_ns: config.output.trace_interval_ns,
         events: 0,
     };
     add_probes(&mut world, config, seed);
+    build::routes(&mut world.network, config)?;
     schedule(&mut world, config);
     Ok(world)
 }
@@ -162,9 +146,10 @@ fn schedule(world: &mut World, config: &Config) {
 }
 
 fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> RunResult {
-    let names = ["forward", "receiver card", "reverse", "sender card"];
-    let lines = world.lines.iter().zip(&world.accounts).zip(names);
-    let lines = lines.map(line).collect();
+    let mut at_warm_up = world.accounts.into_iter();
+    let lines = world.network.named();
+    let lines = lines.map(|(name, of)| line(name, of, at_warm_up.next().flatten().as_ref()));
+    let lines = lines.collect();
     let flows = world.flows.into_iter();
     RunResult {
         seed,
@@ -179,13 +164,13 @@ fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) ->
     }
 }
 
-fn line(((line, at_warm_up), name): ((&Line, &Option<Account>), &'static str)) -> LineResult {
+fn line(name: &str, line: &Line, at_warm_up: Option<&Account>) -> LineResult {
     let account = line.account().map(|account| match at_warm_up {
         Some(earlier) => account.since(earlier),
         None => account.clone(),
     });
     LineResult {
-        name,
+        name: name.to_owned(),
         stages: line.path().counters().to_vec(),
         account,
     }

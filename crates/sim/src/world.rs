@@ -5,7 +5,8 @@ use inorder_path::nic::Account;
 
 use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
 use crate::flow::{Flow, Role};
-use crate::line::{Line, LineId};
+use crate::line::LineId;
+use crate::network::Network;
 use crate::packet::{Channel, End, Packet};
 use crate::probes::Probes;
 use crate::queue::Queue;
@@ -19,14 +20,11 @@ const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
 /// Everything there is in a run.
 pub struct World {
     pub(crate) queue: Queue<Event>,
-    /// Forward, B's card, reverse, A's card.
-    pub(crate) lines: [Line; 4],
-    /// Which cards there are: A's, B's.
-    pub(crate) has_card: [bool; 2],
+    pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probes>,
-    /// Of the cards, when the measurement began.
-    pub(crate) accounts: [Option<Account>; 4],
+    /// Of each line's card, when the measurement began; empty before.
+    pub(crate) accounts: Vec<Option<Account>>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample_interval_ns: Option<i64>,
     pub(crate) events: u64,
@@ -57,18 +55,16 @@ impl World {
     #[inline]
     fn handle<T: Tap>(&mut self, now_ns: i64, event: Event, tap: &mut T) {
         match event {
-            Event::Transfer {
-                line,
-                place,
-                packet,
-            } if place.is_end() => self.leave(now_ns, line, packet, tap),
+            Event::Transfer { place, packet, .. } if place.is_end() => {
+                self.leave(now_ns, packet, tap);
+            }
             Event::Transfer {
                 line,
                 place,
                 packet,
             } => self.resume(now_ns, line, place, packet),
-            Event::Enter { line, packet } => self.enter(now_ns, line, packet, tap),
-            Event::Wake { line } => self.lines[line as usize].wake(now_ns, &mut self.queue),
+            Event::Enter { packet } => self.go_on(now_ns, packet, tap),
+            Event::Wake { line } => self.wake(now_ns, line),
             Event::Timer { flow, role } => self.timer(now_ns, flow, role, tap),
             Event::Open(flow) => self.open(now_ns, flow, tap),
             Event::Application(flow) => self.application(now_ns, flow, tap),
@@ -78,46 +74,40 @@ impl World {
         }
     }
 
-    /// A packet enters a path, unless its flow has one of its own.
-    #[inline]
-    fn enter<T: Tap>(&mut self, now_ns: i64, line: LineId, packet: Packet, tap: &mut T) {
-        if let Some((flow, _)) = self.whose(packet.channel)
-            && flow.own_path
-        {
-            return self.leave(now_ns, line, packet, tap);
+    fn resume(&mut self, now_ns: i64, line: LineId, place: Place, packet: Packet) {
+        if let Some(line) = self.network.line(line) {
+            line.resume(now_ns, place, packet, &mut self.queue);
         }
-        self.lines[line as usize].push(now_ns, packet, &mut self.queue);
     }
 
-    fn resume(&mut self, now_ns: i64, line: LineId, place: Place, packet: Packet) {
-        self.lines[line as usize].resume(now_ns, place, packet, &mut self.queue);
+    fn wake(&mut self, now_ns: i64, line: LineId) {
+        if let Some(line) = self.network.line(line) {
+            line.wake(now_ns, &mut self.queue);
+        }
     }
 
     /// A packet has come through a line.
     #[inline]
-    fn leave<T: Tap>(&mut self, now_ns: i64, line: LineId, packet: Packet, tap: &mut T) {
-        match line {
-            LineId::Forward => self.at_card(now_ns, End::B, packet, tap),
-            LineId::Reverse => self.at_card(now_ns, End::A, packet, tap),
-            LineId::CardB => self.deliver(now_ns, End::B, &packet, tap),
-            LineId::CardA => self.deliver(now_ns, End::A, &packet, tap),
-        }
+    fn leave<T: Tap>(&mut self, now_ns: i64, mut packet: Packet, tap: &mut T) {
+        packet.passed = packet.passed.saturating_add(1);
+        self.go_on(now_ns, packet, tap);
     }
 
-    /// A packet reaches the card of an end, or where one would be.
+    /// A packet enters the next line of its route, or has come to its end.
     #[inline]
-    fn at_card<T: Tap>(&mut self, now_ns: i64, end: End, packet: Packet, tap: &mut T) {
-        if let Some((flow, Role::Sender)) = self.whose(packet.channel) {
+    fn go_on<T: Tap>(&mut self, now_ns: i64, packet: Packet, tap: &mut T) {
+        let Some(step) = self.network.step(packet.channel, packet.passed) else {
+            return;
+        };
+        if step.at_card
+            && let Some((flow, Role::Sender)) = self.whose(packet.channel)
+        {
             flow.note_at_card(now_ns, &packet);
         }
-        if !self.has_card[end as usize] {
-            return self.deliver(now_ns, end, &packet, tap);
+        match step.line.and_then(|line| self.network.line(line)) {
+            Some(line) => line.push(now_ns, packet, &mut self.queue),
+            None => self.deliver(now_ns, step.end, &packet, tap),
         }
-        let card = match end {
-            End::A => LineId::CardA,
-            End::B => LineId::CardB,
-        };
-        self.lines[card as usize].push(now_ns, packet, &mut self.queue);
     }
 
     /// The flow of a channel, and who sends on it.
@@ -182,17 +172,16 @@ impl World {
             return;
         };
         let end = flow.end_of(role);
-        let line = match end {
-            End::A => LineId::Forward,
-            End::B => LineId::Reverse,
-        };
+        let first = self.network.step(flow.channel(role), 0);
+        let at_once = flow.access_ns == 0 && !flow.own_path;
+        let first = first.filter(|_| at_once).and_then(|step| step.line);
         while let Some(packet) = flow.transmit(now_ns, role) {
             tap.sent(now_ns, end, &packet);
-            if flow.access_ns == 0 && !flow.own_path {
-                self.lines[line as usize].push(now_ns, packet, &mut self.queue);
+            if let Some(line) = first.and_then(|line| self.network.line(line)) {
+                line.push(now_ns, packet, &mut self.queue);
             } else {
                 let at_ns = now_ns.saturating_add(flow.access_ns);
-                self.queue.push(at_ns, PATH, Event::Enter { line, packet });
+                self.queue.push(at_ns, PATH, Event::Enter { packet });
             }
         }
     }
@@ -290,15 +279,11 @@ impl World {
         if let Some(next_ns) = next_ns {
             self.queue.push(next_ns, APPLICATION, Event::Probe(number));
         }
-        let line = match source {
-            End::A => LineId::Forward,
-            End::B => LineId::Reverse,
-        };
-        self.enter(now_ns, line, packet, tap);
+        self.go_on(now_ns, packet, tap);
     }
 
     fn begin_measuring(&mut self) {
-        self.accounts = self.lines.each_ref().map(|line| line.account().cloned());
+        self.accounts = self.network.accounts();
         for flow in &mut self.flows {
             flow.notes.at_warm_up = Counts::of(flow);
         }

@@ -1,9 +1,11 @@
 //! From a scenario's plain data to paths, cards and endpoints.
 
 mod endpoint;
+mod network;
 mod stages;
 
 pub use endpoint::{Recipe, endpoint};
+pub use network::{network, routes};
 pub use stages::{card, path};
 
 /// Names of algorithms and profiles for [`inorder_scenario::Scenario::load`].

@@ -1,0 +1,147 @@
+//! The network as a graph: lines between places, and the routes packets take over them.
+//!
+//! A place is where lines meet: the hosts A and B, and hops between them. The network needs no state for a place,
+//! because everything that happens to a packet happens on a line: a line is a path of stages, and a host's card is
+//! a line, too, the last one of a route. A route is a list of lines; a packet carries its position in its route, so
+//! that a line may be part of any number of routes.
+
+use inorder_path::nic::Account;
+
+use crate::line::{Line, LineId};
+use crate::packet::{Channel, End};
+
+/// The lines a packet passes one after another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route {
+    /// In the order they are passed; the card of the host it leads to is the last one, if that host has one.
+    lines: Vec<LineId>,
+    /// Lines before the host it leads to.
+    outside: u8,
+    /// The side of that host.
+    end: End,
+}
+
+/// Where a packet goes next.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The line it enters; `None`: it is delivered to the stack.
+    pub line: Option<LineId>,
+    /// It stands before the card of the host it goes to, or where one would be.
+    pub at_card: bool,
+    /// The side it goes to.
+    pub end: End,
+}
+
+impl Route {
+    /// Over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond the 255th are
+    /// left out; a scenario allows fewer.
+    pub fn new(outside: &[LineId], card: Option<LineId>, end: End) -> Self {
+        let outside = outside.get(..usize::from(u8::MAX)).unwrap_or(outside);
+        Route {
+            lines: outside.iter().copied().chain(card).collect(),
+            outside: outside.len() as u8,
+            end,
+        }
+    }
+}
+
+/// Lines, routes, and who takes which.
+pub struct Network {
+    /// All lines, by [`LineId`].
+    pub lines: Vec<Line>,
+    names: Vec<String>,
+    routes: Vec<Route>,
+    /// The route of each channel, a position in `routes`.
+    taken: Vec<u32>,
+}
+
+impl Network {
+    /// Lines with their names; no routes yet.
+    pub fn new(lines: Vec<Line>, names: Vec<String>) -> Self {
+        Network {
+            lines,
+            names,
+            routes: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// The next channel takes `route`. Channels that take equal routes share one.
+    pub fn add_channel(&mut self, route: &Route) {
+        let known = self.routes.iter().position(|known| known == route);
+        let at = known.unwrap_or_else(|| {
+            self.routes.push(route.clone());
+            self.routes.len() - 1
+        });
+        self.taken.push(at as u32);
+    }
+
+    /// Where a packet of `channel` goes that has passed `passed` lines; `None` for a channel without a route.
+    #[inline]
+    pub fn step(&self, channel: Channel, passed: u8) -> Option<Step> {
+        let route = self
+            .routes
+            .get(*self.taken.get(channel.0 as usize)? as usize)?;
+        Some(Step {
+            line: route.lines.get(usize::from(passed)).copied(),
+            at_card: passed == route.outside,
+            end: route.end,
+        })
+    }
+
+    /// A line.
+    #[inline]
+    pub fn line(&mut self, id: LineId) -> Option<&mut Line> {
+        self.lines.get_mut(usize::from(id.0))
+    }
+
+    /// What each line's card has done so far.
+    pub fn accounts(&self) -> Vec<Option<Account>> {
+        self.lines
+            .iter()
+            .map(|line| line.account().cloned())
+            .collect()
+    }
+
+    /// All lines with their names.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Line)> {
+        self.names.iter().map(String::as_str).zip(&self.lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_is_walked_line_by_line() {
+        let mut network = Network::new(Vec::new(), Vec::new());
+        let [a, b, card] = [0, 1, 2].map(LineId);
+        let over_both = Route::new(&[a, b], Some(card), End::B);
+        let straight = Route::new(&[a], None, End::A);
+        for route in [&over_both, &straight, &over_both] {
+            network.add_channel(route);
+        }
+        assert_eq!(network.routes.len(), 2, "equal routes are shared");
+        let walk = |channel| -> Vec<(Option<LineId>, bool)> {
+            let steps = (0..4).filter_map(|passed| network.step(Channel(channel), passed));
+            steps.map(|step| (step.line, step.at_card)).collect()
+        };
+        assert_eq!(
+            walk(2),
+            [
+                (Some(a), false),
+                (Some(b), false),
+                (Some(card), true),
+                (None, false)
+            ]
+        );
+        assert_eq!(walk(1)[..2], [(Some(a), false), (None, true)]);
+    }
+
+    #[test]
+    fn a_channel_without_a_route_goes_nowhere() {
+        let network = Network::new(Vec::new(), Vec::new());
+        assert!(network.step(Channel(0), 0).is_none());
+    }
+}
