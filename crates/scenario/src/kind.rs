@@ -204,6 +204,24 @@ fn known_name(node: &Node, name: &str, names: &[&str], registry: Registry) -> Re
     Err(problem.nearest(name, names.iter().copied()))
 }
 
+/// A list of names, as `["access", "core"]`.
+#[derive(Clone, Copy, Debug)]
+pub enum Names {}
+
+impl Kind for Names {
+    type Value = Vec<String>;
+    const FORM: Form = Form::Other("list of names");
+    fn read(node: &Node, _: &Context<'_>) -> Result<Vec<String>, Problem> {
+        match &node.value {
+            Value::List(nodes) => nodes.iter().map(quantity::text).collect(),
+            _ => {
+                let expected = "a list of names as [\"access\", \"core\"]";
+                Err(Problem::new(&node.place, node.show(), expected))
+            }
+        }
+    }
+}
+
 /// A table, `[...]`.
 #[derive(Clone, Copy, Debug)]
 pub struct One<T>(PhantomData<T>);

@@ -22,7 +22,7 @@ pub fn markdown() -> String {
             &part.section.keys(),
         );
     }
-    out.push_str("\n# Stages of `[[forward]]` and `[[reverse]]`\n");
+    out.push_str("\n# Stages of `[[forward]]`, `[[reverse]]` and `[[line.stage]]`\n");
     for section in STAGES {
         let heading = format!("`kind = \"{}\"`", section.name);
         table(&mut out, &heading, section.about(), &stage_keys(section));

@@ -68,15 +68,36 @@ fn packets(config: &Config) -> (f64, f64) {
         };
         let capacity = way.bits_per_s.unwrap_or(f64::INFINITY);
         let all = |path, most: f64| -> f64 {
-            let flows = here().filter(|flow| flow.path == path);
+            let flows = here().filter(|flow| flow.path == path && flow.route.is_none());
             flows.map(|flow| demand(flow, rtt_ns, most, run_s)).sum()
         };
         let shared = all(PathUse::Shared, capacity).min(capacity * run_s);
-        let bits = shared + all(PathUse::Own, f64::INFINITY);
+        let routed =
+            here().filter_map(|flow| routed_bits(config, flow, reverse_of(direction), run_s));
+        let bits = shared + all(PathUse::Own, f64::INFINITY) + routed.sum::<f64>();
         segments += bits / packet_bits(config.flows.first());
     }
     let probes = config.probes.iter().map(|probe| probes(probe, run_s));
     (segments, probes.sum())
+}
+
+/// Bits that the connections of `flow` would send over a route of their own, whoever else takes part of it; `back`
+/// is the path of their acknowledgements if these have no route. `None` for a flow without a route.
+fn routed_bits(config: &Config, flow: &Flow, back: &str, run_s: f64) -> Option<f64> {
+    let way = Way::over(config, flow.route.as_deref()?);
+    let back = [back.to_owned()];
+    let back = Way::over(config, flow.return_route.as_deref().unwrap_or(&back));
+    let rtt_ns = (way.delay_ns + back.delay_ns).max(MIN_RTT_NS);
+    let most = way.bits_per_s.unwrap_or(f64::INFINITY);
+    Some(demand(flow, rtt_ns, most, run_s).min(most * run_s))
+}
+
+/// The path packets of the other direction take.
+fn reverse_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "reverse",
+        Direction::Reverse => "forward",
+    }
 }
 
 /// Bits of a full packet of the first flow.
@@ -137,8 +158,25 @@ struct Way {
 }
 
 impl Way {
+    /// Over the lines of these names.
+    fn over(config: &Config, names: &[String]) -> Self {
+        let stages = |name: &String| match name.as_str() {
+            "forward" => &config.forward[..],
+            "reverse" => &config.reverse[..],
+            name => {
+                let line = config.lines.iter().find(|line| line.name == name);
+                line.map_or(&[][..], |line| &line.stages[..])
+            }
+        };
+        Self::of_all(names.iter().flat_map(stages))
+    }
+
     fn of(stages: &[Stage]) -> Self {
-        let each = || stages.iter().map(|stage| limits(&stage.kind));
+        Self::of_all(stages.iter())
+    }
+
+    fn of_all<'a>(stages: impl Iterator<Item = &'a Stage> + Clone) -> Self {
+        let each = || stages.clone().map(|stage| limits(&stage.kind));
         let rates = each().filter_map(|(rate, _)| rate);
         Way {
             bits_per_s: rates.reduce(f64::min),

@@ -5,7 +5,7 @@ use super::endpoint::Endpoint;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
-    Count, Count32, Duration, Flag, Frequency, Number, One, Packets16, Rate, Size32,
+    Count, Count32, Duration, Flag, Frequency, Names, Number, One, Packets16, Rate, Size32,
     SizeOrUnlimited, Text,
 };
 use crate::reader::Reader;
@@ -43,6 +43,11 @@ keys! {
         access_delay_ns as "access_delay": Duration, default "0 s";
         /// Which path its packets take.
         path: PathUse, default "shared";
+        /// The lines its data passes one after another, from its host to the other one. A route may also name the
+        /// two paths, `forward` and `reverse`.
+        route: Names, unset "the path of its direction", with path = "shared";
+        /// The lines its acknowledgements pass.
+        return_route: Names, unset "the path of the other direction", with path = "shared";
         /// Events of these senders are recorded, whatever `output.events` says.
         events: Flag, default "false";
     }
@@ -114,6 +119,8 @@ keys! {
         name: Text, default "probe";
         /// Which way they go.
         direction: Direction, default "forward";
+        /// The lines they pass one after another, from their host to the other one.
+        route: Names, unset "the path of their direction";
         /// Rate of their IP packets.
         bits_per_s as "rate": Rate, required, above "0 bit/s";
         /// Size of each, from the IP header on.

@@ -25,6 +25,7 @@ mod application;
 mod card;
 mod endpoint;
 mod flow;
+mod line;
 mod link;
 mod run;
 mod stage;
@@ -33,6 +34,7 @@ pub use application::*;
 pub use card::*;
 pub use endpoint::*;
 pub use flow::*;
+pub use line::*;
 pub use link::*;
 pub use run::*;
 pub use stage::*;
@@ -43,6 +45,7 @@ use crate::declare::keys;
 use crate::error::Problem;
 use crate::kind::{List, One, Text};
 use crate::reader::Reader;
+use crate::value::Node;
 
 keys! {
     /// The file as a whole. Flows and probes share both paths.
@@ -59,6 +62,8 @@ keys! {
         forward: Stages, blank "an ideal path";
         /// What packets pass from B to A, in order.
         reverse: Stages, blank "an ideal path";
+        /// Lines between places, for routes other than the two paths.
+        lines as "line": List<NetworkLine>, blank "none";
         /// B's network card.
         receiver_card: One<Card>, unset "none: packets are taken one by one, at once";
         /// A's network card.
@@ -77,9 +82,10 @@ impl Config {
             return Err(Problem::new(r.table(), "nothing is sent", expected));
         }
         for path in ["forward", "reverse"] {
-            Label::check_names(r, path)?;
+            let stages = r.child(path).map(Node::elements).unwrap_or_default();
+            Label::check_names(stages, path)?;
         }
-        Ok(())
+        check_network(self, r)
     }
 }
 
@@ -90,7 +96,7 @@ pub struct Grid;
 impl crate::kind::Kind for Grid {
     type Value = Self;
     const FORM: crate::schema::Form = crate::schema::Form::Other("a table of lists");
-    fn read(_: &crate::value::Node, _: &crate::reader::Context<'_>) -> Result<Self, Problem> {
+    fn read(_: &Node, _: &crate::reader::Context<'_>) -> Result<Self, Problem> {
         Ok(Grid)
     }
 }

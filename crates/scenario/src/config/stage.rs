@@ -344,8 +344,7 @@ keys! {
 
 impl Label {
     /// Two stages of one path must not have one name: a key of the grid would mean both.
-    pub(super) fn check_names(r: &Reader<'_>, path: &str) -> Result<(), Problem> {
-        let nodes = r.child(path).map(Node::elements).unwrap_or_default();
+    pub(super) fn check_names(nodes: &[Node], path: &str) -> Result<(), Problem> {
         let names = nodes.iter().filter_map(|node| node.get("name"));
         let mut seen = Vec::new();
         for node in names {

@@ -18,8 +18,11 @@ const REVERSE: LineId = LineId(2);
 /// A's card.
 const CARD_A: LineId = LineId(3);
 
-/// The lines every scenario has: one from A to B and one back, each with the card of the host behind it. A host
-/// without a card has an empty line in its place, which no route passes.
+/// The scenario's own lines come after these.
+const FIRST_OF_ITS_OWN: u16 = 4;
+
+/// The lines every scenario has, and then its own. Every scenario has a line from A to B and one back, each with the
+/// card of the host behind it. A host without a card has an empty line in its place, which no route passes.
 pub fn network(config: &Config, seed: u64) -> Result<Network, Error> {
     let paths = [
         ("forward", super::path(&config.forward, "forward", seed)),
@@ -28,9 +31,14 @@ pub fn network(config: &Config, seed: u64) -> Result<Network, Error> {
         ("sender card", card(config.sender_card.as_ref())?),
     ];
     let (names, paths): (Vec<&str>, Vec<_>) = paths.into_iter().unzip();
-    let lines = (0..).zip(paths);
+    let own = config.lines.iter().map(|line| {
+        let name = format!("line/{}", line.name);
+        super::path(&line.stages, &name, seed)
+    });
+    let lines = (0..).zip(paths.into_iter().chain(own));
     let lines = lines.map(|(at, path)| Line::new(LineId(at), path));
-    let names = names.into_iter().map(str::to_owned);
+    let own = config.lines.iter().map(|line| line.name.as_str());
+    let names = names.into_iter().chain(own).map(str::to_owned);
     Ok(Network::new(lines.collect(), names.collect()))
 }
 
@@ -45,16 +53,19 @@ fn card(card: Option<&plain::Card>) -> Result<Path<Packet>, Error> {
 /// for each stream of probes.
 pub fn routes(network: &mut Network, config: &Config) -> Result<(), Error> {
     for flow in &config.flows {
-        let own = flow.path == PathUse::Own;
-        let data = route(config, flow.direction, own);
-        let back = route(config, opposite(flow.direction), own);
+        let own = (flow.path == PathUse::Own).then_some(&[][..]);
+        let data = own.or(flow.route.as_deref());
+        let data = route(config, flow.direction, data)?;
+        let back = own.or(flow.return_route.as_deref());
+        let back = route(config, opposite(flow.direction), back)?;
         for _ in 0..flow.count {
             network.add_channel(&data);
             network.add_channel(&back);
         }
     }
     for probe in &config.probes {
-        network.add_channel(&route(config, probe.direction, false));
+        let over = probe.route.as_deref();
+        network.add_channel(&route(config, probe.direction, over)?);
     }
     Ok(())
 }
@@ -66,14 +77,34 @@ fn opposite(direction: Direction) -> Direction {
     }
 }
 
-/// The route of a direction; packets with a path of their `own` pass the card alone.
-fn route(config: &Config, direction: Direction, own: bool) -> Route {
+/// The route of a direction over the lines of these names, or over the path of that direction.
+fn route(config: &Config, direction: Direction, names: Option<&[String]>) -> Result<Route, Error> {
     let (line, end) = match direction {
         Direction::Forward => (FORWARD, End::B),
         Direction::Reverse => (REVERSE, End::A),
     };
-    let outside: &[LineId] = if own { &[] } else { &[line] };
-    Route::new(outside, card_of(config, end), end)
+    let outside: Vec<LineId> = match names {
+        None => vec![line],
+        Some(names) => {
+            let ids = names.iter().map(|name| line_called(config, name));
+            ids.collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Route::new(&outside, card_of(config, end), end))
+}
+
+fn line_called(config: &Config, name: &str) -> Result<LineId, Error> {
+    match name {
+        "forward" => return Ok(FORWARD),
+        "reverse" => return Ok(REVERSE),
+        _ => {}
+    }
+    let mut own = (FIRST_OF_ITS_OWN..).zip(&config.lines);
+    let found = own.find(|(_, line)| line.name == name);
+    found.map(|(at, _)| LineId(at)).ok_or(Error::Unknown {
+        what: "line",
+        name: name.to_owned(),
+    })
 }
 
 /// The card of the host on this side.
