@@ -14,7 +14,6 @@ use std::io::{self, Write};
 
 use inorder_detect::FlowReport;
 use inorder_report::escape::Text;
-pub use inorder_report::html::has_charts;
 use inorder_report::html::{Assets, begin, end};
 
 use self::data::Charts;
@@ -34,7 +33,7 @@ const ASSETS: Assets = Assets {
 pub struct Page {
     /// Flows shown with charts, at most per file; the table has all.
     pub top: usize,
-    /// Draw charts, if the chart libraries are part of this build ([`has_charts`]).
+    /// Draw charts; without them their numbers stand in tables.
     pub charts: bool,
 }
 
@@ -50,7 +49,7 @@ impl Default for Page {
 
 /// Writes the page. `out` should be buffered.
 pub fn write(out: &mut dyn Write, analyses: &[Analysis], page: &Page) -> io::Result<()> {
-    let drawn = page.charts && has_charts();
+    let drawn = page.charts;
     let mut charts = Collected::default();
     let title = match analyses {
         [one] => format!("Packet order in {}", one.file),

@@ -8,10 +8,10 @@ pub struct Bundle {
     pub licences: &'static str,
 }
 
-/// The libraries of this build.
-pub const BUNDLE: Option<Bundle> = Some(Bundle {
+/// The libraries.
+pub const BUNDLE: Bundle = Bundle {
     vega: include_str!("../../vendor/vega.min.js"),
     vega_lite: include_str!("../../vendor/vega-lite.min.js"),
     vega_embed: include_str!("../../vendor/vega-embed.min.js"),
     licences: include_str!("../../vendor/LICENSES.txt"),
-});
+};

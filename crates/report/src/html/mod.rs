@@ -1,7 +1,7 @@
 //! Pages that open without a network: a frame, sortable tables, charts.
 //!
-//! A page carries its style, script, data and, when the crate was built with them, the chart
-//! libraries (Vega, Vega-Lite, Vega-Embed); a content security policy forbids it any request.
+//! A page carries its style, script, data and the chart libraries (Vega,
+//! Vega-Lite, Vega-Embed); a content security policy forbids it any request.
 
 mod bundle;
 pub mod comparison;
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use self::bundle::{BUNDLE, Bundle};
+use self::bundle::BUNDLE;
 pub use self::table::Table;
 use crate::escape::{ScriptJson, Text};
 
@@ -32,11 +32,6 @@ pub struct Assets {
     pub script: &'static str,
     /// A JSON object of chart specifications by name.
     pub charts: &'static str,
-}
-
-/// True when the crate was built with the chart libraries.
-pub fn has_charts() -> bool {
-    BUNDLE.is_some()
 }
 
 /// Writes everything before the content: head, style, title.
@@ -67,10 +62,9 @@ pub fn end(
     assets: &Assets,
     data: &impl Serialize,
 ) -> io::Result<()> {
-    let bundle = BUNDLE.as_ref().filter(|_| drawn);
-    footer(out, note, bundle)?;
-    if let Some(bundle) = bundle {
-        libraries(out, bundle, assets, data)?;
+    footer(out, note, drawn)?;
+    if drawn {
+        libraries(out, assets, data)?;
     }
     writeln!(
         out,
@@ -79,32 +73,23 @@ pub fn end(
     )
 }
 
-fn footer(out: &mut dyn Write, note: &str, bundle: Option<&Bundle>) -> io::Result<()> {
+fn footer(out: &mut dyn Write, note: &str, drawn: bool) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     writeln!(out, "<footer><p>Written by inorder {version}. {note}</p>")?;
-    match bundle {
-        Some(bundle) => writeln!(
+    if drawn {
+        writeln!(
             out,
             "<details><summary>Licences of the chart libraries</summary><pre>{}</pre></details>",
-            Text(bundle.licences)
-        )?,
-        None => writeln!(
-            out,
-            "<p>Charts were left out and stand here as tables: this build of inorder does not \
-             hold the chart libraries. <code>tools/fetch-vega</code> in inorder's source fetches \
-             them; the next build embeds them.</p>"
-        )?,
+            Text(BUNDLE.licences)
+        )?;
+    } else {
+        writeln!(out, "<p>Charts were left out and stand here as tables.</p>")?;
     }
     writeln!(out, "</footer>")
 }
 
-fn libraries(
-    out: &mut dyn Write,
-    bundle: &Bundle,
-    assets: &Assets,
-    data: &impl Serialize,
-) -> io::Result<()> {
-    for library in [bundle.vega, bundle.vega_lite, bundle.vega_embed] {
+fn libraries(out: &mut dyn Write, assets: &Assets, data: &impl Serialize) -> io::Result<()> {
+    for library in [BUNDLE.vega, BUNDLE.vega_lite, BUNDLE.vega_embed] {
         writeln!(out, "<script>\n{library}</script>")?;
     }
     // The specifications are our own, but contain comparison signs all the same.

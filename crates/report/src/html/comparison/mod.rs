@@ -9,7 +9,7 @@ mod sections;
 use std::io::{self, Write};
 
 use self::data::Drawn;
-use super::{Assets, begin, end, has_charts};
+use super::{Assets, begin, end};
 
 /// Style, script and charts of this page beside those of all pages.
 const ASSETS: Assets = Assets {
@@ -112,21 +112,18 @@ pub fn write(
     page: &Comparison<'_>,
     table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let drawn = has_charts();
     begin(out, page.title, &ASSETS)?;
     sections::head(out, page)?;
-    if page.cells.len() > 1 && drawn {
+    if page.cells.len() > 1 {
         sections::comparison(out, page)?;
     }
     writeln!(out, "<h2>Numbers</h2>\n<div class=\"card scroll numbers\">")?;
     table(out)?;
     writeln!(out, "</div>")?;
-    if drawn {
-        sections::traces(out, page)?;
-    }
+    sections::traces(out, page)?;
     let note = "Bars are confidence intervals of the mean over the runs of a cell (Student's t); \
                 small strokes are the runs.";
-    end(out, note, drawn, &ASSETS, &Drawn::of(page))
+    end(out, note, true, &ASSETS, &Drawn::of(page))
 }
 
 impl Comparison<'_> {
