@@ -161,7 +161,6 @@ impl Lanes {
     /// A packet has left, `time_ns` after the start.
     pub fn receive(&mut self, job: &Job, time_ns: i64) {
         if let Some(metrics) = self.metrics.get_mut(usize::from(job.lane)) {
-            let time_ns = i64::try_from(time_ns).unwrap_or(i64::MAX);
             metrics.update(u64::from(job.turn), time_ns, u32::from(job.bytes));
         }
     }

@@ -57,4 +57,4 @@ pub use error::{Error, Place, Problem};
 pub use fuzz::fuzz_one;
 pub use grid::{Axis, Point};
 pub use reference::{defaults, markdown};
-pub use scenario::{Cell, Profile, Registries, Scenario};
+pub use scenario::{Cell, Profile, Registries, Scenario, SorterCheck};

@@ -23,7 +23,7 @@ pub struct Registries {
     pub sorters: Vec<String>,
     /// Says what is wrong with a sorter's name and settings, as in `window:hold=300us`; without it a sorter
     /// has no settings beside the keys of its card.
-    pub check_sorter: Option<fn(&str) -> Result<(), String>>,
+    pub check_sorter: Option<SorterCheck>,
 }
 
 /// A named configuration of an endpoint.
@@ -34,6 +34,9 @@ pub struct Profile {
     /// The loss detection that belongs to it.
     pub loss_detection: String,
 }
+
+/// Says what is wrong with a sorter's name and settings.
+pub type SorterCheck = fn(&str) -> Result<(), String>;
 
 impl Registries {
     pub(crate) fn of(&self, registry: Registry) -> Vec<&str> {

@@ -175,13 +175,19 @@ impl Way {
         Self::of_all(stages.iter())
     }
 
-    fn of_all<'a>(stages: impl Iterator<Item = &'a Stage> + Clone) -> Self {
-        let each = || stages.clone().map(|stage| limits(&stage.kind));
-        let rates = each().filter_map(|(rate, _)| rate);
-        Way {
-            bits_per_s: rates.reduce(f64::min),
-            delay_ns: each().map(|(_, delay_ns)| delay_ns as f64).sum(),
-        }
+    fn of_all<'a>(stages: impl Iterator<Item = &'a Stage>) -> Self {
+        let unlimited = Way {
+            bits_per_s: None,
+            delay_ns: 0.0,
+        };
+        stages.fold(unlimited, |way, stage| {
+            let (rate, delay_ns) = limits(&stage.kind);
+            let rates = way.bits_per_s.into_iter().chain(rate);
+            Way {
+                bits_per_s: rates.reduce(f64::min),
+                delay_ns: way.delay_ns + delay_ns as f64,
+            }
+        })
     }
 }
 

@@ -19,7 +19,7 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn sorter(error: inorder_sort::ConfigError) -> Self {
+    pub(crate) fn sorter(error: &inorder_sort::ConfigError) -> Self {
         Error::Sorter(error.to_string())
     }
 }

@@ -100,7 +100,7 @@ fn flows_without_a_place_pass_as_they_come() {
     let mut up = Vec::new();
     let mut push = |flow, seq| {
         sorter.push(&Meta::data(flow, seq, 1), (flow, seq), 0, &mut |p| {
-            up.push(p)
+            up.push(p);
         });
     };
     for flow in 0..8 {

@@ -126,10 +126,10 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_rto_max_ms" => config.rto.max = nanos(last()?.clamp(1_000, 120_000), MS),
         "net.ipv4.tcp_comp_sack_nr" => sack_compression(setup, |c, v| c.max = v as u32, last()?),
         "net.ipv4.tcp_comp_sack_slack_ns" => {
-            sack_compression(setup, |c, v| c.slack = nanos(v, 1), last()?)
+            sack_compression(setup, |c, v| c.slack = nanos(v, 1), last()?);
         }
         "net.ipv4.tcp_comp_sack_delay_ns" => {
-            sack_compression(setup, |c, v| c.delay = nanos(v, 1), last()?)
+            sack_compression(setup, |c, v| c.delay = nanos(v, 1), last()?);
         }
         "net.ipv4.tcp_challenge_ack_limit" => {}
         "net.ipv4.tcp_fack" => return Some(last()? == 0 || setup.loss != "linux"),

@@ -307,7 +307,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         let up = &mut self.up;
         let now_ns = *at_ns;
         self.sorter.push(&meta, packet, now_ns, &mut |packet| {
-            up.take(packet, now_ns, out)
+            up.take(packet, now_ns, out);
         });
     }
 

@@ -30,7 +30,7 @@ pub fn path(stages: &[Stage], name: &str, seed: u64) -> Path<Packet> {
 /// A path through a card alone.
 pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
     let ring = clamp(card.ring_packets);
-    let mut sorter: SorterConfig = card.sorter.parse().map_err(Error::sorter)?;
+    let mut sorter: SorterConfig = card.sorter.parse().map_err(|error| Error::sorter(&error))?;
     if card.sorter == srpic::ENTRY.name {
         // These have keys of their own beside the sorter's.
         sorter = sorter
@@ -54,7 +54,7 @@ pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
         sorter,
         merge,
     };
-    let nic = Nic::new(&config).map_err(Error::sorter)?;
+    let nic = Nic::new(&config).map_err(|error| Error::sorter(&error))?;
     Ok(Path::new(vec![nic.into()]))
 }
 
