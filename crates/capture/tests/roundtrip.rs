@@ -2,7 +2,7 @@
 
 use inorder_capture::{
     AnnotateError, Block, Capture, CaptureError, Compression, Format, Interface, PcapNgWriter,
-    PcapWriter, annotate,
+    PcapWriter, TIMES_NS, annotate,
 };
 use inorder_wire::{Frame, LinkType};
 use proptest::prelude::*;
@@ -305,17 +305,15 @@ fn a_damaged_capture_is_copied_up_to_the_damage() {
 
 fn any_frame() -> impl Strategy<Value = Owned> {
     let data = prop::collection::vec(any::<u8>(), 0..200);
-    (any::<i64>(), any::<u32>(), any::<bool>(), data).prop_map(|(ts_ns, orig_len, raw, data)| {
-        Owned {
-            ts_ns,
-            orig_len,
-            link: if raw {
-                LinkType::RAW
-            } else {
-                LinkType::ETHERNET
-            },
-            data,
-        }
+    (TIMES_NS, any::<u32>(), any::<bool>(), data).prop_map(|(ts_ns, orig_len, raw, data)| Owned {
+        ts_ns,
+        orig_len,
+        link: if raw {
+            LinkType::RAW
+        } else {
+            LinkType::ETHERNET
+        },
+        data,
     })
 }
 

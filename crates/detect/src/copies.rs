@@ -216,7 +216,7 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::certain(evidence));
     }
-    if elapsed > 3 * rtt {
+    if elapsed > rtt.saturating_mul(3) {
         // Later than a prompt retransmission comes; a time-out would be later still.
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }

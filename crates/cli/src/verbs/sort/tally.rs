@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use inorder_metrics::{Arrival, Order, OrderCounts, Unwrapper};
-use inorder_report::{Column, Digits, Kind, Object};
+use inorder_report::{Column, Digits, Files, Kind, Object};
 use inorder_sort::Counters;
 
 use super::classify::{Flow, Placed};
@@ -170,26 +170,29 @@ impl Summary {
 type Of = Column<Summary>;
 type OfSide = Column<Side>;
 
-/// One side of the sorter.
+/// One side of the sorter; its names stand twice in a summary, so only nested.
 static SIDE: &[OfSide] = &[
     OfSide::new(
         "received",
         Kind::Count,
         "First copies of numbered packets.",
         |s| s.received.into(),
-    ),
+    )
+    .only(Files::Json),
     OfSide::new(
         "reordered",
         Kind::Count,
         "Of these, reordered (RFC 4737 section 3.3).",
         |s| s.reordered.into(),
-    ),
+    )
+    .only(Files::Json),
     OfSide::new(
         "extent_max",
         Kind::Count,
         "The largest extent (section 4.2.1).",
         |s| s.extent_max.into(),
     )
+    .only(Files::Json)
     .unit("packets"),
 ];
 
