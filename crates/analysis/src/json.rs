@@ -34,7 +34,7 @@ pub fn write(mut out: impl Write, analyses: &[Analysis], events: bool) -> io::Re
     writeln!(out)
 }
 
-/// Writes the JSON Schema of what [`write`] writes.
+/// Writes the JSON Schema of what [`write()`] writes.
 ///
 /// # Errors
 /// If `out` cannot be written.
