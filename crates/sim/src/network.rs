@@ -10,6 +10,9 @@ use inorder_path::nic::Account;
 use crate::line::{Line, LineId};
 use crate::packet::{Channel, End};
 
+/// Lines of a route at most, so that a packet can count those it has passed, the card included, in eight bits.
+const MOST_LINES: usize = 250;
+
 /// The lines a packet passes one after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
@@ -33,10 +36,10 @@ pub struct Step {
 }
 
 impl Route {
-    /// Over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond the 255th are
-    /// left out; a scenario allows fewer.
+    /// Over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond [`MOST_LINES`]
+    /// are left out; a scenario allows fewer.
     pub fn new(outside: &[LineId], card: Option<LineId>, end: End) -> Self {
-        let outside = outside.get(..usize::from(u8::MAX)).unwrap_or(outside);
+        let outside = outside.get(..MOST_LINES).unwrap_or(outside);
         Route {
             lines: outside.iter().copied().chain(card).collect(),
             outside: outside.len() as u8,
@@ -50,8 +53,11 @@ pub struct Network {
     /// All lines, by [`LineId`].
     pub lines: Vec<Line>,
     names: Vec<String>,
-    routes: Vec<Route>,
-    /// The route of each channel, a position in `routes`.
+    /// Every route once, with its place in `steps`.
+    routes: Vec<(Route, u32)>,
+    /// The steps of all routes, one route after another: a look-up for each packet and line, so it is kept flat.
+    steps: Vec<Step>,
+    /// Where the route of each channel begins in `steps`.
     taken: Vec<u32>,
 }
 
@@ -62,31 +68,38 @@ impl Network {
             lines,
             names,
             routes: Vec::new(),
+            steps: Vec::new(),
             taken: Vec::new(),
         }
     }
 
     /// The next channel takes `route`. Channels that take equal routes share one.
     pub fn add_channel(&mut self, route: &Route) {
-        let known = self.routes.iter().position(|known| known == route);
-        let at = known.unwrap_or_else(|| {
-            self.routes.push(route.clone());
-            self.routes.len() - 1
-        });
-        self.taken.push(at as u32);
+        let known = self.routes.iter().find(|(known, _)| known == route);
+        let at = known.map(|(_, at)| *at);
+        let at = at.unwrap_or_else(|| self.add_route(route));
+        self.taken.push(at);
     }
 
-    /// Where a packet of `channel` goes that has passed `passed` lines; `None` for a channel without a route.
+    fn add_route(&mut self, route: &Route) -> u32 {
+        let at = self.steps.len() as u32;
+        let lines = route.lines.iter().copied().map(Some).chain([None]);
+        self.steps
+            .extend((0..).zip(lines).map(|(passed, line)| Step {
+                line,
+                at_card: passed == route.outside,
+                end: route.end,
+            }));
+        self.routes.push((route.clone(), at));
+        at
+    }
+
+    /// Where a packet of `channel` goes that has passed `passed` lines of its route; `None` for a channel without a
+    /// route.
     #[inline]
     pub fn step(&self, channel: Channel, passed: u8) -> Option<Step> {
-        let route = self
-            .routes
-            .get(*self.taken.get(channel.0 as usize)? as usize)?;
-        Some(Step {
-            line: route.lines.get(usize::from(passed)).copied(),
-            at_card: passed == route.outside,
-            end: route.end,
-        })
+        let begin = *self.taken.get(channel.0 as usize)? as usize;
+        self.steps.get(begin + usize::from(passed)).copied()
     }
 
     /// A line.
