@@ -223,6 +223,14 @@ static PEER_FLOW: &[Column<PeerFlow>] = &[
         },
     ),
     Both::nested(
+        "refused",
+        "Packets that arrived and that the receiver discarded, packet by packet.",
+        &Object {
+            columns: AGREEMENT,
+            of: |f: &PeerFlow| &f.refused,
+        },
+    ),
+    Both::nested(
         "spurious",
         "Spurious retransmissions, one by one.",
         &Object {

@@ -11,13 +11,14 @@ pub(crate) fn has_problems(flow: &FlowReport) -> bool {
 
 /// How much happened to a flow: the order in which flows are shown to people.
 ///
-/// Needless slow-downs weigh most (they cost throughput for nothing), then late and lost packets.
+/// Unnecessary reductions of the congestion window weigh most (they cost throughput), then late and lost packets.
 pub(crate) fn severity(flow: &FlowReport) -> u64 {
     let order = &flow.reordering;
     flow.recoveries.spurious.saturating_mul(1_000)
         + order.reordered
         + order.ambiguous
         + flow.losses
+        + flow.refused
         + flow.retransmissions.total
         + flow.upstream.as_ref().map_or(0, |u| u.reordered)
 }

@@ -1,6 +1,6 @@
 //! The result in a few plain sentences.
 
-use inorder_detect::FlowReport;
+use inorder_detect::{Cause, FlowReport};
 
 use crate::model::Analysis;
 use inorder_report::number::{count, percent, plural, time, time_u64};
@@ -26,20 +26,32 @@ pub struct Totals {
     pub ambiguous: u64,
     /// Packets lost.
     pub losses: u64,
+    /// Packets that arrived and that the receiver discarded although it lacked them.
+    pub refused: u64,
     /// Retransmissions.
     pub retransmissions: u64,
-    /// Of these, needless.
+    /// Of these, spurious.
     pub spurious: u64,
     /// Of these, undecided.
     pub unclear: u64,
     /// Recovery phases.
     pub recoveries: u64,
-    /// Of these, caused by reordering alone.
+    /// Of these, the ones in which nothing had been lost.
     pub spurious_recoveries: u64,
-    /// Greatest threshold that a flow would have needed; 0 when none was late.
+    /// Recoveries by cause, in the order of [`Cause::ALL`].
+    pub by_cause: [u64; Cause::ALL.len()],
+    /// Greatest threshold that a flow would have needed; 0 where reordering caused nothing.
     pub dupthresh: u32,
     /// Greatest waiting time that a flow would have needed, nanoseconds.
     pub window_ns: i64,
+    /// Frames captured twice.
+    pub duplicated: u64,
+    /// Flows of which nothing tells where they were captured.
+    pub no_vantage: u64,
+    /// Flows whose SACK options are cut off.
+    pub sack_cut: u64,
+    /// Flows without the receiver's packets.
+    pub one_way: u64,
 }
 
 impl Totals {
@@ -51,12 +63,13 @@ impl Totals {
             t.flows += 1;
             t.reordered_flows += u64::from(order.reordered > 0);
             t.packets += flow.data_packets;
-            t.arrived += order.arrived;
+            t.arrived += order.received;
             t.reordered += order.reordered;
             t.ambiguous += order.ambiguous;
             t.max_extent = t.max_extent.max(order.extents.max().unwrap_or(0));
             t.max_late_ns = t.max_late_ns.max(order.late_ns.max().unwrap_or(0));
             t.losses += flow.losses;
+            t.refused += flow.refused;
             t.retransmissions += flow.retransmissions.total;
             t.spurious += flow.retransmissions.spurious;
             t.unclear += flow.retransmissions.ambiguous;
@@ -64,6 +77,13 @@ impl Totals {
             t.spurious_recoveries += flow.recoveries.spurious;
             t.dupthresh = t.dupthresh.max(flow.avoidance.dupthresh.unwrap_or(0));
             t.window_ns = t.window_ns.max(flow.avoidance.window_ns.unwrap_or(0));
+            for of in &flow.recoveries.by_cause {
+                t.by_cause[of.cause as usize] += of.recoveries;
+            }
+            t.duplicated += flow.artefacts.duplicated_frames;
+            t.no_vantage += u64::from(flow.blind.vantage);
+            t.sack_cut += u64::from(flow.blind.sack_options_cut);
+            t.one_way += u64::from(flow.blind.one_way);
         }
         t
     }
@@ -84,7 +104,10 @@ pub fn verdict(analysis: &Analysis) -> String {
     let mut text = vec![late(&t)];
     text.extend(retransmissions(&t));
     text.extend(losses(&t));
+    text.extend(refused(&t));
     text.extend(avoidance(&t));
+    text.extend(captured_twice(&t));
+    text.extend(blind(&t));
     text.extend(unclear(&t));
     text.join(" ")
 }
@@ -94,7 +117,11 @@ fn nothing(analysis: &Analysis) -> String {
     match analysis.streams.len() as u64 {
         0 => format!("No TCP flow with data among {frames}."),
         n => {
-            let late = analysis.streams.iter().filter(|s| s.reordered > 0).count() as u64;
+            let late = analysis
+                .streams
+                .iter()
+                .filter(|s| s.order.reordered > 0)
+                .count() as u64;
             let streams = plural(n, "numbered stream");
             let late = if late == 0 {
                 "none".into()
@@ -137,51 +164,87 @@ fn late(t: &Totals) -> String {
 }
 
 fn retransmissions(t: &Totals) -> Option<String> {
-    let needless = match (t.spurious, t.retransmissions) {
+    let spurious = match (t.spurious, t.retransmissions) {
         (_, 0) => return None,
         (0, 1) if t.unclear == 0 => "The only retransmission was needed".to_owned(),
         (0, n) if t.unclear == 0 => format!("All {} retransmissions were needed", count(n)),
         (0, n) => format!(
-            "None of {} was provably needless",
+            "None of {} was provably spurious",
             plural(n, "retransmission")
         ),
-        (1, 1) => "The only retransmission was needless".to_owned(),
-        (some, all) if some == all => format!("All {} retransmissions were needless", count(all)),
+        (1, 1) => "The only retransmission was spurious".to_owned(),
+        (some, all) if some == all => format!("All {} retransmissions were spurious", count(all)),
         (some, all) => format!(
-            "{} of {} {} needless",
+            "{} of {} {} spurious",
             count(some),
             plural(all, "retransmission"),
             if some == 1 { "was" } else { "were" }
         ),
     };
-    let slow = match (t.spurious_recoveries, t.recoveries) {
-        (0, _) => String::new(),
-        (1, 1) => " and the only slow-down was for nothing".to_owned(),
-        (some, all) if some == all => {
-            format!(" and all {} slow-downs were for nothing", count(all))
-        }
+    Some(format!("{spurious}{}.", reductions(t)))
+}
+
+/// Every recovery reduces the congestion window; which of them were unnecessary, and why.
+fn reductions(t: &Totals) -> String {
+    let unnecessary = match (t.spurious_recoveries, t.recoveries) {
+        (0, _) => return String::new(),
+        (1, 1) => " and the only reduction of the congestion window was unnecessary".to_owned(),
+        (some, all) if some == all => format!(
+            " and all {} reductions of the congestion window were unnecessary",
+            count(all)
+        ),
         (some, all) => format!(
-            " and {} of {} {} for nothing",
+            " and {} of {} of the congestion window {} unnecessary",
             count(some),
-            plural(all, "slow-down"),
+            plural(all, "reduction"),
             if some == 1 { "was" } else { "were" }
         ),
     };
-    Some(format!("{needless}{slow}."))
+    let causes: Vec<String> = MISLEADING
+        .iter()
+        .filter_map(|&(cause, words)| match t.by_cause[cause as usize] {
+            0 => None,
+            n => Some(format!("{} by {words}", count(n))),
+        })
+        .collect();
+    match causes.is_empty() {
+        true => unnecessary,
+        false => format!("{unnecessary} ({})", causes.join(", ")),
+    }
 }
+
+/// What makes a sender send again without need, in words.
+const MISLEADING: [(Cause, &str); 4] = [
+    (Cause::Reordering, "late packets"),
+    (Cause::AckReordering, "acknowledgements out of order"),
+    (Cause::TailProbe, "probes of the end (tail loss probes)"),
+    (Cause::DelayJump, "jumps of the delay"),
+];
 
 fn losses(t: &Totals) -> Option<String> {
     match (t.losses, t.reordered + t.retransmissions) {
         (0, 0) => None,
         (0, _) => Some("Nothing was lost for certain.".to_owned()),
-        (1, _) => Some("1 packet was really lost.".to_owned()),
-        (n, _) => Some(format!("{} packets were really lost.", count(n))),
+        (1, _) => Some("1 packet was lost.".to_owned()),
+        (n, _) => Some(format!("{} packets were lost.", count(n))),
     }
 }
 
-/// Only worth saying when something was done for nothing.
+fn refused(t: &Totals) -> Option<String> {
+    let who = match t.refused {
+        0 => return None,
+        1 => "1 packet".to_owned(),
+        n => format!("{} packets", count(n)),
+    };
+    Some(format!(
+        "{who} arrived, but the receiver discarded what it lacked (too old by its timestamp, or outside \
+         the window)."
+    ))
+}
+
+/// Only where late packets were the cause of unnecessary recoveries.
 fn avoidance(t: &Totals) -> Option<String> {
-    if t.spurious == 0 || t.dupthresh == 0 {
+    if t.dupthresh == 0 {
         return None;
     }
     let wait = match t.window_ns {
@@ -189,9 +252,40 @@ fn avoidance(t: &Totals) -> Option<String> {
         ns => format!(" or waiting {} before retransmitting", time(ns)),
     };
     Some(format!(
-        "A duplicate-ACK threshold of {}{wait} would have avoided the needless ones.",
+        "A duplicate-ACK threshold of {}{wait} would have been enough for 95 % of the packets that are certainly late.",
         count(u64::from(t.dupthresh))
     ))
+}
+
+fn captured_twice(t: &Totals) -> Option<String> {
+    match t.duplicated {
+        0 => None,
+        1 => Some("1 frame was captured twice and counted once.".to_owned()),
+        n => Some(format!(
+            "{} frames were captured twice and counted once.",
+            count(n)
+        )),
+    }
+}
+
+/// What the capture does not show.
+fn blind(t: &Totals) -> Option<String> {
+    let reasons = [
+        (t.no_vantage, "nothing tells where it was made"),
+        (t.sack_cut, "its snap length cuts SACK options off"),
+        (t.one_way, "it lacks the receiver's packets"),
+    ];
+    let of = |(flows, why): &(u64, &str)| match flows {
+        0 => None,
+        n => Some(format!("of {} {why}", plural(*n, "flow"))),
+    };
+    let said: Vec<String> = reasons.iter().filter_map(of).collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "The capture does not show everything: {}; what rests on that is only called unclear.",
+            said.join(", ")
+        )
+    })
 }
 
 fn unclear(t: &Totals) -> Option<String> {

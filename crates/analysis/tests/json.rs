@@ -40,7 +40,7 @@ fn the_schema_notices_what_is_wrong() {
     for (path, wrong) in [
         ("/flows/0/vantage", Value::from("nowhere")),
         ("/flows/0/losses", Value::from(-1)),
-        ("/flows/0/reordering/ratio", Value::from("0.1")),
+        ("/flows/0/reordering/reordered_ratio", Value::from("0.1")),
         ("/flows/0/events/0/at_ns", Value::from(0.5)),
         ("/schema", Value::from("other/1")),
         ("/flows/0/avoidance", Value::Null),
@@ -75,7 +75,7 @@ fn the_names_others_rely_on() {
         assert!(flow["reordering"][name].is_u64(), "{name}");
     }
     for name in [
-        "ratio",
+        "reordered_ratio",
         "mean_extent",
         "max_late_ms",
         "mean_displacement",

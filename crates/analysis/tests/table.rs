@@ -4,6 +4,7 @@ mod sample;
 
 use inorder_analysis::table::{self, Style};
 use inorder_analysis::{Analysis, verdict};
+use inorder_detect::{Cause, CauseCount};
 
 fn text(analysis: Analysis, style: &Style) -> String {
     let mut out = Vec::new();
@@ -25,7 +26,7 @@ fn with(change: impl FnOnce(&mut inorder_detect::FlowReport)) -> Analysis {
 fn the_verdict_says_what_happened() {
     assert_eq!(verdict(&with(|_| ())), "None of 2 flows had late packets.");
 
-    let needless = with(|flow| {
+    let spurious = with(|flow| {
         flow.reordering.reordered = 64;
         flow.reordering.extents = sample::distribution(&[3, 31]);
         flow.reordering.late_ns = sample::distribution(&[12_400_000]);
@@ -34,16 +35,22 @@ fn the_verdict_says_what_happened() {
         flow.retransmissions.needed = 8;
         flow.recoveries.total = 9;
         flow.recoveries.spurious = 9;
+        let mut late = CauseCount::new(Cause::Reordering);
+        late.recoveries = 8;
+        let mut jump = CauseCount::new(Cause::DelayJump);
+        jump.recoveries = 1;
+        flow.recoveries.by_cause = vec![late, jump];
         flow.losses = 8;
         flow.avoidance.dupthresh = Some(32);
         flow.avoidance.window_ns = Some(12_400_000);
     });
     assert_eq!(
-        verdict(&needless),
+        verdict(&spurious),
         "1 of 2 flows had packets late by up to 12.4 ms (extent 31): 64 of 1,280 packets, 5.0 %. \
-         812 of 820 retransmissions were needless and all 9 slow-downs were for nothing. \
-         8 packets were really lost. A duplicate-ACK threshold of 32 or waiting 12.4 ms before \
-         retransmitting would have avoided the needless ones."
+         812 of 820 retransmissions were spurious and all 9 reductions of the congestion window were \
+         unnecessary (8 by late packets, 1 by jumps of the delay). 8 packets were lost. A duplicate-ACK \
+         threshold of 32 or waiting 12.4 ms before retransmitting would have been enough for 95 % of the \
+         packets that are certainly late."
     );
 
     let lossy = with(|flow| {
@@ -54,7 +61,20 @@ fn the_verdict_says_what_happened() {
     assert_eq!(
         verdict(&lossy),
         "None of 2 flows had late packets. All 3 retransmissions were needed. \
-         3 packets were really lost."
+         3 packets were lost."
+    );
+
+    let blind = with(|flow| {
+        flow.refused = 2;
+        flow.artefacts.duplicated_frames = 3;
+        flow.blind.sack_options_cut = true;
+    });
+    assert_eq!(
+        verdict(&blind),
+        "None of 2 flows had late packets. 2 packets arrived, but the receiver discarded what it lacked \
+         (too old by its timestamp, or outside the window). 3 frames were captured twice and counted \
+         once. The capture does not show everything: of 1 flow its snap length cuts SACK options off; \
+         what rests on that is only called unclear."
     );
 
     let doubtful = with(|flow| {
@@ -64,7 +84,7 @@ fn the_verdict_says_what_happened() {
     });
     assert_eq!(
         verdict(&doubtful),
-        "None of 2 flows had late packets. None of 1 retransmission was provably needless. \
+        "None of 2 flows had late packets. None of 1 retransmission was provably spurious. \
          Nothing was lost for certain. 1 more event cannot be told."
     );
 }

@@ -44,6 +44,7 @@ fn event_text(event: &Event) -> String {
     let mut text = match event.kind {
         Kind::Reordered => "reordered".to_owned(),
         Kind::Lost => "lost".to_owned(),
+        kind => kind.name().to_owned(),
     };
     if let Some(extent) = event.extent {
         text.push_str(&format!(", extent {extent}"));

@@ -126,11 +126,11 @@ fn rows_of_csv_are_what_was_asked_for() {
     assert_eq!(events, header(&["--events"]));
     assert_eq!(
         header(&["--rows", "retransmissions"]),
-        "file,flow,overlay,reuse,frame,at_ns,seq_offset,len,verdict"
+        "file,flow,overlay,reuse,frame,at_ns,seq_offset,len,verdict,cause"
     );
     assert_eq!(
         header(&["--rows", "recoveries"]),
-        "file,flow,overlay,reuse,start_ns,seq_offset,retransmissions,timeout,verdict"
+        "file,flow,overlay,reuse,start_ns,seq_offset,retransmissions,timeout,verdict,cause"
     );
 }
 

@@ -39,6 +39,7 @@ fn verbs(folder: &Folder) -> Vec<Vec<String>> {
         "netproc --json --packets=2000".to_owned(),
         format!("petri --json --exact --simulate --time=100 --invariants --reachability=9 {net}"),
         format!("metrics --json {numbers}"),
+        "reproduce --json periodic window --quick".to_owned(),
     ];
     let words = |line: String| line.split(' ').map(str::to_owned).collect();
     lines.into_iter().map(words).collect()
@@ -51,7 +52,14 @@ fn schema_of(verb: &str) -> Value {
 #[test]
 fn the_schemas_of_the_documentation_are_those_the_verbs_print() {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas"));
-    for verb in ["simulate", "netproc", "petri", "metrics", "sort"] {
+    for verb in [
+        "simulate",
+        "netproc",
+        "petri",
+        "metrics",
+        "sort",
+        "reproduce",
+    ] {
         let printed = inorder(&[verb, "--schema"]);
         let known =
             fs::read_to_string(folder.join(format!("{verb}.schema.json"))).unwrap_or_default();

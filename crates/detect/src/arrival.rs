@@ -5,15 +5,20 @@
 //! are originals.
 
 mod finish;
+mod refused;
 
 use inorder_wire::Segment;
 
+use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy, Means, tell};
 use crate::order::{Arrived, Hole, Late, Order};
 use crate::rate::same_interval;
 use crate::recovery::RecoveryTracker;
-use crate::result::{Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
+use crate::result::{
+    Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
+};
+use refused::Refused;
 
 /// A copy that filled a hole before its original was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +38,7 @@ struct Fill {
 pub(crate) struct Note {
     above: Above,
     fill: Fill,
+    refused: Option<Refused>,
 }
 
 /// What a piece of data (one wire segment) is at the capture point.
@@ -55,6 +61,8 @@ pub(crate) struct Context {
     pub(crate) sack: bool,
     /// The sender's IPv4 identification counts.
     pub(crate) ip_id: bool,
+    /// The sender's packet captured before bore the identification before this one's.
+    pub(crate) follows: bool,
     /// Packets of the sender that vanished just before this one, as its identification says;
     /// 0 when it says nothing or too much.
     pub(crate) vanished: u8,
@@ -90,6 +98,13 @@ pub(crate) struct Arrival {
     keep: bool,
     list: Vec<Retransmission>,
     retransmissions: u64,
+    /// The receiver beside this capture point; `None` elsewhere, where nothing is known of its state.
+    receiver: Option<Acceptance>,
+    /// Holes in which an original lies that the receiver should have discarded, until it asks for the
+    /// bytes again or takes them after all.
+    suspects: Vec<(i64, i64)>,
+    /// A retransmission has come, and no original that was sent after it: in-order data may be too old.
+    watchful: bool,
 }
 
 /// What [`Arrival::finish`] tells beside the collector.
@@ -106,7 +121,8 @@ pub(crate) struct ArrivalEnd {
 }
 
 impl Arrival {
-    pub(crate) fn new(half: Half, keep: bool) -> Self {
+    /// `at_receiver`: the capture was made beside the receiver, which acknowledges what it takes.
+    pub(crate) fn new(half: Half, keep: bool, at_receiver: bool) -> Self {
         Arrival {
             run: Run::default(),
             order: Order::new(0),
@@ -116,6 +132,9 @@ impl Arrival {
             list: Vec::new(),
             retransmissions: 0,
             last_ns: i64::MIN,
+            receiver: at_receiver.then(Acceptance::default),
+            suspects: Vec::new(),
+            watchful: false,
         }
     }
 
@@ -144,7 +163,7 @@ impl Arrival {
     #[inline(never)]
     fn begin_run(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
         self.book_run();
-        if start != self.order.next() || seg.payload_len > mss {
+        if start != self.order.next() || seg.payload_len > mss || self.watchful {
             return false;
         }
         self.last_ns = seg.ts_ns;
@@ -192,7 +211,7 @@ impl Arrival {
                 seg.ts_ns,
                 Note {
                     above: Above::of(seg),
-                    fill: Fill::default(),
+                    ..Note::default()
                 },
             );
         }
@@ -221,16 +240,20 @@ impl Arrival {
                 return; // A keep-alive (RFC 9293 section 3.8.4), not data.
             }
         }
+        let doubt = self.offer(seg, start, cx);
         let mut from = start;
         while from < end {
             let to = end.min(from + i64::from(cx.mss.max(1)));
             // A piece that begins in old data and reaches beyond is old up to the border.
             let to = if from < next && to > next { next } else { to };
             let len = (to - from) as u32;
-            if from >= self.order.next() {
+            if let (Some(evidence), true) = (doubt, from >= self.order.next()) {
+                self.suspect_new(seg, from, len, evidence);
+                sink(Piece::New, from, len);
+            } else if from >= self.order.next() {
                 self.new_data(seg, from, len, sink);
             } else {
-                self.old_data(seg, from, len, cx, sink);
+                self.old_data(seg, from, len, (cx, doubt), sink);
             }
             from = to;
         }
@@ -245,7 +268,7 @@ impl Arrival {
     ) {
         let note = Note {
             above: Above::of(seg),
-            fill: Fill::default(),
+            ..Note::default()
         };
         self.collector.sent(seg.ts_ns, len);
         if let Arrived::InOrder(label) = self.order.arrive(from, len, seg.ts_ns, false, note) {
@@ -267,7 +290,7 @@ impl Arrival {
         seg: &Segment,
         from: i64,
         len: u32,
-        cx: &Context,
+        (cx, doubt): (&Context, Option<Evidence>),
         sink: &mut impl FnMut(Piece, i64, u32),
     ) {
         let to = from + i64::from(len);
@@ -286,10 +309,17 @@ impl Arrival {
         };
         match self.judge(seg, &hole, cx) {
             Copy::Original(basis) => {
-                self.late_original(seg, &hole, from, len, basis);
+                match doubt {
+                    Some(evidence) if hole.note.fill.copies == 0 => {
+                        let part = (from.max(hole.start), to.min(hole.end));
+                        self.suspect(seg, &hole, part, (basis, evidence));
+                    }
+                    _ => self.late_original(seg, &hole, from, len, basis),
+                }
                 sink(Piece::Late, from, len);
             }
             Copy::Retransmission(basis) => {
+                self.confirm(from, to);
                 let phase = self.count_copy(seg, from, len, Verdict::Ambiguous, cx);
                 let (position, number) = (self.order.arrivals(), self.retransmissions);
                 self.order.annotate(from, to, |note| {
@@ -318,6 +348,7 @@ impl Arrival {
         };
         Means {
             ip_id: cx.ip_id,
+            follows: cx.follows,
             timestamps: cx.timestamps,
             to_sender_ns: cx.to_sender_ns,
             news_ns: news_ns.max(hole.opened_ns),
@@ -420,6 +451,7 @@ impl Arrival {
                 seq_offset: from.max(0) as u64,
                 len,
                 verdict,
+                cause: Cause::Unknown,
             });
         }
         phase

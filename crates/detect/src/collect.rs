@@ -1,16 +1,13 @@
 //! Where the engines of one flow put what they find.
 
-use inorder_metrics::ReorderDensity;
+use inorder_metrics::{Reordered, Tally};
 
+use crate::cause::Mark;
 use crate::order::Late;
 use crate::rate::Rates;
 use crate::result::{
     Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass, Reason, Reordering,
 };
-
-/// Displacements beyond this count as lost in RD (DT of RFC 5236; the value of the entropy paper,
-/// table 3 and below).
-const RD_THRESHOLD: u16 = 200;
 
 /// What an event rests on and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,23 +60,36 @@ pub(crate) struct Place {
     pub(crate) sent_ns: i64,
 }
 
+/// Late, lost and refused originals remembered for the causes of recoveries.
+const MAX_MARKS: usize = 1 << 16;
+
+/// How late the packets were that are late for certain.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Certain {
+    /// Packets, RFC 4737 section 4.2.
+    pub(crate) extents: Distribution,
+    /// Nanoseconds, RFC 4737 section 4.3.
+    pub(crate) late_ns: Distribution,
+}
+
+/// The summary, the bursts, the rate classes and the events, in the order of time.
+pub(crate) type Collected = (Reordering, Bursts, Vec<RateClass>, Vec<Event>);
+
 /// Everything one half of the path tells about the originals of one flow.
 #[derive(Debug)]
 pub(crate) struct Collector {
     half: Half,
     keep_events: bool,
-    arrived: u64,
-    reordered: u64,
-    ambiguous: u64,
+    tally: Tally,
     lost: u64,
-    extents: Distribution,
-    late_ns: Distribution,
-    extent_bytes: Distribution,
-    rd: ReorderDensity,
+    refused: u64,
+    /// Of the late packets that are certain.
+    certain: Certain,
+    /// Where originals were late, lost or refused, for the causes of what followed.
+    marks: Vec<Mark>,
     burst: u64,
     bursts: Bursts,
     rates: Rates,
-    max_late_ns: i64,
     events: Vec<Event>,
 }
 
@@ -88,18 +98,14 @@ impl Collector {
         Collector {
             half,
             keep_events,
-            arrived: 0,
-            reordered: 0,
-            ambiguous: 0,
+            tally: Tally::default(),
             lost: 0,
-            extents: Distribution::default(),
-            late_ns: Distribution::default(),
-            extent_bytes: Distribution::default(),
-            rd: ReorderDensity::new(RD_THRESHOLD),
+            refused: 0,
+            certain: Certain::default(),
+            marks: Vec::new(),
             burst: 0,
             bursts: Bursts::default(),
             rates: Rates::default(),
-            max_late_ns: 0,
             events: Vec::new(),
         }
     }
@@ -128,17 +134,13 @@ impl Collector {
     /// An original arrived in order; `label` is its packet number.
     #[inline]
     pub(crate) fn in_order(&mut self, label: u64) {
-        self.arrived += 1;
-        self.rd.update(label);
-        if self.burst > 0 {
-            self.end_burst();
-        }
+        self.in_order_run(label, 1);
     }
 
     /// So many originals arrived in order; `first` is the packet number of the first.
+    #[inline]
     pub(crate) fn in_order_run(&mut self, first: u64, packets: u64) {
-        self.arrived += packets;
-        self.rd.update_run(first, packets);
+        self.tally.in_order(first, packets);
         if self.burst > 0 {
             self.end_burst();
         }
@@ -152,22 +154,27 @@ impl Collector {
 
     /// An original arrived late.
     pub(crate) fn late(&mut self, place: Place, late: Late, label: u64, basis: Basis) {
-        self.arrived += 1;
         self.burst += 1;
-        self.rd.update(label);
         let basis = if late.opener_unsure {
             basis.weaker(Reason::AckCompression)
         } else {
             basis
         };
         if basis.confidence == Confidence::Ambiguous {
-            self.ambiguous += 1;
+            self.tally.late_perhaps(Some(label));
         } else {
-            self.reordered += 1;
-            self.extents.update(u64::from(late.extent));
-            self.late_ns.update(late.late_ns.max(0) as u64);
-            self.extent_bytes.update(late.bytes);
-            self.max_late_ns = self.max_late_ns.max(late.late_ns);
+            let how = Reordered {
+                extent: late.extent.into(),
+                late_ns: late.late_ns,
+                byte_offset: late.bytes,
+            };
+            self.tally.late(label, &how);
+            if basis.confidence == Confidence::Certain {
+                self.certain.extents.update(how.extent);
+                self.certain
+                    .late_ns
+                    .update(how.late_ns.max(0).cast_unsigned());
+            }
             self.rates.reordered(place.sent_ns, Some(&late));
         }
         self.push(place, Kind::Reordered, basis, Some(late));
@@ -175,12 +182,11 @@ impl Collector {
 
     /// A late arrival of which only the fact is known, not how far (no SACK).
     pub(crate) fn late_unmeasured(&mut self, place: Place, basis: Basis) {
-        self.arrived += 1;
         self.burst += 1;
         if basis.confidence == Confidence::Ambiguous {
-            self.ambiguous += 1;
+            self.tally.late_perhaps(None);
         } else {
-            self.reordered += 1;
+            self.tally.late_unmeasured();
             self.rates.reordered(place.sent_ns, None);
         }
         self.push(place, Kind::Reordered, basis, None);
@@ -188,21 +194,42 @@ impl Collector {
 
     /// An arrival that may have been late; nothing tells, so it is counted and no event made.
     pub(crate) fn late_perhaps(&mut self) {
-        self.arrived += 1;
-        self.ambiguous += 1;
+        self.tally.late_perhaps(None);
     }
 
     /// An original never arrived.
     pub(crate) fn lost(&mut self, place: Place, basis: Basis) {
         if basis.confidence == Confidence::Ambiguous {
-            self.ambiguous += 1;
+            self.tally.ambiguous();
         } else {
             self.lost += 1;
         }
         self.push(place, Kind::Lost, basis, None);
     }
 
+    /// An original arrived and the receiver discarded it; `late` where its place among the arrivals is
+    /// known. It is not among those received, whose reordering is counted.
+    pub(crate) fn refused(&mut self, place: Place, late: Option<Late>, basis: Basis) {
+        if basis.confidence == Confidence::Ambiguous {
+            self.tally.ambiguous();
+        } else {
+            self.refused += 1;
+        }
+        self.push(place, Kind::Refused, basis, late);
+    }
+
+    /// One original was refused, and it is not known which: counted, without an event.
+    pub(crate) fn refused_unnamed(&mut self) {
+        self.refused += 1;
+    }
+
     fn push(&mut self, place: Place, kind: Kind, basis: Basis, late: Option<Late>) {
+        if basis.confidence != Confidence::Ambiguous && self.marks.len() < MAX_MARKS {
+            self.marks.push(Mark {
+                start: place.start,
+                kind,
+            });
+        }
         if !self.keep_events {
             return;
         }
@@ -228,34 +255,35 @@ impl Collector {
         self.lost
     }
 
+    /// Originals refused for sure.
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refused
+    }
+
     /// Originals that have arrived.
     pub(crate) fn arrived(&self) -> u64 {
-        self.arrived
+        self.tally.counts().0
     }
 
     /// Originals found to be late, not counting ambiguous ones.
     pub(crate) fn reordered(&self) -> u64 {
-        self.reordered
+        self.tally.counts().1
+    }
+
+    /// What the causes of recoveries are found by: marks by offset, and the certain late packets.
+    pub(crate) fn take_marks(&mut self) -> (Vec<Mark>, Certain) {
+        let mut marks = std::mem::take(&mut self.marks);
+        marks.sort_unstable();
+        (marks, std::mem::take(&mut self.certain))
     }
 
     /// The summary, the bursts, the rate classes and the events, in the order of time.
-    pub(crate) fn finish(mut self) -> (Reordering, Bursts, Vec<RateClass>, Vec<Event>) {
+    pub(crate) fn finish(mut self) -> Collected {
         if self.burst > 0 {
             self.end_burst();
         }
-        let rd = self.rd.finish();
-        let reordering = Reordering {
-            arrived: self.arrived,
-            reordered: self.reordered,
-            ambiguous: self.ambiguous,
-            extents: self.extents,
-            late_ns: self.late_ns,
-            extent_bytes: self.extent_bytes,
-            mean_displacement: rd.mean_displacement(),
-            entropy: rd.entropy(),
-            rd: rd.density().collect(),
-        };
         self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
+        let reordering = self.tally.finish();
         (reordering, self.bursts, self.rates.finish(), self.events)
     }
 }

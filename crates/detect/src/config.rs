@@ -2,6 +2,7 @@
 
 use inorder_sort::SorterConfig;
 
+use crate::explanation::Explanations;
 use crate::result::Vantage;
 
 /// How a [`Tracker`](crate::Tracker) works.
@@ -21,6 +22,8 @@ pub struct Config {
     pub sorters: Vec<SorterConfig>,
     /// Coalescing times of the what-if, nanoseconds.
     pub coalesce_ns: Vec<u64>,
+    /// What the inference at the sender weighs.
+    pub explanations: Explanations,
     /// A connection with no packet for this long is closed, nanoseconds.
     pub idle_ns: i64,
 }
@@ -35,6 +38,7 @@ impl Default for Config {
             block_sizes: vec![8, 32, 128],
             sorters: Vec::new(),
             coalesce_ns: vec![25_000, 75_000, 250_000],
+            explanations: Explanations::default(),
             idle_ns: 600_000_000_000,
         }
     }

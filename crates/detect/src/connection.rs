@@ -195,6 +195,8 @@ impl Connection {
             reuse: self.reuse,
             first_ns: self.first_ns,
             last_ns: self.last_ns,
+            answers_cut: self.sides[dir.reverse().index()].options_cut(),
+            answered: self.position.heard(dir.reverse()),
         });
         for (dir, end) in dirs.into_iter().zip(ends) {
             let side = std::mem::take(&mut self.sides[dir.index()]);

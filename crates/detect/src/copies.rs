@@ -50,6 +50,11 @@ impl IdCounter {
         self.observe_any(seg.ip_id, packets)
     }
 
+    /// The same for a number alone, of a packet that may stand for any number.
+    pub(crate) fn observe_number(&mut self, ip_id: u16) {
+        self.observe_any(ip_id, 1);
+    }
+
     #[inline(never)]
     fn observe_any(&mut self, ip_id: u16, packets: u16) -> (Option<i16>, u8) {
         let before = std::mem::replace(&mut self.packets, packets);
@@ -142,6 +147,9 @@ pub(crate) enum Copy {
 pub(crate) struct Means {
     /// The identification counts ([`IdCounter::trusted`]).
     pub(crate) ip_id: bool,
+    /// Its identification is the one after that of the packet captured before it, which carried
+    /// higher data: it left after that one, even where the counter serves many connections or none.
+    pub(crate) follows: bool,
     /// Both ends use timestamps.
     pub(crate) timestamps: bool,
     /// Capture point to sender and back, nanoseconds.
@@ -162,6 +170,9 @@ pub(crate) fn tell(seg: &Segment, above: &Above, means: &Means) -> Copy {
             0 => return same_tick(seg, means),
             _ => return Copy::Retransmission(basis),
         }
+    }
+    if means.follows && seg.has(Has::IP_ID) && seg.ip_id != 0 {
+        return Copy::Retransmission(Basis::certain(Evidence::ArrivalIpId));
     }
     by_timing(seg, means)
 }
@@ -204,6 +215,9 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
 const SHORTEST_NS: i64 = 1_000_000;
 
 /// A retransmission needs news of the hole at the sender and a trip back.
+///
+/// The round trip known is often the handshake's alone, and data may be faster: through an emptier queue,
+/// or because the other host took its time to answer a SYN. So nothing is certain by it.
 fn by_timing(seg: &Segment, means: &Means) -> Copy {
     let evidence = Evidence::ArrivalTiming;
     let elapsed = seg.ts_ns - means.news_ns;
@@ -213,8 +227,11 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
         }
         return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
     };
+    if elapsed < rtt / 2 {
+        return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
+    }
     if elapsed < rtt - rtt / 10 {
-        return Copy::Original(Basis::certain(evidence));
+        return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
     if elapsed > rtt.saturating_mul(3) {
         // Later than a prompt retransmission comes; a time-out would be later still.
@@ -229,7 +246,16 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
 pub(crate) struct Recent {
     next: u8,
     prints: [u64; 16],
+    /// The latest packet with data for each residue of the identification, once there were many: a
+    /// frame may be captured again milliseconds later, hundreds of packets on.
+    older: Option<Box<[u32; OLDER]>>,
+    packets: u32,
 }
+
+/// Packets remembered by their identification; a power of two.
+const OLDER: usize = 4_096;
+/// Packets of a connection before older ones are remembered: most connections are shorter and need not pay for it.
+const PACKETS_BEFORE_OLDER: u32 = 64;
 
 impl Recent {
     /// What two captures of one packet share, mixed into 64 bits.
@@ -249,14 +275,38 @@ impl Recent {
     #[inline]
     pub(crate) fn push(&mut self, seg: &Segment) {
         self.next = (self.next + 1) & 15;
-        self.prints[usize::from(self.next)] = Self::print_of(seg);
+        let print = Self::print_of(seg);
+        self.prints[usize::from(self.next)] = print;
+        if seg.payload_len > 0 {
+            self.remember(seg.ip_id, print);
+        }
+    }
+
+    #[inline]
+    fn remember(&mut self, ip_id: u16, print: u64) {
+        match &mut self.older {
+            Some(older) => older[usize::from(ip_id) % OLDER] = (print >> 32) as u32,
+            None => self.begin_to_remember(),
+        }
+    }
+
+    fn begin_to_remember(&mut self) {
+        self.packets += 1;
+        if self.packets >= PACKETS_BEFORE_OLDER {
+            self.older = Some(Box::new([0; OLDER]));
+        }
     }
 
     /// True when the very same packet came by before. The identification proves it, or, where a
     /// host does not use it, the timestamp: a retransmission would be stamped later.
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
         let marked = seg.ip_id != 0 || seg.has(Has::TIMESTAMPS);
-        seg.has(Has::IP_ID) && marked && self.prints.contains(&Self::print_of(seg))
+        let print = Self::print_of(seg);
+        let older = || {
+            let older = self.older.as_ref().filter(|_| seg.payload_len > 0);
+            older.is_some_and(|o| o[usize::from(seg.ip_id) % OLDER] == (print >> 32) as u32)
+        };
+        seg.has(Has::IP_ID) && marked && (self.prints.contains(&print) || older())
     }
 }
 
@@ -321,13 +371,11 @@ mod tests {
             ..Means::default()
         };
         let above = Above::default();
-        let sure = tell(&bare(500), &above, &means);
-        assert_eq!(
-            sure,
-            Copy::Original(Basis::certain(Evidence::ArrivalTiming))
-        );
-        let open = tell(&bare(1_500), &above, &means);
         let lone = Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy);
+        let likely = Basis::certain(Evidence::ArrivalTiming).weaker(Reason::LoneCopy);
+        assert_eq!(tell(&bare(400), &above, &means), Copy::Original(likely));
+        assert_eq!(tell(&bare(800), &above, &means), Copy::Original(lone));
+        let open = tell(&bare(1_500), &above, &means);
         assert_eq!(open, Copy::Retransmission(lone));
     }
 }

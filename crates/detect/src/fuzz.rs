@@ -154,10 +154,18 @@ fn check(flow: &FlowReport) {
     assert!(listed(Verdict::Needed) <= r.needed, "{r:?}");
     assert!(listed(Verdict::Spurious) <= r.spurious, "{r:?}");
     let o = &flow.reordering;
-    assert!(o.reordered <= o.arrived, "{} of {}", o.reordered, o.arrived);
+    assert!(
+        o.reordered <= o.received,
+        "{} of {}",
+        o.reordered,
+        o.received
+    );
     assert!(o.extents.count() <= o.reordered);
-    let density: f64 = o.rd.iter().map(|d| d.1).sum();
-    assert!(o.rd.is_empty() || (density - 1.0).abs() < 1e-9, "{density}");
+    let density: f64 = o.displacements.density().map(|d| d.1).sum();
+    assert!(
+        o.displacements.total() == 0 || (density - 1.0).abs() < 1e-9,
+        "{density}"
+    );
     assert!(flow.recoveries.spurious + flow.recoveries.ambiguous <= flow.recoveries.total);
     assert!(flow.events.windows(2).all(|w| w[0].at_ns <= w[1].at_ns));
 }

@@ -1,4 +1,4 @@
-//! What a TCP capture says about reordering, loss and needless retransmission.
+//! What a TCP capture says about reordering, loss and spurious retransmission.
 //!
 //! Pure: segments in, [`FlowReport`]s out. Time is what the capture says.
 //!
@@ -23,12 +23,16 @@
 //! Segments come from `inorder-wire`, which parses frames; `inorder-pipeline` does all of it, from a
 //! file to the reports.
 
+mod acceptance;
 mod arrival;
+mod cause;
 mod collect;
 pub mod columns;
 mod config;
 mod connection;
 mod copies;
+mod embryo;
+mod explanation;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod names;
@@ -42,11 +46,12 @@ mod sender;
 mod side;
 mod streams;
 mod tracker;
-mod unwrap;
 mod vantage;
 mod what_if;
 
 pub use config::Config;
+pub use embryo::SinglePackets;
+pub use explanation::{Explanation, Explanations};
 pub use peer::{PeerRecorder, compare};
 pub use result::*;
 pub use streams::Streams;

@@ -1,7 +1,7 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
 use crate::{
-    Confidence, Evidence, Half, Kind, Matched, PointKind, Reason, RecoveryVerdict, Vantage,
+    Cause, Confidence, Evidence, Half, Kind, Matched, PointKind, Reason, RecoveryVerdict, Vantage,
     VantageBasis, Verdict,
 };
 
@@ -26,7 +26,7 @@ macro_rules! names {
     };
 }
 
-names!(Kind { Reordered => "reordered", Lost => "lost" });
+names!(Kind { Reordered => "reordered", Lost => "lost", Refused => "refused" });
 names!(Confidence { Certain => "certain", Likely => "likely", Ambiguous => "ambiguous" });
 names!(Evidence {
     Sack => "sack",
@@ -35,6 +35,7 @@ names!(Evidence {
     TimestampsDsack => "timestamps-dsack",
     Timing => "timing",
     Paws => "paws",
+    Window => "window",
     CumulativeAck => "cumulative-ack",
     ArrivalIpId => "arrival-ip-id",
     ArrivalTimestamps => "arrival-timestamps",
@@ -49,6 +50,20 @@ names!(Reason {
     NoSack => "no-sack",
     LoneCopy => "lone-copy",
     CoarseClock => "coarse-clock",
+    NotSeen => "not-seen",
+});
+names!(Cause {
+    QueueLoss => "queue-loss",
+    RandomLoss => "random-loss",
+    Loss => "loss",
+    Refused => "refused",
+    Reordering => "reordering",
+    AckReordering => "ack-reordering",
+    TailProbe => "tail-probe",
+    DelayJump => "delay-jump",
+    CaptureDuplicate => "capture-duplicate",
+    Limited => "limited",
+    Unknown => "unknown",
 });
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });
 names!(Verdict { Needed => "needed", Spurious => "spurious", Ambiguous => "ambiguous" });

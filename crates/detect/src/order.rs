@@ -201,7 +201,14 @@ impl<T: Copy + Default> Order<T> {
             return Arrived::Known;
         }
         let (from, to) = (start.max(hole.start), end.min(hole.end));
-        let label = self.label_in(&hole, from);
+        let late = self.pass(&hole, start, len, now);
+        self.cut(i, hole, from, to);
+        Arrived::Late(late)
+    }
+
+    /// How late the arrival of `[start, start + len)` in `hole` is. It takes its place among the
+    /// arrivals; whether it fills the hole is the caller's decision.
+    pub(crate) fn pass(&mut self, hole: &Hole<T>, start: i64, len: u32, now: i64) -> Late {
         let between = self.bytes - hole.bytes_before;
         let lower: u64 = self
             .late
@@ -216,16 +223,15 @@ impl<T: Copy + Default> Order<T> {
             bytes: between.saturating_sub(lower),
             late_ns: now - hole.opened_ns,
             opener_unsure: hole.opener_unsure,
-            label,
+            label: self.label_in(hole, start.max(hole.start)),
         };
-        self.cut(i, hole, from, to);
         if self.late.len() >= MAX_LATE {
             self.late.pop_front();
         }
         self.late.push_back((self.position, start, len));
         self.position += 1;
         self.bytes += u64::from(len);
-        Arrived::Late(late)
+        late
     }
 
     fn label_in(&self, hole: &Hole<T>, at: i64) -> u64 {

@@ -1,9 +1,12 @@
 //! Recovery phases: when the sender took something for lost, and whether anything was.
 
+use crate::cause::Facts;
 use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 
 /// Phases whose retransmissions may still get their verdict.
 const MAX_OPEN: usize = 4_096;
+/// Phases remembered for their causes when events are not kept.
+const MAX_DONE: usize = 16_384;
 
 #[derive(Clone, Copy, Debug)]
 struct Phase {
@@ -78,12 +81,13 @@ impl RecoveryTracker {
             if self.phases.len() >= MAX_OPEN {
                 self.close_oldest();
             }
-            let recovery = Recovery {
-                start_ns: now,
-                seq_offset: offset.max(0) as u64,
-                retransmissions: 0,
-                timeout,
-                verdict: RecoveryVerdict::Ambiguous,
+            let start = offset.max(0) as u64;
+            let mut recovery = Recovery::new(now, start, RecoveryVerdict::Ambiguous);
+            recovery.retransmissions = 0;
+            recovery.timeout = timeout;
+            recovery.facts = Facts {
+                last: offset,
+                to_end: highest.saturating_sub(offset),
             };
             self.phases.push_back(Phase {
                 recovery,
@@ -93,6 +97,8 @@ impl RecoveryTracker {
         }
         if let Some(last) = self.phases.back_mut() {
             last.recovery.retransmissions += 1;
+            let facts = &mut last.recovery.facts;
+            facts.last = facts.last.max(offset);
         }
         self.first + self.phases.len() as u32 - 1
     }
@@ -119,7 +125,7 @@ impl RecoveryTracker {
                 RecoveryVerdict::Ambiguous => self.done.ambiguous += 1,
                 RecoveryVerdict::Loss => {}
             }
-            if self.keep {
+            if self.keep || self.done.list.len() < MAX_DONE {
                 self.done.list.push(Recovery {
                     verdict,
                     ..phase.recovery
@@ -128,7 +134,7 @@ impl RecoveryTracker {
         }
     }
 
-    /// The counts, and the phases when kept.
+    /// The counts, and the phases, of which only the first are remembered unless events are kept.
     pub(crate) fn finish(mut self) -> Recoveries {
         while !self.phases.is_empty() {
             self.close_oldest();

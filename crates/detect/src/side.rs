@@ -1,19 +1,17 @@
 //! One direction of a connection: its data, and the ACKs that answer it.
 
-use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
+mod engines;
+mod report;
 
-use crate::arrival::{Arrival, Context, Piece};
+use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+
+use crate::arrival::{Context, Piece};
 use crate::config::Config;
 use crate::copies::{IdCounter, Recent};
-use crate::points::Points;
-use crate::result::{AckPath, Event, Retransmission};
-use crate::result::{
-    Artefacts, Avoidance, FlowId, FlowReport, Half, PointKind, Recoveries, Reordering,
-    Retransmissions, Vantage, VantageChoice,
-};
-use crate::sender::{Options, Sender, SenderEnd};
-use crate::unwrap::Unwrapper;
-use crate::what_if::{DataArrival, NamedReceivers, SortingReceivers, may_be_sorted};
+use crate::result::{FlowId, FlowReport, PointKind, VantageChoice};
+use engines::{Engines, Heard};
+
+pub(crate) use report::End;
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
 const ETHERNET_PAYLOAD: u32 = 1_460;
@@ -27,25 +25,6 @@ pub(crate) struct Hello {
     pub(crate) mss: u16,
     pub(crate) sack: bool,
     pub(crate) timestamps: bool,
-}
-
-/// The two engines that follow one direction's data.
-///
-/// In this order, what every packet needs is in the first two lines of the cache.
-#[derive(Debug)]
-#[repr(C, align(64))]
-struct Engines {
-    unwrap: Unwrapper,
-    una: i64,
-    /// There is more to do with data than to follow its arrivals: any of the three below.
-    more: bool,
-    sender: Option<Box<Sender>>,
-    what_if: Option<Box<SortingReceivers>>,
-    /// The what-if of sorters by name.
-    named: Option<Box<NamedReceivers>>,
-    points: Option<Box<Points>>,
-    arrival: Arrival,
-    choice: VantageChoice,
 }
 
 /// Number of the first byte of data: a SYN takes one before it.
@@ -74,6 +53,10 @@ pub(crate) struct Side {
     pub(crate) fin: bool,
     duplicated: u64,
     reversals: u64,
+    /// Packets whose TCP options the capture does not hold whole.
+    cut: u64,
+    /// The last packet's identification was the one after the one before.
+    follows: bool,
 }
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
@@ -112,62 +95,6 @@ impl Shared {
     }
 }
 
-/// Takes what the arrivals make of the data.
-struct Heard<'a> {
-    sender: &'a mut Option<Box<Sender>>,
-    what_if: &'a mut Option<Box<SortingReceivers>>,
-    named: &'a mut Option<Box<NamedReceivers>>,
-    points: &'a mut Option<Box<Points>>,
-    una: i64,
-}
-
-impl Heard<'_> {
-    fn original(&mut self, seg: &Segment, at: i64, len: u32) {
-        if let Some(sender) = self.sender {
-            sender.sent(seg, at, len);
-        }
-        self.sort(seg, at, len, false);
-        if let Some(points) = self.points {
-            points.push(seg.ts_ns, at, PointKind::Data);
-        }
-    }
-
-    fn again(&mut self, seg: &Segment, at: i64, len: u32) {
-        if let Some(sender) = self.sender {
-            sender.retransmitted(seg, at, len);
-        }
-        self.sort(seg, at, len, true);
-        if let Some(points) = self.points {
-            points.push(seg.ts_ns, at, PointKind::Retransmission);
-        }
-    }
-
-    fn sort(&mut self, seg: &Segment, at: i64, len: u32, retransmission: bool) {
-        let arrival = || data_arrival(seg, at, len, retransmission);
-        if let Some(what_if) = self.what_if {
-            what_if.push(&arrival(), self.una);
-        }
-        if let Some(named) = self.named {
-            named.push(&arrival(), self.una);
-        }
-    }
-}
-
-#[inline(never)]
-fn sort(what_if: &mut SortingReceivers, seg: &Segment, offset: i64, len: u32, una: i64) {
-    what_if.push(&data_arrival(seg, offset, len, false), una);
-}
-
-fn data_arrival(seg: &Segment, offset: i64, len: u32, retransmission: bool) -> DataArrival {
-    DataArrival {
-        ts_ns: seg.ts_ns,
-        offset,
-        len,
-        retransmission,
-        suitable: may_be_sorted(seg),
-    }
-}
-
 impl Side {
     /// Looks at a packet this host sent, before the engines do. False for a frame that was
     /// captured twice. The number is how many packets of the host vanished before it.
@@ -178,11 +105,13 @@ impl Side {
             _ => 1,
         };
         let (step, vanished) = self.ids.observe(seg, packets);
+        self.follows = step == Some(1);
         if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
             self.duplicated += 1;
             return (false, 0);
         }
         self.recent.push(seg);
+        self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
@@ -254,6 +183,11 @@ impl Side {
         };
         let offset = engines.unwrap.offset(first_byte(seg));
         engines.unwrap.advance(offset + i64::from(seg.payload_len));
+        if engines.closed && seg.payload_len == 1 && offset == engines.una {
+            // A probe of the closed window (RFC 9293 section 3.8.6.1): data only if the receiver takes it.
+            engines.probe = Some(Box::new(*seg));
+            return;
+        }
         let plain = vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
             if engines.more {
@@ -263,6 +197,7 @@ impl Side {
         }
         let mut heard = Heard {
             sender: &mut engines.sender,
+            rtts: &mut engines.rtts,
             what_if: &mut engines.what_if,
             named: &mut engines.named,
             points: &mut engines.points,
@@ -273,6 +208,7 @@ impl Side {
             timestamps: shared.timestamps,
             sack: shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted(),
+            follows: self.follows,
             vanished,
             to_sender_ns: to_sender_ns(),
             una: engines.una,
@@ -282,7 +218,11 @@ impl Side {
             .arrival
             .data(seg, offset, &cx, |piece, at, len| match piece {
                 Piece::Again => heard.again(seg, at, len),
-                Piece::New | Piece::Late => heard.original(seg, at, len),
+                Piece::New => {
+                    heard.rtts.sent(at + i64::from(len), seg.ts_ns);
+                    heard.original(seg, at, len);
+                }
+                Piece::Late => heard.original(seg, at, len),
             });
     }
 
@@ -302,19 +242,37 @@ impl Side {
             return;
         }
         let ack = engines.unwrap.offset(seg.ack);
+        if engines.arrival.suspects_refusal() {
+            let unwrap = &engines.unwrap;
+            let sacked = |from, to| {
+                let mut blocks = seg.sack_blocks().iter();
+                blocks.any(|&(a, b)| unwrap.offset(a) < to && from < unwrap.offset(b))
+            };
+            engines.arrival.answered(ack, sacked);
+        }
         if ack > engines.una {
             engines.una = ack;
+            if let Some(probe) = engines.probe.take() {
+                engines.probe_taken(&probe);
+            }
             engines.arrival.acknowledged(ack, seg.ts_ns);
+            engines.rtts.acknowledged(ack, seg.ts_ns);
             if let Some(points) = &mut engines.points {
                 points.push(seg.ts_ns, ack, PointKind::Ack);
             }
         }
+        engines.closed = seg.window == 0 && !seg.flags.any(TcpFlags::SYN);
         if let Some(sender) = &mut engines.sender {
             if let Some(rtt) = to_receiver_ns() {
                 sender.note_rtt(rtt);
             }
             sender.acknowledged(seg, from.ids_dense());
         }
+    }
+
+    /// Packets of this host whose options the capture does not hold whole.
+    pub(crate) fn options_cut(&self) -> u64 {
+        self.cut
     }
 
     /// True when a number missing in this host's identification is a packet missing.
@@ -333,236 +291,5 @@ impl Side {
             reuse: end.reuse,
         };
         Some(self.report(engines, flow, end))
-    }
-
-    fn report(self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
-        let mss = match end.shared.full {
-            0 => self.max_payload,
-            full => full,
-        };
-        let cx = Context {
-            mss: mss.max(1),
-            timestamps: end.shared.timestamps,
-            sack: end.shared.sack.unwrap_or(true),
-            ip_id: self.ids.trusted(),
-            vanished: 0,
-            to_sender_ns: end.choice.to_sender_ns,
-            una: engines.una,
-            syn_seen: self.hello.is_some(),
-        };
-        let vantage = engines.choice.vantage;
-        let arrival = engines.arrival.finish(&cx);
-        let sender = engines.sender.map(|sender| sender.finish());
-        let points = engines.points.map(|points| points.finish());
-        let mut what_if = engines.what_if.map(|what_if| what_if.finish());
-        if let Some(named) = engines.named {
-            what_if.get_or_insert_default().extend(named.finish());
-        }
-        let mut artefacts = Artefacts {
-            duplicated_frames: self.duplicated,
-            time_reversals: self.reversals,
-            ..Artefacts::default()
-        };
-        let choice = VantageChoice {
-            to_receiver_ns: end.choice.to_receiver_ns,
-            to_sender_ns: end.choice.to_sender_ns,
-            ..engines.choice
-        };
-        let ack_path = sender.as_ref().map_or_else(AckPath::default, |s| AckPath {
-            acks: s.acks,
-            reordered: s.acks_reordered,
-            missing: s.acks_missing,
-        });
-        let mut upstream = None;
-        let (rough, sack_used) = sender
-            .as_ref()
-            .map_or((false, self.sack_seen), |s| (s.rough, s.sack));
-        let min_rtt_ns = sender
-            .as_ref()
-            .and_then(|s| s.min_rtt)
-            .or(choice.to_sender_ns);
-        let main = match sender {
-            Some(s) => {
-                artefacts.missing_segments = s.missing;
-                let main = Main::from_sender(s);
-                if vantage == Vantage::Middle {
-                    upstream = Some(Box::new(arrival.collector.finish().0));
-                } else {
-                    artefacts.swapped_frames = arrival.collector.finish().0.reordered;
-                }
-                main
-            }
-            None => {
-                artefacts.missing_segments = arrival.missing;
-                Main::from_arrival(arrival)
-            }
-        };
-        let (reordering, bursts, by_rate, events) = main.collector;
-        FlowReport {
-            flow,
-            vantage: choice,
-            first_ns: end.first_ns,
-            last_ns: end.last_ns,
-            syn_seen: self.hello.is_some(),
-            sack: end.shared.sack.unwrap_or(sack_used),
-            timestamps: end.shared.timestamps,
-            mss: cx.mss,
-            min_rtt_ns,
-            data_packets: main.packets,
-            data_bytes: main.bytes,
-            retransmissions: main.retransmissions,
-            losses: main.losses,
-            undecided: main.undecided,
-            avoidance: avoidance(&reordering),
-            reordering,
-            upstream,
-            rough,
-            bursts,
-            by_rate,
-            recoveries: main.recoveries,
-            ack_path,
-            artefacts,
-            what_if: what_if.unwrap_or_default(),
-            events,
-            retransmission_list: main.list,
-            points: points.unwrap_or_default(),
-        }
-    }
-}
-
-impl Engines {
-    /// One segment, the next in order as it comes by, beyond its arrival.
-    #[inline(always)]
-    fn in_order(&mut self, seg: &Segment, at: i64) {
-        let len = seg.payload_len;
-        if let Some(sender) = &mut self.sender {
-            sender.sent(seg, at, len);
-        }
-        if let Some(what_if) = &mut self.what_if
-            && !(may_be_sorted(seg) && what_if.continues(seg.ts_ns, at, len))
-        {
-            sort(what_if, seg, at, len, self.una);
-        }
-        if let Some(named) = &mut self.named {
-            named.push(&data_arrival(seg, at, len, false), self.una);
-        }
-        if let Some(points) = &mut self.points {
-            points.push(seg.ts_ns, at, PointKind::Data);
-        }
-    }
-
-    fn new(base: u32, choice: VantageChoice, config: &Config, shared: &Shared) -> Self {
-        let at_receiver = choice.vantage == Vantage::Receiver;
-        let half = if choice.vantage == Vantage::Middle {
-            Half::Upstream
-        } else {
-            Half::EndToEnd
-        };
-        let unwrap = Unwrapper::new(base);
-        let options = Options {
-            sack: shared.sack,
-            timestamps: shared.timestamps,
-        };
-        let sender = || Box::new(Sender::new(unwrap, options, config.keep_events));
-        let what_if = || SortingReceivers::new(&config.block_sizes, &config.coalesce_ns);
-        let named = || NamedReceivers::new(&config.sorters, &config.coalesce_ns);
-        let keep = config.keep_events && choice.vantage != Vantage::Sender;
-        let sort = config.what_if && choice.vantage != Vantage::Sender;
-        Engines {
-            unwrap,
-            una: 0,
-            more: !at_receiver || config.keep_points || sort,
-            sender: (!at_receiver).then(sender),
-            what_if: sort.then(|| Box::new(what_if())),
-            named: (sort && !config.sorters.is_empty()).then(|| Box::new(named())),
-            points: config.keep_points.then(|| Box::new(Points::new())),
-            arrival: Arrival::new(half, keep),
-            choice,
-        }
-    }
-}
-
-/// What the connection knows at its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
-    pub(crate) shared: Shared,
-    pub(crate) choice: VantageChoice,
-    pub(crate) reuse: u32,
-    pub(crate) first_ns: i64,
-    pub(crate) last_ns: i64,
-}
-
-type Collected = (
-    Reordering,
-    crate::result::Bursts,
-    Vec<crate::result::RateClass>,
-    Vec<Event>,
-);
-
-/// The half that speaks for the whole flow.
-struct Main {
-    collector: Collected,
-    packets: u64,
-    bytes: u64,
-    retransmissions: Retransmissions,
-    losses: u64,
-    undecided: u64,
-    recoveries: Recoveries,
-    list: Vec<Retransmission>,
-}
-
-impl Main {
-    fn from_sender(s: SenderEnd) -> Self {
-        let losses = s.collector.losses();
-        Main {
-            packets: s.data_packets,
-            bytes: s.data_bytes,
-            retransmissions: split(s.retransmissions, s.needed, s.spurious),
-            losses,
-            undecided: s.undecided,
-            recoveries: s.recoveries,
-            list: s.list,
-            collector: s.collector.finish(),
-        }
-    }
-
-    fn from_arrival(a: crate::arrival::ArrivalEnd) -> Self {
-        let losses = a.collector.losses();
-        let (packets, bytes) = a.collector.all_sent();
-        Main {
-            // Originals, lost ones included: the flow's, not the capture's.
-            packets: packets + losses,
-            bytes,
-            retransmissions: split(a.retransmissions, a.needed, a.spurious),
-            losses,
-            undecided: a.undecided,
-            recoveries: a.recoveries,
-            list: a.list,
-            collector: a.collector.finish(),
-        }
-    }
-}
-
-/// Parts of one retransmission can fill several holes and meet different fates; it counts once,
-/// as needed if any of it was.
-fn split(total: u64, needed: u64, spurious: u64) -> Retransmissions {
-    let needed = needed.min(total);
-    let spurious = spurious.min(total - needed);
-    let ambiguous = total - needed - spurious;
-    Retransmissions {
-        total,
-        needed,
-        spurious,
-        ambiguous,
-    }
-}
-
-fn avoidance(reordering: &Reordering) -> Avoidance {
-    if reordering.extents.count() == 0 {
-        return Avoidance::default();
-    }
-    Avoidance {
-        dupthresh: u32::try_from(reordering.extents.max().unwrap_or(0) + 1).ok(),
-        window_ns: i64::try_from(reordering.late_ns.max().unwrap_or(0)).ok(),
     }
 }

@@ -38,8 +38,9 @@ const MAX_HOLES: usize = 1024;
 ///     streams.push(&key, &Numbered { ts_ns, frame: 0, seq, payload_len: 100 });
 /// }
 /// let reports = streams.finish();
-/// assert_eq!((reports[0].received, reports[0].reordered), (5, 1));
-/// assert_eq!((reports[0].max_extent, reports[0].max_late_ns), (2, 20));
+/// let order = &reports[0].order;
+/// assert_eq!((order.received, order.reordered), (5, 1));
+/// assert_eq!((order.extents.max(), order.late_ns.max()), (Some(2), Some(20)));
 /// ```
 #[derive(Debug)]
 pub struct Streams {
@@ -205,14 +206,12 @@ impl Stream {
         };
         let summary = metrics.finish();
         let times = (self.first_ns, self.last_ns);
-        Some((self.first_frame, report(key, times, &summary)))
+        Some((self.first_frame, report(key, times, summary)))
     }
 }
 
 /// What the metrics say.
-fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: &Summary) -> StreamReport {
-    let (counts, extents) = (&summary.counts, &summary.extents);
-    let late_ns = extents.late_ns().max().unwrap_or(0);
+fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: Summary) -> StreamReport {
     StreamReport {
         service: key.service,
         src: key.src.socket_addr(),
@@ -221,16 +220,9 @@ fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: &Summary) -
         overlay: key.overlay,
         first_ns,
         last_ns,
-        received: counts.received,
-        reordered: counts.reordered,
-        ratio: counts.reordered_ratio(),
-        max_extent: extents.extent().max().unwrap_or(0),
-        mean_extent: extents.extent().mean().unwrap_or(0.0),
-        max_late_ns: i64::try_from(late_ns).unwrap_or(i64::MAX),
-        duplicates: counts.duplicates,
-        missing: counts.missing,
-        mean_displacement: summary.displacements.mean_displacement(),
-        entropy: summary.displacements.entropy(),
+        order: summary.order,
+        duplicates: summary.counts.duplicates,
+        missing: summary.counts.missing,
     }
 }
 
@@ -292,11 +284,15 @@ mod tests {
     fn numbers_that_wrap_are_in_order() {
         let found = reports(Service::IcmpEcho, &[65_534, 65_535, 0, 1]);
         assert_eq!(
-            (found[0].received, found[0].reordered, found[0].missing),
+            (
+                found[0].order.received,
+                found[0].order.reordered,
+                found[0].missing
+            ),
             (4, 0, 0)
         );
         let found = reports(Service::Esp, &[u64::from(u32::MAX), 1, 0, 2]);
-        assert_eq!((found[0].received, found[0].reordered), (4, 1));
+        assert_eq!((found[0].order.received, found[0].order.reordered), (4, 1));
     }
 
     #[test]
@@ -305,8 +301,11 @@ mod tests {
         let [r] = found.as_slice() else {
             panic!("{found:?}");
         };
-        assert_eq!((r.received, r.reordered, r.max_extent), (8, 1, 3));
-        assert_eq!(r.max_late_ns, 3_000_000);
+        assert_eq!(
+            (r.order.received, r.order.reordered, r.order.extents.max()),
+            (8, 1, Some(3))
+        );
+        assert_eq!(r.order.late_ns.max(), Some(3_000_000));
         assert_eq!((r.duplicates, r.missing), (1, 1));
         assert_eq!((r.first_ns, r.last_ns), (0, 8_000_000));
     }
@@ -315,7 +314,7 @@ mod tests {
     fn rtp_is_followed_once_it_is_proved_and_from_the_start() {
         assert!(reports(Service::Rtp, &[1, 2, 900, 40_000, 7]).is_empty());
         let found = reports(Service::Rtp, &[1, 2, 4, 3, 5]);
-        assert_eq!((found[0].received, found[0].reordered), (5, 1));
+        assert_eq!((found[0].order.received, found[0].order.reordered), (5, 1));
     }
 
     #[test]
@@ -327,7 +326,7 @@ mod tests {
         );
         assert_eq!(found.len(), 1);
         let found = reports(Service::WireGuard, &[(1 << 63) - 1, 1 << 63, 3]);
-        assert_eq!((found[0].received, found[0].reordered), (2, 1));
+        assert_eq!((found[0].order.received, found[0].order.reordered), (2, 1));
     }
 
     #[test]
@@ -355,7 +354,7 @@ mod tests {
         }
         assert_eq!((streams.streams.len(), streams.done.len()), (1, 1));
         let found = streams.finish();
-        let reordered: Vec<_> = found.iter().map(|r| (r.id, r.reordered)).collect();
+        let reordered: Vec<_> = found.iter().map(|r| (r.id, r.order.reordered)).collect();
         assert_eq!(reordered, [(1, 1), (3, 0)]);
     }
 
@@ -384,14 +383,13 @@ mod tests {
             }
             let expected = metrics.finish();
             let r = &found[0];
-            prop_assert_eq!(r.received, expected.counts.received);
-            prop_assert_eq!(r.reordered, expected.counts.reordered);
-            prop_assert_eq!(r.max_extent, expected.extents.extent().max().unwrap_or(0));
-            prop_assert_eq!(
-                r.max_late_ns as u64,
-                expected.extents.late_ns().max().unwrap_or(0)
-            );
-            prop_assert_eq!(r.entropy, expected.displacements.entropy());
+            let (found, expected) = (&r.order, &expected.order);
+            prop_assert_eq!((found.received, found.reordered), (expected.received, expected.reordered));
+            prop_assert_eq!(&found.extents, &expected.extents);
+            prop_assert_eq!(&found.late_ns, &expected.late_ns);
+            prop_assert_eq!(&found.runs, &expected.runs);
+            prop_assert_eq!(found.n_reordering.largest(), expected.n_reordering.largest());
+            prop_assert_eq!(&found.displacements, &expected.displacements);
         }
     }
 }

@@ -5,6 +5,7 @@ use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
 
 use crate::config::Config;
 use crate::connection::Connection;
+use crate::embryo::{Embryo, Embryos, SinglePackets};
 use crate::result::FlowReport;
 
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
@@ -13,7 +14,7 @@ const CELL_BITS: u32 = 10;
 /// No connection's place.
 const NOWHERE: u32 = u32::MAX;
 /// A closed connection is kept this long for stragglers, nanoseconds.
-const LINGER_NS: i64 = 5_000_000_000;
+const LINGER_NS: i64 = 2_000_000_000;
 
 /// Follows every connection; feed segments in capture order.
 ///
@@ -37,6 +38,8 @@ pub struct Tracker {
     index: HashTable<u32>,
     connections: Vec<Option<Box<Connection>>>,
     free: Vec<u32>,
+    /// Connections of which only one packet was seen.
+    embryos: Embryos,
     /// Where the connection whose key fell into a cell last is: right most of the time, and
     /// checked against its key all of the time.
     cells: Box<[u32; CELLS]>,
@@ -51,6 +54,7 @@ impl Tracker {
             index: HashTable::new(),
             connections: Vec::new(),
             free: Vec::new(),
+            embryos: Embryos::default(),
             cells: Box::new([NOWHERE; CELLS]),
             done: Vec::new(),
         }
@@ -72,7 +76,9 @@ impl Tracker {
     /// A segment whose connection is not where it was looked for, or may be another.
     #[inline(never)]
     fn push_any(&mut self, cell: usize, key: &FlowKey, dir: Dir, seg: &Segment) {
-        let slot = self.slot(key, seg.ts_ns);
+        let Some(slot) = self.slot(key, dir, seg) else {
+            return;
+        };
         self.cells[cell] = slot;
         if seg.flags.any(TcpFlags::SYN) {
             self.open(slot, dir, seg);
@@ -96,8 +102,8 @@ impl Tracker {
         }
     }
 
-    /// Where the connection is; it is made if there is none.
-    fn slot(&mut self, key: &FlowKey, now: i64) -> u32 {
+    /// Where the connection is; it is made with its second packet, till then there is none.
+    fn slot(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) -> Option<u32> {
         let hash = key.hash64();
         let key_at = |slot: u32| {
             self.connections
@@ -106,9 +112,19 @@ impl Tracker {
                 .map(|c| &c.key)
         };
         if let Some(&slot) = self.index.find(hash, |&slot| key_at(slot) == Some(key)) {
-            return slot;
+            return Some(slot);
         }
-        let connection = Some(Box::new(Connection::new(*key, 0, now, &self.config)));
+        let Some(embryo) = self.embryos.take(key) else {
+            let (key, seg) = (*key, *seg);
+            if let Some(old) = self.embryos.put(Embryo { key, dir, seg }) {
+                self.end(&old);
+            }
+            return None;
+        };
+        if embryo.is_bare_syn() && seg.flags.any(TcpFlags::RST) && seg.payload_len == 0 {
+            return None; // Refused: there will be no data.
+        }
+        let connection = Some(Box::new(self.born(&embryo)));
         let slot = self.free.pop().unwrap_or(self.connections.len() as u32);
         if slot as usize == self.connections.len() {
             self.connections.push(connection);
@@ -123,7 +139,20 @@ impl Tracker {
         };
         self.index
             .insert_unique(hash, slot, |&slot| key_at(slot).map_or(0, FlowKey::hash64));
-        slot
+        Some(slot)
+    }
+
+    /// A connection that has seen its first packet.
+    fn born(&self, embryo: &Embryo) -> Connection {
+        let mut connection = Connection::new(embryo.key, 0, embryo.seg.ts_ns, &self.config);
+        connection.push(embryo.dir, &embryo.seg, &self.config);
+        connection
+    }
+
+    /// Reports a connection that had but one packet.
+    fn end(&mut self, embryo: &Embryo) {
+        let connection = self.born(embryo);
+        connection.finish(&self.config, &mut self.done);
     }
 
     /// Closes the connections that are over at `now` (capture time, nanoseconds), so that memory
@@ -134,6 +163,10 @@ impl Tracker {
     /// find what one alone would.
     pub fn close_idle(&mut self, now: i64) {
         self.cells.fill(NOWHERE);
+        let since_ns = now.saturating_sub(self.config.idle_ns);
+        for old in self.embryos.take_older(since_ns) {
+            self.end(&old);
+        }
         for slot in 0..self.connections.len() {
             let over = self.connections[slot].as_ref().is_some_and(|c| {
                 let idle = now.saturating_sub(c.last_ns);
@@ -156,11 +189,109 @@ impl Tracker {
     }
 
     /// The reports, in the order in which the connections began.
-    pub fn finish(mut self) -> Vec<FlowReport> {
+    pub fn finish(self) -> Vec<FlowReport> {
+        self.finish_counting().0
+    }
+
+    /// The reports, and the flows of a single packet that are only counted: where there are very many, not
+    /// all are reported.
+    pub fn finish_counting(mut self) -> (Vec<FlowReport>, SinglePackets) {
         for connection in self.connections.drain(..).flatten() {
             connection.finish(&self.config, &mut self.done);
         }
-        self.done.sort_by_key(|f| (f.first_ns, f.flow));
-        self.done
+        for last in self.embryos.take_older(i64::MAX) {
+            self.end(&last);
+        }
+        // In place: with very many reports a second copy of some would be felt.
+        self.done.sort_unstable_by_key(|f| (f.first_ns, f.flow));
+        (self.done, self.embryos.counted())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::Endpoint;
+
+    use super::*;
+
+    fn ends(n: u32) -> (FlowKey, Dir) {
+        let client = Endpoint::v4(0x0a00_0000 + n / 50_000, 1_024 + (n % 50_000) as u16);
+        FlowKey::new(client, Endpoint::v4(0xc000_0201, 443), 0)
+    }
+
+    fn segment(ts_ns: i64, flags: u8, seq: u32, payload_len: u32) -> Segment {
+        Segment {
+            ts_ns,
+            seq,
+            payload_len,
+            flags: TcpFlags(flags),
+            ..Segment::default()
+        }
+    }
+
+    #[test]
+    fn a_flood_of_syns_takes_no_more_memory_than_a_part_of_it() {
+        let mut tracker = Tracker::new(Config::default());
+        for n in 0..600_000 {
+            let (key, dir) = ends(n);
+            tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::SYN, 7, 0));
+        }
+        assert!(tracker.connections.is_empty());
+        assert!(
+            tracker.embryos.len() <= 1 << 17,
+            "{}",
+            tracker.embryos.len()
+        );
+        assert!(size_of::<Embryo>() <= 144, "{}", size_of::<Embryo>());
+        assert_eq!(tracker.finish(), []);
+    }
+
+    #[test]
+    fn of_very_many_flows_of_one_packet_some_are_reported_and_the_others_counted() {
+        let mut tracker = Tracker::new(Config::default());
+        for n in 0..300_000 {
+            let (key, dir) = ends(n);
+            tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::ACK, 7, 100));
+        }
+        assert!(tracker.connections.is_empty());
+        let (flows, counted) = tracker.finish_counting();
+        assert!(
+            flows.len() > 25_000 && flows.len() <= 1 << 15,
+            "{}",
+            flows.len()
+        );
+        assert_eq!(flows.len() as u64 + counted.flows, 300_000);
+        assert_eq!(counted.bytes, counted.flows * 100);
+    }
+
+    #[test]
+    fn a_connection_begins_with_its_syn_however_many_others_open_in_between() {
+        let mut tracker = Tracker::new(Config::default());
+        let (key, dir) = ends(0);
+        tracker.push(&key, dir, &segment(10, TcpFlags::SYN, 99, 0));
+        for n in 1..1_000 {
+            let (other, dir) = ends(n);
+            tracker.push(&other, dir, &segment(11, TcpFlags::SYN, 7, 0));
+        }
+        let both = TcpFlags::SYN | TcpFlags::ACK;
+        tracker.push(&key, dir.reverse(), &segment(20, both, 500, 0));
+        for (at, seq) in [(30, 100), (31, 200)] {
+            tracker.push(&key, dir, &segment(at, TcpFlags::ACK, seq, 100));
+        }
+        let flows = tracker.finish();
+        assert_eq!(flows.len(), 1);
+        assert!(flows[0].syn_seen);
+        assert_eq!((flows[0].first_ns, flows[0].data_packets), (10, 2));
+    }
+
+    #[test]
+    fn what_is_refused_leaves_nothing() {
+        let mut tracker = Tracker::new(Config::default());
+        for n in 0..1_000 {
+            let (key, dir) = ends(n);
+            tracker.push(&key, dir, &segment(1, TcpFlags::SYN, 7, 0));
+            tracker.push(&key, dir.reverse(), &segment(2, TcpFlags::RST, 0, 0));
+        }
+        assert!(tracker.connections.is_empty() && tracker.embryos.len() == 0);
     }
 }

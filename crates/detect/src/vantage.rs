@@ -121,7 +121,19 @@ impl Position {
         self.quiet = self.quiet.saturating_sub(1);
         let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
         let end = seg.seq.wrapping_add(numbers);
-        // Only data never sent before: the answer to a retransmission may be the original's.
+        // Only data never sent before: the answer to a retransmission may be the original's (Karn's
+        // rule, RFC 6298 section 3), and the original's the retransmission's.
+        let again = self.hosts[from]
+            .highest
+            .is_some_and(|h| !reaches(seg.seq, h));
+        if numbers > 0
+            && again
+            && self.hosts[to]
+                .sequence
+                .is_some_and(|p| reaches(end, p.number))
+        {
+            self.hosts[to].sequence = None;
+        }
         if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
             self.hosts[from].highest = Some(end);
             if self.quiet == 0 && self.hosts[to].sequence.is_none() {
@@ -151,6 +163,11 @@ impl Position {
     #[inline]
     pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
         self.hosts[dir.index()].answer_ns
+    }
+
+    /// A packet that goes `dir` was captured.
+    pub(crate) fn heard(&self, dir: Dir) -> bool {
+        self.hosts[dir.index()].ttl.is_some()
     }
 
     /// True before the first segment.
@@ -201,6 +218,13 @@ impl Position {
         }
     }
 
+    /// Only the sender of what goes `dir` was heard, and routers have counted its TTL down.
+    fn far_from_sender(&self, dir: Dir) -> bool {
+        let ttl = self.hosts[dir.index()].ttl;
+        let touched = !matches!(ttl, None | Some(0 | 32 | 64 | 128 | 255));
+        touched && !self.heard(dir.reverse())
+    }
+
     /// On one machine or in one room the sooner answer is the nearer host.
     fn near_by_one_side(&self) -> (Near, VantageBasis) {
         match (self.hosts[0].answer_ns, self.hosts[1].answer_ns) {
@@ -225,6 +249,14 @@ impl Position {
         };
         let (vantage, basis) = match (forced, near, basis) {
             (Some(vantage), ..) => (vantage, VantageBasis::Forced),
+            (None, _, VantageBasis::Unknown) if self.answer_time(dir.reverse()).is_some() => {
+                (Vantage::Sender, basis)
+            }
+            // Data that has passed routers and nothing from its receiver: the order of arrival is
+            // that of the path up to here.
+            (None, _, VantageBasis::Unknown) if self.far_from_sender(dir) => {
+                (Vantage::Receiver, VantageBasis::Ttl)
+            }
             (None, _, VantageBasis::Unknown) if answered => (Vantage::Sender, basis),
             (None, _, VantageBasis::Unknown) => (Vantage::Receiver, basis),
             (None, Near::Neither, _) => (Vantage::Middle, basis),

@@ -1,12 +1,10 @@
 //! What a paper says, and what came out.
 
-use serde::Serialize;
-
 use crate::quantity::Quantity;
 use crate::verdict::Verdict;
 
 /// A statement of the paper that held, failed or is undecided.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Claim {
     /// Unique within the paper: `table-4/dupacks`.
@@ -24,12 +22,11 @@ pub struct Claim {
     /// What the interval says of the statement.
     pub verdict: Verdict,
     /// Of a claim about several cells: the one that decides, and those in which it did not hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
 /// One printed number beside ours, without judgement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
     /// Table or figure: `table-4`.
@@ -65,7 +62,7 @@ impl Comparison {
 }
 
 /// All that one table or figure gave.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
     /// Statements: held, failed or undecided.
     pub claims: Vec<Claim>,

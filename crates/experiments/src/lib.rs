@@ -32,6 +32,7 @@ mod paper;
 mod papers;
 mod printed;
 mod quantity;
+pub mod report;
 mod setting;
 #[cfg(test)]
 mod testing;

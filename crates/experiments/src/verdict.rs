@@ -1,12 +1,9 @@
 //! When a claim holds: a range of admissible values, and an interval laid beside it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::interval::Interval;
 
 /// What a run says of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Verdict {
     /// The whole interval violates the criterion.
@@ -19,7 +16,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word for it in files.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Failed => "failed",
             Self::Undecided => "undecided",

@@ -117,12 +117,3 @@ fn a_stop_is_obeyed() {
     let item = &find("network-processor").expect("known").items[0];
     assert!(matches!(item.run(&context), Err(ExperimentError::Stopped)));
 }
-
-/// Scripts read these words.
-#[test]
-fn verdicts_have_names() {
-    for verdict in [Verdict::Held, Verdict::Failed, Verdict::Undecided] {
-        let written = serde_json::to_value(verdict).expect("writes");
-        assert_eq!(written, verdict.name());
-    }
-}

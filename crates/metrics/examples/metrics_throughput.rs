@@ -71,14 +71,14 @@ struct Answer {
 
 impl Answer {
     fn of(summary: &Summary) -> Answer {
-        let extents = &summary.extents;
-        let moved = summary.displacements.counts();
+        let order = &summary.order;
+        let moved = order.displacements.counts();
         Answer {
             reordered: summary.counts.reordered,
-            extents: extents.extent().sum() as u64,
-            late_ns: extents.late_ns().sum() as u64,
-            byte_offsets: extents.byte_offset().sum() as u64,
-            n_reordered: summary.n_reordering.cumulative().iter().sum(),
+            extents: order.extents.sum() as u64,
+            late_ns: order.late_ns.sum() as u64,
+            byte_offsets: order.extent_bytes.sum() as u64,
+            n_reordered: summary.order.n_reordering.cumulative().iter().sum(),
             displaced: moved.map(|(d, count)| d.unsigned_abs() * count).sum(),
             occupancy: summary.occupancy.counts().map(|(k, count)| k * count).sum(),
         }
@@ -190,7 +190,10 @@ fn main() {
         let (fast, summary) = rate(arrivals.len(), || measure(&arrivals));
         let (slow, answer) = rate(arrivals.len(), || neighbour(&arrivals));
         assert_eq!(Answer::of(&summary), answer, "both must agree");
-        assert_eq!(displacements, summary.displacements, "alone or together");
+        assert_eq!(
+            displacements, summary.order.displacements,
+            "alone or together"
+        );
         println!(
             "{percent:>7} %{density:>11.1}{fast:>10.1}{slow:>14.2}{:>8.1}",
             fast / slow

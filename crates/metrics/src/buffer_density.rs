@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::unwrap::{MAX_SEQ, accepted};
+use crate::bound::{MAX_SEQ, accepted};
 
 /// Density of the occupancy of a hypothetical buffer that restores the order.
 ///

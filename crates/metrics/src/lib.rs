@@ -3,12 +3,12 @@
 //! Every metric is a type of its own, fed packet by packet (`new`, `update`, `finish`) or run
 //! by run, with no allocation per packet and bounded memory; what falls out of bounds is
 //! counted. [`Metrics`] runs all of them side by side, a packet in order costing next to
-//! nothing.
+//! nothing. Those that are one number stand in [`METRICS`], which every output reads.
 //!
 //! | metric | source | type |
 //! |---|---|---|
 //! | reordered, ratio, sequence discontinuity | RFC 4737, 3 and 4.1 | [`Order`] |
-//! | extent, late time, byte offset | 4.2 to 4.4 | [`Order`], [`Extents`] |
+//! | extent, late time, byte offset | 4.2 to 4.4 | [`Order`], [`Reordering`] |
 //! | gaps between reordering discontinuities | 4.5 | [`Gaps`] |
 //! | reordering-free runs | 4.6 | [`Runs`] |
 //! | n-reordering | 5 | [`NReordering`] |
@@ -28,36 +28,35 @@
 //! }
 //! let summary = metrics.finish();
 //! assert_eq!(summary.counts.reordered, 4);
-//! assert_eq!(summary.displacements.mean_displacement(), 2.0);
-//! assert!((summary.displacements.entropy() - 1.04).abs() < 0.001);
+//! assert_eq!(summary.order.displacements.mean_displacement(), 2.0);
+//! assert!((summary.order.displacements.entropy() - 1.04).abs() < 0.001);
 //! ```
 
+mod bound;
 mod buffer_density;
 mod density_window;
 mod displacement;
-mod distribution;
-mod extent;
 mod gaps;
 mod holes;
 mod missing;
 mod n_reordering;
-
 mod order;
 mod record;
 mod reorder_density;
+mod reordering;
 mod runs;
 mod summary;
-mod unwrap;
 
+pub use bound::MAX_SEQ;
 pub use buffer_density::{BufferDensity, Occupancy};
 pub use displacement::Displacements;
-pub use distribution::Distribution;
-pub use extent::Extents;
 pub use gaps::{Discontinuity, Gaps};
+pub use inorder_sequence::Unwrapper;
+pub use inorder_stats::Distribution;
 pub use n_reordering::NReordering;
 pub use order::{Arrival, DEFAULT_MAX_HOLES, Order, OrderCounts, Reordered};
 pub use record::{Record, RecordError, RecordParser, parse_seconds};
 pub use reorder_density::ReorderDensity;
+pub use reordering::{COUNTS, DEFAULT_N_MAX, DEFAULT_THRESHOLD, METRICS, Reordering, Tally};
 pub use runs::Runs;
 pub use summary::{Config, Metrics, Summary};
-pub use unwrap::{MAX_SEQ, Unwrapper};

@@ -1,6 +1,6 @@
 //! n-reordering (RFC 4737 section 5) and who takes part in reordering.
 
-use crate::unwrap::{MAX_SEQ, accepted};
+use crate::bound::{MAX_SEQ, accepted};
 
 /// How many immediate predecessors of each packet have larger numbers.
 ///
@@ -21,7 +21,7 @@ use crate::unwrap::{MAX_SEQ, accepted};
 /// assert_eq!(n.cumulative(), [1, 1, 1, 1]);
 /// assert_eq!(n.overtaking(), 4); // 7 8 9 10
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NReordering {
     n_max: usize,
     max_runs: usize,
@@ -37,7 +37,7 @@ pub struct NReordering {
     truncated: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Run {
     start: u64,
     /// Inclusive.
@@ -150,6 +150,31 @@ impl NReordering {
         if let Some(count) = self.exact.get_mut(index) {
             *count += 1;
         }
+    }
+
+    /// The highest number so far.
+    pub(crate) fn highest(&self) -> Option<u64> {
+        self.highest
+    }
+
+    /// Ends the stream: what is counted stays, what was remembered for further packets goes.
+    pub(crate) fn forget(&mut self) {
+        self.stack = Vec::new();
+    }
+
+    /// Adds the counts of another stream. Packets that arrive later belong to neither.
+    pub fn merge(&mut self, other: &NReordering) {
+        self.forget();
+        self.n_max = self.n_max.max(other.n_max);
+        let longer = self.exact.len().max(other.exact.len());
+        self.exact.resize(longer, 0);
+        for (mine, theirs) in self.exact.iter_mut().zip(&other.exact) {
+            *mine += theirs;
+        }
+        self.received += other.received;
+        self.overtaking += other.overtaking;
+        self.late += other.late;
+        self.truncated += other.truncated;
     }
 
     /// Index `n - 1`: packets whose largest n is exactly n; the last of `n_max` entries also

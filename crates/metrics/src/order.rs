@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::bound::{MAX_SEQ, accepted};
 use crate::gaps::{Discontinuity, Gaps};
 use crate::holes::{Hole, Holes};
-use crate::unwrap::{MAX_SEQ, accepted};
 
 /// Holes and discontinuities remembered unless told otherwise.
 pub const DEFAULT_MAX_HOLES: usize = 4096;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::unwrap::MAX_SEQ;
+use crate::bound::MAX_SEQ;
 
 /// One line of such a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! Reorder density, RD (RFC 5236 section 3).
 
+use crate::bound::{MAX_SEQ, accepted};
 use crate::density_window::{State, Window};
 use crate::displacement::Displacements;
-use crate::unwrap::{MAX_SEQ, accepted};
 
 /// Density of packet displacements, by the RFC's stay-back algorithm.
 ///

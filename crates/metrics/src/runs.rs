@@ -19,7 +19,7 @@ use crate::Distribution;
 /// assert_eq!(runs.lengths().max(), Some(5));
 /// assert_eq!(runs.mean(), Some(10.0 / 3.0));
 /// ```
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Runs {
     packets: Accumulator,
     bytes: Accumulator,
@@ -27,7 +27,7 @@ pub struct Runs {
     lengths: Distribution,
 }
 
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Accumulator {
     current: u64,
     total: u64,
@@ -46,6 +46,12 @@ impl Accumulator {
         let run = u128::from(self.current);
         self.squares = self.squares.saturating_add(run * run);
         self.current = 0;
+    }
+
+    /// Adds the completed runs of another stream, and the packets of the one it ended with.
+    fn merge(&mut self, other: &Accumulator) {
+        self.total = self.total.saturating_add(other.total);
+        self.squares = self.squares.saturating_add(other.squares);
     }
 
     /// (q/a)/(a/x), the ratio the RFC compares runs by: 1 when all are equally long.
@@ -79,6 +85,14 @@ impl Runs {
         self.packets.end_run();
         self.bytes.end_run();
         self.runs += 1;
+    }
+
+    /// Adds another stream; the run that it ended with counts as the RFC has it, in `a` alone.
+    pub fn merge(&mut self, other: &Runs) {
+        self.packets.merge(&other.packets);
+        self.bytes.merge(&other.bytes);
+        self.runs += other.runs;
+        self.lengths.merge(&other.lengths);
     }
 
     /// Completed runs, `x` of the RFC; equals the number of reordered packets.

@@ -1,10 +1,10 @@
 //! All metrics of a stream at once.
 
+use crate::bound::{MAX_SEQ, accepted};
 use crate::order::DEFAULT_MAX_HOLES;
-use crate::unwrap::{MAX_SEQ, accepted};
 use crate::{
-    Arrival, BufferDensity, Displacements, Extents, Gaps, NReordering, Occupancy, Order,
-    OrderCounts, ReorderDensity, Runs,
+    Arrival, BufferDensity, DEFAULT_N_MAX, DEFAULT_THRESHOLD, Gaps, Occupancy, Order, OrderCounts,
+    Reordering, Tally,
 };
 
 /// Thresholds and limits of [`Metrics`].
@@ -23,12 +23,12 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Thresholds of 200 packets, as Torres and Ribeiro (2020) measured with.
+    /// Thresholds of [`DEFAULT_THRESHOLD`].
     fn default() -> Self {
         Config {
-            displacement_threshold: 200,
-            buffer_threshold: 200,
-            n_max: 1024,
+            displacement_threshold: DEFAULT_THRESHOLD,
+            buffer_threshold: DEFAULT_THRESHOLD,
+            n_max: DEFAULT_N_MAX,
             max_holes: DEFAULT_MAX_HOLES,
             start: None,
         }
@@ -52,10 +52,7 @@ pub struct Metrics {
     skipping: u64,
     skipping_bytes: u64,
     order: Order,
-    extents: Extents,
-    runs: Runs,
-    n_reordering: NReordering,
-    density: ReorderDensity,
+    tally: Tally,
     occupancy: BufferDensity,
 }
 
@@ -64,28 +61,12 @@ pub struct Metrics {
 pub struct Summary {
     /// Received, reordered, duplicates, missing.
     pub counts: OrderCounts,
-    /// Extents, late times, byte offsets.
-    pub extents: Extents,
     /// Reordering discontinuities and the gaps between them.
     pub gaps: Gaps,
-    /// Reordering-free runs.
-    pub runs: Runs,
-    /// n-reordering, and the packets that take part in reordering.
-    pub n_reordering: NReordering,
-    /// Reorder density and its scalars.
-    pub displacements: Displacements,
+    /// What is read as [`METRICS`](crate::METRICS).
+    pub order: Reordering,
     /// Reorder buffer-occupancy density.
     pub occupancy: Occupancy,
-}
-
-impl Summary {
-    /// Share of the received packets that overtook another or were overtaken, 0 to 1.
-    ///
-    /// The other reading of "percentage of reordered packets": of 1 2 5 4 3 6 half, while
-    /// [`OrderCounts::reordered_ratio`] counts late packets only, a third.
-    pub fn involved_ratio(&self) -> f64 {
-        self.n_reordering.involved() as f64 / self.counts.received.max(1) as f64
-    }
 }
 
 impl Default for Metrics {
@@ -111,10 +92,12 @@ impl Metrics {
             skipping: 0,
             skipping_bytes: 0,
             order: Order::with_limits(config.max_holes, config.start),
-            extents: Extents::new(),
-            runs: Runs::new(),
-            n_reordering: NReordering::new(config.n_max, config.max_holes),
-            density: ReorderDensity::with_start(config.displacement_threshold, start),
+            tally: Tally::with_runs(
+                config.displacement_threshold,
+                start,
+                config.n_max,
+                config.max_holes,
+            ),
             occupancy,
         }
     }
@@ -163,9 +146,7 @@ impl Metrics {
         let first = self.next - n;
         self.order
             .in_order_run(n - self.skipping, 0, bytes - self.skipping_bytes);
-        self.runs.in_order(n, bytes);
-        self.n_reordering.update_run(first, n);
-        self.density.update_run(first, n);
+        self.tally.run(first, n, bytes);
         self.occupancy.update_run(first, n);
         (self.pending, self.pending_bytes) = (0, 0);
         (self.skipping, self.skipping_bytes) = (0, 0);
@@ -189,15 +170,13 @@ impl Metrics {
                 (self.skipping, self.skipping_bytes) = (1, bytes.into());
                 return;
             }
-            Arrival::Reordered(reordered) => {
-                self.runs.reordered();
-                self.n_reordering.update(seq);
-                self.extents.update(reordered);
+            Arrival::Reordered(late) => self.tally.late(seq, late),
+            Arrival::Duplicate => self.tally.other(seq),
+            Arrival::Unclassified => {
+                self.tally.ambiguous();
+                self.tally.other(seq);
             }
-            Arrival::Duplicate | Arrival::Unclassified => {}
         }
-        // RFC 5236 has rules of its own for copies and late packets: they see everything.
-        self.density.update(seq);
         self.occupancy.update(seq);
     }
 
@@ -213,11 +192,8 @@ impl Metrics {
         let (counts, gaps) = self.order.finish();
         Summary {
             counts,
-            extents: self.extents,
             gaps,
-            runs: self.runs,
-            n_reordering: self.n_reordering,
-            displacements: self.density.finish(),
+            order: self.tally.finish(),
             occupancy: self.occupancy.finish(),
         }
     }

@@ -45,8 +45,8 @@ fn one_late_packet() {
     let (summary, packets) = measure(&arrivals);
     assert_eq!(packets, [(4, late(4, 62, 400))]);
     assert_eq!(summary.counts.reordered_ratio(), 0.1);
-    assert_eq!(summary.n_reordering.cumulative(), [1, 1, 1, 1]);
-    assert_eq!(summary.n_reordering.largest(), [0, 0, 0, 1]);
+    assert_eq!(summary.order.n_reordering.cumulative(), [1, 1, 1, 1]);
+    assert_eq!(summary.order.n_reordering.largest(), [0, 0, 0, 1]);
     assert_eq!(summary.gaps.count(), 1);
 }
 
@@ -57,10 +57,10 @@ fn one_early_packet() {
     let arrivals = [1, 2, 3, 4, 7, 5, 6, 8, 9, 10].into_iter().zip(ms);
     let (summary, packets) = measure(&arrivals.collect::<Vec<_>>());
     assert_eq!(packets, [(5, late(1, 1, 100)), (6, late(2, 2, 100))]);
-    assert_eq!(summary.n_reordering.cumulative(), [1]);
+    assert_eq!(summary.order.n_reordering.cumulative(), [1]);
     // Packets 5 and 6 share the discontinuity that 7 is.
     assert_eq!(summary.gaps.count(), 1);
-    assert_eq!(summary.n_reordering.overtaking(), 1);
+    assert_eq!(summary.order.n_reordering.overtaking(), 1);
 }
 
 /// RFC 4737 section 7.3: a block of three late by four positions and more.
@@ -75,7 +75,7 @@ fn a_late_block() {
         (6, late(6, 68, 400)),
     ];
     assert_eq!(packets, expected);
-    assert_eq!(summary.n_reordering.cumulative(), [1, 1, 1, 1]);
+    assert_eq!(summary.order.n_reordering.cumulative(), [1, 1, 1, 1]);
 }
 
 /// RFC 4737 sections 4.5 and 4.6: two discontinuities, three runs.
@@ -89,10 +89,10 @@ fn two_discontinuities() {
         .collect();
     assert_eq!(extents, [(4, 2), (5, 3), (11, 2)]);
     assert_eq!((summary.gaps.count(), summary.gaps.packets().sum()), (2, 7));
-    let runs: Vec<_> = summary.runs.lengths().buckets().collect();
+    let runs: Vec<_> = summary.order.runs.lengths().buckets().collect();
     assert_eq!(runs, [(0, 1), (5, 2)]);
     // All 13 in-order packets, those of the run in progress too, over three runs.
-    assert_eq!(summary.runs.mean(), Some(13.0 / 3.0));
+    assert_eq!(summary.order.runs.mean(), Some(13.0 / 3.0));
 }
 
 fn density(arrivals: &[u64], dt: u16) -> Vec<(i64, f64)> {
@@ -151,7 +151,7 @@ fn receive_indices_skip_losses_and_copies() {
 #[test]
 fn mean_displacement_and_entropy() {
     let (summary, _) = measure(&[1, 6, 7, 2, 3, 4, 5, 8].map(|seq| (seq, 0)));
-    let d = &summary.displacements;
+    let d = &summary.order.displacements;
     assert_eq!(d.counts().collect::<Vec<_>>(), [(-4, 2), (0, 2), (2, 4)]);
     assert_eq!(
         d.density().collect::<Vec<_>>(),
@@ -176,7 +176,10 @@ fn mean_displacement_and_entropy() {
 fn percentages_of_both_readings() {
     let (one, _) = measure(&[1, 2, 4, 5, 3, 6].map(|seq| (seq, 0)));
     let (two, _) = measure(&[1, 2, 5, 4, 3, 6].map(|seq| (seq, 0)));
-    assert_eq!((one.involved_ratio(), two.involved_ratio()), (0.5, 0.5));
+    assert_eq!(
+        (one.order.involved_ratio(), two.order.involved_ratio()),
+        (0.5, 0.5)
+    );
     assert_eq!(one.counts.reordered_ratio(), 1.0 / 6.0);
     assert_eq!(two.counts.reordered_ratio(), 1.0 / 3.0);
 }
@@ -193,8 +196,11 @@ fn losses_and_copies_alone_reorder_nothing() {
         ),
         (14, 3)
     );
-    assert_eq!(summary.displacements.counts().collect::<Vec<_>>(), [(0, 4)]);
-    assert_eq!(summary.displacements.entropy(), 0.0);
+    assert_eq!(
+        summary.order.displacements.counts().collect::<Vec<_>>(),
+        [(0, 4)]
+    );
+    assert_eq!(summary.order.displacements.entropy(), 0.0);
 }
 
 /// With two holes remembered, the oldest is given up and what comes for it is set apart.

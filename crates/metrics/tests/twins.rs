@@ -258,14 +258,14 @@ proptest! {
         prop_assert_eq!(summary.counts.received, naive::first_copies(&stream).len() as u64);
         prop_assert_eq!(summary.gaps.packets().count(), naive::gaps(&stream).len() as u64);
         let exact = expected.iter().filter(|l| l.n > 0).count() as u64;
-        prop_assert_eq!(summary.n_reordering.largest().iter().sum::<u64>(), exact);
-        prop_assert_eq!(summary.n_reordering.involved(), naive::involved(&stream));
+        prop_assert_eq!(summary.order.n_reordering.largest().iter().sum::<u64>(), exact);
+        prop_assert_eq!(summary.order.n_reordering.involved(), naive::involved(&stream));
         let (rd, _) = naive::reorder_density(&extended, i64::from(dt));
-        prop_assert_eq!(summary.displacements.counts().collect::<BTreeMap<_, _>>(), rd);
+        prop_assert_eq!(summary.order.displacements.counts().collect::<BTreeMap<_, _>>(), rd);
         let start = learned_start(&extended, bt);
         let rbd = naive::buffer_density(&extended, usize::from(bt), start);
         prop_assert_eq!(summary.occupancy.counts().collect::<BTreeMap<_, _>>(), rbd);
-        check_runs(&summary.runs, &stream)?;
+        check_runs(&summary.order.runs, &stream)?;
     }
 
     /// A caller that counts packets in order itself and reports the rest.
@@ -290,11 +290,11 @@ proptest! {
         }
         let (one, many) = (one.finish(), many.finish());
         prop_assert_eq!(one.counts, many.counts);
-        prop_assert_eq!(one.extents.byte_offset(), many.extents.byte_offset());
-        prop_assert_eq!(one.displacements, many.displacements);
+        prop_assert_eq!(one.order.extent_bytes, many.order.extent_bytes);
+        prop_assert_eq!(one.order.displacements, many.order.displacements);
         prop_assert_eq!(one.occupancy, many.occupancy);
-        prop_assert_eq!(one.runs.mean_bytes(), many.runs.mean_bytes());
-        prop_assert_eq!(one.n_reordering.largest(), many.n_reordering.largest());
+        prop_assert_eq!(one.order.runs.mean_bytes(), many.order.runs.mean_bytes());
+        prop_assert_eq!(one.order.n_reordering.largest(), many.order.n_reordering.largest());
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use inorder_metrics::Reordering;
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
 use inorder_petri::statistics::{Layout, Simulation, Totals};
 use inorder_random::Random;
@@ -15,7 +16,7 @@ use crate::chain::Single;
 use crate::config::{Config, TICKS_PER_CYCLE};
 use crate::error::NetprocError;
 use crate::job::Job;
-use crate::measure::{Lanes, Readings, Receivers, Reordering};
+use crate::measure::{Lanes, Readings, Receivers};
 
 /// Packets of a round.
 const ROUND: u64 = 1024;

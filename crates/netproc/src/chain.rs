@@ -7,7 +7,6 @@ use crate::error::NetprocError;
 use crate::hop::Hop;
 use crate::job::Job;
 use crate::scheme::{SCHEMES, Scheme};
-use crate::suggestion::nearest;
 use crate::traffic::Source;
 
 /// A processor, or a chain, as one net.
@@ -76,7 +75,7 @@ fn scheme(name: &str) -> Result<&'static Scheme, NetprocError> {
         let names = SCHEMES.iter().map(|scheme| scheme.name);
         NetprocError::Scheme {
             name: name.to_owned(),
-            nearest: nearest(name, names),
+            nearest: inorder_nearest::nearest(name, names),
         }
     })
 }

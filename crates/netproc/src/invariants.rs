@@ -432,7 +432,7 @@ proptest! {
         let keeps = crate::scheme::find(&config.scheme).is_some_and(|s| s.keeps_order);
         if keeps && (config.dequeue != Some(Dequeue::Completion) || config.scheme == "its") {
             prop_assert!(outcome.hops.iter().all(|hop| hop.dupacks == 0 && hop.reordered == 0));
-            prop_assert_eq!(outcome.reordering.reordered_ratio, 0.0);
+            prop_assert_eq!(outcome.reordering.reordered_ratio(), 0.0);
         }
         let again = run(&config).expect("no deadlock");
         prop_assert_eq!(format!("{outcome:?}"), format!("{again:?}"));

@@ -35,7 +35,6 @@ pub mod picture;
 mod rows;
 mod run;
 pub mod scheme;
-mod suggestion;
 mod traffic;
 
 pub use account::{Occupancy, Resource, Spent, Utilisation};

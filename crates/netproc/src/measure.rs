@@ -1,7 +1,7 @@
 //! What a receiver sees of the packets that leave: duplicate ACKs, retransmissions in every reading of the word,
 //! and the metrics of RFC 4737 and RFC 5236.
 
-use inorder_metrics::{Config as Thresholds, Displacements, Distribution, Metrics};
+use inorder_metrics::{Config as Thresholds, Metrics, Reordering};
 
 use crate::job::Job;
 
@@ -129,23 +129,6 @@ pub struct Lanes {
     metrics: Vec<Metrics>,
 }
 
-/// The metrics of all lanes together.
-#[derive(Debug, Clone)]
-pub struct Reordering {
-    /// Packets received.
-    pub received: u64,
-    /// Reordered packets over received ones (RFC 4737 section 4.1).
-    pub reordered_ratio: f64,
-    /// Extents, packets (section 4.2).
-    pub extents: Distribution,
-    /// Late times, nanoseconds (section 4.3).
-    pub late_ns: Distribution,
-    /// Packets whose n immediate predecessors were all sent later: index n - 1 (section 5).
-    pub n_reordering: Vec<u64>,
-    /// Reorder density (RFC 5236 section 3).
-    pub displacements: Displacements,
-}
-
 impl Lanes {
     /// Streams of as many lanes, thresholds of 200.
     pub fn new(lanes: u32) -> Self {
@@ -165,45 +148,13 @@ impl Lanes {
         }
     }
 
-    /// The sum.
+    /// The metrics of all lanes together.
     pub fn finish(self) -> Reordering {
-        let thresholds = Thresholds::default();
-        let mut all = Reordering {
-            received: 0,
-            reordered_ratio: 0.0,
-            extents: Distribution::new(),
-            late_ns: Distribution::new(),
-            n_reordering: Vec::new(),
-            displacements: Displacements::new(thresholds.displacement_threshold),
-        };
-        let mut reordered = 0;
+        let mut all = Reordering::default();
         for metrics in self.metrics {
-            let summary = metrics.finish();
-            all.received += summary.counts.received;
-            reordered += summary.counts.reordered;
-            all.extents.merge(summary.extents.extent());
-            all.late_ns.merge(summary.extents.late_ns());
-            all.displacements.merge(&summary.displacements);
-            let counts = summary.n_reordering.cumulative();
-            all.n_reordering
-                .resize(all.n_reordering.len().max(counts.len()), 0);
-            all.n_reordering
-                .iter_mut()
-                .zip(counts)
-                .for_each(|(sum, n)| *sum += n);
-        }
-        if all.received > 0 {
-            all.reordered_ratio = reordered as f64 / all.received as f64;
+            all.merge(&metrics.finish().order);
         }
         all
-    }
-}
-
-impl Reordering {
-    /// Packets whose `n` immediate predecessors were all sent later, percent of those received.
-    pub fn n_reordered(&self, n: usize) -> f64 {
-        let count = n.checked_sub(1).and_then(|at| self.n_reordering.get(at));
-        100.0 * count.copied().unwrap_or(0) as f64 / self.received.max(1) as f64
     }
 }
 

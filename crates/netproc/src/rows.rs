@@ -1,12 +1,12 @@
 //! What a run gave, as flat rows, so that tables, files and repetitions all read the same list. A number is a
 //! line in one of the slices here (or, for the forwarder, in `forwarder/outcome.rs`).
 
-use inorder_metrics::Distribution;
-use inorder_report::{AnyColumn, Column, Digits, Kind, Value};
+use inorder_metrics::{METRICS, Reordering};
+use inorder_report::{AnyColumn, Column, Digits, Kind, Value, number};
 use serde::Serialize;
 
 use crate::account::{Spent, Utilisation};
-use crate::measure::{Readings, Reordering};
+use crate::measure::Readings;
 use crate::run::Outcome;
 
 /// One number.
@@ -20,12 +20,12 @@ pub struct Row {
     pub name: String,
     /// Its unit.
     pub unit: &'static str,
-    /// The number.
+    /// The number; not a number where the run has none.
     pub value: f64,
 }
 
 /// A number of a row of some kind: its name for people, unit, meaning and value.
-pub(crate) const fn number<R>(
+pub(crate) const fn row<R>(
     name: &'static str,
     unit: &'static str,
     about: &'static str,
@@ -36,13 +36,13 @@ pub(crate) const fn number<R>(
 
 /// The numbers of a run as a whole.
 static WHOLE: &[Column<Outcome>] = &[
-    number(
+    row(
         "throughput",
         "Gb/s",
         "Packet bytes that leave the last processor.",
         |o| o.throughput_gbps.into(),
     ),
-    number(
+    row(
         "stay",
         "cycles/packet",
         "Mean time of a packet in the chain.",
@@ -52,31 +52,31 @@ static WHOLE: &[Column<Outcome>] = &[
 
 /// Every reading of "reordering" and "retransmission", in percent of the packets.
 pub(crate) static ORDER: &[Column<Readings>] = &[
-    number(
+    row(
         "reordered (RFC 4737)",
         "%",
         "Packets that a later one overtook.",
         |r| r.percent(r.reordered).into(),
     ),
-    number(
+    row(
         "duplicate ACKs",
         "%",
         "Packets that do not advance the cumulative ACK.",
         |r| r.percent(r.dupacks).into(),
     ),
-    number(
+    row(
         "fast retransmits",
         "%",
         "Third duplicate ACKs of a row.",
         |r| r.percent(r.fast_retransmits).into(),
     ),
-    number(
+    row(
         "duplicate ACKs from the third",
         "%",
         "Duplicate ACKs from the third of a row on.",
         |r| r.percent(r.dupacks_from_third).into(),
     ),
-    number(
+    row(
         "late by three",
         "%",
         "Packets that at least three later ones overtook.",
@@ -84,74 +84,21 @@ pub(crate) static ORDER: &[Column<Readings>] = &[
     ),
 ];
 
-/// The scalars of RFC 4737 and RFC 5236.
-pub(crate) static METRICS: &[Column<Reordering>] = &[
-    number("reordered ratio", "%", "RFC 4737 section 4.1.", |m| {
-        (100.0 * m.reordered_ratio).into()
-    }),
-    number("extent, mean", "packets", "RFC 4737 section 4.2.", |m| {
-        mean(&m.extents).into()
-    }),
-    number("extent, p99", "packets", "RFC 4737 section 4.2.", |m| {
-        whole(m.extents.quantile(0.99)).into()
-    }),
-    number("extent, max", "packets", "RFC 4737 section 4.2.", |m| {
-        whole(m.extents.max()).into()
-    }),
-    number("late time, mean", "us", "RFC 4737 section 4.3.", |m| {
-        (mean(&m.late_ns) * 1e-3).into()
-    }),
-    number("late time, p99", "us", "RFC 4737 section 4.3.", |m| {
-        (whole(m.late_ns.quantile(0.99)) * 1e-3).into()
-    }),
-    number("late time, max", "us", "RFC 4737 section 4.3.", |m| {
-        (whole(m.late_ns.max()) * 1e-3).into()
-    }),
-    number("1-reordering", "%", "RFC 4737 section 5.", |m| {
-        m.n_reordered(1).into()
-    }),
-    number("2-reordering", "%", "RFC 4737 section 5.", |m| {
-        m.n_reordered(2).into()
-    }),
-    number("3-reordering", "%", "RFC 4737 section 5.", |m| {
-        m.n_reordered(3).into()
-    }),
-    number("mean displacement", "packets", "RFC 5236 section 3.", |m| {
-        m.displacements.mean_displacement().into()
-    }),
-    number("mean lateness", "packets", "RFC 5236 section 3.", |m| {
-        m.displacements.mean_lateness().unwrap_or(0.0).into()
-    }),
-    number("mean earliness", "packets", "RFC 5236 section 3.", |m| {
-        m.displacements.mean_earliness().unwrap_or(0.0).into()
-    }),
-    number(
-        "entropy of displacement",
-        "nats",
-        "Entropy of the reorder density.",
-        |m| m.displacements.entropy().into(),
-    ),
-];
-
 /// What a packet spent at a resource.
 static TIME: &[Column<Spent>] = &[
-    number(
+    row(
         "waiting",
         "cycles/packet",
         "Time a packet waits for the resource.",
         |s| s.waiting.into(),
     ),
-    number(
+    row(
         "served",
         "cycles/packet",
         "Time a packet is served by the resource.",
         |s| s.served.into(),
     ),
 ];
-
-fn mean(values: &Distribution) -> f64 {
-    values.mean().unwrap_or(0.0)
-}
 
 pub(crate) fn whole(value: Option<u64>) -> f64 {
     value.unwrap_or(0) as f64
@@ -164,7 +111,7 @@ impl Outcome {
         for (index, readings) in self.hops.iter().enumerate() {
             rows.extend(read("order", index as u32 + 1, "", ORDER, readings));
         }
-        rows.extend(read("metrics", 0, "", METRICS, &self.reordering));
+        rows.extend(metrics(&self.reordering));
         rows.extend(self.utilisation.iter().map(used));
         for spent in &self.spent {
             rows.extend(read("time", spent.hop, spent.resource.name(), TIME, spent));
@@ -186,6 +133,17 @@ fn used(u: &Utilisation) -> Row {
         unit,
         value,
     }
+}
+
+/// Every metric of RFC 4737 and RFC 5236.
+pub(crate) fn metrics(order: &Reordering) -> impl Iterator<Item = Row> + '_ {
+    METRICS.iter().map(|column| Row {
+        group: "metrics",
+        hop: 0,
+        name: number::bare_name(&column.field),
+        unit: number::bare_unit(&column.field),
+        value: number::bare(column.field.kind, &column.value(order)).unwrap_or(f64::NAN),
+    })
 }
 
 /// The numbers of `of`, each under its name after `prefix`, if there is one.

@@ -1,10 +1,12 @@
 //! From a configuration to what came out.
 
+use inorder_metrics::Reordering;
+
 use crate::account::{Occupancy, Spent, Utilisation};
 use crate::cascade::{Cascade, Firings};
 use crate::config::{Config, TICKS_PER_CYCLE};
 use crate::error::NetprocError;
-use crate::measure::{Readings, Reordering};
+use crate::measure::Readings;
 
 /// What a run gave. Readings count from the first packet; throughput, utilisation and times leave the
 /// [warm-up](warm_up) out.

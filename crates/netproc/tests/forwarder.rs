@@ -39,7 +39,7 @@ fn a_reorder_buffer_that_never_gives_up_leaves_nothing() {
     };
     let outcome = run(&base(order));
     assert_eq!(outcome.sent.reordered, 0);
-    assert_eq!(outcome.reordering.reordered_ratio, 0.0);
+    assert_eq!(outcome.reordering.reordered_ratio(), 0.0);
 }
 
 #[test]

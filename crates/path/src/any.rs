@@ -1,16 +1,11 @@
-//! All stages in one type, so that a packet's way is a jump and not a call through a pointer.
-
-use crate::stage::{Outbox, Pass, Stage};
-use crate::{
-    Batch, Corrupt, Delay, Duplicate, Late, Link, Loss, Netem, Nic, Packet, PeriodicReorder, Radio,
-    Reorder, SharedLink, Spray, TokenBucket,
-};
+//! What the list of impairments in [`crate::stages`] is turned into: one type for all stages, so that handing a
+//! packet to a stage is a jump and not a call through a pointer.
 
 /// One impairment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Impairment {
-    /// Name in scenarios; also [`AnyStage::name`].
+    /// Name in scenarios; also `AnyStage::name`.
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
@@ -18,16 +13,30 @@ pub struct Impairment {
     pub source: &'static str,
 }
 
-/// The list of impairments. A line says what it does, its name in scenarios, whether it ever asks to be woken
-/// ([`Stage::next_wake_ns`]), and where its rules come from.
+/// Turns the list of impairments into [`REGISTRY`](crate::REGISTRY) and [`AnyStage`](crate::AnyStage). An entry says
+/// what the impairment does, its type, the scenario table that declares its keys (or its name, if there is none),
+/// whether it ever asks to be woken ([`Stage::next_wake_ns`](crate::Stage::next_wake_ns)), and where its rules come
+/// from.
 macro_rules! stages {
     ($(
         #[doc = $about:literal]
-        $name:ident($type:ty), named $named:literal, wakes $wakes:literal, source $source:literal;
+        $name:ident($type:ty) $(, keys $keys:ident)? $(, named $named:literal)?, wakes $wakes:literal,
+            source $source:literal;
     )*) => {
+        /// The name of each impairment: that of its table in scenarios, if it has one.
+        mod name {
+            $(
+                #[allow(non_upper_case_globals, reason = "named as the variant is")]
+                pub(super) const $name: &str = [
+                    $(<inorder_scenario::config::$keys as inorder_scenario::schema::Keys>::SECTION.name)?
+                    $($named)?
+                ][0];
+            )*
+        }
+
         /// Every impairment of this crate.
         pub const REGISTRY: &[Impairment] = &[$(Impairment {
-            name: $named,
+            name: name::$name,
             about: $about.trim_ascii(),
             source: $source,
         }),*];
@@ -40,10 +49,22 @@ macro_rules! stages {
         }
 
         impl<P: Packet> AnyStage<P> {
+            /// The stage that a scenario declares; `random` is its own stream. All kinds of stages are matched, so
+            /// that one without an impairment does not compile.
+            pub fn declared(kind: &StageKind, random: Random) -> Self {
+                match kind {
+                    $($(
+                        StageKind::$keys(config) => {
+                            Declared::<P>::build(config, random).into()
+                        }
+                    )?)*
+                }
+            }
+
             /// Its name in [`crate::REGISTRY`]; of one made elsewhere, "custom".
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(AnyStage::$name(_) => $named,)*
+                    $(AnyStage::$name(_) => name::$name,)*
                     AnyStage::Custom(_) => "custom",
                 }
             }
@@ -119,77 +140,4 @@ macro_rules! stages {
     };
 }
 
-stages! {
-    /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
-    Link(Link), named "link", wakes false,
-        source "IEEE 802.3 framing; drop-tail first in, first out";
-    /// delay with jitter from a distribution, correlated; what is drawn shorter overtakes
-    Delay(Delay), named "delay", wakes false,
-        source "Linux sch_netem, tables of iproute2";
-    /// duplication, loss, corruption, limit, delay, rate, reorder and gap in the kernel's order
-    Netem(Box<Netem>), named "netem", wakes false,
-        source "Linux 6.12 sch_netem";
-    /// uniform loss with correlation, four-state Markov, Gilbert-Elliott
-    Loss(Loss), named "loss", wakes false,
-        source "Linux sch_netem; Salsano and others 2012; Gilbert 1960, Elliott 1963";
-    /// some packets come twice
-    Duplicate(Duplicate), named "duplicate", wakes false,
-        source "Linux sch_netem";
-    /// some packets are damaged, and go on or are discarded
-    Corrupt(Corrupt), named "corrupt", wakes false,
-        source "Linux sch_netem";
-    /// delays packets, except some that are sent at once (probability, gap)
-    Reorder(Reorder), named "reorder", wakes false,
-        source "Linux sch_netem";
-    /// a fixed share of the packets comes later by a fixed time
-    Late(Late), named "late", wakes false,
-        source "Schulte and others, I'll be a bit late: Packet Reordering in Mobile Networks, VI-B";
-    /// a link whose queue moves the packet at its head behind RI others
-    PeriodicReorder(PeriodicReorder<P>), named "periodic", wakes true,
-        source "Fukuda, Nobayashi, Ikenaga, TCP Variants with Packet Reordering, ICN 2018, III";
-    /// packets of one flow over several unequal paths: random, in turn, by flow or flowlet
-    Spray(Spray), named "spray", wakes false,
-        source "RFC 2992 (by flow); Kandula and others 2007 (flowlets)";
-    /// blocks of consecutive packets late by multiples of 8 ms, released in order or not
-    Radio(Radio), named "radio", wakes false,
-        source "3GPP TS 36.321 (HARQ) and 36.322 (RLC); Schulte and others, V-B";
-    /// a link with cross traffic: constant, Poisson, on-off Pareto
-    SharedLink(SharedLink), named "shared-link", wakes false,
-        source "Willinger and others 1997 (on-off Pareto)";
-    /// the receiver's card: ring, interrupt coalescing, softirq, sorter, LRO/GRO, costs
-    Nic(Box<Nic<P>>), named "nic", wakes true,
-        source "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009";
-    /// a box on the way that takes packets by interrupt and passes them on together
-    Batch(Batch), named "batch", wakes false,
-        source "Linux e1000, InterruptThrottleRate";
-    /// passes bursts at once, then holds to a rate
-    TokenBucket(TokenBucket), named "token-bucket", wakes false,
-        source "Linux sch_tbf and sch_htb";
-}
-
-impl<P: Packet> From<Netem> for AnyStage<P> {
-    fn from(stage: Netem) -> Self {
-        AnyStage::Netem(Box::new(stage))
-    }
-}
-
-impl<P: Packet> From<Nic<P>> for AnyStage<P> {
-    fn from(stage: Nic<P>) -> Self {
-        AnyStage::Nic(Box::new(stage))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_impairment_has_a_name_of_its_own_and_says_something() {
-        let filled = |e: &Impairment| !e.about.is_empty() && !e.source.is_empty();
-        assert!(REGISTRY.iter().all(filled));
-        let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), REGISTRY.len());
-    }
-}
+pub(crate) use stages;

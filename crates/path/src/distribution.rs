@@ -6,6 +6,7 @@
 //! 0.83 of it. The tables here follow the formulas iproute2 documents beside its generators
 //! (`netem/normal.c`, `pareto.c`, `paretonormal.c`).
 
+use inorder_scenario::config as plain;
 use std::sync::{Arc, LazyLock};
 
 /// One standard deviation in a table (`NETEM_DIST_SCALE`).
@@ -206,6 +207,19 @@ fn exponential() -> Table {
 
 fn unit_uniform() -> Table {
     Table::from_quantiles(|p| (2.0 * p - 1.0) * libm::sqrt(3.0))
+}
+
+impl From<plain::Distribution> for Distribution {
+    fn from(shape: plain::Distribution) -> Self {
+        match shape {
+            plain::Distribution::Uniform => Distribution::Uniform,
+            plain::Distribution::UniformUnit => Distribution::UniformOfUnitDeviation,
+            plain::Distribution::Normal => Distribution::Normal,
+            plain::Distribution::Exponential => Distribution::Exponential,
+            plain::Distribution::Pareto => Distribution::Pareto,
+            plain::Distribution::ParetoNormal => Distribution::ParetoNormal,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,13 @@
 //! stage that depends on the order and comes after one that does not keep it has to wait, unless
 //! it sees to the order itself, as the network card does.
 
-use crate::any::AnyStage;
+use inorder_random::Random;
+use inorder_scenario::config as plain;
+
 use crate::counters::Counters;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
+use crate::stages::AnyStage;
 
 /// Where a packet goes next: a stage, or out of the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -99,6 +102,16 @@ impl<P: Packet> Path<P> {
             ordered = (ordered || event || stage.orders_itself()) && stage.keeps_order();
             event
         })
+    }
+
+    /// The path of a scenario. The stage at position n draws from the stream `name/n`, so that a name given to a stage
+    /// or taken from it changes no result.
+    pub fn declared(stages: &[plain::Stage], name: &str, seed: u64) -> Self {
+        let built = stages.iter().enumerate().map(|(at, stage)| {
+            let random = Random::new(seed, &format!("{name}/{at}"));
+            AnyStage::declared(&stage.kind, random)
+        });
+        Self::new(built.collect())
     }
 
     /// The same path with an event at every stage: slower, and the same result.
@@ -247,6 +260,8 @@ impl<P: Packet> Path<P> {
         if D::WATCHES {
             self.tell(at, now_ns, driver);
         }
+        // Looked at first: taking it out moves a whole packet, also where there is none.
+        self.out.first.as_ref()?;
         let (time_ns, packet) = self.out.first.take()?;
         self.count_sent(at, time_ns, &packet, driver);
         if self.out.more.is_empty() {

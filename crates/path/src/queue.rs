@@ -1,5 +1,6 @@
 //! How much may wait: drop-tail limits and the count of what waits.
 
+use inorder_scenario::config as plain;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -38,6 +39,16 @@ impl Limit {
         let bytes =
             u128::from(bits_per_s) * u128::from(rtt_ns.max(0).cast_unsigned()) / 8_000_000_000;
         Limit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<plain::Queue> for Limit {
+    fn from(queue: plain::Queue) -> Self {
+        match queue {
+            plain::Queue::Unlimited => Limit::Unlimited,
+            plain::Queue::Packets(packets) => Limit::Packets(packets),
+            plain::Queue::Bytes(bytes) => Limit::Bytes(bytes),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! million packets end when they should and not a million roundings later.
 
 use crate::time::elapsed;
+use inorder_scenario::config as plain;
 
 /// Bits per second over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +49,26 @@ impl Rate {
 impl From<u64> for Rate {
     fn from(bits_per_s: u64) -> Self {
         Rate::Constant(bits_per_s)
+    }
+}
+
+impl From<&plain::Line> for Rate {
+    fn from(line: &plain::Line) -> Self {
+        if line.changes.is_empty() {
+            return Rate::Constant(line.bits_per_s);
+        }
+        let first = Step {
+            at_ns: 0,
+            bits_per_s: line.bits_per_s,
+        };
+        let later = line.changes.iter().map(|change| Step {
+            at_ns: change.at_ns,
+            bits_per_s: change.bits_per_s,
+        });
+        Rate::Steps(Steps {
+            steps: std::iter::once(first).chain(later).collect(),
+            period_ns: line.period_ns,
+        })
     }
 }
 

@@ -42,7 +42,7 @@ fn mean_displacement(distribution: Distribution, jitter_ns: i64) -> f64 {
     let netem = Netem::new(&NetemConfig::delay(delay), &Random::new(1, "netem"));
     let summary = measure(vec![link.into(), netem.into()], 65_535, 1518, 121_440);
     assert_eq!(summary.counts.received, 65_535);
-    summary.displacements.mean_displacement()
+    summary.order.displacements.mean_displacement()
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn median_extent(mbit_per_s: u64) -> u64 {
     let ratio = summary.counts.reordered_ratio();
     assert!((ratio - 0.02).abs() < 0.005, "{ratio}");
     // Not the greatest: other late packets that arrive meanwhile are counted in an extent, too.
-    summary.extents.extent().quantile(0.5).unwrap()
+    summary.order.extents.quantile(0.5).unwrap()
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn late_bursts_on_the_radio_are_reordered_in_chunks() {
     assert!(as_it_comes.counts.reordered > 2_000);
     // A block at 60 Mbit/s is five packets: as the paper says, the first of them has the extent
     // the rate gives, the following ones less and less; late times are the retransmissions'.
-    let extents = &as_it_comes.extents;
-    assert!((30..60).contains(&extents.extent().quantile(0.5).unwrap()));
+    let extents = &as_it_comes.order.extents;
+    assert!((30..60).contains(&extents.quantile(0.5).unwrap()));
     assert_eq!(radio(true).counts.reordered, 0);
 }
 

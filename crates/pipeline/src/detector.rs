@@ -1,6 +1,6 @@
 //! The sinks of an analysis: what follows the connections and streams of one shard.
 
-use inorder_detect::{Config, PeerRecorder, Streams, Tracker};
+use inorder_detect::{Config, PeerRecorder, SinglePackets, Streams, Tracker};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
@@ -23,20 +23,25 @@ impl Detector {
         }
     }
 
-    /// Adds what was found to `analysis`; returns what was recorded.
-    fn finish(self, analysis: &mut Analysis) -> Recorder {
-        analysis.flows.extend(self.tracker.finish());
+    /// Adds what was found to `analysis`; returns what was recorded, and the flows that were only counted.
+    fn finish(self, analysis: &mut Analysis) -> (Recorder, SinglePackets) {
+        let (flows, counted) = self.tracker.finish_counting();
+        if analysis.flows.is_empty() {
+            analysis.flows = flows;
+        } else {
+            analysis.flows.extend(flows);
+        }
         let left_out = self.streams.left_out();
         // One packet has no order.
         let streams = self.streams.finish().into_iter();
-        let ordered = streams.filter(|s| s.received + s.duplicates > 1);
+        let ordered = streams.filter(|s| s.order.received + s.duplicates > 1);
         analysis.streams.extend(ordered);
         if left_out > 0 {
             analysis.warnings.push(format!(
                 "too many numbered streams: {left_out} packets belong to streams not followed"
             ));
         }
-        self.recorder.unwrap_or_default()
+        (self.recorder.unwrap_or_default(), counted)
     }
 }
 
@@ -62,13 +67,22 @@ impl Sink for Detector {
 /// Adds what the shards found to `analysis`, in the order of the capture; returns what they
 /// recorded.
 pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder {
-    let recorded: Vec<Recorder> = shards
-        .into_iter()
-        .map(|shard| shard.finish(analysis))
-        .collect();
+    let (mut flows, mut bytes) = (0, 0);
+    let mut recorded = Vec::with_capacity(shards.len());
+    for shard in shards {
+        let (recorder, counted) = shard.finish(analysis);
+        recorded.push(recorder);
+        flows += counted.flows;
+        bytes += counted.bytes;
+    }
+    if flows > 0 {
+        analysis.warnings.push(format!(
+            "{flows} more flows of a single packet, {bytes} bytes of data in all, are only counted"
+        ));
+    }
     analysis
         .flows
-        .sort_by_key(|flow| (flow.first_ns, flow.flow));
+        .sort_unstable_by_key(|flow| (flow.first_ns, flow.flow));
     Recorder::join(recorded)
 }
 

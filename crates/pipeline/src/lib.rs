@@ -13,7 +13,7 @@
 //!         "{}: {} of {} packets late, {} lost, {} spurious retransmissions",
 //!         flow.flow,
 //!         flow.reordering.reordered,
-//!         flow.reordering.arrived,
+//!         flow.reordering.received,
 //!         flow.losses,
 //!         flow.retransmissions.spurious,
 //!     );

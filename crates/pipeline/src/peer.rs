@@ -34,6 +34,8 @@ pub struct PeerFlow {
     pub reordered: Score,
     /// Lost packets, packet by packet.
     pub lost: Score,
+    /// Packets that the receiver refused, one by one.
+    pub refused: Score,
     /// Spurious retransmissions, one by one.
     pub spurious: Score,
     /// How well the extents agree.
@@ -51,6 +53,8 @@ pub struct PeerTotal {
     pub reordered: Score,
     /// Lost packets.
     pub lost: Score,
+    /// Packets that the receiver refused.
+    pub refused: Score,
     /// Spurious retransmissions.
     pub spurious: Score,
     /// Extents.
@@ -68,6 +72,7 @@ impl PeerComparison {
             inferred: flow.inferred.unwrap_or_default(),
             reordered: flow.reordered,
             lost: flow.lost,
+            refused: flow.refused,
             spurious: flow.spurious,
             extents: flow.extents,
         }));
@@ -84,6 +89,7 @@ impl PeerComparison {
             add_counts(&mut total.inferred, &flow.inferred);
             add_score(&mut total.reordered, &flow.reordered);
             add_score(&mut total.lost, &flow.lost);
+            add_score(&mut total.refused, &flow.refused);
             add_score(&mut total.spurious, &flow.spurious);
             total.extents.compared += flow.extents.compared;
             total.extents.exact += flow.extents.exact;
@@ -103,6 +109,7 @@ fn add_counts(sum: &mut PeerCounts, one: &PeerCounts) {
     sum.originals += one.originals;
     sum.reordered += one.reordered;
     sum.lost += one.lost;
+    sum.refused += one.refused;
     sum.spurious += one.spurious;
 }
 

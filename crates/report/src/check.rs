@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::column::AnyColumn;
 use crate::column::flat;
-use crate::column::json::{common, objects};
+use crate::column::json::objects;
+use crate::column::{AnyColumn, Boxed};
 use crate::field::{Field, Kind};
 
 /// What is wrong with a list of columns; nothing if all is well. For tests: every slice should
@@ -41,7 +41,7 @@ fn in_json<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
     let mut members = HashSet::new();
     let mut closed: HashSet<String> = HashSet::new();
     let mut open: Vec<&str> = Vec::new();
-    for column in columns {
+    for column in &in_objects(columns) {
         let field = column.field();
         let mut wrong = |what: &str| problems.push(format!("{}: {what}", field.name));
         if field.files.is_json(true) {
@@ -62,6 +62,18 @@ fn in_json<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
     problems
 }
 
+/// Columns as JSON has them: those of a part beside the others.
+fn in_objects<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
+    let mut all: Vec<Boxed<'c, R>> = Vec::new();
+    for column in columns {
+        match column.rows().filter(|rows| rows.is_part()) {
+            Some(part) => all.extend(part.flat()),
+            None => all.push(Box::new(column)),
+        }
+    }
+    all
+}
+
 /// What is wrong with one column.
 fn alone(field: &Field<'_>) -> Vec<&'static str> {
     let mut wrong = Vec::new();
@@ -75,4 +87,9 @@ fn alone(field: &Field<'_>) -> Vec<&'static str> {
         wrong.push("its description is not a sentence");
     }
     wrong
+}
+
+/// How many of the first parts are the same.
+fn common(a: &[&str], b: &[&str]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -118,8 +118,8 @@ impl<R: ?Sized> Column<R> {
         }
     }
 
-    /// Rows inside the row: [`List`](crate::List), [`Object`](crate::Object) or
-    /// [`Maybe`](crate::Maybe).
+    /// Rows inside the row: [`List`](crate::List), [`Object`](crate::Object), [`Part`](crate::Part)
+    /// or [`Maybe`](crate::Maybe).
     pub const fn nested(
         name: &'static str,
         about: &'static str,
@@ -225,11 +225,17 @@ impl<R: ?Sized> AnyColumn<R> for Column<R> {
 
 /// Rows inside a row, with their own columns.
 ///
-/// [`List`](crate::List), [`Map`](crate::Map), [`Object`](crate::Object) and [`Maybe`](crate::Maybe) are what is usually needed; implement it for rows that are
+/// [`List`](crate::List), [`Map`](crate::Map), [`Object`](crate::Object), [`Part`](crate::Part) and
+/// [`Maybe`](crate::Maybe) are what is usually needed; implement it for rows that are
 /// made on the way (an event together with the name of its flow).
 pub trait Nested<R: ?Sized> {
     /// What the JSON looks like.
     fn schema(&self) -> Schema;
+
+    /// Whether JSON, too, has the columns beside the outer ones, as a [`Part`](crate::Part) has.
+    fn is_part(&self) -> bool {
+        false
+    }
 
     /// Writes the rows inside `row`.
     ///

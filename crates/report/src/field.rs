@@ -122,6 +122,8 @@ pub enum Digits {
     Mean,
     /// Four significant digits.
     Short,
+    /// Six after the point; with an exponent below a thousandth and from ten million on.
+    Fine,
 }
 
 /// Whether a column stands in tables for people, and when it gives way on a narrow terminal.

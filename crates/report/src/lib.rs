@@ -17,7 +17,7 @@
 //! that prints.
 //!
 //! Where rows are made of several things, or columns depend on the run, a [`Sheet`] puts them
-//! together; rows inside rows are [`List`], [`Map`], [`Object`] and [`Maybe`]. The crate knows nothing of
+//! together; rows inside rows are [`List`], [`Map`], [`Object`], [`Part`] and [`Maybe`]. The crate knows nothing of
 //! what the rows mean: slices of columns stand beside the types they describe, in the crates
 //! above. [`Column`] has an example.
 
@@ -39,6 +39,6 @@ mod value;
 pub use check::problems;
 pub use column::{Adapt, AnyColumn, Boxed, Column, Nested, Read, json, schema};
 pub use field::{Digits, Element, Field, Files, Kind, Rank};
-pub use nested::{List, Map, Maybe, Object};
+pub use nested::{List, Map, Maybe, Object, Part};
 pub use sheet::Sheet;
 pub use value::Value;

@@ -24,6 +24,34 @@ pub struct Object<R: ?Sized + 'static, S: ?Sized + 'static> {
     pub of: for<'r> fn(&'r R) -> &'r S,
 }
 
+/// Something the row is made of that has columns of its own: every output has them beside the
+/// outer ones, JSON too. The name of the column that holds it is not printed.
+///
+/// ```
+/// use inorder_report::{Column, Kind, Part, json};
+///
+/// struct Order { late: u64 }
+/// struct Flow { name: String, order: Order }
+///
+/// static ORDER: &[Column<Order>] =
+///     &[Column::new("late", Kind::Count, "Late packets.", |o| o.late.into())];
+/// static FLOW: &[Column<Flow>] = &[
+///     Column::new("flow", Kind::Text, "Which flow.", |f| (&f.name).into()),
+///     Column::nested("order", "Its order.", &Part { columns: ORDER, of: |f: &Flow| &f.order }),
+/// ];
+///
+/// let mut out = Vec::new();
+/// json::write(&mut out, FLOW, &Flow { name: "a".into(), order: Order { late: 2 } })?;
+/// assert_eq!(String::from_utf8_lossy(&out), "{\"flow\":\"a\",\"late\":2}\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Part<R: ?Sized + 'static, S: ?Sized + 'static> {
+    /// Its columns.
+    pub columns: &'static [Column<S>],
+    /// The part.
+    pub of: for<'r> fn(&'r R) -> &'r S,
+}
+
 /// An object that may be missing (`null`); only JSON has it.
 pub struct Maybe<R: ?Sized + 'static, S: ?Sized + 'static> {
     /// Its columns.
@@ -74,8 +102,37 @@ impl<R: ?Sized, S: ?Sized> Nested<R> for Object<R, S> {
     where
         R: 'c,
     {
-        let inner = flat(self.columns);
-        inner.into_iter().map(|c| through(c, self.of)).collect()
+        parts(self.columns, self.of)
+    }
+}
+
+/// The columns of a part of the row as columns of the row.
+fn parts<'c, R: ?Sized + 'c, S: ?Sized + 'static>(
+    columns: &'c [Column<S>],
+    of: for<'r> fn(&'r R) -> &'r S,
+) -> Vec<Boxed<'c, R>> {
+    let inner = flat(columns);
+    inner.into_iter().map(|c| through(c, of)).collect()
+}
+
+impl<R: ?Sized, S: ?Sized> Nested<R> for Part<R, S> {
+    fn schema(&self) -> Schema {
+        Schema::object(self.columns)
+    }
+
+    fn is_part(&self) -> bool {
+        true
+    }
+
+    fn write(&self, row: &R, json: &mut Json<'_>) -> io::Result<()> {
+        json.object(self.columns, (self.of)(row))
+    }
+
+    fn flat<'c>(&'c self) -> Vec<Boxed<'c, R>>
+    where
+        R: 'c,
+    {
+        parts(self.columns, self.of)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Numbers as people read them, and what people see of a value of each kind.
 
 use crate::escape::printable;
-use crate::field::{Digits, Kind};
+use crate::field::{Digits, Field, Kind};
 use crate::value::Value;
 
 /// What people see of a value: a dash where there is none.
@@ -24,12 +24,41 @@ fn shown(kind: Kind, value: &Value<'_>) -> Option<String> {
         (Kind::Share, _) => percent(value.number()?),
         (Kind::Number(Digits::Mean), _) => mean(value.number()?),
         (Kind::Number(Digits::Short), _) => short(value.number()?),
+        (Kind::Number(Digits::Fine), _) => fine(value.number()?),
         (Kind::Number(Digits::Fixed(n)), _) => format!("{:.1$}", value.number()?, n.into()),
         (_, Value::Count(n)) => count(*n),
         (_, Value::Integer(n)) => integer(*n),
         (_, Value::Number(x)) => short(*x),
         (_, Value::Absent) => return None,
     })
+}
+
+/// A value of a kind as a bare number for tables whose rows differ in kind: shares in percent, durations in
+/// milliseconds. [`bare_unit`] says the unit.
+pub fn bare(kind: Kind, value: &Value<'_>) -> Option<f64> {
+    let number = kind.in_files(value).number()?;
+    Some(match kind {
+        Kind::Share => 100.0 * number,
+        _ => number,
+    })
+}
+
+/// The unit of [`bare`] numbers.
+pub fn bare_unit<'f>(field: &Field<'f>) -> &'f str {
+    match field.kind {
+        Kind::Share => "%",
+        _ => field.unit,
+    }
+}
+
+/// What a column is called where a name stands for itself: `mean displacement` of `mean_displacement`. The ending of
+/// durations goes, since [`bare_unit`] says it.
+pub fn bare_name(field: &Field<'_>) -> String {
+    let name = match field.kind {
+        Kind::Duration => field.name.strip_suffix("_ms").unwrap_or(field.name),
+        _ => field.name,
+    };
+    name.replace('_', " ")
 }
 
 /// A count with thousands separators: `1,234,567`.
@@ -80,6 +109,15 @@ pub fn short(value: f64) -> String {
         format!("{value:.1e}")
     } else {
         trimmed.to_owned()
+    }
+}
+
+/// Six digits after the point; with an exponent below a thousandth and from ten million on.
+fn fine(value: f64) -> String {
+    if value != 0.0 && !(1e-3..1e7).contains(&value.abs()) {
+        format!("{value:.6e}")
+    } else {
+        format!("{value:.6}")
     }
 }
 
@@ -233,6 +271,12 @@ mod tests {
             (Kind::Rate, Value::Count(9_990_000), "9.99 Mbit/s"),
             (Kind::Number(Digits::Fixed(3)), Value::Number(0.25), "0.250"),
             (Kind::Number(Digits::Mean), Value::Number(f64::NAN), "-"),
+            (Kind::Number(Digits::Fine), Value::Number(0.5), "0.500000"),
+            (
+                Kind::Number(Digits::Fine),
+                Value::Number(2e-5),
+                "2.000000e-5",
+            ),
             (Kind::Flag, Value::Flag(true), "yes"),
             (Kind::Text, Value::from("a\x1b[2Jb"), "a\u{fffd}[2Jb"),
         ];

@@ -181,6 +181,10 @@ where
         self.column.rows().map_or(Schema::any(), Nested::schema)
     }
 
+    fn is_part(&self) -> bool {
+        self.column.rows().is_some_and(Nested::is_part)
+    }
+
     fn write(&self, row: &R, json: &mut Json<'_>) -> io::Result<()> {
         match self.column.rows() {
             Some(rows) => rows.write((self.part)(row), json),

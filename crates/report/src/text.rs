@@ -3,11 +3,12 @@
 use std::borrow::Borrow;
 use std::io::{self, Write};
 
-use crate::column::AnyColumn;
-use crate::column::flat;
-use crate::field::Rank;
+use crate::column::{AnyColumn, Boxed, flat};
+use crate::field::{Kind, Rank};
 use crate::grid::Grid;
 pub use crate::grid::Layout;
+use crate::number::{bare_name, bare_unit};
+use crate::value::Value;
 
 /// Writes the columns that are shown to people, under their headings.
 ///
@@ -43,6 +44,55 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     grid.write(out, layout)
 }
 
+/// Writes one row as a table of its own: a line a number, with its name and unit. Lists and nested rows are left out.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn facts<R: ?Sized, M: AnyColumn<R>>(
+    out: &mut dyn Write,
+    columns: &[M],
+    row: &R,
+    layout: &Layout,
+) -> io::Result<()> {
+    let columns = flat(columns);
+    let is_one = |column: &&Boxed<'_, R>| {
+        let kind = column.field().kind;
+        !matches!(kind, Kind::List(_) | Kind::Map(_) | Kind::Nested)
+    };
+    let lines: Vec<_> = columns
+        .iter()
+        .filter(is_one)
+        .map(|c| fact(c, row))
+        .collect();
+    let widest = |of: fn(&Fact) -> &str| lines.iter().map(|l| of(l).chars().count()).max();
+    let name = widest(|line| &line.0).unwrap_or(0);
+    let value = widest(|line| &line.1).unwrap_or(0);
+    let pad = " ".repeat(layout.indent);
+    for (what, number, unit) in &lines {
+        let line = format!("{pad}{what:<name$}  {number:>value$}  {unit}");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Name, number and unit.
+type Fact = (String, String, String);
+
+fn fact<R: ?Sized>(column: &Boxed<'_, R>, row: &R) -> Fact {
+    let field = column.field();
+    let value = column.value(row);
+    let unit = match (field.kind, &value) {
+        // A duration says its unit itself.
+        (Kind::Duration, _) | (_, Value::Absent) => "",
+        _ => bare_unit(field),
+    };
+    (
+        bare_name(field),
+        column.people(row, &value),
+        unit.to_owned(),
+    )
+}
+
 /// Writes `text` broken at blanks so that lines fit; lines after the first begin with `indent`.
 ///
 /// # Errors
@@ -72,6 +122,39 @@ pub fn paragraph(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Column, Digits, Element};
+
+    #[test]
+    fn a_row_of_its_own_has_a_line_a_number() {
+        static ROW: &[Column<u64>] = &[
+            Column::new("packets", Kind::Count, "Itself.", |n: &u64| (*n).into()),
+            Column::new("late_ratio", Kind::Share, "Half.", |_: &u64| 0.5.into()),
+            Column::new("max_late_ms", Kind::Duration, "Time.", |n: &u64| {
+                (*n).into()
+            }),
+            Column::new("runs", Kind::List(Element::Number), "List.", |n: &u64| {
+                vec![*n].into()
+            }),
+            Column::new("mean", Kind::Number(Digits::Short), "None.", |_: &u64| {
+                Value::Absent
+            })
+            .unit("packets")
+            .optional(),
+        ];
+        let mut out = Vec::new();
+        facts(&mut out, ROW, &1_200, &Layout::default()).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "packets       1,200",
+                "late ratio     50.0  %",
+                "max late    1.20 µs",
+                "mean              -",
+            ]
+        );
+    }
 
     #[test]
     fn paragraphs_break_at_blanks() {

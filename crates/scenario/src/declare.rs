@@ -206,7 +206,7 @@ macro_rules! choices {
             ]);
             fn read(
                 node: &$crate::value::Node,
-                _: &$crate::reader::Context<'_>,
+                _: &$crate::context::Context<'_>,
             ) -> Result<Self, $crate::error::Problem> {
                 $crate::quantity::choice(node, &[$(($word, Self::$variant)),+])
             }

@@ -19,8 +19,7 @@
 use crate::dotted;
 use crate::error::{Place, Problem};
 use crate::quantity::small_count;
-use crate::reader::tables;
-use crate::value::{Entry, Node, Value};
+use crate::value::{Entry, Node, Value, tables};
 
 /// One dimension of the grid.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,32 +5,14 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 
+use crate::context::Context;
 use crate::error::{Place, Problem};
 use crate::quantity::{self, Pacing, QueueLimit};
-use crate::reader::{Context, Reader, Table, tables};
+use crate::reader::{Reader, Table};
 use crate::schema::{Form, Registry};
-use crate::value::{Node, Value};
+use crate::value::{Node, Value, tables};
 
-/// How a value is written, and what it becomes.
-pub trait Kind {
-    /// What it becomes.
-    type Value;
-    /// How it is written, for the reference.
-    const FORM: Form;
-    /// Reads it.
-    ///
-    /// # Errors
-    /// If it is of another form.
-    fn read(node: &Node, context: &Context<'_>) -> Result<Self::Value, Problem>;
-    /// Orders a value against a bound; `None`: nothing bounds it.
-    fn compare(_value: &Self::Value, _bound: &Self::Value) -> Option<Ordering> {
-        None
-    }
-    /// What is read where a table or a list is not given.
-    fn blank() -> Node {
-        Node::empty(&Place::Default)
-    }
-}
+pub use crate::context::Kind;
 
 /// A kind for each way of writing numbers and words.
 macro_rules! plain {

@@ -38,12 +38,14 @@
 //! ```
 
 pub mod config;
+mod context;
 mod declare;
 mod dotted;
 mod error;
 mod fuzz;
 mod grid;
 pub mod kind;
+mod names;
 mod quantity;
 mod reader;
 mod reference;
@@ -56,5 +58,6 @@ pub use error::{Error, Place, Problem};
 #[doc(hidden)]
 pub use fuzz::fuzz_one;
 pub use grid::{Axis, Point};
+pub use names::{Profile, Registries, SorterCheck};
 pub use reference::{defaults, markdown};
-pub use scenario::{Cell, Profile, Registries, Scenario, SorterCheck};
+pub use scenario::{Cell, Scenario};

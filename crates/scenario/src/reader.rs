@@ -1,73 +1,11 @@
 //! Reading a table by its declaration.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-
-use crate::Registries;
+use crate::context::{Context, Kind};
 use crate::error::{Place, Problem};
-use crate::kind::Kind;
+use crate::names::Registries;
 use crate::quantity;
 use crate::schema::{Form, Key, Keys, Need, Owner, Section};
-use crate::value::{Entry, Node, Value};
-
-/// What reading one cell of a scenario knows and finds besides values.
-#[derive(Debug)]
-pub struct Context<'a> {
-    /// Names the scenario may refer to.
-    pub(crate) names: &'a Registries,
-    found: RefCell<Found>,
-}
-
-/// Keys that depend on another setting. A grid may set a key that only some of its cells use, so only what
-/// no cell uses is an error; see [`Scenario::cells`](crate::Scenario::cells).
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    /// Keys that have no effect in this cell, each with its complaint.
-    pub(crate) idle: Vec<Problem>,
-    /// Where keys were written that depend on another setting and have an effect.
-    pub(crate) used: BTreeSet<Place>,
-}
-
-impl Found {
-    /// Joins what was found in another cell. What is idle is kept once for each place.
-    pub(crate) fn add(&mut self, cell: Found) {
-        self.used.extend(cell.used);
-        for problem in cell.idle {
-            if !self.idle.iter().any(|known| known.place == problem.place) {
-                self.idle.push(problem);
-            }
-        }
-    }
-
-    /// The first key of the file that has no effect in any cell.
-    pub(crate) fn first_without_effect(self) -> Option<Problem> {
-        let unused = |problem: &Problem| !self.used.contains(&problem.place);
-        let idle = self.idle.into_iter().filter(unused);
-        idle.min_by(|a, b| a.place.cmp(&b.place))
-    }
-}
-
-impl<'a> Context<'a> {
-    pub(crate) fn new(names: &'a Registries) -> Self {
-        Context {
-            names,
-            found: RefCell::default(),
-        }
-    }
-
-    pub(crate) fn finish(self) -> Found {
-        self.found.into_inner()
-    }
-
-    /// Notes a key that has no effect in this cell.
-    fn idle(&self, problem: Problem) {
-        self.found.borrow_mut().idle.push(problem);
-    }
-
-    fn used(&self, place: &Place) {
-        self.found.borrow_mut().used.insert(place.clone());
-    }
-}
+use crate::value::{Entry, Node};
 
 /// A table that can be read. The macro `keys!` implements it.
 pub trait Table: Keys {
@@ -130,17 +68,21 @@ impl<'a> Reader<'a> {
     }
 
     fn declared(&self) -> Vec<&'static Key> {
-        self.sections.iter().flat_map(|s| s.keys()).collect()
+        let mut keys = Vec::with_capacity(32);
+        for section in self.sections {
+            section.add_keys(&mut keys);
+        }
+        keys
     }
 
     /// Notes every key that has no effect, its owner being absent or of another value.
     fn check_owners(&self, declared: &[&'static Key]) {
         for entry in self.node.entries("").unwrap_or_default() {
             let same = declared.iter().filter(|key| key.name == entry.key);
-            let owners: Vec<Owner> = same.clone().filter_map(|key| key.owner).collect();
-            if owners.len() < same.count() {
+            if same.clone().any(|key| key.owner.is_none()) {
                 continue; // One declaration of this key needs no owner.
             }
+            let owners: Vec<Owner> = same.filter_map(|key| key.owner).collect();
             let overridden = |owner: &Owner| self.is_overridden(owner.key(), entry);
             let allowed = |owner: &Owner| self.allows(*owner, declared);
             if owners
@@ -309,12 +251,4 @@ pub(crate) fn unknown_key(table: &str, known: &[&str], entry: &Entry) -> Problem
     let what = format!("unknown key \"{}\" in {table}", entry.key);
     let expected = format!("one of {}", known.join(", "));
     Problem::new(&entry.place, what, expected).nearest(&entry.key, known.iter().copied())
-}
-
-/// The elements of a list of tables.
-pub(crate) fn tables(node: &Node) -> Result<&[Node], Problem> {
-    match &node.value {
-        Value::List(nodes) => Ok(nodes),
-        _ => Err(node.wrong("this", "a list of tables, `[[...]]`")),
-    }
 }

@@ -149,6 +149,14 @@ impl Node {
     }
 }
 
+/// The elements of a list of tables.
+pub(crate) fn tables(node: &Node) -> Result<&[Node], Problem> {
+    match &node.value {
+        Value::List(nodes) => Ok(nodes),
+        _ => Err(node.wrong("this", "a list of tables, `[[...]]`")),
+    }
+}
+
 fn table_node(table: &Spanned<DeTable<'_>>, place: Option<&Place>) -> Result<Node, Problem> {
     let value = table_value(table.get_ref(), place)?;
     Ok(Node {

@@ -14,7 +14,7 @@ pub enum Error {
     Sorter(String),
     /// The caller ended the run before its time.
     Stopped,
-    /// More than 16 million events were pending at once.
+    /// More than 8 million events were pending at once.
     TooMuchUnderWay,
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Display for Error {
             Error::Sorter(why) => write!(f, "receiver_card: {why}"),
             Error::Stopped => f.write_str("the run was stopped"),
             Error::TooMuchUnderWay => f.write_str(
-                "more than 16 million packets and timers at once: limit queues or buffers",
+                "more than 8 million packets and timers at once: limit queues or buffers",
             ),
         }
     }

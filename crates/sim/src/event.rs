@@ -3,8 +3,7 @@
 use inorder_path::Place;
 
 use crate::flow::Role;
-use crate::line::LineId;
-use crate::packet::Packet;
+use crate::packet::{LineId, Packet};
 use crate::queue::Priority;
 
 /// Something that is due.

@@ -9,9 +9,12 @@ use crate::build::Recipe;
 use crate::observer::SharedLog;
 use crate::order::Order;
 use crate::packet::{Body, Channel, End, Packet};
-use crate::result::Counts;
 use crate::spurious::Spurious;
 use crate::work::Work;
+
+mod counts;
+
+pub use counts::Counts;
 
 /// Which endpoint of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -236,20 +239,24 @@ impl Flow {
     pub fn note_at_stack(&mut self, now_ns: i64, packet: &Packet) {
         let payload = packet.payload();
         let notes = &mut self.notes;
-        notes
-            .spurious
-            .arrives(packet.id, packet.offset, packet.offset + u64::from(payload));
         if packet.original > 0 {
             notes.after.update(packet.original, now_ns, payload);
             notes.delay_sum_ns = notes.delay_sum_ns.saturating_add(now_ns - packet.sent_ns);
         }
     }
 
+    /// The receiver's TCP has not refused the data packet.
+    #[inline]
+    pub fn note_taken(&mut self, packet: &Packet) {
+        let end = packet.offset + u64::from(packet.payload());
+        self.notes.spurious.arrives(packet.id, packet.offset, end);
+    }
+
     /// An acknowledgement reaches the sender's TCP.
     #[inline]
     pub fn note_ack(&mut self, segment: &Segment) {
         if !segment.sack.is_empty() {
-            let mss = self.sides[Role::Sender as usize].endpoint.info().snd_mss;
+            let mss = self.sides[Role::Sender as usize].endpoint.snd_mss();
             self.notes.work.sacked(segment, mss);
         }
     }

@@ -71,10 +71,11 @@ pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_with
 pub use capture::{Captures, Truth, TruthEvent, TruthFlow};
 pub use cost::{Cost, cost};
 pub use error::Error;
+pub use flow::Counts;
 pub use measure::{MEASURES, Measure, find as find_measure, values};
 pub use observer::{EventKind, SenderEvent};
 pub use packet::{Body, Channel, End, Packet};
-pub use result::{Counts, FlowResult, LineResult, ProbeResult, RunResult};
+pub use result::{FlowResult, LineResult, ProbeResult, RunResult};
 pub use run::{repetition_seed, run, run_tapped, run_watched};
 pub use samples::{SAMPLES, Sample};
 pub use statistics::{Estimate, estimate};

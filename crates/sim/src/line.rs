@@ -4,12 +4,8 @@ use inorder_path::nic::Account;
 use inorder_path::{AnyStage, Driver, Path, Place};
 
 use crate::event::{Event, PATH, WAKE};
-use crate::packet::Packet;
+use crate::packet::{LineId, Packet};
 use crate::queue::Queue;
-
-/// Position of a line in the network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LineId(pub u16);
 
 /// A path and when it is to be woken.
 pub struct Line {
@@ -34,7 +30,7 @@ impl Driver<Packet> for Transfers<'_> {
             place,
             packet,
         };
-        self.queue.push(time_ns, PATH, event);
+        self.queue.push_from(line.0, time_ns, PATH, event);
     }
 }
 

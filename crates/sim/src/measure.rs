@@ -1,13 +1,50 @@
 //! What is compared between cells: one number a run.
 
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 
-use inorder_report::{AnyColumn, Column, Digits, Kind, Value};
+use inorder_metrics::{METRICS, Reordering};
+use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Rank, Value, number};
 
 use crate::result::{FlowResult, ProbeResult, RunResult};
 
 /// A number made of a run's results.
-pub type Measure = Column<RunResult>;
+pub struct Measure {
+    /// Name, heading, unit, meaning, rank.
+    pub field: Field<'static>,
+    of: Of,
+}
+
+/// What a measure is read from.
+enum Of {
+    Run(Column<RunResult>),
+    /// The order of the first stream of probes.
+    Probes(&'static Column<Reordering>),
+}
+
+impl AnyColumn<RunResult> for Measure {
+    fn field(&self) -> &Field<'_> {
+        &self.field
+    }
+
+    fn value<'r>(&self, run: &'r RunResult) -> Value<'r> {
+        match &self.of {
+            Of::Run(column) => column.value(run),
+            Of::Probes(column) => of_probe(run, |probe| {
+                let order = &probe.metrics.as_ref()?.order;
+                number::bare(column.field.kind, &column.value(order))
+            }),
+        }
+    }
+
+    fn people(&self, _: &RunResult, value: &Value<'_>) -> String {
+        number::people(self.field.kind, value)
+    }
+
+    fn rows(&self) -> Option<&dyn Nested<RunResult>> {
+        None
+    }
+}
 
 /// In tables: the smaller `rank`, the longer a measure stays when the terminal is narrow, and the
 /// earlier it stands on the page. Measures without a rank are only in files.
@@ -18,7 +55,7 @@ const fn measure(
     rank: Option<u8>,
     value: for<'r> fn(&'r RunResult) -> Value<'r>,
     about: &'static str,
-) -> Measure {
+) -> Column<RunResult> {
     let column = Column::new(name, Kind::Number(Digits::Short), about, value);
     let mut column = column.unit(unit).optional();
     column.field.heading = heading;
@@ -28,12 +65,46 @@ const fn measure(
     }
 }
 
+/// A metric of the probes' order, under its own name after `probes_`.
+fn of_probes(column: &'static Column<Reordering>) -> Measure {
+    /// Rank of the metrics that all tables show.
+    const SHOWN: u8 = 5;
+    let metric = &column.field;
+    let name = format!(
+        "probes_{}",
+        metric.name.strip_suffix("_ms").unwrap_or(metric.name)
+    );
+    // Made once, for as long as the program runs.
+    let about = format!("Of the probes: {}", metric.about).leak();
+    let mut field = Field::new(name.leak(), Kind::Number(Digits::Short), about);
+    field.heading = number::bare_name(metric).leak();
+    field.unit = number::bare_unit(metric);
+    field.optional = true;
+    if column.is_shown() {
+        field.rank = Rank::Shown(SHOWN);
+    }
+    Measure {
+        field,
+        of: Of::Probes(column),
+    }
+}
+
 /// Measures of these ranks stand in the table of every simulation of TCP, even if they are 0 in all
 /// cells; others are left out then.
-pub(crate) const ALWAYS_SAID: RangeInclusive<u8> = 1..=3;
+pub(crate) const RANKS_ALWAYS_SHOWN: RangeInclusive<u8> = 1..=3;
 
-/// All measures, in the order of tables and files. A new one is a line here.
-pub static MEASURES: &[Measure] = &[
+/// All measures, in the order of tables and files: those of runs, then the metrics of probes, one for each of
+/// `inorder-metrics`.
+pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
+    let of_runs = RUN.iter().map(|column| Measure {
+        field: column.field,
+        of: Of::Run(*column),
+    });
+    of_runs.chain(METRICS.iter().map(of_probes)).collect()
+});
+
+/// Measures of runs. A new one is a line here.
+static RUN: &[Column<RunResult>] = &[
     measure(
         "throughput",
         "throughput",
@@ -72,7 +143,16 @@ pub static MEASURES: &[Measure] = &[
         "",
         Some(4),
         |run| of_flows(run, |f| sum(f, |r| r.counts.spurious)),
-        "Spurious retransmissions: an earlier transmission of each of their bytes arrived.",
+        "Spurious retransmissions: an earlier transmission of each of their bytes arrived and was not refused.",
+    ),
+    measure(
+        "refused",
+        "refused",
+        "",
+        Some(20),
+        |run| of_flows(run, |f| sum(f, |r| r.counts.refused)),
+        "Segments with data that arrived and that the receiver's TCP discarded although it lacked them: too old \
+         by their timestamps (PAWS, RFC 7323), or outside the window.",
     ),
     measure(
         "duplicate_acks",
@@ -211,38 +291,6 @@ pub static MEASURES: &[Measure] = &[
         "Probes that arrived.",
     ),
     measure(
-        "probes_reordered",
-        "probes reordered",
-        "%",
-        Some(7),
-        |run| {
-            of_probe(run, |p| {
-                summary(p).map(|s| s.counts.reordered_ratio() * 100.0)
-            })
-        },
-        "Share of the probes that are late (RFC 4737).",
-    ),
-    measure(
-        "mean_displacement",
-        "mean displacement",
-        "packets",
-        Some(5),
-        |run| {
-            of_probe(run, |p| {
-                summary(p).map(|s| s.displacements.mean_displacement())
-            })
-        },
-        "Mean displacement of the probes' reorder density (RFC 5236).",
-    ),
-    measure(
-        "entropy",
-        "entropy",
-        "",
-        Some(6),
-        |run| of_probe(run, |p| summary(p).map(|s| s.displacements.entropy())),
-        "Reorder entropy of the probes.",
-    ),
-    measure(
         "probe_delay",
         "probe delay",
         "ms",
@@ -276,7 +324,7 @@ fn of_flows(run: &RunResult, of: fn(&[FlowResult]) -> Option<f64>) -> Value<'_> 
 }
 
 /// A number of the first stream of probes.
-fn of_probe(run: &RunResult, of: fn(&ProbeResult) -> Option<f64>) -> Value<'_> {
+fn of_probe(run: &RunResult, of: impl Fn(&ProbeResult) -> Option<f64>) -> Value<'_> {
     run.probes.first().and_then(of).into()
 }
 
@@ -339,8 +387,4 @@ fn completion(flows: &[FlowResult]) -> Option<f64> {
 fn drops(run: &RunResult) -> f64 {
     let stages = run.lines.iter().flat_map(|line| &line.stages);
     stages.map(inorder_path::Counters::dropped).sum::<u64>() as f64
-}
-
-fn summary(probe: &ProbeResult) -> Option<&inorder_metrics::Summary> {
-    probe.metrics.as_deref()
 }

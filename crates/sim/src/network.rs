@@ -7,11 +7,11 @@
 
 use inorder_path::nic::Account;
 
-use crate::line::{Line, LineId};
-use crate::packet::{Channel, End};
+use crate::line::Line;
+use crate::packet::{Channel, End, LineId};
 
 /// Lines of a route at most, so that a packet can count those it has passed, the card included, in eight bits.
-const MOST_LINES: usize = 250;
+const MAX_LINES_OUTSIDE: usize = 250;
 
 /// The lines a packet passes one after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,10 +36,10 @@ pub struct Step {
 }
 
 impl Route {
-    /// Over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond [`MOST_LINES`]
+    /// Over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond [`MAX_LINES_OUTSIDE`]
     /// are left out; a scenario allows fewer.
     pub fn new(outside: &[LineId], card: Option<LineId>, end: End) -> Self {
-        let outside = outside.get(..MOST_LINES).unwrap_or(outside);
+        let outside = outside.get(..MAX_LINES_OUTSIDE).unwrap_or(outside);
         Route {
             lines: outside.iter().copied().chain(card).collect(),
             outside: outside.len() as u8,

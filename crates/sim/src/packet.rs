@@ -29,6 +29,10 @@ impl End {
     }
 }
 
+/// Position of a line in the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineId(pub u16);
+
 /// A packet under way.
 #[derive(Clone, Debug)]
 pub struct Packet {

@@ -2,6 +2,11 @@
 //!
 //! A heap of four children a node holds keys of 16 bytes, so that the four share a cache line; the
 //! events themselves stay where they are.
+//!
+//! Most events come in order: what a link sends off later also arrives later. Those wait in lanes, first in,
+//! first out, and only the first of a lane is in the heap, which therefore stays small whatever is under way.
+
+use std::collections::VecDeque;
 
 /// What comes first among events of one time: smaller numbers, below 8.
 pub type Priority = u8;
@@ -12,18 +17,45 @@ pub struct Queue<E> {
     heap: Vec<Key>,
     slots: Vec<Option<E>>,
     free: Vec<u32>,
+    /// Of each source.
+    lanes: Vec<[Lane<E>; LANES]>,
     /// Events scheduled so far.
     sequence: u64,
     overflowed: bool,
 }
 
-/// From the top: 64 bits of time with its sign, 3 of priority, 37 of sequence (1.4 10^11 events), 24 of slot.
-/// Comparing two is comparing two numbers.
+/// From the top: 64 bits of time with its sign, 3 of priority, 37 of sequence (1.4 10^11 events), 1 that says
+/// whether the event is the first of a lane, 23 of its slot or lane. Comparing two is comparing two numbers.
 type Key = i128;
 
-const SLOT_BITS: u32 = 24;
+const SLOT_BITS: u32 = 23;
+const IN_LANE: u32 = 1 << SLOT_BITS;
+const SEQUENCE_SHIFT: u32 = SLOT_BITS + 1;
 const SEQUENCE_BITS: u32 = 37;
 const CHILDREN: usize = 4;
+
+/// Lanes of a source. Where paths of unequal length are used in turn, or some packets come late, there are a few
+/// sequences, each in order.
+const LANES: usize = 4;
+/// Events in a lane at most; what comes then goes to the heap, which knows its own bound.
+const LONGEST_LANE: usize = 1 << 20;
+
+/// Events of one source in order of their keys.
+#[derive(Debug)]
+struct Lane<E> {
+    events: VecDeque<(Key, E)>,
+    /// Key of the last of them; the least there is while there is none.
+    last: Key,
+}
+
+impl<E> Default for Lane<E> {
+    fn default() -> Self {
+        Lane {
+            events: VecDeque::new(),
+            last: Key::MIN,
+        }
+    }
+}
 
 impl<E> Default for Queue<E> {
     fn default() -> Self {
@@ -31,6 +63,7 @@ impl<E> Default for Queue<E> {
             heap: Vec::new(),
             slots: Vec::new(),
             free: Vec::new(),
+            lanes: Vec::new(),
             sequence: 0,
             overflowed: false,
         }
@@ -41,35 +74,92 @@ impl<E> Queue<E> {
     /// Schedules an event. See [`Queue::has_overflowed`].
     #[inline]
     pub fn push(&mut self, time_ns: i64, priority: Priority, event: E) {
-        let slot = self.store(event);
-        if slot >> SLOT_BITS != 0 || self.sequence >> SEQUENCE_BITS != 0 {
-            self.overflowed = true;
+        let key = self.key(time_ns, priority);
+        self.push_in_heap(key, event);
+    }
+
+    /// The same of an event from `source`, numbered from 0, whose events mostly come in order of their times: that
+    /// costs less. The order in which events are given back is the same.
+    #[inline]
+    pub fn push_from(&mut self, source: u16, time_ns: i64, priority: Priority, event: E) {
+        let key = self.key(time_ns, priority);
+        let source = usize::from(source);
+        if self.lanes.len() <= source {
+            self.lanes.resize_with(source + 1, Default::default);
+        }
+        let lanes = &mut self.lanes[source];
+        let fits = |lane: &Lane<E>| lane.last < key && lane.events.len() < LONGEST_LANE;
+        if let Some(at) = lanes.iter().position(fits) {
+            let lane = &mut lanes[at];
+            lane.last = key;
+            lane.events.push_back((key, event));
+            if lane.events.len() == 1 {
+                let number = (source * LANES + at) as u32;
+                self.heap.push(key | Key::from(IN_LANE | number));
+                self.rise(self.heap.len() - 1);
+            }
             return;
         }
-        let order = u64::from(priority & 7) << (SEQUENCE_BITS + SLOT_BITS)
-            | self.sequence << SLOT_BITS
-            | u64::from(slot);
-        self.sequence += 1;
-        self.heap
-            .push(i128::from(time_ns) << 64 | i128::from(order));
-        self.rise(self.heap.len() - 1);
+        self.push_in_heap(key, event);
     }
 
     /// The next event and its time.
     #[inline]
     pub fn pop(&mut self) -> Option<(i64, E)> {
         let first = *self.heap.first()?;
-        let last = self.heap.pop()?;
-        if !self.heap.is_empty() {
-            self.sink(last);
+        let time_ns = (first >> 64) as i64;
+        let place = first as u32 & (IN_LANE - 1);
+        if first as u32 & IN_LANE != 0 {
+            let lane = &mut self.lanes[place as usize / LANES][place as usize % LANES];
+            let (_, event) = lane.events.pop_front()?;
+            match lane.events.front() {
+                Some((next, _)) => {
+                    let next = *next | Key::from(IN_LANE | place);
+                    self.sink(next);
+                }
+                None => {
+                    lane.last = Key::MIN;
+                    self.remove_first();
+                }
+            }
+            return Some((time_ns, event));
         }
-        let slot = (first as u32) & ((1 << SLOT_BITS) - 1);
-        let event = self.slots.get_mut(slot as usize)?.take()?;
-        self.free.push(slot);
-        Some(((first >> 64) as i64, event))
+        self.remove_first();
+        let event = self.slots.get_mut(place as usize)?.take()?;
+        self.free.push(place);
+        Some((time_ns, event))
     }
 
-    /// More than 16 million events were pending at once, or more than 10^11 scheduled: some are
+    fn remove_first(&mut self) {
+        if let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sink(last);
+        }
+    }
+
+    /// The key of the next event scheduled, its slot left open.
+    #[inline]
+    fn key(&mut self, time_ns: i64, priority: Priority) -> Key {
+        self.overflowed |= self.sequence >> SEQUENCE_BITS != 0;
+        let order = u64::from(priority & 7) << (SEQUENCE_BITS + SEQUENCE_SHIFT)
+            | self.sequence << SEQUENCE_SHIFT;
+        self.sequence += 1;
+        Key::from(time_ns) << 64 | Key::from(order)
+    }
+
+    #[inline]
+    fn push_in_heap(&mut self, key: Key, event: E) {
+        let slot = self.store(event);
+        if slot >> SLOT_BITS != 0 {
+            self.overflowed = true;
+            return;
+        }
+        self.heap.push(key | Key::from(slot));
+        self.rise(self.heap.len() - 1);
+    }
+
+    /// More than 8 million events were pending at once out of order, or more than 10^11 scheduled: some are
     /// lost.
     pub fn has_overflowed(&self) -> bool {
         self.overflowed
@@ -156,13 +246,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_heap_is_a_sorted_list(
-            steps in prop::collection::vec((-20i64..30, 0u8..3, any::<bool>()), 1..300),
+        fn a_heap_with_lanes_is_a_sorted_list(
+            steps in prop::collection::vec(
+                (-20i64..30, 0u8..3, prop::option::of(0u16..3), any::<bool>()), 1..300),
         ) {
             let mut queue = Queue::default();
             let mut list: Vec<(i64, u8, usize)> = Vec::new();
-            for (number, (time, priority, pop)) in steps.into_iter().enumerate() {
-                queue.push(time, priority, number);
+            for (number, (time, priority, source, pop)) in steps.into_iter().enumerate() {
+                match source {
+                    Some(source) => queue.push_from(source, time, priority, number),
+                    None => queue.push(time, priority, number),
+                }
                 list.push((time, priority, number));
                 if pop {
                     list.sort_unstable();

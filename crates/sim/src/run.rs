@@ -8,12 +8,12 @@ use inorder_scenario::config::{self as plain, Arrivals};
 use crate::build::{self, Recipe};
 use crate::error::Error;
 use crate::event::{APPLICATION, Event, OBSERVE};
-use crate::flow::Flow;
+use crate::flow::{Counts, Flow};
 use crate::line::Line;
 use crate::packet::Channel;
 use crate::probes::Probes;
 use crate::queue::Queue;
-use crate::result::{Counts, FlowResult, LineResult, RunResult};
+use crate::result::{FlowResult, LineResult, RunResult};
 use crate::tap::{NoTap, Tap};
 use crate::world::World;
 

@@ -1,18 +1,19 @@
-//! The truth about retransmissions: which were needless.
+//! The truth about retransmissions: which were spurious.
 
 use std::collections::BTreeMap;
 
 use crate::ranges::Ranges;
 
-/// Tells needless retransmissions of one direction from needed ones.
+/// Tells spurious retransmissions of one direction from needed ones.
 ///
-/// A retransmission is needless if earlier transmissions of all its bytes arrive, at any time.
+/// A retransmission is spurious if earlier transmissions of all its bytes arrive, at any time, and the receiver
+/// does not refuse them.
 /// Most are decided when they are sent, because the receiver already has the bytes; others when the
 /// late original arrives. What is not decided by then was needed.
 #[derive(Clone, Default, Debug)]
 pub struct Spurious {
     arrived: Ranges,
-    /// Not known to be needless yet, by first byte and transmission.
+    /// Not known to be spurious yet, by first byte and transmission.
     open: BTreeMap<(u64, u32), Open>,
     /// No open one reaches beyond.
     reach: u64,
@@ -54,7 +55,7 @@ impl Spurious {
         self.open.insert((start, id), open);
     }
 
-    /// Transmission `id` of `start..end` arrives.
+    /// Transmission `id` of `start..end` arrives and is not refused.
     #[inline]
     pub fn arrives(&mut self, id: u32, start: u64, end: u64) {
         self.arrived.add(start, end);

@@ -9,6 +9,8 @@ pub trait Tap {
     fn sent(&mut self, now_ns: i64, end: End, packet: &Packet);
     /// A packet reaches the stack at `end`.
     fn received(&mut self, now_ns: i64, end: End, packet: &Packet);
+    /// The stack has discarded the packet it received last, though it lacked the data.
+    fn refused(&mut self, _packet: &Packet) {}
 }
 
 /// Sees nothing.

@@ -4,13 +4,12 @@ use inorder_path::Place;
 use inorder_path::nic::Account;
 
 use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
+use crate::flow::Counts;
 use crate::flow::{Flow, Role};
-use crate::line::LineId;
 use crate::network::Network;
-use crate::packet::{Channel, End, Packet};
+use crate::packet::{Channel, End, LineId, Packet};
 use crate::probes::Probes;
 use crate::queue::Queue;
-use crate::result::Counts;
 use crate::samples::Sample;
 use crate::tap::Tap;
 
@@ -53,17 +52,20 @@ impl World {
     }
 
     #[inline]
-    fn handle<T: Tap>(&mut self, now_ns: i64, event: Event, tap: &mut T) {
+    fn handle<T: Tap>(&mut self, now_ns: i64, mut event: Event, tap: &mut T) {
         match event {
-            Event::Transfer { place, packet, .. } if place.is_end() => {
-                self.leave(now_ns, packet, tap);
-            }
+            // By reference: a packet is moved only once more, into the next line.
+            Event::Transfer {
+                place,
+                ref mut packet,
+                ..
+            } if place.is_end() => self.leave(now_ns, packet, tap),
             Event::Transfer {
                 line,
                 place,
                 packet,
             } => self.resume(now_ns, line, place, packet),
-            Event::Enter { packet } => self.go_on(now_ns, packet, tap),
+            Event::Enter { ref packet } => self.go_on(now_ns, packet, tap),
             Event::Wake { line } => self.wake(now_ns, line),
             Event::Timer { flow, role } => self.timer(now_ns, flow, role, tap),
             Event::Open(flow) => self.open(now_ns, flow, tap),
@@ -88,25 +90,25 @@ impl World {
 
     /// A packet has come through a line.
     #[inline]
-    fn leave<T: Tap>(&mut self, now_ns: i64, mut packet: Packet, tap: &mut T) {
+    fn leave<T: Tap>(&mut self, now_ns: i64, packet: &mut Packet, tap: &mut T) {
         packet.passed = packet.passed.saturating_add(1);
         self.go_on(now_ns, packet, tap);
     }
 
     /// A packet enters the next line of its route, or has come to its end.
     #[inline]
-    fn go_on<T: Tap>(&mut self, now_ns: i64, packet: Packet, tap: &mut T) {
+    fn go_on<T: Tap>(&mut self, now_ns: i64, packet: &Packet, tap: &mut T) {
         let Some(step) = self.network.step(packet.channel, packet.passed) else {
             return;
         };
         if step.at_card
             && let Some((flow, Role::Sender)) = self.whose(packet.channel)
         {
-            flow.note_at_card(now_ns, &packet);
+            flow.note_at_card(now_ns, packet);
         }
         match step.line.and_then(|line| self.network.line(line)) {
-            Some(line) => line.push(now_ns, packet, &mut self.queue),
-            None => self.deliver(now_ns, step.end, &packet, tap),
+            Some(line) => line.push(now_ns, packet.clone(), &mut self.queue),
+            None => self.deliver(now_ns, step.end, packet, tap),
         }
     }
 
@@ -141,13 +143,21 @@ impl World {
             Role::Sender => Role::Receiver,
             Role::Receiver => Role::Sender,
         };
-        if from == Role::Sender && segment.payload > 0 {
+        let data = from == Role::Sender && segment.payload > 0;
+        if data {
             flow.note_at_stack(now_ns, packet);
         }
         if to == Role::Sender {
             flow.note_ack(segment);
         }
-        flow.side(to).endpoint.on_segment(now_ns, segment);
+        let endpoint = &mut flow.side(to).endpoint;
+        let refused = endpoint.counters().refused_segs_in;
+        endpoint.on_segment(now_ns, segment);
+        if endpoint.counters().refused_segs_in > refused {
+            tap.refused(packet);
+        } else if data {
+            flow.note_taken(packet);
+        }
         let index = channel.0 / 2;
         self.transmit(now_ns, index, to, tap);
         self.application(now_ns, index, tap);
@@ -172,11 +182,14 @@ impl World {
             return;
         };
         let end = flow.end_of(role);
-        let first = self.network.step(flow.channel(role), 0);
         let at_once = flow.access_ns == 0 && !flow.own_path;
-        let first = first.filter(|_| at_once).and_then(|step| step.line);
         while let Some(packet) = flow.transmit(now_ns, role) {
             tap.sent(now_ns, end, &packet);
+            let first = self
+                .network
+                .step(packet.channel, 0)
+                .and_then(|step| step.line);
+            let first = first.filter(|_| at_once);
             if let Some(line) = first.and_then(|line| self.network.line(line)) {
                 line.push(now_ns, packet, &mut self.queue);
             } else {
@@ -279,7 +292,7 @@ impl World {
         if let Some(next_ns) = next_ns {
             self.queue.push(next_ns, APPLICATION, Event::Probe(number));
         }
-        self.go_on(now_ns, packet, tap);
+        self.go_on(now_ns, &packet, tap);
     }
 
     fn begin_measuring(&mut self) {

@@ -1,13 +1,14 @@
-//! Every example runs.
+//! Every example runs, and every scenario that the inference is scored on.
 
 use inorder_scenario::Scenario;
 use inorder_sim::{registries, run};
 
 #[test]
 fn every_example_runs() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/examples");
+    let experiments = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let folders = ["examples", "detection"].map(|name| format!("{experiments}/{name}"));
     let mut seen = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
+    for entry in folders.iter().flat_map(|f| std::fs::read_dir(f).unwrap()) {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
@@ -27,5 +28,5 @@ fn every_example_runs() {
         }
         seen += 1;
     }
-    assert!(seen >= 6, "{seen} examples");
+    assert!(seen >= 9, "{seen} examples");
 }

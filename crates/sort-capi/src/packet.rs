@@ -36,11 +36,21 @@ pub const INORDER_SORT_OPEN: u32 = 3;
 /// A TCP segment with FIN or RST; passes at once.
 pub const INORDER_SORT_CLOSE: u32 = 4;
 
-/// A number that means nothing counts as INORDER_SORT_OTHER, which is never wrong.
+/// Data is looked for first, the others in a function of their own: one `match` becomes an indirect
+/// jump for every packet.
 #[inline]
 fn kind(number: u32) -> Kind {
+    if number == INORDER_SORT_DATA {
+        Kind::Data
+    } else {
+        other_kind(number)
+    }
+}
+
+/// A number that means nothing counts as INORDER_SORT_OTHER, which is never wrong.
+#[cold]
+fn other_kind(number: u32) -> Kind {
     match number {
-        INORDER_SORT_DATA => Kind::Data,
         INORDER_SORT_ACK => Kind::Ack,
         INORDER_SORT_OPEN => Kind::Open,
         INORDER_SORT_CLOSE => Kind::Close,

@@ -11,6 +11,15 @@ pub trait FlowKey: Copy + Eq {
     /// can choose keys that collide.
     fn hash64(&self, seed: u64) -> u64;
 
+    /// A hash of what this flow shares with those that come the same way, as its pair of hosts: a
+    /// sorter that learns starts a new flow with what others on its path have shown. By default
+    /// all flows share one path.
+    #[inline]
+    fn path64(&self, seed: u64) -> u64 {
+        let _ = seed;
+        0
+    }
+
     /// True when all of `keys` equal this one. Asks for every key in any case: looking at a few
     /// too many is quicker than stopping after each.
     #[inline]
@@ -166,6 +175,16 @@ impl FlowKey for FourTuple {
         let x = fold(a ^ seed ^ PI[0], b ^ PI[1]);
         let y = fold(c ^ e ^ PI[2], d ^ e.rotate_left(32) ^ PI[3]);
         fold(x ^ e, y ^ seed)
+    }
+
+    /// The two addresses.
+    #[inline]
+    fn path64(&self, seed: u64) -> u64 {
+        let [a, b, c, d, _] = self.words;
+        FourTuple {
+            words: [a, b, c, d, 0],
+        }
+        .hash64(seed)
     }
 }
 

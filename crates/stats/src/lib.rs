@@ -1,7 +1,9 @@
-//! Estimates with confidence intervals, the same bytes on every machine.
+//! Estimates with confidence intervals and distributions with quantiles, the same bytes on every machine.
 //!
 //! Repetitions of a simulation and batches of a long run give independent observations. [`Estimate`] is their mean,
-//! or the ratio of two means, with half the width of its confidence interval by Student's t.
+//! or the ratio of two means, with half the width of its confidence interval by Student's t; [`lag_one`] says whether
+//! batches are long enough to be independent. [`Distribution`] has the quantiles of any number of values within 1/32,
+//! [`Histogram`] those of small ones exactly.
 //!
 //! ```
 //! use inorder_stats::Estimate;
@@ -13,6 +15,12 @@
 //! assert!(estimate.covers(2.5));
 //! ```
 
+mod correlation;
+mod distribution;
 mod estimate;
+mod histogram;
 
+pub use correlation::lag_one;
+pub use distribution::Distribution;
 pub use estimate::{Estimate, t_quantile};
+pub use histogram::Histogram;

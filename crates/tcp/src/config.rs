@@ -132,7 +132,7 @@ pub enum GrowthUnit {
     Segments,
 }
 
-/// Taking needless reductions back.
+/// Taking unnecessary reductions of the window back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undo {
     /// Eifel detection by timestamps (RFC 3522).

@@ -33,7 +33,7 @@ pub struct Counters {
     pub tcp_dsack_undo: u64,
     /// `TCPLossUndo`: a timeout taken back.
     pub tcp_loss_undo: u64,
-    /// `TCPSpuriousRTOs`: a timeout found needless by F-RTO.
+    /// `TCPSpuriousRTOs`: a timeout found spurious by F-RTO.
     pub tcp_spurious_rtos: u64,
     /// `TCPDSACKRecv`: DSACK below the acknowledgement received.
     pub tcp_dsack_recv: u64,
@@ -93,10 +93,13 @@ pub struct Counters {
     pub bytes_received: u64,
     /// Data segments received.
     pub data_segs_in: u64,
-    /// Data segments that brought nothing new: the truth of needless retransmission, at the receiver.
+    /// Data segments that brought nothing new: the truth of spurious retransmission, at the receiver.
     pub duplicate_segs_in: u64,
     /// Data segments that arrived above the next one expected.
     pub out_of_order_segs_in: u64,
+    /// Data segments that arrived and were discarded although some of their bytes were missing: too old by
+    /// their timestamps (PAWS), or outside the window.
+    pub refused_segs_in: u64,
 }
 
 /// A snapshot of the sender (`tcp_info`). Windows and counts in segments, times in ns.

@@ -20,6 +20,12 @@ impl RangeSet {
         self.ranges.clear();
     }
 
+    /// True when all of `start..end` is in the set.
+    pub(crate) fn holds(&self, start: Seq, end: Seq) -> bool {
+        let at = self.first_reaching(end);
+        self.ranges.get(at).is_some_and(|range| range.0 <= start)
+    }
+
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> + '_ {
         self.ranges.iter().copied()

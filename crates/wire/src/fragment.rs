@@ -51,6 +51,17 @@ struct Name {
     id: u16,
 }
 
+impl Name {
+    /// Few names share it.
+    fn print(&self) -> u64 {
+        let fold = |wide: u128| (wide as u64) ^ ((wide >> 64) as u64).rotate_left(17);
+        let ends = fold(self.src) ^ fold(self.dst).rotate_left(31);
+        let rest = u64::from(self.overlay) << 16 | u64::from(self.id);
+        // 2^64 divided by the golden ratio.
+        (ends ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
 /// A datagram of which parts are missing.
 #[derive(Debug)]
 struct Open {
@@ -74,6 +85,9 @@ struct Open {
 pub struct Fragments {
     /// The one begun first in front.
     open: VecDeque<Open>,
+    /// A hash of each one's name, in the same order: all are looked through for every fragment, and
+    /// these lie close together.
+    prints: VecDeque<u64>,
     /// First fragments seen before any later one.
     alone: u32,
     followed: bool,
@@ -137,7 +151,12 @@ impl Fragments {
 
     /// The place of a datagram, a new one if need be.
     fn find(&mut self, name: Name, now_ns: i64) -> usize {
-        if let Some(at) = self.open.iter().position(|open| open.name == name) {
+        let print = name.print();
+        let named = |(at, &other): (usize, &u64)| {
+            let same = other == print && self.open.get(at).is_some_and(|o| o.name == name);
+            same.then_some(at)
+        };
+        if let Some(at) = self.prints.iter().enumerate().find_map(named) {
             let age_ns = now_ns.saturating_sub(self.open[at].since_ns);
             if age_ns <= PATIENCE_NS {
                 return at;
@@ -155,10 +174,12 @@ impl Fragments {
             total: None,
             stretches: Vec::new(),
         });
+        self.prints.push_back(print);
         self.open.len() - 1
     }
 
     fn give_up(&mut self, at: usize) {
+        self.prints.remove(at);
         if let Some(open) = self.open.remove(at) {
             self.given_up += open.frames;
         }
@@ -192,6 +213,7 @@ impl Fragments {
             return None;
         }
         self.open.remove(at);
+        self.prints.remove(at);
         let payload_len = segment.payload_len + total.saturating_sub(held);
         let segment = Segment {
             ts_ns,

@@ -52,7 +52,7 @@ impl Charts {
             events: events(flow),
             extents: order.extents.buckets().map(with_start).collect(),
             late: late(&order.late_ns),
-            rd: order.rd.iter().copied().filter(|r| r.1 > 0.0).collect(),
+            rd: order.displacements.density().collect(),
             what_if: what_if(flow),
             by_rate: by_rate(flow),
         }
@@ -111,6 +111,7 @@ fn what(event: &Event) -> &'static str {
         (Confidence::Ambiguous, _) => "unclear",
         (_, Kind::Reordered) => "late",
         (_, Kind::Lost) => "lost",
+        (_, _) => "refused",
     }
 }
 

@@ -45,7 +45,7 @@ fn gist(flow: &FlowReport) -> String {
         n => format!(
             "{} late ({} %), by up to {}",
             plural(n, "packet"),
-            percent(order.ratio()),
+            percent(order.reordered_ratio()),
             time_u64(order.late_ns.max().unwrap_or(0))
         ),
     }

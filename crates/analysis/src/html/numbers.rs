@@ -40,8 +40,8 @@ pub fn table(out: &mut dyn Write, chart: &str, flow: &FlowReport) -> io::Result<
             out,
             &["displacement", "density"],
             order
-                .rd
-                .iter()
+                .displacements
+                .density()
                 .map(|(d, p)| vec![d.to_string(), format!("{p:.6}")]),
         ),
         "what_if" => listed(out, WHAT_IF, &flow.what_if),

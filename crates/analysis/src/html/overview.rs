@@ -64,16 +64,19 @@ pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
             mood(t.spurious),
             count(t.spurious),
             format!(
-                "needless of {}",
+                "spurious of {}",
                 plural(t.retransmissions, "retransmission")
             ),
         ),
         (
             mood(t.spurious_recoveries),
             count(t.spurious_recoveries),
-            format!("of {} for nothing", plural(t.recoveries, "slow-down")),
+            format!(
+                "of {} unnecessary",
+                plural(t.recoveries, "window reduction")
+            ),
         ),
-        ("", count(t.losses), "packets really lost".to_owned()),
+        ("", count(t.losses), "packets lost".to_owned()),
     ] {
         writeln!(
             out,

@@ -139,7 +139,8 @@ fn displacement(flow: &FlowReport) -> String {
     let order = &flow.reordering;
     format!(
         "mean {:.3} packets, entropy {:.3} (RFC 5236)",
-        order.mean_displacement, order.entropy
+        order.displacements.mean_displacement(),
+        order.displacements.entropy()
     )
 }
 
@@ -194,7 +195,7 @@ fn upstream(flow: &FlowReport) -> Option<String> {
         format!(
             "{} of {} reordered before the capture point, extent {}, late by up to {}",
             count(up.reordered),
-            count(up.arrived),
+            count(up.received),
             count(up.extents.max().unwrap_or(0)),
             time_u64(up.late_ns.max().unwrap_or(0))
         )

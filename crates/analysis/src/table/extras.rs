@@ -47,7 +47,7 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
         return Ok(());
     }
     let mut sorted: Vec<&StreamReport> = analysis.streams.iter().collect();
-    sorted.sort_by_key(|s| std::cmp::Reverse(s.reordered));
+    sorted.sort_by_key(|s| std::cmp::Reverse(s.order.reordered));
     writeln!(out)?;
     let shown = sorted.iter().take(style.top).copied();
     text::write(out, STREAM, shown, &style.layout())?;
@@ -108,7 +108,7 @@ pub(crate) fn peer_columns<'c>() -> Sheet<'c, PeerRow> {
 }
 
 /// Totals over all flows: one row for each kind of event.
-pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 3] {
+pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 4] {
     let t = peer.total();
     [
         PeerRow {
@@ -124,7 +124,13 @@ pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 3] {
             score: t.lost,
         },
         PeerRow {
-            what: "needless retransmissions",
+            what: "refused by the receiver",
+            truth: t.truth.refused,
+            inferred: t.inferred.refused,
+            score: t.refused,
+        },
+        PeerRow {
+            what: "spurious retransmissions",
             truth: t.truth.spurious,
             inferred: t.inferred.spurious,
             score: t.spurious,

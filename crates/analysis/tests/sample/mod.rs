@@ -2,6 +2,7 @@
 //! Not a measurement: the numbers only need the right shape.
 #![allow(dead_code)]
 
+use inorder_metrics::Displacements;
 use inorder_wire::Service;
 use std::net::SocketAddr;
 
@@ -9,10 +10,10 @@ use inorder_analysis::{
     Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, Score, StreamReport,
 };
 use inorder_detect::{
-    AckPath, Artefacts, Avoidance, Bursts, Confidence, Distribution, Event, Evidence, FlowId,
-    FlowReport, Half, Kind, Matched, Point, PointKind, RateClass, Reason, Recoveries, Recovery,
-    RecoveryVerdict, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis,
-    VantageChoice, Verdict, WhatIf,
+    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, CauseCount, Confidence, Distribution,
+    Event, Evidence, FlowId, FlowReport, Half, Kind, Matched, Point, PointKind, RateClass, Reason,
+    Recoveries, Recovery, RecoveryVerdict, Reordering, Retransmission, Retransmissions, Vantage,
+    VantageBasis, VantageChoice, Verdict, WhatIf,
 };
 
 /// 2024-01-01 00:00:00 UTC.
@@ -80,14 +81,16 @@ pub fn clean(port: u16) -> FlowReport {
         data_bytes: 640 * MSS,
         retransmissions: Retransmissions::default(),
         losses: 0,
+        refused: 0,
         undecided: 0,
         reordering: Reordering {
-            arrived: 640,
-            rd: vec![(0, 1.0)],
+            received: 640,
+            displacements: displaced([(0, 640)]),
             ..Reordering::default()
         },
         upstream: None,
         rough: false,
+        blind: Blind::default(),
         bursts: Bursts::default(),
         by_rate: Vec::new(),
         recoveries: Recoveries::default(),
@@ -138,7 +141,7 @@ pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
         },
         ..clean(port)
     };
-    flow.reordering.arrived = 11_992;
+    flow.reordering.received = 11_992;
     transfer(&mut flow, &mut dice);
     spread(&mut flow);
     if vantage == Vantage::Receiver {
@@ -236,33 +239,35 @@ fn resend(flow: &mut FlowReport, at_ns: i64, n: u64, verdict: Verdict) {
         seq_offset: n * MSS,
         len: MSS as u32,
         verdict,
+        cause: [Cause::RandomLoss, Cause::Reordering][usize::from(spurious)],
     });
     flow.retransmissions.total += 1;
     flow.retransmissions.spurious += u64::from(spurious);
     flow.retransmissions.needed += u64::from(!spurious);
     flow.recoveries.total += 1;
     flow.recoveries.spurious += u64::from(spurious);
-    flow.recoveries.list.push(Recovery {
-        start_ns: at_ns,
-        seq_offset: n * MSS,
-        retransmissions: 1,
-        timeout: false,
-        verdict: [RecoveryVerdict::Loss, RecoveryVerdict::Spurious][usize::from(spurious)],
-    });
+    let verdict = [RecoveryVerdict::Loss, RecoveryVerdict::Spurious][usize::from(spurious)];
+    let cause = [Cause::RandomLoss, Cause::Reordering][usize::from(spurious)];
+    let mut recovery = Recovery::new(at_ns, n * MSS, verdict);
+    recovery.cause = cause;
+    flow.recoveries.list.push(recovery);
+    if !flow.recoveries.by_cause.iter().any(|c| c.cause == cause) {
+        flow.recoveries.by_cause.push(CauseCount::new(cause));
+        flow.recoveries.by_cause.sort_by_key(|c| c.cause);
+    }
+    let mut counts = flow.recoveries.by_cause.iter_mut();
+    if let Some(count) = counts.find(|c| c.cause == cause) {
+        count.recoveries += 1;
+        count.retransmissions += 1;
+    }
 }
 
 /// Reorder density and reordering by rate.
 fn spread(flow: &mut FlowReport) {
-    let order = &mut flow.reordering;
-    order.rd = (-12..=12i64)
-        .map(|d| (d, if d == 0 { 0.88 } else { 0.06 / (d * d) as f64 }))
-        .collect();
-    order.mean_displacement = order
-        .rd
-        .iter()
-        .map(|r| r.0.unsigned_abs() as f64 * r.1)
-        .sum();
-    order.entropy = -order.rd.iter().map(|r| r.1 * r.1.ln()).sum::<f64>();
+    flow.reordering.displacements = displaced((-12..=12i64).map(|d| match d {
+        0 => (d, 10_560),
+        _ => (d, 720 / d.unsigned_abs().pow(2)),
+    }));
     flow.by_rate = (0..9u32)
         .map(|i| RateClass {
             rate_bps: (1_000_000.0 * 2f64.powf(f64::from(i) / 2.0)) as u64,
@@ -307,17 +312,34 @@ fn stream(service: Service, reordered: u64) -> StreamReport {
         src: SocketAddr::from(([10, 1, 0, 9], 4_000)),
         dst: SocketAddr::from(([192, 0, 2, 18], if reordered > 0 { 4_002 } else { 0 })),
         id: 0xbeef,
-        received: 5_000,
-        reordered,
-        ratio: reordered as f64 / 5_000.0,
-        max_extent: reordered / 3,
-        mean_extent: reordered as f64 / 6.0,
-        max_late_ns: reordered as i64 * 1_000_000,
+        order: stream_order(reordered),
         duplicates: 1,
         missing: 2,
-        mean_displacement: reordered as f64 / 900.0,
-        entropy: 0.02,
     }
+}
+
+/// Of 5,000 packets so many are late, each by up to a third as many.
+fn stream_order(reordered: u64) -> Reordering {
+    let mut order = Reordering {
+        received: 5_000,
+        reordered,
+        displacements: displaced([(0, 5_000 - 2 * reordered), (-1, reordered), (1, reordered)]),
+        ..Reordering::default()
+    };
+    for late in 0..reordered {
+        order.extents.update(late / 3 + 1);
+        order.late_ns.update(1_000_000 * (late + 1));
+    }
+    order
+}
+
+/// Displacements and how many packets have each.
+fn displaced(counts: impl IntoIterator<Item = (i64, u64)>) -> Displacements {
+    let mut all = Displacements::new(200);
+    for (displacement, packets) in counts {
+        all.count(displacement, packets);
+    }
+    all
 }
 
 fn peer() -> PeerComparison {
@@ -330,6 +352,7 @@ fn peer() -> PeerComparison {
         originals: 12_000,
         reordered: 82,
         lost: 6,
+        refused: 3,
         spurious: 40,
     };
     PeerComparison {
@@ -345,6 +368,7 @@ fn peer() -> PeerComparison {
             },
             reordered: score(80),
             lost: score(5),
+            refused: score(2),
             spurious: score(38),
             extents: ExtentAgreement {
                 compared: 80,

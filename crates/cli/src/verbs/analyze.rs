@@ -1,4 +1,4 @@
-//! `inorder analyze`: what a capture says about reordering, loss and needless retransmission.
+//! `inorder analyze`: what a capture says about reordering, loss and spurious retransmission.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

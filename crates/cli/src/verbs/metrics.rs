@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use inorder_metrics::{
-    Arrival, Config, DEFAULT_MAX_HOLES, Metrics, Record, RecordParser, Summary, Unwrapper,
+    Arrival, Config, DEFAULT_MAX_HOLES, Distribution, Metrics, Record, RecordParser, Summary,
+    Unwrapper,
 };
 
 use inorder_report::{csv, json, schema};
@@ -18,7 +19,7 @@ use crate::outputs;
 mod columns;
 mod table;
 
-use columns::METRICS;
+use columns::REPORT;
 
 /// Options of `inorder metrics`.
 #[derive(clap::Args)]
@@ -63,7 +64,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
         let about = "What `inorder metrics --json` prints.";
-        outputs::to_stdout(|out| schema::write(out, "inorder metrics", about, METRICS))?;
+        outputs::to_stdout(|out| schema::write(out, "inorder metrics", about, REPORT))?;
         return Ok(ExitCode::SUCCESS);
     }
     let bits = args.bits.parse().unwrap_or(64);
@@ -80,9 +81,9 @@ pub fn run(args: &Args) -> Outcome {
     let report = stream.finish(bad.is_none());
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.json {
-        json::write(&mut out, METRICS, &report)?;
+        json::write(&mut out, REPORT, &report)?;
     } else if args.csv {
-        csv::write_long(&mut out, METRICS, &report)?;
+        csv::write_long(&mut out, REPORT, &report)?;
     } else {
         table::write_table(&report, &mut out)?;
     }
@@ -208,8 +209,13 @@ impl Stream {
     }
 
     fn finish(self, complete: bool) -> Report {
+        let mut summary = self.metrics.finish();
+        if !self.lists.timed {
+            // Without times nothing is late by any.
+            summary.order.late_ns = Distribution::new();
+        }
         Report {
-            summary: self.metrics.finish(),
+            summary,
             lists: self.lists,
             dt: self.dt,
             bt: self.bt,
@@ -252,7 +258,7 @@ mod tests {
 
     fn json(report: &Report) -> serde_json::Value {
         let mut out = Vec::new();
-        json::write(&mut out, METRICS, report).unwrap();
+        json::write(&mut out, REPORT, report).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 
@@ -322,21 +328,17 @@ mod tests {
         for text in ["", "7\n", LATE] {
             let (report, _) = measure(text, &[]);
             let (mut long, mut table) = (Vec::new(), Vec::new());
-            csv::write_long(&mut long, METRICS, &report).unwrap();
+            csv::write_long(&mut long, REPORT, &report).unwrap();
             write_table(&report, &mut table).unwrap();
             let csv = String::from_utf8(long).unwrap();
             assert!(csv.lines().all(|line| line.split(',').count() == 3));
-            assert!(
-                String::from_utf8(table)
-                    .unwrap()
-                    .contains("reorder entropy")
-            );
+            assert!(String::from_utf8(table).unwrap().contains("\nentropy "));
             assert!(json(&report)["entropy"].is_number());
         }
     }
 
     #[test]
     fn the_columns_are_in_order() {
-        assert_eq!(inorder_report::problems(METRICS), Vec::<String>::new());
+        assert_eq!(inorder_report::problems(REPORT), Vec::<String>::new());
     }
 }

@@ -18,7 +18,7 @@ mod sort;
 /// One variant a verb.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// Say what captures tell of reordering, loss and needless retransmission
+    /// Say what captures tell of reordering, loss and spurious retransmission
     Analyze(analyze::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 over numbers given as text
     Metrics(metrics::Args),

@@ -1,17 +1,21 @@
 //! `inorder reproduce`: a paper's experiments, run again.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{
-    Claim, Comparison, Context, ExperimentError, Findings, Item, Paper, Verdict, papers,
+    Claim, Context, ExperimentError, Findings, Item, Paper, Verdict, papers,
 };
-use serde::Serialize;
+use inorder_report::number::short;
+use inorder_report::text::{self, Layout};
+use inorder_report::{csv, json, schema};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
-use crate::interrupt;
 use crate::progress::Bar;
+use crate::{interrupt, outputs};
 
 /// Options of `inorder reproduce`.
 #[derive(clap::Args)]
@@ -40,79 +44,132 @@ pub struct Args {
     /// Only claims, without the numbers side by side
     #[arg(long)]
     claims: bool,
-    /// Print one JSON object with `claims`, `comparisons` and `remarks`
+    /// Print one JSON object with `claims`, `comparisons` and `remarks` instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print the JSON Schema of what --json prints
     #[arg(long)]
-    json: bool,
+    schema: bool,
+    /// Print CSV instead of text, or write it to FILE: a row for each claim
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Write claims.parquet and comparisons.parquet into DIR
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
 }
 
 /// Runs what was asked for, item by item; what is done when Ctrl-C comes is printed.
 pub fn run(args: &Args) -> Outcome {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.schema {
+        let about = "What `inorder reproduce PAPER --json` prints.";
+        outputs::to_stdout(|out| schema::write(out, "inorder reproduce", about, REPORT))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let papers = papers().map_err(|error| CliError::Usage(error.to_string()))?;
     let Some(name) = &args.paper else {
-        list(&mut out, papers)?;
+        outputs::to_stdout(|out| list(out, papers))?;
         return Ok(ExitCode::SUCCESS);
     };
     let found = papers.iter().find(|paper| paper.name == name);
     let paper = found.ok_or_else(|| unknown("paper", name, papers.iter().map(|p| p.name)))?;
     let items = chosen(paper, &args.items)?;
-    let stop = interrupt::flag();
-    let mut report = Report {
-        paper: paper.name,
-        title: &paper.title,
-        findings: Findings::default(),
-    };
-    let mut stopped = false;
-    for item in items {
-        match run_item(item, args, stop) {
-            Ok(findings) => {
-                if !args.json {
-                    print_item(&mut out, item, &findings, args.claims)?;
-                    out.flush()?;
-                }
-                report.findings.extend(findings);
-            }
-            Err(ExperimentError::Stopped) => {
-                stopped = true;
-                break;
-            }
-            Err(error) => {
-                return Err(CliError::Usage(format!(
-                    "{} {}: {error}",
-                    paper.name, item.name
-                )));
-            }
-        }
-    }
-    if args.json {
-        serde_json::to_writer_pretty(&mut out, &report).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        let count = |verdict| report.findings.count(verdict);
-        writeln!(
-            out,
-            "{}: of {} claims {} held, {} failed, {} are undecided",
-            paper.name,
-            report.findings.claims.len(),
-            count(Verdict::Held),
-            count(Verdict::Failed),
-            count(Verdict::Undecided)
-        )?;
-    }
-    out.flush()?;
-    Ok(if stopped {
-        ExitCode::from(INTERRUPTED)
-    } else {
+    prepare(args)?;
+    let mut report = Report::new(paper.name, &paper.title);
+    let complete = run_items(&items, args, &mut report)?;
+    print(args, &report)?;
+    Ok(if complete {
         ExitCode::SUCCESS
+    } else {
+        ExitCode::from(INTERRUPTED)
     })
 }
 
-#[derive(Serialize)]
-struct Report {
-    paper: &'static str,
-    title: &'static str,
-    #[serde(flatten)]
-    findings: Findings,
+/// False if Ctrl-C came before all of them were run. Text is printed as it is found.
+fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, CliError> {
+    let stop = interrupt::flag();
+    for item in items {
+        match run_item(item, args, stop) {
+            Ok(findings) => {
+                if prints_text(args) {
+                    outputs::to_stdout(|out| print_item(out, item, &findings, args.claims))?;
+                }
+                report.findings.extend(findings);
+            }
+            Err(ExperimentError::Stopped) => return Ok(false),
+            Err(error) => {
+                let text = format!("{} {}: {error}", report.paper, item.name);
+                return Err(CliError::Usage(text));
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// No other output takes the standard output.
+fn prints_text(args: &Args) -> bool {
+    let files = [&args.json, &args.csv].into_iter().flatten();
+    files.into_iter().all(|path| path.as_os_str() != "-")
+}
+
+/// What can be wrong with the outputs shows before the first run.
+fn prepare(args: &Args) -> Result<(), CliError> {
+    let files: Vec<&Path> = [&args.json, &args.csv]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        let problem = "the standard output takes one of --json and --csv";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    outputs::check(&files, &[])?;
+    #[cfg(feature = "parquet")]
+    if let Some(dir) = &args.parquet {
+        std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    }
+    Ok(())
+}
+
+fn print(args: &Args, report: &Report) -> Result<(), CliError> {
+    if let Some(path) = &args.json {
+        outputs::write_to(path, |out| json::write(out, REPORT, report))?;
+    }
+    if let Some(path) = &args.csv {
+        outputs::write_to(path, |out| csv::write(out, CLAIMS, &report.findings.claims))?;
+    }
+    #[cfg(feature = "parquet")]
+    if let Some(dir) = &args.parquet {
+        write_parquet(dir, &report.findings)?;
+    }
+    if prints_text(args) {
+        outputs::to_stdout(|out| print_count(out, report))?;
+    }
+    Ok(())
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(dir: &Path, findings: &Findings) -> Result<(), CliError> {
+    use inorder_report::parquet;
+    let path = dir.join("claims.parquet");
+    parquet::write(outputs::create(&path)?, CLAIMS, &findings.claims)
+        .map_err(CliError::file(&path, "write"))?;
+    let path = dir.join("comparisons.parquet");
+    parquet::write(outputs::create(&path)?, COMPARISONS, &findings.comparisons)
+        .map_err(CliError::file(&path, "write"))
+}
+
+fn print_count(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    let count = |verdict| report.findings.count(verdict);
+    writeln!(
+        out,
+        "{}: of {} claims {} held, {} failed, {} are undecided",
+        report.paper,
+        report.findings.claims.len(),
+        count(Verdict::Held),
+        count(Verdict::Failed),
+        count(Verdict::Undecided)
+    )
 }
 
 fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, ExperimentError> {
@@ -157,7 +214,7 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     ))
 }
 
-fn list(out: &mut impl Write, papers: &[Paper]) -> io::Result<()> {
+fn list(out: &mut dyn Write, papers: &[Paper]) -> io::Result<()> {
     for paper in papers {
         writeln!(out, "{}  {}", paper.name, paper.title)?;
         for item in &paper.items {
@@ -168,14 +225,15 @@ fn list(out: &mut impl Write, papers: &[Paper]) -> io::Result<()> {
 }
 
 fn print_item(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     item: &Item,
     findings: &Findings,
     claims_only: bool,
 ) -> io::Result<()> {
     writeln!(out, "{}: {}", item.name, item.about)?;
     if !claims_only && !findings.comparisons.is_empty() {
-        print_comparisons(out, &findings.comparisons)?;
+        let layout = Layout::default().indent(2).left(2);
+        text::write(out, COMPARISONS, &findings.comparisons, &layout)?;
     }
     for claim in &findings.claims {
         print_claim(out, claim)?;
@@ -186,40 +244,7 @@ fn print_item(
     writeln!(out)
 }
 
-fn print_comparisons(out: &mut impl Write, rows: &[Comparison]) -> io::Result<()> {
-    let width = |text: fn(&Comparison) -> &str| {
-        rows.iter()
-            .map(|r| text(r).chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let (cell, measure) = (width(|r| &r.cell), width(|r| &r.measure));
-    writeln!(
-        out,
-        "  {:cell$}  {:measure$}  {:>10}  {:>10}",
-        "", "", "printed", "ours"
-    )?;
-    for row in rows {
-        let printed = row.printed.map_or_else(|| "-".to_owned(), number);
-        let half = row
-            .interval
-            .map(|[low, high]| (high - low) / 2.0)
-            .filter(|h| *h > 0.0);
-        let half = half
-            .map(|h| format!(" +- {}", number(h)))
-            .unwrap_or_default();
-        writeln!(
-            out,
-            "  {:cell$}  {:measure$}  {printed:>10}  {:>10}{half}",
-            row.cell,
-            row.measure,
-            number(row.ours)
-        )?;
-    }
-    Ok(())
-}
-
-fn print_claim(out: &mut impl Write, claim: &Claim) -> io::Result<()> {
+fn print_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
     let verdict = match claim.verdict {
         Verdict::Held => "held     ",
         Verdict::Failed => "FAILED   ",
@@ -227,34 +252,20 @@ fn print_claim(out: &mut impl Write, claim: &Claim) -> io::Result<()> {
     };
     let printed = claim
         .printed
-        .map(|p| format!(", printed {}", number(p)))
+        .map(|p| format!(", printed {}", short(p)))
         .unwrap_or_default();
     let interval = claim.interval.filter(|[low, high]| low < high);
     let interval = interval
-        .map(|[l, h]| format!(" [{}, {}]", number(l), number(h)))
+        .map(|[l, h]| format!(" [{}, {}]", short(l), short(h)))
         .unwrap_or_default();
     writeln!(
         out,
         "  {verdict} {}: {}{interval}{printed}",
         claim.text,
-        number(claim.ours)
+        short(claim.ours)
     )?;
     match &claim.detail {
         Some(detail) => writeln!(out, "            {detail}"),
         None => Ok(()),
-    }
-}
-
-/// Four significant digits, without an exponent for the usual sizes.
-fn number(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || size >= 1000.0 {
-        format!("{value:.0}")
-    } else if size >= 100.0 {
-        format!("{value:.1}")
-    } else if size >= 1.0 {
-        format!("{value:.2}")
-    } else {
-        format!("{value:.3}")
     }
 }

@@ -14,7 +14,12 @@ impl Arrival {
         let mss = i64::from(cx.mss.max(1));
         for hole in &holes {
             let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
-            if hole.note.fill.copies > 0 {
+            if let (Some(refused), 1..) = (hole.note.refused, hole.note.fill.copies) {
+                let fill = hole.note.fill;
+                self.recoveries
+                    .resolve(fill.phase, Verdict::Needed, fill.copies);
+                self.refused(hole, &refused);
+            } else if hole.note.fill.copies > 0 {
                 self.lost(hole, mss, cx.ip_id);
             } else if hole.end <= cx.una {
                 missing += packets;

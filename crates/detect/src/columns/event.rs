@@ -9,7 +9,7 @@ use inorder_report::{Column, Kind, Nested, Sheet};
 use super::FLOW_ID;
 use crate::names::Name;
 use crate::{
-    Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission, Verdict,
+    Cause, Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission, Verdict,
 };
 
 type Of = Column<Event>;
@@ -132,8 +132,14 @@ pub static RETRANSMISSION: &[Column<Retransmission>] = &[
     Again::new(
         "verdict",
         Kind::Choice(Verdict::NAMES),
-        "Needed: the original never arrived; spurious: it arrived too.",
+        "Needed: the original never arrived, or was refused; spurious: it arrived too.",
         |r| r.verdict.name().into(),
+    ),
+    Again::new(
+        "cause",
+        Kind::Choice(Cause::NAMES),
+        "Why it was sent.",
+        |r| r.cause.name().into(),
     ),
 ];
 

@@ -1,11 +1,11 @@
 //! One flow, and how it is named.
 
-use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object};
+use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object, Value};
 
 use super::event::EventsOfFlow;
-use super::{RATE_CLASS, RECOVERY, REORDERING, RETRANSMISSION, WHAT_IF, buckets};
+use super::{CAUSE_COUNT, RATE_CLASS, RECOVERY, REORDERING, RETRANSMISSION, WHAT_IF, buckets};
 use crate::names::Name;
-use crate::{FlowId, FlowReport, Vantage, VantageBasis};
+use crate::{Blind, FlowId, FlowReport, Vantage, VantageBasis};
 
 /// What names a flow.
 pub static FLOW_ID: &[Column<FlowId>] = &[Column::new(
@@ -52,6 +52,17 @@ fn rough(flow: &FlowReport, count: String) -> String {
     } else {
         count
     }
+}
+
+/// What is missing, by name.
+fn not_seen(blind: Blind) -> Value<'static> {
+    let all = [
+        (blind.vantage, "vantage"),
+        (blind.sack_options_cut, "sack-options"),
+        (blind.one_way, "one-way"),
+    ];
+    let missing = all.into_iter().filter(|(missing, _)| *missing);
+    Value::List(missing.map(|(_, name)| name.into()).collect())
 }
 
 type Of = Column<FlowReport>;
@@ -166,14 +177,34 @@ pub static FLOW: &[Column<FlowReport>] = &[
     .shown("lost", 0)
     .adapted(rough),
     Of::new(
+        "refused",
+        Kind::Count,
+        "Arrived, and discarded by the receiver although it lacked the bytes (PAWS, window); ambiguous ones \
+         not counted.",
+        |f| f.refused.into(),
+    )
+    .shown("refused", 2)
+    .adapted(rough),
+    Of::new(
         "undecided",
         Kind::Count,
         "Neither acknowledged nor known lost at the capture's end.",
         |f| f.undecided.into(),
     ),
-    Of::new("rough", Kind::Flag, "No SACK: counts are rough.", |f| {
-        f.rough.into()
-    }),
+    Of::new(
+        "rough",
+        Kind::Flag,
+        "Counts are rough: no SACK, or the capture does not show enough.",
+        |f| f.rough.into(),
+    ),
+    Of::new(
+        "not_seen",
+        Kind::List(Element::Text),
+        "What the capture does not show: vantage, sack-options, the receiver's packets (one-way). Nothing that \
+         rests on it is more than ambiguous.",
+        |f| not_seen(f.blind),
+    )
+    .only(Files::Json),
     Of::new(
         "retransmissions",
         Kind::Count,
@@ -235,7 +266,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "recoveries_spurious",
         Kind::Count,
-        "Caused by reordering alone.",
+        "Nothing retransmitted in them had been lost.",
         |f| f.recoveries.spurious.into(),
     )
     .at("recoveries.spurious")
@@ -243,10 +274,19 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "recoveries_ambiguous",
         Kind::Count,
-        "Whose cause cannot be told.",
+        "Of which it cannot be told whether anything was lost.",
         |f| f.recoveries.ambiguous.into(),
     )
     .at("recoveries.ambiguous"),
+    Of::nested(
+        "recoveries_by_cause",
+        "Recoveries by what the sender reacted to.",
+        &List {
+            columns: CAUSE_COUNT,
+            of: |f: &FlowReport| &f.recoveries.by_cause,
+        },
+    )
+    .at("recoveries.by_cause"),
     Of::nested(
         "recovery_list",
         "Only with --events.",
@@ -260,7 +300,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "dupthresh",
         Kind::Small,
-        "Smallest duplicate-ACK threshold under which no late segment looks lost.",
+        "Duplicate-ACK threshold that 95 of 100 late packets stay below, if reordering caused recoveries.",
         |f| f.avoidance.dupthresh.into(),
     )
     .at("avoidance.dupthresh")
@@ -268,7 +308,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "window_ms",
         Kind::Duration,
-        "Smallest time to wait after the first duplicate ACK or SACK above a hole.",
+        "Time after the first duplicate ACK or SACK above a hole that 95 of 100 late packets stay within.",
         |f| f.avoidance.window_ns.into(),
     )
     .at("avoidance.window_ms")

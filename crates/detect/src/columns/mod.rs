@@ -24,7 +24,7 @@ pub use event::{EVENT, EventRow, RETRANSMISSION, events};
 pub use flow::{FLOW, FLOW_ID, FLOW_PLACE, name};
 pub use peer::{AGREEMENT, COUNTS};
 pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
-pub use repair::RECOVERY;
+pub use repair::{CAUSE_COUNT, RECOVERY};
 pub use stream::{STREAM, stream_name};
 
 use inorder_metrics::Distribution;
@@ -46,6 +46,7 @@ mod tests {
         assert_eq!(inorder_report::problems(&events()), none);
         assert_eq!(inorder_report::problems(RETRANSMISSION), none);
         assert_eq!(inorder_report::problems(RECOVERY), none);
+        assert_eq!(inorder_report::problems(CAUSE_COUNT), none);
         assert_eq!(inorder_report::problems(REORDERING), none);
         assert_eq!(inorder_report::problems(RATE_CLASS), none);
         assert_eq!(inorder_report::problems(WHAT_IF), none);

@@ -16,6 +16,12 @@ pub static COUNTS: &[Column<PeerCounts>] = &[
     }),
     Counted::new("lost", Kind::Count, "Of these, lost.", |c| c.lost.into()),
     Counted::new(
+        "refused",
+        Kind::Count,
+        "Of these, arrived and discarded by the receiver although it lacked their bytes.",
+        |c| c.refused.into(),
+    ),
+    Counted::new(
         "spurious",
         Kind::Count,
         "Retransmissions whose original arrived.",

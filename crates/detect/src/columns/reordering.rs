@@ -1,106 +1,46 @@
 //! Order of arrival: as a whole, by sending rate, and after a sorting receiver.
 
+use inorder_metrics::{COUNTS, METRICS};
 use inorder_report::number::plural;
-use inorder_report::{Column, Digits, Element, Files, Kind, Value};
+use inorder_report::{Column, Digits, Element, Files, Kind, Part};
 
 use super::buckets;
 use crate::{RateClass, Reordering, WhatIf};
 
 type Of = Column<Reordering>;
 
-/// What does not apply where nothing was late.
-fn if_late(order: &Reordering, text: String) -> String {
-    if order.reordered > 0 {
-        text
-    } else {
-        "-".to_owned()
-    }
-}
-
-/// What does not apply where no extent could be told, either.
-fn if_known(order: &Reordering, text: String) -> String {
-    match order.extents.count() {
-        0 => "-".to_owned(),
-        _ => if_late(order, text),
-    }
-}
-
-/// Order of arrival.
+/// Order of arrival: what all streams of packets have ([`METRICS`]), and what TCP adds.
 pub static REORDERING: &[Column<Reordering>] = &[
-    Of::new(
-        "arrived",
-        Kind::Count,
-        "Original transmissions known to have arrived.",
-        |r| r.arrived.into(),
+    Of::nested(
+        "counts",
+        "Packets received and reordered.",
+        &Part {
+            columns: COUNTS,
+            of: |r: &Reordering| r,
+        },
     ),
-    Of::new(
-        "reordered",
-        Kind::Count,
-        "Of these, reordered (RFC 4737 section 3); ambiguous events are not counted.",
-        |r| r.reordered.into(),
+    Of::nested(
+        "metrics",
+        "Metrics of RFC 4737 and RFC 5236.",
+        &Part {
+            columns: METRICS,
+            of: |r: &Reordering| r,
+        },
     ),
-    Of::new(
-        "ratio",
-        Kind::Share,
-        "reordered / arrived, RFC 4737 section 4.1.",
-        |r| r.ratio().into(),
-    )
-    .in_group("reordered", "%", 2),
-    Of::new(
-        "max_extent",
-        Kind::Count,
-        "Greatest extent, RFC 4737 section 4.2; 0 when nothing was late.",
-        |r| r.extents.max().unwrap_or(0).into(),
-    )
-    .unit("packets")
-    .in_group("extent", "max", 0)
-    .adapted(if_late),
-    Of::new(
-        "mean_extent",
-        Kind::Number(Digits::Mean),
-        "Mean extent of late packets.",
-        |r| r.extents.mean().unwrap_or(0.0).into(),
-    )
-    .unit("packets")
-    .in_group("extent", "mean", 5)
-    .adapted(if_known),
     Of::new(
         "linux_metric",
         Kind::Count,
         "max_extent + 1: Linux's `reordering` and the aNCR draft count the late packet too.",
-        linux_metric,
+        |r| {
+            r.extents
+                .max()
+                .map(|extent| extent.saturating_add(1))
+                .into()
+        },
     )
     .unit("packets")
     .optional()
     .only(Files::Json),
-    Of::new(
-        "max_late_ms",
-        Kind::Duration,
-        "Greatest late time, RFC 4737 section 4.3.",
-        |r| r.late_ns.max().unwrap_or(0).into(),
-    )
-    .in_group("late", "max", 0)
-    .adapted(if_late),
-    Of::new(
-        "mean_late_ms",
-        Kind::Duration,
-        "Mean late time of late packets.",
-        |r| r.late_ns.mean().unwrap_or(0.0).into(),
-    )
-    .only(Files::Json),
-    Of::new(
-        "mean_displacement",
-        Kind::Number(Digits::Fixed(3)),
-        "Sum of |displacement| x density of the reorder density, RFC 5236.",
-        |r| r.mean_displacement.into(),
-    )
-    .unit("packets"),
-    Of::new(
-        "entropy",
-        Kind::Number(Digits::Fixed(3)),
-        "Entropy of the reorder density, natural logarithm.",
-        |r| r.entropy.into(),
-    ),
     Of::new(
         "ambiguous",
         Kind::Count,
@@ -129,14 +69,9 @@ pub static REORDERING: &[Column<Reordering>] = &[
         "rd",
         Kind::List(Element::Pair),
         "[displacement, density] (RFC 5236).",
-        |r| r.rd.clone().into(),
+        |r| r.displacements.density().collect::<Vec<_>>().into(),
     ),
 ];
-
-fn linux_metric(order: &Reordering) -> Value<'_> {
-    let extent = (order.extents.count() > 0).then(|| order.extents.max().unwrap_or(0));
-    extent.map(|extent| extent.saturating_add(1)).into()
-}
 
 type Class = Column<RateClass>;
 
@@ -218,7 +153,7 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
     })
     .in_group("still reordered", "packets", 0),
     If::new(
-        "ratio",
+        "reordered_ratio",
         Kind::Share,
         "Reordered packets left, share of all.",
         |w| w.reordered_ratio.into(),

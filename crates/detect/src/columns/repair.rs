@@ -1,9 +1,9 @@
-//! Recoveries: what the sender did about holes.
+//! Recoveries: what the sender did about holes, and what it reacted to.
 
 use inorder_report::{Column, Kind};
 
 use crate::names::Name;
-use crate::{Recovery, RecoveryVerdict};
+use crate::{Cause, CauseCount, Recovery, RecoveryVerdict};
 
 type Of = Column<Recovery>;
 
@@ -36,7 +36,40 @@ pub static RECOVERY: &[Column<Recovery>] = &[
     Of::new(
         "verdict",
         Kind::Choice(RecoveryVerdict::NAMES),
-        "Loss: something was lost; spurious: caused by reordering alone.",
+        "Loss: something was lost; spurious: nothing was.",
         |r| r.verdict.name().into(),
+    ),
+    Of::new(
+        "cause",
+        Kind::Choice(Cause::NAMES),
+        "What the sender reacted to.",
+        |r| r.cause.name().into(),
+    ),
+];
+
+type Count = Column<CauseCount>;
+
+/// What goes back to one cause.
+pub static CAUSE_COUNT: &[Column<CauseCount>] = &[
+    Count::new(
+        "cause",
+        Kind::Choice(Cause::NAMES),
+        "What the sender reacted to.",
+        |c| c.cause.name().into(),
+    ),
+    Count::new("recoveries", Kind::Count, "Recovery phases.", |c| {
+        c.recoveries.into()
+    }),
+    Count::new(
+        "timeouts",
+        Kind::Count,
+        "Of these, started by a retransmission time-out.",
+        |c| c.timeouts.into(),
+    ),
+    Count::new(
+        "retransmissions",
+        Kind::Count,
+        "Segments sent again in them.",
+        |c| c.retransmissions.into(),
     ),
 ];

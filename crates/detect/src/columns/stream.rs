@@ -2,19 +2,12 @@
 
 use std::net::SocketAddr;
 
-use inorder_report::{Column, Digits, Files, Kind};
+use inorder_metrics::{COUNTS, METRICS};
+use inorder_report::{Column, Files, Kind, Part};
 
 use crate::StreamReport;
 
 type Of = Column<StreamReport>;
-
-fn if_late(stream: &StreamReport, text: String) -> String {
-    if stream.reordered > 0 {
-        text
-    } else {
-        "-".to_owned()
-    }
-}
 
 /// `rtp 10.0.0.1:4000->10.0.0.2:4000 id 0x1234`; no port where the protocol has none.
 pub fn stream_name(stream: &StreamReport) -> String {
@@ -58,53 +51,12 @@ pub static STREAM: &[Column<StreamReport>] = &[
         "SSRC, SPI, receiver index, echo identifier or GRE key.",
         |s| s.id.into(),
     ),
-    Of::new(
-        "received",
-        Kind::Count,
-        "Packets received, duplicates not counted.",
-        |s| s.received.into(),
-    )
+    // The table has these two between its other columns; files have them among the counts.
+    Of::new("packets", Kind::Count, "Packets received.", |s| {
+        s.order.received.into()
+    })
+    .only(Files::None)
     .shown("packets", 0),
-    Of::new(
-        "reordered",
-        Kind::Count,
-        "Of these, reordered, RFC 4737 section 3.",
-        |s| s.reordered.into(),
-    )
-    .in_group("reordered", "packets", 0),
-    Of::new(
-        "ratio",
-        Kind::Share,
-        "reordered / received, RFC 4737 section 4.1.",
-        |s| s.ratio.into(),
-    )
-    .in_group("reordered", "%", 1),
-    Of::new(
-        "max_extent",
-        Kind::Count,
-        "Greatest extent, RFC 4737 section 4.2.",
-        |s| s.max_extent.into(),
-    )
-    .unit("packets")
-    .in_group("extent", "max", 0)
-    .adapted(if_late),
-    Of::new(
-        "mean_extent",
-        Kind::Number(Digits::Mean),
-        "Mean extent of late packets.",
-        |s| s.mean_extent.into(),
-    )
-    .unit("packets")
-    .in_group("extent", "mean", 3)
-    .adapted(if_late),
-    Of::new(
-        "max_late_ms",
-        Kind::Duration,
-        "Greatest late time, RFC 4737 section 4.3.",
-        |s| s.max_late_ns.into(),
-    )
-    .in_group("late", "max", 0)
-    .adapted(if_late),
     Of::new(
         "missing",
         Kind::Count,
@@ -119,19 +71,25 @@ pub static STREAM: &[Column<StreamReport>] = &[
         |s| s.duplicates.into(),
     )
     .shown("duplicates", 2),
-    Of::new(
-        "mean_displacement",
-        Kind::Number(Digits::Fixed(3)),
-        "Sum of |displacement| x density of the reorder density, RFC 5236.",
-        |s| s.mean_displacement.into(),
-    )
-    .unit("packets")
-    .in_group("displacement", "mean", 3)
-    .adapted(if_late),
-    Of::new(
-        "entropy",
-        Kind::Number(Digits::Fixed(3)),
-        "Entropy of the reorder density, natural logarithm.",
-        |s| s.entropy.into(),
+    Of::new("late", Kind::Count, "Reordered packets.", |s| {
+        s.order.reordered.into()
+    })
+    .only(Files::None)
+    .in_group("reordered", "packets", 0),
+    Of::nested(
+        "counts",
+        "Packets received and reordered.",
+        &Part {
+            columns: COUNTS,
+            of: |s: &StreamReport| &s.order,
+        },
+    ),
+    Of::nested(
+        "metrics",
+        "Metrics of RFC 4737 and RFC 5236.",
+        &Part {
+            columns: METRICS,
+            of: |s: &StreamReport| &s.order,
+        },
     ),
 ];

@@ -5,10 +5,14 @@
 //! - *original*: the first transmission of its bytes in the sender's capture; everything else is
 //!   a retransmission.
 //! - *reordered*: RFC 4737 on the arrivals of originals alone.
+//! - *refused*: an original that arrived and that the receiver discarded although it lacked its bytes:
+//!   too old by its timestamp (PAWS), or outside the window. It keeps its place among the arrivals,
+//!   but is not counted as reordered.
 //! - *lost*: an original that never arrived although its bytes were acknowledged while both
-//!   captures ran; *undecided* if they were not.
+//!   captures ran; *undecided* if they were not. What vanished before the sender's capture point, so
+//!   that only its retransmission was captured, is told apart, and so is what one capture lacks.
 //! - a retransmission is *spurious* if earlier transmissions of all its bytes arrived at any
-//!   time, *needed* if not.
+//!   time and were not refused, *needed* if not.
 //!
 //! A transmission and an arrival are the same packet if sequence number, length, timestamp value
 //! and IPv4 identification agree; of equal ones the first sent is the first to arrive. Fields
@@ -57,6 +61,7 @@ mod recorder;
 mod sample;
 mod score;
 mod split;
+mod stretch;
 #[cfg(test)]
 mod tests;
 mod translated;
@@ -69,6 +74,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use foldhash::fast::FixedState;
+use inorder_sequence::Offsets;
 use inorder_wire::Dir;
 
 #[cfg(doc)]
@@ -76,7 +82,6 @@ use crate::result::Matched;
 use crate::result::{
     ClockOffset, ExtentAgreement, FlowId, FlowReport, PeerFlow, PeerReport, Score, Vantage,
 };
-use crate::unwrap::Unwrapper;
 use matching::{Ends, Matching, frame_of};
 use pair::Pair;
 use pairing::Bounds;
@@ -315,9 +320,11 @@ impl<'a> Lane<'a> {
             inferred: None,
             reordered: Score::default(),
             lost: Score::default(),
+            refused: Score::default(),
             spurious: Score::default(),
             reordered_with_ambiguous: Score::default(),
             lost_with_ambiguous: Score::default(),
+            refused_with_ambiguous: Score::default(),
             extents: ExtentAgreement::default(),
             extents_certain: ExtentAgreement::default(),
             one_way_ns: least_ns
@@ -347,7 +354,7 @@ impl<'a> Lane<'a> {
     /// Acknowledged as both captures know: what the receiver acknowledged after the other
     /// capture's end, or arrived there after its own, decides nothing.
     fn acked(&self, base: u32, found: &Matching) -> Option<i64> {
-        let mut unwrap = Unwrapper::new(base);
+        let mut unwrap = Offsets::new(base);
         unwrap.advance(found.sent.iter().map(Piece::end).max().unwrap_or(0));
         let known = [self.sent.acked, self.arrived.acked].into_iter().flatten();
         known.map(|ack| unwrap.offset(ack)).min()

@@ -6,6 +6,8 @@ use foldhash::fast::FixedState;
 use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 
 use super::sample::Sample;
+use crate::acceptance::Acceptance;
+use crate::result::Evidence;
 
 /// A captured packet with data.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,11 +21,28 @@ pub(crate) struct DataFrame {
     pub(crate) ip_id: u16,
     /// Bytes of TCP options, which take their room from the segment.
     pub(crate) options: u8,
-    /// Bits of [`Has`].
+    /// Bits of [`Has`], and [`REFUSED`].
     pub(crate) has: u8,
 }
 
+/// Bit of [`DataFrame::has`]: a receiver that this capture was made beside would have discarded the frame,
+/// and went on asking for its bytes. [`Has`] does not use it.
+const REFUSED: u8 = 0x80;
+/// Frames that may turn out to have been taken after all.
+const MAX_SUSPECTS: usize = 256;
+
 impl DataFrame {
+    /// The receiver discarded it, if this is its own capture.
+    pub(crate) fn refused(&self) -> bool {
+        self.has & REFUSED != 0
+    }
+
+    /// Shares bytes with `[from, to)`, modulo 2^32.
+    fn overlaps(&self, from: u32, to: u32) -> bool {
+        let end = self.seq.wrapping_add(self.len);
+        (from.wrapping_sub(end) as i32) < 0 && (self.seq.wrapping_sub(to) as i32) < 0
+    }
+
     fn of(seg: &Segment) -> Self {
         let stamps = if seg.has(Has::TIMESTAMPS) { 12 } else { 0 };
         let sack = match seg.sack_blocks().len() {
@@ -66,9 +85,52 @@ pub(crate) struct Way {
     /// The same by distances from the initial sequence numbers, from when both are known.
     pub(crate) relative: Sample,
     pub(crate) fin: bool,
+    /// The receiver of this way, to tell what it discards.
+    pub(crate) receiver: Acceptance,
+    /// Indices of the frames that the receiver should have discarded and has not acknowledged yet.
+    pub(crate) suspects: Vec<usize>,
 }
 
 impl Way {
+    fn data(&mut self, seg: &Segment) {
+        let first = first_byte(seg);
+        let isn = self.isn;
+        self.base
+            .get_or_insert_with(|| isn.map_or(first, |isn| isn.wrapping_add(1)));
+        let mut frame = DataFrame::of(seg);
+        // Another copy of the bytes: from here on an acknowledgement may be for that one.
+        let end = first.wrapping_add(seg.payload_len);
+        let frames = &self.frames;
+        self.suspects.retain(|&at| !frames[at].overlaps(first, end));
+        if let Some(Evidence::Paws | Evidence::Window) = self.receiver.arrives(seg) {
+            frame.has |= REFUSED;
+            if self.suspects.len() < MAX_SUSPECTS {
+                self.suspects.push(self.frames.len());
+            }
+        }
+        self.frames.push(frame);
+    }
+
+    /// The receiver of this way answers: what it acknowledges without another copy of it having come
+    /// by, it has taken.
+    fn answered(&mut self, seg: &Segment) {
+        self.receiver.answers(seg);
+        if self.suspects.is_empty() || !seg.flags.any(TcpFlags::ACK) {
+            return;
+        }
+        let blocks = seg.sack_blocks();
+        let frames = &mut self.frames;
+        self.suspects.retain(|&at| {
+            let frame = &mut frames[at];
+            let taken = (frame.seq.wrapping_sub(seg.ack) as i32) < 0
+                || blocks.iter().any(|&(from, to)| frame.overlaps(from, to));
+            if taken {
+                frame.has &= !REFUSED;
+            }
+            !taken
+        });
+    }
+
     /// As it would be had all sequence numbers been higher by `shift`; without samples, which
     /// keep no numbers.
     pub(crate) fn renumbered(&self, shift: u32) -> Way {
@@ -152,14 +214,14 @@ impl Recorded {
             way.relative.push_relative(seg, [own, other]);
         }
         if seg.payload_len > 0 {
-            let first = first_byte(seg);
-            let isn = way.isn;
-            way.base
-                .get_or_insert_with(|| isn.map_or(first, |isn| isn.wrapping_add(1)));
-            way.frames.push(DataFrame::of(seg));
+            way.data(seg);
+        } else {
+            way.receiver.arrives(seg);
         }
+        let back = &mut self.ways[dir.reverse().index()];
+        back.answered(seg);
         if seg.flags.any(TcpFlags::ACK) {
-            let acked = &mut self.ways[dir.reverse().index()].acked;
+            let acked = &mut back.acked;
             if acked.is_none_or(|high| (seg.ack.wrapping_sub(high) as i32) > 0) {
                 *acked = Some(seg.ack);
             }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ranges::Ranges;
 use crate::result::{
     Confidence, Event, ExtentAgreement, FlowReport, FlowTruth, Half, Kind, PeerCounts, PeerFlow,
     Score, Verdict,
@@ -13,15 +14,19 @@ pub(crate) fn score(flow: &mut PeerFlow, report: &FlowReport) {
         originals: report.data_packets,
         reordered: report.reordering.reordered,
         lost: report.losses,
+        refused: report.refused,
         spurious: report.retransmissions.spurious,
     });
     let truth = &flow.truth;
     let late = Both::of(truth, report, Kind::Reordered);
     let lost = Both::of(truth, report, Kind::Lost);
+    let refused = Both::of(truth, report, Kind::Refused);
     flow.reordered = late.score(false);
     flow.lost = lost.score(false);
+    flow.refused = refused.score(false);
     flow.reordered_with_ambiguous = late.score(true);
     flow.lost_with_ambiguous = lost.score(true);
+    flow.refused_with_ambiguous = refused.score(true);
     flow.extents = late.extents(|_| true);
     flow.extents_certain = late.extents(|e| e.confidence == Confidence::Certain);
     flow.spurious = spurious(truth, report);
@@ -37,9 +42,19 @@ impl<'a> Both<'a> {
     fn of(truth: &'a FlowTruth, report: &'a FlowReport, kind: Kind) -> Self {
         let wanted = |e: &&Event| e.kind == kind && e.half == Half::EndToEnd;
         let by_offset = |e: &'a Event| (e.seq_offset, e);
+        // What vanished before the sender's capture point is no event between the captures.
+        let mut before = Ranges::default();
+        for &(from, to) in &truth.before_capture {
+            before.add(from as i64, to as i64);
+        }
+        let between = |e: &&Event| {
+            let at = i64::try_from(e.seq_offset).unwrap_or(i64::MAX - 1);
+            !before.holds(at, at + 1)
+        };
+        let inferred = report.events.iter().filter(wanted).filter(between);
         Both {
             truth: truth.events.iter().filter(wanted).map(by_offset).collect(),
-            inferred: report.events.iter().filter(wanted).map(by_offset).collect(),
+            inferred: inferred.map(by_offset).collect(),
         }
     }
 
@@ -77,7 +92,7 @@ fn from_counts(truth: u64, inferred: u64, hits: u64) -> Score {
     }
 }
 
-/// Needless retransmissions, told apart by frame and offset; by their number alone when the
+/// Spurious retransmissions, told apart by frame and offset; by their number alone when the
 /// report kept no list.
 fn spurious(truth: &FlowTruth, report: &FlowReport) -> Score {
     let inferred = report.retransmissions.spurious;

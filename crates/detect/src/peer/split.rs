@@ -1,7 +1,8 @@
 //! Super-segments (TSO, GRO) cut back into the segments that were on the wire.
 
+use inorder_sequence::Offsets;
+
 use super::recorder::{DataFrame, Way};
-use crate::unwrap::Unwrapper;
 
 /// Payload and options of full segments on Ethernet, with an MTU of 1,500 and of 9,000.
 const USUAL: [u32; 2] = [1_460, 8_960];
@@ -31,7 +32,7 @@ impl Piece {
 /// The segments of `frames`, `limit` being payload and options of a full one.
 pub(crate) fn split(frames: &[DataFrame], limit: u32, base: u32) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(frames.len());
-    let mut unwrap = Unwrapper::new(base);
+    let mut unwrap = Offsets::new(base);
     for (index, frame) in frames.iter().enumerate() {
         let start = unwrap.offset(frame.seq);
         unwrap.advance(start + i64::from(frame.len));

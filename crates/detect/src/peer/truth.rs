@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use super::matching::{Matching, frame_of};
 use super::ranges::Ranges;
 use super::recorder::DataFrame;
-use super::split::Piece;
+use super::stretch::{Stretch, stretches};
 use crate::collect::{Basis, Collector, Place};
 use crate::order::Late;
-use crate::result::{Evidence, FlowTruth, Half, Retransmission, Retransmissions, Vantage, Verdict};
+use crate::result::{
+    Cause, Evidence, FlowTruth, Half, Retransmission, Retransmissions, Vantage, Verdict,
+};
 
 /// What is known of a flow beside its packets with data.
 #[derive(Clone, Copy, Debug)]
@@ -28,49 +30,25 @@ pub(crate) struct Scene<'a> {
     pub(crate) shift: i64,
 }
 
-/// Part of a transmission: all of it new, or all of it sent before.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Stretch {
-    pub(crate) start: i64,
-    pub(crate) end: i64,
-    /// Index of the sent piece.
-    pub(crate) sent: u32,
-    pub(crate) original: bool,
-}
-
-/// Cuts transmissions into originals and retransmissions, in the order of sending.
-///
-/// What lies below the highest byte sent but was never seen is an original too: the capturing
-/// host swapped it.
-pub(crate) fn stretches(sent: &[Piece]) -> Vec<Stretch> {
-    let mut seen = Ranges::default();
-    let mut all = Vec::with_capacity(sent.len());
-    for (i, piece) in sent.iter().enumerate() {
-        seen.cut(piece.start, piece.end(), |start, end, again| {
-            all.push(Stretch {
-                start,
-                end,
-                sent: i as u32,
-                original: !again,
-            });
-        });
-        seen.add(piece.start, piece.end());
-    }
-    all
-}
-
 /// What became of an original's or a retransmission's packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     Arrived(u32),
+    /// It arrived, and the receiver discarded it although it lacked the bytes.
+    Refused(u32),
     Missing,
     /// The receiver's capture did not run then.
     Unseen,
 }
 
 pub(crate) fn tell(found: &Matching, scene: &Scene<'_>) -> FlowTruth {
-    let teller = Teller { found, scene };
-    let stretches = stretches(&found.sent);
+    let stretches = stretches(&found.sent, scene.sent);
+    let teller = Teller {
+        found,
+        scene,
+        refused: refusals(found, scene),
+        strays: strays(found),
+    };
     let mut truth = FlowTruth {
         network_duplicates: found.duplicates,
         unmatched: found.unmatched,
@@ -81,11 +59,12 @@ pub(crate) fn tell(found: &Matching, scene: &Scene<'_>) -> FlowTruth {
     teller.arrivals(&stretches, &mut collector);
     teller.missing(&stretches, &mut collector, &mut truth);
     teller.retransmissions(&stretches, &mut truth);
-    for original in stretches.iter().filter(|s| s.original) {
+    for original in stretches.iter().filter(|s| s.is_original()) {
         truth.data_packets += 1;
         truth.data_bytes += (original.end - original.start) as u64;
     }
     truth.losses = collector.losses();
+    truth.refused = collector.refusals();
     (truth.reordering, truth.bursts, truth.by_rate, truth.events) = collector.finish();
     truth
 }
@@ -93,13 +72,49 @@ pub(crate) fn tell(found: &Matching, scene: &Scene<'_>) -> FlowTruth {
 struct Teller<'a> {
     found: &'a Matching,
     scene: &'a Scene<'a>,
+    /// For each arrival, whether the receiver discarded it although it lacked the bytes.
+    refused: Vec<bool>,
+    /// Bytes of arrivals that belong to no transmission captured.
+    strays: Ranges,
+}
+
+/// For each arrival, whether the receiver discarded it although it lacked the bytes.
+fn refusals(found: &Matching, scene: &Scene<'_>) -> Vec<bool> {
+    let mut held = Ranges::default();
+    let refused = found.arrived.iter().map(|piece| {
+        let suspect = frame_of(scene.arrived, piece).refused();
+        let refused = suspect && !held.holds(piece.start, piece.end());
+        if !refused {
+            held.add(piece.start, piece.end());
+        }
+        refused
+    });
+    refused.collect()
+}
+
+fn strays(found: &Matching) -> Ranges {
+    let mut claimed = vec![false; found.arrived.len()];
+    for &arrival in found.arrival.iter().flatten() {
+        if let Some(place) = claimed.get_mut(arrival as usize) {
+            *place = true;
+        }
+    }
+    let mut strays = Ranges::default();
+    let all = found.arrived.iter().zip(claimed);
+    for (piece, _) in all.filter(|(_, claimed)| !claimed) {
+        strays.add(piece.start, piece.end());
+    }
+    strays
 }
 
 impl Teller<'_> {
     fn fate(&self, stretch: &Stretch) -> Fate {
         let arrival = self.found.arrival.get(stretch.sent as usize);
         if let Some(&arrival) = arrival.and_then(Option::as_ref) {
-            return Fate::Arrived(arrival);
+            return match self.refused.get(arrival as usize) {
+                Some(true) => Fate::Refused(arrival),
+                _ => Fate::Arrived(arrival),
+            };
         }
         let (first, last) = self.scene.window;
         let sent_ns = self.sending(stretch).ts_ns;
@@ -148,7 +163,7 @@ impl Teller<'_> {
 
     /// RFC 4737 on the arrivals of originals, and the rate at which they were sent.
     fn arrivals(&self, stretches: &[Stretch], collector: &mut Collector) {
-        let mut originals: Vec<&Stretch> = stretches.iter().filter(|s| s.original).collect();
+        let mut originals: Vec<&Stretch> = stretches.iter().filter(|s| s.is_original()).collect();
         // Whatever was sent by then goes before an arrival, lost originals too.
         let mut sendings = originals.clone().into_iter().peekable();
         let mut sent_until = |last: u32, collector: &mut Collector| {
@@ -159,7 +174,7 @@ impl Teller<'_> {
         originals.sort_by_key(|s| s.start);
         let mut order: Vec<(u32, u32)> = Vec::with_capacity(originals.len());
         for (label, original) in originals.iter().enumerate() {
-            if let Fate::Arrived(arrival) = self.fate(original) {
+            if let Fate::Arrived(arrival) | Fate::Refused(arrival) = self.fate(original) {
                 order.push((arrival, label as u32));
             }
         }
@@ -172,13 +187,13 @@ impl Teller<'_> {
             let at_ns = self.arriving(arrival).ts_ns;
             let bytes = (original.end - original.start) as u64;
             sent_until(original.sent, collector);
-            match measure.arrive(label, at_ns, bytes) {
-                None => collector.in_order(u64::from(label)),
-                Some(late) => {
-                    let place = self.place(original, Some(arrival));
-                    let basis = Basis::certain(Evidence::Peer);
-                    collector.late(place, late, u64::from(label), basis);
-                }
+            let late = measure.arrive(label, at_ns, bytes);
+            let place = self.place(original, Some(arrival));
+            let basis = Basis::certain(Evidence::Peer);
+            match (self.refused.get(arrival as usize), late) {
+                (Some(true), late) => collector.refused(place, late, basis),
+                (_, Some(late)) => collector.late(place, late, u64::from(label), basis),
+                (_, None) => collector.in_order(u64::from(label)),
             }
         }
         sent_until(u32::MAX, collector);
@@ -189,36 +204,51 @@ impl Teller<'_> {
     }
 
     fn missing(&self, stretches: &[Stretch], collector: &mut Collector, truth: &mut FlowTruth) {
-        // Without acknowledgements only a copy that came tells a loss from the capture's end.
+        // What the receiver has taken as far as its capture shows.
         let mut held = Ranges::default();
-        if self.scene.acked.is_none() {
-            for stretch in stretches {
-                if matches!(self.fate(stretch), Fate::Arrived(_)) {
-                    held.add(stretch.start, stretch.end);
-                }
+        for stretch in stretches {
+            if matches!(self.fate(stretch), Fate::Arrived(_)) {
+                held.add(stretch.start, stretch.end);
             }
         }
-        for original in stretches.iter().filter(|s| s.original) {
-            let fate = self.fate(original);
-            if matches!(fate, Fate::Arrived(_)) {
+        for stretch in stretches.iter().filter(|s| s.first) {
+            if stretch.repeats_unseen {
+                self.before_capture(stretch, truth);
                 continue;
             }
-            let over = self
-                .acknowledged(original.end)
-                .unwrap_or_else(|| held.holds(original.start, original.end));
-            if fate == Fate::Missing && over {
-                let place = self.place(original, None);
-                collector.lost(place, Basis::certain(Evidence::Peer));
-            } else {
-                truth.undecided += 1;
+            let fate = self.fate(stretch);
+            if matches!(fate, Fate::Arrived(_) | Fate::Refused(_)) {
+                continue;
             }
+            // Without acknowledgements only a copy that came tells a loss from the capture's end.
+            let filled = held.holds(stretch.start, stretch.end);
+            let over = self.acknowledged(stretch.end).unwrap_or(filled);
+            match (fate, over, filled) {
+                (Fate::Missing, true, true) => {
+                    let place = self.place(stretch, None);
+                    collector.lost(place, Basis::certain(Evidence::Peer));
+                }
+                // Acknowledged, so some transmission of it came; the receiver's capture lacks it.
+                (Fate::Missing, true, false) => truth.not_captured += 1,
+                _ => truth.undecided += 1,
+            }
+        }
+    }
+
+    /// The sender's capture holds a retransmission of these bytes, not their original.
+    fn before_capture(&self, stretch: &Stretch, truth: &mut FlowTruth) {
+        // An arrival without a transmission is the original, which only the sender's capture lacks.
+        if !touches(&self.strays, stretch.start, stretch.end) {
+            let start = stretch.start.saturating_add(self.scene.shift).max(0) as u64;
+            let length = (stretch.end - stretch.start) as u64;
+            truth.before_capture.push((start, start + length));
         }
     }
 
     fn retransmissions(&self, stretches: &[Stretch], truth: &mut FlowTruth) {
         let (mut held, mut held_originals) = (Ranges::default(), Ranges::default());
         let mut unseen = Ranges::default();
-        for stretch in stretches.iter().filter(|s| s.original) {
+        for stretch in stretches.iter().filter(|s| s.is_original()) {
             if matches!(self.fate(stretch), Fate::Arrived(_)) {
                 held_originals.add(stretch.start, stretch.end);
             }
@@ -226,7 +256,7 @@ impl Teller<'_> {
         for stretch in stretches {
             let fate = self.fate(stretch);
             let (start, end) = (stretch.start, stretch.end);
-            if !stretch.original {
+            if !stretch.is_original() {
                 let verdict = if held.holds(start, end) {
                     truth.spurious_original += u64::from(held_originals.holds(start, end));
                     Verdict::Spurious
@@ -243,7 +273,7 @@ impl Teller<'_> {
             match fate {
                 Fate::Arrived(_) => held.add(start, end),
                 Fate::Unseen => unseen.add(start, end),
-                Fate::Missing => {}
+                Fate::Refused(_) | Fate::Missing => {}
             }
         }
         truth
@@ -254,7 +284,7 @@ impl Teller<'_> {
     fn note(&self, stretch: &Stretch, fate: Fate, verdict: Verdict, truth: &mut FlowTruth) {
         count(&mut truth.retransmissions, verdict);
         let arrival = match fate {
-            Fate::Arrived(arrival) => Some(arrival),
+            Fate::Arrived(arrival) | Fate::Refused(arrival) => Some(arrival),
             _ => None,
         };
         let place = self.place(stretch, arrival);
@@ -269,6 +299,7 @@ impl Teller<'_> {
             seq_offset: place.start.max(0) as u64,
             len: place.len,
             verdict,
+            cause: Cause::Unknown,
         });
     }
 }

@@ -1,12 +1,19 @@
-//! Events: one late or lost segment each, with what it rests on.
+//! Events: one late, lost or refused segment each, with what it rests on.
 
-/// What happened to an original transmission.
+use super::Cause;
+
+/// What happened to an original transmission. The kinds exclude each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Kind {
-    /// It arrived after data sent later (RFC 4737 section 3).
+    /// It arrived after data sent later (RFC 4737 section 3), and the receiver took it.
     Reordered,
     /// It never arrived; a retransmission filled its place.
     Lost,
+    /// It arrived while the receiver lacked its bytes, and the receiver discarded it all the same: its
+    /// timestamp was too old (PAWS, RFC 7323 section 5), or it lay outside the window (RFC 9293
+    /// section 3.10.7.4). The bytes had to be sent again.
+    Refused,
 }
 
 /// How far an event can be trusted.
@@ -22,6 +29,7 @@ pub enum Confidence {
 
 /// What an event rests on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Evidence {
     /// A hole below SACKed data filled without any retransmission (RFC 2018).
     Sack,
@@ -33,8 +41,12 @@ pub enum Evidence {
     TimestampsDsack,
     /// The report came sooner than the retransmission could have caused it.
     Timing,
-    /// A duplicate acknowledgement without news: an old original discarded by PAWS (RFC 7323).
+    /// PAWS discarded an old original (RFC 7323 section 5): seen from the sender, a duplicate
+    /// acknowledgement without news; at the receiver, an arrival with a timestamp older than the one it
+    /// echoes, which it went on asking for.
     Paws,
+    /// The receiver discarded what lay beyond the window it had offered (RFC 9293 section 3.10.7.4).
+    Window,
     /// Duplicate acknowledgements and a cumulative jump, no SACK: rough.
     CumulativeAck,
     /// Arrival order at the receiver; originals told apart by the IPv4 identification.
@@ -49,6 +61,7 @@ pub enum Evidence {
 
 /// Why an event is not certain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Reason {
     /// One acknowledgement reported several arrivals; their order is a guess.
     AckCompression,
@@ -65,6 +78,8 @@ pub enum Reason {
     LoneCopy,
     /// Timestamps tick slower than the round trip.
     CoarseClock,
+    /// The capture lacks what would tell: options cut off, one direction, no vantage point.
+    NotSeen,
 }
 
 /// Which part of the path an event belongs to.
@@ -91,7 +106,8 @@ pub struct Event {
     pub half: Half,
     /// When the capture point learned of the arrival or loss, nanoseconds since the epoch.
     pub at_ns: i64,
-    /// Frame number of the original transmission; 0 if it was not captured.
+    /// Frame number of the original transmission; 0 if it was not captured, or if it is not known
+    /// which one it was.
     pub frame: u64,
     /// Frame number of the packet that proves it (the late packet itself, or an ACK).
     pub proof_frame: u64,
@@ -99,7 +115,8 @@ pub struct Event {
     pub seq_offset: u64,
     /// Payload bytes of the segment.
     pub len: u32,
-    /// Reordering extent in packets, RFC 4737 section 4.2; `None` for losses and when unknown.
+    /// Reordering extent in packets, RFC 4737 section 4.2; `None` for losses and when unknown. What was
+    /// refused has one, too, where its place among the arrivals is known.
     pub extent: Option<u32>,
     /// Byte offset, RFC 4737 section 4.4.
     pub extent_bytes: Option<u64>,
@@ -111,9 +128,9 @@ pub struct Event {
 /// What a retransmission was good for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Verdict {
-    /// Its original never arrived.
+    /// Its original never arrived, or the receiver refused it.
     Needed,
-    /// Its original arrived too.
+    /// Its original arrived too, and the receiver took it.
     Spurious,
     /// Cannot be told.
     Ambiguous,
@@ -132,4 +149,6 @@ pub struct Retransmission {
     pub len: u32,
     /// Needed, spurious or ambiguous.
     pub verdict: Verdict,
+    /// Why it was sent.
+    pub cause: Cause,
 }

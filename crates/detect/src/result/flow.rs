@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use super::{Distribution, Event, Retransmission, WhatIf};
+use super::{Cause, CauseCount, Distribution, Event, Reordering, Retransmission, WhatIf};
 
 /// One direction of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -37,6 +37,7 @@ pub enum Vantage {
 
 /// What told the vantage point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum VantageBasis {
     /// The user said so.
     Forced,
@@ -68,46 +69,12 @@ pub struct VantageChoice {
 pub struct Retransmissions {
     /// All that were captured (and, at a receiver, all that arrived).
     pub total: u64,
-    /// The original never arrived.
+    /// The original never arrived, or the receiver refused it.
     pub needed: u64,
     /// The original arrived too.
     pub spurious: u64,
     /// Cannot be told, or not yet acknowledged at the capture's end.
     pub ambiguous: u64,
-}
-
-/// Reordering of a flow's original transmissions.
-#[derive(Clone, PartialEq, Default, Debug)]
-pub struct Reordering {
-    /// Original transmissions known to have arrived.
-    pub arrived: u64,
-    /// Of these, reordered (RFC 4737 section 3); ambiguous events not counted.
-    pub reordered: u64,
-    /// Events that are ambiguous.
-    pub ambiguous: u64,
-    /// Extents in packets (RFC 4737 section 4.2) of the counted ones.
-    pub extents: Distribution,
-    /// Late times in nanoseconds (RFC 4737 section 4.3) of the counted ones.
-    pub late_ns: Distribution,
-    /// Byte offsets (RFC 4737 section 4.4) of the counted ones.
-    pub extent_bytes: Distribution,
-    /// Reorder density (RFC 5236): displacement and density, ascending; threshold 200.
-    pub rd: Vec<(i64, f64)>,
-    /// Sum of |displacement| x density.
-    pub mean_displacement: f64,
-    /// Entropy of RD, natural logarithm.
-    pub entropy: f64,
-}
-
-impl Reordering {
-    /// RFC 4737 section 4.1; 0 when nothing arrived.
-    pub fn ratio(&self) -> f64 {
-        if self.arrived == 0 {
-            0.0
-        } else {
-            self.reordered as f64 / self.arrived as f64
-        }
-    }
 }
 
 /// Reordered packets that follow each other closely.
@@ -136,12 +103,12 @@ pub struct RateClass {
     pub mean_late_ns: f64,
 }
 
-/// What started a recovery.
+/// Whether a recovery was needed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RecoveryVerdict {
     /// At least one segment retransmitted in it had been lost.
     Loss,
-    /// Nothing retransmitted in it had been lost: reordering alone caused it.
+    /// Nothing retransmitted in it had been lost; [`Recovery::cause`] says what the sender was misled by.
     Spurious,
     /// Cannot be told.
     Ambiguous,
@@ -159,8 +126,27 @@ pub struct Recovery {
     /// True when a retransmission time-out, not duplicate ACKs, started it (as far as the
     /// capture shows: nothing newly acknowledged or SACKed for longer than an RTT).
     pub timeout: bool,
-    /// Whether reordering alone caused it.
+    /// Whether anything was lost.
     pub verdict: RecoveryVerdict,
+    /// What the sender reacted to.
+    pub cause: Cause,
+    /// What [`crate::cause`] goes by.
+    pub(crate) facts: crate::cause::Facts,
+}
+
+impl Recovery {
+    /// One that began at `start_ns`, nanoseconds since the epoch, with the byte `seq_offset`.
+    pub fn new(start_ns: i64, seq_offset: u64, verdict: RecoveryVerdict) -> Self {
+        Recovery {
+            start_ns,
+            seq_offset,
+            retransmissions: 1,
+            timeout: false,
+            verdict,
+            cause: Cause::Unknown,
+            facts: crate::cause::Facts::default(),
+        }
+    }
 }
 
 /// Recovery phases, when the sender cut its rate.
@@ -168,22 +154,82 @@ pub struct Recovery {
 pub struct Recoveries {
     /// All.
     pub total: u64,
-    /// Caused by reordering alone.
+    /// Nothing retransmitted in them had been lost.
     pub spurious: u64,
     /// Cannot be told.
     pub ambiguous: u64,
+    /// The same by cause, those that occurred, in the order of [`Cause`].
+    pub by_cause: Vec<CauseCount>,
     /// Each one, when events are kept.
     pub list: Vec<Recovery>,
 }
 
-/// What would have kept the sender from mistaking late for lost.
+/// What would have kept the sender from mistaking late for lost, most of the time.
+///
+/// Only where reordering was the cause of a recovery, and from the late packets that are certain: the
+/// value that 95 of 100 of them stay within. `None` where they are fewer than ten.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Avoidance {
-    /// Smallest duplicate-ACK threshold under which no late segment looks lost
-    /// (greatest extent + 1; RFC 5681 has 3). `None` when nothing was late.
+    /// Duplicate-ACK threshold, packets (extent + 1; RFC 5681 has 3).
     pub dupthresh: Option<u32>,
-    /// Smallest time to wait after the first sign of a hole, nanoseconds (RACK's window).
+    /// Time to wait after the first duplicate ACK or SACK above a hole, nanoseconds (RACK's reordering
+    /// window, RFC 8985 section 6.2).
     pub window_ns: Option<i64>,
+}
+
+impl Recoveries {
+    /// Counts the causes of those listed; others are unknown.
+    pub(crate) fn count_causes(&mut self) {
+        let mut counts = Cause::ALL.map(CauseCount::new);
+        for phase in &self.list {
+            let count = &mut counts[phase.cause as usize];
+            count.recoveries += 1;
+            count.timeouts += u64::from(phase.timeout);
+            count.retransmissions += u64::from(phase.retransmissions);
+        }
+        let unlisted = self.total.saturating_sub(self.list.len() as u64);
+        counts[Cause::Unknown as usize].recoveries += unlisted;
+        self.by_cause = counts.into_iter().filter(|c| c.recoveries > 0).collect();
+    }
+
+    /// None of the verdicts holds.
+    pub(crate) fn doubt(&mut self) {
+        (self.spurious, self.ambiguous) = (0, self.total);
+        for one in &mut self.list {
+            (one.verdict, one.cause) = (RecoveryVerdict::Ambiguous, Cause::Unknown);
+        }
+        let mut unknown = CauseCount::new(Cause::Unknown);
+        for count in self.by_cause.drain(..) {
+            unknown.recoveries += count.recoveries;
+            unknown.timeouts += count.timeouts;
+            unknown.retransmissions += count.retransmissions;
+        }
+        self.by_cause
+            .extend(Some(unknown).filter(|c| c.recoveries > 0));
+    }
+}
+
+impl Avoidance {
+    /// From the certain late packets of a flow whose recoveries have their causes.
+    pub(crate) fn of(
+        recoveries: &Recoveries,
+        extents: &Distribution,
+        late_ns: &Distribution,
+    ) -> Self {
+        const MIN_LATE_PACKETS: u64 = 10;
+        const SHARE: f64 = 0.95;
+        let caused = |c: &CauseCount| c.cause == Cause::Reordering && c.recoveries > 0;
+        if extents.count() < MIN_LATE_PACKETS || !recoveries.by_cause.iter().any(caused) {
+            return Avoidance::default();
+        }
+        let extent = extents.quantile(SHARE).unwrap_or(0);
+        Avoidance {
+            dupthresh: u32::try_from(extent + 1).ok(),
+            window_ns: late_ns
+                .quantile(SHARE)
+                .and_then(|ns| i64::try_from(ns).ok()),
+        }
+    }
 }
 
 /// Reordering of pure acknowledgements on the way back.
@@ -208,6 +254,26 @@ pub struct Artefacts {
     pub missing_segments: u64,
     /// Timestamps that ran backwards.
     pub time_reversals: u64,
+}
+
+/// What the capture does not show of a flow. Nothing that rests on it is more than ambiguous, and the
+/// flow is [`rough`](FlowReport::rough).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Blind {
+    /// Nothing told where the capture was made.
+    pub vantage: bool,
+    /// TCP options of acknowledgements did not fit the snap length: SACK blocks are missing.
+    pub sack_options_cut: bool,
+    /// The receiver's packets were not captured.
+    pub one_way: bool,
+}
+
+impl Blind {
+    /// True if anything is missing.
+    pub fn any(&self) -> bool {
+        self.vantage || self.sack_options_cut || self.one_way
+    }
 }
 
 /// What a point of the time-sequence diagram shows.
@@ -261,14 +327,19 @@ pub struct FlowReport {
     pub retransmissions: Retransmissions,
     /// Original transmissions lost; ambiguous ones not counted.
     pub losses: u64,
+    /// Original transmissions that arrived and that the receiver discarded although it lacked their
+    /// bytes ([`Kind::Refused`](super::Kind::Refused)); ambiguous ones not counted.
+    pub refused: u64,
     /// Original segments neither acknowledged nor known lost when the capture ended.
     pub undecided: u64,
-    /// Reordering of the originals.
+    /// Reordering of the originals; packet numbers are estimates from their sizes.
     pub reordering: Reordering,
     /// From a middle capture: reordering between sender and capture point only.
     pub upstream: Option<Box<Reordering>>,
-    /// Counts are rough: the connection has no SACK (sender side).
+    /// Counts are rough: the connection has no SACK (sender side), or the capture does not show enough.
     pub rough: bool,
+    /// What the capture does not show.
+    pub blind: Blind,
     /// Runs of reordered packets.
     pub bursts: Bursts,
     /// Reordering by sending rate, ascending.

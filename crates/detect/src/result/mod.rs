@@ -1,18 +1,19 @@
 //! What an analysis hands to whoever prints it: plain data, no behaviour that decides anything.
 
+mod cause;
 mod event;
 mod flow;
 mod peer;
 mod stream;
 mod what_if;
 
+pub use cause::{Cause, CauseCount};
 pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{
-    AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
-    Recoveries, Recovery, RecoveryVerdict, Reordering, Retransmissions, Vantage, VantageBasis,
-    VantageChoice,
+    AckPath, Artefacts, Avoidance, Blind, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
+    Recoveries, Recovery, RecoveryVerdict, Retransmissions, Vantage, VantageBasis, VantageChoice,
 };
-pub use inorder_metrics::Distribution;
+pub use inorder_metrics::{Distribution, Reordering};
 pub use peer::{
     ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
 };

@@ -1,7 +1,9 @@
 //! What two captures of the same traffic, one at each end, say together.
 
+use crate::cause::{Flow, Mark, RttTrace};
+
 use super::{
-    Avoidance, Bursts, Event, FlowId, FlowReport, RateClass, RecoveryVerdict, Reordering,
+    Avoidance, Bursts, Cause, Event, FlowId, FlowReport, RateClass, RecoveryVerdict, Reordering,
     Retransmission, Retransmissions, Vantage, Verdict,
 };
 
@@ -38,6 +40,7 @@ pub struct ClockOffset {
 
 /// On what evidence a connection of one capture is one of the other's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Matched {
     /// Addresses and ports, and no sequence number that speaks against it.
     Addresses,
@@ -70,12 +73,16 @@ pub struct PeerFlow {
     pub reordered: Score,
     /// Lost packets, likewise.
     pub lost: Score,
-    /// Needless retransmissions, one by one.
+    /// Packets that the receiver refused, likewise.
+    pub refused: Score,
+    /// Spurious retransmissions, one by one.
     pub spurious: Score,
     /// Reordered packets, ambiguous ones counted as inferred.
     pub reordered_with_ambiguous: Score,
     /// Lost packets, ambiguous ones counted as inferred.
     pub lost_with_ambiguous: Score,
+    /// Refused packets, ambiguous ones counted as inferred.
+    pub refused_with_ambiguous: Score,
     /// Extents of the packets both call reordered, ambiguous ones included.
     pub extents: ExtentAgreement,
     /// The same, of the events marked certain alone.
@@ -95,12 +102,22 @@ pub struct FlowTruth {
     /// Their payload bytes.
     pub data_bytes: u64,
     /// Retransmissions; one is needed unless earlier transmissions of all its bytes arrived, at
-    /// any time. `ambiguous` are those not acknowledged before the captures' end.
+    /// any time, and the receiver took them. `ambiguous` are those not acknowledged before the captures' end.
     pub retransmissions: Retransmissions,
     /// Of the spurious ones, those whose originals (not only an earlier retransmission) arrived.
     pub spurious_original: u64,
     /// Originals that never arrived, though acknowledged in the end.
     pub losses: u64,
+    /// Originals that arrived and that the receiver discarded although it lacked their bytes.
+    pub refused: u64,
+    /// Originals that vanished before the sender's capture point (in a queue of the sending host, say):
+    /// its capture holds only their retransmissions, which carry a later timestamp or a higher IPv4
+    /// identification than data above them. Not among `losses`. From and to, bytes from the flow's
+    /// first data byte.
+    pub before_capture: Vec<(u64, u64)>,
+    /// Originals that were acknowledged although the receiver's capture holds no transmission of
+    /// them: that capture is incomplete. What it lacks is neither lost nor late.
+    pub not_captured: u64,
     /// Originals that did not arrive and were not acknowledged, or were sent while the other
     /// capture did not run.
     pub undecided: u64,
@@ -112,12 +129,13 @@ pub struct FlowTruth {
     pub by_rate: Vec<RateClass>,
     /// Arrivals beyond the number of transmissions: the network (or the capture) doubled them.
     pub network_duplicates: u64,
-    /// Arrivals of what the sender's capture does not hold.
+    /// Arrivals of what the sender's capture does not hold: that capture is incomplete, or something on
+    /// the path made them.
     pub unmatched: u64,
     /// Sets of transmissions that agree in every field of which not all arrived: which of them
     /// did is a guess (the first).
     pub uncertain_matches: u64,
-    /// Every late or lost original, ordered by time. `frame` is the packet's number in the
+    /// Every late, lost or refused original, ordered by time. `frame` is the packet's number in the
     /// analysed capture, `proof_frame` in the other one, 0 where it was not captured; times are
     /// by the analysed capture's clock: of the arrival, or of sending when it was lost.
     pub events: Vec<Event>,
@@ -132,6 +150,7 @@ impl FlowTruth {
             originals: self.data_packets,
             reordered: self.reordering.reordered,
             lost: self.losses,
+            refused: self.refused,
             spurious: self.retransmissions.spurious,
         }
     }
@@ -146,27 +165,18 @@ impl FlowTruth {
         report.data_bytes = self.data_bytes;
         report.retransmissions = self.retransmissions;
         report.losses = self.losses;
+        report.refused = self.refused;
         report.undecided = self.undecided;
         report.reordering = self.reordering.clone();
         report.upstream = None;
         report.rough = false;
         report.bursts = self.bursts.clone();
         report.by_rate = self.by_rate.clone();
-        report.avoidance = self.avoidance();
         report.events = self.events.clone();
         report.retransmission_list = self.retransmission_list.clone();
         self.judge_recoveries(report);
-    }
-
-    fn avoidance(&self) -> Avoidance {
-        if self.reordering.reordered == 0 {
-            return Avoidance::default();
-        }
-        Avoidance {
-            dupthresh: u32::try_from(self.reordering.extents.max().unwrap_or(0).saturating_add(1))
-                .ok(),
-            window_ns: i64::try_from(self.reordering.late_ns.max().unwrap_or(0)).ok(),
-        }
+        let order = &self.reordering;
+        report.avoidance = Avoidance::of(&report.recoveries, &order.extents, &order.late_ns);
     }
 
     fn judge_recoveries(&self, report: &mut FlowReport) {
@@ -183,6 +193,24 @@ impl FlowTruth {
                 .filter(|r| (recovery.start_ns..end).contains(&r.at_ns));
             recovery.verdict = verdict_of(inside);
         }
+        let mut marks: Vec<Mark> = self.events.iter().map(Mark::of).collect();
+        marks.sort_unstable();
+        let rtts = RttTrace::default();
+        let facts = Flow {
+            marks: &marks,
+            rtts: &rtts,
+            mss: report.mss,
+            acks_overtaken: report.ack_path.reordered > 0,
+        };
+        let inferred: Vec<Cause> = recoveries.list.iter().map(|r| r.cause).collect();
+        facts.assign(recoveries, &mut report.retransmission_list);
+        // How full the queue was only the inference has seen.
+        for (recovery, before) in recoveries.list.iter_mut().zip(inferred) {
+            if recovery.cause == Cause::Loss && before.is_loss() {
+                recovery.cause = before;
+            }
+        }
+        recoveries.count_causes();
         let count = |v| recoveries.list.iter().filter(|r| r.verdict == v).count() as u64;
         recoveries.spurious = count(RecoveryVerdict::Spurious);
         recoveries.ambiguous = count(RecoveryVerdict::Ambiguous);
@@ -215,6 +243,8 @@ pub struct PeerCounts {
     pub reordered: u64,
     /// Of these, lost (ambiguous ones not counted).
     pub lost: u64,
+    /// Of these, arrived and refused by the receiver (ambiguous ones not counted).
+    pub refused: u64,
     /// Retransmissions whose original arrived.
     pub spurious: u64,
 }

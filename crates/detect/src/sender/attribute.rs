@@ -6,8 +6,9 @@ use super::filled::{By, Filled};
 use super::log::{Entry, Status};
 use super::pair::Pair;
 use super::paws::discarded;
-use super::{Report, Sender};
+use super::{CERTAIN, LIKELY, Report, Sender};
 use crate::collect::Basis;
+use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason, Verdict};
 
 /// What the first report of a retransmitted segment was about.
@@ -18,6 +19,9 @@ pub(crate) enum First {
     Unknown,
 }
 
+/// Chance that a round trip is shorter by a sixteenth than all seen so far, at least.
+const LEAST_UNDERCUT: f64 = 0.02;
+
 fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
@@ -26,6 +30,11 @@ impl Sender {
     /// Decides for a segment that was retransmitted before `ack` came.
     pub(super) fn attribute(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
         let now = ack.seg.ts_ns;
+        let both = |c: (i64, i64)| report.sent.start < c.1 && c.0 < report.sent.end();
+        if copies.count == 1 && self.crossed.is_some_and(both) {
+            // The ACK that is the first to cover it says that it came twice.
+            return First::Original(Basis::certain(Evidence::Dsack));
+        }
         // What the blocks had no room for arrived at some earlier time: TSecr is not about it.
         let prompt = report.unsure != Some(Reason::BlockLimit);
         if prompt && self.stamped(&ack.seg) {
@@ -43,14 +52,36 @@ impl Sender {
                 }
             }
         }
-        // Sooner than any retransmission can have got there and back.
-        if self
-            .min_rtt
-            .is_some_and(|rtt| now < copies.first_ns + rtt - rtt / 16)
-        {
-            return First::Original(Basis::certain(Evidence::Timing));
+        match self.sooner_than_a_copy(now.saturating_sub(copies.first_ns)) {
+            Some(basis) => First::Original(basis),
+            None => First::Unknown,
         }
-        First::Unknown
+    }
+
+    /// Is a report `took` after the first retransmission too soon to be about that? The smallest
+    /// round trip seen so far is no bound: a queue that was full may have drained since. How often
+    /// what was retransmitted came after all, the flow's decided ones tell.
+    fn sooner_than_a_copy(&self, took: i64) -> Option<Basis> {
+        let weighed = self.options.explanations.has(Explanation::TooSoon);
+        let rtt = self.min_rtt.filter(|_| weighed)?;
+        if took >= rtt - rtt / 16 {
+            return None;
+        }
+        if took < rtt / 2 {
+            return Some(Basis::certain(Evidence::Timing));
+        }
+        // That the next of n + 1 samples is the smallest has a chance of one in n + 1, were they
+        // drawn for themselves; a queue's are not.
+        let undercut = (1.0 / (self.rtt_samples as f64 + 1.0)).max(LEAST_UNDERCUT);
+        let late = self.late_copied as f64 + 0.25;
+        let lost = (self.only_copies as f64 + 1.0) * undercut;
+        let posterior = late / (late + lost);
+        let basis = Basis::certain(Evidence::Timing);
+        match posterior {
+            p if p >= CERTAIN => Some(basis),
+            p if p >= LIKELY => Some(basis.weaker(Reason::WhichCopy)),
+            _ => None,
+        }
     }
 
     /// A DSACK for `[left, right)`: both copies have arrived, the second just now.
@@ -68,6 +99,7 @@ impl Sender {
             match f.first {
                 By::Original => {}
                 By::Doubtful(id) => self.doubtful_pair(&f, id, ack),
+                By::Copy if self.several_left(&f) => self.either_copy(&f, ack),
                 By::Copy => {
                     let guess = self.who_came(&f, ack.seg.ts_ns, true);
                     let other = match guess {
@@ -78,6 +110,33 @@ impl Sender {
                         self.note_duplicate(&f, ack.seg.ts_ns);
                         self.late_original(start, ack, Evidence::TimestampsDsack);
                     }
+                }
+            }
+        }
+    }
+
+    /// There are more retransmissions of `f` than duplicates: one may be of another retransmission.
+    fn several_left(&self, f: &Filled) -> bool {
+        f.copies.count > 1 && f.duplicates < f.copies.count
+    }
+
+    /// A retransmission came first, and of what came now only time tells whether it was another one
+    /// or the original. Where that is as good either way, the original is not said to be lost.
+    fn either_copy(&mut self, f: &Filled, ack: &Ack) {
+        let guess = self.who_came(f, ack.seg.ts_ns, true);
+        let start = f.place.start;
+        match guess.filter(|g| !g.close).map(|g| g.pair) {
+            Some(Pair::OriginalSecond) => {
+                let basis = Basis::certain(Evidence::TimestampsDsack).weaker(Reason::WhichCopy);
+                self.late_original_by(start, ack, basis);
+            }
+            Some(_) => {}
+            None => {
+                let sure = guess.is_none() && self.another_copy(f, ack) && self.late_copied == 0;
+                if let Some(f) = self.filled.get_mut(start)
+                    && !sure
+                {
+                    f.refused += 0.5;
                 }
             }
         }
@@ -107,6 +166,14 @@ impl Sender {
                 self.only_copies += 1;
                 if let Some(f) = self.filled.get_mut(start) {
                     f.first = By::Copy;
+                }
+            }
+            None if self.several_left(f) => {
+                self.log.decide(id, Status::Nothing);
+                self.only_copies += 1;
+                if let Some(f) = self.filled.get_mut(start) {
+                    f.first = By::Copy;
+                    f.refused += 0.5;
                 }
             }
             None => match self.original_was_first(f, ack) {
@@ -203,6 +270,7 @@ impl Sender {
                 place,
                 status,
                 unsure,
+                told: false,
             },
             &mut self.collector,
         );
@@ -216,6 +284,8 @@ impl Sender {
         };
         self.only_copies -= u64::from(f.first == By::Copy).min(self.only_copies);
         self.came_late += 1;
+        self.late_copied += 1;
+        self.came_after += u64::from(first == By::Copy);
         f.first = first;
         f.original_in = true;
         let (phase, end) = (f.copies.phase, f.end());

@@ -9,6 +9,7 @@ use inorder_wire::Segment;
 
 use super::filled::Filled;
 use super::{PATH_JITTER_NS, Report, Sender, Sent};
+use crate::explanation::Explanation;
 
 /// Most segments of an ACK that still count as acknowledged at once.
 const PROMPT: usize = 2;
@@ -83,7 +84,8 @@ impl Sender {
     /// Puts what one ACK reports into the order of arrival by time, when late segments come late
     /// by so much the same that it tells. The left edge stays first.
     pub(super) fn by_time(&mut self, now: i64) {
-        let Some((late, spread)) = self.usual_lateness() else {
+        let weighed = self.options.explanations.has(Explanation::Lateness);
+        let Some((late, spread)) = self.usual_lateness().filter(|_| weighed) else {
             return;
         };
         let since = self.last.map_or(i64::MIN / 2, |l| l.ts_ns);
@@ -155,7 +157,6 @@ impl Sender {
         let alone = self.reports_alone && report.sent.start < self.turn;
         if had_hole && (report.left_edge || alone) && report.sent.due_ns != 0 {
             self.lateness.push(now.saturating_sub(report.sent.due_ns));
-            self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
     }
 
@@ -163,7 +164,6 @@ impl Sender {
     pub(super) fn note_duplicate(&mut self, f: &Filled, now: i64) {
         if f.copies.count == 1 && f.due_ns != 0 {
             self.lateness.push(now.saturating_sub(f.due_ns));
-            self.lateness_learnt |= self.lateness.len() == FEWEST;
         }
     }
 

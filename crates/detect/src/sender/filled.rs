@@ -41,6 +41,12 @@ pub(crate) struct Filled {
     pub(crate) after: u32,
     /// That one is too young to be what was reported.
     pub(crate) last_too_young: bool,
+    /// How likely its original is what some ACK without cause answered.
+    pub(super) refused: f64,
+    /// Its original is what such an ACK answered: it arrived and was refused.
+    pub(super) refused_in: bool,
+    /// How likely that was after its retransmission.
+    pub(super) doubled: f64,
 }
 
 impl Filled {
@@ -56,6 +62,9 @@ impl Filled {
             original_in: first == By::Original,
             after: 0,
             last_too_young: false,
+            refused: 0.0,
+            doubled: 0.0,
+            refused_in: false,
         }
     }
 
@@ -88,6 +97,11 @@ impl Filled {
         Self::new(sent, copies, ack, By::Doubtful(id))
     }
 
+    /// Only retransmissions are known to have come.
+    pub(super) fn unexplained(&self) -> bool {
+        self.first == By::Copy && !self.original_in && !self.refused_in
+    }
+
     pub(super) fn end(&self) -> i64 {
         self.place.start + i64::from(self.place.len)
     }
@@ -115,7 +129,9 @@ pub(super) struct Bare {
 pub(super) enum Trigger {
     /// Nothing: it repeats the ACK before.
     Nothing,
-    /// Little: it flushed held-back SACKs before their time, or moved the window.
+    /// It moved the window and did nothing else.
+    Window,
+    /// Little: it flushed held-back SACKs before their time.
     Little,
     /// Maybe the reader, who made room again that there was before: enough to match what is
     /// known of lateness otherwise, and not to say how late is usual.
@@ -124,6 +140,11 @@ pub(super) enum Trigger {
     Timer,
     /// Unknown: the ACK itself was lost on the way, only its identification is missing.
     Lost,
+}
+
+impl Trigger {
+    /// How many there are.
+    pub(super) const ALL: usize = 6;
 }
 
 /// Filled segments by first byte.
@@ -137,6 +158,10 @@ pub(crate) struct FilledMap {
 impl FilledMap {
     pub(crate) fn insert(&mut self, filled: Filled) {
         self.map.insert(filled.place.start, filled);
+    }
+
+    pub(super) fn get(&self, start: i64) -> Option<&Filled> {
+        self.map.get(&start)
     }
 
     pub(crate) fn get_mut(&mut self, start: i64) -> Option<&mut Filled> {

@@ -80,6 +80,7 @@ mod tests {
                 seq_offset: start as u64,
                 len: 100,
                 verdict: Verdict::Ambiguous,
+                cause: crate::result::Cause::Unknown,
             };
             list.push(line, Some(start));
         }

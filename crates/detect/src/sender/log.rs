@@ -17,6 +17,8 @@ const MAX_WAITING: usize = 65_536;
 pub(crate) enum Status {
     /// An original arrived here.
     Original(Basis),
+    /// An original arrived here and was refused.
+    Refused(Basis),
     /// Original or retransmission: a DSACK before the deadline tells.
     Doubtful {
         /// Nanoseconds.
@@ -40,6 +42,8 @@ pub(crate) struct Entry {
     pub(crate) status: Status,
     /// Why its place among its neighbours is a guess.
     pub(crate) unsure: Option<Reason>,
+    /// Of what its ACK reports it came last: the order of the blocks tells so much.
+    pub(crate) told: bool,
 }
 
 /// The log and the order it feeds.
@@ -47,7 +51,7 @@ pub(crate) struct Entry {
 pub(crate) struct ArrivalLog {
     entries: VecDeque<Entry>,
     first: u64,
-    order: Order<()>,
+    order: Order<u64>,
     /// How many originals had arrived when something may have that is not known.
     hidden_at: Option<u64>,
     /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
@@ -89,8 +93,8 @@ impl ArrivalLog {
         true
     }
 
-    /// Makes the bare entry `id` the arrival of an original.
-    pub(crate) fn adopt(&mut self, id: u64, place: Place, basis: Basis) {
+    /// Makes the bare entry `id` the arrival of an original: `status`, taken or refused.
+    pub(crate) fn adopt(&mut self, id: u64, place: Place, status: Status) {
         if let Some(entry) = self.waiting_mut(id) {
             let proof = entry.place;
             entry.place = Place {
@@ -98,7 +102,7 @@ impl ArrivalLog {
                 proof_frame: proof.proof_frame,
                 ..place
             };
-            entry.status = Status::Original(basis);
+            entry.status = status;
         }
     }
 
@@ -116,6 +120,7 @@ impl ArrivalLog {
                 Status::Original(basis) => {
                     record(&mut self.order, self.hidden_at, front, basis, out);
                 }
+                Status::Refused(basis) => refuse(&mut self.order, front, basis, out),
                 Status::Nothing => {}
                 Status::Doubtful { deadline } if now >= deadline || full => {
                     self.expired.push(front.place.start);
@@ -139,9 +144,27 @@ impl ArrivalLog {
     }
 }
 
+/// What was refused arrived: it has its place in the order, and is not among those received.
+fn refuse(order: &mut Order<u64>, entry: &Entry, basis: Basis, out: &mut Collector) {
+    let place = entry.place;
+    let arrived = order.arrive(place.start, place.len, place.at_ns, true, place.proof_frame);
+    let late = match arrived {
+        Arrived::Late(late) => Some(late),
+        Arrived::InOrder(_) | Arrived::Known => None,
+    };
+    out.refused(place, late, basis);
+}
+
+/// The ACK that reported what opened the hole that `start` lies in.
+fn opened_by(order: &Order<u64>, start: i64) -> Option<u64> {
+    let holes = order.holes();
+    let hole = holes.get(holes.partition_point(|h| h.end <= start))?;
+    (hole.start <= start).then_some(hole.note)
+}
+
 #[inline]
 fn record(
-    order: &mut Order<()>,
+    order: &mut Order<u64>,
     hidden_at: Option<u64>,
     entry: &Entry,
     basis: Basis,
@@ -150,11 +173,19 @@ fn record(
     let place = entry.place;
     let position = order.arrivals();
     let unsure = entry.unsure.is_some();
-    match order.arrive(place.start, place.len, place.at_ns, unsure, ()) {
+    let same_ack = unsure && opened_by(order, place.start) == Some(place.proof_frame);
+    match order.arrive(
+        place.start,
+        place.len,
+        place.at_ns,
+        unsure,
+        place.proof_frame,
+    ) {
         Arrived::InOrder(label) => out.in_order(label),
         Arrived::Late(late) => {
             let basis = match entry.unsure {
                 Some(Reason::BlockLimit) => Basis::ambiguous(basis.evidence, Reason::BlockLimit),
+                Some(reason) if same_ack && !entry.told => Basis::ambiguous(basis.evidence, reason),
                 Some(reason) => basis.weaker(reason),
                 // One more may have come between its opener and it.
                 None if hidden_at.is_some_and(|at| position < at + u64::from(late.extent)) => {
@@ -184,6 +215,7 @@ mod tests {
             place,
             status,
             unsure: None,
+            told: false,
         }
     }
 
@@ -201,7 +233,7 @@ mod tests {
         assert!(log.decide(id, Status::Nothing));
         log.settle(500, &mut out);
         let (reordering, .., events) = out.finish();
-        assert_eq!((reordering.arrived, reordering.reordered), (3, 1));
+        assert_eq!((reordering.received, reordering.reordered), (3, 1));
         assert_eq!((events[0].seq_offset, events[0].extent), (200, Some(1)));
     }
 }

@@ -5,12 +5,13 @@
 //! and compute RFC 4737 on it.
 
 mod acks;
-mod adopt;
+mod assign;
 mod attribute;
 mod board;
 mod due;
 mod filled;
 mod finish;
+mod lateness;
 mod list;
 mod log;
 mod no_dsack;
@@ -19,14 +20,15 @@ mod pair;
 mod paws;
 mod report;
 mod ring;
-mod vote;
+mod windows;
 
+use inorder_sequence::Offsets;
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector, Place};
+use crate::explanation::Explanations;
 use crate::recovery::RecoveryTracker;
-use crate::result::{Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
-use crate::unwrap::Unwrapper;
+use crate::result::{Cause, Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -36,11 +38,16 @@ use list::List;
 use log::{ArrivalLog, Entry, Status};
 use no_sack::NoSack;
 use ring::Ring;
+use windows::Clutter;
 
 /// Segments of the block that changed last that are taken to have come together.
 const FEW: usize = 4;
 /// Hosts and links delay packets by so much more or less for no reason to be seen.
 const PATH_JITTER_NS: i64 = 30_000;
+/// Posterior from which on a reading is taken for certain, where no logic makes it so.
+const CERTAIN: f64 = 0.999;
+/// Posterior from which on a reading is taken for likely.
+const LIKELY: f64 = 0.95;
 /// No capture's clock is to be trusted more.
 const CLOCK_NS: i64 = 5_000;
 
@@ -50,6 +57,8 @@ struct Report {
     sent: Sent,
     copies: Option<Copies>,
     unsure: Option<Reason>,
+    /// Of what its ACK reports it came last for sure: alone in the block listed first.
+    told: bool,
     left_edge: bool,
     /// It touches what had been SACKed before.
     joined: bool,
@@ -62,6 +71,7 @@ struct Report {
 pub(crate) struct Options {
     pub(crate) sack: Option<bool>,
     pub(crate) timestamps: bool,
+    pub(crate) explanations: Explanations,
 }
 
 /// The inference for one direction of one connection.
@@ -82,6 +92,10 @@ pub(crate) struct Sender {
     reported_at_once: bool,
     /// The present ACK does nothing but report one segment, as soon as it came.
     reports_alone: bool,
+    /// What the present ACK is the first to cover and reports as a duplicate at once.
+    crossed: Option<(i64, i64)>,
+    /// The receiver lists first what has just moved the left edge, duplicate or not.
+    lists_edge: bool,
     /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
     new_block_came: bool,
     /// The ACK before, in the log, flushed held-back SACKs before their time; a new block may have
@@ -89,8 +103,6 @@ pub(crate) struct Sender {
     flushed: Option<u64>,
     /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     lateness: Ring,
-    /// [`Sender::usual_lateness`] has just become known.
-    lateness_learnt: bool,
     /// Time between arrivals of segments that had queued on the way, nanoseconds.
     spacing: Ring,
     /// One past the highest byte reported so far.
@@ -103,11 +115,17 @@ pub(crate) struct Sender {
     only_copies: u64,
     /// Originals known to have come late so far, of which some may still wait in the log.
     came_late: u64,
-    /// Those that agreed on how late is usual, before they were known.
-    agreed: u64,
+    /// Of these, those that had been sent again by then.
+    late_copied: u64,
+    /// Of these, those that came after a retransmission: only an ACK of their own told.
+    came_after: u64,
+    /// Round trips measured.
+    rtt_samples: u64,
+    /// ACKs that nothing visible caused, where nothing unseen can have.
+    clutter: Clutter,
     collector: Collector,
     recoveries: RecoveryTracker,
-    unwrap: Unwrapper,
+    unwrap: Offsets,
     options: Options,
     sack_seen: bool,
     dsack_seen: bool,
@@ -158,7 +176,7 @@ pub(crate) struct SenderEnd {
 }
 
 impl Sender {
-    pub(crate) fn new(unwrap: Unwrapper, options: Options, keep: bool) -> Self {
+    pub(crate) fn new(unwrap: Offsets, options: Options, keep: bool) -> Self {
         Sender {
             board: Board::default(),
             ranges: Ranges::default(),
@@ -170,17 +188,21 @@ impl Sender {
             compressing: false,
             reported_at_once: false,
             reports_alone: false,
+            crossed: None,
+            lists_edge: false,
             new_block_came: false,
             flushed: None,
             lateness: Ring::default(),
-            lateness_learnt: false,
             spacing: Ring::default(),
             top: 0,
             turn: 0,
             reached_ns: i64::MIN / 2,
             only_copies: 0,
             came_late: 0,
-            agreed: 0,
+            late_copied: 0,
+            came_after: 0,
+            rtt_samples: 0,
+            clutter: Clutter::default(),
             collector: Collector::new(Half::EndToEnd, keep),
             recoveries: RecoveryTracker::new(keep),
             unwrap,
@@ -271,6 +293,7 @@ impl Sender {
             seq_offset: start.max(0) as u64,
             len,
             verdict: verdict.unwrap_or(Verdict::Ambiguous),
+            cause: Cause::Unknown,
         };
         let open = verdict == Some(Verdict::Ambiguous);
         self.list.push(line, open.then_some(start));
@@ -395,9 +418,7 @@ impl Sender {
     fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
         let now = ack.seg.ts_ns;
         let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
-            if !had_hole || report.left_edge {
-                self.sample_rtt(now - report.sent.sent_ns, had_hole);
-            }
+            self.sample_rtt(now - report.sent.sent_ns, had_hole);
             self.note_lateness(report, now, had_hole);
             self.log_original(report, ack, Basis::certain(Evidence::Sack));
             if let Some(copies) = report.copies {
@@ -421,7 +442,6 @@ impl Sender {
                 self.only_copies += 1;
                 self.filled
                     .insert(Filled::by_copy(&report.sent, copies, &ack.seg, rtt));
-                self.adopt_bare(report.sent.start, now);
             }
             First::Unknown => {
                 let wait = self
@@ -433,6 +453,7 @@ impl Sender {
                         deadline: now + wait,
                     },
                     unsure: report.unsure,
+                    told: report.told,
                 };
                 let id = self.log.push(entry, &mut self.collector);
                 let doubtful = Filled::doubtful(&report.sent, copies, &ack.seg, id);
@@ -444,6 +465,7 @@ impl Sender {
 
     /// The original of `sent` came: none of its copies so far was needed.
     fn all_needless(&mut self, sent: &Sent, copies: &Copies) {
+        self.late_copied += 1;
         self.spurious += u64::from(copies.count);
         self.recoveries
             .resolve(copies.phase, Verdict::Spurious, copies.count);
@@ -455,14 +477,22 @@ impl Sender {
         // What the blocks had no room for may have come in its turn.
         let told = report.unsure != Some(Reason::BlockLimit);
         self.came_late += u64::from(told && report.sent.start < self.turn);
-        self.log_sent(&report.sent, report.unsure, ack, basis);
+        self.log_sent(&report.sent, report.unsure, report.told, ack, basis);
     }
 
-    fn log_sent(&mut self, sent: &Sent, unsure: Option<Reason>, ack: &Ack, basis: Basis) {
+    fn log_sent(
+        &mut self,
+        sent: &Sent,
+        unsure: Option<Reason>,
+        told: bool,
+        ack: &Ack,
+        basis: Basis,
+    ) {
         let entry = Entry {
             place: place_of(sent, &ack.seg),
             status: Status::Original(basis),
             unsure,
+            told,
         };
         self.log.push(entry, &mut self.collector);
     }
@@ -471,6 +501,7 @@ impl Sender {
         if sample <= 0 {
             return;
         }
+        self.rtt_samples += 1;
         self.min_rtt = Some(self.min_rtt.map_or(sample, |m| m.min(sample)));
         if !had_hole {
             // Gain 1/8 as in RFC 6298.
@@ -482,15 +513,13 @@ impl Sender {
         if self.log.is_empty() {
             return;
         }
-        self.reconsider_bares(now);
+        self.explain_bares(now);
         self.log.settle(now, &mut self.collector);
         while let Some(start) = self.log.expired.pop() {
             // No DSACK came: it was the retransmission that arrived.
             if let Some(f) = self.filled.get_mut(start) {
                 f.first = filled::By::Copy;
                 self.only_copies += 1;
-                let reported = f.reported_ns;
-                self.adopt_bare(start, reported);
             }
         }
     }

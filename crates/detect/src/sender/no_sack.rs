@@ -254,7 +254,7 @@ mod tests {
     use inorder_wire::{Has, Segment, TcpFlags};
 
     use super::super::{Options, Sender};
-    use crate::unwrap::Unwrapper;
+    use inorder_sequence::Offsets;
 
     const MS: i64 = 1_000_000;
 
@@ -278,8 +278,9 @@ mod tests {
         let options = Options {
             sack: Some(false),
             timestamps: true,
+            ..Options::default()
         };
-        let mut sender = Sender::new(Unwrapper::new(0), options, true);
+        let mut sender = Sender::new(Offsets::new(0), options, true);
         sender.note_rtt(10 * MS);
         let mut steps: Vec<(i64, i64, i64)> = vec![(10, 1, 0), (11, 2, 1)];
         steps.extend([13, 14, 16, 17, 18, 19].map(|at| (at, 2, 1)));

@@ -93,14 +93,14 @@ mod tests {
     use super::super::board::Board;
     use super::super::{Options, Sender};
     use super::*;
-    use crate::unwrap::Unwrapper;
+    use inorder_sequence::Offsets;
 
     const MS: i64 = 1_000_000;
 
     /// The original is sent at 0, retransmissions at `copies` (ms), a round trip takes 10 ms, and
     /// late ones are 20 ms late. Reports at `first` and `second`.
     fn who(copies: &[i64], first: i64, second: i64) -> Option<Pair> {
-        let mut sender = Sender::new(Unwrapper::new(0), Options::default(), false);
+        let mut sender = Sender::new(Offsets::new(0), Options::default(), false);
         sender.note_rtt(10 * MS);
         (0..8).for_each(|i| sender.lateness.push(20 * MS + i * 1_000));
         let mut board = Board::default();

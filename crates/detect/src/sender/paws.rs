@@ -5,16 +5,16 @@
 //! it: one that repeats the ACK before, or, when SACKs are held back (compression), one that
 //! flushes them before their time. The hole stays and its retransmission fills it, as if the
 //! original were lost. Such an ACK comes as much after the hole's turn as late originals of this
-//! flow usually come, and that tells whose it was ([`super::adopt`]).
+//! flow usually come, and that tells whose it was ([`super::windows`]).
 
-use inorder_wire::Segment;
+use inorder_wire::{Segment, TcpFlags};
 
 use super::acks::Ack;
 use super::due::AGREE;
 use super::filled::{Bare, By, Filled, Trigger};
 use super::log::{Entry, Status};
 use super::ring::apart;
-use super::{CLOCK_NS, PATH_JITTER_NS, Report, Sender};
+use super::{CLOCK_NS, Report, Sender};
 use crate::collect::Place;
 use crate::result::{Evidence, Reason};
 
@@ -24,8 +24,6 @@ const PAWS_WINDOW: i32 = 1;
 /// the retransmission has to be caused, sent and acknowledged.
 const BARE_PATIENCE_NS: i64 = 200_000_000;
 const BARE_PATIENCE_RTTS: i64 = 3;
-/// An ACK that must have had some unseen cause may be this much off the usual lateness.
-const LOOSE_NS: i64 = 1_200_000;
 /// So many arrivals are reported at the latest, timer or not (`tcp_comp_sack_nr`, 44; some of them
 /// may have been discarded or known).
 const COMPRESSED: usize = 36;
@@ -34,15 +32,17 @@ const COMPRESSED: usize = 36;
 const BLOCKS_EXPECTED: usize = 2;
 /// Where ACKs are lost, so many at most are looked into.
 const MOST_LOST: u32 = 8;
-/// An ACK lost when a late original was due is as likely where nothing was due: it counts only
-/// where so many times as many are late as are lost.
-const MUCH: u64 = 6;
 /// Holes looked at for one ACK without cause.
 const MAX_CANDIDATES: usize = 512;
 
+/// By how many ticks `tsval` is older than a receiver's TS.Recent, `recent`.
+pub(super) fn ticks_too_old(tsval: u32, recent: u32) -> i32 {
+    recent.wrapping_sub(tsval) as i32
+}
+
 /// An original with `tsval` would be discarded by a receiver whose TS.Recent is `recent`.
 pub(super) fn discarded(tsval: u32, recent: u32) -> bool {
-    (recent.wrapping_sub(tsval) as i32) > PAWS_WINDOW
+    ticks_too_old(tsval, recent) > PAWS_WINDOW
 }
 
 impl Sender {
@@ -51,14 +51,16 @@ impl Sender {
     pub(super) fn bare(&mut self, ack: &Ack, reported: usize) {
         let seg = &ack.seg;
         let Some(last) = self.last else { return };
-        if ack.stale || seg.payload_len > 0 || !self.stamped(seg) {
+        // An end of the other direction's data repeats the ACK before, too.
+        let more = seg.payload_len > 0 || seg.flags.any(TcpFlags::FIN);
+        if ack.stale || more || !self.stamped(seg) {
             return;
         }
         let trigger = match reported {
             0 if last.ack != seg.ack => None,
             0 if last.window == seg.window => Some(Trigger::Nothing),
             0 if self.reader_catches_up(seg, &last) => Some(Trigger::Reader),
-            0 => Some(Trigger::Little),
+            0 => Some(Trigger::Window),
             _ if ack.missing > 0 => None,
             _ => self.trigger(seg.ts_ns, reported),
         };
@@ -83,6 +85,7 @@ impl Sender {
         {
             self.late_original(start, ack, Evidence::Paws);
         } else {
+            self.clutter.note(trigger, 1.0);
             self.new_block_came = early && blocks == BLOCKS_EXPECTED;
         }
     }
@@ -177,6 +180,7 @@ impl Sender {
             place,
             status,
             unsure,
+            told: false,
         };
         let id = self.log.push(entry, &mut self.collector);
         self.filled.bares.push_back(Bare {
@@ -239,45 +243,10 @@ impl Sender {
         BARE_PATIENCE_NS.max(rtt.saturating_mul(BARE_PATIENCE_RTTS))
     }
 
-    /// How far off the usual lateness an ACK may come and still be a hole's; negative for never.
-    /// One that nothing visible triggered something unseen did. The timer sends about one in
-    /// eight at the very moment by chance, and PAWS makes one in eight look like the timer's: what
-    /// is more frequent in the flow, late or lost, must decide.
-    pub(super) fn tolerance(&self, trigger: Trigger, spread: i64) -> i64 {
-        let timer = self.compression.quartiles().map_or(0, |q| q.1);
-        let sharp = spread.saturating_mul(2).saturating_add(PATH_JITTER_NS);
-        if self.mostly_lost() {
-            return -1;
-        }
-        let rtt = self.min_rtt.unwrap_or(0);
-        match trigger {
-            Trigger::Nothing => sharp
-                .saturating_mul(2)
-                .saturating_add(self.jitter() + LOOSE_NS),
-            Trigger::Little | Trigger::Reader => {
-                sharp.saturating_add(self.jitter() - PATH_JITTER_NS)
-            }
-            Trigger::Timer if self.mostly_late(1) => self.sharpest().min(timer / 16),
-            Trigger::Lost if self.mostly_late(MUCH) && sharp < rtt / 16 => self.sharpest(),
-            Trigger::Timer | Trigger::Lost => -1,
-        }
-    }
-
     /// How far off most late originals are from others of their kind, twice over; negative while
     /// too few are known.
-    fn sharpest(&self) -> i64 {
+    pub(super) fn sharpest(&self) -> i64 {
         let off = self.lateness.cohesion(AGREE);
         off.map_or(-1, |off| off.saturating_mul(2).max(CLOCK_NS))
-    }
-
-    /// Have `times` as many originals come late so far as only retransmissions have come?
-    pub(super) fn mostly_late(&self, times: u64) -> bool {
-        self.came_late >= times * self.only_copies
-    }
-
-    /// Where so much more is lost than late, what looks like a discarded original is more likely
-    /// chance. A young flow may have its late ones still to come.
-    fn mostly_lost(&self) -> bool {
-        self.only_copies > 32 + 4 * (self.came_late + self.agreed)
     }
 }

@@ -5,6 +5,7 @@ use inorder_wire::Segment;
 use super::acks::Ack;
 use super::{FEW, Report, Sender};
 use crate::collect::Basis;
+use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason};
 
 /// The order of arrivals hidden in one ACK is guessed from why the one before was sent only where
@@ -28,7 +29,7 @@ impl Sender {
         while let Some(sent) = self.board.pop_sent_once(number) {
             if !sent.reported {
                 self.sample_rtt(now - sent.sent_ns, false);
-                self.log_sent(&sent, None, ack, Basis::certain(Evidence::Sack));
+                self.log_sent(&sent, None, false, ack, Basis::certain(Evidence::Sack));
             }
         }
         self.una = number;
@@ -41,9 +42,14 @@ impl Sender {
     pub(super) fn process_with_sack(&mut self, ack: &Ack, number: i64) {
         let dsack = self.dsack(&ack.seg, number);
         let had_hole = !self.ranges.is_empty();
+        self.crossed = self.crossed_dsack(&ack.seg, number);
         let full = self.ranges.len() > self.room();
         let advanced = number > self.una;
         self.reports.clear();
+        if had_hole {
+            let since = self.last.map_or(ack.seg.ts_ns, |l| l.ts_ns);
+            self.clutter.expose(ack.seg.ts_ns.saturating_sub(since));
+        }
         self.expect(&ack.seg, number);
         if advanced {
             self.pop_acked(number);
@@ -69,6 +75,14 @@ impl Sender {
             self.arrived(report, ack, had_hole);
         }
         self.reports = reports;
+        if let Some((left, right)) = self.crossed {
+            self.dsack_seen = true;
+            for start in self.filled.starts_in(left, right) {
+                if let Some(f) = self.filled.get_mut(start).filter(|f| f.copies.count > 1) {
+                    f.duplicates += 1;
+                }
+            }
+        }
         if let Some((left, right)) = dsack {
             self.duplicate(left, right, ack);
         } else if !advanced {
@@ -106,6 +120,7 @@ impl Sender {
                     sent,
                     copies,
                     unsure: None,
+                    told: false,
                     left_edge: false,
                     joined: false,
                     opens: false,
@@ -129,6 +144,29 @@ impl Sender {
         let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
         let below = first.1 <= number.min(self.una);
         (below || block(1).is_some_and(inside)).then_some(first)
+    }
+
+    /// A duplicate among what the ACK is the first to cover: an original and its retransmission have
+    /// both come since the ACK before, as when a probe of the tail crosses a delayed ACK. A stack that
+    /// lists first whatever moved the left edge does so of data that was sent once, too.
+    fn crossed_dsack(&mut self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
+        let &(left, right) = seg.sack_blocks().first()?;
+        let (left, right) = (self.unwrap.offset(left), self.unwrap.offset(right));
+        let weighed = self.options.explanations.has(Explanation::Crossed);
+        if !weighed || left >= right || left < self.una || right > number {
+            return None;
+        }
+        let within = self
+            .board
+            .range(self.board.find(left))
+            .take_while(|s| s.start < right);
+        let mut again = within.map(|s| {
+            self.board
+                .copies_of(s)
+                .is_some_and(|c| c.first_ns < seg.ts_ns)
+        });
+        self.lists_edge |= !again.all(|again| again);
+        (!self.lists_edge).then_some((left, right))
     }
 
     /// Collects newly SACKed segments in ascending order, with one exception: the block listed
@@ -167,6 +205,7 @@ impl Sender {
             && first < highest
             && let Some(i) = reports.iter().position(|r| r.sent.start == first)
         {
+            reports[i].told = newest == 1;
             reports[i..].rotate_left(if newest <= FEW { newest } else { 1 });
         }
     }
@@ -189,6 +228,7 @@ impl Sender {
                     sent,
                     copies,
                     unsure: None,
+                    told: false,
                     left_edge: false,
                     joined: below || above,
                     opens: news == whole && sent.start == whole.0,
@@ -203,7 +243,8 @@ impl Sender {
     /// blocks since, what lies between came after it. Of several it is taken to be the first.
     fn new_block_first(&mut self) {
         let (reordered, arrived) = (self.collector.reordered(), self.collector.arrived());
-        if reordered * DENSE < arrived {
+        let weighed = self.options.explanations.has(Explanation::NewBlock);
+        if !weighed || reordered * DENSE < arrived {
             return;
         }
         if let Some(i) = self.reports.iter().position(|r| !r.joined) {

@@ -34,6 +34,11 @@ impl Ring {
         self.len -= 1;
     }
 
+    /// The values, ascending.
+    pub(super) fn values(&self) -> &[i64] {
+        &self.sorted[..self.len]
+    }
+
     /// How many values there are, 31 at most.
     pub(super) fn len(&self) -> usize {
         self.len

@@ -1,14 +1,14 @@
 //! What a run of the forwarder gives: throughput, delays, order before and behind the receiver.
 
-use inorder_metrics::Distribution;
+use inorder_metrics::{Distribution, Reordering};
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
 use inorder_report::Column;
 
 use super::{ForwarderConfig, Packet, Sights, TICKS_PER_NS};
 use crate::error::NetprocError;
 use crate::job::Job;
-use crate::measure::{Lanes, Readings, Receivers, Reordering};
-use crate::rows::{METRICS, ORDER, Row, number, read, whole};
+use crate::measure::{Lanes, Readings, Receivers};
+use crate::rows::{ORDER, Row, metrics, read, row, whole};
 
 /// What a run gave. Readings count from the first packet; throughput and delays leave the warm-up out.
 #[derive(Debug)]
@@ -33,29 +33,29 @@ pub struct ForwarderOutcome {
 
 /// The numbers of a run as a whole.
 static WHOLE: &[Column<ForwarderOutcome>] = &[
-    number(
+    row(
         "throughput",
         "Mpackets/s",
         "Packets that reach the stack.",
         |o| o.mpps.into(),
     ),
-    number("dropped", "%", "Packets dropped at full rings.", |o| {
+    row("dropped", "%", "Packets dropped at full rings.", |o| {
         (100.0 * o.dropped).into()
     }),
 ];
 
 /// Delays of packets, stored in nanoseconds.
 static DELAY: &[Column<Distribution>] = &[
-    number(
+    row(
         "mean",
         "us",
         "Mean delay from the arrival of a packet.",
         |d| (d.mean().unwrap_or(0.0) * 1e-3).into(),
     ),
-    number("p50", "us", "Median of the delays.", |d| {
+    row("p50", "us", "Median of the delays.", |d| {
         (whole(d.quantile(0.5)) * 1e-3).into()
     }),
-    number("p99", "us", "99th percentile of the delays.", |d| {
+    row("p99", "us", "99th percentile of the delays.", |d| {
         (whole(d.quantile(0.99)) * 1e-3).into()
     }),
 ];
@@ -68,7 +68,7 @@ impl ForwarderOutcome {
         rows.extend(read("delay", 0, "to the stack", DELAY, &self.delay_ns));
         rows.extend(read("order", 0, "line", ORDER, &self.sent));
         rows.extend(read("order", 0, "stack", ORDER, &self.stack));
-        rows.extend(read("metrics", 0, "", METRICS, &self.reordering));
+        rows.extend(metrics(&self.reordering));
         rows
     }
 }

@@ -3,6 +3,12 @@
 //! The packet with the next number leaves at once. If it is missing, later ones wait for it until the window is full
 //! or one of them has waited for the time-out; then the gap is given up and the least number held is the next.
 //! A packet that comes after it was given up leaves at once, late.
+//!
+//! The rule of release is that of the sorter `window` of `inorder-sort`, which [`Order::Receiver`](super::Order) takes
+//! by name. It is a net here because the core that runs it is one of the forwarder's servers: its numbers are the
+//! card's, over all flows, where a sorter goes by the TCP numbers of each flow; and a full window keeps the core from
+//! taking the next packet, which then waits in its ring and may be dropped there, where a sorter always takes what
+//! it is given. Places and transitions of it can be drawn and counted like the rest.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
 

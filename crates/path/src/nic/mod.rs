@@ -22,7 +22,8 @@ use crate::packet::Packet;
 use crate::stage::{Outbox, Stage};
 use crate::time::elapsed;
 
-pub use account::{Account, Bill, Costs, Histogram};
+pub use account::{Account, Bill, Costs};
+pub use inorder_stats::Histogram;
 pub use merge::MergeConfig;
 
 use early::Early;
@@ -359,8 +360,10 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Stage<P> for Card<P, S> {
             State::Working { until_ns } => return Some(until_ns),
         };
         let begins_ns = fire_ns.map(|fire_ns| self.begins_ns(fire_ns));
-        let timer_ns = self.sorter.next_deadline_ns();
-        begins_ns.into_iter().chain(timer_ns).min()
+        match (begins_ns, self.sorter.next_deadline_ns()) {
+            (Some(begins_ns), Some(timer_ns)) => Some(begins_ns.min(timer_ns)),
+            (begins_ns, timer_ns) => begins_ns.or(timer_ns),
+        }
     }
 
     fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {

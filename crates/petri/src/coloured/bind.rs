@@ -62,16 +62,17 @@ fn ones(bits: u64) -> u32 {
 /// What can be told without looking at tokens.
 #[inline]
 fn may_start<T>(rule: &Rule<T>, places: &[Place<T>]) -> bool {
+    let conditions = &rule.conditions;
     rule.busy < rule.servers
-        && rule
+        && conditions
             .needs
             .iter()
             .all(|need| places[need.place as usize].len >= need.count)
-        && rule
+        && conditions
             .inhibitors
             .iter()
             .all(|i| places[i.place as usize].len < i.count)
-        && rule.rooms.iter().all(|room| {
+        && conditions.rooms.iter().all(|room| {
             let place = &places[room.place as usize];
             u64::from(place.len) + u64::from(place.reserved) + u64::from(room.growth)
                 <= u64::from(place.capacity)

@@ -172,7 +172,7 @@ impl<T: Token> Engine<T> {
         if rule.busy + 1 == rule.servers {
             self.state.agenda.doubt(flight.rule);
         }
-        for room in &rule.rooms {
+        for room in &rule.conditions.rooms {
             self.state.release(room.place, room.reserve);
         }
         let bound = flight.bound(self.flights.tokens(slot), now);
@@ -291,7 +291,7 @@ impl<T: Token> Engine<T> {
             self.state.agenda.doubt(index as u32);
         }
         rule.tally.busy_moment -= i128::from(now);
-        for room in &rule.rooms {
+        for room in &rule.conditions.rooms {
             self.state.reserve(room.place, room.reserve);
         }
         let flight = Flight {

@@ -88,6 +88,16 @@ pub(crate) struct OutputArc<T> {
     pub(crate) lane: Lane<T>,
 }
 
+/// What the numbers of tokens in places must be for a transition to start, whatever their colours.
+pub(crate) struct Conditions {
+    /// Places that must hold several tokens.
+    pub(crate) needs: Box<[Need]>,
+    /// Places that must hold fewer tokens than this.
+    pub(crate) inhibitors: Box<[Need]>,
+    /// Places that must have room for what the transition puts into them.
+    pub(crate) rooms: Box<[Room]>,
+}
+
 /// A transition of a running net.
 pub(crate) struct Rule<T> {
     /// Its index as the modeller knows it.
@@ -96,10 +106,8 @@ pub(crate) struct Rule<T> {
     pub(crate) weight: f64,
     pub(crate) servers: u32,
     pub(crate) busy: u32,
-    /// Places that must hold several tokens.
-    pub(crate) needs: Box<[Need]>,
-    pub(crate) inhibitors: Box<[Need]>,
-    pub(crate) rooms: Box<[Room]>,
+    /// What must hold whatever the colour.
+    pub(crate) conditions: Conditions,
     /// The keyed places joined by the colour.
     pub(crate) joins: Box<[u32]>,
     /// The colours enabled, as found by the last look at it; one bit for a transition without colour.
@@ -175,9 +183,11 @@ impl<T> Rule<T> {
             weight: spec.weight,
             servers,
             busy: 0,
-            needs: needs.into_iter().filter(|need| need.count > 1).collect(),
-            inhibitors: whole.iter().map(need).collect(),
-            rooms,
+            conditions: Conditions {
+                needs: needs.into_iter().filter(|need| need.count > 1).collect(),
+                inhibitors: whole.iter().map(need).collect(),
+                rooms,
+            },
             joins,
             enabled: vec![0; (keys as usize).div_ceil(64)].into(),
             ways: 0,

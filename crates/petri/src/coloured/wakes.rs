@@ -45,9 +45,16 @@ impl Place {
 
     /// Inhibitors and room: every token counts.
     fn limits<T>(&self, rule: &Rule<T>) -> bool {
-        rule.inhibitors.iter().any(|i| i.place == self.index)
+        rule.conditions
+            .inhibitors
+            .iter()
+            .any(|i| i.place == self.index)
             || rule.colour_inhibitors.iter().any(|i| i.place == self.index)
-            || rule.rooms.iter().any(|room| room.place == self.index)
+            || rule
+                .conditions
+                .rooms
+                .iter()
+                .any(|room| room.place == self.index)
     }
 
     /// More tokens matter beyond the first where several are needed, or where they may come to the head or be

@@ -1,7 +1,7 @@
 //! The measures of a net, from observations of it.
 
 use super::simulation::{Layout, Totals};
-use inorder_stats::Estimate;
+use inorder_stats::{Estimate, lag_one};
 
 /// What a net does: per unit of time for rates, in units for times.
 #[derive(Debug, Clone, PartialEq)]
@@ -216,21 +216,8 @@ pub(crate) fn lag_one_correlation(seen: &[Observation]) -> f64 {
         return 0.0;
     };
     let places = (0..first.places.len())
-        .map(|index| correlation(seen.iter().map(move |o| o.places[index].tokens)));
+        .map(|index| lag_one(seen.iter().map(move |o| o.places[index].tokens)));
     let transitions = (0..first.transitions.len())
-        .map(|index| correlation(seen.iter().map(move |o| o.transitions[index].throughput)));
+        .map(|index| lag_one(seen.iter().map(move |o| o.transitions[index].throughput)));
     places.chain(transitions).fold(0.0, f64::max)
-}
-
-fn correlation(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let n = values.clone().count() as f64;
-    let mean = values.clone().sum::<f64>() / n;
-    let variance: f64 = values.clone().map(|x| (x - mean) * (x - mean)).sum();
-    let pairs = values.clone().zip(values.skip(1));
-    let covariance: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
-    if variance > 0.0 {
-        covariance / variance
-    } else {
-        0.0
-    }
 }

@@ -67,20 +67,7 @@ impl Mistake {
         Self::Unknown {
             expected: expected.into(),
             found: found.to_owned(),
-            nearest: nearest(found, valid),
+            nearest: inorder_nearest::nearest(found, valid).map(str::to_owned),
         }
     }
-}
-
-/// The word nearest to `found`, if it is a third of its letters away at most.
-fn nearest<'a>(found: &str, valid: impl Iterator<Item = &'a str>) -> Option<String> {
-    let most = (found.chars().count() / 3).max(1);
-    // Names of any length come from files; what is much longer or shorter is not near.
-    let similar =
-        valid.filter(|name| name.len().abs_diff(found.len()) <= 4 * most && name.len() < 200);
-    similar
-        .map(|name| (strsim::damerau_levenshtein(found, name), name))
-        .filter(|(distance, _)| *distance <= most)
-        .min()
-        .map(|(_, name)| name.to_owned())
 }

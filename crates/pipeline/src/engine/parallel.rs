@@ -24,7 +24,7 @@ use crate::source::Reader;
 
 /// Block buffers, at most; reading waits when all are in use. Two more than threads keep all at
 /// work; to touch more of them for the first time would cost more than it helps.
-const MOST_IN_FLIGHT: usize = 16;
+const MAX_BUFFERS_IN_USE: usize = 16;
 /// Looks for news before a thread goes to sleep: some ten microseconds.
 const LOOKS: u32 = 1_000;
 
@@ -45,7 +45,7 @@ pub(crate) fn run<S: Sink>(
 
 fn run_into<S: Sink>(reader: &mut Reader, sinks: &mut [Reassembling<S>], threads: usize) -> Tally {
     let team = Team {
-        board: Mutex::new(Board::new((threads + 2).min(MOST_IN_FLIGHT))),
+        board: Mutex::new(Board::new((threads + 2).min(MAX_BUFFERS_IN_USE))),
         news: Condvar::new(),
         changes: AtomicU32::new(0),
         reader: Mutex::new(reader),

@@ -64,36 +64,61 @@ impl<'w> Json<'w> {
     /// # Errors
     /// If the output cannot be written.
     pub fn object<R: ?Sized, M: AnyColumn<R>>(&mut self, columns: &[M], row: &R) -> io::Result<()> {
-        let mut open: Vec<&str> = Vec::new();
-        let mut comma = false;
+        let mut place = Place::default();
         self.out.write_all(b"{")?;
         for column in columns {
-            let field = column.field();
-            if !field.files.is_json(self.details) {
-                continue;
-            }
-            let objects = objects(field);
-            let same = common(&open, &objects);
-            for _ in same..open.len() {
-                self.out.write_all(b"}")?;
-                comma = true;
-            }
-            open.truncate(same);
-            for object in &objects[same..] {
-                self.key(object, comma)?;
-                self.out.write_all(b"{")?;
-                comma = false;
-            }
-            open.clone_from(&objects);
-            self.key(field.member, comma)?;
-            comma = true;
-            match column.rows() {
-                Some(rows) => rows.write(row, self)?,
-                None => self.value(field.kind, &column.value(row))?,
-            }
+            self.members(column, row, &mut place)?;
         }
-        for _ in 0..=open.len() {
+        for _ in 0..=place.open.len() {
             self.out.write_all(b"}")?;
+        }
+        Ok(())
+    }
+
+    /// The member of a column, or those of a part.
+    fn members<R: ?Sized, M: AnyColumn<R>>(
+        &mut self,
+        column: &M,
+        row: &R,
+        place: &mut Place,
+    ) -> io::Result<()> {
+        let field = column.field();
+        if !field.files.is_json(self.details) {
+            return Ok(());
+        }
+        let rows = column.rows();
+        if let Some(part) = rows.filter(|rows| rows.is_part()) {
+            let columns = part.flat();
+            return columns.iter().try_for_each(|c| self.members(c, row, place));
+        }
+        self.enter(field, place)?;
+        self.key(field.member, place.comma)?;
+        place.comma = true;
+        match rows {
+            Some(rows) => rows.write(row, self),
+            None => self.value(field.kind, &column.value(row)),
+        }
+    }
+
+    /// Closes and opens objects until a member of `field` may stand.
+    fn enter(&mut self, field: &Field<'_>, place: &mut Place) -> io::Result<()> {
+        let objects = objects(field);
+        let same = place
+            .open
+            .iter()
+            .zip(&objects)
+            .take_while(|(a, b)| a == b)
+            .count();
+        for _ in same..place.open.len() {
+            self.out.write_all(b"}")?;
+            place.comma = true;
+        }
+        place.open.truncate(same);
+        for object in &objects[same..] {
+            self.key(object, place.comma)?;
+            self.out.write_all(b"{")?;
+            place.comma = false;
+            place.open.push((*object).to_owned());
         }
         Ok(())
     }
@@ -192,6 +217,15 @@ impl<'w> Json<'w> {
     }
 }
 
+/// Where in an object the writer is.
+#[derive(Default)]
+struct Place {
+    /// The objects inside it that are open, the outermost first.
+    open: Vec<String>,
+    /// A member stands before.
+    comma: bool,
+}
+
 /// The objects a member stands in, the outermost first.
 pub(crate) fn objects<'f>(field: &Field<'f>) -> Vec<&'f str> {
     field
@@ -199,11 +233,6 @@ pub(crate) fn objects<'f>(field: &Field<'f>) -> Vec<&'f str> {
         .split('.')
         .filter(|name| !name.is_empty())
         .collect()
-}
-
-/// How many of the first parts are the same.
-pub(crate) fn common(a: &[&str], b: &[&str]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]

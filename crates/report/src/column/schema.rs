@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::column::AnyColumn;
 use crate::column::json::objects;
+use crate::column::{AnyColumn, Nested};
 use crate::field::{Element, Field, Files, Kind};
 
 /// The dialect the schemas are written in.
@@ -133,21 +133,7 @@ impl Schema {
     pub fn object<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Self {
         let mut members = Vec::new();
         for column in columns {
-            let field = column.field();
-            if field.files.is_json(true) {
-                let mut schema = match column.rows() {
-                    Some(rows) => rows.schema(),
-                    None => Schema::of(field.kind),
-                };
-                schema.or_null |= field.optional;
-                let schema = schema.about(&description(field));
-                let member = Member {
-                    name: field.member.to_owned(),
-                    schema,
-                    required: field.files != Files::JsonDetails,
-                };
-                insert(&mut members, &objects(field), member);
-            }
+            add(&mut members, column);
         }
         Shape::Object(members).into()
     }
@@ -175,6 +161,27 @@ impl From<Shape> for Schema {
             or_null: false,
         }
     }
+}
+
+/// Adds the member of a column, or those of a part.
+fn add<R: ?Sized, M: AnyColumn<R>>(members: &mut Vec<Member>, column: &M) {
+    let field = column.field();
+    if !field.files.is_json(true) {
+        return;
+    }
+    let rows = column.rows();
+    if let Some(part) = rows.filter(|rows| rows.is_part()) {
+        part.flat().iter().for_each(|column| add(members, column));
+        return;
+    }
+    let mut schema = rows.map_or_else(|| Schema::of(field.kind), Nested::schema);
+    schema.or_null |= field.optional;
+    let member = Member {
+        name: field.member.to_owned(),
+        schema: schema.about(&description(field)),
+        required: field.files != Files::JsonDetails,
+    };
+    insert(members, &objects(field), member);
 }
 
 /// What it is, and its unit where its name does not say it.

@@ -11,7 +11,7 @@ use crate::reader::Reader;
 use crate::value::Node;
 
 /// Lines of a route at most.
-const LONGEST_ROUTE: usize = 250;
+const MAX_LINES_OF_ROUTE: usize = 250;
 
 keys! {
     /// A line from one place to another, beside the two paths. The hosts are called `A` and `B`; every other place is
@@ -86,7 +86,7 @@ fn check_route(
     };
     let names = route.elements();
     let what = format!("a route of {} lines", names.len());
-    let fits = (1..=LONGEST_ROUTE).contains(&names.len());
+    let fits = (1..=MAX_LINES_OF_ROUTE).contains(&names.len());
     require(fits, &route.place, &what, "1 to 250 lines")?;
     let [mut at, end] = hosts;
     for node in names {

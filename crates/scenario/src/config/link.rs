@@ -1,10 +1,11 @@
 //! Links and their queues.
 
+use crate::context::Context;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
-use crate::kind::{Duration, Flag, Kind, Limit, Rate};
+use crate::kind::{Count32, Duration, Flag, Kind, Limit, Rate, Size32};
 use crate::quantity::{Queue, QueueLimit, duration, rate, require};
-use crate::reader::{Context, Reader};
+use crate::reader::Reader;
 use crate::schema::Form;
 use crate::value::Node;
 

@@ -13,18 +13,19 @@
 //!
 //! # To add an impairment
 //!
-//! Declare its keys in `stage.rs` and add its name to the list at the end of that file. `inorder-sim` does not
-//! compile until `build/stages.rs` says how it is made.
+//! Declare its keys in `impairments.rs` and add its name to the list at the end of that file. `inorder-path` does not
+//! compile until its list of impairments has an entry for these keys.
 //!
 //! # To add a queue discipline
 //!
-//! Add a variant, with its keys, to [`Discipline`]. `inorder-sim` does not compile until `build/stages.rs` says
-//! what the variant is made into.
+//! Add a variant, with its keys, to [`Discipline`]. `inorder-path` does not compile until its list of impairments says
+//! what a link with that discipline is made into.
 
 mod application;
 mod card;
 mod endpoint;
 mod flow;
+mod impairments;
 mod line;
 mod link;
 mod run;
@@ -34,6 +35,7 @@ pub use application::*;
 pub use card::*;
 pub use endpoint::*;
 pub use flow::*;
+pub use impairments::*;
 pub use line::*;
 pub use link::*;
 pub use run::*;
@@ -96,7 +98,7 @@ pub struct Grid;
 impl crate::kind::Kind for Grid {
     type Value = Self;
     const FORM: crate::schema::Form = crate::schema::Form::Other("a table of lists");
-    fn read(_: &Node, _: &crate::reader::Context<'_>) -> Result<Self, Problem> {
+    fn read(_: &Node, _: &crate::context::Context<'_>) -> Result<Self, Problem> {
         Ok(Grid)
     }
 }

@@ -75,11 +75,19 @@ impl Section {
 
     /// Its keys, those of flattened declarations included, in the order of declaration.
     pub fn keys(&self) -> Vec<&'static Key> {
-        let below = |item: &'static Item| match item {
-            Item::Key(key) => vec![key],
-            Item::Flat(section) => section.keys(),
-        };
-        self.items.iter().flat_map(below).collect()
+        let mut keys = Vec::new();
+        self.add_keys(&mut keys);
+        keys
+    }
+
+    /// The same, into a list there is already: every cell of a grid reads all its tables.
+    pub(crate) fn add_keys(&self, keys: &mut Vec<&'static Key>) {
+        for item in self.items {
+            match item {
+                Item::Key(key) => keys.push(key),
+                Item::Flat(section) => section.add_keys(keys),
+            }
+        }
     }
 
     /// Does it have a key called `name`?

@@ -1,12 +1,12 @@
 //! From a scenario's plain data to paths, cards and endpoints.
 
+mod card;
 mod endpoint;
 mod network;
-mod stages;
 
+pub use card::card;
 pub use endpoint::{Recipe, endpoint};
 pub use network::{network, routes};
-pub use stages::{card, path};
 
 /// Names of algorithms and profiles for [`inorder_scenario::Scenario::load`].
 pub fn registries() -> inorder_scenario::Registries {

@@ -5,9 +5,9 @@ use inorder_scenario::Config;
 use inorder_scenario::config::{self as plain, Direction, PathUse};
 
 use crate::error::Error;
-use crate::line::{Line, LineId};
+use crate::line::Line;
 use crate::network::{Network, Route};
-use crate::packet::{End, Packet};
+use crate::packet::{End, LineId, Packet};
 
 /// From A to B.
 const FORWARD: LineId = LineId(0);
@@ -25,15 +25,15 @@ const FIRST_OF_ITS_OWN: u16 = 4;
 /// card of the host behind it. A host without a card has an empty line in its place, which no route passes.
 pub fn network(config: &Config, seed: u64) -> Result<Network, Error> {
     let paths = [
-        ("forward", super::path(&config.forward, "forward", seed)),
+        ("forward", Path::declared(&config.forward, "forward", seed)),
         ("receiver card", card(config.receiver_card.as_ref())?),
-        ("reverse", super::path(&config.reverse, "reverse", seed)),
+        ("reverse", Path::declared(&config.reverse, "reverse", seed)),
         ("sender card", card(config.sender_card.as_ref())?),
     ];
     let (names, paths): (Vec<&str>, Vec<_>) = paths.into_iter().unzip();
     let own = config.lines.iter().map(|line| {
         let name = format!("line/{}", line.name);
-        super::path(&line.stages, &name, seed)
+        Path::declared(&line.stages, &name, seed)
     });
     let lines = (0..).zip(paths.into_iter().chain(own));
     let lines = lines.map(|(at, path)| Line::new(LineId(at), path));

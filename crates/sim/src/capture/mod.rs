@@ -116,6 +116,10 @@ impl<W: Write> Tap for Captures<W> {
         self.truth.received(now_ns, packet);
         self.write(now_ns, end, end.other(), packet);
     }
+
+    fn refused(&mut self, packet: &Packet) {
+        self.truth.refused(packet);
+    }
 }
 
 /// Address and port of a channel's source, and of its destination.

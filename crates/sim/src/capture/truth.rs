@@ -34,6 +34,8 @@ struct Way {
     /// Position in `sent` by number of the packet.
     by_id: HashMap<u32, usize>,
     arrivals: u64,
+    /// Positions in `sent` of what arrived last, several if they were merged.
+    latest: Vec<usize>,
     copies: u64,
     /// Bytes acknowledged, as the sender's capture shows.
     acked: u64,
@@ -46,6 +48,15 @@ struct Sent {
     end: u64,
     /// Place among the arrivals, and time.
     arrived: Option<(u64, i64)>,
+    /// The receiver discarded it although it lacked the bytes.
+    refused: bool,
+}
+
+impl Sent {
+    /// It arrived and was not refused.
+    fn taken(&self) -> bool {
+        self.arrived.is_some() && !self.refused
+    }
 }
 
 /// What happened to an original.
@@ -69,6 +80,13 @@ pub enum TruthEvent {
         /// Bytes.
         length: u64,
     },
+    /// It came, and the receiver discarded it although it lacked the bytes.
+    Refused {
+        /// Of its first byte in the stream.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+    },
 }
 
 /// The truth of one direction of a flow.
@@ -78,11 +96,11 @@ pub struct TruthFlow {
     pub flow: String,
     /// Originals sent.
     pub data_packets: u64,
-    /// Of those, reordered.
+    /// Of those, reordered and taken by the receiver.
     pub reordered: u64,
     /// Retransmissions without which bytes would be missing.
     pub needed: u64,
-    /// Retransmissions of bytes of which earlier transmissions arrived.
+    /// Retransmissions of bytes of which earlier transmissions arrived and were not refused.
     pub spurious: u64,
     /// Of those, the ones of which the originals arrived.
     pub spurious_original: u64,
@@ -90,6 +108,8 @@ pub struct TruthFlow {
     pub undecided_retransmissions: u64,
     /// Originals lost.
     pub losses: u64,
+    /// Originals that arrived and that the receiver discarded although it lacked them.
+    pub refused: u64,
     /// Originals that neither arrived nor were acknowledged.
     pub undecided: u64,
     /// Copies the network made.
@@ -140,6 +160,15 @@ impl Truth {
         }
     }
 
+    /// The receiver discards the packet that reached it last, though it lacks the data.
+    pub(crate) fn refused(&mut self, packet: &Packet) {
+        let known = self.channels.get(&packet.channel.0);
+        let way = known.and_then(|known| self.ways.get_mut(known.way?));
+        if let Some(way) = way {
+            way.refused();
+        }
+    }
+
     /// Draws the sum.
     pub fn flows(&self) -> Vec<TruthFlow> {
         self.ways.iter().map(Way::finish).collect()
@@ -167,6 +196,7 @@ impl Way {
             sent: Vec::new(),
             by_id: HashMap::new(),
             arrivals: 0,
+            latest: Vec::new(),
             copies: 0,
             acked: 0,
         }
@@ -178,7 +208,17 @@ impl Way {
             start,
             end: start + u64::from(payload),
             arrived: None,
+            refused: false,
         });
+    }
+
+    /// What arrived last was refused.
+    fn refused(&mut self) {
+        for at in self.latest.drain(..) {
+            if let Some(sent) = self.sent.get_mut(at) {
+                sent.refused = true;
+            }
+        }
     }
 
     /// A packet arrives; one that others were merged into stands for all of them.
@@ -186,6 +226,7 @@ impl Way {
         let end = packet.offset + u64::from(packet.payload());
         let mut next = packet.offset;
         let mut at = self.by_id.get(&packet.id).copied();
+        self.latest.clear();
         while next < end
             && let Some(place) = at
             && let Some(sent) = self.sent.get_mut(place)
@@ -193,6 +234,7 @@ impl Way {
             next = sent.end;
             if sent.arrived.is_none() {
                 sent.arrived = Some((self.arrivals, now_ns));
+                self.latest.push(place);
             } else {
                 self.copies += 1;
             }
@@ -235,14 +277,17 @@ impl Way {
             spurious_original: 0,
             undecided_retransmissions: 0,
             losses: 0,
+            refused: 0,
             undecided: 0,
             network_duplicates: self.copies,
             events: Vec::new(),
         };
         let originals = self.originals();
         flow.data_packets = originals.len() as u64;
-        flow.events = reordered(&originals);
-        flow.reordered = flow.events.len() as u64;
+        flow.events = late_or_refused(&originals);
+        let refused = |event: &&TruthEvent| matches!(event, TruthEvent::Refused { .. });
+        flow.refused = flow.events.iter().filter(refused).count() as u64;
+        flow.reordered = flow.events.len() as u64 - flow.refused;
         self.count_losses(&originals, &mut flow);
         self.count_retransmissions(&originals, &mut flow);
         flow
@@ -279,7 +324,7 @@ impl Way {
     /// Each retransmission against everything sent before it that arrived sometime.
     fn count_retransmissions(&self, originals: &[Sent], flow: &mut TruthFlow) {
         let (mut held, mut of_originals) = (Ranges::default(), Ranges::default());
-        for sent in originals.iter().filter(|sent| sent.arrived.is_some()) {
+        for sent in originals.iter().filter(|sent| sent.taken()) {
             of_originals.add(sent.start, sent.end);
         }
         let mut top = 0;
@@ -295,7 +340,7 @@ impl Way {
                     flow.undecided_retransmissions += 1;
                 }
             }
-            if sent.arrived.is_some() {
+            if sent.taken() {
                 held.add(sent.start, sent.end);
             }
             top = top.max(sent.end);
@@ -303,8 +348,8 @@ impl Way {
     }
 }
 
-/// RFC 4737 on the arrivals of originals alone.
-fn reordered(originals: &[Sent]) -> Vec<TruthEvent> {
+/// RFC 4737 on the arrivals of originals alone; those that were refused have their place among them.
+fn late_or_refused(originals: &[Sent]) -> Vec<TruthEvent> {
     let mut arrived: Vec<(u64, i64, &Sent)> = originals
         .iter()
         .filter_map(|sent| sent.arrived.map(|(place, time_ns)| (place, time_ns, sent)))
@@ -314,7 +359,12 @@ fn reordered(originals: &[Sent]) -> Vec<TruthEvent> {
     let mut highest: Vec<u64> = Vec::new();
     for (at, (_, time_ns, sent)) in arrived.iter().enumerate() {
         let top = highest.last().copied().unwrap_or(0);
-        if sent.start < top {
+        if sent.refused {
+            events.push(TruthEvent::Refused {
+                offset: sent.start,
+                length: sent.end - sent.start,
+            });
+        } else if sent.start < top {
             let first = highest.partition_point(|&start| start <= sent.start);
             let since_ns = arrived.get(first).map_or(*time_ns, |earlier| earlier.1);
             events.push(TruthEvent::Reordered {
@@ -336,7 +386,7 @@ impl TruthFlow {
             out,
             "{{\"flow\": \"{}\", \"data_packets\": {}, \"reordered\": {}, \"retransmissions\": \
              {{\"total\": {total}, \"needed\": {}, \"spurious\": {}, \"spurious_original\": {}, \
-             \"undecided\": {}}}, \"losses\": {}, \"undecided\": {}, \"network_duplicates\": {}, \
+             \"undecided\": {}}}, \"losses\": {}, \"refused\": {}, \"undecided\": {}, \"network_duplicates\": {}, \
              \"unmatched\": 0, \"ambiguous_matches\": 0, \"events\": [",
             self.flow,
             self.data_packets,
@@ -346,6 +396,7 @@ impl TruthFlow {
             self.spurious_original,
             self.undecided_retransmissions,
             self.losses,
+            self.refused,
             self.undecided,
             self.network_duplicates,
         )?;
@@ -374,6 +425,10 @@ impl TruthEvent {
             TruthEvent::Lost { offset, length } => write!(
                 out,
                 "{{\"kind\":\"lost\",\"seq_offset\":{offset},\"len\":{length}}}"
+            ),
+            TruthEvent::Refused { offset, length } => write!(
+                out,
+                "{{\"kind\":\"refused\",\"seq_offset\":{offset},\"len\":{length}}}"
             ),
         }
     }

@@ -7,7 +7,7 @@ use inorder_report::{Field, Kind, Rank, Sheet, text};
 
 use super::{Report, heading, label};
 use crate::campaign::CellResult;
-use crate::measure::{ALWAYS_SAID, MEASURES, Measure};
+use crate::measure::{MEASURES, Measure, RANKS_ALWAYS_SHOWN};
 use crate::statistics::Estimate;
 
 /// Writes the table, within `width` characters if given, by leaving out columns.
@@ -85,7 +85,7 @@ impl Headings {
 /// True of measures that some cell has, and that are not 0 everywhere.
 fn says_something(cells: &[CellResult], at: usize, rank: u8) -> bool {
     let mut means = cells.iter().filter_map(|cell| cell.estimate_at(at));
-    means.any(|estimate| ALWAYS_SAID.contains(&rank) || estimate.mean != 0.0)
+    means.any(|estimate| RANKS_ALWAYS_SHOWN.contains(&rank) || estimate.mean != 0.0)
 }
 
 fn with_interval(estimate: Option<Estimate>) -> String {

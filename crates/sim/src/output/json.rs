@@ -178,6 +178,6 @@ mod tests {
         assert_eq!(problems(DOCUMENT), Vec::<String>::new());
         assert_eq!(problems(CELL), Vec::<String>::new());
         assert_eq!(problems(ESTIMATE), Vec::<String>::new());
-        assert_eq!(problems(MEASURES), Vec::<String>::new());
+        assert_eq!(problems(&MEASURES), Vec::<String>::new());
     }
 }

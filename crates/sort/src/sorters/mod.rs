@@ -8,6 +8,7 @@
 
 mod config;
 pub mod none;
+pub mod resequence;
 pub mod srpic;
 mod text;
 pub mod window;
@@ -73,6 +74,7 @@ sorters! {
     none::PassThrough,
     srpic::Srpic,
     window::Window,
+    resequence::Resequencer,
 }
 
 impl Default for SorterConfig {
@@ -89,6 +91,8 @@ impl SorterConfig {
     }
 }
 
+/// Passes every call on. The trait's methods are generic over where packets go, so a table of functions cannot hold
+/// them, and a call through a pointer for each packet is what this type is to spare.
 impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
     #[inline]
     fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)

@@ -32,8 +32,8 @@ const SAMPLES: u32 = 8;
 const DELAY_US: (u64, u64) = (4000, 16_000);
 /// Bytes a segmentation offload may hold back: four times its largest.
 const OFFLOAD_BYTES: u64 = 4 * 65_536;
-/// It never counts for more, microseconds.
-const MOST_OFFLOAD_US: u64 = 1000;
+/// The delay that is allowed for it at most, microseconds.
+const MAX_OFFLOAD_DELAY_US: u64 = 1000;
 
 /// Where the end of a round is noticed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -138,6 +138,6 @@ fn offload_us(window: &Window, ack: &AckEvent) -> u64 {
     let flight = window.cwnd.max(ack.in_flight);
     match usual_pacing_rate(window, flight, ack.mss, ack.srtt) {
         0 => 0,
-        rate => (OFFLOAD_BYTES * 1_000_000 / rate).min(MOST_OFFLOAD_US),
+        rate => (OFFLOAD_BYTES * 1_000_000 / rate).min(MAX_OFFLOAD_DELAY_US),
     }
 }

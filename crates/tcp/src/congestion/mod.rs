@@ -247,7 +247,7 @@ pub enum Event {
     RecoveryEnd,
     /// The retransmission timer expired; the window has been cut to one segment.
     Timeout,
-    /// The last reduction turned out to be needless and was taken back.
+    /// The last reduction turned out to be unnecessary and was taken back.
     Undo,
     /// Sending starts with nothing in flight after having been idle for `ns`.
     Restart {
@@ -277,7 +277,7 @@ pub trait CongestionControl: Debug + Send {
     /// the window itself.
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32;
 
-    /// The window to return to when a reduction proves needless. Linux's default: at least what the
+    /// The window to return to when a reduction proves unnecessary. Linux's default: at least what the
     /// reduction, if it was to a half, started from.
     fn undo_cwnd(&mut self, window: &Window) -> u32 {
         window.cwnd.max(window.ssthresh.saturating_mul(2))
@@ -304,6 +304,11 @@ pub trait CongestionControl: Debug + Send {
     /// time): samples of what is in flight then count as limited by the application.
     fn holds_back(&self) -> bool {
         false
+    }
+
+    /// True if the algorithm wants [`CongestionControl::on_sent`]. Asked once; each segment is cheaper without.
+    fn watches_sending(&self) -> bool {
+        self.samples_rate()
     }
 
     /// A segment with payload is about to leave.

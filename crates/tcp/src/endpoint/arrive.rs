@@ -30,11 +30,13 @@ impl Endpoint {
         let end = start + u64::from(segment.sequence_length());
         if self.paws_rejects(now, segment, start, end) {
             self.sender.counters.paws_estab += 1;
+            self.count_refused(segment, start);
             self.answer_stray(now, segment, start);
             return;
         }
         if !self.receiver.acceptable(start, end) {
             if !segment.flags.has(Flags::RST) {
+                self.count_refused(segment, start);
                 self.answer_stray(now, segment, start);
             }
             return;
@@ -58,6 +60,13 @@ impl Endpoint {
         }
         self.take_payload(now, segment, start);
         self.progress(now);
+    }
+
+    /// The segment is about to be discarded: was any of its payload missing?
+    fn count_refused(&mut self, segment: &Segment, start: Seq) {
+        let end = start + u64::from(segment.payload);
+        let missing = segment.payload > 0 && self.receiver.lacks(start, end);
+        self.sender.counters.refused_segs_in += u64::from(missing);
     }
 
     /// RFC 7323 section 5.3 R1. Acknowledgements overtaken by others are let through, as Linux does: they can

@@ -8,11 +8,9 @@ use crate::sender::Outgoing;
 impl Endpoint {
     /// The next segment to carry to the other side; `None` when there is nothing to send now.
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Segment> {
-        if let Some(mut segment) = self.control.take() {
-            if let Some(timestamps) = &mut segment.timestamps {
-                timestamps.val = self.sender.tsval(now);
-            }
-            return Some(segment);
+        // Looked at first: taking it out moves a whole segment, also where there is none.
+        if self.control.is_some() {
+            return self.take_control(now);
         }
         if matches!(self.state, State::Closed | State::Listen) {
             return None;
@@ -29,6 +27,14 @@ impl Endpoint {
         self.sender.counters.out_segs += 1;
         self.sender.counters.acks_out += 1;
         Some(self.acknowledgement(now))
+    }
+
+    fn take_control(&mut self, now: Nanos) -> Option<Segment> {
+        let mut segment = self.control.take()?;
+        if let Some(timestamps) = &mut segment.timestamps {
+            timestamps.val = self.sender.tsval(now);
+        }
+        Some(segment)
     }
 
     /// A segment of the stream, with the acknowledgement it carries along.

@@ -201,6 +201,11 @@ impl Endpoint {
         &self.sender.board
     }
 
+    /// Largest payload of a segment to be sent, bytes: [`Info::snd_mss`] without the rest.
+    pub fn snd_mss(&self) -> u32 {
+        self.sender.agreed.mss
+    }
+
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
     pub fn set_nagle(&mut self, nagle: crate::config::Nagle) {
         self.config.nagle = nagle;

@@ -193,7 +193,7 @@ pub trait LossDetection: Debug + Send {
     /// Fast recovery has begun.
     fn on_recovery(&mut self, _cx: &mut Context<'_>) {}
 
-    /// Fast recovery has ended, `undone` if it was needless.
+    /// Fast recovery has ended, `undone` if it was unnecessary.
     fn on_recovery_end(&mut self, _cx: &mut Context<'_>, _undone: bool) {}
 
     /// A partial acknowledgement of the original transmission: the segment was late, not lost.

@@ -133,6 +133,11 @@ impl Receiver {
         end >= self.last_ack_sent.min(self.rcv_nxt) && start <= self.window.right_edge()
     }
 
+    /// Is any byte of `start..end` missing?
+    pub(crate) fn lacks(&self, start: Seq, end: Seq) -> bool {
+        end > self.rcv_nxt && !self.out_of_order.holds(start.max(self.rcv_nxt), end)
+    }
+
     /// Right edge of the window.
     pub(crate) fn window_end(&self) -> Seq {
         self.window.right_edge().max(self.rcv_nxt)
@@ -170,6 +175,7 @@ impl Receiver {
         let limit = self.window_end().min(self.fin.unwrap_or(Seq::MAX));
         let end = end.min(limit);
         if start >= end {
+            counters.refused_segs_in += u64::from(self.fin.is_none());
             self.delay.now();
             return false;
         }

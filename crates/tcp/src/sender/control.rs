@@ -17,6 +17,8 @@ pub(crate) struct Control {
     pub(super) governs_window: bool,
     /// It says at which rate data may leave.
     pub(super) paces: bool,
+    /// It wants to be told of every segment that leaves.
+    watches_sending: bool,
     /// Samples of the delivery rate, if it wants them.
     pub(super) rate: Option<DeliveryRate>,
 }
@@ -26,6 +28,7 @@ impl Control {
         Self {
             governs_window: algorithm.governs_window(),
             paces: algorithm.pacing_rate().is_some(),
+            watches_sending: algorithm.watches_sending(),
             rate: algorithm.samples_rate().then(DeliveryRate::new),
             algorithm,
         }
@@ -72,8 +75,9 @@ impl Sender {
     }
 
     /// A segment of `payload` bytes is about to leave.
+    #[inline]
     pub(super) fn announce(&mut self, now: Nanos, payload: u32, again: bool) {
-        if payload == 0 {
+        if payload == 0 || !self.control.watches_sending {
             return;
         }
         let event = SentEvent {

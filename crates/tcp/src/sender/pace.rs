@@ -15,7 +15,7 @@ use crate::time::count;
 /// Segments of a connection that are not paced.
 const FREE_SEGMENTS: u64 = 10;
 /// Bytes of the largest burst.
-const LARGEST_BURST: u64 = 65_535;
+const MAX_BURST_BYTES: u64 = 65_535;
 
 /// Where the clock of pacing stands.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +59,17 @@ impl Sender {
     }
 
     /// True if data has to wait for its time; [`Sender::pace_timer`] tells until when.
+    #[inline]
     pub(super) fn pace_holds(&mut self, now: Nanos) -> bool {
+        self.is_paced() && self.burst_waits(now)
+    }
+
+    #[inline]
+    fn is_paced(&self) -> bool {
+        self.config.pacing.is_some() || self.control.paces
+    }
+
+    fn burst_waits(&mut self, now: Nanos) -> bool {
         let Some(pacing) = self.pacing() else {
             return false;
         };
@@ -74,7 +84,7 @@ impl Sender {
             }
             return true;
         }
-        let most = LARGEST_BURST / u64::from(self.agreed.mss);
+        let most = MAX_BURST_BYTES / u64::from(self.agreed.mss);
         self.pacer.left = self.burst_size(most, pacing.burst) as u32;
         self.pacer.began = now;
         self.pacer.unused = 0;
@@ -82,7 +92,14 @@ impl Sender {
     }
 
     /// A segment of `payload` bytes leaves.
+    #[inline]
     pub(super) fn pace(&mut self, now: Nanos, payload: u64) {
+        if self.is_paced() {
+            self.take_time(now, payload);
+        }
+    }
+
+    fn take_time(&mut self, now: Nanos, payload: u64) {
         let Some(pacing) = self.pacing() else {
             return;
         };

@@ -63,9 +63,11 @@ impl Sender {
         if self.timers.stopped {
             return None;
         }
-        let own = self.timers.timer.map(|(_, at)| at);
-        let loss = self.detection.next_timer();
-        [own, loss, self.pace_timer()].into_iter().flatten().min()
+        let own = self.timers.timer.map_or(Nanos::MAX, |(_, at)| at);
+        let loss = self.detection.next_timer().unwrap_or(Nanos::MAX);
+        let pace = self.pace_timer().unwrap_or(Nanos::MAX);
+        let at = own.min(loss).min(pace);
+        (at != Nanos::MAX).then_some(at)
     }
 
     /// Handles what is due. False if the connection has to be given up.

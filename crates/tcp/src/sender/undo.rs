@@ -48,7 +48,7 @@ impl UndoState {
 }
 
 impl Sender {
-    /// A reduction begins that may prove needless.
+    /// A reduction begins that may prove unnecessary.
     pub(super) fn undo_begin(&mut self, _now: Nanos) {
         self.undo.marker = Some(self.stream.una);
         self.undo.retrans = self.board.retrans_out();
@@ -186,7 +186,7 @@ impl Sender {
         self.recovery.hold_retransmit = true;
     }
 
-    /// A timeout taken back; `by_frto` if F-RTO found it needless.
+    /// A timeout taken back; `by_frto` if F-RTO found it spurious.
     pub(super) fn try_undo_loss(&mut self, now: Nanos, news: &AckNews<'_>, by_frto: bool) -> bool {
         let undoable = self.undo.marker.is_some()
             && (by_frto || self.original_arrived(news) || self.all_duplicates());

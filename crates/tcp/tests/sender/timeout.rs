@@ -37,7 +37,7 @@ fn what_was_sacked_is_not_sent_again() {
     assert_eq!(sent, [0, 1, 3, 5]);
 }
 
-/// RFC 5682: two new segments instead of retransmissions; both answered by originals: the timeout was needless.
+/// RFC 5682: two new segments instead of retransmissions; both answered by originals: the timeout was spurious.
 #[test]
 fn frto_finds_a_spurious_timeout() {
     for sack in [true, false] {

@@ -1,6 +1,7 @@
 //! The metrics under their names, as JSON and CSV have them.
 
-use inorder_report::{Column, Digits, Element, Kind, Value};
+use inorder_metrics::{COUNTS, METRICS};
+use inorder_report::{Column, Digits, Element, Kind, Part, Value};
 
 use super::Report;
 
@@ -10,39 +11,30 @@ const REAL: Kind = Kind::Number(Digits::Fixed(4));
 const LIST: Kind = Kind::List(Element::Number);
 const BY_NUMBER: Kind = Kind::Map(Element::Number);
 
-/// Every metric; the order is that of the outputs.
-pub static METRICS: &[Of] = &[
+/// What the outputs have, in their order: [`METRICS`], and what only lists can say.
+pub static REPORT: &[Of] = &[
     Of::new(
         "complete",
         Kind::Flag,
         "No bad line ended the input.",
         |r| r.complete.into(),
     ),
-    Of::new(
-        "received",
-        Kind::Count,
-        "Packets received, copies not counted.",
-        |r| r.summary.counts.received.into(),
+    Of::nested(
+        "counts",
+        "Packets received and reordered.",
+        &Part {
+            columns: COUNTS,
+            of: |r: &Report| &r.summary.order,
+        },
     ),
-    Of::new(
-        "reordered",
-        Kind::Count,
-        "Reordered packets (RFC 4737 section 3.3).",
-        |r| r.summary.counts.reordered.into(),
+    Of::nested(
+        "scalars",
+        "Metrics that are one number.",
+        &Part {
+            columns: METRICS,
+            of: |r: &Report| &r.summary.order,
+        },
     ),
-    Of::new(
-        "reordered_ratio",
-        REAL,
-        "Reordered over received packets (section 4.1).",
-        |r| r.summary.counts.reordered_ratio().into(),
-    ),
-    Of::new(
-        "involved_ratio",
-        REAL,
-        "Packets overtaken or overtaking, over received ones.",
-        |r| r.summary.involved_ratio().into(),
-    )
-    .optional(),
     Of::new(
         "duplicates",
         Kind::Count,
@@ -132,23 +124,11 @@ pub static METRICS: &[Of] = &[
         |r| r.lists.runs.clone().into(),
     )
     .unit("packets"),
-    Of::new("run_mean", REAL, "Mean length of these runs.", |r| {
-        r.summary.runs.mean().into()
-    })
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "run_variation",
-        REAL,
-        "Their variation, (q / a) / (a / x).",
-        |r| r.summary.runs.variation().into(),
-    )
-    .optional(),
     Of::new(
         "run_mean_bytes",
         REAL,
         "Mean length of the runs in bytes.",
-        |r| r.if_sized(r.summary.runs.mean_bytes()),
+        |r| r.if_sized(r.summary.order.runs.mean_bytes()),
     )
     .unit("bytes")
     .optional(),
@@ -156,28 +136,28 @@ pub static METRICS: &[Of] = &[
         "run_variation_bytes",
         REAL,
         "Variation of the runs in bytes.",
-        |r| r.if_sized(r.summary.runs.variation_bytes()),
+        |r| r.if_sized(r.summary.order.runs.variation_bytes()),
     )
     .optional(),
     Of::new(
         "n_reordering",
         BY_NUMBER,
         "Packets that are n-reordered, by n (section 5).",
-        |r| by_n(&r.summary.n_reordering.cumulative()),
+        |r| by_n(&r.summary.order.n_reordering.cumulative()),
     )
     .unit("packets"),
     Of::new(
         "n_reordering_largest",
         BY_NUMBER,
         "Packets by the largest such n.",
-        |r| by_n(r.summary.n_reordering.largest()),
+        |r| by_n(r.summary.order.n_reordering.largest()),
     )
     .unit("packets"),
     Of::new(
         "n_reordering_truncated",
         Kind::Count,
         "Packets with an n beyond --n-max.",
-        |r| r.summary.n_reordering.truncated().into(),
+        |r| r.summary.order.n_reordering.truncated().into(),
     ),
     Of::new(
         "dt",
@@ -190,67 +170,25 @@ pub static METRICS: &[Of] = &[
         "rd_packets",
         Kind::Count,
         "Packets the reorder density is made of.",
-        |r| r.summary.displacements.total().into(),
+        |r| r.summary.order.displacements.total().into(),
     ),
     Of::new(
         "rd",
         BY_NUMBER,
         "Reorder density: share by displacement.",
-        |r| named(r.summary.displacements.density()),
+        |r| named(r.summary.order.displacements.density()),
     ),
     Of::new(
         "rd_beyond_early",
         Kind::Count,
         "Packets early by more than the threshold.",
-        |r| r.summary.displacements.beyond().0.into(),
+        |r| r.summary.order.displacements.beyond().0.into(),
     ),
     Of::new(
         "rd_beyond_late",
         Kind::Count,
         "Packets late by more than the threshold.",
-        |r| r.summary.displacements.beyond().1.into(),
-    ),
-    Of::new("mean_displacement", REAL, "Mean displacement.", |r| {
-        r.summary.displacements.mean_displacement().into()
-    })
-    .unit("packets"),
-    Of::new("entropy", REAL, "Entropy of the reorder density.", |r| {
-        r.summary.displacements.entropy().into()
-    })
-    .unit("nats"),
-    Of::new(
-        "mean_lateness",
-        REAL,
-        "Mean displacement of the late packets.",
-        |r| r.summary.displacements.mean_lateness().into(),
-    )
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "mean_earliness",
-        REAL,
-        "Mean displacement of the early packets.",
-        |r| r.summary.displacements.mean_earliness().into(),
-    )
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "displacement_variance",
-        REAL,
-        "Variance of the displacement.",
-        |r| r.summary.displacements.variance().into(),
-    ),
-    Of::new("late_ratio", REAL, "Share of late packets.", |r| {
-        r.summary.displacements.late_ratio().into()
-    }),
-    Of::new("early_ratio", REAL, "Share of early packets.", |r| {
-        r.summary.displacements.early_ratio().into()
-    }),
-    Of::new(
-        "displaced_ratio",
-        REAL,
-        "Share of packets late or early.",
-        |r| r.summary.displacements.displaced_ratio().into(),
+        |r| r.summary.order.displacements.beyond().1.into(),
     ),
     Of::new(
         "bt",

@@ -3,12 +3,17 @@
 use std::io::{self, Write};
 
 use inorder_metrics::Distribution;
+use inorder_report::text::{self, Layout};
+use inorder_report::{Column, Digits, Kind, Value};
 
 use super::Report;
+use super::columns::REPORT;
+
+const REAL: Kind = Kind::Number(Digits::Short);
 
 /// All of it.
-pub fn write_table(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    write_counts(report, out)?;
+pub fn write_table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    text::facts(out, REPORT, report, &Layout::default())?;
     if report.summary.counts.reordered > 0 {
         write_late(report, out)?;
         write_n_reordering(report, out)?;
@@ -23,152 +28,109 @@ pub fn write_table(report: &Report, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn write_counts(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let (summary, counts) = (&report.summary, &report.summary.counts);
-    count(out, "packets received", counts.received)?;
-    share(
-        out,
-        "reordered (RFC 4737)",
-        counts.reordered,
-        counts.reordered_ratio(),
-    )?;
-    let involved = summary.n_reordering.involved();
-    share(
-        out,
-        "overtaken or overtaking",
-        involved,
-        summary.involved_ratio(),
-    )?;
-    count(out, "duplicates", counts.duplicates)?;
-    count(out, "missing", counts.missing)?;
-    if counts.holes_given_up > 0 || counts.unclassified > 0 {
-        count(out, "holes given up", counts.holes_given_up)?;
-        count(out, "unclassified packets", counts.unclassified)?;
-    }
-    Ok(())
-}
-
-fn write_densities(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let (rd, rbd) = (&report.summary.displacements, &report.summary.occupancy);
-    writeln!(out, "\nRFC 5236")?;
-    fraction(
-        out,
-        "mean displacement",
-        Some(rd.mean_displacement()),
-        "packets",
-    )?;
-    fraction(out, "reorder entropy", Some(rd.entropy()), "nats")?;
-    fraction(out, "mean lateness", rd.mean_lateness(), "packets")?;
-    fraction(out, "mean earliness", rd.mean_earliness(), "packets")?;
-    fraction(
-        out,
-        "displaced packets",
-        Some(100.0 * rd.displaced_ratio()),
-        "%",
-    )?;
-    let (early, late) = rd.beyond();
-    if early + late > 0 {
-        count(out, "displaced beyond DT", early + late)?;
-    }
+fn write_densities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &report.summary;
     bars(
         out,
         &format!("reorder density, DT {}", report.dt),
-        rd.density(),
+        summary.order.displacements.density(),
     )?;
     let title = format!("buffer-occupancy density, BT {}", report.bt);
-    bars(out, &title, rbd.density())
+    bars(out, &title, summary.occupancy.density())
 }
 
-fn write_late(report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let (summary, lists) = (&report.summary, &report.lists);
-    let (extents, gaps, runs) = (&summary.extents, &summary.gaps, &summary.runs);
-    let title = ["RFC 4737", "min", "median", "mean", "p99", "max"];
-    let [first, rest @ ..] = title;
-    writeln!(
-        out,
-        "\n{first:<28}{}",
-        rest.map(|t| format!("{t:>12}")).concat()
-    )?;
-    spread(out, "extent, packets", extents.extent(), 1.0)?;
-    if lists.timed {
-        spread(out, "late time, ms", extents.late_ns(), 1e6)?;
-    }
-    if lists.sized {
-        spread(out, "byte offset, bytes", extents.byte_offset(), 1.0)?;
-    }
-    spread(out, "gap, packets", gaps.packets(), 1.0)?;
-    if lists.timed {
-        spread(out, "gap, ms", gaps.time_ns(), 1e6)?;
-    }
-    spread(out, "reordering-free run, packets", runs.lengths(), 1.0)?;
-    count(out, "discontinuities", gaps.count())?;
-    fraction(out, "run mean a/x", runs.mean(), "packets")?;
-    fraction(out, "run variation (q/a)/(a/x)", runs.variation(), "")
+fn write_late(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let (order, gaps, lists) = (&report.summary.order, &report.summary.gaps, &report.lists);
+    let spreads = [
+        (true, "extent, packets", &order.extents, 1.0),
+        (lists.timed, "late time, ms", &order.late_ns, 1e6),
+        (lists.sized, "byte offset, bytes", &order.extent_bytes, 1.0),
+        (true, "gap, packets", gaps.packets(), 1.0),
+        (lists.timed, "gap, ms", gaps.time_ns(), 1e6),
+        (
+            true,
+            "reordering-free run, packets",
+            order.runs.lengths(),
+            1.0,
+        ),
+    ];
+    let known = spreads.into_iter().filter(|(is_known, ..)| *is_known);
+    let rows = known.map(|(_, name, of, unit)| Spread {
+        name,
+        of: of.clone(),
+        unit,
+    });
+    writeln!(out)?;
+    text::write(out, SPREAD, rows, &Layout::default())
 }
+
+/// A distribution in units of `unit`.
+struct Spread {
+    name: &'static str,
+    of: Distribution,
+    unit: f64,
+}
+
+impl Spread {
+    fn number(&self, number: Option<u64>) -> Value<'static> {
+        number.map(|number| number as f64 / self.unit).into()
+    }
+}
+
+type OfSpread = Column<Spread>;
+
+static SPREAD: &[OfSpread] = &[
+    OfSpread::new("name", Kind::Text, "What is distributed.", |s| {
+        s.name.into()
+    })
+    .shown("RFC 4737", 0),
+    OfSpread::new("min", REAL, "Least.", |s| s.number(s.of.min())).shown("min", 0),
+    OfSpread::new("median", REAL, "Median.", |s| s.number(s.of.quantile(0.5))).shown("median", 0),
+    OfSpread::new("mean", REAL, "Mean.", |s| {
+        s.of.mean().map(|m| m / s.unit).into()
+    })
+    .shown("mean", 0),
+    OfSpread::new("p99", REAL, "99th percentile.", |s| {
+        s.number(s.of.quantile(0.99))
+    })
+    .shown("p99", 0),
+    OfSpread::new("max", REAL, "Greatest.", |s| s.number(s.of.max())).shown("max", 0),
+];
+
+/// Packets that are n-reordered.
+struct Degree {
+    n: u64,
+    packets: u64,
+    share: f64,
+}
+
+type OfDegree = Column<Degree>;
+
+static DEGREE: &[OfDegree] = &[
+    OfDegree::new("n", Kind::Count, "The n.", |d| d.n.into()).shown("n-reordering, n", 0),
+    OfDegree::new("packets", Kind::Count, "Packets.", |d| d.packets.into()).shown("packets", 0),
+    OfDegree::new("share", Kind::Share, "Their share.", |d| d.share.into()).shown("%", 0),
+];
 
 /// n = 1, 2, 3 (where TCP retransmits) and the powers of two.
-fn write_n_reordering(report: &Report, out: &mut impl Write) -> io::Result<()> {
+fn write_n_reordering(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let received = report.summary.counts.received.max(1) as f64;
-    for (n, packets) in (1u64..).zip(report.summary.n_reordering.cumulative()) {
-        if n == 3 || n.is_power_of_two() {
-            share(
-                out,
-                &format!("{n}-reordered"),
-                packets,
-                packets as f64 / received,
-            )?;
-        }
-    }
-    Ok(())
-}
-
-fn rounded(x: f64) -> f64 {
-    (x * 1e4).round() / 1e4
-}
-
-/// A name, a number and its unit.
-fn line(out: &mut impl Write, name: &str, number: &str, unit: &str) -> io::Result<()> {
-    let text = format!("{name:<28}{number:>12} {unit}");
-    writeln!(out, "{}", text.trim_end())
-}
-
-fn count(out: &mut impl Write, name: &str, packets: u64) -> io::Result<()> {
-    line(out, name, &packets.to_string(), "")
-}
-
-fn share(out: &mut impl Write, name: &str, packets: u64, ratio: f64) -> io::Result<()> {
-    line(
-        out,
-        name,
-        &packets.to_string(),
-        &format!("{:>12.4} %", 100.0 * ratio),
-    )
-}
-
-fn fraction(out: &mut impl Write, name: &str, x: Option<f64>, unit: &str) -> io::Result<()> {
-    let number = x.map_or_else(|| "-".into(), |x| format!("{x:.4}"));
-    line(out, name, &number, if x.is_some() { unit } else { "" })
-}
-
-fn spread(out: &mut impl Write, name: &str, d: &Distribution, unit: f64) -> io::Result<()> {
-    let whole = |x: Option<u64>| x.map(|x| x as f64);
-    let values = [
-        whole(d.min()),
-        whole(d.quantile(0.5)),
-        d.mean(),
-        whole(d.quantile(0.99)),
-        whole(d.max()),
-    ];
-    let cell = |x: Option<f64>| x.map_or_else(|| "-".into(), |x| rounded(x / unit).to_string());
-    let cells = values.map(|x| format!("{:>12}", cell(x))).concat();
-    writeln!(out, "{name:<28}{cells}")
+    let counts = (1u64..).zip(report.summary.order.n_reordering.cumulative());
+    let told = counts.filter(|(n, _)| *n == 3 || n.is_power_of_two());
+    let rows = told.map(|(n, packets)| Degree {
+        n,
+        packets,
+        share: packets as f64 / received,
+    });
+    writeln!(out)?;
+    text::write(out, DEGREE, rows, &Layout::default())
 }
 
 /// Rows of a histogram shown at most; the smallest shares give way.
 const BARS: usize = 24;
 
 fn bars<K: ToString>(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     title: &str,
     density: impl Iterator<Item = (K, f64)>,
 ) -> io::Result<()> {

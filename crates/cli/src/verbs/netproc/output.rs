@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use inorder_experiments::Estimate;
 use inorder_netproc::Row;
-use inorder_report::{Column, Digits, Kind, List, csv, json, schema};
+use inorder_report::number::short;
+use inorder_report::text::{self, Layout};
+use inorder_report::{Column, Digits, Field, Kind, List, Sheet, csv, json, schema};
 
 use crate::error::CliError;
 use crate::outputs::to_stdout;
@@ -69,9 +71,13 @@ static LINE: &[OfLine] = &[
     ),
     OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
     OfLine::new("unit", Kind::Text, "Its unit.", |l| l.row.unit.into()),
-    OfLine::new("mean", REAL, "Mean over the repetitions.", |l| {
-        l.value.mean.into()
-    }),
+    OfLine::new(
+        "mean",
+        REAL,
+        "Mean over the repetitions; null where none has such a number.",
+        |l| l.value.mean.into(),
+    )
+    .optional(),
     OfLine::new(
         "low",
         REAL,
@@ -123,6 +129,7 @@ fn lines(repetitions: &[Vec<Row>]) -> Vec<Line> {
         let values: Vec<f64> = repetitions
             .iter()
             .map(|rows| rows.iter().find(same).map_or(0.0, |found| found.value))
+            .filter(|value| value.is_finite())
             .collect();
         Line {
             row: row.clone(),
@@ -136,49 +143,45 @@ fn is_same(a: &Row, b: &Row) -> bool {
     (a.group, a.hop, &a.name) == (b.group, b.hop, &b.name)
 }
 
-/// A paragraph a group; resources at which no time is spent are left out.
+/// A table a group; resources at which no time is spent are left out.
 fn write_table(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     writeln!(out, "{}", document.title)?;
-    let name = |line: &Line| match line.row.hop {
-        0 => line.row.name.clone(),
-        hop => format!("hop {hop}, {}", line.row.name),
-    };
-    let lengths = document.lines.iter().map(|line| name(line).chars().count());
-    let width = lengths.max().unwrap_or(0);
-    let mut group = "";
     let is_empty = |line: &&Line| line.row.group == "time" && line.value.mean == 0.0;
-    for line in document.lines.iter().filter(|line| !is_empty(line)) {
-        if line.row.group != group {
-            group = line.row.group;
-            writeln!(out, "\n{group}")?;
-        }
-        let half = line.value.half_width;
-        let half = if half > 0.0 && half.is_finite() {
-            format!(" +- {}", number(half))
-        } else {
-            String::new()
-        };
-        writeln!(
+    let lines: Vec<&Line> = document.lines.iter().filter(|l| !is_empty(l)).collect();
+    for group in lines.chunk_by(|a, b| a.row.group == b.row.group) {
+        writeln!(out)?;
+        let title = group.first().map_or("", |line| line.row.group);
+        text::write(
             out,
-            "  {:width$}  {:>9} {}{half}",
-            name(line),
-            number(line.value.mean),
-            line.row.unit
+            &table(title),
+            group.iter().copied(),
+            &Layout::default(),
         )?;
     }
     Ok(())
 }
 
-/// Four significant digits, without an exponent for the usual sizes.
-fn number(value: f64) -> String {
-    let decimals = match value.abs() {
-        0.0 => 0,
-        size if size >= 1000.0 => 0,
-        size if size >= 100.0 => 1,
-        size if size >= 10.0 => 2,
-        _ => 3,
-    };
-    format!("{value:.decimals$}")
+/// The columns of a group's table.
+fn table(title: &'static str) -> Sheet<'static, Line> {
+    let shown = |heading, kind| Field::new(heading, kind, "").shown(heading, 0);
+    Sheet::new()
+        .and(shown(title, Kind::Text), |l: &Line| match l.row.hop {
+            0 => (&l.row.name).into(),
+            hop => format!("hop {hop}, {}", l.row.name).into(),
+        })
+        .and_seen_as(
+            shown("mean", REAL),
+            |l: &Line| l.value.mean.into(),
+            |l: &Line, _| with_interval(l.value),
+        )
+        .and(shown("unit", Kind::Text), |l: &Line| l.row.unit.into())
+}
+
+fn with_interval(value: Estimate) -> String {
+    match value.half().filter(|half| *half > 0.0) {
+        Some(half) => format!("{} ±{}", short(value.mean), short(half)),
+        None => short(value.mean),
+    }
 }
 
 #[cfg(test)]

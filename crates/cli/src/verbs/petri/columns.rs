@@ -20,7 +20,8 @@ type OfTransition = Column<TransitionMeasures>;
 type OfExact = Column<Exact>;
 type OfSimulated = Column<Simulated>;
 
-const REAL: Kind = Kind::Number(Digits::Short);
+/// A number as the tables have it, too.
+pub const REAL: Kind = Kind::Number(Digits::Fine);
 const TEXTS: Kind = Kind::List(Element::Text);
 const BY_NAME: Kind = Kind::Map(Element::Number);
 
@@ -291,49 +292,68 @@ static EXACT: &[OfExact] = &[
     ),
 ];
 
-static EXACT_PLACE: &[Column<ExactPlace>] = &[
+pub static EXACT_PLACE: &[Column<ExactPlace>] = &[
+    Column::new("place", Kind::Text, "Its name.", |p: &ExactPlace| {
+        (&p.name).into()
+    })
+    .only(Files::None)
+    .shown("place", 0),
     Column::new(
         "tokens",
         REAL,
         "Mean number of tokens.",
         |p: &ExactPlace| p.tokens.into(),
-    ),
+    )
+    .shown("mean tokens", 0),
     Column::new(
         "arrivals",
         REAL,
         "Tokens coming per unit of time.",
         |p: &ExactPlace| p.arrivals.into(),
-    ),
+    )
+    .shown("arrivals", 0),
     Column::new(
         "sojourn",
         REAL,
         "Mean stay of a token; null if none comes.",
         |p: &ExactPlace| p.sojourn.into(),
     )
-    .optional(),
+    .optional()
+    .shown("stay", 0),
 ];
 
-static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
+pub static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
+    Column::new(
+        "transition",
+        Kind::Text,
+        "Its name.",
+        |t: &ExactTransition| (&t.name).into(),
+    )
+    .only(Files::None)
+    .shown("transition", 0),
     Column::new(
         "throughput",
         REAL,
         "Firings per unit of time.",
         |t: &ExactTransition| t.throughput.into(),
-    ),
+    )
+    .shown("throughput", 0),
     Column::new(
         "busy",
         REAL,
         "Mean firings under way; null of an immediate one.",
         |t: &ExactTransition| t.busy.into(),
     )
-    .optional(),
+    .optional()
+    .shown("busy servers", 0),
     Column::new(
         "utilisation",
         REAL,
         "Share of its servers at work; null of an immediate one.",
         |t: &ExactTransition| t.utilisation.into(),
     )
-    .optional(),
+    .optional()
+    .shown("utilisation", 0),
 ];
 
 static SIMULATED: &[OfSimulated] = &[

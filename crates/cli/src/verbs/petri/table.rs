@@ -3,11 +3,14 @@
 use std::io::{self, Write};
 
 use inorder_petri::net::Net;
-use inorder_petri::statistics::Estimate;
+use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
+use inorder_report::number::people;
+use inorder_report::text::{self, Layout};
+use inorder_report::{Column, Kind};
 
 use super::exact::Exact;
 use super::simulate::Simulated;
-use super::{Findings, structure};
+use super::{Findings, columns, structure};
 
 /// Everything found, a paragraph each.
 pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
@@ -50,37 +53,39 @@ fn lines(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-fn row(out: &mut dyn Write, name: &str, cells: [String; 3]) -> io::Result<()> {
-    let [a, b, c] = cells;
-    writeln!(out, "  {name:<20} {a:>24} {b:>24} {c:>24}")
+/// Columns of the estimates of a kind of node, of which JSON has the parts.
+macro_rules! estimates {
+    ($node:ty, $first:literal, $($heading:literal: $of:expr),+) => {
+        &[
+            Column::new($first, Kind::Text, "Its name.", |n: &$node| (&n.name).into())
+                .shown($first, 0),
+            $(Column::new(
+                $heading,
+                columns::REAL,
+                "Mean and half the width of the interval.",
+                |n: &$node| {
+                    let of: fn(&$node) -> Option<Estimate> = $of;
+                    of(n).map(interval).into()
+                },
+            )
+            .optional()
+            .shown($heading, 0)),+
+        ]
+    };
 }
 
-fn places_head(out: &mut dyn Write) -> io::Result<()> {
-    row(
-        out,
-        "place",
-        ["mean tokens", "arrivals", "stay"].map(String::from),
-    )
-}
+static PLACES: &[Column<PlaceMeasures>] = estimates!(PlaceMeasures, "place",
+    "mean tokens": |p| Some(p.tokens),
+    "arrivals": |p| Some(p.arrivals),
+    "stay": |p| p.sojourn);
 
-fn transitions_head(out: &mut dyn Write) -> io::Result<()> {
-    row(
-        out,
-        "transition",
-        ["throughput", "utilisation", "busy servers"].map(String::from),
-    )
-}
+static TRANSITIONS: &[Column<TransitionMeasures>] = estimates!(TransitionMeasures, "transition",
+    "throughput": |t| Some(t.throughput),
+    "busy servers": |t| t.busy,
+    "utilisation": |t| t.utilisation);
 
 fn number(value: f64) -> String {
-    if value != 0.0 && !(1e-3..1e7).contains(&value.abs()) {
-        format!("{value:.6e}")
-    } else {
-        format!("{value:.6}")
-    }
-}
-
-fn optional(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), number)
+    people(columns::REAL, &value.into())
 }
 
 fn interval(estimate: Estimate) -> String {
@@ -91,8 +96,8 @@ fn interval(estimate: Estimate) -> String {
     )
 }
 
-fn optional_interval(estimate: Option<Estimate>) -> String {
-    estimate.map_or_else(|| "-".to_owned(), interval)
+fn table<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Result<()> {
+    text::write(out, columns, rows, &Layout::default().indent(2))
 }
 
 fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
@@ -101,44 +106,14 @@ fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
         "\nexact, steady state of {} tangible markings ({} vanishing)",
         exact.states, exact.vanishing
     )?;
-    places_head(out)?;
-    for found in &exact.places {
-        let cells = [
-            number(found.tokens),
-            number(found.arrivals),
-            optional(found.sojourn),
-        ];
-        row(out, &found.name, cells)?;
-    }
-    transitions_head(out)?;
-    for found in &exact.transitions {
-        let cells = [
-            number(found.throughput),
-            optional(found.utilisation),
-            optional(found.busy),
-        ];
-        row(out, &found.name, cells)?;
-    }
-    Ok(())
+    table(out, columns::EXACT_PLACE, &exact.places)?;
+    table(out, columns::EXACT_TRANSITION, &exact.transitions)
 }
 
 fn write_simulated(simulated: &Simulated, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n{}", headline(simulated))?;
-    places_head(out)?;
-    for place in &simulated.measures.places {
-        let stay = optional_interval(place.sojourn);
-        row(
-            out,
-            &place.name,
-            [interval(place.tokens), interval(place.arrivals), stay],
-        )?;
-    }
-    transitions_head(out)?;
-    for t in &simulated.measures.transitions {
-        let (utilisation, busy) = (optional_interval(t.utilisation), optional_interval(t.busy));
-        row(out, &t.name, [interval(t.throughput), utilisation, busy])?;
-    }
-    Ok(())
+    table(out, PLACES, &simulated.measures.places)?;
+    table(out, TRANSITIONS, &simulated.measures.transitions)
 }
 
 fn headline(simulated: &Simulated) -> String {

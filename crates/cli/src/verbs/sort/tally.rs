@@ -29,7 +29,7 @@ pub struct Tally {
 #[derive(Default)]
 struct Orders {
     flows: HashMap<Flow, (Unwrapper, Order)>,
-    extent_max: u64,
+    max_extent: u64,
 }
 
 /// What one side adds up to.
@@ -40,7 +40,7 @@ pub struct Side {
     /// Of these, reordered (RFC 4737 section 3.3).
     pub reordered: u64,
     /// The largest extent (section 4.2.1), packets.
-    pub extent_max: u64,
+    pub max_extent: u64,
 }
 
 /// The whole run.
@@ -106,7 +106,7 @@ impl Orders {
         };
         let number = unwrapper.extend(packet.number);
         if let Arrival::Reordered(late) = order.update(number, now_ns, packet.bytes) {
-            self.extent_max = self.extent_max.max(late.extent);
+            self.max_extent = self.max_extent.max(late.extent);
         }
     }
 
@@ -116,7 +116,7 @@ impl Orders {
         Side {
             received: sum(|c| c.received),
             reordered: sum(|c| c.reordered),
-            extent_max: self.extent_max,
+            max_extent: self.max_extent,
         }
     }
 }
@@ -141,7 +141,7 @@ impl Summary {
                 side.reordered,
                 side.received,
                 side.percent(),
-                side.extent_max
+                side.max_extent
             )
         };
         writeln!(
@@ -187,10 +187,10 @@ static SIDE: &[OfSide] = &[
     )
     .only(Files::Json),
     OfSide::new(
-        "extent_max",
+        "max_extent",
         Kind::Count,
         "The largest extent (section 4.2.1).",
-        |s| s.extent_max.into(),
+        |s| s.max_extent.into(),
     )
     .only(Files::Json)
     .unit("packets"),

@@ -102,7 +102,7 @@ fn a_late_segment_is_put_back_within_its_batch() {
     assert_eq!(out, expected);
     assert_eq!((summary.batches, summary.batch_max), (2, 3));
     assert_eq!(
-        (summary.before.reordered, summary.before.extent_max),
+        (summary.before.reordered, summary.before.max_extent),
         (1, 1)
     );
     assert_eq!((summary.after.reordered, summary.after.received), (0, 4));

@@ -141,7 +141,7 @@ impl Probes {
 
 fn displacements(run: &RunResult) -> Option<Displacements> {
     let probe = run.probes.first()?;
-    Some(probe.metrics.as_ref()?.displacements.clone())
+    Some(probe.metrics.as_ref()?.order.displacements.clone())
 }
 
 fn ms(ns: i64) -> f64 {

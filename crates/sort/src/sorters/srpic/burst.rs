@@ -137,14 +137,14 @@ impl<K: FlowKey, P> Srpic<K, P> {
         // Ahead of and behind the first one's end alike; moved by half to be unsigned.
         let base = first.seq.wrapping_add(first.len).wrapping_sub(1 << 31);
         let key = |m: &Meta<K>| m.seq.wrapping_sub(base);
-        let (mut watch, mut unsuitable) = (Watch::default(), 0);
+        let (mut watch, mut suitable) = (Watch::default(), true);
         let flows = block.iter().map(|t| {
             let m = meta(t);
-            unsuitable += u32::from(!m.is_suitable());
+            suitable &= m.is_suitable();
             watch.see(key(&m));
             m.flow
         });
-        if !first.flow.is_all_of(flows) || unsuitable > 0 {
+        if !first.flow.is_all_of(flows) || !suitable {
             return false;
         }
         self.ring.pass_by(block.len());

@@ -13,8 +13,8 @@ use crate::time::elapsed;
 const WINDOW_ROUNDS: u32 = 5;
 /// An epoch ends at the latest after so many segments.
 const LONGEST_EPOCH: u64 = 1 << 20;
-/// Excess worth allowing for, microseconds of the bandwidth.
-const MOST_US: u64 = 100_000;
+/// The window allows for at most so much excess: what the bandwidth carries in this time, microseconds.
+const MAX_EXTRA_ACKED_US: u64 = 100_000;
 
 /// The excess of the present epoch and the greatest ones of late.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,6 +73,6 @@ impl Aggregation {
     /// Segments to add to the window.
     pub(super) fn allowance(&self, bandwidth: Bandwidth) -> u64 {
         let most = self.most[0].max(self.most[1]);
-        most.min(segments_over(bandwidth, MOST_US))
+        most.min(segments_over(bandwidth, MAX_EXTRA_ACKED_US))
     }
 }

@@ -79,8 +79,8 @@ const UNKNOWN_RTT_US: u64 = 1_000;
 /// Below this rate, bytes per second, a burst may be a single segment.
 const SINGLE_SEGMENT_RATE: u64 = 1_200_000 / 8;
 /// Bytes and segments of the largest burst.
-const LARGEST_BURST: u64 = 65_279;
-const MOST_SEGMENTS: u64 = 127;
+const MAX_BURST_BYTES: u64 = 65_279;
+const MAX_BURST_SEGMENTS: u64 = 127;
 
 /// Which parameter of the path is being found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -210,10 +210,10 @@ impl Bbr {
 
     /// Segments of a burst: a millisecond at the pacing rate.
     fn burst(&self) -> u64 {
-        let bytes = (self.pacing_rate >> 10).min(LARGEST_BURST);
+        let bytes = (self.pacing_rate >> 10).min(MAX_BURST_BYTES);
         (bytes / u64::from(self.mss.max(1)))
             .max(self.shortest_burst().into())
-            .min(MOST_SEGMENTS)
+            .min(MAX_BURST_SEGMENTS)
     }
 
     /// Counts round trips, and keeps the greatest rate unless the application, not the path, held it down.

@@ -11,9 +11,10 @@ use crate::congestion::{RateSample, micros};
 const SHORTEST_ROUNDS: u32 = 4;
 /// Share of an interval's segments that must be lost, 1/256.
 const LOSS_SHARE: u64 = 50;
-/// Intervals agree within this share of each other, 1/256, or within this many bytes per second.
-const AGREE_SHARE: u64 = GAIN_UNIT / 8;
-const AGREE_BYTES: u64 = 4000 / 8;
+/// The rates of two intervals agree if they differ by at most this share, in units of 1/256, or by at most so many
+/// bytes per second.
+const MAX_RATE_DIFFERENCE_SHARE: u64 = GAIN_UNIT / 8;
+const MAX_RATE_DIFFERENCE_BYTES: u64 = 4000 / 8;
 /// Round trips for which the rate is used.
 const USED_ROUNDS: u32 = 48;
 
@@ -130,7 +131,7 @@ impl Policer {
             return false;
         }
         let apart = bandwidth.abs_diff(self.bandwidth);
-        apart.saturating_mul(GAIN_UNIT) <= AGREE_SHARE.saturating_mul(self.bandwidth)
-            || bytes_per_second(apart, GAIN_UNIT, mss) <= AGREE_BYTES
+        apart.saturating_mul(GAIN_UNIT) <= MAX_RATE_DIFFERENCE_SHARE.saturating_mul(self.bandwidth)
+            || bytes_per_second(apart, GAIN_UNIT, mss) <= MAX_RATE_DIFFERENCE_BYTES
     }
 }

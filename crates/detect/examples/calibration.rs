@@ -1,0 +1,131 @@
+//! Scores what the inference says of recordings against their truth.
+//!
+//! `calibration [OPTIONS] FOLDER...` prints, in Markdown and for each kind of path, how much of what
+//! was reordered, lost, refused or retransmitted for nothing was told, how much of what was told is
+//! true, and how the confidences keep their promise. `testdata/lab/score` finds the folders.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use inorder_detect::{Config, Explanation, Explanations};
+
+#[path = "../tests/lab/mod.rs"]
+mod lab;
+
+use lab::aims;
+use lab::count::Counts;
+use lab::many::{rows, score_all};
+use lab::recording::{Recording, recordings};
+use lab::score::Scored;
+use lab::table;
+
+const USAGE: &str = "\
+calibration [OPTIONS] FOLDER...
+
+  --kind TEXT     only recordings whose name begins with TEXT
+  --recordings    a row for each recording, not for each kind of path
+  --wrong         list every false statement
+  --apart         say how much is counted apart, by which rule
+  --without NAME  without this explanation, to see what it earns; may be repeated
+  --threads N     [default: as many as there are cores]";
+
+#[derive(Default)]
+struct Options {
+    folders: Vec<PathBuf>,
+    kind: String,
+    each: bool,
+    wrong: bool,
+    apart: bool,
+    explanations: Explanations,
+    threads: usize,
+}
+
+fn main() -> ExitCode {
+    match options(std::env::args().skip(1)).and_then(|o| run(&o)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("calibration: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options::default();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--kind" => options.kind = args.next().ok_or("--kind needs a text")?,
+            "--without" => {
+                let name = args.next().unwrap_or_default();
+                let mut all = Explanation::ALL.into_iter();
+                let off = all.find(|e| e.name() == name);
+                let names = Explanation::ALL.map(Explanation::name).join(", ");
+                let off = off.ok_or_else(|| format!("--without takes one of {names}"))?;
+                options.explanations = options.explanations.without(off);
+            }
+            "--threads" => {
+                let number = args.next().and_then(|n| n.parse().ok());
+                options.threads = number.ok_or("--threads needs a number")?;
+            }
+            "--recordings" => options.each = true,
+            "--wrong" => options.wrong = true,
+            "--apart" => options.apart = true,
+            _ if arg.starts_with('-') => return Err(format!("unknown option {arg}\n{USAGE}")),
+            _ => options.folders.push(arg.into()),
+        }
+    }
+    if options.folders.is_empty() {
+        return Err(format!("which recordings?\n{USAGE}"));
+    }
+    Ok(options)
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    let mut all = Vec::new();
+    for folder in &options.folders {
+        all.extend(in_folder(folder)?);
+    }
+    all.retain(|r| r.name.starts_with(&options.kind));
+    if all.is_empty() {
+        return Err("no recordings there".to_owned());
+    }
+    let config = Config {
+        explanations: options.explanations,
+        ..Config::default()
+    };
+    let scored = score_all(&all, &config, options.threads)?;
+    if options.wrong {
+        for line in scored.iter().flat_map(|s| &s.wrong) {
+            println!("{line}");
+        }
+        println!();
+    }
+    let rows = |side: fn(&Scored) -> &Counts| rows(&all, &scored, options.each, side);
+    let (sender, receiver) = (rows(|s| &s.sender), rows(|s| &s.receiver));
+    println!("## Short of the aim\n\n{}", aims::short(&sender, &receiver));
+    println!("## From the sender's side\n\n{}", table::side(&sender));
+    println!("## From the receiver's side\n\n{}", table::side(&receiver));
+    println!(
+        "## Confidences, from the sender's side\n\n{}",
+        table::calibration(&sender)
+    );
+    println!(
+        "## Confidences, from the receiver's side\n\n{}",
+        table::calibration(&receiver)
+    );
+    if options.apart {
+        println!(
+            "## Counted apart, sender's side\n\n{}",
+            table::apart(&sender)
+        );
+        println!(
+            "## Counted apart, receiver's side\n\n{}",
+            table::apart(&receiver)
+        );
+    }
+    Ok(())
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<Recording>, String> {
+    recordings(folder).map_err(|e| format!("{}: {e}", folder.display()))
+}

@@ -1,0 +1,160 @@
+//! Originals that arrive beside their receiver and that it discards.
+
+use inorder_wire::Segment;
+
+use super::{Arrival, Context, Note};
+use crate::collect::{Basis, Place};
+use crate::copies::Above;
+use crate::order::{Hole, Late};
+use crate::result::Evidence;
+
+/// Suspects at once; beyond, one is taken for refused without waiting for what the receiver says.
+const MAX_SUSPECTS: usize = 256;
+
+/// An original in a hole that its receiver should have discarded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Refused {
+    at_ns: i64,
+    frame: u64,
+    late: Option<Late>,
+    /// Packet number, by estimate.
+    label: u64,
+    /// How it is known to be an original.
+    basis: Basis,
+    /// What the receiver holds against it.
+    evidence: Evidence,
+}
+
+impl Arrival {
+    /// Data reaches the receiver beside this capture point: what speaks against its being taken.
+    ///
+    /// Only a retransmission can make the timestamps of originals too old, those above it included
+    /// that are still under way. So in-order data need be looked at only from then until one comes that
+    /// was sent after it.
+    pub(super) fn offer(&mut self, seg: &Segment, start: i64, cx: &Context) -> Option<Evidence> {
+        let old = start < self.order.next();
+        let receiver = self.receiver.as_mut()?;
+        if !old && !self.watchful {
+            return None;
+        }
+        let ack = seg.seq.wrapping_add((cx.una - start) as u32);
+        receiver.acknowledged(ack);
+        let doubt = receiver.arrives(seg);
+        self.watchful = old || doubt.is_some();
+        doubt
+    }
+
+    /// New data that should be discarded: all of it is missing, as far as the receiver is concerned.
+    pub(super) fn suspect_new(&mut self, seg: &Segment, from: i64, len: u32, evidence: Evidence) {
+        let to = from + i64::from(len);
+        self.collector.sent(seg.ts_ns, len);
+        let note = Note {
+            above: Above::of(seg),
+            ..Note::default()
+        };
+        self.order.skip_to(to, seg.ts_ns, note);
+        if let Some(hole) = self.order.holes().back().copied() {
+            let basis = Basis::certain(evidence);
+            self.note_refused(seg, &hole, (from, to), (basis, evidence));
+        }
+    }
+
+    /// An original that should be discarded: the hole stays, and so does the suspicion until the
+    /// receiver's acknowledgements speak.
+    pub(super) fn suspect(
+        &mut self,
+        seg: &Segment,
+        hole: &Hole<Note>,
+        (from, to): (i64, i64),
+        (basis, evidence): (Basis, Evidence),
+    ) {
+        self.collector.sent(seg.ts_ns, (to - from) as u32);
+        self.note_refused(seg, hole, (from, to), (basis, evidence));
+    }
+
+    fn note_refused(
+        &mut self,
+        seg: &Segment,
+        hole: &Hole<Note>,
+        (from, to): (i64, i64),
+        (basis, evidence): (Basis, Evidence),
+    ) {
+        let late = self.order.pass(hole, from, (to - from) as u32, seg.ts_ns);
+        let refused = Refused {
+            at_ns: seg.ts_ns,
+            frame: seg.frame,
+            late: Some(late).filter(|late| late.extent > 0),
+            label: late.label,
+            basis,
+            evidence,
+        };
+        self.order
+            .annotate(from, to, |note| note.refused = Some(refused));
+        if self.suspects.len() < MAX_SUSPECTS {
+            self.suspects.push((from, to));
+        }
+    }
+
+    /// Another copy of `[from, to)` comes: from here on an acknowledgement may be for that one.
+    pub(super) fn confirm(&mut self, from: i64, to: i64) {
+        self.suspects.retain(|&(a, b)| b <= from || to <= a);
+    }
+
+    /// True while acknowledgements may show that something was taken after all.
+    #[inline]
+    pub(crate) fn suspects_refusal(&self) -> bool {
+        !self.suspects.is_empty()
+    }
+
+    /// The receiver acknowledges everything below `ack`; `sacked` says of a range whether it shares bytes with
+    /// a SACK block.
+    pub(crate) fn answered(&mut self, ack: i64, sacked: impl Fn(i64, i64) -> bool) {
+        let mut accepted = Vec::new();
+        self.suspects.retain(|&(from, to)| {
+            let held = from < ack || sacked(from, to);
+            if held {
+                accepted.push((from, to));
+            }
+            !held
+        });
+        for (from, to) in accepted {
+            self.taken_after_all(from, to);
+        }
+    }
+
+    fn taken_after_all(&mut self, from: i64, to: i64) {
+        let mut refused = None;
+        self.order
+            .clear(from, to, |note| refused = refused.or(note.refused));
+        let Some(refused) = refused else { return };
+        let place = refused.place(from, to);
+        let basis = refused.basis;
+        match refused.late {
+            Some(late) => self.collector.late(place, late, late.label, basis),
+            None => self.collector.in_order(refused.label),
+        }
+    }
+
+    /// At the end: the hole was filled by a retransmission although its original had come.
+    pub(super) fn refused(&mut self, hole: &Hole<Note>, refused: &Refused) {
+        let place = refused.place(hole.start, hole.end);
+        let basis = Basis {
+            evidence: refused.evidence,
+            ..refused.basis
+        };
+        self.collector.refused(place, refused.late, basis);
+    }
+}
+
+impl Refused {
+    fn place(&self, from: i64, to: i64) -> Place {
+        Place {
+            start: from,
+            len: (to - from) as u32,
+            frame: self.frame,
+            proof_frame: self.frame,
+            at_ns: self.at_ns,
+            sent_ns: self.at_ns,
+        }
+    }
+}

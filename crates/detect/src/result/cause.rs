@@ -1,0 +1,79 @@
+//! Why a sender sent something again.
+
+/// What a recovery, a time-out or a retransmission goes back to: one cause each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Packets were lost while the round-trip time stood near its top: a full queue dropped them.
+    QueueLoss,
+    /// Packets were lost while the round-trip time was low: nothing speaks for a full queue.
+    RandomLoss,
+    /// Packets were lost; the round-trip time does not tell where.
+    Loss,
+    /// The receiver refused what arrived (PAWS, RFC 7323; outside the window).
+    Refused,
+    /// A late packet was taken for lost.
+    Reordering,
+    /// Acknowledgements overtook each other on their way back; no data was late.
+    AckReordering,
+    /// A tail loss probe (RFC 8985 section 7), sent to hear of the end, repeated what had arrived.
+    TailProbe,
+    /// The retransmission timer expired although everything had arrived: the round-trip time had
+    /// jumped, or acknowledgements were lost (RFC 3522, RFC 5682).
+    DelayJump,
+    /// The capture holds packets twice; nothing was sent again.
+    CaptureDuplicate,
+    /// The sender or the receiver had nothing to send or no room: probes of a closed window.
+    Limited,
+    /// Nothing that was captured explains it.
+    #[default]
+    Unknown,
+}
+
+impl Cause {
+    /// Every cause, in the order of the declaration.
+    pub const ALL: [Cause; 11] = [
+        Cause::QueueLoss,
+        Cause::RandomLoss,
+        Cause::Loss,
+        Cause::Refused,
+        Cause::Reordering,
+        Cause::AckReordering,
+        Cause::TailProbe,
+        Cause::DelayJump,
+        Cause::CaptureDuplicate,
+        Cause::Limited,
+        Cause::Unknown,
+    ];
+
+    /// True if data was lost on the path.
+    pub fn is_loss(self) -> bool {
+        matches!(self, Cause::QueueLoss | Cause::RandomLoss | Cause::Loss)
+    }
+}
+
+/// How much of a flow's recovery goes back to one cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct CauseCount {
+    /// The cause.
+    pub cause: Cause,
+    /// Recovery phases, those that a time-out started included.
+    pub recoveries: u64,
+    /// Of these, started by a time-out.
+    pub timeouts: u64,
+    /// Retransmissions sent in them.
+    pub retransmissions: u64,
+}
+
+impl CauseCount {
+    /// Nothing counted yet.
+    pub fn new(cause: Cause) -> Self {
+        CauseCount {
+            cause,
+            recoveries: 0,
+            timeouts: 0,
+            retransmissions: 0,
+        }
+    }
+}

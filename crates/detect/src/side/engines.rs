@@ -1,0 +1,164 @@
+//! What follows one direction's data: the arrivals, the sender's view, and what is laid over them.
+
+use inorder_sequence::Offsets;
+use inorder_wire::Segment;
+
+use super::Shared;
+use crate::arrival::Arrival;
+use crate::cause::RttTrace;
+use crate::config::Config;
+use crate::points::Points;
+use crate::result::{Half, PointKind, Vantage, VantageChoice};
+use crate::sender::{Options, Sender};
+use crate::what_if::{DataArrival, NamedReceivers, SortingReceivers, may_be_sorted};
+
+/// The two engines that follow one direction's data.
+///
+/// In this order, what every packet needs is in the first two lines of the cache.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Engines {
+    pub(super) unwrap: Offsets,
+    pub(super) una: i64,
+    /// There is more to do with data than to follow its arrivals: any of the three below.
+    pub(super) more: bool,
+    pub(super) sender: Option<Box<Sender>>,
+    pub(super) what_if: Option<Box<SortingReceivers>>,
+    /// The what-if of sorters by name.
+    pub(super) named: Option<Box<NamedReceivers>>,
+    pub(super) points: Option<Box<Points>>,
+    /// Round-trip times of the data, at its sender.
+    pub(super) rtts: RttTrace,
+    pub(super) arrival: Arrival,
+    pub(super) choice: VantageChoice,
+    pub(super) keep_events: bool,
+    /// The receiver's window was closed when it last spoke.
+    pub(super) closed: bool,
+    /// A byte sent into the closed window, until the receiver says whether it took it.
+    pub(super) probe: Option<Box<Segment>>,
+}
+
+/// Takes what the arrivals make of the data.
+pub(super) struct Heard<'a> {
+    pub(super) sender: &'a mut Option<Box<Sender>>,
+    pub(super) rtts: &'a mut RttTrace,
+    pub(super) what_if: &'a mut Option<Box<SortingReceivers>>,
+    pub(super) named: &'a mut Option<Box<NamedReceivers>>,
+    pub(super) points: &'a mut Option<Box<Points>>,
+    pub(super) una: i64,
+}
+
+impl Heard<'_> {
+    pub(super) fn original(&mut self, seg: &Segment, at: i64, len: u32) {
+        if let Some(sender) = self.sender {
+            sender.sent(seg, at, len);
+        }
+        self.sort(seg, at, len, false);
+        if let Some(points) = self.points {
+            points.push(seg.ts_ns, at, PointKind::Data);
+        }
+    }
+
+    pub(super) fn again(&mut self, seg: &Segment, at: i64, len: u32) {
+        if let Some(sender) = self.sender {
+            sender.retransmitted(seg, at, len);
+        }
+        self.rtts.sent_again();
+        self.sort(seg, at, len, true);
+        if let Some(points) = self.points {
+            points.push(seg.ts_ns, at, PointKind::Retransmission);
+        }
+    }
+
+    fn sort(&mut self, seg: &Segment, at: i64, len: u32, retransmission: bool) {
+        let arrival = || data_arrival(seg, at, len, retransmission);
+        if let Some(what_if) = self.what_if {
+            what_if.push(&arrival(), self.una);
+        }
+        if let Some(named) = self.named {
+            named.push(&arrival(), self.una);
+        }
+    }
+}
+
+#[inline(never)]
+fn sort(what_if: &mut SortingReceivers, seg: &Segment, offset: i64, len: u32, una: i64) {
+    what_if.push(&data_arrival(seg, offset, len, false), una);
+}
+
+fn data_arrival(seg: &Segment, offset: i64, len: u32, retransmission: bool) -> DataArrival {
+    DataArrival {
+        ts_ns: seg.ts_ns,
+        offset,
+        len,
+        retransmission,
+        suitable: may_be_sorted(seg),
+    }
+}
+
+impl Engines {
+    /// One segment, the next in order as it comes by, beyond its arrival.
+    #[inline(always)]
+    pub(super) fn in_order(&mut self, seg: &Segment, at: i64) {
+        let len = seg.payload_len;
+        if let Some(sender) = &mut self.sender {
+            sender.sent(seg, at, len);
+            self.rtts.sent(at + i64::from(len), seg.ts_ns);
+        }
+        if let Some(what_if) = &mut self.what_if
+            && !(may_be_sorted(seg) && what_if.continues(seg.ts_ns, at, len))
+        {
+            sort(what_if, seg, at, len, self.una);
+        }
+        if let Some(named) = &mut self.named {
+            named.push(&data_arrival(seg, at, len, false), self.una);
+        }
+        if let Some(points) = &mut self.points {
+            points.push(seg.ts_ns, at, PointKind::Data);
+        }
+    }
+
+    /// The receiver has taken the byte that probed its window: it was data.
+    #[cold]
+    pub(super) fn probe_taken(&mut self, probe: &Segment) {
+        let at = self.unwrap.offset(probe.seq);
+        if self.arrival.in_order(probe, at, probe.payload_len) && self.more {
+            self.in_order(probe, at);
+        }
+    }
+
+    pub(super) fn new(base: u32, choice: VantageChoice, config: &Config, shared: &Shared) -> Self {
+        let at_receiver = choice.vantage == Vantage::Receiver;
+        let half = if choice.vantage == Vantage::Middle {
+            Half::Upstream
+        } else {
+            Half::EndToEnd
+        };
+        let unwrap = Offsets::new(base);
+        let options = Options {
+            sack: shared.sack,
+            timestamps: shared.timestamps,
+            explanations: config.explanations,
+        };
+        let sender = || Box::new(Sender::new(unwrap, options, config.keep_events));
+        let what_if = || SortingReceivers::new(&config.block_sizes, &config.coalesce_ns);
+        let named = || NamedReceivers::new(&config.sorters, &config.coalesce_ns);
+        let keep = config.keep_events && choice.vantage != Vantage::Sender;
+        let sort = config.what_if && choice.vantage != Vantage::Sender;
+        Engines {
+            unwrap,
+            una: 0,
+            more: !at_receiver || config.keep_points || sort,
+            sender: (!at_receiver).then(sender),
+            what_if: sort.then(|| Box::new(what_if())),
+            named: (sort && !config.sorters.is_empty()).then(|| Box::new(named())),
+            points: config.keep_points.then(|| Box::new(Points::new())),
+            rtts: RttTrace::default(),
+            arrival: Arrival::new(half, keep, at_receiver),
+            choice,
+            keep_events: config.keep_events,
+            closed: false,
+            probe: None,
+        }
+    }
+}

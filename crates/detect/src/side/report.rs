@@ -1,0 +1,243 @@
+//! The report on one direction.
+
+use super::engines::Engines;
+use super::{Shared, Side};
+use crate::arrival::{ArrivalEnd, Context};
+use crate::cause::{Flow, Mark};
+use crate::collect::{Certain, Collected};
+use crate::result::{
+    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Reason,
+    Recoveries, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis, VantageChoice,
+    Verdict,
+};
+use crate::sender::SenderEnd;
+
+impl Side {
+    pub(super) fn report(self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
+        let mss = match end.shared.full {
+            0 => self.max_payload,
+            full => full,
+        };
+        let cx = Context {
+            mss: mss.max(1),
+            timestamps: end.shared.timestamps,
+            sack: end.shared.sack.unwrap_or(true),
+            ip_id: self.ids.trusted(),
+            follows: false,
+            vanished: 0,
+            to_sender_ns: end.choice.to_sender_ns,
+            una: engines.una,
+            syn_seen: self.hello.is_some(),
+        };
+        let vantage = engines.choice.vantage;
+        let arrival = engines.arrival.finish(&cx);
+        let sender = engines.sender.map(|sender| sender.finish());
+        let points = engines.points.map(|points| points.finish());
+        let mut what_if = engines.what_if.map(|what_if| what_if.finish());
+        if let Some(named) = engines.named {
+            what_if.get_or_insert_default().extend(named.finish());
+        }
+        let mut artefacts = Artefacts {
+            duplicated_frames: self.duplicated,
+            time_reversals: self.reversals,
+            ..Artefacts::default()
+        };
+        let choice = VantageChoice {
+            to_receiver_ns: end.choice.to_receiver_ns,
+            to_sender_ns: end.choice.to_sender_ns,
+            ..engines.choice
+        };
+        let ack_path = sender.as_ref().map_or_else(AckPath::default, |s| AckPath {
+            acks: s.acks,
+            reordered: s.acks_reordered,
+            missing: s.acks_missing,
+        });
+        let mut upstream = None;
+        let (rough, sack_used) = sender
+            .as_ref()
+            .map_or((false, self.sack_seen), |s| (s.rough, s.sack));
+        let min_rtt_ns = sender
+            .as_ref()
+            .and_then(|s| s.min_rtt)
+            .or(choice.to_sender_ns);
+        let mut main = match sender {
+            Some(s) => {
+                artefacts.missing_segments = s.missing;
+                let main = Main::from_sender(s);
+                if vantage == Vantage::Middle {
+                    upstream = Some(Box::new(arrival.collector.finish().0));
+                } else {
+                    artefacts.swapped_frames = arrival.collector.finish().0.reordered;
+                }
+                main
+            }
+            None => {
+                artefacts.missing_segments = arrival.missing;
+                Main::from_arrival(arrival)
+            }
+        };
+        let flow_facts = Flow {
+            marks: &main.marks,
+            rtts: &engines.rtts,
+            mss: cx.mss,
+            acks_overtaken: ack_path.reordered > 0,
+        };
+        flow_facts.assign(&mut main.recoveries, &mut main.list);
+        let certain = &main.certain;
+        let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
+        if !engines.keep_events {
+            main.recoveries.list = Vec::new();
+        }
+        let blind = Blind {
+            vantage: choice.basis == VantageBasis::Unknown,
+            sack_options_cut: vantage != Vantage::Receiver && end.answers_cut > 0,
+            one_way: vantage == Vantage::Sender && !end.answered,
+        };
+        if blind.any() {
+            main.doubt();
+        }
+        let (reordering, bursts, by_rate, events) = main.collector;
+        FlowReport {
+            flow,
+            vantage: choice,
+            first_ns: end.first_ns,
+            last_ns: end.last_ns,
+            syn_seen: self.hello.is_some(),
+            sack: end.shared.sack.unwrap_or(sack_used),
+            timestamps: end.shared.timestamps,
+            mss: cx.mss,
+            min_rtt_ns,
+            data_packets: main.packets,
+            data_bytes: main.bytes,
+            retransmissions: main.retransmissions,
+            losses: main.losses,
+            refused: main.refused,
+            undecided: main.undecided,
+            avoidance,
+            reordering,
+            upstream,
+            rough: rough || blind.any(),
+            blind,
+            bursts,
+            by_rate,
+            recoveries: main.recoveries,
+            ack_path,
+            artefacts,
+            what_if: what_if.unwrap_or_default(),
+            events,
+            retransmission_list: main.list,
+            points: points.unwrap_or_default(),
+        }
+    }
+}
+
+/// What the connection knows at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) shared: Shared,
+    pub(crate) choice: VantageChoice,
+    pub(crate) reuse: u32,
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+    /// Packets of the receiver whose options the capture does not hold whole.
+    pub(crate) answers_cut: u64,
+    /// The receiver's packets were captured.
+    pub(crate) answered: bool,
+}
+
+/// The half that speaks for the whole flow.
+struct Main {
+    collector: Collected,
+    marks: Vec<Mark>,
+    certain: Certain,
+    packets: u64,
+    bytes: u64,
+    retransmissions: Retransmissions,
+    losses: u64,
+    refused: u64,
+    undecided: u64,
+    recoveries: Recoveries,
+    list: Vec<Retransmission>,
+}
+
+impl Main {
+    /// Nothing that rests on what could not be seen is more than ambiguous: counts become ambiguous,
+    /// events and verdicts with them.
+    fn doubt(&mut self) {
+        let (reordering, bursts, by_rate, events) = &mut self.collector;
+        let doubted = reordering.reordered + self.losses + self.refused;
+        *reordering = Reordering {
+            received: reordering.received,
+            ambiguous: reordering.ambiguous + doubted,
+            ..Reordering::default()
+        };
+        *bursts = Bursts::default();
+        for class in by_rate {
+            (class.reordered, class.mean_extent, class.mean_late_ns) = (0, 0.0, 0.0);
+        }
+        for event in events.iter_mut() {
+            event.confidence = Confidence::Ambiguous;
+            event.reason.get_or_insert(Reason::NotSeen);
+        }
+        (self.losses, self.refused) = (0, 0);
+        let counts = &mut self.retransmissions;
+        counts.ambiguous += counts.needed + counts.spurious;
+        (counts.needed, counts.spurious) = (0, 0);
+        for one in &mut self.list {
+            (one.verdict, one.cause) = (Verdict::Ambiguous, Cause::Unknown);
+        }
+        self.recoveries.doubt();
+    }
+
+    fn from_sender(mut s: SenderEnd) -> Self {
+        let losses = s.collector.losses();
+        let (marks, certain) = s.collector.take_marks();
+        Main {
+            marks,
+            certain,
+            packets: s.data_packets,
+            bytes: s.data_bytes,
+            retransmissions: split(s.retransmissions, s.needed, s.spurious),
+            losses,
+            refused: s.collector.refusals(),
+            undecided: s.undecided,
+            recoveries: s.recoveries,
+            list: s.list,
+            collector: s.collector.finish(),
+        }
+    }
+
+    fn from_arrival(mut a: ArrivalEnd) -> Self {
+        let losses = a.collector.losses();
+        let (marks, certain) = a.collector.take_marks();
+        let (packets, bytes) = a.collector.all_sent();
+        Main {
+            marks,
+            certain,
+            // Originals, lost ones included: the flow's, not the capture's.
+            packets: packets + losses,
+            bytes,
+            retransmissions: split(a.retransmissions, a.needed, a.spurious),
+            losses,
+            refused: a.collector.refusals(),
+            undecided: a.undecided,
+            recoveries: a.recoveries,
+            list: a.list,
+            collector: a.collector.finish(),
+        }
+    }
+}
+
+/// Parts of one retransmission can fill several holes and meet different fates; it counts once,
+/// as needed if any of it was.
+fn split(total: u64, needed: u64, spurious: u64) -> Retransmissions {
+    let needed = needed.min(total);
+    let spurious = spurious.min(total - needed);
+    let ambiguous = total - needed - spurious;
+    Retransmissions {
+        total,
+        needed,
+        spurious,
+        ambiguous,
+    }
+}

@@ -1,0 +1,245 @@
+//! What a capture cannot show is not asserted: small traces, each with one thing that once misled.
+
+use inorder_detect::{Confidence, Config, FlowReport, Kind, Tracker, Vantage, VantageBasis};
+use inorder_wire::{Dir, Endpoint, FlowKey, Has, Segment, TcpFlags};
+
+const MS: i64 = 1_000_000;
+const ISN: u32 = 1_000;
+const LEN: u32 = 1_000;
+
+/// One connection as a capture has it; times in milliseconds.
+struct Trace {
+    key: FlowKey,
+    dir: Dir,
+    tracker: Tracker,
+    frame: u64,
+}
+
+impl Trace {
+    fn new(vantage: Option<Vantage>) -> Self {
+        let (key, dir) = FlowKey::new(Endpoint::v4(9, 10), Endpoint::v4(2, 20), 0);
+        let config = Config {
+            vantage,
+            keep_events: true,
+            what_if: false,
+            ..Config::default()
+        };
+        Trace {
+            key,
+            dir,
+            tracker: Tracker::new(config),
+            frame: 0,
+        }
+    }
+
+    fn push(&mut self, dir: Dir, at_us: i64, seg: Segment) {
+        self.frame += 1;
+        let (ts_ns, frame) = (at_us * MS / 1_000, self.frame);
+        let seg = Segment {
+            ts_ns,
+            frame,
+            ..seg
+        };
+        self.tracker.push(&self.key, dir, &seg);
+    }
+
+    /// SYN, SYN/ACK (as often as `answers` has times) and ACK.
+    fn handshake(&mut self, syn_us: i64, answers: &[i64], ack_us: i64, sack: bool) {
+        let option = if sack { Has::SACK_PERMITTED } else { 0 };
+        let syn = |flags, seq, ack| Segment {
+            seq,
+            ack,
+            mss: LEN as u16,
+            flags: TcpFlags(flags),
+            has: option,
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.push(self.dir, syn_us, syn(TcpFlags::SYN, ISN, 0));
+        for &at_us in answers {
+            let both = TcpFlags::SYN | TcpFlags::ACK;
+            self.push(self.dir.reverse(), at_us, syn(both, 0, ISN + 1));
+        }
+        let ack = Segment {
+            seq: ISN + 1,
+            ack: 1,
+            flags: TcpFlags(TcpFlags::ACK),
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.push(self.dir, ack_us, ack);
+    }
+
+    /// The `n`th segment of the data, with an identification if it is not 0.
+    fn data(&mut self, at_us: i64, n: u32, ip_id: u16) {
+        self.bytes(at_us, n * LEN, LEN, ip_id);
+    }
+
+    fn bytes(&mut self, at_us: i64, from: u32, len: u32, ip_id: u16) {
+        let seg = Segment {
+            seq: ISN + 1 + from,
+            ack: 1,
+            payload_len: len,
+            ip_id,
+            has: if ip_id > 0 { Has::IP_ID } else { 0 },
+            flags: TcpFlags(TcpFlags::ACK),
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.push(self.dir, at_us, seg);
+    }
+
+    /// The receiver has everything below `bytes`, and `blocks` above.
+    fn ack(&mut self, at_us: i64, bytes: u32, window: u16, blocks: &[(u32, u32)], has: u8) {
+        let mut seg = Segment {
+            seq: 1,
+            ack: ISN + 1 + bytes,
+            window,
+            has,
+            flags: TcpFlags(TcpFlags::ACK),
+            sack_len: blocks.len() as u8,
+            ..Segment::default()
+        };
+        for (place, &(from, to)) in seg.sack.iter_mut().zip(blocks) {
+            *place = (ISN + 1 + from, ISN + 1 + to);
+        }
+        self.push(self.dir.reverse(), at_us, seg);
+    }
+
+    fn flow(self) -> FlowReport {
+        let mut flows = self.tracker.finish();
+        flows.retain(|flow| flow.data_packets > 1);
+        assert_eq!(flows.len(), 1);
+        flows.remove(0)
+    }
+}
+
+/// Events above ambiguous.
+fn asserted(flow: &FlowReport) -> Vec<(Kind, Confidence)> {
+    let events = flow.events.iter();
+    let sure = events.filter(|e| e.confidence != Confidence::Ambiguous);
+    sure.map(|e| (e.kind, e.confidence)).collect()
+}
+
+/// At the receiver, no timestamps, no identifications: segment 2 is lost and comes again 20 ms later.
+fn lossy_at_the_receiver(answers: &[i64], ack_us: i64) -> FlowReport {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, answers, ack_us, true);
+    for n in [0, 1, 3, 4, 5] {
+        trace.data(2_000_000 + i64::from(n) * 100, n, 0);
+    }
+    trace.ack(2_000_600, 2 * LEN, 60_000, &[(3 * LEN, 6 * LEN)], 0);
+    trace.data(2_020_600, 2, 0);
+    trace.ack(2_020_700, 6 * LEN, 60_000, &[], 0);
+    trace.flow()
+}
+
+#[test]
+fn a_handshake_slower_than_the_data_makes_no_loss_a_late_packet() {
+    // 24 ms for the handshake, 20 ms for the data.
+    assert_eq!(asserted(&lossy_at_the_receiver(&[10], 24_010)), []);
+}
+
+#[test]
+fn a_repeated_syn_ack_says_nothing_of_the_round_trip() {
+    assert_eq!(
+        asserted(&lossy_at_the_receiver(&[10, 1_000_010], 1_020_010)),
+        []
+    );
+}
+
+#[test]
+fn the_next_identification_proves_a_retransmission_though_the_counter_serves_others_too() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    let ids = [7_000, 19_500, 31_000, 45_000, 60_001];
+    for (n, id) in [0, 1, 3, 4, 5].into_iter().zip(ids) {
+        trace.data(2_000_000 + i64::from(n) * 100, n, id);
+    }
+    trace.data(2_000_900, 2, 60_002);
+    let told = asserted(&trace.flow());
+    assert_eq!(told, [(Kind::Lost, Confidence::Certain)]);
+}
+
+#[test]
+fn where_sack_options_are_cut_off_nothing_is_asserted_and_the_flow_is_rough() {
+    let mut trace = Trace::new(None);
+    trace.handshake(0, &[20_000], 20_010, true);
+    for n in 0..40 {
+        trace.data(30_000 + i64::from(n) * 100, n, 0);
+    }
+    for n in 1..10 {
+        trace.ack(
+            50_000 + i64::from(n) * 100,
+            2 * LEN,
+            60_000,
+            &[],
+            Has::OPTIONS_CUT,
+        );
+    }
+    trace.data(51_000, 2, 0);
+    trace.ack(71_000, 40 * LEN, 60_000, &[], 0);
+    let flow = trace.flow();
+    assert_eq!(flow.vantage.vantage, Vantage::Sender);
+    assert!(flow.rough && flow.blind.sack_options_cut);
+    assert_eq!(asserted(&flow), []);
+    let r = flow.retransmissions;
+    assert_eq!((r.total, r.needed, r.spurious, r.ambiguous), (1, 0, 0, 1));
+    assert_eq!(flow.losses, 0);
+}
+
+#[test]
+fn a_frame_captured_again_milliseconds_later_is_no_retransmission() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    // Every packet passes a second capture point 5 ms later, a hundred packets on.
+    for n in 0..1_100u32 {
+        trace.data(100_000 + i64::from(n) * 50, n, 1 + n as u16);
+        if n >= 200 {
+            trace.data(100_010 + i64::from(n) * 50, n - 100, 1 + (n - 100) as u16);
+        }
+    }
+    let flow = trace.flow();
+    assert_eq!(flow.retransmissions.total, 0);
+    assert_eq!(flow.artefacts.duplicated_frames, 900);
+    assert_eq!(flow.data_packets, 1_100);
+}
+
+#[test]
+fn a_byte_that_probes_a_closed_window_is_no_data_until_it_is_taken() {
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    trace.handshake(0, &[20_000], 20_010, true);
+    for n in 0..4 {
+        trace.data(30_000 + i64::from(n) * 100, n, 0);
+    }
+    trace.ack(50_500, 4 * LEN, 0, &[], 0);
+    // Refused five times, taken the sixth; then the rest.
+    for probe in 0..5i64 {
+        trace.bytes(300_000 + probe * 200_000, 4 * LEN, 1, 0);
+        trace.ack(320_000 + probe * 200_000, 4 * LEN, 0, &[], 0);
+    }
+    trace.bytes(1_300_000, 4 * LEN, 1, 0);
+    trace.ack(1_320_000, 4 * LEN + 1, 60_000, &[], 0);
+    trace.bytes(1_320_100, 4 * LEN + 1, LEN - 1, 0);
+    trace.ack(1_340_100, 5 * LEN, 60_000, &[], 0);
+    let flow = trace.flow();
+    assert_eq!(flow.retransmissions.total, 0);
+    assert_eq!(
+        (flow.data_packets, flow.data_bytes),
+        (6, u64::from(5 * LEN))
+    );
+    assert_eq!(asserted(&flow), []);
+}
+
+#[test]
+fn a_capture_of_nothing_but_data_has_no_vantage_point_and_asserts_nothing() {
+    let mut trace = Trace::new(None);
+    for n in [0, 1, 3, 2, 4] {
+        trace.data(i64::from(n) * 100, n, 0);
+    }
+    let flow = trace.flow();
+    assert_eq!(flow.vantage.basis, VantageBasis::Unknown);
+    assert!(flow.rough && flow.blind.vantage);
+    assert_eq!(asserted(&flow), []);
+    assert_eq!(flow.reordering.ambiguous, 1);
+}

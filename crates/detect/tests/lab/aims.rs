@@ -1,0 +1,139 @@
+//! What the inference is meant to reach on every kind of path, and where it falls short.
+
+use std::fmt::Write;
+
+use super::count::{About, Counts, Found, Sure, share};
+use super::truth::Fate;
+
+/// A measure of one kind of path, and what it is meant to be.
+struct Aim {
+    measure: &'static str,
+    reached: Option<f64>,
+    aim: f64,
+    /// Of how many.
+    of: u64,
+}
+
+fn aim(measure: &'static str, reached: Option<f64>, aim: f64, of: u64) -> Aim {
+    Aim {
+        measure,
+        reached,
+        aim,
+        of,
+    }
+}
+
+/// From the sender's side. Without SACK what was late shows only at the left edge of the window:
+/// there is an aim for what is told, none for how much.
+fn sender(kind: &str, c: &Counts) -> Vec<Aim> {
+    let mut aims = vec![
+        aim(
+            "reordered, precision",
+            c.reordered.precision(),
+            0.97,
+            c.reordered.told,
+        ),
+        aim(
+            "spurious, precision",
+            c.spurious.precision(),
+            0.97,
+            c.spurious.told,
+        ),
+        aim(
+            "causes right",
+            share(c.causes_right, c.recoveries),
+            0.95,
+            c.recoveries,
+        ),
+    ];
+    let both = |f: &Found| f.truth.max(f.told);
+    if kind != "no-sack" {
+        let f1 = if kind == "no-dsack" { 0.90 } else { 0.97 };
+        aims.push(aim(
+            "reordered, F1",
+            c.reordered.f1(),
+            f1,
+            both(&c.reordered),
+        ));
+        aims.push(aim("lost, F1", c.lost.f1(), 0.98, both(&c.lost)));
+    }
+    aims.extend(confidences(c));
+    aims
+}
+
+fn receiver(c: &Counts) -> Vec<Aim> {
+    let reordered = &c.reordered;
+    let mut aims = vec![
+        aim(
+            "reordered, F1",
+            reordered.f1(),
+            0.995,
+            reordered.truth.max(reordered.told),
+        ),
+        aim("extents exact", share(c.exact, c.extents), 1.0, c.extents),
+    ];
+    aims.extend(confidences(c));
+    aims
+}
+
+fn confidences(c: &Counts) -> Vec<Aim> {
+    let names = [
+        (
+            About::Event(Fate::Reordered),
+            "reordered, certain",
+            "reordered, likely",
+        ),
+        (About::Event(Fate::Lost), "lost, certain", "lost, likely"),
+        (
+            About::Event(Fate::Refused),
+            "refused, certain",
+            "refused, likely",
+        ),
+        (About::Spurious, "spurious, certain", "spurious, likely"),
+    ];
+    let mut out = Vec::new();
+    for (about, certain, likely) in names {
+        for (sure, name, least) in [
+            (Sure::Certain, certain, 0.999),
+            (Sure::Likely, likely, 0.95),
+        ] {
+            let t = c.trust.get(&(about, sure)).copied().unwrap_or_default();
+            out.push(aim(name, share(t.right, t.told), least, t.told));
+        }
+    }
+    out
+}
+
+/// Every measure below its aim, as a table.
+pub fn short(senders: &[(String, Counts)], receivers: &[(String, Counts)]) -> String {
+    let mut out =
+        "| side | kind of path | measure | reached | aim | of |\n|---|---|---|--:|--:|--:|\n"
+            .to_owned();
+    let of_sender = senders
+        .iter()
+        .map(|(kind, c)| ("sender", kind, sender(kind, c)));
+    let of_receiver = receivers
+        .iter()
+        .map(|(kind, c)| ("receiver", kind, receiver(c)));
+    let mut all = 0;
+    for (side, kind, aims) in of_sender.chain(of_receiver) {
+        for a in aims {
+            let Some(reached) = a.reached else {
+                continue;
+            };
+            all += 1;
+            if reached < a.aim {
+                let _ = writeln!(
+                    out,
+                    "| {side} | {kind} | {} | {:.4} | {} | {} |",
+                    a.measure,
+                    reached.min(0.9999),
+                    a.aim,
+                    a.of
+                );
+            }
+        }
+    }
+    let _ = writeln!(out, "\n{all} measures were compared with their aims.");
+    out
+}

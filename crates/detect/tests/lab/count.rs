@@ -1,0 +1,151 @@
+//! What is counted.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use super::truth::Fate;
+
+/// Right answers among those given, and among those there are.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// There are so many.
+    pub truth: u64,
+    /// So many were told (ambiguous ones assert nothing and are not among them).
+    pub told: u64,
+    /// So many of these are true.
+    pub hits: u64,
+}
+
+impl Found {
+    pub fn precision(&self) -> Option<f64> {
+        share(self.hits, self.told)
+    }
+
+    pub fn recall(&self) -> Option<f64> {
+        share(self.hits, self.truth)
+    }
+
+    /// `None` where there was nothing and nothing was told.
+    pub fn f1(&self) -> Option<f64> {
+        share(2 * self.hits, self.truth + self.told)
+    }
+}
+
+impl AddAssign for Found {
+    fn add_assign(&mut self, other: Self) {
+        self.truth += other.truth;
+        self.told += other.told;
+        self.hits += other.hits;
+    }
+}
+
+/// `part` of `whole`; `None` of nothing.
+pub fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// Told with one confidence, and how many of these were true.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Trust {
+    pub told: u64,
+    pub right: u64,
+}
+
+impl AddAssign for Trust {
+    fn add_assign(&mut self, other: Self) {
+        self.told += other.told;
+        self.right += other.right;
+    }
+}
+
+/// How sure something was said.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Sure {
+    Certain,
+    Likely,
+    Ambiguous,
+    /// Said without a confidence.
+    Plain,
+}
+
+/// What a statement was about.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum About {
+    Event(Fate),
+    Spurious,
+}
+
+/// Everything counted of one side of one or more recordings.
+#[derive(Clone, Default, Debug)]
+pub struct Counts {
+    pub recordings: u64,
+    pub flows: u64,
+    pub packets: u64,
+    pub reordered: Found,
+    pub lost: Found,
+    /// By event: which originals.
+    pub refused: Found,
+    /// By number in each flow: which of several they were cannot always be told.
+    pub refused_number: Found,
+    pub spurious: Found,
+    /// Extents of reordered packets rightly told: all, exact, within one packet.
+    pub extents: u64,
+    pub exact: u64,
+    pub within_one: u64,
+    /// Recoveries: all, of which the cause is told, is right.
+    pub recoveries: u64,
+    pub causes_told: u64,
+    pub causes_right: u64,
+    /// Of the right ones, losses of which the truth knows whether a queue dropped them, and those
+    /// that were said to be so or not.
+    pub losses_right: u64,
+    pub places_told: u64,
+    /// Events that cannot be seen from here.
+    pub apart_events: u64,
+    /// Events and retransmissions that cannot be seen from here, counted apart by their rule: how
+    /// many there are, and what was told of them.
+    pub apart: BTreeMap<String, (u64, Trust)>,
+    pub trust: BTreeMap<(About, Sure), Trust>,
+}
+
+impl Counts {
+    /// `None` for what is not told of.
+    pub fn found(&mut self, fate: Fate) -> Option<&mut Found> {
+        match fate {
+            Fate::Reordered => Some(&mut self.reordered),
+            Fate::Lost => Some(&mut self.lost),
+            Fate::Refused => Some(&mut self.refused),
+            Fate::Undecided => None,
+        }
+    }
+}
+
+impl AddAssign<&Counts> for Counts {
+    fn add_assign(&mut self, other: &Counts) {
+        self.recordings += other.recordings;
+        self.flows += other.flows;
+        self.packets += other.packets;
+        self.reordered += other.reordered;
+        self.lost += other.lost;
+        self.refused += other.refused;
+        self.refused_number += other.refused_number;
+        self.spurious += other.spurious;
+        self.extents += other.extents;
+        self.exact += other.exact;
+        self.within_one += other.within_one;
+        self.recoveries += other.recoveries;
+        self.causes_told += other.causes_told;
+        self.causes_right += other.causes_right;
+        self.losses_right += other.losses_right;
+        self.places_told += other.places_told;
+        self.apart_events += other.apart_events;
+        for (rule, (there, told)) in &other.apart {
+            let apart = self.apart.entry(rule.clone()).or_default();
+            apart.0 += there;
+            apart.1 += *told;
+        }
+        for (key, trust) in &other.trust {
+            *self.trust.entry(*key).or_default() += *trust;
+        }
+    }
+}

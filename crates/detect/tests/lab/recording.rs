@@ -1,0 +1,84 @@
+//! Recordings in a folder, and what the inference says of their captures.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use inorder_capture::{Block, Capture};
+use inorder_detect::{Config, FlowReport, Tracker};
+use inorder_wire::{Packet, parse};
+
+const TRUTHS: [&str; 2] = [".truth.json", ".truth.json.gz"];
+const CAPTURES: [&str; 4] = [".pcap", ".pcap.gz", ".pcapng", ".pcapng.gz"];
+
+/// Two captures and their truth.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    pub name: String,
+    pub sender: PathBuf,
+    pub receiver: PathBuf,
+    pub truth: PathBuf,
+}
+
+impl Recording {
+    /// The kind of path: the name without the numbers at its end that tell recordings of one kind
+    /// apart (`queue-10-2` is the second recording of the kind `queue-10`).
+    pub fn kind(&self) -> &str {
+        let simulated = self.name.starts_with("simulated-");
+        let mut kind = self.name.as_str();
+        for _ in 0..if simulated { 2 } else { 1 } {
+            kind = kind.rsplit_once('-').map_or(kind, |(head, _)| head);
+        }
+        kind
+    }
+}
+
+/// The recordings of a folder, by name.
+pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let file = path.file_name().and_then(|f| f.to_str());
+        let Some(name) = file.and_then(|f| TRUTHS.iter().find_map(|end| f.strip_suffix(end)))
+        else {
+            continue;
+        };
+        let capture = |side: &str| {
+            let mut files = CAPTURES
+                .iter()
+                .map(|end| folder.join(format!("{name}.{side}{end}")));
+            files.find(|path| path.exists())
+        };
+        let missing = || io::Error::other(format!("{name}: a capture is missing"));
+        found.push(Recording {
+            name: name.to_owned(),
+            sender: capture("snd").ok_or_else(missing)?,
+            receiver: capture("rcv").ok_or_else(missing)?,
+            truth: path.clone(),
+        });
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// What the inference says of a capture.
+pub fn analyse(path: &Path, config: &Config) -> io::Result<Vec<FlowReport>> {
+    let in_file = |e| io::Error::other(format!("{}: {e}", path.display()));
+    let mut capture = Capture::open(path).map_err(|e| in_file(e.to_string()))?;
+    let mut tracker = Tracker::new(Config {
+        keep_events: true,
+        what_if: false,
+        ..config.clone()
+    });
+    let mut block = Block::default();
+    while capture
+        .read_block(&mut block)
+        .map_err(|e| in_file(e.to_string()))?
+    {
+        for frame in block.frames() {
+            if let Packet::Tcp(key, dir, segment) = &parse(&frame) {
+                tracker.push(key, *dir, segment);
+            }
+        }
+    }
+    Ok(tracker.finish())
+}

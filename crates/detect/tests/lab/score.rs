@@ -1,0 +1,321 @@
+//! One capture's analysis held against the truth from both ends.
+//!
+//! Events are matched by flow and first byte, retransmissions by frame. What cannot be seen from
+//! the side of the capture, by the rules in `testdata/lab/ends/sight.py`, is counted apart: it is
+//! neither missed nor, if told, true or false. An ambiguous event asserts nothing. An original
+//! that the receiver refused did arrive late, so "reordered" is no false statement about it, but
+//! no hit either.
+
+use std::collections::HashMap;
+use std::io;
+
+use inorder_detect::{Cause, Confidence, Config, Event, FlowReport, Kind, Recovery, Verdict};
+
+use super::count::{About, Counts, Found, Sure};
+use super::recording::{Recording, analyse};
+use super::truth::{self, Copy, Fate, Flow};
+
+/// Is this the cause that the truth names? Where one of the two says that data was lost, but not
+/// where, the other may say where.
+fn agrees(told: Cause, truth: &str) -> bool {
+    match truth {
+        "queue-loss" => matches!(told, Cause::QueueLoss | Cause::Loss),
+        "random-loss" => matches!(told, Cause::RandomLoss | Cause::Loss),
+        "loss" | "before-tap" => told.is_loss(),
+        "refused" => told == Cause::Refused,
+        "window" => matches!(told, Cause::Refused | Cause::Limited),
+        "reordering" => told == Cause::Reordering,
+        "ack-reordering" => told == Cause::AckReordering,
+        "tail-probe" => told == Cause::TailProbe,
+        // Of acknowledgements that were lost the sender knows as little as of those that are late.
+        "delay-jump" | "ack-loss" => told == Cause::DelayJump,
+        _ => false,
+    }
+}
+
+/// Where a capture was made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Side {
+    Sender,
+    Receiver,
+}
+
+/// Both sides of a recording, and every false statement in words.
+#[derive(Clone, Default, Debug)]
+pub struct Scored {
+    pub sender: Counts,
+    pub receiver: Counts,
+    pub wrong: Vec<String>,
+}
+
+/// Analyses both captures and scores them.
+pub fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
+    let truth = truth::read(&recording.truth)?;
+    let mut out = Scored::default();
+    for (path, is_snd) in [(&recording.sender, true), (&recording.receiver, false)] {
+        let told = analyse(path, config)?;
+        let told: HashMap<String, &FlowReport> =
+            told.iter().map(|f| (f.flow.to_string(), f)).collect();
+        for (name, flow) in &truth {
+            let (side, counts) = if flow.sender_is_snd == is_snd {
+                (Side::Sender, &mut out.sender)
+            } else {
+                (Side::Receiver, &mut out.receiver)
+            };
+            let mut judge = Judge {
+                flow,
+                side,
+                counts,
+                wrong: &mut out.wrong,
+                context: format!("{} {side:?} {name}", recording.name),
+            };
+            judge.flow(told.get(name).copied());
+        }
+    }
+    out.sender.recordings = 1;
+    out.receiver.recordings = 1;
+    Ok(out)
+}
+
+/// What a rule is called where it speaks of a retransmission.
+fn copy_rule(rule: &str) -> String {
+    format!("copy {rule}")
+}
+
+/// How many originals the analysis says the receiver refused.
+fn refused_told(told: &FlowReport) -> u64 {
+    told.refused
+}
+
+struct Judge<'a> {
+    flow: &'a Flow,
+    side: Side,
+    counts: &'a mut Counts,
+    wrong: &'a mut Vec<String>,
+    context: String,
+}
+
+impl<'a> Judge<'a> {
+    fn flow(&mut self, told: Option<&FlowReport>) {
+        self.counts.flows += 1;
+        self.counts.packets += self.flow.data_packets;
+        self.truth();
+        let Some(told) = told else {
+            return;
+        };
+        for event in &told.events {
+            self.event(event);
+        }
+        self.refused(told);
+        for r in &told.retransmission_list {
+            self.retransmission(r);
+        }
+        if self.side == Side::Sender {
+            self.recoveries(&told.recoveries.list);
+        }
+    }
+
+    /// How many were refused, whichever.
+    fn refused(&mut self, told: &FlowReport) {
+        let fates = self.flow.events.values().map(|e| e.fate);
+        let truth = fates.filter(|&f| f == Fate::Refused).count() as u64;
+        let told = refused_told(told);
+        self.counts.refused_number += Found {
+            truth,
+            told,
+            hits: truth.min(told),
+        };
+    }
+
+    /// Counts what there is to be found.
+    fn truth(&mut self) {
+        for event in self.flow.events.values() {
+            match self.apart(event) {
+                None => {
+                    if let Some(found) = self.counts.found(event.fate) {
+                        found.truth += 1;
+                    }
+                }
+                Some(rule) => {
+                    self.counts.apart_events += 1;
+                    self.counts.apart.entry(rule).or_default().0 += 1;
+                }
+            }
+        }
+        for copy in self.copies().values().flatten() {
+            if copy.kind != Copy::Spurious {
+                continue;
+            }
+            match copy.unseen.as_ref().filter(|_| self.side == Side::Sender) {
+                None => self.counts.spurious.truth += 1,
+                Some(rule) => self.counts.apart.entry(copy_rule(rule)).or_default().0 += 1,
+            }
+        }
+    }
+
+    /// Retransmissions by frame of this side's capture.
+    fn copies(&self) -> &'a HashMap<u64, Vec<truth::Retransmission>> {
+        match self.side {
+            Side::Sender => &self.flow.sent,
+            Side::Receiver => &self.flow.arrived,
+        }
+    }
+
+    /// The rule by which an event cannot be seen from here.
+    fn apart(&self, event: &truth::Event) -> Option<String> {
+        if event.fate == Fate::Undecided {
+            return Some("undecided".to_owned());
+        }
+        match self.side {
+            Side::Sender => event.unseen.clone(),
+            // Nothing shows a receiver that what now comes for the first time was sent before.
+            Side::Receiver => (event.fate == Fate::Lost && !event.gap).then(|| "no-gap".to_owned()),
+        }
+    }
+
+    /// The rule by which a sender cannot see that the original at `offset` had arrived before it
+    /// was sent again.
+    fn hidden_copy(&self, offset: u64) -> Option<String> {
+        let copies = self.flow.sent.values().flatten();
+        let mut of_it = copies.filter(|c| c.start <= offset && offset < c.end);
+        let hidden = of_it.find(|c| c.kind == Copy::Spurious && c.unseen.is_some())?;
+        let seen_from_here = self.side == Side::Receiver;
+        hidden
+            .unseen
+            .as_deref()
+            .filter(|_| !seen_from_here)
+            .map(copy_rule)
+    }
+
+    fn event(&mut self, told: &Event) {
+        let fate = match told.kind {
+            Kind::Reordered => Fate::Reordered,
+            Kind::Lost => Fate::Lost,
+            Kind::Refused => Fate::Refused,
+            other => unreachable!("an event of a kind that the lab does not know: {other:?}"),
+        };
+        let sure = match told.confidence {
+            Confidence::Certain => Sure::Certain,
+            Confidence::Likely => Sure::Likely,
+            Confidence::Ambiguous => Sure::Ambiguous,
+        };
+        let truth = self.flow.events.get(&told.seq_offset);
+        let right = truth.is_some_and(|t| t.fate == fate);
+        let hidden = || {
+            self.hidden_copy(told.seq_offset)
+                .filter(|_| truth.is_none())
+        };
+        if let Some(rule) = truth.and_then(|t| self.apart(t)).or_else(hidden) {
+            let apart = &mut self.counts.apart.entry(rule).or_default().1;
+            apart.told += 1;
+            apart.right += u64::from(right);
+            return;
+        }
+        if fate == Fate::Reordered && truth.is_some_and(|t| t.fate == Fate::Refused) {
+            return;
+        }
+        let trust = self
+            .counts
+            .trust
+            .entry((About::Event(fate), sure))
+            .or_default();
+        trust.told += 1;
+        trust.right += u64::from(right);
+        if sure == Sure::Ambiguous {
+            return;
+        }
+        if let Some(found) = self.counts.found(fate) {
+            found.told += 1;
+            found.hits += u64::from(right);
+        }
+        if !right {
+            let instead = truth.map_or("in order".to_owned(), |t| format!("{:?}", t.fate));
+            self.wrong.push(format!(
+                "{} byte {} frame {}: told {:?} {:?} {:?} {:?}, truth {instead}",
+                self.context,
+                told.seq_offset,
+                told.frame,
+                told.kind,
+                told.confidence,
+                told.evidence,
+                told.reason
+            ));
+        } else if fate == Fate::Reordered {
+            self.extent(told, truth.and_then(|t| t.extent));
+        }
+    }
+
+    fn extent(&mut self, told: &Event, truth: Option<u64>) {
+        let off = told
+            .extent
+            .zip(truth)
+            .map(|(a, b)| u64::from(a).abs_diff(b));
+        self.counts.extents += 1;
+        self.counts.exact += u64::from(off == Some(0));
+        self.counts.within_one += u64::from(off.is_some_and(|o| o <= 1));
+    }
+
+    fn retransmission(&mut self, told: &inorder_detect::Retransmission) {
+        if told.verdict != Verdict::Spurious {
+            return;
+        }
+        let end = told.seq_offset + u64::from(told.len);
+        let copies = self.copies().get(&told.frame).into_iter().flatten();
+        let copy = { copies }.find(|c| c.start < end && c.end > told.seq_offset);
+        let unseen = copy.and_then(|c| c.unseen.as_ref());
+        let right = copy.is_some_and(|c| c.kind == Copy::Spurious);
+        if copy.is_some_and(|c| c.kind == Copy::Refused) {
+            return;
+        }
+        if let Some(rule) = unseen.filter(|_| self.side == Side::Sender) {
+            let apart = &mut self.counts.apart.entry(copy_rule(rule)).or_default().1;
+            apart.told += 1;
+            apart.right += u64::from(right);
+            return;
+        }
+        self.counts.spurious.told += 1;
+        self.counts.spurious.hits += u64::from(right);
+        let trust = self
+            .counts
+            .trust
+            .entry((About::Spurious, Sure::Plain))
+            .or_default();
+        trust.told += 1;
+        trust.right += u64::from(right);
+        if !right {
+            let truth = copy.map_or("no retransmission".to_owned(), |c| {
+                format!("{:?} {:?}", c.kind, c.causes)
+            });
+            self.wrong.push(format!(
+                "{} byte {} frame {}: told a spurious retransmission, truth {truth}",
+                self.context, told.seq_offset, told.frame
+            ));
+        }
+    }
+
+    fn recoveries(&mut self, told: &[Recovery]) {
+        let told: HashMap<i64, &Recovery> = told.iter().map(|r| (r.start_ns, r)).collect();
+        for truth in self.flow.recoveries.iter().filter(|r| r.unseen.is_none()) {
+            self.counts.recoveries += 1;
+            let Some(r) = told.get(&truth.at_ns) else {
+                continue;
+            };
+            if r.cause == Cause::Unknown {
+                continue;
+            }
+            let right = truth.causes.iter().any(|c| agrees(r.cause, c));
+            self.counts.causes_told += 1;
+            self.counts.causes_right += u64::from(right);
+            let placed =
+                matches!(truth.causes[..], [ref c] if c == "queue-loss" || c == "random-loss");
+            self.counts.losses_right += u64::from(right && placed);
+            self.counts.places_told += u64::from(right && placed && r.cause != Cause::Loss);
+            if !right {
+                self.wrong.push(format!(
+                    "{} byte {}: told a recovery by {:?}, truth {:?}",
+                    self.context, r.seq_offset, r.cause, truth.causes
+                ));
+            }
+        }
+    }
+}

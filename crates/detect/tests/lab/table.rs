@@ -1,0 +1,120 @@
+//! The counts as tables in Markdown.
+
+use std::fmt::Write;
+
+use super::count::{About, Counts, Found, Sure, share};
+use super::truth::Fate;
+
+const SIDE_HEAD: &str = "\
+| kind of path | rec. | packets | reordered | P | R | F1 | extents exact | within 1 | lost | P | R | F1 | refused | P | R | spurious | P | R | F1 | causes told | right | place | apart |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+";
+
+/// One row a name, and the sum.
+pub fn side(rows: &[(String, Counts)]) -> String {
+    let mut out = SIDE_HEAD.to_owned();
+    for (name, counts) in with_sum(rows) {
+        side_row(&mut out, &name, &counts);
+    }
+    out
+}
+
+fn with_sum(rows: &[(String, Counts)]) -> Vec<(String, Counts)> {
+    let mut sum = Counts::default();
+    for (_, counts) in rows {
+        sum += counts;
+    }
+    let mut out = rows.to_vec();
+    out.push(("**all**".to_owned(), sum));
+    out
+}
+
+fn side_row(out: &mut String, name: &str, c: &Counts) {
+    let apart: u64 = c.apart_events;
+    let three = |f: &Found| {
+        let (p, r, f1) = (f.precision(), f.recall(), f.f1());
+        format!(
+            "{} | {} | {} | {}",
+            f.truth,
+            number(p),
+            number(r),
+            number(f1)
+        )
+    };
+    let refused = &c.refused_number;
+    let _ = writeln!(
+        out,
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {apart} |",
+        c.recordings,
+        c.packets,
+        three(&c.reordered),
+        number(share(c.exact, c.extents)),
+        number(share(c.within_one, c.extents)),
+        three(&c.lost),
+        refused.truth,
+        number(refused.precision()),
+        number(refused.recall()),
+        three(&c.spurious),
+        number(share(c.causes_told, c.recoveries)),
+        number(share(c.causes_right, c.causes_told)),
+        number(share(c.places_told, c.losses_right)),
+    );
+}
+
+/// Four digits, nothing rounded up to 1.
+fn number(x: Option<f64>) -> String {
+    match x {
+        None => "-".to_owned(),
+        Some(1.0) => "1".to_owned(),
+        Some(x) => format!("{:.4}", x.min(0.9999)),
+    }
+}
+
+const STATEMENTS: [(About, &str); 4] = [
+    (About::Event(Fate::Reordered), "reordered"),
+    (About::Event(Fate::Lost), "lost"),
+    (About::Event(Fate::Refused), "refused"),
+    (About::Spurious, "spurious"),
+];
+
+/// For each kind of path, statement and confidence: how many, and the share that is true.
+pub fn calibration(rows: &[(String, Counts)]) -> String {
+    let mut out =
+        "| kind of path | statement | certain | true | likely | true | ambiguous | true | \
+                   no confidence | true |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+            .to_owned();
+    for (name, counts) in with_sum(rows) {
+        for (about, word) in STATEMENTS {
+            let trust = [Sure::Certain, Sure::Likely, Sure::Ambiguous, Sure::Plain].map(|sure| {
+                counts
+                    .trust
+                    .get(&(about, sure))
+                    .copied()
+                    .unwrap_or_default()
+            });
+            if trust.iter().all(|t| t.told == 0) {
+                continue;
+            }
+            let cells = trust.map(|t| format!("{} | {}", t.told, number(share(t.right, t.told))));
+            let _ = writeln!(out, "| {name} | {word} | {} |", cells.join(" | "));
+        }
+    }
+    out
+}
+
+/// What is counted apart, by rule.
+pub fn apart(rows: &[(String, Counts)]) -> String {
+    let mut out =
+        "| kind of path | rule | there are | told of them | rightly |\n|---|---|--:|--:|--:|\n"
+            .to_owned();
+    for (name, counts) in with_sum(rows) {
+        for (rule, (there, trust)) in &counts.apart {
+            let _ = writeln!(
+                out,
+                "| {name} | {rule} | {there} | {} | {} |",
+                trust.told, trust.right
+            );
+        }
+    }
+    out
+}

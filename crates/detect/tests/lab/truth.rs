@@ -1,0 +1,164 @@
+//! The truth file of a recording (`NAME.truth.json`, written by `testdata/lab/truth`).
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+/// What happened to an original.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Fate {
+    Reordered,
+    Lost,
+    Refused,
+    /// It did not arrive, and the capture ends before anything in its place was acknowledged.
+    Undecided,
+}
+
+/// One original that was late, lost or refused.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub fate: Fate,
+    pub extent: Option<u64>,
+    /// Why no sender can see it (the rules stand in `testdata/lab/ends/sight.py`).
+    pub unseen: Option<String>,
+    /// Of a lost one: something higher reached the receiver before a copy of it did.
+    pub gap: bool,
+}
+
+/// What a retransmission was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Copy {
+    Needed,
+    Spurious,
+    Refused,
+    Undecided,
+}
+
+/// One retransmission.
+#[derive(Clone, Debug)]
+pub struct Retransmission {
+    pub start: u64,
+    pub end: u64,
+    pub kind: Copy,
+    pub causes: Vec<String>,
+    pub unseen: Option<String>,
+}
+
+/// One recovery at the sender.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    pub at_ns: i64,
+    pub causes: Vec<String>,
+    pub unseen: Option<String>,
+}
+
+/// One direction of one connection.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// The capture at its sender is the one called `snd`.
+    pub sender_is_snd: bool,
+    pub data_packets: u64,
+    pub events: HashMap<u64, Event>,
+    /// By frame of the sender's capture.
+    pub sent: HashMap<u64, Vec<Retransmission>>,
+    /// By frame of the receiver's capture.
+    pub arrived: HashMap<u64, Vec<Retransmission>>,
+    pub recoveries: Vec<Recovery>,
+}
+
+/// The flows of a recording by name.
+pub fn read(path: &Path) -> io::Result<HashMap<String, Flow>> {
+    let mut text = String::new();
+    if path.extension().is_some_and(|e| e == "gz") {
+        GzDecoder::new(File::open(path)?).read_to_string(&mut text)?;
+    } else {
+        File::open(path)?.read_to_string(&mut text)?;
+    }
+    let json: Value = serde_json::from_str(&text)?;
+    let flows = json["flows"].as_array().into_iter().flatten();
+    Ok(flows
+        .map(|f| (f["flow"].as_str().unwrap_or_default().to_owned(), flow(f)))
+        .collect())
+}
+
+fn number(v: &Value) -> u64 {
+    v.as_u64().unwrap_or_default()
+}
+
+fn text(v: &Value) -> Option<String> {
+    v.as_str().map(str::to_owned)
+}
+
+fn list(v: &Value) -> impl Iterator<Item = &Value> {
+    v.as_array().into_iter().flatten()
+}
+
+fn flow(f: &Value) -> Flow {
+    let mut out = Flow {
+        sender_is_snd: f["sender"] != "rcv",
+        data_packets: number(&f["data_packets"]),
+        events: list(&f["events"]).filter_map(event).collect(),
+        sent: HashMap::new(),
+        arrived: HashMap::new(),
+        recoveries: list(&f["recoveries"]).map(recovery).collect(),
+    };
+    for c in list(&f["copies"]) {
+        let copy = retransmission(c);
+        if let Some(frame) = c["frame_rcv"].as_u64() {
+            out.arrived.entry(frame).or_default().push(copy.clone());
+        }
+        if let Some(frame) = c["frame"].as_u64() {
+            out.sent.entry(frame).or_default().push(copy);
+        }
+    }
+    out
+}
+
+fn event(e: &Value) -> Option<(u64, Event)> {
+    let fate = match e["kind"].as_str()? {
+        "reordered" => Fate::Reordered,
+        "lost" => Fate::Lost,
+        "refused" => Fate::Refused,
+        "undecided" => Fate::Undecided,
+        _ => return None,
+    };
+    let event = Event {
+        fate,
+        extent: e["extent"].as_u64(),
+        unseen: text(&e["unseen"]),
+        gap: e["gap"].as_bool().unwrap_or(true),
+    };
+    Some((number(&e["seq_offset"]), event))
+}
+
+fn causes(v: &Value) -> Vec<String> {
+    list(&v["causes"]).filter_map(text).collect()
+}
+
+fn retransmission(c: &Value) -> Retransmission {
+    let start = number(&c["seq_offset"]);
+    Retransmission {
+        start,
+        end: start + number(&c["len"]),
+        kind: match c["verdict"].as_str() {
+            Some("needed") => Copy::Needed,
+            Some("spurious") => Copy::Spurious,
+            Some("refused") => Copy::Refused,
+            _ => Copy::Undecided,
+        },
+        causes: causes(c),
+        unseen: text(&c["unseen"]),
+    }
+}
+
+fn recovery(r: &Value) -> Recovery {
+    Recovery {
+        at_ns: r["at_ns"].as_i64().unwrap_or_default(),
+        causes: causes(r),
+        unseen: text(&r["unseen"]),
+    }
+}

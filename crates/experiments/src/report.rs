@@ -1,0 +1,243 @@
+//! What a reproduction prints: claims and comparisons as columns, from which every output follows.
+
+use inorder_report::{Column, Digits, Element, Files, Kind, List, Value};
+
+use crate::claim::{Claim, Comparison, Findings};
+use crate::verdict::Verdict;
+
+/// All that was run of one paper.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Name of the paper.
+    pub paper: String,
+    /// Its title.
+    pub title: String,
+    /// What the items that were run gave, in their order.
+    pub findings: Findings,
+}
+
+impl Report {
+    /// Of a paper nothing of which has been run yet.
+    pub fn new(paper: &str, title: &str) -> Self {
+        Report {
+            paper: paper.to_owned(),
+            title: title.to_owned(),
+            findings: Findings::default(),
+        }
+    }
+}
+
+const REAL: Kind = Kind::Number(Digits::Short);
+
+type OfReport = Column<Report>;
+
+/// The report as one JSON object.
+pub static REPORT: &[OfReport] = &[
+    OfReport::new("paper", Kind::Text, "Name of the paper.", |r| {
+        (&r.paper).into()
+    }),
+    OfReport::new("title", Kind::Text, "Its title.", |r| (&r.title).into()),
+    OfReport::nested(
+        "claims",
+        "Statements of the paper, each held, failed or undecided.",
+        &List {
+            columns: CLAIMS,
+            of: |r: &Report| &r.findings.claims,
+        },
+    ),
+    OfReport::nested(
+        "comparisons",
+        "Printed numbers beside ours, without judgement.",
+        &List {
+            columns: COMPARISONS,
+            of: |r: &Report| &r.findings.comparisons,
+        },
+    ),
+    OfReport::new(
+        "remarks",
+        Kind::List(Element::Text),
+        "Definitions, assumptions, and what was left out.",
+        |r| r.findings.remarks.iter().collect::<Vec<_>>().into(),
+    ),
+];
+
+/// The words for verdicts in files.
+static VERDICTS: &[&str] = &[
+    Verdict::Held.name(),
+    Verdict::Failed.name(),
+    Verdict::Undecided.name(),
+];
+
+type OfClaim = Column<Claim>;
+
+/// A row a claim.
+pub static CLAIMS: &[OfClaim] = &[
+    OfClaim::new(
+        "id",
+        Kind::Text,
+        "Table or figure, and a name that is unique within the paper.",
+        |c| (&c.id).into(),
+    ),
+    OfClaim::new(
+        "text",
+        Kind::Text,
+        "The statement, with its criterion and unit.",
+        |c| (&c.text).into(),
+    ),
+    OfClaim::new(
+        "source",
+        Kind::Text,
+        "Where the paper says so: table, figure or section.",
+        |c| (&c.source).into(),
+    ),
+    OfClaim::new(
+        "printed",
+        REAL,
+        "The number that the paper prints for it, if there is one.",
+        |c| c.printed.into(),
+    )
+    .optional(),
+    OfClaim::new(
+        "ours",
+        REAL,
+        "What came out; of a claim about several cells that of the cell that decides.",
+        |c| c.ours.into(),
+    )
+    .optional(),
+    OfClaim::new("interval", Kind::List(Element::Number), INTERVAL, |c| {
+        ends(c.interval)
+    })
+    .optional(),
+    OfClaim::new("low", REAL, LOW, |c| c.interval.map(|[low, _]| low).into())
+        .optional()
+        .only(Files::Flat),
+    OfClaim::new("high", REAL, HIGH, |c| {
+        c.interval.map(|[_, high]| high).into()
+    })
+    .optional()
+    .only(Files::Flat),
+    OfClaim::new(
+        "verdict",
+        Kind::Choice(VERDICTS),
+        "What the interval says of the statement.",
+        |c| c.verdict.name().into(),
+    ),
+    OfClaim::new(
+        "detail",
+        Kind::Text,
+        "Of a claim about several cells: the one that decides, and those in which it did not hold.",
+        |c| c.detail.as_ref().into(),
+    )
+    .optional(),
+];
+
+type OfComparison = Column<Comparison>;
+
+/// A row a printed number.
+pub static COMPARISONS: &[OfComparison] = &[
+    OfComparison::new("item", Kind::Text, "Table or figure.", |c| (&c.item).into()),
+    OfComparison::new("cell", Kind::Text, "Place in the table or figure.", |c| {
+        (&c.cell).into()
+    })
+    .shown("", 0),
+    OfComparison::new(
+        "measure",
+        Kind::Text,
+        "What is measured, with its unit.",
+        |c| (&c.measure).into(),
+    )
+    .shown("", 0),
+    OfComparison::new(
+        "printed",
+        REAL,
+        "The paper's value, if it is printed; many are only drawn.",
+        |c| c.printed.into(),
+    )
+    .optional()
+    .shown("printed", 0),
+    OfComparison::new(
+        "printed_half_width",
+        REAL,
+        "Half width of the paper's interval, if it is printed.",
+        |c| c.printed_half_width.into(),
+    )
+    .optional(),
+    OfComparison::new("ours", REAL, "What came out.", |c| c.ours.into())
+        .optional()
+        .shown("ours", 0),
+    OfComparison::new("interval", Kind::List(Element::Number), INTERVAL, |c| {
+        ends(c.interval)
+    })
+    .optional(),
+    OfComparison::new("low", REAL, LOW, |c| c.interval.map(|[low, _]| low).into())
+        .optional()
+        .only(Files::Flat),
+    OfComparison::new("high", REAL, HIGH, |c| {
+        c.interval.map(|[_, high]| high).into()
+    })
+    .optional()
+    .only(Files::Flat),
+    OfComparison::new(
+        "half_width",
+        REAL,
+        "Half of the width of the 95 % interval.",
+        |c| half_width(c.interval).into(),
+    )
+    .optional()
+    .only(Files::None)
+    .shown("+-", 1),
+];
+
+const INTERVAL: &str = "Both ends of the 95 % interval of ours: equal where nothing is random, absent where an end is not known.";
+const LOW: &str = "Lower end of the 95 % interval of ours, where it is known.";
+const HIGH: &str = "Upper end of the 95 % interval of ours, where it is known.";
+
+fn ends(interval: Option<[f64; 2]>) -> Value<'static> {
+    interval.map(|ends| ends.to_vec()).into()
+}
+
+/// Nothing where nothing is random.
+fn half_width(interval: Option<[f64; 2]>) -> Option<f64> {
+    let half = interval.map(|[low, high]| (high - low) / 2.0);
+    half.filter(|half| *half > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_are_in_order() {
+        assert_eq!(inorder_report::problems(REPORT), Vec::<String>::new());
+        assert_eq!(inorder_report::problems(CLAIMS), Vec::<String>::new());
+        assert_eq!(inorder_report::problems(COMPARISONS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_claim_as_csv_and_as_json() {
+        let claim = Claim {
+            id: "table-1/acks".into(),
+            text: "fewer ACKs".into(),
+            source: "table 1".into(),
+            printed: Some(0.5),
+            ours: 0.4,
+            interval: Some([0.25, 0.625]),
+            verdict: Verdict::Undecided,
+            detail: None,
+        };
+        let mut out = Vec::new();
+        inorder_report::csv::write(&mut out, CLAIMS, [&claim]).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "id,text,source,printed,ours,low,high,verdict,detail\n\
+             table-1/acks,fewer ACKs,table 1,0.5,0.4,0.25,0.625,undecided,\n"
+        );
+        let mut out = Vec::new();
+        inorder_report::json::write(&mut out, CLAIMS, &claim).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(json["interval"], serde_json::json!([0.25, 0.625]));
+        assert_eq!(json["verdict"], "undecided");
+        assert_eq!(json["detail"], serde_json::Value::Null);
+    }
+}

@@ -1,0 +1,455 @@
+//! What every metric is read from, and the list of the metrics that every output has.
+
+use inorder_report::{Column, Digits, Kind, Value};
+
+use crate::order::Reordered;
+use crate::{Displacements, Distribution, NReordering, ReorderDensity, Runs};
+
+/// Displacement threshold DT where none is chosen, packets: Torres and Ribeiro (2020) measured with it.
+pub const DEFAULT_THRESHOLD: u16 = 200;
+/// Largest n of n-reordering told apart where none is chosen.
+pub const DEFAULT_N_MAX: usize = 1024;
+
+/// The order of one stream of packets, or of several added up.
+///
+/// A [`Tally`] makes it, whichever way late packets are told from others: [`Metrics`](crate::Metrics) tells them by
+/// sequence numbers, an analysis of TCP by what a capture proves. [`COUNTS`] and [`METRICS`] say what outputs
+/// read from it, and how each number is called.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reordering {
+    /// First copies that arrived, L of RFC 4737.
+    pub received: u64,
+    /// Of these, reordered (RFC 4737 section 3.3); those that cannot be told not counted.
+    pub reordered: u64,
+    /// Packets of which it cannot be told.
+    pub ambiguous: u64,
+    /// Extents of the reordered packets (section 4.2), packets.
+    pub extents: Distribution,
+    /// Their late times (section 4.3), nanoseconds; where the clock stepped back, 0.
+    pub late_ns: Distribution,
+    /// Their byte offsets (section 4.4), bytes.
+    pub extent_bytes: Distribution,
+    /// Reordering-free runs (section 4.6).
+    pub runs: Runs,
+    /// n-reordering (section 5), and the packets that take part in reordering.
+    pub n_reordering: NReordering,
+    /// Displacements, which the reorder density is made of (RFC 5236 section 3).
+    pub displacements: Displacements,
+}
+
+impl Default for Reordering {
+    /// Of no packets, with a threshold of [`DEFAULT_THRESHOLD`].
+    fn default() -> Self {
+        Reordering {
+            received: 0,
+            reordered: 0,
+            ambiguous: 0,
+            extents: Distribution::new(),
+            late_ns: Distribution::new(),
+            extent_bytes: Distribution::new(),
+            runs: Runs::new(),
+            n_reordering: NReordering::new(DEFAULT_N_MAX, 0),
+            displacements: Displacements::new(DEFAULT_THRESHOLD),
+        }
+    }
+}
+
+impl Reordering {
+    /// Reordered packets over received ones (RFC 4737 section 4.1); 0 when none was received.
+    pub fn reordered_ratio(&self) -> f64 {
+        self.share(self.reordered)
+    }
+
+    /// Share of the received packets that overtook another or were overtaken, 0 to 1.
+    ///
+    /// The other reading of "percentage of reordered packets": of 1 2 5 4 3 6 half, while
+    /// [`reordered_ratio`](Self::reordered_ratio) counts late packets only, a third.
+    pub fn involved_ratio(&self) -> f64 {
+        self.share(self.n_reordering.involved())
+    }
+
+    /// Share of the received packets whose `n` immediate predecessors all have larger numbers: the degree of
+    /// n-reordering (RFC 4737 section 5.3).
+    pub fn degree(&self, n: usize) -> f64 {
+        let largest = self.n_reordering.largest();
+        let from = largest.get(n.saturating_sub(1)..).unwrap_or_default();
+        self.share(from.iter().sum())
+    }
+
+    /// Adds another stream; a run of packets in order ends with its stream.
+    pub fn merge(&mut self, other: &Reordering) {
+        self.received += other.received;
+        self.reordered += other.reordered;
+        self.ambiguous += other.ambiguous;
+        self.extents.merge(&other.extents);
+        self.late_ns.merge(&other.late_ns);
+        self.extent_bytes.merge(&other.extent_bytes);
+        self.runs.merge(&other.runs);
+        self.n_reordering.merge(&other.n_reordering);
+        self.displacements.merge(&other.displacements);
+    }
+
+    fn share(&self, packets: u64) -> f64 {
+        packets as f64 / self.received.max(1) as f64
+    }
+}
+
+/// Makes a [`Reordering`] as packets arrive.
+///
+/// Packets in order are only counted; the metrics are told of the run when it ends, so that such a packet costs next
+/// to nothing however many metrics there are.
+///
+/// ```
+/// use inorder_metrics::{Reordered, Tally};
+///
+/// let mut tally = Tally::default();
+/// tally.in_order(1, 3); // 1 2 3
+/// tally.in_order(5, 1); // 5 skips 4
+/// tally.late(4, &Reordered { extent: 1, late_ns: 20_000, byte_offset: 100 });
+/// let order = tally.finish();
+/// assert_eq!((order.received, order.reordered), (5, 1));
+/// assert_eq!(order.displacements.mean_displacement(), 0.4);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tally {
+    found: Reordering,
+    density: ReorderDensity,
+    /// Packets `next - pending .. next` came in order and have not been told of.
+    next: u64,
+    pending: u64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally::new(DEFAULT_THRESHOLD, 0)
+    }
+}
+
+impl Tally {
+    /// With the displacement threshold DT, packets, and the number of the first packet sent, 0 where it is not known:
+    /// the reorder density ignores smaller ones.
+    pub fn new(threshold: u16, start: u64) -> Self {
+        /// Runs of consecutive numbers that n-reordering looks back on at least. A packet later than that is
+        /// counted with the n it surely has.
+        const MIN_RUNS: usize = 32;
+        Tally::with_runs(threshold, start, DEFAULT_N_MAX, MIN_RUNS)
+    }
+
+    /// As [`new`](Self::new), with the limits of [`NReordering::new`].
+    pub(crate) fn with_runs(threshold: u16, start: u64, n_max: usize, max_runs: usize) -> Self {
+        Tally {
+            found: Reordering {
+                n_reordering: NReordering::new(n_max, max_runs),
+                ..Reordering::default()
+            },
+            density: ReorderDensity::with_start(threshold, start),
+            next: 0,
+            pending: 0,
+        }
+    }
+
+    /// So many packets arrived in order, numbered from `first` on.
+    #[inline]
+    pub fn in_order(&mut self, first: u64, packets: u64) {
+        if first != self.next {
+            self.flush();
+        }
+        self.next = first.saturating_add(packets);
+        self.pending += packets;
+    }
+
+    /// A packet arrived late.
+    pub fn late(&mut self, number: u64, how: &Reordered) {
+        self.late_unmeasured();
+        let found = &mut self.found;
+        found.extents.update(how.extent);
+        found.late_ns.update(how.late_ns.max(0).cast_unsigned());
+        found.extent_bytes.update(how.byte_offset);
+        found.n_reordering.update(number);
+        self.density.update(number);
+    }
+
+    /// A packet arrived late; which and how late is not known.
+    pub fn late_unmeasured(&mut self) {
+        self.flush();
+        self.found.received += 1;
+        self.found.reordered += 1;
+        self.found.runs.reordered();
+    }
+
+    /// A packet arrived of which it cannot be told whether it was late; its number, where it is known.
+    pub fn late_perhaps(&mut self, number: Option<u64>) {
+        self.flush();
+        self.found.received += 1;
+        self.found.ambiguous += 1;
+        if let Some(number) = number {
+            self.density.update(number);
+        }
+    }
+
+    /// Something cannot be told of a packet that did not arrive.
+    pub fn ambiguous(&mut self) {
+        self.found.ambiguous += 1;
+    }
+
+    /// A copy or a packet that cannot be placed: RFC 5236 has rules of its own for these.
+    pub(crate) fn other(&mut self, number: u64) {
+        self.flush();
+        self.density.update(number);
+    }
+
+    /// Tells the metrics of the run that ended.
+    fn flush(&mut self) {
+        let packets = std::mem::take(&mut self.pending);
+        if packets > 0 {
+            self.run(self.next - packets, packets, 0);
+        }
+    }
+
+    /// A run of packets in order, of together `bytes` bytes.
+    pub(crate) fn run(&mut self, first: u64, packets: u64, bytes: u64) {
+        let found = &mut self.found;
+        found.received += packets;
+        found.runs.in_order(packets, bytes);
+        // Numbers by estimate may come twice; n-reordering is asked of those that grow.
+        if found.n_reordering.highest().is_none_or(|most| most < first) {
+            found.n_reordering.update_run(first, packets);
+        }
+        self.density.update_run(first, packets);
+    }
+
+    /// Packets so far, and those of them reordered.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.found.received + self.pending, self.found.reordered)
+    }
+
+    /// Ends the stream.
+    pub fn finish(mut self) -> Reordering {
+        self.flush();
+        self.found.n_reordering.forget();
+        Reordering {
+            displacements: self.density.finish(),
+            ..self.found
+        }
+    }
+}
+
+type Of = Column<Reordering>;
+
+const PACKETS: Kind = Kind::Number(Digits::Fixed(3));
+
+/// What the shares of [`METRICS`] are shares of.
+pub static COUNTS: &[Column<Reordering>] = &[
+    Of::new(
+        "received",
+        Kind::Count,
+        "Packets received, duplicates not counted; of TCP, original transmissions known to have arrived.",
+        |r| r.received.into(),
+    ),
+    Of::new(
+        "reordered",
+        Kind::Count,
+        "Of these, reordered (RFC 4737 section 3.3); ambiguous ones are not counted.",
+        |r| r.reordered.into(),
+    ),
+];
+
+/// Every metric that is one number, under the name and in the unit that all outputs have it. A new one is its line
+/// here.
+pub static METRICS: &[Column<Reordering>] = &[
+    Of::new(
+        "reordered_ratio",
+        Kind::Share,
+        "Reordered over received packets, RFC 4737 section 4.1.",
+        |r| r.reordered_ratio().into(),
+    )
+    .in_group("reordered", "%", 2),
+    Of::new(
+        "involved_ratio",
+        Kind::Share,
+        "Packets that overtook another or were overtaken, over received ones.",
+        |r| r.involved_ratio().into(),
+    ),
+    Of::new(
+        "max_extent",
+        Kind::Count,
+        "Greatest extent, RFC 4737 section 4.2; 0 when nothing was late.",
+        |r| r.of_late(r.extents.max()),
+    )
+    .unit("packets")
+    .optional()
+    .in_group("extent", "max", 0)
+    .adapted(if_late),
+    Of::new(
+        "mean_extent",
+        Kind::Number(Digits::Mean),
+        "Mean extent of late packets.",
+        |r| r.of_late(r.extents.mean()),
+    )
+    .unit("packets")
+    .optional()
+    .in_group("extent", "mean", 5)
+    .adapted(if_late),
+    Of::new(
+        "p99_extent",
+        Kind::Count,
+        "Extent that 99 % of the late packets do not exceed; at most 1/32 too high.",
+        |r| r.of_late(r.extents.quantile(0.99)),
+    )
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "max_late_ms",
+        Kind::Duration,
+        "Greatest late time, RFC 4737 section 4.3; 0 when nothing was late.",
+        |r| r.of_late(r.late_ns.max()),
+    )
+    .optional()
+    .in_group("late", "max", 0)
+    .adapted(if_late),
+    Of::new(
+        "mean_late_ms",
+        Kind::Duration,
+        "Mean late time of late packets.",
+        |r| r.of_late(r.late_ns.mean()),
+    )
+    .optional(),
+    Of::new(
+        "p99_late_ms",
+        Kind::Duration,
+        "Late time that 99 % of the late packets do not exceed; at most 1/32 too high.",
+        |r| r.of_late(r.late_ns.quantile(0.99)),
+    )
+    .optional(),
+    Of::new(
+        "n1_reordering",
+        Kind::Share,
+        "Packets whose predecessor was sent later, RFC 4737 section 5.",
+        |r| r.degree(1).into(),
+    ),
+    Of::new(
+        "n2_reordering",
+        Kind::Share,
+        "Packets whose two predecessors were sent later, RFC 4737 section 5.",
+        |r| r.degree(2).into(),
+    ),
+    Of::new(
+        "n3_reordering",
+        Kind::Share,
+        "Packets whose three predecessors were sent later, RFC 4737 section 5: TCP takes them for lost.",
+        |r| r.degree(3).into(),
+    ),
+    Of::new("run_mean", PACKETS, "Mean length of the runs in order before late packets, RFC 4737 section 4.6.", |r| {
+        r.runs.mean().into()
+    })
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "run_variation",
+        PACKETS,
+        "Variation of these runs, (q / a) / (a / x): 1 if all are equally long, more if late packets come in bursts.",
+        |r| r.runs.variation().into(),
+    )
+    .optional(),
+    Of::new(
+        "mean_displacement",
+        PACKETS,
+        "Sum of |displacement| x density of the reorder density, RFC 5236.",
+        |r| r.displacements.mean_displacement().into(),
+    )
+    .unit("packets")
+    .in_group("displacement", "mean", 7)
+    .adapted(if_late),
+    Of::new(
+        "entropy",
+        PACKETS,
+        "Entropy of the reorder density, natural logarithm.",
+        |r| r.displacements.entropy().into(),
+    )
+    .unit("nats")
+    .in_group("displacement", "entropy", 8)
+    .adapted(if_late),
+    Of::new(
+        "mean_lateness",
+        PACKETS,
+        "Mean displacement of the packets displaced to later positions.",
+        |r| r.displacements.mean_lateness().into(),
+    )
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "mean_earliness",
+        PACKETS,
+        "Mean displacement of the packets displaced to earlier positions.",
+        |r| r.displacements.mean_earliness().into(),
+    )
+    .unit("packets")
+    .optional(),
+    Of::new(
+        "displacement_variance",
+        PACKETS,
+        "Variance of the displacement.",
+        |r| r.displacements.variance().into(),
+    ),
+    Of::new(
+        "late_ratio",
+        Kind::Share,
+        "Share of packets displaced to later positions.",
+        |r| r.displacements.late_ratio().into(),
+    ),
+    Of::new(
+        "early_ratio",
+        Kind::Share,
+        "Share of packets displaced to earlier positions.",
+        |r| r.displacements.early_ratio().into(),
+    ),
+    Of::new(
+        "displaced_ratio",
+        Kind::Share,
+        "Share of packets displaced, early or late.",
+        |r| r.displacements.displaced_ratio().into(),
+    ),
+];
+
+impl Reordering {
+    /// A number of the late packets: 0 without any, absent if none was measured.
+    fn of_late<'a, T: Into<Value<'a>> + Default>(&self, measured: Option<T>) -> Value<'a> {
+        match self.reordered {
+            0 => Some(measured.unwrap_or_default()).into(),
+            _ => measured.into(),
+        }
+    }
+}
+
+/// For people, a dash for what says nothing without late packets.
+fn if_late(order: &Reordering, text: String) -> String {
+    match order.reordered {
+        0 => "-".to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inorder_report::AnyColumn;
+
+    #[test]
+    fn the_columns_are_in_order() {
+        assert_eq!(inorder_report::problems(COUNTS), Vec::<String>::new());
+        assert_eq!(inorder_report::problems(METRICS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_not_measured_is_absent() {
+        fn value(order: &Reordering) -> Value<'_> {
+            let column = METRICS.iter().find(|c| c.field.name == "max_late_ms");
+            column.unwrap().value(order)
+        }
+        let mut tally = Tally::default();
+        tally.in_order(1, 5);
+        assert_eq!(value(&tally.clone().finish()), Value::Count(0));
+        tally.late_unmeasured();
+        assert_eq!(value(&tally.finish()), Value::Absent);
+    }
+}

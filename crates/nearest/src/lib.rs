@@ -1,0 +1,70 @@
+//! What a mistyped name may have meant.
+
+/// Names this long come from files, not from lists; nobody types them, and comparing them takes long.
+const MAX_CHARS: usize = 200;
+
+/// The name of `known` nearest to `given`, if at most a third of the letters given (and one at least) are wrong: a
+/// name further away was not meant. A letter wrong, missing or too many counts as one, as do two in the wrong order
+/// (F. J. Damerau, "A technique for computer detection and correction of spelling errors", 1964); capitals count as
+/// small letters. Of equally near names the first in the alphabet is taken.
+///
+/// ```
+/// use inorder_nearest::nearest;
+///
+/// let known = ["reno", "cubic", "bbr"];
+/// assert_eq!(nearest("cubci", known), Some("cubic"));
+/// assert_eq!(nearest("vegas", known), None);
+/// ```
+pub fn nearest<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let given = given.to_lowercase();
+    let length = given.chars().count();
+    let most = (length / 3).max(1);
+    let is_similar_in_length = |name: &&str| {
+        let chars = name.chars().count();
+        chars <= MAX_CHARS && chars.abs_diff(length) <= most
+    };
+    let near = known.into_iter().filter(is_similar_in_length);
+    let distances = near.map(|name| {
+        (
+            strsim::damerau_levenshtein(&given, &name.to_lowercase()),
+            name,
+        )
+    });
+    distances
+        .filter(|(distance, _)| *distance <= most)
+        .min()
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_near_name_is_suggested() {
+        let known = ["its", "strided", "global"];
+        assert_eq!(nearest("stridet", known), Some("strided"));
+        assert_eq!(nearest("it", known), Some("its"));
+        assert_eq!(nearest("foo", known), None);
+        assert_eq!(nearest("", known), None);
+    }
+
+    #[test]
+    fn letters_may_be_swapped_or_capitals() {
+        let known = ["reno", "cubic", "cubic-2008"];
+        assert_eq!(nearest("cubik", known), Some("cubic"));
+        assert_eq!(nearest("CUBIC2008", known), Some("cubic-2008"));
+        assert_eq!(nearest("erno", known), Some("reno"));
+        assert_eq!(nearest("vegas", known), None);
+    }
+
+    #[test]
+    fn names_from_files_may_be_of_any_length() {
+        let long = "x".repeat(100_000);
+        assert_eq!(nearest(&long, [long.as_str(), "x"]), None);
+    }
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,0 +1,254 @@
+//! Delay with jitter, as netem draws and queues it.
+
+use crate::declared::{Declared, length};
+use inorder_random::Random;
+use inorder_scenario::config as plain;
+
+use crate::chance::{Correlated, Probability};
+use crate::counters::Reason;
+use crate::distribution::{Distribution, SCALE, Table};
+use crate::packet::Packet;
+use crate::queue::Census;
+use crate::stage::{Outbox, Pass, Stage};
+use crate::time::later;
+
+/// Settings of a [`Delay`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct DelayConfig {
+    /// Mean, nanoseconds.
+    pub delay_ns: i64,
+    /// Jitter, nanoseconds; what share of it the standard deviation is, the distribution says.
+    pub jitter_ns: i64,
+    /// Shape of the jitter.
+    pub distribution: Distribution,
+    /// Of each draw with the one before.
+    pub correlation: Probability,
+    /// Packets delayed at once at most, further ones are dropped; netem's default is 1000.
+    pub limit_packets: Option<usize>,
+}
+
+impl DelayConfig {
+    /// Always the same delay, nanoseconds, without limit.
+    pub fn constant(delay_ns: i64) -> Self {
+        DelayConfig {
+            delay_ns,
+            jitter_ns: 0,
+            distribution: Distribution::Uniform,
+            correlation: Probability::NEVER,
+            limit_packets: None,
+        }
+    }
+
+    /// Normal jitter, nanoseconds, without limit.
+    pub fn normal(delay_ns: i64, jitter_ns: i64) -> Self {
+        DelayConfig {
+            jitter_ns,
+            distribution: Distribution::Normal,
+            ..DelayConfig::constant(delay_ns)
+        }
+    }
+}
+
+/// Draws delays.
+#[derive(Clone, Debug)]
+pub(crate) struct DelayDraws {
+    mean_ns: i64,
+    jitter_ns: i64,
+    table: Option<Table>,
+    draws: Correlated,
+}
+
+impl DelayDraws {
+    pub(crate) fn new(config: &DelayConfig, random: Random) -> Self {
+        DelayDraws {
+            mean_ns: config.delay_ns,
+            // 2^47 ns are 39 hours; so the product with a table's number fits.
+            jitter_ns: config.jitter_ns.clamp(0, 1 << 47),
+            table: config.distribution.table(),
+            draws: Correlated::new(config.correlation, random),
+        }
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        self.jitter_ns == 0
+    }
+
+    /// The next delay; may be negative.
+    #[inline]
+    pub(crate) fn draw_ns(&mut self) -> i64 {
+        if self.jitter_ns == 0 {
+            return self.mean_ns;
+        }
+        let random = self.draws.draw();
+        let deviation = match &self.table {
+            None => (u64::from(random) % (2 * self.jitter_ns as u64)) as i64 - self.jitter_ns,
+            Some(table) => scaled(self.jitter_ns, table.pick(random)),
+        };
+        self.mean_ns.saturating_add(deviation)
+    }
+}
+
+/// `jitter_ns * t / 8192`, rounded, halves away from zero.
+#[inline]
+fn scaled(jitter_ns: i64, t: i16) -> i64 {
+    let product = jitter_ns * i64::from(t);
+    (product + (SCALE / 2) * product.signum()) / SCALE
+}
+
+/// Delays each packet by a draw of its own. What is drawn shorter overtakes: netem's queue is
+/// sorted by the time to send, and so is whatever takes packets out of a path. Packets of one
+/// time stay in the order they came.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    draws: DelayDraws,
+    census: Census,
+    limited: bool,
+}
+
+impl Delay {
+    /// `random` is this delay's own stream.
+    pub fn new(config: &DelayConfig, random: Random) -> Self {
+        Delay {
+            draws: DelayDraws::new(config, random),
+            census: Census::new(config.limit_packets),
+            limited: config.limit_packets.is_some(),
+        }
+    }
+}
+
+impl<P: Packet> Stage<P> for Delay {
+    #[inline]
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
+        if !self.census.admits(now_ns) {
+            return Pass::Dropped(Reason::QueueFull);
+        }
+        match later(now_ns, self.draws.draw_ns()) {
+            None => Pass::Dropped(Reason::NoService),
+            Some(at_ns) => {
+                self.census.add(at_ns);
+                Pass::Leaves(at_ns)
+            }
+        }
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.draws.is_constant()
+    }
+
+    fn needs_order(&self) -> bool {
+        self.limited || !self.draws.is_constant()
+    }
+}
+
+impl<P: Packet> Declared<P> for plain::Delay {
+    type Stage = Delay;
+
+    fn build(&self, random: Random) -> Delay {
+        Delay::new(
+            &DelayConfig {
+                delay_ns: self.delay_ns,
+                jitter_ns: self.jitter_ns,
+                distribution: self.distribution.into(),
+                correlation: Probability::ratio(self.correlation),
+                limit_packets: self.limit_packets.map(length),
+            },
+            random,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Probe;
+
+    const MS: i64 = 1_000_000;
+
+    fn delays(config: &DelayConfig, n: u32) -> Vec<f64> {
+        let mut draws = DelayDraws::new(config, Random::new(1, "delays"));
+        (0..n).map(|_| draws.draw_ns() as f64).collect()
+    }
+
+    fn moments(values: &[f64]) -> (f64, f64) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n;
+        (mean, variance.sqrt())
+    }
+
+    #[test]
+    fn delays_have_their_distributions_moments() {
+        for (distribution, mean, deviation) in [
+            (Distribution::Uniform, 0.0, 1.0 / 3f64.sqrt()),
+            (Distribution::Normal, 0.0, 1.0),
+            (Distribution::Pareto, -0.034, 0.82),
+            (Distribution::ParetoNormal, -0.025, 0.83),
+        ] {
+            let config = DelayConfig {
+                distribution: distribution.clone(),
+                ..DelayConfig::normal(10 * MS, MS)
+            };
+            let (m, d) = moments(&delays(&config, 200_000));
+            assert!(
+                (m / 1e6 - 10.0 - mean).abs() < 0.01,
+                "{distribution:?}: {m}"
+            );
+            assert!((d / 1e6 - deviation).abs() < 0.01, "{distribution:?}: {d}");
+        }
+    }
+
+    #[test]
+    fn a_uniform_delay_reaches_from_minus_to_below_plus_jitter() {
+        let config = DelayConfig {
+            distribution: Distribution::Uniform,
+            ..DelayConfig::normal(100, 3)
+        };
+        let values = delays(&config, 1000);
+        let all = |x: f64| (97.0..103.0).contains(&x) && values.contains(&x);
+        assert!((97..103).all(|x| all(f64::from(x))) && !values.contains(&103.0));
+    }
+
+    #[test]
+    fn rounding_is_halves_away_from_zero() {
+        assert_eq!(
+            [scaled(1, 4096), scaled(1, -4096), scaled(1, 4095)],
+            [1, -1, 0]
+        );
+        assert_eq!(
+            [scaled(3, 4096), scaled(8192, -7), scaled(1 << 47, i16::MIN)],
+            [2, -7, -(1 << 49)]
+        );
+    }
+
+    #[test]
+    fn the_limit_counts_what_is_delayed_now() {
+        let config = DelayConfig {
+            limit_packets: Some(3),
+            ..DelayConfig::constant(10)
+        };
+        let mut delay = Delay::new(&config, Random::new(1, "limit"));
+        let mut out = Outbox::new();
+        for t in 0..14 {
+            delay.push(t, Probe::new(0, 100), &mut out);
+        }
+        let left: Vec<_> = out.take().map(|(t, _)| t).collect();
+        assert_eq!(left, [10, 11, 12, 20, 21, 22]);
+    }
+
+    #[test]
+    fn no_setting_and_no_time_does_harm() {
+        let config = DelayConfig::normal(i64::MAX, i64::MAX);
+        let mut delay = Delay::new(&config, Random::new(1, "harm"));
+        let mut out = Outbox::new();
+        for t in [i64::MIN, 0, i64::MAX - 5, i64::MAX] {
+            delay.push(t, Probe::new(0, 100), &mut out);
+            assert!(out.take().all(|(at, _)| at >= t));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! A fixed share of the packets, later by a fixed time.
+
+use crate::declared::Declared;
+use inorder_random::Random;
+use inorder_scenario::config as plain;
+
+use crate::chance::{Dice, Probability};
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::stage::{Fate, Outbox, Pass, Stage};
+use crate::time::later;
+
+/// Settings of [`Late`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LateConfig {
+    /// Share of packets that come late.
+    pub probability: Probability,
+    /// Of each draw with the one before.
+    pub correlation: Probability,
+    /// Later by so many nanoseconds.
+    pub delay_ns: i64,
+}
+
+/// Holds a share of the packets back: the change to netem of Schulte and others, "I'll be a bit
+/// late: Packet Reordering in Mobile Networks", section VI-B: "to directly set the desired fraction of packets that should be reordered for later
+/// delivery as well as their desired delay"; there 2 % and 20 ms. Others pass at once.
+#[derive(Clone, Debug)]
+pub struct Late {
+    dice: Dice,
+    delay_ns: i64,
+}
+
+impl Late {
+    /// `random` is this stage's own stream.
+    pub fn new(config: &LateConfig, random: Random) -> Self {
+        Late {
+            dice: Dice::new(config.probability, config.correlation, random),
+            delay_ns: config.delay_ns,
+        }
+    }
+}
+
+impl<P: Packet> Stage<P> for Late {
+    #[inline]
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        if !self.dice.roll() {
+            return Pass::Leaves(now_ns);
+        }
+        let Some(at_ns) = later(now_ns, self.delay_ns) else {
+            return Pass::Dropped(Reason::NoService);
+        };
+        out.mark(packet, Fate::HeldBack(Some(self.delay_ns)));
+        Pass::Leaves(at_ns)
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.dice.is_never() || self.delay_ns <= 0
+    }
+}
+
+impl<P: Packet> Declared<P> for plain::Late {
+    type Stage = Late;
+
+    fn build(&self, random: Random) -> Late {
+        Late::new(
+            &LateConfig {
+                probability: Probability::ratio(self.probability),
+                correlation: Probability::ratio(self.correlation),
+                delay_ns: self.delay_ns,
+            },
+            random,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Probe;
+
+    #[test]
+    fn two_percent_come_20_ms_later() {
+        let config = LateConfig {
+            probability: Probability::percent(2.0),
+            correlation: Probability::NEVER,
+            delay_ns: 20_000_000,
+        };
+        let mut late = Late::new(&config, Random::new(1, "late"));
+        let mut out = Outbox::new();
+        (0..100_000).for_each(|n| late.push(n as i64, Probe::new(n, 1500), &mut out));
+        let delays: Vec<i64> = out.take().map(|(t, p)| t - p.number as i64).collect();
+        let held = delays.iter().filter(|&&d| d == 20_000_000).count();
+        assert_eq!(delays.iter().filter(|&&d| d == 0).count(), 100_000 - held);
+        assert!((1_850..2_150).contains(&held), "{held}");
+        assert_eq!(out.counters().held_back, held as u64);
+    }
+}

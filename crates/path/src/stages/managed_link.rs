@@ -1,0 +1,103 @@
+//! A link whose queue decides itself which packet leaves it next and which are dropped: active queue management.
+
+use super::link::Framing;
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::rate::{Rate, Server};
+use crate::stage::{Outbox, Stage};
+
+/// A queue before a link, as the link sees it.
+pub trait Discipline<P> {
+    /// A packet comes that takes `frame_bytes` on the link. If `idle`, nothing waits and the link is free: the packet
+    /// is taken out again at once, so no limit applies to it. Packets there is no room for go to `out` as dropped.
+    fn enqueue(
+        &mut self,
+        now_ns: i64,
+        packet: P,
+        frame_bytes: u32,
+        idle: bool,
+        out: &mut Outbox<P>,
+    );
+
+    /// The link is free: takes out the packet that is sent next. Packets that are dropped before it go to `out`.
+    fn dequeue(&mut self, now_ns: i64, out: &mut Outbox<P>) -> Option<P>;
+}
+
+/// A link with a queue of its own discipline.
+pub struct ManagedLink<D> {
+    queue: D,
+    server: Server,
+    propagation_ns: i64,
+    framing: Framing,
+    /// When the last bit of the packet being sent is out.
+    free_ns: Option<i64>,
+}
+
+impl<D> ManagedLink<D> {
+    /// An idle link of this rate (bit/s on the wire), propagation delay in nanoseconds and framing.
+    pub fn with_queue(queue: D, rate: &Rate, propagation_ns: i64, framing: Framing) -> Self {
+        ManagedLink {
+            queue,
+            server: Server::new(rate),
+            propagation_ns,
+            framing,
+            free_ns: None,
+        }
+    }
+
+    fn frame_bytes<P: Packet>(&self, packet: &P) -> u32 {
+        self.framing.frame_bytes(packet.wire_bytes())
+    }
+
+    /// The link is free: sends the next packet, if any.
+    fn serve<P: Packet>(&mut self, now_ns: i64, out: &mut Outbox<P>)
+    where
+        D: Discipline<P>,
+    {
+        self.free_ns = None;
+        while let Some(packet) = self.queue.dequeue(now_ns, out) {
+            if self.send(now_ns, packet, out) {
+                return;
+            }
+        }
+    }
+
+    fn send<P: Packet>(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) -> bool {
+        let service = self.server.serve(now_ns, self.frame_bytes(&packet));
+        let arrives = service.and_then(|s| s.end_ns.checked_add(self.propagation_ns));
+        let (Some(service), Some(at_ns)) = (service, arrives) else {
+            out.drop(packet, Reason::NoService);
+            return false;
+        };
+        out.send(at_ns, packet);
+        self.free_ns = Some(service.end_ns);
+        true
+    }
+}
+
+impl<P: Packet, D: Discipline<P>> Stage<P> for ManagedLink<D> {
+    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
+        // At this very moment the link may have become free.
+        self.wake(now_ns, out);
+        let frame_bytes = self.frame_bytes(&packet);
+        let idle = self.free_ns.is_none();
+        self.queue.enqueue(now_ns, packet, frame_bytes, idle, out);
+        if idle {
+            self.serve(now_ns, out);
+        }
+    }
+
+    fn next_wake_ns(&self) -> Option<i64> {
+        self.free_ns
+    }
+
+    fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
+        if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
+            self.serve(now_ns, out);
+        }
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
+    }
+}

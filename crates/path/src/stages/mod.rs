@@ -1,0 +1,157 @@
+//! The list of impairments, one file each.
+//!
+//! A new impairment is its file, here its `mod` line, its `pub use` line and its entry in `stages!`, and the declaration
+//! of its keys in `inorder-scenario`, `config/impairments.rs`. Its file says what it does to packets ([`Stage`]) and how it is
+//! made from those keys ([`Declared`]). A queue discipline of a link is listed here, too, and chosen in
+//! `impl Declared for plain::Link` below; its keys stand in `config/link.rs`. What it shares with others of its kind is in
+//! `managed_link`.
+
+mod batch;
+mod codel;
+mod corrupt;
+mod delay;
+mod duplicate;
+mod late;
+mod link;
+mod loss;
+mod managed_link;
+mod netem;
+mod periodic;
+mod radio;
+mod reorder;
+mod shared_link;
+mod spray;
+mod token_bucket;
+
+use inorder_random::Random;
+use inorder_scenario::config::{self as plain, StageKind};
+
+use crate::any::{Impairment, stages};
+use crate::declared::Declared;
+use crate::nic::Nic;
+use crate::packet::Packet;
+use crate::stage::{Outbox, Pass, Stage};
+
+pub use batch::{Batch, BatchConfig};
+pub use codel::{Codel, CodelConfig, CodelLink};
+pub use corrupt::{Corrupt, CorruptConfig};
+pub use delay::{Delay, DelayConfig};
+pub use duplicate::{Duplicate, DuplicateConfig};
+pub use late::{Late, LateConfig};
+pub use link::{Framing, Link, LinkConfig};
+pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
+pub use managed_link::{Discipline, ManagedLink};
+pub use netem::{Netem, NetemConfig};
+pub use periodic::{PeriodicConfig, PeriodicReorder};
+pub use radio::{Radio, RadioConfig};
+pub use reorder::{Reorder, ReorderConfig};
+pub use shared_link::{CrossTraffic, Pattern, SharedLink, SharedLinkConfig};
+pub use spray::{Spray, SprayConfig, SprayPolicy};
+pub use token_bucket::{Charge, TokenBucket, TokenBucketConfig};
+
+stages! {
+    /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
+    Link(Link), keys Link, wakes false,
+        source "IEEE 802.3 framing; drop-tail first in, first out";
+    /// a link whose queue keeps the delay down: CoDel
+    Codel(Box<CodelLink<P>>), named "codel", wakes true,
+        source "RFC 8289; Linux codel_impl.h for marks";
+    /// delay with jitter from a distribution, correlated; what is drawn shorter overtakes
+    Delay(Delay), keys Delay, wakes false,
+        source "Linux sch_netem, tables of iproute2";
+    /// duplication, loss, corruption, limit, delay, rate, reorder and gap in the kernel's order
+    Netem(Box<Netem>), keys Netem, wakes false,
+        source "Linux 6.12 sch_netem";
+    /// uniform loss with correlation, four-state Markov, Gilbert-Elliott
+    Loss(Loss), keys Loss, wakes false,
+        source "Linux sch_netem; Salsano and others 2012; Gilbert 1960, Elliott 1963";
+    /// some packets come twice
+    Duplicate(Duplicate), keys Duplicate, wakes false,
+        source "Linux sch_netem";
+    /// some packets are damaged, and go on or are discarded
+    Corrupt(Corrupt), keys Corrupt, wakes false,
+        source "Linux sch_netem";
+    /// delays packets, except some that are sent at once (probability, gap)
+    Reorder(Reorder), keys Reorder, wakes false,
+        source "Linux sch_netem";
+    /// a fixed share of the packets comes later by a fixed time
+    Late(Late), keys Late, wakes false,
+        source "Schulte and others, I'll be a bit late: Packet Reordering in Mobile Networks, VI-B";
+    /// a link whose queue moves the packet at its head behind RI others
+    PeriodicReorder(PeriodicReorder<P>), keys Periodic, wakes true,
+        source "Fukuda, Nobayashi, Ikenaga, TCP Variants with Packet Reordering, ICN 2018, III";
+    /// packets of one flow over several unequal paths: random, in turn, by flow or flowlet
+    Spray(Spray), keys Spray, wakes false,
+        source "RFC 2992 (by flow); Kandula and others 2007 (flowlets)";
+    /// blocks of consecutive packets late by multiples of 8 ms, released in order or not
+    Radio(Radio), keys Radio, wakes false,
+        source "3GPP TS 36.321 (HARQ) and 36.322 (RLC); Schulte and others, V-B";
+    /// a link with cross traffic: constant, Poisson, on-off Pareto
+    SharedLink(SharedLink), keys SharedLink, wakes false,
+        source "Willinger and others 1997 (on-off Pareto)";
+    /// the receiver's card: ring, interrupt coalescing, softirq, sorter, LRO/GRO, costs
+    Nic(Box<Nic<P>>), named "nic", wakes true,
+        source "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009";
+    /// a box on the way that takes packets by interrupt and passes them on together
+    Batch(Batch), keys Batch, wakes false,
+        source "Linux e1000, InterruptThrottleRate";
+    /// passes bursts at once, then holds to a rate
+    TokenBucket(TokenBucket), keys TokenBucket, wakes false,
+        source "Linux sch_tbf and sch_htb";
+}
+
+impl<P: Packet> From<CodelLink<P>> for AnyStage<P> {
+    fn from(stage: CodelLink<P>) -> Self {
+        AnyStage::Codel(Box::new(stage))
+    }
+}
+
+impl<P: Packet> From<Netem> for AnyStage<P> {
+    fn from(stage: Netem) -> Self {
+        AnyStage::Netem(Box::new(stage))
+    }
+}
+
+impl<P: Packet> From<Nic<P>> for AnyStage<P> {
+    fn from(stage: Nic<P>) -> Self {
+        AnyStage::Nic(Box::new(stage))
+    }
+}
+
+/// A link, its queue by its discipline.
+impl<P: Packet> Declared<P> for plain::Link {
+    type Stage = AnyStage<P>;
+
+    fn build(&self, _: Random) -> AnyStage<P> {
+        let link = LinkConfig::from(&self.line);
+        match self.discipline {
+            plain::Discipline::DropTail => Link::new(&link).into(),
+            plain::Discipline::Codel {
+                target_ns,
+                interval_ns,
+                mark,
+            } => CodelLink::new(&CodelConfig {
+                link,
+                target_ns,
+                interval_ns,
+                mark,
+            })
+            .into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_impairment_has_a_name_of_its_own_and_says_something() {
+        let filled = |e: &Impairment| !e.about.is_empty() && !e.source.is_empty();
+        assert!(REGISTRY.iter().all(filled));
+        let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REGISTRY.len());
+    }
+}

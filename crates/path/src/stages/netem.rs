@@ -1,0 +1,380 @@
+//! All of netem at once, in the kernel's order: duplicate, loss, corrupt, limit, delay.
+//!
+//! What sch_netem of Linux 6.12 does, with unlimited service below it: a packet leaves as soon as
+//! its time to send has come.
+
+use crate::declared::{Declared, length};
+use inorder_random::Random;
+use inorder_scenario::config as plain;
+
+use super::corrupt::{Corrupt, CorruptConfig};
+use super::delay::{DelayConfig, DelayDraws};
+use super::link::Framing;
+use super::loss::{Loss, LossConfig};
+use super::reorder::{Jumps, ReorderConfig};
+use crate::chance::{Dice, Probability};
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::queue::Census;
+use crate::stage::{Fate, Outbox, Pass, Stage};
+use crate::time::later;
+
+/// Settings of [`Netem`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct NetemConfig {
+    /// `delay`, `distribution`, and `limit`, which of all netem's settings counts packets.
+    pub delay: DelayConfig,
+    /// `duplicate`.
+    pub duplicate: Probability,
+    /// Correlation of duplication.
+    pub duplicate_correlation: Probability,
+    /// `loss`.
+    pub loss: LossConfig,
+    /// `corrupt`.
+    pub corrupt: CorruptConfig,
+    /// `reorder` and `gap`.
+    pub reorder: ReorderConfig,
+    /// `rate`, here in bit/s (a multiple of 8: the kernel counts bytes/s); 0: none. Each packet is
+    /// timed from the last one queued, which takes the reordering out of any jitter.
+    pub rate_bits_per_s: u64,
+    /// What `rate` counts of a packet.
+    pub framing: Framing,
+}
+
+impl NetemConfig {
+    /// `tc qdisc add ... netem` with a delay only.
+    pub fn delay(delay: DelayConfig) -> Self {
+        NetemConfig {
+            delay,
+            duplicate: Probability::NEVER,
+            duplicate_correlation: Probability::NEVER,
+            loss: LossConfig::None,
+            corrupt: CorruptConfig {
+                probability: Probability::NEVER,
+                correlation: Probability::NEVER,
+                discard: false,
+            },
+            reorder: ReorderConfig {
+                gap: 0,
+                ..ReorderConfig::probability(Probability::NEVER)
+            },
+            rate_bits_per_s: 0,
+            framing: Framing::ETHERNET_HEADER,
+        }
+    }
+}
+
+/// netem.
+#[derive(Clone, Debug)]
+pub struct Netem {
+    duplicate: Dice,
+    loss: Loss,
+    corrupt: Corrupt,
+    census: Census,
+    jumps: Jumps,
+    draws: DelayDraws,
+    bytes_per_s: u64,
+    framing: Framing,
+    /// Latest time to send of any packet; what is not later than now has been sent.
+    last_ns: i64,
+}
+
+impl Netem {
+    /// Takes a stream for each thing that happens from `random`, so that switching one on leaves
+    /// the others' draws as they were.
+    pub fn new(config: &NetemConfig, random: &Random) -> Self {
+        Netem {
+            duplicate: Dice::new(
+                config.duplicate,
+                config.duplicate_correlation,
+                random.fork(1),
+            ),
+            loss: Loss::new(&config.loss, random.fork(2)),
+            corrupt: Corrupt::new(&config.corrupt, random.fork(3)),
+            census: Census::new(config.delay.limit_packets),
+            jumps: Jumps::new(&config.reorder, random.fork(4)),
+            draws: DelayDraws::new(&config.delay, random.fork(5)),
+            bytes_per_s: config.rate_bits_per_s / 8,
+            framing: config.framing,
+            last_ns: i64::MIN,
+        }
+    }
+
+    /// Sends a packet on its own: a copy, or one that has none.
+    #[inline]
+    fn enqueue<P: Packet>(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        if self.loss.roll() {
+            return Pass::Dropped(Reason::Loss);
+        }
+        if !self.corrupt.damage(packet, out) {
+            return Pass::Dropped(Reason::Corrupted);
+        }
+        if !self.census.admits(now_ns) {
+            return Pass::Dropped(Reason::QueueFull);
+        }
+        self.time_to_send(now_ns, packet)
+    }
+
+    /// A packet with a copy. The copy goes through everything but duplication once more, and is
+    /// queued before its original.
+    fn enqueue_twice<P: Packet>(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
+        // Of a packet that was doubled and lost, one is left.
+        let copy = (!self.loss.roll()).then(|| packet.clone());
+        let whole = self.corrupt.damage(&mut packet, out);
+        if whole && !self.census.admits(now_ns) {
+            // The kernel drops the copy with it.
+            return out.drop(packet, Reason::QueueFull);
+        }
+        if let Some(mut copy) = copy {
+            out.mark(&copy, Fate::Duplicated);
+            let pass = self.enqueue(now_ns, &mut copy, out);
+            out.settle(copy, pass);
+        }
+        let pass = match whole {
+            true => self.time_to_send(now_ns, &packet),
+            false => Pass::Dropped(Reason::Corrupted),
+        };
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn time_to_send<P: Packet>(&mut self, now_ns: i64, packet: &P) -> Pass {
+        let at_ns = if self.jumps.roll() {
+            Some(now_ns)
+        } else {
+            let delay_ns = self.draws.draw_ns();
+            match self.bytes_per_s {
+                0 => later(now_ns, delay_ns),
+                rate => self.paced(now_ns, delay_ns, packet.wire_bytes(), rate),
+            }
+        };
+        let Some(at_ns) = at_ns else {
+            return Pass::Dropped(Reason::NoService);
+        };
+        self.last_ns = self.last_ns.max(at_ns);
+        self.census.add(at_ns);
+        Pass::Leaves(at_ns)
+    }
+
+    /// With a rate: sending begins when the last packet's is over, and only what the wait for
+    /// that has not used up of the delay is waited besides.
+    fn paced(&self, now_ns: i64, delay_ns: i64, bytes: u32, bytes_per_s: u64) -> Option<i64> {
+        let frame = u128::from(self.framing.frame_bytes(bytes));
+        let sending_ns = i64::try_from(frame * 1_000_000_000 / u128::from(bytes_per_s)).ok()?;
+        if self.last_ns <= now_ns {
+            return later(now_ns, delay_ns.checked_add(sending_ns)?);
+        }
+        let waited_ns = self.last_ns.checked_sub(now_ns)?;
+        let left_ns = delay_ns.saturating_sub(waited_ns).max(0);
+        later(self.last_ns, left_ns.checked_add(sending_ns)?)
+    }
+}
+
+impl<P: Packet> Stage<P> for Netem {
+    #[inline]
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
+        if self.duplicate.roll() {
+            return self.enqueue_twice(now_ns, packet, out);
+        }
+        let pass = self.enqueue(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        match self.duplicate.is_never() {
+            true => self.enqueue(now_ns, packet, out),
+            false => Pass::Otherwise,
+        }
+    }
+
+    fn keeps_order(&self) -> bool {
+        // With a rate times never go back, if the queue is never empty of what a negative delay
+        // sent at once: such a packet leaves now, and later ones not before.
+        self.jumps.is_never() && (self.draws.is_constant() || self.bytes_per_s > 0)
+    }
+}
+
+impl<P: Packet> Declared<P> for plain::Netem {
+    type Stage = Netem;
+
+    fn build(&self, random: Random) -> Netem {
+        let p = Probability::ratio;
+        let config = NetemConfig {
+            delay: DelayConfig {
+                delay_ns: self.delay_ns,
+                jitter_ns: self.jitter_ns,
+                distribution: self.distribution.into(),
+                correlation: p(self.correlation),
+                limit_packets: Some(length(self.limit_packets)),
+            },
+            duplicate: p(self.duplicate),
+            duplicate_correlation: p(self.duplicate_correlation),
+            loss: LossConfig::Uniform {
+                probability: p(self.loss),
+                correlation: p(self.loss_correlation),
+            },
+            corrupt: CorruptConfig {
+                probability: p(self.corrupt),
+                correlation: p(self.corrupt_correlation),
+                discard: false,
+            },
+            reorder: ReorderConfig {
+                probability: p(self.reorder),
+                correlation: p(self.reorder_correlation),
+                gap: self.gap,
+            },
+            // A rate of 0 is none.
+            rate_bits_per_s: self.bits_per_s.unwrap_or(0),
+            framing: Framing::ETHERNET_HEADER,
+        };
+        Netem::new(&config, &random)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Distribution, GilbertElliott, Probe};
+
+    const MS: i64 = 1_000_000;
+
+    fn run(config: &NetemConfig, n: u64, gap_ns: i64) -> (Vec<(i64, u64)>, Outbox<Probe>) {
+        let mut netem = Netem::new(config, &Random::new(1, "netem"));
+        let mut out = Outbox::new();
+        (0..n).for_each(|n| netem.push(n as i64 * gap_ns, Probe::new(n, 1500), &mut out));
+        let sent = out.take().map(|(t, p)| (t, p.number)).collect();
+        (sent, out)
+    }
+
+    /// Packets that arrive after one sent later.
+    fn reordered(mut sent: Vec<(i64, u64)>) -> usize {
+        sent.sort_by_key(|&(t, _)| t);
+        let mut highest = 0;
+        sent.iter()
+            .filter(|&&(_, n)| {
+                highest = highest.max(n);
+                n < highest
+            })
+            .count()
+    }
+
+    fn jitter() -> NetemConfig {
+        NetemConfig::delay(DelayConfig::normal(10 * MS, MS))
+    }
+
+    #[test]
+    fn rate_switches_reordering_off() {
+        let (without, _) = run(&jitter(), 2000, 12_000);
+        let rate = NetemConfig {
+            rate_bits_per_s: 1_000_000_000,
+            ..jitter()
+        };
+        let (with, _) = run(&rate, 2000, 12_000);
+        assert!(reordered(without) > 1000);
+        assert_eq!(reordered(with), 0);
+    }
+
+    #[test]
+    fn rate_times_each_packet_from_the_last_one() {
+        // 1514 bytes at 12.112 Mbit/s take 1 ms; the delay is waited for once.
+        let config = NetemConfig {
+            rate_bits_per_s: 12_112_000,
+            ..NetemConfig::delay(DelayConfig::constant(5 * MS))
+        };
+        let (sent, _) = run(&config, 4, 0);
+        let times: Vec<i64> = sent.iter().map(|&(t, _)| t / MS).collect();
+        assert_eq!(times, [6, 7, 8, 9]);
+        let (sent, _) = run(&config, 3, 4 * MS);
+        let times: Vec<i64> = sent.iter().map(|&(t, _)| t / MS).collect();
+        assert_eq!(times, [6, 10, 14]);
+    }
+
+    #[test]
+    fn the_default_limit_drops_what_rate_times_delay_exceeds() {
+        // 1 Gbit/s times 50 ms are about 4100 packets of 1500 bytes.
+        let config = NetemConfig::delay(DelayConfig {
+            limit_packets: Some(1000),
+            ..DelayConfig::constant(50 * MS)
+        });
+        let (sent, out) = run(&config, 8200, 12_000);
+        assert_eq!(
+            out.counters().dropped_for(Reason::QueueFull),
+            8200 - sent.len() as u64
+        );
+        assert!((1900..2100).contains(&sent.len()), "{}", sent.len());
+    }
+
+    #[test]
+    fn a_copy_is_delayed_on_its_own_and_queued_first() {
+        let config = NetemConfig {
+            duplicate: Probability::ALWAYS,
+            ..jitter()
+        };
+        let (sent, out) = run(&config, 1000, 0);
+        assert_eq!((sent.len(), out.counters().duplicated), (2000, 1000));
+        let same = sent.chunks(2).filter(|pair| pair[0] == pair[1]).count();
+        assert!(same < 20, "{same}");
+    }
+
+    #[test]
+    fn loss_takes_one_of_two_copies() {
+        // Half doubled; all lost: of a doubled packet the original goes on.
+        let config = NetemConfig {
+            duplicate: Probability::percent(50.0),
+            loss: LossConfig::Uniform {
+                probability: Probability::ALWAYS,
+                correlation: Probability::NEVER,
+            },
+            ..jitter()
+        };
+        let (sent, out) = run(&config, 10_000, 0);
+        assert_eq!(
+            out.counters().dropped_for(Reason::Loss),
+            10_000 - sent.len() as u64
+        );
+        assert!((4_800..5_200).contains(&sent.len()), "{}", sent.len());
+        assert_eq!(out.counters().duplicated, 0);
+    }
+
+    #[test]
+    fn jumping_packets_go_at_once() {
+        let config = NetemConfig {
+            reorder: ReorderConfig::gap(4),
+            ..NetemConfig::delay(DelayConfig::constant(9))
+        };
+        let (sent, _) = run(&config, 8, 0);
+        assert_eq!(
+            sent.iter().map(|s| s.0).collect::<Vec<_>>(),
+            [9, 9, 9, 0, 9, 9, 9, 0]
+        );
+    }
+
+    #[test]
+    fn switching_loss_on_leaves_the_delays_of_the_others_as_they_were() {
+        let lossy = NetemConfig {
+            loss: LossConfig::GilbertElliott(GilbertElliott::new(Probability::percent(10.0))),
+            ..jitter()
+        };
+        let (all, _) = run(&jitter(), 100, 0);
+        let (some, _) = run(&lossy, 100, 0);
+        // Lost packets draw no delay, so the sequence of draws is the same, shifted.
+        let times = |v: &[(i64, u64)]| v.iter().map(|x| x.0).collect::<Vec<_>>();
+        assert_eq!(times(&all)[..some.len()], times(&some));
+    }
+
+    #[test]
+    fn a_paced_queue_never_goes_back_in_time() {
+        let config = NetemConfig {
+            rate_bits_per_s: 100_000_000,
+            delay: DelayConfig {
+                distribution: Distribution::Uniform,
+                ..DelayConfig::normal(MS, 5 * MS)
+            },
+            ..jitter()
+        };
+        for gap_ns in [0, 50_000, 130_000, 10 * MS] {
+            assert!(run(&config, 3000, gap_ns).0.is_sorted(), "{gap_ns}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Every so often the packet at the head of a router's queue is moved back.
+
+use crate::declared::{Declared, length};
+use inorder_random::Random;
+use inorder_scenario::config as plain;
+use std::collections::VecDeque;
+
+use super::link::{Framing, LinkConfig};
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::queue::Limit;
+use crate::rate::{Rate, Server};
+use crate::stage::{Fate, Outbox, Stage};
+use crate::time::later;
+
+/// Settings of a [`PeriodicReorder`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PeriodicConfig {
+    /// RI: the packet at the head of the queue is moved behind this many others; 0: never.
+    pub reorder_interval_packets: usize,
+    /// The bottleneck link; its queue is where it happens.
+    pub link: LinkConfig,
+}
+
+/// A link whose queue moves its head back, after Fukuda, Nobayashi, Ikenaga, "Performance
+/// Evaluation of TCP Variants with Packet Reordering" (ICN 2018), section III:
+///
+/// "if the buffer size of R1 is larger than the predetermined variable RI (Reorder Interval),
+/// then the head of line packet in R1 is moved behind by the RI packet size. Note that other
+/// packets are not reordered until transmission of the moved packet is completed."
+///
+/// So with RI 4, packets 10 to 20 waiting leave as 11 12 13 14 10, then 16 17 18 19 15, then 20.
+/// With RI packets or fewer waiting nothing is moved: the queue goes on being served, so there is
+/// nothing to wait for and no timeout. The packet being sent is not waiting any more.
+pub struct PeriodicReorder<P> {
+    interval: usize,
+    queue: VecDeque<P>,
+    bytes: u64,
+    limit: Limit,
+    server: Server,
+    propagation_ns: i64,
+    framing: Framing,
+    /// Packets that leave before the one moved back, and it itself, while there is one.
+    until_moved: usize,
+    /// The packet being sent is out.
+    free_ns: Option<i64>,
+}
+
+impl<P: Packet> PeriodicReorder<P> {
+    /// An idle link.
+    pub fn new(config: &PeriodicConfig) -> Self {
+        let rate: &Rate = &config.link.rate;
+        PeriodicReorder {
+            interval: config.reorder_interval_packets,
+            queue: VecDeque::new(),
+            bytes: 0,
+            limit: config.link.queue.resolve(rate.at(0)),
+            server: Server::new(rate),
+            propagation_ns: config.link.propagation_ns,
+            framing: config.link.framing,
+            until_moved: 0,
+            free_ns: None,
+        }
+    }
+
+    fn frame_bytes(&self, packet: &P) -> u32 {
+        self.framing.frame_bytes(packet.wire_bytes())
+    }
+
+    fn admits(&self, frame: u32) -> bool {
+        self.limit.admits(self.queue.len(), self.bytes, frame)
+    }
+
+    /// The link is free: sends the next packet, if any.
+    fn serve(&mut self, now_ns: i64, out: &mut Outbox<P>) {
+        self.move_head(out);
+        self.free_ns = None;
+        while let Some(packet) = self.queue.pop_front() {
+            let frame = self.frame_bytes(&packet);
+            self.bytes -= u64::from(frame);
+            self.until_moved = self.until_moved.saturating_sub(1);
+            if self.send(now_ns, packet, frame, out) {
+                return;
+            }
+        }
+    }
+
+    fn send(&mut self, now_ns: i64, packet: P, frame: u32, out: &mut Outbox<P>) -> bool {
+        let end = self.server.serve(now_ns, frame);
+        let arrives = end.and_then(|s| later(s.end_ns, self.propagation_ns));
+        let (Some(service), Some(at_ns)) = (end, arrives) else {
+            out.drop(packet, Reason::NoService);
+            return false;
+        };
+        out.send(at_ns, packet);
+        self.free_ns = Some(service.end_ns);
+        true
+    }
+
+    fn move_head(&mut self, out: &mut Outbox<P>) {
+        let due = self.interval > 0 && self.until_moved == 0 && self.queue.len() > self.interval;
+        if !due {
+            return;
+        }
+        if let Some(head) = self.queue.pop_front() {
+            out.mark(&head, Fate::HeldBack(None));
+            self.queue.insert(self.interval, head);
+            self.until_moved = self.interval + 1;
+        }
+    }
+}
+
+impl<P: Packet> Stage<P> for PeriodicReorder<P> {
+    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
+        // At this very moment the link may have become free.
+        if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
+            self.serve(now_ns, out);
+        }
+        let frame = self.frame_bytes(&packet);
+        if self.free_ns.is_none() {
+            self.send(now_ns, packet, frame, out);
+        } else if self.admits(frame) {
+            self.bytes += u64::from(frame);
+            self.queue.push_back(packet);
+        } else {
+            out.drop(packet, Reason::QueueFull);
+        }
+    }
+
+    fn next_wake_ns(&self) -> Option<i64> {
+        self.free_ns
+    }
+
+    fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
+        if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
+            self.serve(now_ns, out);
+        }
+    }
+
+    fn keeps_order(&self) -> bool {
+        // Packets are moved before they are sent off: the times never go back.
+        true
+    }
+}
+
+impl<P: Packet> Declared<P> for plain::Periodic {
+    type Stage = PeriodicReorder<P>;
+
+    fn build(&self, _: Random) -> PeriodicReorder<P> {
+        PeriodicReorder::new(&PeriodicConfig {
+            reorder_interval_packets: length(self.interval_packets),
+            link: LinkConfig::from(&self.link),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Path, Probe, Timeline};
+
+    /// Numbers in the order they leave, all sent at time 0 but the first a little earlier.
+    fn order(interval: usize, numbers: std::ops::RangeInclusive<u64>) -> Vec<u64> {
+        let link = LinkConfig {
+            framing: Framing::NONE,
+            ..LinkConfig::new(10_000_000)
+        };
+        let config = PeriodicConfig {
+            reorder_interval_packets: interval,
+            link,
+        };
+        let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
+        numbers.for_each(|n| line.push(0, Probe::new(n, 1500)));
+        std::iter::from_fn(|| line.pop(i64::MAX))
+            .map(|(_, p)| p.number)
+            .collect()
+    }
+
+    #[test]
+    fn figure_2() {
+        // 9 is being sent as 10 to 20 come to wait.
+        let expected = [9, 11, 12, 13, 14, 10, 16, 17, 18, 19, 15, 20];
+        assert_eq!(order(4, 9..=20), expected);
+    }
+
+    #[test]
+    fn nothing_moves_unless_more_than_ri_wait() {
+        assert_eq!(order(4, 1..=5), [1, 2, 3, 4, 5]);
+        assert_eq!(order(4, 1..=6), [1, 3, 4, 5, 6, 2]);
+        assert_eq!(order(0, 1..=6), [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn every_ri_plus_first_packet_is_late_by_ri_as_long_as_the_queue_lasts() {
+        let order = order(8, 0..=900);
+        let mut metrics = inorder_metrics::Order::new();
+        let mut extents = Vec::new();
+        for &n in &order {
+            if let inorder_metrics::Arrival::Reordered(late) = metrics.update(n, 0, 1) {
+                extents.push(late.extent);
+            }
+        }
+        assert_eq!(extents, vec![8; 100]); // 900 packets waited, one of nine moved
+    }
+
+    #[test]
+    fn the_link_keeps_its_pace() {
+        let config = PeriodicConfig {
+            reorder_interval_packets: 4,
+            link: LinkConfig {
+                framing: Framing::NONE,
+                propagation_ns: 5_000_000,
+                ..LinkConfig::new(10_000_000)
+            },
+        };
+        let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
+        (0..20).for_each(|n| line.push(0, Probe::new(n, 1500)));
+        let times: Vec<i64> = std::iter::from_fn(|| line.pop(i64::MAX))
+            .map(|(t, _)| t)
+            .collect();
+        // 1.2 ms a packet, as in the paper.
+        let expected: Vec<i64> = (1..=20).map(|i| 5_000_000 + i * 1_200_000).collect();
+        assert_eq!(times, expected);
+    }
+}

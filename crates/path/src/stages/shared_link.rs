@@ -1,0 +1,326 @@
+//! A link shared with traffic nobody looks at.
+
+use crate::declared::Declared;
+use inorder_random::Random;
+use inorder_scenario::config as plain;
+
+use super::link::{Link, LinkConfig};
+use crate::packet::Packet;
+use crate::stage::{Outbox, Pass, Stage};
+
+/// Settings of a [`SharedLink`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct SharedLinkConfig {
+    /// The link.
+    pub link: LinkConfig,
+    /// Each takes part of the link and of its queue.
+    pub sources: Vec<CrossTraffic>,
+}
+
+/// One source of cross traffic.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CrossTraffic {
+    /// When it sends.
+    pub pattern: Pattern,
+    /// Mean rate while it sends, bit/s of IP packets.
+    pub bits_per_s: u64,
+    /// Bytes of each packet from the IP header on.
+    pub packet_bytes: u32,
+}
+
+/// When a source sends.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Pattern {
+    /// One packet after another at the same distance.
+    Constant,
+    /// Independently: exponential distances.
+    Poisson,
+    /// At a constant rate for a time, then not, both times Pareto: many such sources together are
+    /// self-similar (Willinger, Taqqu, Sherman, Wilson, "Self-similarity through high-variability",
+    /// 1997).
+    OnOffPareto {
+        /// Mean time on, nanoseconds.
+        on_ns: i64,
+        /// Mean time off, nanoseconds.
+        off_ns: i64,
+        /// Index of both times, above 1; below 2 the variance is infinite.
+        shape: f64,
+    },
+}
+
+/// After a longer silence cross traffic is taken up again this long before now, or so many packets
+/// of it: what was sent earlier has left the queue, or the queue is full anyway.
+const LOOK_BACK_NS: i64 = 10_000_000_000;
+const LOOK_BACK_PACKETS: f64 = 1e6;
+
+#[derive(Clone, Debug)]
+struct Source {
+    config: CrossTraffic,
+    /// Mean distance of packets, nanoseconds.
+    gap_ns: f64,
+    random: Random,
+    next_ns: i64,
+    /// Of an on-off source: the current time on ends.
+    on_until_ns: i64,
+}
+
+impl Source {
+    fn new(config: CrossTraffic, random: Random) -> Self {
+        let bits = f64::from(config.packet_bytes) * 8.0;
+        let mut source = Source {
+            gap_ns: (bits * 1e9 / config.bits_per_s as f64).max(1.0),
+            config,
+            random,
+            next_ns: 0,
+            on_until_ns: 0,
+        };
+        source.begin(0);
+        source
+    }
+
+    /// Skips what was sent too long ago to matter.
+    fn skip(&mut self, now_ns: i64) {
+        let packets_ns = (self.gap_ns * LOOK_BACK_PACKETS) as i64;
+        let from_ns = now_ns.saturating_sub(packets_ns.min(LOOK_BACK_NS));
+        if self.next_ns < from_ns {
+            self.begin(from_ns);
+        }
+    }
+
+    /// Takes up sending at a random phase.
+    fn begin(&mut self, now_ns: i64) {
+        self.on_until_ns = now_ns;
+        self.next_ns = after(now_ns, self.gap_ns * self.random.unit());
+    }
+
+    /// The packet due has been sent: sets the time of the next one.
+    fn step(&mut self) {
+        let gap_ns = match self.config.pattern {
+            Pattern::Poisson => self.gap_ns * self.random.exponential(),
+            Pattern::Constant | Pattern::OnOffPareto { .. } => self.gap_ns,
+        };
+        // Never the same packet again, however high the rate.
+        let next_ns = after(self.next_ns, gap_ns).max(self.next_ns.saturating_add(1));
+        self.next_ns = match self.config.pattern {
+            Pattern::OnOffPareto {
+                on_ns,
+                off_ns,
+                shape,
+            } if next_ns > self.on_until_ns => {
+                let start_ns = self.on_until_ns.max(self.next_ns);
+                let off_ns = self.pareto(off_ns, shape);
+                let resumed_ns = after(start_ns, off_ns).max(next_ns);
+                self.on_until_ns = after(resumed_ns, self.pareto(on_ns, shape));
+                resumed_ns
+            }
+            _ => next_ns,
+        };
+    }
+
+    /// Pareto with this mean: smallest value (shape - 1) / shape of it.
+    fn pareto(&mut self, mean_ns: i64, shape: f64) -> f64 {
+        let shape = if shape > 1.0 { shape } else { 1.000_001 };
+        let least = mean_ns as f64 * (shape - 1.0) / shape;
+        least / libm::pow(1.0 - self.random.unit(), 1.0 / shape)
+    }
+}
+
+/// The cast saturates; a negative wait is none.
+fn after(now_ns: i64, wait_ns: f64) -> i64 {
+    now_ns.saturating_add(wait_ns.max(0.0) as i64)
+}
+
+/// A link and its queue, shared. The cross traffic's packets go no further than its end.
+#[derive(Clone, Debug)]
+pub struct SharedLink {
+    link: Link,
+    sources: Vec<Source>,
+    /// Of the cross traffic: packets sent into the link, packets dropped.
+    carried: (u64, u64),
+}
+
+impl SharedLink {
+    /// Each source takes a stream of its own from `random`.
+    pub fn new(config: &SharedLinkConfig, random: &Random) -> Self {
+        let sends = |source: &&CrossTraffic| source.bits_per_s > 0 && source.packet_bytes > 0;
+        let streams = (0..).map(|number| random.fork(number));
+        let sources = config.sources.iter().filter(sends).zip(streams);
+        SharedLink {
+            link: Link::new(&config.link),
+            sources: sources
+                .map(|(&config, random)| Source::new(config, random))
+                .collect(),
+            carried: (0, 0),
+        }
+    }
+
+    /// Packets of cross traffic: carried, and dropped at the queue.
+    pub fn cross_packets(&self) -> (u64, u64) {
+        self.carried
+    }
+
+    /// Sends all cross traffic due by `now_ns`, in the order of its times.
+    fn catch_up(&mut self, now_ns: i64) {
+        self.sources
+            .iter_mut()
+            .for_each(|source| source.skip(now_ns));
+        while let Some(source) = self.sources.iter_mut().min_by_key(|s| s.next_ns)
+            && source.next_ns <= now_ns
+            && source.next_ns < i64::MAX
+        {
+            let (at_ns, bytes) = (source.next_ns, source.config.packet_bytes);
+            source.step();
+            match self.link.carry(at_ns, bytes) {
+                Ok(_) => self.carried.0 += 1,
+                Err(_) => self.carried.1 += 1,
+            }
+        }
+    }
+}
+
+impl<P: Packet> Stage<P> for SharedLink {
+    #[inline]
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
+
+    #[inline]
+    fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
+        self.catch_up(now_ns);
+        self.link.pass(now_ns, packet, out)
+    }
+
+    fn keeps_order(&self) -> bool {
+        true
+    }
+}
+
+impl<P: Packet> Declared<P> for plain::SharedLink {
+    type Stage = SharedLink;
+
+    fn build(&self, random: Random) -> SharedLink {
+        let config = SharedLinkConfig {
+            link: LinkConfig::from(&self.link),
+            sources: self.cross.iter().map(CrossTraffic::from).collect(),
+        };
+        SharedLink::new(&config, &random)
+    }
+}
+
+impl From<&plain::CrossSource> for CrossTraffic {
+    fn from(source: &plain::CrossSource) -> Self {
+        CrossTraffic {
+            pattern: match source.pattern {
+                plain::Pattern::Constant => Pattern::Constant,
+                plain::Pattern::Poisson => Pattern::Poisson,
+                plain::Pattern::OnOff {
+                    on_ns,
+                    off_ns,
+                    shape,
+                } => Pattern::OnOffPareto {
+                    on_ns,
+                    off_ns,
+                    shape,
+                },
+            },
+            bits_per_s: source.bits_per_s,
+            packet_bytes: source.packet_bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Framing, Limit, Probe};
+
+    const S: i64 = 1_000_000_000;
+
+    fn shared(pattern: Pattern, bits_per_s: u64) -> SharedLink {
+        let config = SharedLinkConfig {
+            link: LinkConfig {
+                framing: Framing::NONE,
+                queue: Limit::Packets(100),
+                ..LinkConfig::new(100_000_000)
+            },
+            sources: vec![CrossTraffic {
+                pattern,
+                bits_per_s,
+                packet_bytes: 1000,
+            }],
+        };
+        SharedLink::new(&config, &Random::new(1, "cross"))
+    }
+
+    /// Mean time a probe of 100 bytes waits, one every millisecond, for `seconds`; in
+    /// microseconds. Sending it takes 8 us.
+    fn mean_wait_us(link: &mut SharedLink, seconds: u64) -> f64 {
+        let mut out = Outbox::new();
+        let probes = seconds * 1000;
+        let mut sum = 0;
+        for n in 0..probes {
+            let now = n as i64 * 1_000_000;
+            link.push(now, Probe::new(n, 100), &mut out);
+            sum += out.take().map(|(t, _)| t - now - 8_000).sum::<i64>();
+        }
+        sum as f64 / probes as f64 / 1000.0
+    }
+
+    #[test]
+    fn poisson_makes_the_queue_of_m_d_1() {
+        // Pollaczek-Khinchine: rho / (1 - rho) * service / 2, service 80 us; at rho 0.5, 40 us.
+        // (The probes themselves add 0.8 % to the load.)
+        let mut link = shared(Pattern::Poisson, 50_000_000);
+        let wait = mean_wait_us(&mut link, 20);
+        assert!((wait - 40.5).abs() < 3.0, "{wait}");
+        let (carried, dropped) = link.cross_packets();
+        assert!((124_000..126_000).contains(&carried), "{carried}");
+        assert_eq!(dropped, 0);
+    }
+
+    #[test]
+    fn a_constant_rate_leaves_the_rest_free() {
+        // A packet every 160 us takes 80 us: a probe waits half the time, 40 us then, so 20 us,
+        // less as the phases of 1 ms and 160 us beat: never more than 80 us.
+        let mut link = shared(Pattern::Constant, 50_000_000);
+        let wait = mean_wait_us(&mut link, 2);
+        assert!((10.0..30.0).contains(&wait), "{wait}");
+    }
+
+    #[test]
+    fn on_off_sources_send_in_the_share_of_time_they_are_on() {
+        let pattern = Pattern::OnOffPareto {
+            on_ns: S / 100,
+            off_ns: S / 50,
+            shape: 1.9,
+        };
+        let mut link = shared(pattern, 90_000_000);
+        mean_wait_us(&mut link, 60);
+        let sent = link.cross_packets().0 as f64 / (60.0 * 11_250.0);
+        assert!((sent - 1.0 / 3.0).abs() < 0.05, "{sent}");
+    }
+
+    #[test]
+    fn too_much_is_dropped() {
+        let mut link = shared(Pattern::Constant, 200_000_000);
+        mean_wait_us(&mut link, 1);
+        let (carried, dropped) = link.cross_packets();
+        assert!(
+            (carried as f64 / dropped as f64 - 1.0).abs() < 0.05,
+            "{carried} {dropped}"
+        );
+    }
+
+    #[test]
+    fn a_long_silence_is_not_walked_through() {
+        let mut link = shared(Pattern::Poisson, u64::MAX);
+        let mut out = Outbox::new();
+        let mut slow = shared(Pattern::Constant, 1_000);
+        for t in [0, i64::MAX / 2, i64::MAX] {
+            slow.push(t, Probe::new(0, 100), &mut out);
+        }
+        link.push(3, Probe::new(0, 100), &mut out);
+        assert!(slow.cross_packets().0 < 100);
+    }
+}

@@ -1,0 +1,96 @@
+//! What is counted of a flow.
+
+use super::Flow;
+
+macro_rules! counts {
+    ($($(#[doc = $about:literal])* $name:ident: $get:expr;)*) => {
+        /// Counters of a flow. Those of the sender's TCP are told of since the end of the warm-up.
+        #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+        pub struct Counts {
+            $($(#[doc = $about])* pub $name: u64,)*
+        }
+
+        impl Counts {
+            /// Everything counted since the start.
+            pub(crate) fn of(flow: &Flow) -> Self {
+                $(let $name = { let get: fn(&Flow) -> u64 = $get; get(flow) };)*
+                Counts { $($name),* }
+            }
+
+            /// What was counted after `earlier`.
+            #[must_use]
+            pub(crate) fn since(&self, earlier: &Counts) -> Self {
+                Counts { $($name: self.$name.saturating_sub(earlier.$name)),* }
+            }
+        }
+    };
+}
+
+fn sender(flow: &Flow) -> &inorder_tcp::Counters {
+    flow.sides[0].endpoint.counters()
+}
+
+fn receiver(flow: &Flow) -> &inorder_tcp::Counters {
+    flow.sides[1].endpoint.counters()
+}
+
+counts! {
+    /// Bytes of payload delivered in order.
+    delivered_bytes: |f| receiver(f).bytes_received;
+    /// Segments sent, retransmissions and those without data included.
+    segments: |f| sender(f).out_segs;
+    /// Segments sent again (PktsRetrans).
+    retransmissions: |f| sender(f).retrans_segs;
+    /// Of those, in fast recovery.
+    fast_retransmissions: |f| sender(f).tcp_fast_retrans;
+    /// Of those, spurious: earlier transmissions of all their bytes arrived and were not refused. Known to
+    /// the simulator, not to TCP.
+    spurious: |f| f.notes.spurious.count();
+    /// Duplicate acknowledgements that came in (DupAcksIn).
+    duplicate_acks: |f| sender(f).dup_acks_in;
+    /// SACK blocks that came in (SackBlocksRcvd).
+    sack_blocks: |f| sender(f).sack_blocks_rcvd;
+    /// Fast recoveries.
+    recoveries: |f| sender(f).fast_recoveries;
+    /// Fast recoveries taken back.
+    undone: |f| sender(f).undone_recoveries;
+    /// Expiries of the retransmission timer.
+    timeouts: |f| sender(f).tcp_timeouts;
+    /// Tail loss probes.
+    loss_probes: |f| sender(f).tcp_loss_probes;
+    /// Acknowledgements the receiver sent.
+    acks: |f| receiver(f).acks_out;
+    /// Segments that arrived out of order at the receiver's TCP.
+    out_of_order: |f| receiver(f).out_of_order_segs_in;
+    /// Segments that brought nothing new.
+    duplicates: |f| receiver(f).duplicate_segs_in;
+    /// Segments with data that arrived and that the receiver's TCP discarded although it lacked them.
+    refused: |f| receiver(f).refused_segs_in;
+    /// Originals that reached the receiver's card.
+    at_card: |f| f.notes.before.received();
+    /// Of those, late (RFC 4737).
+    reordered_at_card: |f| f.notes.before.reordered();
+    /// Originals that reached the receiver's TCP, merged ones once.
+    at_stack: |f| f.notes.after.received();
+    /// Of those, late (RFC 4737).
+    reordered_at_stack: |f| f.notes.after.reordered();
+    /// Sum of the one-way delays of the originals at the receiver's TCP, nanoseconds.
+    delay_ns: |f| f.notes.delay_sum_ns.cast_unsigned();
+    /// Round-trip times the sender measured.
+    rtts: |f| f.log.with(|log| log.rtts);
+    /// Their sum, nanoseconds.
+    rtt_ns: |f| f.log.with(|log| log.rtt_sum_ns.cast_unsigned());
+    /// Responses that arrived, of an interactive flow.
+    responses: |f| f.application.responses().0;
+    /// Sum of the times from request to response, nanoseconds.
+    response_ns: |f| f.application.responses().1.cast_unsigned();
+    /// Segments that came in at the sender: acknowledgements, unless data goes both ways.
+    acks_in: |f| sender(f).in_segs;
+    /// Packets of data the sender's stack handed to its card, if the card cuts large ones into segments (TSO).
+    frames_out: |f| f.notes.work.frames();
+    /// Segments from each acknowledgement with SACK blocks to the end of its highest block, summed: the places of
+    /// the retransmission queue that taking it in may look at.
+    sack_span: |f| f.notes.work.sack_span();
+    /// Packets of the flow that arrived damaged.
+    damaged: |f| f.notes.damaged;
+}

@@ -1,0 +1,302 @@
+//! The resequencer: traces of ten packets, what it learns from them, and its dumb twin.
+
+use inorder_sort::resequence::{Gaps, Resequencer};
+use inorder_sort::{AnySorter, Kind, Meta, Sorter, SorterConfig, Surroundings};
+
+const US: i64 = 1_000;
+const MS: i64 = 1_000_000;
+
+type Sorted = Resequencer<u32, u32>;
+
+fn sorter(text: &str) -> Sorted {
+    let config: SorterConfig = text.parse().unwrap();
+    Sorted::build(&config, &Surroundings::default()).unwrap()
+}
+
+/// A driver with a timer: pushes packets of one number each and wakes when it is due.
+struct Driver {
+    sorter: Sorted,
+    up: Vec<(i64, u32)>,
+}
+
+impl Driver {
+    fn new(text: &str) -> Self {
+        Driver {
+            sorter: sorter(text),
+            up: Vec::new(),
+        }
+    }
+
+    /// A handshake that shows this round trip, ending at time 0.
+    fn with_round_trip(text: &str, rtt_ns: i64) -> Self {
+        let mut driver = Driver::new(text);
+        driver.packet(-rtt_ns, Kind::Open, 0, 0);
+        driver.packet(0, Kind::Ack, 1, 0);
+        driver.up.clear();
+        driver
+    }
+
+    fn packet(&mut self, at_ns: i64, kind: Kind, seq: u32, len: u32) {
+        self.wake_until(at_ns);
+        let meta = Meta {
+            flow: 7,
+            seq,
+            len,
+            kind,
+        };
+        let up = &mut self.up;
+        self.sorter
+            .push(&meta, seq, at_ns, &mut |seq| up.push((at_ns, seq)));
+    }
+
+    fn data(&mut self, at_ns: i64, seq: u32) {
+        self.packet(at_ns, Kind::Data, seq, 1);
+    }
+
+    fn wake_until(&mut self, at_ns: i64) {
+        while let Some(due_ns) = self.sorter.next_deadline_ns()
+            && due_ns <= at_ns
+        {
+            let up = &mut self.up;
+            self.sorter
+                .on_deadline(due_ns, &mut |seq| up.push((due_ns, seq)));
+        }
+    }
+
+    /// `gaps` times: packet n late by `late_ns`, with three behind it, 100 us apart; the next begins at the end.
+    fn late_ones(&mut self, from_ns: i64, from_seq: u32, gaps: u32, late_ns: i64) -> (i64, u32) {
+        let (mut at_ns, mut seq) = (from_ns, from_seq);
+        for _ in 0..gaps {
+            let due = [(at_ns + late_ns, seq)];
+            let rest = (1..4).map(|i| (at_ns + i64::from(i) * 100 * US, seq + i));
+            let mut all: Vec<(i64, u32)> = rest.chain(due).collect();
+            all.sort_unstable();
+            all.iter().for_each(|&(at_ns, seq)| self.data(at_ns, seq));
+            at_ns += late_ns.max(400 * US);
+            seq += 4;
+        }
+        (at_ns, seq)
+    }
+
+    fn order(&self) -> Vec<u32> {
+        self.up.iter().map(|&(_, seq)| seq).collect()
+    }
+}
+
+#[test]
+fn in_order_nothing_waits_and_nothing_is_counted() {
+    let mut driver = Driver::with_round_trip("resequence", 10 * MS);
+    (1..=10).for_each(|seq| driver.data(i64::from(seq), seq));
+    let expected: Vec<(i64, u32)> = (1..=10).map(|seq| (i64::from(seq), seq)).collect();
+    assert_eq!(driver.up, expected);
+    assert_eq!(driver.sorter.gaps(), Gaps::default());
+}
+
+#[test]
+fn the_first_late_packet_is_watched_and_the_next_is_waited_for() {
+    let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+    // 5 comes 1 ms late: what is behind it goes up at once, and 5 late.
+    for (at_ns, seq) in [(1, 1), (2, 2), (3, 3), (4, 4), (6, 6), (7, 7), (MS, 5)] {
+        driver.data(at_ns, seq);
+    }
+    assert_eq!(driver.order(), [1, 2, 3, 4, 6, 7, 5]);
+    // 8 comes 1 ms late, too: 9 and 10 wait for it.
+    for (at_ns, seq) in [(2 * MS, 9), (2 * MS + 1, 10), (3 * MS, 8)] {
+        driver.data(at_ns, seq);
+    }
+    assert_eq!(driver.order()[7..], [8, 9, 10]);
+    let gaps = driver.sorter.gaps();
+    assert_eq!(
+        (gaps.opened, gaps.passed, gaps.filled, gaps.open()),
+        (2, 1, 1, 0)
+    );
+}
+
+/// What the README draws: 5 comes in the second interrupt, 9 never.
+#[test]
+fn the_readmes_ten_packets() {
+    let story = |text: &str| {
+        let config: SorterConfig = text.parse().unwrap();
+        let mut sorter = config.build::<u32, u32>(&Surroundings::default()).unwrap();
+        let mut up = Vec::new();
+        let path_is_known = [
+            (-40 * MS, Kind::Open, 0),
+            (0, Kind::Ack, 1),
+            (0, Kind::Data, 1),
+        ];
+        let late_before = [(US, Kind::Data, 3), (2 * MS, Kind::Data, 2)];
+        for (at_ns, kind, seq) in path_is_known.into_iter().chain(late_before) {
+            let (flow, len) = (7, u32::from(kind == Kind::Data));
+            let meta = Meta {
+                flow,
+                seq,
+                len,
+                kind,
+            };
+            sorter.push(&meta, seq, at_ns, &mut |_| ());
+        }
+        sorter.flush(2 * MS, &mut |_| ());
+        let mut batch = |at_ns, packets: &[u32]| {
+            for &n in packets {
+                sorter.push(&Meta::data(7, 3 + n, 1), n, at_ns, &mut |n| up.push(n));
+            }
+            sorter.end_of_batch(at_ns, &mut |n| up.push(n));
+            core::mem::take(&mut up)
+        };
+        let first = batch(3 * MS, &[1, 2, 3, 4, 6]);
+        let second = batch(3 * MS + 75 * US, &[7, 5, 8, 10]);
+        let mut third = Vec::new();
+        while let Some(due_ns) = sorter.next_deadline_ns() {
+            sorter.on_deadline(due_ns, &mut |n| third.push(n));
+        }
+        [first, second, third]
+    };
+    let rows = ["none", "srpic", "window", "resequence"].map(story);
+    let batches = |first: &[u32], second: &[u32], third: &[u32]| {
+        [first.to_vec(), second.to_vec(), third.to_vec()]
+    };
+    assert_eq!(rows[0], batches(&[1, 2, 3, 4, 6], &[7, 5, 8, 10], &[]));
+    assert_eq!(rows[1], batches(&[1, 2, 3, 4, 6], &[5, 7, 8, 10], &[]));
+    assert_eq!(rows[2], batches(&[1, 2, 3, 4], &[5, 6, 7, 8], &[10]));
+    assert_eq!(rows[3], batches(&[1, 2, 3, 4], &[5, 6, 7, 8], &[10]));
+}
+
+#[test]
+fn a_loss_is_waited_for_once_and_no_longer_than_late_ones_deserve() {
+    let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+    let (at_ns, seq) = driver.late_ones(0, 1, 20, MS);
+    // `seq` never comes.
+    driver.data(at_ns, seq + 1);
+    driver.wake_until(at_ns + 40 * MS);
+    let &(up_ns, last) = driver.up.last().unwrap();
+    assert_eq!(last, seq + 1);
+    let held_ns = up_ns - at_ns;
+    assert!((MS..2 * MS).contains(&held_ns), "held for {held_ns} ns");
+}
+
+#[test]
+fn nothing_is_held_on_a_path_that_only_loses() {
+    let mut driver = Driver::with_round_trip("resequence", 10 * MS);
+    let mut at_ns = 0;
+    for loss in 0..100 {
+        // Of ten one is lost and comes again after a round trip.
+        let from = 1 + loss * 10;
+        (1..10).for_each(|i| driver.data(at_ns + i64::from(i), from + i));
+        at_ns += 11 * MS;
+        driver.data(at_ns, from);
+    }
+    assert_eq!(driver.up.len(), 1000);
+    assert_eq!(driver.sorter.gaps().passed, 100);
+    assert_eq!(driver.sorter.held(), 0);
+}
+
+#[test]
+fn a_sender_that_resends_late_packets_is_held_longer() {
+    let story = |resent: bool| {
+        let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+        let (mut at_ns, mut seq) = (0, 1);
+        for _ in 0..6 {
+            // Late by 10 ms, more than an eighth of the round trip.
+            (at_ns, seq) = driver.late_ones(at_ns, seq, 1, 10 * MS);
+            at_ns += 41 * MS;
+            if resent {
+                driver.data(at_ns, seq - 4);
+            }
+            at_ns += 60 * MS;
+        }
+        driver.sorter.gaps()
+    };
+    let (strict, tolerant) = (story(true), story(false));
+    assert!(strict.filled >= 2, "{strict:?}");
+    assert_eq!(tolerant.filled, 0, "{tolerant:?}");
+}
+
+#[test]
+fn a_new_flow_starts_with_what_its_path_has_shown() {
+    let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+    let (at_ns, _) = driver.late_ones(0, 1, 20, MS);
+    let mut up = Vec::new();
+    for (after_ns, seq) in [(0, 1), (1, 3), (MS, 2)] {
+        let meta = Meta::data(99, seq, 1);
+        driver
+            .sorter
+            .push(&meta, seq, at_ns + after_ns, &mut |seq| up.push(seq));
+    }
+    assert_eq!(up, [1, 2, 3]);
+}
+
+#[test]
+fn a_fin_goes_behind_what_is_held() {
+    let mut driver = Driver::with_round_trip("resequence:start=1ms", 40 * MS);
+    driver.data(1, 1);
+    driver.data(2, 3);
+    assert_eq!(driver.order(), [1]);
+    driver.packet(3, Kind::Close, 4, 0);
+    assert_eq!(driver.order(), [1, 3, 4]);
+}
+
+#[test]
+fn one_stray_number_does_not_end_the_sorting_of_a_flow() {
+    let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+    let (at_ns, seq) = driver.late_ones(0, 1, 20, MS);
+    driver.data(at_ns, seq + 1_000_000);
+    let mut at_ns = at_ns + 50 * MS;
+    for i in 0..100 {
+        driver.data(at_ns + i64::from(i), seq + i);
+    }
+    at_ns += MS;
+    driver.up.clear();
+    let next = seq + 100;
+    for (after_ns, seq) in [(0, next + 1), (MS, next)] {
+        driver.data(at_ns + after_ns, seq);
+    }
+    assert_eq!(driver.order(), [next, next + 1]);
+}
+
+#[test]
+fn in_a_tunnel_the_bound_alone_limits_a_hold() {
+    // No handshake, 30 ms late.
+    let run = |text: &str| {
+        let mut driver = Driver::new(text);
+        driver.late_ones(0, 1, 10, 30 * MS);
+        driver.sorter.gaps().filled
+    };
+    assert_eq!(run("resequence"), 0);
+    assert!(run("resequence:tunnel=true") >= 8);
+}
+
+/// A million flows, each packet above a gap: the flows that behave pass as without a sorter.
+#[test]
+fn under_attack_it_passes_through_within_its_memory() {
+    let config: SorterConfig = "resequence:start=1ms,window=64".parse().unwrap();
+    let around = Surroundings {
+        flows: 64,
+        ..Surroundings::default()
+    };
+    let mut any: AnySorter<u32, u32> = config.build(&around).unwrap();
+    let before = any.memory_footprint();
+    let mut good = Vec::new();
+    let mut pushed = 0;
+    let mut came = 0;
+    for i in 0..100_000u32 {
+        let now_ns = i64::from(i) * US;
+        let hostile = Meta::data(1 + i % 5000, i.wrapping_mul(2_654_435_761), 1);
+        any.push(&hostile, u32::MAX, now_ns, &mut |p| {
+            came += u32::from(p == u32::MAX);
+        });
+        if i % 10 == 0 {
+            any.push(&Meta::data(0, pushed, 1), pushed, now_ns, &mut |p| {
+                if p != u32::MAX {
+                    good.push(p);
+                } else {
+                    came += 1;
+                }
+            });
+            pushed += 1;
+        }
+    }
+    assert_eq!(good, (0..pushed).collect::<Vec<u32>>());
+    assert_eq!(before, any.memory_footprint());
+    any.flush(i64::MAX, &mut |_| came += 1);
+    assert_eq!(came, 100_000);
+}

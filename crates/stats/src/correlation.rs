@@ -1,0 +1,24 @@
+//! Whether observations that follow each other are independent.
+
+/// Correlation of each value with the next; 0 where all are equal. That of `n` independent values is about 0 with a
+/// standard deviation of `1 / sqrt(n)`.
+///
+/// ```
+/// use inorder_stats::lag_one;
+///
+/// assert_eq!(lag_one([1.0, 1.0, 1.0].into_iter()), 0.0);
+/// assert!(lag_one([1.0, -1.0, 1.0, -1.0].into_iter()) < 0.0);
+/// assert!(lag_one((0..20).map(f64::from)) > 0.5);
+/// ```
+pub fn lag_one(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let n = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let variance: f64 = values.clone().map(|x| (x - mean) * (x - mean)).sum();
+    let pairs = values.clone().zip(values.skip(1));
+    let covariance: f64 = pairs.map(|(a, b)| (a - mean) * (b - mean)).sum();
+    if variance > 0.0 {
+        covariance / variance
+    } else {
+        0.0
+    }
+}

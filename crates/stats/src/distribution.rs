@@ -1,0 +1,184 @@
+//! A bounded summary of many non-negative values.
+
+/// Buckets a power of two is divided into; a quantile is at most 1/32 too high.
+const STEPS: u64 = 32;
+const STEP_BITS: u32 = STEPS.trailing_zeros();
+
+/// Count, sum, extremes and quantiles of non-negative integers, in at most 15 KiB.
+///
+/// Values below 64 are kept exactly, larger ones in buckets of 1/32 of their power of two.
+/// An empty distribution holds no memory.
+///
+/// ```
+/// let mut d = inorder_stats::Distribution::new();
+/// for extent in [4, 1, 2] {
+///     d.update(extent);
+/// }
+/// assert_eq!((d.count(), d.min(), d.max()), (3, Some(1), Some(4)));
+/// assert_eq!(d.quantile(0.5), Some(2));
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Distribution {
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+    buckets: Vec<u64>,
+}
+
+/// The bucket of `value`: linear below two powers of [`STEPS`], then log-linear.
+#[inline]
+fn bucket_of(value: u64) -> usize {
+    let octave = (value | STEPS).ilog2() - STEP_BITS;
+    (u64::from(octave) * STEPS + (value >> octave)) as usize
+}
+
+/// The largest value of bucket `index`.
+fn upper_edge(index: usize) -> u64 {
+    let index = index as u64;
+    if index < 2 * STEPS {
+        return index;
+    }
+    let octave = index / STEPS - 1;
+    let step = STEPS + index % STEPS;
+    // The last bucket ends at 2^64, hence the order of the terms.
+    (step << octave) + ((1 << octave) - 1)
+}
+
+impl Distribution {
+    /// No values yet.
+    pub fn new() -> Self {
+        Distribution::default()
+    }
+
+    /// Adds one value.
+    #[inline]
+    pub fn update(&mut self, value: u64) {
+        let bucket = bucket_of(value);
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, 0);
+        }
+        if let Some(count) = self.buckets.get_mut(bucket) {
+            *count += 1;
+        }
+        self.min = if self.count == 0 {
+            value
+        } else {
+            self.min.min(value)
+        };
+        self.max = self.max.max(value);
+        self.count += 1;
+        self.sum += u128::from(value);
+    }
+
+    /// How many values.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of the values.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// The smallest value, exact.
+    pub fn min(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// The largest value, exact.
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The arithmetic mean, exact up to rounding.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The smallest value that at least the fraction `q` (0 to 1) of the values does not
+    /// exceed; at most 1/32 too high, exact below 64.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        let rank = (q.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        for (index, count) in self.buckets.iter().enumerate() {
+            below += count;
+            if below >= rank {
+                return Some(upper_edge(index).clamp(self.min, self.max));
+            }
+        }
+        self.max()
+    }
+
+    /// Non-empty buckets as (largest value of the bucket, count), ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let filled = self.buckets.iter().enumerate().filter(|(_, c)| **c > 0);
+        filled.map(|(index, count)| (upper_edge(index), *count))
+    }
+
+    /// Adds all values of `other`.
+    pub fn merge(&mut self, other: &Distribution) {
+        if other.count == 0 {
+            return;
+        }
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+            *mine += theirs;
+        }
+        self.min = if self.count == 0 {
+            other.min
+        } else {
+            self.min.min(other.min)
+        };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum += other.sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn edges_meet() {
+        for index in 0..bucket_of(u64::MAX) {
+            assert_eq!(bucket_of(upper_edge(index)), index);
+            assert_eq!(bucket_of(upper_edge(index) + 1), index + 1);
+        }
+        assert_eq!(upper_edge(bucket_of(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn empty_has_no_answers() {
+        let d = Distribution::new();
+        assert_eq!((d.min(), d.max(), d.mean()), (None, None, None));
+        assert_eq!(d.quantile(0.5), None);
+    }
+
+    proptest! {
+        /// Twin: the sorted list.
+        #[test]
+        fn agrees_with_a_sorted_list(
+            mut values in prop::collection::vec(prop_oneof![0u64..100, any::<u64>()], 1..200),
+            cut in 0usize..200, q in 0.0f64..1.0,
+        ) {
+            let cut = cut.min(values.len());
+            let (mut a, mut b) = (Distribution::new(), Distribution::new());
+            values[..cut].iter().for_each(|v| a.update(*v));
+            values[cut..].iter().for_each(|v| b.update(*v));
+            a.merge(&b);
+            values.sort_unstable();
+            prop_assert_eq!(a.count(), values.len() as u64);
+            prop_assert_eq!(a.sum(), values.iter().map(|v| u128::from(*v)).sum::<u128>());
+            prop_assert_eq!((a.min(), a.max()), (values.first().copied(), values.last().copied()));
+            let rank = ((q * values.len() as f64).ceil() as usize).max(1);
+            let (exact, got) = (values[rank - 1], a.quantile(q).unwrap());
+            prop_assert!(got >= exact && got - exact <= exact / 32);
+            prop_assert_eq!(a.buckets().map(|(_, c)| c).sum::<u64>(), a.count());
+        }
+    }
+}

@@ -1,0 +1,1 @@
+"""What two captures of the same traffic say together. Independent of the project's Rust code."""
