@@ -167,9 +167,7 @@ impl Receiver {
         self.window.measure(now, self.read_to, rtt, self.mss);
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
-            counters.duplicate_segs_in += 1;
-            self.report_old(start, end, counters);
-            return false;
+            return self.known(start, end, counters);
         }
         // Beyond the window, and beyond the end of the stream, nothing is kept.
         let limit = self.window_end().min(self.fin.unwrap_or(Seq::MAX));
@@ -179,12 +177,23 @@ impl Receiver {
             self.delay.now();
             return false;
         }
+        if end < self.rcv_nxt {
+            // The FIN was taken, so RCV.NXT lies one above the end of the stream.
+            return self.known(start, end, counters);
+        }
         if start <= self.rcv_nxt {
             self.in_order(now, start, end, rtt, counters);
             true
         } else {
             self.above(now, start, end, rtt, counters)
         }
+    }
+
+    /// Nothing of the segment is new.
+    fn known(&mut self, start: Seq, end: Seq, counters: &mut Counters) -> bool {
+        counters.duplicate_segs_in += 1;
+        self.report_old(start, end, counters);
+        false
     }
 
     fn report_late(&mut self) {

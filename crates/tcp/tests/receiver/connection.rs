@@ -188,3 +188,23 @@ fn a_fin_out_of_order_waits_for_the_data_before_it() {
     assert_eq!(peer.end.state(), State::CloseWait);
     assert!(peer.end.peer_closed());
 }
+
+/// What lies above the end of the stream is not taken, and what lies below it is old news.
+#[test]
+fn data_across_the_fin_that_was_taken_is_a_duplicate() {
+    let mut peer = Peer::new(&config("rfc"));
+    let fin = Segment {
+        payload: 1000,
+        ..peer.bare(1, Flags::ACK.with(Flags::FIN))
+    };
+    peer.deliver(&fin);
+    assert_eq!(peer.end.state(), State::CloseWait);
+    let across = Segment {
+        payload: 2000,
+        ..peer.bare(1, Flags::ACK)
+    };
+    let answer = peer.deliver(&across);
+    assert_eq!(answer.last().map(|segment| segment.ack), Some(1002));
+    assert_eq!(peer.end.counters().bytes_received, 1000);
+    assert_eq!(peer.end.counters().duplicate_segs_in, 1);
+}
