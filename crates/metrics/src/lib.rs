@@ -11,6 +11,7 @@
 //! | extent, late time, byte offset | 4.2 to 4.4 | [`Order`], [`Reordering`] |
 //! | gaps between reordering discontinuities | 4.5 | [`Gaps`] |
 //! | reordering-free runs | 4.6 | [`Runs`] |
+//! | bursts of reordered packets | counterpart of 4.6 | [`Bursts`] |
 //! | n-reordering | 5 | [`NReordering`] |
 //! | reorder density RD | RFC 5236, 3 | [`ReorderDensity`] |
 //! | reorder buffer-occupancy density RBD | RFC 5236, 4 | [`BufferDensity`] |
@@ -34,6 +35,7 @@
 
 mod bound;
 mod buffer_density;
+mod bursts;
 mod density_window;
 mod displacement;
 mod gaps;
@@ -49,6 +51,7 @@ mod summary;
 
 pub use bound::MAX_SEQ;
 pub use buffer_density::{BufferDensity, Occupancy};
+pub use bursts::Bursts;
 pub use displacement::Displacements;
 pub use gaps::{Discontinuity, Gaps};
 pub use inorder_sequence::Unwrapper;

@@ -3,7 +3,7 @@
 use inorder_report::{Column, Digits, Kind, Value};
 
 use crate::order::Reordered;
-use crate::{Displacements, Distribution, NReordering, ReorderDensity, Runs};
+use crate::{Bursts, Displacements, Distribution, NReordering, ReorderDensity, Runs};
 
 /// Displacement threshold DT where none is chosen, packets: Torres and Ribeiro (2020) measured with it.
 pub const DEFAULT_THRESHOLD: u16 = 200;
@@ -31,6 +31,8 @@ pub struct Reordering {
     pub extent_bytes: Distribution,
     /// Reordering-free runs (section 4.6).
     pub runs: Runs,
+    /// Lengths of the bursts of reordered packets, packets.
+    pub bursts: Distribution,
     /// n-reordering (section 5), and the packets that take part in reordering.
     pub n_reordering: NReordering,
     /// Displacements, which the reorder density is made of (RFC 5236 section 3).
@@ -48,6 +50,7 @@ impl Default for Reordering {
             late_ns: Distribution::new(),
             extent_bytes: Distribution::new(),
             runs: Runs::new(),
+            bursts: Distribution::new(),
             n_reordering: NReordering::new(DEFAULT_N_MAX, 0),
             displacements: Displacements::new(DEFAULT_THRESHOLD),
         }
@@ -85,6 +88,7 @@ impl Reordering {
         self.late_ns.merge(&other.late_ns);
         self.extent_bytes.merge(&other.extent_bytes);
         self.runs.merge(&other.runs);
+        self.bursts.merge(&other.bursts);
         self.n_reordering.merge(&other.n_reordering);
         self.displacements.merge(&other.displacements);
     }
@@ -114,6 +118,7 @@ impl Reordering {
 pub struct Tally {
     found: Reordering,
     density: ReorderDensity,
+    bursts: Bursts,
     /// Packets `next - pending .. next` came in order and have not been told of.
     next: u64,
     pending: u64,
@@ -143,6 +148,7 @@ impl Tally {
                 ..Reordering::default()
             },
             density: ReorderDensity::with_start(threshold, start),
+            bursts: Bursts::new(),
             next: 0,
             pending: 0,
         }
@@ -175,6 +181,7 @@ impl Tally {
         self.found.received += 1;
         self.found.reordered += 1;
         self.found.runs.reordered();
+        self.bursts.reordered();
     }
 
     /// A packet arrived of which it cannot be told whether it was late; its number, where it is known.
@@ -211,6 +218,7 @@ impl Tally {
         let found = &mut self.found;
         found.received += packets;
         found.runs.in_order(packets, bytes);
+        self.bursts.in_order();
         // Numbers by estimate may come twice; n-reordering is asked of those that grow.
         if found.n_reordering.highest().is_none_or(|most| most < first) {
             found.n_reordering.update_run(first, packets);
@@ -228,6 +236,7 @@ impl Tally {
         self.flush();
         self.found.n_reordering.forget();
         Reordering {
+            bursts: self.bursts.finish(),
             displacements: self.density.finish(),
             ..self.found
         }
@@ -351,6 +360,15 @@ pub static METRICS: &[Column<Reordering>] = &[
         |r| r.runs.variation().into(),
     )
     .optional(),
+    Of::new(
+        "mean_burst",
+        PACKETS,
+        "Mean number of late packets in a row, the counterpart of the runs of RFC 4737 section 4.6.",
+        |r| r.bursts.mean().into(),
+    )
+    .unit("packets")
+    .optional()
+    .shown("late in a row", 9),
     Of::new(
         "mean_displacement",
         PACKETS,
