@@ -56,3 +56,35 @@ fn bbr_leaves_a_deep_queue_nearly_empty() {
     assert!(rate > 45e6, "{rate}");
     assert_eq!(bbr.counts.retransmissions, 0);
 }
+
+/// Throughputs of a CUBIC flow and of a Reno flow that share 50 Mbit/s and 40 ms, Mbit/s, and the mean one-way delay of
+/// probes that come ten times a second, ms.
+fn shared(queue: &str) -> ([f64; 2], f64) {
+    let text = format!(
+        "[run]\nduration = \"30 s\"\nwarm_up = \"10 s\"\n\
+         [[flow]]\nsender.congestion = \"cubic\"\n\
+         [[flow]]\nsender.congestion = \"reno\"\n\
+         [[probe]]\nrate = \"8 kbit/s\"\nsize = \"100 B\"\n\
+         [[forward]]\nkind = \"link\"\nrate = \"50 Mbit/s\"\nqueue = \"1000 packets\"\n{queue}\n\
+         [[forward]]\nkind = \"delay\"\ndelay = \"20 ms\"\n\
+         [[reverse]]\nkind = \"delay\"\ndelay = \"20 ms\"\n"
+    );
+    let scenario = Scenario::load(&text, "test.toml", &registries()).unwrap();
+    let cell = scenario.cells().unwrap().remove(0);
+    let result = run(&cell.config, cell.config.run.seed).unwrap();
+    let rate = |flow: &FlowResult| flow.throughput_bits_per_s() * 1e-6;
+    let probes = &result.probes[0];
+    let delay_ms = probes.delay_ns as f64 / probes.received as f64 * 1e-6;
+    ([rate(&result.flows[0]), rate(&result.flows[1])], delay_ms)
+}
+
+#[test]
+fn fq_codel_gives_each_flow_its_share_and_lets_others_pass() {
+    let (_, delay_ms) = shared("");
+    assert!(delay_ms > 100.0, "{delay_ms}");
+    let ([cubic, reno], delay_ms) = shared("queue_discipline = \"fq-codel\"");
+    assert!((cubic / reno - 1.0).abs() < 0.1, "{cubic} {reno}");
+    assert!(cubic + reno > 44.0, "{cubic} {reno}");
+    // 20 ms of propagation; its packets wait for the one that is being sent, at most 0.25 ms.
+    assert!(delay_ms < 20.25, "{delay_ms}");
+}

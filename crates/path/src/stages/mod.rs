@@ -11,6 +11,7 @@ mod codel;
 mod corrupt;
 mod delay;
 mod duplicate;
+mod fq_codel;
 mod late;
 mod link;
 mod loss;
@@ -37,6 +38,7 @@ pub use codel::{Codel, CodelConfig, CodelLink};
 pub use corrupt::{Corrupt, CorruptConfig};
 pub use delay::{Delay, DelayConfig};
 pub use duplicate::{Duplicate, DuplicateConfig};
+pub use fq_codel::{FqCodel, FqCodelConfig, FqCodelLink};
 pub use late::{Late, LateConfig};
 pub use link::{Framing, Link, LinkConfig};
 pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
@@ -56,6 +58,9 @@ stages! {
     /// a link whose queue keeps the delay down: CoDel
     Codel(Box<CodelLink<P>>), named "codel", wakes true,
         source "RFC 8289; Linux codel_impl.h for marks";
+    /// a link shared fairly between flows, each with a CoDel queue: FQ-CoDel
+    FqCodel(Box<FqCodelLink<P>>), named "fq-codel", wakes true,
+        source "RFC 8290; Linux sch_fq_codel";
     /// delay with jitter from a distribution, correlated; what is drawn shorter overtakes
     Delay(Delay), keys Delay, wakes false,
         source "Linux sch_netem, tables of iproute2";
@@ -106,6 +111,12 @@ impl<P: Packet> From<CodelLink<P>> for AnyStage<P> {
     }
 }
 
+impl<P: Packet> From<FqCodelLink<P>> for AnyStage<P> {
+    fn from(stage: FqCodelLink<P>) -> Self {
+        AnyStage::FqCodel(Box::new(stage))
+    }
+}
+
 impl<P: Packet> From<Netem> for AnyStage<P> {
     fn from(stage: Netem) -> Self {
         AnyStage::Netem(Box::new(stage))
@@ -122,7 +133,7 @@ impl<P: Packet> From<Nic<P>> for AnyStage<P> {
 impl<P: Packet> Declared<P> for plain::Link {
     type Stage = AnyStage<P>;
 
-    fn build(&self, _: Random) -> AnyStage<P> {
+    fn build(&self, random: Random) -> AnyStage<P> {
         let link = LinkConfig::from(&self.line);
         match self.discipline {
             plain::Discipline::DropTail => Link::new(&link).into(),
@@ -136,6 +147,24 @@ impl<P: Packet> Declared<P> for plain::Link {
                 interval_ns,
                 mark,
             })
+            .into(),
+            plain::Discipline::FqCodel {
+                queues,
+                quantum_bytes,
+                target_ns,
+                interval_ns,
+                mark,
+            } => FqCodelLink::new(
+                &FqCodelConfig {
+                    link,
+                    queues,
+                    quantum_bytes,
+                    target_ns,
+                    interval_ns,
+                    mark,
+                },
+                random,
+            )
             .into(),
         }
     }

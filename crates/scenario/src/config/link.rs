@@ -102,6 +102,20 @@ keys! {
             /// Packets of flows that agreed on ECN are marked instead.
             mark: Flag, default "true";
         },
+        /// Flows get equal shares of the link, and each one's queue is kept short as by CoDel (RFC 8290; the default
+        /// of most Linux distributions, there with a queue of 10,240 packets).
+        FqCodel = "fq-codel" {
+            /// Queues that flows are hashed into.
+            queues: Count32, default "1024", in "1"..="65536";
+            /// Bytes on the wire that a queue may send before it is another one's turn.
+            quantum_bytes as "quantum": Size32, default "1514 B", in "256 B"..="1 MB";
+            /// Waiting that is acceptable.
+            target_ns as "target": Duration, default "5 ms";
+            /// Packets are dropped once all have waited longer for this time: the longest usual round-trip time.
+            interval_ns as "interval": Duration, default "100 ms", above "0 s";
+            /// Packets of flows that agreed on ECN are marked instead.
+            mark: Flag, default "true";
+        },
     }
 }
 

@@ -1,0 +1,243 @@
+//! A link whose queue shares it fairly between flows and keeps the delay of each down: FQ-CoDel.
+//!
+//! Source: RFC 8290; what it leaves open as in Linux `sch_fq_codel.c`, the default of most Linux distributions. Flows
+//! are hashed into queues. Each queue may send a quantum of bytes before it is another queue's turn, and a queue that
+//! was empty comes before those that were not, so that flows that send little do not wait behind those that send much.
+//! Each queue is watched over by CoDel. When all together hold too many packets, the one with most bytes loses half of
+//! them, at most 64 packets, from its head.
+
+use std::collections::VecDeque;
+
+use inorder_random::Random;
+use inorder_sort::FlowKey;
+
+use super::codel::{Head, Law, Waiting};
+use super::link::LinkConfig;
+use super::managed_link::{Discipline, ManagedLink};
+use crate::counters::Reason;
+use crate::packet::Packet;
+use crate::queue::Limit;
+use crate::stage::Outbox;
+use crate::time::elapsed;
+
+/// Settings of a [`FqCodelLink`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FqCodelConfig {
+    /// The link; its queue limit holds for all flows together. Linux's default is 10,240 packets.
+    pub link: LinkConfig,
+    /// Queues that flows are hashed into; 1024 in RFC 8290, at least 1.
+    pub queues: u32,
+    /// Bytes on the wire that a queue may send before it is another one's turn; 1514 in RFC 8290, at least 1.
+    pub quantum_bytes: u32,
+    /// CoDel's acceptable delay, nanoseconds; 5 ms in RFC 8290.
+    pub target_ns: i64,
+    /// CoDel's interval, nanoseconds; 100 ms in RFC 8290.
+    pub interval_ns: i64,
+    /// Packets that can be marked are not dropped for their delay.
+    pub mark: bool,
+}
+
+impl FqCodelConfig {
+    /// The defaults of RFC 8290 section 5.2.
+    pub fn new(link: LinkConfig) -> Self {
+        FqCodelConfig {
+            link,
+            queues: 1024,
+            quantum_bytes: 1514,
+            target_ns: 5_000_000,
+            interval_ns: 100_000_000,
+            mark: true,
+        }
+    }
+}
+
+/// Packets that a queue loses at once at most when there is no room (`drop_batch_size` in Linux).
+const MAX_DROPPED_AT_ONCE: u32 = 64;
+
+/// The packets of the flows that are hashed alike.
+struct Queue<P> {
+    law: Law,
+    packets: VecDeque<Waiting<P>>,
+    bytes: u64,
+    /// Bytes it may still send in this turn; what it overdrew counts against its next one.
+    deficit: i64,
+    /// It is in one of the two lists.
+    listed: bool,
+}
+
+/// An FQ-CoDel queue.
+pub struct FqCodel<P> {
+    queues: Vec<Queue<P>>,
+    /// Queues that have packets again after they had none, and those that had their turn. By position in `queues`.
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    quantum: i64,
+    /// Of the hash, so that collisions differ from run to run.
+    hash_seed: u64,
+    limit: Limit,
+    packets: usize,
+    bytes: u64,
+    /// Bytes of the largest packet so far.
+    largest: u32,
+}
+
+impl<P: Packet> FqCodel<P> {
+    fn new(config: &FqCodelConfig, mut random: Random) -> Self {
+        let law = Law::new(config.target_ns, config.interval_ns, config.mark);
+        let queue = || Queue {
+            law: law.clone(),
+            packets: VecDeque::new(),
+            bytes: 0,
+            deficit: 0,
+            listed: false,
+        };
+        FqCodel {
+            queues: (0..config.queues.max(1)).map(|_| queue()).collect(),
+            new: VecDeque::new(),
+            old: VecDeque::new(),
+            quantum: i64::from(config.quantum_bytes.max(1)),
+            hash_seed: random.next_u64(),
+            limit: config.link.queue.resolve(config.link.rate.at(0)),
+            packets: 0,
+            bytes: 0,
+            largest: 0,
+        }
+    }
+
+    fn queue_of(&self, packet: &P) -> usize {
+        let hash = packet.flow().hash64(self.hash_seed);
+        (hash % self.queues.len() as u64) as usize
+    }
+
+    /// Makes room: the queue with most bytes loses packets from its head, as an overflow tells its flow soonest there
+    /// (RFC 8290 section 4.1).
+    fn drop_from_the_longest(&mut self, out: &mut Outbox<P>) {
+        let longest = self.queues.iter_mut().max_by_key(|queue| queue.bytes);
+        let Some(queue) = longest else { return };
+        let enough = queue.bytes / 2;
+        for _ in 0..MAX_DROPPED_AT_ONCE {
+            let Some(first) = queue.packets.pop_front() else {
+                return;
+            };
+            queue.bytes -= u64::from(first.frame_bytes);
+            self.bytes -= u64::from(first.frame_bytes);
+            self.packets -= 1;
+            // As in Linux: CoDel is to drop faster, too.
+            queue.law.count = queue.law.count.saturating_add(1);
+            out.drop(first.packet, Reason::QueueFull);
+            if queue.bytes <= enough {
+                return;
+            }
+        }
+    }
+
+    /// The queue whose turn it is, and whether it is a new one.
+    fn turn(&self) -> Option<(usize, bool)> {
+        let new = self.new.front().map(|&at| (at, true));
+        new.or_else(|| self.old.front().map(|&at| (at, false)))
+    }
+
+    /// The turn of the queue at the head of its list is over.
+    fn end_turn(&mut self, new: bool) -> Option<usize> {
+        match new {
+            true => self.new.pop_front(),
+            false => self.old.pop_front(),
+        }
+    }
+
+    /// The packet that CoDel lets the queue send.
+    fn take(&mut self, at: usize, now_ns: i64, out: &mut Outbox<P>) -> Option<P> {
+        let queue = self.queues.get_mut(at)?;
+        let (waiting, bytes, all) = (&mut queue.packets, &mut queue.bytes, &mut self.bytes);
+        let (packets, deficit) = (&mut self.packets, &mut queue.deficit);
+        let mut last = 0;
+        let head = || {
+            let first = waiting.pop_front()?;
+            last = first.frame_bytes;
+            *bytes -= u64::from(last);
+            *all -= u64::from(last);
+            *packets -= 1;
+            Some(Head {
+                waited_ns: elapsed(now_ns, first.came_ns),
+                // As in Linux: of all queues together.
+                alone: *all <= u64::from(self.largest),
+                packet: first.packet,
+            })
+        };
+        let packet = queue.law.dequeue(now_ns, head, out)?;
+        *deficit -= i64::from(last);
+        Some(packet)
+    }
+}
+
+impl<P: Packet> Discipline<P> for FqCodel<P> {
+    fn enqueue(
+        &mut self,
+        now_ns: i64,
+        packet: P,
+        frame_bytes: u32,
+        idle: bool,
+        out: &mut Outbox<P>,
+    ) {
+        self.largest = self.largest.max(frame_bytes);
+        let full = !idle && !self.limit.admits(self.packets, self.bytes, frame_bytes);
+        let at = self.queue_of(&packet);
+        let Some(queue) = self.queues.get_mut(at) else {
+            return out.drop(packet, Reason::QueueFull);
+        };
+        queue.packets.push_back(Waiting {
+            came_ns: now_ns,
+            frame_bytes,
+            packet,
+        });
+        queue.bytes += u64::from(frame_bytes);
+        self.bytes += u64::from(frame_bytes);
+        self.packets += 1;
+        if !std::mem::replace(&mut queue.listed, true) {
+            queue.deficit = self.quantum;
+            self.new.push_back(at);
+        }
+        if full {
+            self.drop_from_the_longest(out);
+        }
+    }
+
+    fn dequeue(&mut self, now_ns: i64, out: &mut Outbox<P>) -> Option<P> {
+        loop {
+            let (at, new) = self.turn()?;
+            let queue = self.queues.get_mut(at)?;
+            if queue.deficit <= 0 {
+                queue.deficit += self.quantum;
+                self.end_turn(new);
+                self.old.push_back(at);
+                continue;
+            }
+            if let Some(packet) = self.take(at, now_ns, out) {
+                return Some(packet);
+            }
+            self.end_turn(new);
+            // A new queue that is empty goes through the old ones once, so that a flow cannot always come first by
+            // sending one packet at a time (RFC 8290 section 4.2).
+            if new && !self.old.is_empty() {
+                self.old.push_back(at);
+            } else if let Some(queue) = self.queues.get_mut(at) {
+                queue.listed = false;
+            }
+        }
+    }
+}
+
+/// A link with an FQ-CoDel queue.
+pub type FqCodelLink<P> = ManagedLink<FqCodel<P>>;
+
+impl<P: Packet> FqCodelLink<P> {
+    /// An idle link; flows are hashed with a draw of `random`, this stage's own stream.
+    pub fn new(config: &FqCodelConfig, random: Random) -> Self {
+        let link = &config.link;
+        let queue = FqCodel::new(config, random);
+        ManagedLink::with_queue(queue, &link.rate, link.propagation_ns, link.framing)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! Turns of queues packet by packet, and one flow alone against CoDel.
+
+use super::super::codel::{CodelConfig, CodelLink};
+use super::*;
+use crate::stages::Framing;
+use crate::{AnyStage, Path, Probe, Timeline};
+use proptest::prelude::*;
+
+const MS: i64 = 1_000_000;
+
+/// 1500 bytes in a millisecond.
+fn link(queue: Limit) -> LinkConfig {
+    LinkConfig {
+        queue,
+        framing: Framing::NONE,
+        ..LinkConfig::new(12_000_000)
+    }
+}
+
+/// Seven flows that are hashed into seven different queues with the seed of these tests.
+fn stage(config: &FqCodelConfig) -> AnyStage<Probe> {
+    FqCodelLink::new(config, Random::new(1, "fq-codel")).into()
+}
+
+/// Packets of (time, flow, bytes), numbered from 0: what arrives, as (time, flow, number).
+fn through(stage: AnyStage<Probe>, packets: &[(i64, u32, u32)]) -> Vec<(i64, u32, u64)> {
+    let mut line = Timeline::new(Path::new(vec![stage]));
+    for (number, &(at, flow, bytes)) in packets.iter().enumerate() {
+        line.push(at, Probe::of_flow(flow, number as u64, bytes));
+    }
+    std::iter::from_fn(|| line.pop(i64::MAX))
+        .map(|(at, packet)| (at, packet.flow, packet.number))
+        .collect()
+}
+
+#[test]
+fn flows_of_these_tests_do_not_share_a_queue() {
+    let random = Random::new(1, "fq-codel");
+    let queue = FqCodel::new(&FqCodelConfig::new(link(Limit::Unlimited)), random);
+    let mut places: Vec<usize> = (0..7)
+        .map(|flow| queue.queue_of(&Probe::of_flow(flow, 0, 0)))
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 7);
+}
+
+#[test]
+fn two_flows_take_turns_in_bytes() {
+    let config = FqCodelConfig {
+        quantum_bytes: 1500,
+        ..FqCodelConfig::new(link(Limit::Unlimited))
+    };
+    // Flow 0 sends packets of 1500 bytes, flow 1 of 750.
+    let mut packets = vec![(0, 0, 1500); 4];
+    packets.extend([(0, 1, 750); 8]);
+    let order: Vec<u32> = through(stage(&config), &packets)
+        .iter()
+        .map(|&(_, flow, _)| flow)
+        .collect();
+    assert_eq!(order, [0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1]);
+}
+
+#[test]
+fn a_packet_of_a_flow_that_sends_little_does_not_wait_behind_a_flow_that_sends_much() {
+    let config = FqCodelConfig::new(link(Limit::Unlimited));
+    let mut packets = vec![(0, 0, 1500); 50];
+    packets.push((10 * MS + 1, 1, 1500));
+    let arrived = through(stage(&config), &packets);
+    let alone = arrived.iter().find(|&&(_, flow, _)| flow == 1);
+    // At 10 ms flow 0's eleventh packet had begun.
+    assert_eq!(alone, Some(&(12 * MS, 1, 50)));
+}
+
+#[test]
+fn a_queue_that_empties_is_not_new_again_at_once() {
+    let config = FqCodelConfig {
+        quantum_bytes: 1500,
+        ..FqCodelConfig::new(link(Limit::Unlimited))
+    };
+    // Flow 1 sends one packet, and the next one as soon as that is out: flow 0 has its turn in between.
+    let mut packets = vec![(0, 0, 1500); 6];
+    packets.extend([(MS + 1, 1, 1500), (3 * MS + 1, 1, 1500)]);
+    let order: Vec<u32> = through(stage(&config), &packets)
+        .iter()
+        .map(|&(_, flow, _)| flow)
+        .collect();
+    assert_eq!(order, [0, 0, 1, 0, 1, 0, 0, 0]);
+}
+
+#[test]
+fn what_there_is_no_room_for_is_dropped_from_the_head_of_the_longest_queue() {
+    let config = FqCodelConfig::new(link(Limit::Packets(10)));
+    // 0 is being sent; 1 to 10 fill the queue; 11, of another flow, makes flow 0 lose half of its packets.
+    let mut packets = vec![(0, 0, 1500); 11];
+    packets.push((1, 1, 1500));
+    let mut numbers: Vec<u64> = through(stage(&config), &packets)
+        .iter()
+        .map(|&(_, _, number)| number)
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [0, 6, 7, 8, 9, 10, 11]);
+}
+
+#[test]
+fn at_most_64_packets_are_dropped_at_once() {
+    let config = FqCodelConfig {
+        target_ns: i64::MAX,
+        ..FqCodelConfig::new(link(Limit::Packets(1000)))
+    };
+    let packets = vec![(0, 0, 1500); 1002];
+    assert_eq!(through(stage(&config), &packets).len(), 1002 - 64);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// One flow has nobody to share with: CoDel alone does the same.
+    #[test]
+    fn one_flow_alone_is_codel(
+        phases in proptest::collection::vec((1i64..30, 1u32..5, 20usize..400), 1..6),
+    ) {
+        let mut now = 0;
+        let mut packets = Vec::new();
+        for (gap, size, count) in phases {
+            for _ in 0..count {
+                now += gap * 100_000;
+                packets.push((now, 0, size * 300));
+            }
+        }
+        let codel = CodelLink::new(&CodelConfig::new(link(Limit::Unlimited))).into();
+        let fair = stage(&FqCodelConfig::new(link(Limit::Unlimited)));
+        prop_assert_eq!(through(fair, &packets), through(codel, &packets));
+    }
+
+    /// While two flows both have packets waiting, neither is ahead of the other by more than a turn.
+    #[test]
+    fn nobody_is_ahead_by_more_than_a_turn(
+        quantum_bytes in 300u32..3000,
+        sizes in proptest::collection::vec(60u32..1500, 2..7),
+    ) {
+        let config = FqCodelConfig {
+            quantum_bytes,
+            target_ns: i64::MAX,
+            ..FqCodelConfig::new(link(Limit::Unlimited))
+        };
+        let flows = sizes.len();
+        // All flows send 60 kB at time 0; nobody is through before 50 kB of each are out.
+        let mut packets = Vec::new();
+        for (flow, &size) in sizes.iter().enumerate() {
+            packets.extend(vec![(0, flow as u32, size); 60_000 / size as usize]);
+        }
+        let mut sent = vec![0u64; flows];
+        for (_, flow, _) in through(stage(&config), &packets) {
+            let bytes = &mut sent[flow as usize];
+            *bytes += u64::from(sizes[flow as usize]);
+            if *bytes > 50_000 {
+                break;
+            }
+            let (least, most) = (sent.iter().min(), sent.iter().max());
+            // A turn, and a packet that each overdraws its turn by, and the packet that found the link idle.
+            let ahead = most.zip(least).map_or(0, |(most, least)| most - least);
+            prop_assert!(ahead <= u64::from(quantum_bytes) + 3 * 1500, "{sent:?}");
+        }
+    }
+}
