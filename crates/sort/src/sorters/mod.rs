@@ -6,6 +6,7 @@
 //! constant `ENTRY`, which names it and its settings. Cards, `inorder sort`, the what-if, the forwarder of `netproc`, scenarios, the
 //! C interface, the property test and the fuzz target all read this list.
 
+pub mod both;
 mod config;
 pub mod none;
 pub mod resequence;
@@ -75,6 +76,7 @@ sorters! {
     srpic::Srpic,
     window::Window,
     resequence::Resequencer,
+    both::Both,
 }
 
 impl Default for SorterConfig {
