@@ -6,7 +6,7 @@ use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Kind, Nested, Sheet};
 
-use super::FLOW_ID;
+use super::flow_id::FLOW_ID;
 use crate::names::Name;
 use crate::{
     Cause, Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission, Verdict,

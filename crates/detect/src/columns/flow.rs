@@ -1,49 +1,13 @@
-//! One flow, and how it is named.
+//! One flow.
 
 use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object, Value};
 
-use super::event::EventsOfFlow;
-use super::{CAUSE_COUNT, RATE_CLASS, RECOVERY, REORDERING, RETRANSMISSION, WHAT_IF, buckets};
+use super::buckets;
+use super::event::{EventsOfFlow, RETRANSMISSION};
+use super::reordering::{RATE_CLASS, REORDERING, WHAT_IF};
+use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::names::Name;
-use crate::{Blind, FlowId, FlowReport, Vantage, VantageBasis};
-
-/// What names a flow.
-pub static FLOW_ID: &[Column<FlowId>] = &[Column::new(
-    "flow",
-    Kind::Text,
-    "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets.",
-    |id: &FlowId| id.to_string().into(),
-)
-.shown("flow", 0)
-.adapted(|id, _| name(id))];
-
-/// What tells flows of the same addresses and ports apart.
-pub static FLOW_PLACE: &[Column<FlowId>] = &[
-    Column::new(
-        "overlay",
-        Kind::Small,
-        "VXLAN VNI, GRE key, ...; 0 for none.",
-        |id| id.overlay.into(),
-    ),
-    Column::new(
-        "reuse",
-        Kind::Small,
-        "0 for the first connection with these addresses and ports, 1 for the next, ...",
-        |id| id.reuse.into(),
-    ),
-];
-
-/// A flow's ends, with what tells it from others of the same name.
-pub fn name(id: &FlowId) -> String {
-    let mut name = id.to_string();
-    if id.overlay != 0 {
-        name.push_str(&format!(" in {}", id.overlay));
-    }
-    if id.reuse != 0 {
-        name.push_str(&format!(" #{}", id.reuse + 1));
-    }
-    name
-}
+use crate::{Blind, FlowReport, Vantage, VantageBasis};
 
 /// `~` before a count that is rough.
 fn rough(flow: &FlowReport, count: String) -> String {

@@ -15,13 +15,15 @@
 
 mod event;
 mod flow;
+mod flow_id;
 mod peer;
 mod reordering;
 mod repair;
 mod stream;
 
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
-pub use flow::{FLOW, FLOW_ID, FLOW_PLACE, name};
+pub use flow::FLOW;
+pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
 pub use peer::{AGREEMENT, COUNTS};
 pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 pub use repair::{CAUSE_COUNT, RECOVERY};

@@ -1,15 +1,18 @@
 //! Which copy arrived: the original or a retransmission.
 
+use super::Sender;
 use super::acks::Ack;
 use super::board::Copies;
 use super::filled::{By, Filled};
-use super::log::{Entry, Status};
+use super::ledger::{CERTAIN, LIKELY, Tally};
+use super::log::Status;
 use super::pair::Pair;
 use super::paws::discarded;
-use super::{CERTAIN, LIKELY, Report, Sender};
+use super::report::Report;
+use super::timing::Timing;
 use crate::collect::Basis;
 use crate::explanation::Explanation;
-use crate::result::{Evidence, Reason, Verdict};
+use crate::result::{Evidence, Reason};
 
 /// What the first report of a retransmitted segment was about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,18 +29,80 @@ fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
+impl Timing {
+    /// Is a report `took` after the first retransmission too soon to be about that? The smallest
+    /// round trip seen so far is no bound: a queue that was full may have drained since. How often
+    /// what was retransmitted came after all, the flow's decided ones tell.
+    fn sooner_than_a_copy(&self, took: i64, tally: &Tally) -> Option<Basis> {
+        let rtt = self.min_rtt?;
+        if took >= rtt - rtt / 16 {
+            return None;
+        }
+        if took < rtt / 2 {
+            return Some(Basis::certain(Evidence::Timing));
+        }
+        // That the next of n + 1 samples is the smallest has a chance of one in n + 1, were they
+        // drawn for themselves; a queue's are not.
+        let undercut = (1.0 / (self.rtt_samples as f64 + 1.0)).max(LEAST_UNDERCUT);
+        let late = tally.late_copied as f64 + 0.25;
+        let lost = (tally.only_copies as f64 + 1.0) * undercut;
+        let posterior = late / (late + lost);
+        let basis = Basis::certain(Evidence::Timing);
+        match posterior {
+            p if p >= CERTAIN => Some(basis),
+            p if p >= LIKELY => Some(basis.weaker(Reason::WhichCopy)),
+            _ => None,
+        }
+    }
+
+    /// Where nothing is known of how late is usual, one retransmission that came when it was due
+    /// leaves only the original for a duplicate that comes at `now`, when none was.
+    fn learn_from_pair(&mut self, f: &Filled, now: i64) {
+        let Some(rtt) = self.min_rtt else { return };
+        let due = f.copies.first_ns + self.usual_from(rtt);
+        let near = |at: i64| (at - due).abs() <= rtt / 8;
+        if near(f.reported_ns) && !near(now) {
+            self.note_duplicate(f, now);
+        }
+    }
+
+    /// A further retransmission, not the original, may be what the DSACK is about: when there are
+    /// more copies than duplicates, and it comes when that copy's answer is due rather than when
+    /// an original as late as usual would.
+    fn another_copy(&self, f: &Filled, now: i64) -> bool {
+        if f.copies.count < 2 || f.duplicates >= f.copies.count {
+            return false;
+        }
+        let Some(rtt) = self.min_rtt else { return true };
+        let due = f.copies.last_ns + rtt - rtt / 64;
+        let usual = self.usual_from(rtt);
+        if let Some((late, _)) = self.usual_lateness() {
+            let original = self.due(f.due_ns, f.place.sent_ns).saturating_add(late);
+            if now.abs_diff(original) < now.abs_diff(due) {
+                return false;
+            }
+        }
+        (due..=due + usual + 5_000_000).contains(&now)
+    }
+}
+
+/// There are more retransmissions of `f` than duplicates: one may be of another retransmission.
+fn several_left(f: &Filled) -> bool {
+    f.copies.count > 1 && f.duplicates < f.copies.count
+}
+
 impl Sender {
     /// Decides for a segment that was retransmitted before `ack` came.
     pub(super) fn attribute(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
         let now = ack.seg.ts_ns;
         let both = |c: (i64, i64)| report.sent.start < c.1 && c.0 < report.sent.end();
-        if copies.count == 1 && self.crossed.is_some_and(both) {
+        if copies.count == 1 && self.reading.crossed.is_some_and(both) {
             // The ACK that is the first to cover it says that it came twice.
             return First::Original(Basis::certain(Evidence::Dsack));
         }
         // What the blocks had no room for arrived at some earlier time: TSecr is not about it.
         let prompt = report.unsure != Some(Reason::BlockLimit);
-        if prompt && self.stamped(&ack.seg) {
+        if prompt && self.outstanding.echoes(&ack.seg) {
             let before = self.last.map(|l| l.tsecr);
             if before.is_some_and(|recent| discarded(report.sent.tsval, recent)) {
                 return First::Retransmission;
@@ -52,43 +117,20 @@ impl Sender {
                 }
             }
         }
-        match self.sooner_than_a_copy(now.saturating_sub(copies.first_ns)) {
+        let took = now.saturating_sub(copies.first_ns);
+        let weighed = self.explanations.has(Explanation::TooSoon);
+        let sooner = || self.timing.sooner_than_a_copy(took, &self.ledger.tally);
+        match weighed.then(sooner).flatten() {
             Some(basis) => First::Original(basis),
             None => First::Unknown,
         }
     }
 
-    /// Is a report `took` after the first retransmission too soon to be about that? The smallest
-    /// round trip seen so far is no bound: a queue that was full may have drained since. How often
-    /// what was retransmitted came after all, the flow's decided ones tell.
-    fn sooner_than_a_copy(&self, took: i64) -> Option<Basis> {
-        let weighed = self.options.explanations.has(Explanation::TooSoon);
-        let rtt = self.min_rtt.filter(|_| weighed)?;
-        if took >= rtt - rtt / 16 {
-            return None;
-        }
-        if took < rtt / 2 {
-            return Some(Basis::certain(Evidence::Timing));
-        }
-        // That the next of n + 1 samples is the smallest has a chance of one in n + 1, were they
-        // drawn for themselves; a queue's are not.
-        let undercut = (1.0 / (self.rtt_samples as f64 + 1.0)).max(LEAST_UNDERCUT);
-        let late = self.late_copied as f64 + 0.25;
-        let lost = (self.only_copies as f64 + 1.0) * undercut;
-        let posterior = late / (late + lost);
-        let basis = Basis::certain(Evidence::Timing);
-        match posterior {
-            p if p >= CERTAIN => Some(basis),
-            p if p >= LIKELY => Some(basis.weaker(Reason::WhichCopy)),
-            _ => None,
-        }
-    }
-
     /// A DSACK for `[left, right)`: both copies have arrived, the second just now.
     pub(super) fn duplicate(&mut self, left: i64, right: i64, ack: &Ack) {
-        self.dsack_seen = true;
-        for start in self.filled.starts_in(left, right) {
-            let Some(f) = self.filled.get_mut(start) else {
+        self.receiver.dsack_seen = true;
+        for start in self.ledger.filled.starts_in(left, right) {
+            let Some(f) = self.ledger.filled.get_mut(start) else {
                 continue;
             };
             f.duplicates += 1;
@@ -99,41 +141,42 @@ impl Sender {
             match f.first {
                 By::Original => {}
                 By::Doubtful(id) => self.doubtful_pair(&f, id, ack),
-                By::Copy if self.several_left(&f) => self.either_copy(&f, ack),
+                By::Copy if several_left(&f) => self.either_copy(&f, ack),
                 By::Copy => {
-                    let guess = self.who_came(&f, ack.seg.ts_ns, true);
+                    let guess = self.timing.who_came(&f, ack.seg.ts_ns, true);
                     let other = match guess {
                         Some(guess) => guess.pair == Pair::CopiesOnly,
-                        None => self.another_copy(&f, ack),
+                        None => self.timing.another_copy(&f, ack.seg.ts_ns),
                     };
                     if !other {
-                        self.note_duplicate(&f, ack.seg.ts_ns);
-                        self.late_original(start, ack, Evidence::TimestampsDsack);
+                        self.timing.note_duplicate(&f, ack.seg.ts_ns);
+                        self.ledger.late_original(
+                            start,
+                            ack,
+                            Basis::certain(Evidence::TimestampsDsack),
+                        );
                     }
                 }
             }
         }
     }
 
-    /// There are more retransmissions of `f` than duplicates: one may be of another retransmission.
-    fn several_left(&self, f: &Filled) -> bool {
-        f.copies.count > 1 && f.duplicates < f.copies.count
-    }
-
     /// A retransmission came first, and of what came now only time tells whether it was another one
     /// or the original. Where that is as good either way, the original is not said to be lost.
     fn either_copy(&mut self, f: &Filled, ack: &Ack) {
-        let guess = self.who_came(f, ack.seg.ts_ns, true);
+        let guess = self.timing.who_came(f, ack.seg.ts_ns, true);
         let start = f.place.start;
         match guess.filter(|g| !g.close).map(|g| g.pair) {
             Some(Pair::OriginalSecond) => {
                 let basis = Basis::certain(Evidence::TimestampsDsack).weaker(Reason::WhichCopy);
-                self.late_original_by(start, ack, basis);
+                self.ledger.late_original(start, ack, basis);
             }
             Some(_) => {}
             None => {
-                let sure = guess.is_none() && self.another_copy(f, ack) && self.late_copied == 0;
-                if let Some(f) = self.filled.get_mut(start)
+                let sure = guess.is_none()
+                    && self.timing.another_copy(f, ack.seg.ts_ns)
+                    && self.ledger.tally.late_copied == 0;
+                if let Some(f) = self.ledger.filled.get_mut(start)
                     && !sure
                 {
                     f.refused += 0.5;
@@ -145,75 +188,53 @@ impl Sender {
     /// The duplicate of a segment that nothing told of yet which copy came first.
     fn doubtful_pair(&mut self, f: &Filled, id: u64, ack: &Ack) {
         let start = f.place.start;
-        let guess = self.who_came(f, ack.seg.ts_ns, false);
-        let guess = guess.filter(|_| !self.stamped(&ack.seg));
+        let guess = self.timing.who_came(f, ack.seg.ts_ns, false);
+        let guess = guess.filter(|_| !self.outstanding.echoes(&ack.seg));
         let basis = Basis::certain(Evidence::Dsack);
         let basis = match guess {
             Some(guess) if guess.close => basis.weaker(Reason::WhichCopy),
             _ => basis,
         };
         match guess.map(|g| g.pair) {
-            Some(Pair::OriginalFirst) => self.original_was(start, id, basis),
+            Some(Pair::OriginalFirst) => self.ledger.original_was(start, id, basis),
             Some(Pair::OriginalSecond) => {
                 if basis.reason.is_none() {
-                    self.note_duplicate(f, ack.seg.ts_ns);
+                    self.timing.note_duplicate(f, ack.seg.ts_ns);
                 }
-                self.log.decide(id, Status::Nothing);
-                self.late_original_by(start, ack, basis);
+                self.ledger.log.decide(id, Status::Nothing);
+                self.ledger.late_original(start, ack, basis);
             }
             Some(Pair::CopiesOnly) => {
-                self.log.decide(id, Status::Nothing);
-                self.only_copies += 1;
-                if let Some(f) = self.filled.get_mut(start) {
-                    f.first = By::Copy;
-                }
+                self.ledger.copy_was(start, id);
             }
-            None if self.several_left(f) => {
-                self.log.decide(id, Status::Nothing);
-                self.only_copies += 1;
-                if let Some(f) = self.filled.get_mut(start) {
-                    f.first = By::Copy;
+            None if several_left(f) => {
+                self.ledger.copy_was(start, id);
+                if let Some(f) = self.ledger.filled.get_mut(start) {
                     f.refused += 0.5;
                 }
             }
             None => match self.original_was_first(f, ack) {
-                Some(basis) => self.original_was(start, id, basis),
+                Some(basis) => self.ledger.original_was(start, id, basis),
                 None => {
-                    self.learn_from_pair(f, ack.seg.ts_ns);
-                    self.log.decide(id, Status::Nothing);
-                    self.late_original(start, ack, Evidence::Dsack);
+                    self.timing.learn_from_pair(f, ack.seg.ts_ns);
+                    self.ledger.log.decide(id, Status::Nothing);
+                    self.ledger.late_original(start, ack, basis);
                 }
             },
         }
     }
 
-    /// Where nothing is known of how late is usual, one retransmission that came when it was due
-    /// leaves only the original for a duplicate that comes at `now`, when none was.
-    fn learn_from_pair(&mut self, f: &Filled, now: i64) {
-        let Some(rtt) = self.min_rtt else { return };
-        let due = f.copies.first_ns + self.rtt.map_or(rtt, |r| r.max(rtt));
-        let near = |at: i64| (at - due).abs() <= rtt / 8;
-        if near(f.reported_ns) && !near(now) {
-            self.note_duplicate(f, now);
-        }
-    }
-
-    fn original_was(&mut self, start: i64, id: u64, basis: Basis) {
-        self.log.decide(id, Status::Original(basis));
-        self.original_came(start, By::Original);
-    }
-
     /// Of a doubtful pair, was the duplicate the retransmission?
     fn original_was_first(&self, f: &Filled, ack: &Ack) -> Option<Basis> {
         let before = self.last.map(|l| l.tsecr);
-        if self.stamped(&ack.seg) {
+        if self.outstanding.echoes(&ack.seg) {
             let jumped = before.is_some_and(|recent| after(f.copies.first_tsval, recent))
                 && !after(f.copies.first_tsval, ack.seg.tsecr);
             if jumped {
                 return Some(Basis::certain(Evidence::Dsack));
             }
         }
-        let expected = f.copies.first_ns + self.rtt.or(self.min_rtt).unwrap_or(0);
+        let expected = f.copies.first_ns + self.timing.usual_rtt();
         let (first, second) = (
             (f.reported_ns - expected).abs(),
             (ack.seg.ts_ns - expected).abs(),
@@ -222,76 +243,14 @@ impl Sender {
             return None;
         }
         let basis = Basis::certain(Evidence::Dsack);
-        let close = self.min_rtt.is_some_and(|rtt| first - second < rtt / 8);
+        let close = self
+            .timing
+            .min_rtt
+            .is_some_and(|rtt| first - second < rtt / 8);
         Some(if close {
             basis.weaker(Reason::WhichCopy)
         } else {
             basis
         })
-    }
-
-    /// A further retransmission, not the original, may be what the DSACK is about: when there are
-    /// more copies than duplicates, and it comes when that copy's answer is due rather than when
-    /// an original as late as usual would.
-    fn another_copy(&self, f: &Filled, ack: &Ack) -> bool {
-        if f.copies.count < 2 || f.duplicates >= f.copies.count {
-            return false;
-        }
-        let Some(rtt) = self.min_rtt else { return true };
-        let due = f.copies.last_ns + rtt - rtt / 64;
-        let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
-        let now = ack.seg.ts_ns;
-        if let Some((late, _)) = self.usual_lateness() {
-            let original = self.due(f.due_ns, f.place.sent_ns).saturating_add(late);
-            if now.abs_diff(original) < now.abs_diff(due) {
-                return false;
-            }
-        }
-        (due..=due + usual + 5_000_000).contains(&now)
-    }
-
-    /// The original arrived after its retransmission, where `ack` stands.
-    pub(super) fn late_original(&mut self, start: i64, ack: &Ack, evidence: Evidence) {
-        self.late_original_by(start, ack, Basis::certain(evidence));
-    }
-
-    /// The same, as sure as `basis` is.
-    pub(super) fn late_original_by(&mut self, start: i64, ack: &Ack, basis: Basis) {
-        let Some(f) = self.filled.get_mut(start).copied() else {
-            return;
-        };
-        let mut place = f.place;
-        place.at_ns = ack.seg.ts_ns;
-        place.proof_frame = ack.seg.frame;
-        let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
-        let status = Status::Original(basis);
-        self.log.push(
-            Entry {
-                place,
-                status,
-                unsure,
-                told: false,
-            },
-            &mut self.collector,
-        );
-        self.original_came(start, By::Copy);
-    }
-
-    /// Books that the original of `start` arrived: its retransmissions were needless.
-    pub(super) fn original_came(&mut self, start: i64, first: By) {
-        let Some(f) = self.filled.get_mut(start) else {
-            return;
-        };
-        self.only_copies -= u64::from(f.first == By::Copy).min(self.only_copies);
-        self.came_late += 1;
-        self.late_copied += 1;
-        self.came_after += u64::from(first == By::Copy);
-        f.first = first;
-        f.original_in = true;
-        let (phase, end) = (f.copies.phase, f.end());
-        let open = f.copies.count.saturating_sub(f.after);
-        self.spurious += u64::from(open);
-        self.recoveries.resolve(phase, Verdict::Spurious, open);
-        self.list.close(start, end, 0, open);
     }
 }

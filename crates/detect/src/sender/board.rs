@@ -2,6 +2,10 @@
 
 use std::collections::VecDeque;
 
+use inorder_wire::Segment;
+
+use crate::collect::Place;
+
 /// An original transmission that is not yet cumulatively acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sent {
@@ -22,6 +26,18 @@ pub(crate) struct Sent {
 impl Sent {
     pub(crate) fn end(&self) -> i64 {
         self.start + i64::from(self.len)
+    }
+
+    /// How events name it when `ack` tells of it.
+    pub(crate) fn place(&self, ack: &Segment) -> Place {
+        Place {
+            start: self.start,
+            len: self.len,
+            frame: self.frame,
+            proof_frame: ack.frame,
+            at_ns: ack.ts_ns,
+            sent_ns: self.sent_ns,
+        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Retransmitted segments that have been reported: which copy came first, and whether the
 //! original came at all.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use inorder_wire::Segment;
 
 use super::board::{Copies, Sent};
-use super::place_of;
 use crate::collect::Place;
 
 /// Segments remembered; the lowest is closed when there are more.
@@ -41,7 +40,7 @@ pub(crate) struct Filled {
     pub(crate) after: u32,
     /// That one is too young to be what was reported.
     pub(crate) last_too_young: bool,
-    /// How likely its original is what some ACK without cause answered.
+    /// How likely its original is what some unexplained ACK answered.
     pub(super) refused: f64,
     /// Its original is what such an ACK answered: it arrived and was refused.
     pub(super) refused_in: bool,
@@ -52,7 +51,7 @@ pub(crate) struct Filled {
 impl Filled {
     fn new(sent: &Sent, copies: Copies, ack: &Segment, first: By) -> Self {
         Filled {
-            place: place_of(sent, ack),
+            place: sent.place(ack),
             tsval: sent.tsval,
             due_ns: sent.due_ns,
             copies,
@@ -69,8 +68,8 @@ impl Filled {
     }
 
     /// Of the copies sent before the report, all but the one that was reported and any lost
-    /// before it were needless: those known to be.
-    pub(crate) fn needless_before(&self) -> u32 {
+    /// before it were spurious: those known to be.
+    pub(crate) fn spurious_before(&self) -> u32 {
         let duplicates = self.duplicates.saturating_sub(self.after);
         let before = self.copies.count.saturating_sub(self.after);
         duplicates
@@ -107,52 +106,10 @@ impl Filled {
     }
 }
 
-/// An ACK that something unseen may have caused, or a gap where one was lost: its id in the log,
-/// its time, and the receiver's TS.Recent.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bare {
-    pub(super) id: u64,
-    pub(super) at_ns: i64,
-    /// It may have been sent as early as this: `at_ns` unless it was lost.
-    pub(super) since_ns: i64,
-    /// Until when the log waits for its hole.
-    pub(super) deadline_ns: i64,
-    pub(super) recent: u32,
-    /// It answers nothing that was filled before and lies below: the left edge then, unless
-    /// duplicates are not reported or the report is what was lost.
-    pub(super) una: i64,
-    pub(super) trigger: Trigger,
-}
-
-/// What else than something unseen may have made the receiver send an ACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Trigger {
-    /// Nothing: it repeats the ACK before.
-    Nothing,
-    /// It moved the window and did nothing else.
-    Window,
-    /// Little: it flushed held-back SACKs before their time.
-    Little,
-    /// Maybe the reader, who made room again that there was before: enough to match what is
-    /// known of lateness otherwise, and not to say how late is usual.
-    Reader,
-    /// The timer of SACK compression, or a block too many.
-    Timer,
-    /// Unknown: the ACK itself was lost on the way, only its identification is missing.
-    Lost,
-}
-
-impl Trigger {
-    /// How many there are.
-    pub(super) const ALL: usize = 6;
-}
-
 /// Filled segments by first byte.
 #[derive(Debug, Default)]
 pub(crate) struct FilledMap {
     map: BTreeMap<i64, Filled>,
-    /// ACKs without cause that wait for their hole.
-    pub(super) bares: VecDeque<Bare>,
 }
 
 impl FilledMap {
@@ -185,18 +142,24 @@ impl FilledMap {
             .collect()
     }
 
+    /// The segments that begin in `[left, right)`.
+    pub(super) fn range_mut(&mut self, left: i64, right: i64) -> impl Iterator<Item = &mut Filled> {
+        self.map.range_mut(left..right.max(left)).map(|e| e.1)
+    }
+
     /// All, from the highest down.
     pub(super) fn latest(&self) -> impl Iterator<Item = &Filled> {
         self.map.values().rev()
     }
 
+    /// There are more than are remembered.
+    pub(super) fn is_full(&self) -> bool {
+        self.map.len() > MAX_FILLED
+    }
+
     /// The lowest, when there are too many.
     pub(crate) fn pop_excess(&mut self) -> Option<Filled> {
-        if self.map.len() > MAX_FILLED {
-            self.pop()
-        } else {
-            None
-        }
+        if self.is_full() { self.pop() } else { None }
     }
 
     /// The lowest.

@@ -34,15 +34,15 @@ impl List {
         self.all.push(retransmission);
     }
 
-    /// The open ones that begin in `[start, end)` get their verdicts: the last `needless` of them
-    /// were needless, `needed` before those needed. Were there more, these stay ambiguous: they
+    /// The open ones that begin in `[start, end)` get their verdicts: the last `spurious` of them
+    /// were spurious, `needed` before those needed. Were there more, these stay ambiguous: they
     /// were cut in a way that they are no copies of what is decided here.
-    pub(super) fn close(&mut self, start: i64, end: i64, needed: u32, needless: u32) {
+    pub(super) fn close(&mut self, start: i64, end: i64, needed: u32, spurious: u32) {
         let mut lines = self.take(start, end);
         lines.sort_unstable();
-        let (needed, needless) = (needed as usize, needless as usize);
-        for (nth, line) in lines.into_iter().rev().take(needed + needless).enumerate() {
-            let verdict = if nth < needless {
+        let (needed, spurious) = (needed as usize, spurious as usize);
+        for (nth, line) in lines.into_iter().rev().take(needed + spurious).enumerate() {
+            let verdict = if nth < spurious {
                 Verdict::Spurious
             } else {
                 Verdict::Needed
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_come_once_and_the_last_copies_are_the_needless_ones() {
+    fn verdicts_come_once_and_the_last_copies_are_the_spurious_ones() {
         use Verdict::{Ambiguous, Needed, Spurious};
         let mut list = listed(&[100, 0, 100, 200]);
         list.close(100, 200, 1, 1);

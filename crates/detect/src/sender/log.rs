@@ -24,8 +24,8 @@ pub(crate) enum Status {
         /// Nanoseconds.
         deadline: i64,
     },
-    /// A bare duplicate ACK: perhaps an old original that PAWS discarded (RFC 7323 section 5.3).
-    Bare {
+    /// An unexplained ACK: perhaps the answer to an old original that PAWS discarded (RFC 7323 section 5.3).
+    Unexplained {
         /// Nanoseconds.
         deadline: i64,
         /// If it is not known by then which, something may have arrived here all the same.
@@ -93,7 +93,7 @@ impl ArrivalLog {
         true
     }
 
-    /// Makes the bare entry `id` the arrival of an original: `status`, taken or refused.
+    /// Makes the unexplained entry `id` the arrival of an original: `status`, taken or refused.
     pub(crate) fn adopt(&mut self, id: u64, place: Place, status: Status) {
         if let Some(entry) = self.waiting_mut(id) {
             let proof = entry.place;
@@ -125,7 +125,7 @@ impl ArrivalLog {
                 Status::Doubtful { deadline } if now >= deadline || full => {
                     self.expired.push(front.place.start);
                 }
-                Status::Bare { deadline, hides } if now >= deadline || full => {
+                Status::Unexplained { deadline, hides } if now >= deadline || full => {
                     if hides {
                         self.hidden_at = Some(self.order.arrivals());
                     }

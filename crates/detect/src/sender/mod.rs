@@ -3,154 +3,86 @@
 //! Section III of the mobile-network paper (SACK, DSACK, timestamps, both together) and the
 //! detection draft, turned around: rebuild the order in which originals arrived at the receiver
 //! and compute RFC 4737 on it.
+//!
+//! [`Sender`] is the loop that joins the parts, each of which can be understood alone: what is
+//! [`outstanding`], what this flow has shown of [`timing`], what the [`receiver`] is known to do, the
+//! [`reading`] of one ACK, the [`windows`] in which unexplained ACKs are weighed, and the [`ledger`] of verdicts.
 
 mod acks;
+mod answers;
 mod assign;
 mod attribute;
 mod board;
-mod due;
 mod filled;
 mod finish;
 mod lateness;
+mod ledger;
 mod list;
 mod log;
 mod no_dsack;
 mod no_sack;
+mod outstanding;
 mod pair;
 mod paws;
+mod reading;
+mod receiver;
 mod report;
 mod ring;
+mod timing;
+mod unexplained;
 mod windows;
 
 use inorder_sequence::Offsets;
-use inorder_wire::{Has, Segment, TcpFlags};
+use inorder_wire::{Segment, TcpFlags};
 
-use crate::collect::{Basis, Collector, Place};
-use crate::explanation::Explanations;
-use crate::recovery::RecoveryTracker;
-use crate::result::{Cause, Evidence, Half, Reason, Recoveries, Retransmission, Verdict};
+use crate::collect::{Basis, Collector};
+use crate::explanation::{Explanation, Explanations};
+use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
-use board::{Board, Copies, Ranges, Sent};
-use filled::{Filled, FilledMap};
-use list::List;
-use log::{ArrivalLog, Entry, Status};
+use board::Copies;
+use filled::Filled;
+use ledger::Ledger;
+use log::{Entry, Status};
 use no_sack::NoSack;
-use ring::Ring;
-use windows::Clutter;
+use outstanding::Outstanding;
+use reading::Reading;
+use receiver::Receiver;
+use report::Report;
+use timing::Timing;
+use windows::{AckNumbers, Windows};
 
-/// Segments of the block that changed last that are taken to have come together.
-const FEW: usize = 4;
-/// Hosts and links delay packets by so much more or less for no reason to be seen.
-const PATH_JITTER_NS: i64 = 30_000;
-/// Posterior from which on a reading is taken for certain, where no logic makes it so.
-const CERTAIN: f64 = 0.999;
-/// Posterior from which on a reading is taken for likely.
-const LIKELY: f64 = 0.95;
-/// No capture's clock is to be trusted more.
-const CLOCK_NS: i64 = 5_000;
+pub(crate) use receiver::Options;
 
-/// A segment reported for the first time by an ACK.
-#[derive(Clone, Copy, Debug)]
-struct Report {
-    sent: Sent,
-    copies: Option<Copies>,
-    unsure: Option<Reason>,
-    /// Of what its ACK reports it came last for sure: alone in the block listed first.
-    told: bool,
-    left_edge: bool,
-    /// It touches what had been SACKed before.
-    joined: bool,
-    /// It begins a block of which nothing had been SACKed before.
-    opens: bool,
-}
-
-/// What the connection negotiated; `None` where the handshake was not seen.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Options {
-    pub(crate) sack: Option<bool>,
-    pub(crate) timestamps: bool,
-    pub(crate) explanations: Explanations,
-}
+/// The order of arrivals hidden in one ACK is guessed from why the one before was sent only where
+/// one original in so many comes late: the guess would make something of nothing elsewhere.
+const DENSE: u64 = 20;
+/// Silence after which a retransmission is put down to a time-out, at least, nanoseconds.
+const MIN_TIMEOUT_NS: i64 = 180_000_000;
+/// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
+const MIN_DSACK_WAIT_NS: i64 = 20_000_000;
 
 /// The inference for one direction of one connection.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    board: Board,
-    ranges: Ranges,
-    queue: AckQueue,
-    log: ArrivalLog,
-    filled: FilledMap,
+    outstanding: Outstanding,
+    timing: Timing,
+    receiver: Receiver,
+    reading: Reading,
+    windows: Windows,
+    ledger: Ledger,
     no_sack: NoSack,
-    /// How long the first of several segments waited for its ACK, nanoseconds.
-    compression: Ring,
-    /// The receiver holds SACKs back: it has reported several segments at once since the last
-    /// advance.
-    compressing: bool,
-    /// The last ACK that did nothing but report segments reported one, as soon as it came.
-    reported_at_once: bool,
-    /// The present ACK does nothing but report one segment, as soon as it came.
-    reports_alone: bool,
-    /// What the present ACK is the first to cover and reports as a duplicate at once.
-    crossed: Option<(i64, i64)>,
-    /// The receiver lists first what has just moved the left edge, duplicate or not.
-    lists_edge: bool,
-    /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
-    new_block_came: bool,
-    /// The ACK before, in the log, flushed held-back SACKs before their time; a new block may have
-    /// made the receiver do so.
-    flushed: Option<u64>,
-    /// Time by which originals whose arrival is known exactly came late, nanoseconds.
-    lateness: Ring,
-    /// Time between arrivals of segments that had queued on the way, nanoseconds.
-    spacing: Ring,
-    /// One past the highest byte reported so far.
-    top: i64,
-    /// The same before the present ACK: what it reports from here on came in its turn.
-    turn: i64,
-    /// When what lies just below `top` arrived, as far as its ACK tells.
-    reached_ns: i64,
-    /// Segments of which only retransmissions have arrived so far.
-    only_copies: u64,
-    /// Originals known to have come late so far, of which some may still wait in the log.
-    came_late: u64,
-    /// Of these, those that had been sent again by then.
-    late_copied: u64,
-    /// Of these, those that came after a retransmission: only an ACK of their own told.
-    came_after: u64,
-    /// Round trips measured.
-    rtt_samples: u64,
-    /// ACKs that nothing visible caused, where nothing unseen can have.
-    clutter: Clutter,
-    collector: Collector,
-    recoveries: RecoveryTracker,
-    unwrap: Offsets,
-    options: Options,
-    sack_seen: bool,
-    dsack_seen: bool,
-    mss: u32,
-    /// First and last TSval of the data.
-    tsvals: Option<(u32, u32)>,
-    highest: i64,
-    block_mark: usize,
-    una: i64,
-    raw_una: i64,
+    queue: AckQueue,
+    /// The ACK before the present one, in the order of emission.
     last: Option<Segment>,
-    /// The largest window told so far, as on the wire; that of a SYN is in another unit.
-    widest: u16,
+    /// Everything below has been acknowledged, by ACKs in the order of capture.
+    raw_una: i64,
+    /// When an ACK was last captured, nanoseconds.
     last_news_ns: i64,
-    min_rtt: Option<i64>,
-    rtt: Option<i64>,
-    data_packets: u64,
-    data_bytes: u64,
-    retransmissions: u64,
-    needed: u64,
-    spurious: u64,
-    missing: u64,
-    list: List,
-    reports: Vec<Report>,
-    news: Vec<(i64, i64)>,
+    timestamps: bool,
+    explanations: Explanations,
+    /// ACKs whose turn has come; kept for its memory only.
     ready: Vec<Ack>,
 }
 
@@ -177,58 +109,21 @@ pub(crate) struct SenderEnd {
 
 impl Sender {
     pub(crate) fn new(unwrap: Offsets, options: Options, keep: bool) -> Self {
+        let weighed = options.explanations.has(Explanation::Refused);
         Sender {
-            board: Board::default(),
-            ranges: Ranges::default(),
-            queue: AckQueue::default(),
-            log: ArrivalLog::new(),
-            filled: FilledMap::default(),
+            outstanding: Outstanding::new(unwrap, options.timestamps),
+            timing: Timing::default(),
+            receiver: Receiver::new(&options),
+            reading: Reading::default(),
+            windows: Windows::new(weighed),
+            ledger: Ledger::new(keep),
             no_sack: NoSack::default(),
-            compression: Ring::default(),
-            compressing: false,
-            reported_at_once: false,
-            reports_alone: false,
-            crossed: None,
-            lists_edge: false,
-            new_block_came: false,
-            flushed: None,
-            lateness: Ring::default(),
-            spacing: Ring::default(),
-            top: 0,
-            turn: 0,
-            reached_ns: i64::MIN / 2,
-            only_copies: 0,
-            came_late: 0,
-            late_copied: 0,
-            came_after: 0,
-            rtt_samples: 0,
-            clutter: Clutter::default(),
-            collector: Collector::new(Half::EndToEnd, keep),
-            recoveries: RecoveryTracker::new(keep),
-            unwrap,
-            options,
-            sack_seen: false,
-            dsack_seen: false,
-            mss: 1,
-            tsvals: None,
-            highest: 0,
-            block_mark: 0,
-            una: 0,
-            raw_una: 0,
+            queue: AckQueue::default(),
             last: None,
-            widest: 0,
+            raw_una: 0,
             last_news_ns: i64::MIN,
-            min_rtt: None,
-            rtt: None,
-            data_packets: 0,
-            data_bytes: 0,
-            retransmissions: 0,
-            needed: 0,
-            spurious: 0,
-            missing: 0,
-            list: List::new(keep),
-            reports: Vec::new(),
-            news: Vec::new(),
+            timestamps: options.timestamps,
+            explanations: options.explanations,
             ready: Vec::new(),
         }
     }
@@ -236,86 +131,55 @@ impl Sender {
     /// A round trip to the receiver is known to take as little as `ns` (handshake included).
     #[inline]
     pub(crate) fn note_rtt(&mut self, ns: i64) {
-        if ns > 0 && self.min_rtt.is_none_or(|m| ns < m) {
-            self.min_rtt = Some(ns);
-        }
+        self.timing.note_rtt(ns);
     }
 
     /// A first transmission of `[start, start + len)`.
     #[inline]
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
-        self.data_packets += 1;
-        self.data_bytes += u64::from(len);
-        self.note_tsval(seg);
-        self.mss = self.mss.max(len);
-        self.collector.sent(seg.ts_ns, len);
-        let end = start + i64::from(len);
-        if end > self.highest {
-            self.highest = end;
-            self.unwrap.advance(end);
-        }
-        if start >= self.una {
-            self.board
-                .insert(start, len, seg.ts_ns, seg.frame, seg.tsval);
-        }
-    }
-
-    #[inline]
-    fn note_tsval(&mut self, seg: &Segment) {
-        if seg.has(Has::TIMESTAMPS) {
-            let first = self.tsvals.map_or(seg.tsval, |t| t.0);
-            self.tsvals = Some((first, seg.tsval));
-        }
+        self.ledger.sent(seg.ts_ns, len);
+        self.outstanding.sent(seg, start, len);
     }
 
     /// A retransmission of `[start, start + len)`.
     pub(crate) fn retransmitted(&mut self, seg: &Segment, start: i64, len: u32) {
-        self.retransmissions += 1;
-        self.note_tsval(seg);
+        self.outstanding.sent_again(seg);
         let patience = self
+            .timing
             .min_rtt
-            .map_or(180_000_000, |rtt| (rtt * 2).max(180_000_000));
+            .map_or(MIN_TIMEOUT_NS, |rtt| (rtt * 2).max(MIN_TIMEOUT_NS));
         let timeout = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
+        let (una, highest) = (self.outstanding.una, self.outstanding.highest);
         let phase = self
+            .ledger
             .recoveries
-            .retransmitted(seg.ts_ns, start, self.highest, 0, timeout);
+            .retransmitted(seg.ts_ns, start, highest, 0, timeout);
         let verdict = self.place_copy(seg, start, len, phase);
-        if verdict == Some(Verdict::Spurious) {
-            self.spurious += 1;
-            self.recoveries.resolve(phase, Verdict::Spurious, 1);
-        }
-        let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+        self.ledger.sent_again(seg, (start, len), phase, verdict);
+        let rtt = self.timing.usual_rtt();
         self.no_sack
-            .retransmitted(seg.ts_ns, start, self.una, self.highest, rtt);
-        let line = Retransmission {
-            frame: seg.frame,
-            at_ns: seg.ts_ns,
-            seq_offset: start.max(0) as u64,
-            len,
-            verdict: verdict.unwrap_or(Verdict::Ambiguous),
-            cause: Cause::Unknown,
-        };
-        let open = verdict == Some(Verdict::Ambiguous);
-        self.list.push(line, open.then_some(start));
+            .retransmitted(seg.ts_ns, start, una, highest, rtt);
     }
 
     /// Books a copy where its segment is; `Ambiguous` while its fate is open, `None` if it is no
     /// segment's that was captured.
     fn place_copy(&mut self, seg: &Segment, start: i64, len: u32, phase: u32) -> Option<Verdict> {
-        if start >= self.una {
-            let i = self.board.find(start);
-            match self.board.get(i) {
+        let end = start + i64::from(len);
+        let out = &mut self.outstanding;
+        if start >= out.una {
+            let i = out.board.find(start);
+            match out.board.get(i) {
                 Some(s) if s.start > start => return None, // Never captured.
                 Some(s) if !s.reported => {
-                    self.mark_copies(i, seg, start + i64::from(len), phase);
+                    out.mark_copies(i, seg, end, phase);
                     return Some(Verdict::Ambiguous);
                 }
                 Some(_) => {}
                 None => return None,
             }
         }
-        let whole = self.all_reported(start, start + i64::from(len));
-        match self.filled.covering(start) {
+        let whole = out.all_reported(start, end);
+        match self.ledger.filled.covering(start) {
             Some(f) if !f.original_in => {
                 f.copies.add(seg.ts_ns, seg.tsval, phase, true);
                 if !whole {
@@ -328,24 +192,6 @@ impl Sender {
         }
     }
 
-    fn all_reported(&self, start: i64, end: i64) -> bool {
-        let first = self.board.find(start.max(self.una));
-        let mut within = self.board.range(first).take_while(|s| s.start < end);
-        within.all(|s| s.reported)
-    }
-
-    /// A retransmission may be cut differently from what it repeats.
-    fn mark_copies(&mut self, first: usize, seg: &Segment, end: i64, phase: u32) {
-        let mut i = first;
-        while self.board.get(i).is_some_and(|s| s.start < end) {
-            if self.board.get(i).is_some_and(|s| !s.reported) {
-                self.board
-                    .retransmitted(i, seg.ts_ns, seg.tsval, phase, i == first);
-            }
-            i += 1;
-        }
-    }
-
     /// A packet of the receiver's direction, with or without data of its own; `by_id` says that
     /// the receiver's IPv4 identification counts.
     #[inline]
@@ -353,14 +199,14 @@ impl Sender {
         if seg.flags.any(TcpFlags::RST) || !seg.flags.any(TcpFlags::ACK) {
             return;
         }
-        let ack = self.unwrap.offset(seg.ack);
+        let ack = self.outstanding.offset(seg.ack);
         if ack > self.raw_una {
             self.raw_una = ack;
-            self.recoveries.acknowledged(ack, seg.ts_ns);
+            self.ledger.recoveries.acknowledged(ack, seg.ts_ns);
         }
         self.last_news_ns = seg.ts_ns;
         if seg.sack_len > 0 {
-            self.sack_seen = true;
+            self.receiver.sack_seen = true;
         }
         if self.queue.passes(seg, by_id) {
             return self.process(&Ack {
@@ -377,21 +223,13 @@ impl Sender {
         self.ready = ready;
     }
 
-    fn without_sack(&self) -> bool {
-        !self.sack_seen && (self.options.sack == Some(false) || self.no_sack.evident())
-    }
-
     fn process(&mut self, ack: &Ack) {
         let seg = &ack.seg;
-        let number = self.unwrap.offset(seg.ack);
-        if number > self.highest {
-            self.beyond_the_capture(number);
-        }
-        let number = number.min(self.highest);
+        let number = self.outstanding.acknowledged_by(seg);
         if ack.missing > 0 {
             self.note_gap(ack);
         }
-        if self.options.sack != Some(true) && !self.sack_seen {
+        if self.receiver.may_lack_sack() {
             self.process_without_sack(ack, number);
         } else if !self.advance_in_order(ack, number) {
             self.process_with_sack(ack, number);
@@ -399,156 +237,219 @@ impl Sender {
         self.settle(seg.ts_ns);
         if !ack.stale {
             self.last = Some(*seg);
-            if !seg.flags.any(TcpFlags::SYN) {
-                self.widest = self.widest.max(seg.window);
-            }
+            self.receiver.note_window(seg);
         }
     }
 
-    /// The receiver acknowledges what was never captured (or the FIN, one number).
-    fn beyond_the_capture(&mut self, number: i64) {
-        let bytes = number - self.highest;
-        if bytes > 1 {
-            self.missing += (bytes as u64).div_ceil(u64::from(self.mss.max(1)));
-            self.highest = number;
-            self.unwrap.advance(number);
+    /// The common case of [`Sender::process_with_sack`]: nothing is missing, nothing was sent
+    /// again, and the ACK does nothing but advance. False, and nothing is done, in all others.
+    #[inline]
+    fn advance_in_order(&mut self, ack: &Ack, number: i64) -> bool {
+        let out = &mut self.outstanding;
+        let advances = ack.seg.sack_len == 0 && number > out.una;
+        if !advances || !out.ranges.is_empty() || !out.board.all_sent_once() {
+            return false;
         }
+        let now = ack.seg.ts_ns;
+        self.timing.advance_in_order(number, now);
+        while let Some(sent) = out.board.pop_sent_once(number) {
+            if !sent.reported {
+                self.timing.sample_rtt(now - sent.sent_ns, false);
+                let basis = Basis::certain(Evidence::Sack);
+                self.ledger.log_sent(&sent, ack, basis);
+            }
+        }
+        out.una = number;
+        self.receiver.new_block_came = false;
+        self.reading.alone = false;
+        self.receiver.compressing = false;
+        true
+    }
+
+    fn process_with_sack(&mut self, ack: &Ack, number: i64) {
+        let seg = &ack.seg;
+        let dsack = self.outstanding.dsack(seg, number);
+        let had_hole = !self.outstanding.ranges.is_empty();
+        self.reading.crossed = self.crossed_dsack(seg, number);
+        let room = self.receiver.room(self.last.as_ref());
+        let full = self.outstanding.ranges.len() > room;
+        let advanced = number > self.outstanding.una;
+        self.reading.reports.clear();
+        if had_hole {
+            let since = self.last.map_or(seg.ts_ns, |l| l.ts_ns);
+            let waited = seg.ts_ns.saturating_sub(since);
+            self.windows.clutter.expose(waited);
+        }
+        let since = self.since();
+        self.timing
+            .expect(&mut self.outstanding, seg, number, since);
+        if advanced {
+            self.reading.cover(&mut self.outstanding, number);
+        }
+        let covered = self.reading.reports.len();
+        self.reading
+            .report_blocks(&mut self.outstanding, seg, dsack.is_some());
+        let reported = self.reading.reports.len();
+        if full {
+            // What the blocks had no room for shows only now.
+            self.reading.doubt_covered(covered);
+        }
+        if !advanced {
+            self.explain_flush(ack);
+        }
+        self.receiver.flushed = None;
+        self.put_in_order(ack, covered, had_hole);
+        self.receiver.new_block_came = false;
+        self.reading.alone = reported == 1 && !advanced && !self.receiver.compressing;
+        let reports = std::mem::take(&mut self.reading.reports);
+        for report in &reports {
+            self.arrived(report, ack, had_hole);
+        }
+        self.reading.reports = reports;
+        self.answer(ack, dsack, advanced);
+    }
+
+    /// What `ack` says beside what it reports for the first time: duplicates, or nothing.
+    fn answer(&mut self, ack: &Ack, dsack: Option<(i64, i64)>, advanced: bool) {
+        let reported = self.reading.reports.len();
+        if let Some((left, right)) = self.reading.crossed {
+            self.receiver.dsack_seen = true;
+            let filled = self.ledger.filled.range_mut(left, right);
+            for f in filled.filter(|f| f.copies.count > 1) {
+                f.duplicates += 1;
+            }
+        }
+        if let Some((left, right)) = dsack {
+            self.duplicate(left, right, ack);
+        } else if !advanced {
+            self.receiver.compressing |= reported > 1;
+            self.unexplained(ack, reported);
+            let waited = self.held_back(ack.seg.ts_ns);
+            if reported > 0 {
+                let at_once = waited <= self.timing.jitter();
+                self.receiver.reported_at_once = reported == 1 && at_once;
+            }
+            if reported > 1 && ack.missing == 0 {
+                self.receiver.compression.push(waited);
+            }
+        }
+        if dsack.is_some() || advanced {
+            self.receiver.compressing = false;
+        }
+    }
+
+    /// When the ACK before left, as far as that is known.
+    fn since(&self) -> i64 {
+        self.last.map_or(i64::MIN / 2, |l| l.ts_ns)
+    }
+
+    /// A duplicate among what the ACK is the first to cover: an original and its retransmission have
+    /// both come since the ACK before, as when a probe of the tail crosses a delayed ACK. A stack that
+    /// lists first whatever moved the left edge does so of data that was sent once, too.
+    fn crossed_dsack(&mut self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
+        if seg.sack_len == 0 || !self.explanations.has(Explanation::Crossed) {
+            return None;
+        }
+        let (block, again) = self.outstanding.first_block_crossed(seg, number)?;
+        self.receiver.lists_edge |= !again;
+        (!self.receiver.lists_edge).then_some(block)
+    }
+
+    /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
+    fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
+        if !self.reading.several(covered, had_hole) {
+            return;
+        }
+        let reason = if ack.missing > 0 {
+            Reason::AcksMissing
+        } else {
+            Reason::AckCompression
+        };
+        if self.explanations.has(Explanation::Lateness) {
+            let since = self.since();
+            self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
+        }
+        if self.receiver.new_block_came && covered == 0 && ack.missing == 0 {
+            let collector = &self.ledger.collector;
+            let dense = collector.reordered() * DENSE >= collector.arrived();
+            if dense && self.explanations.has(Explanation::NewBlock) {
+                self.reading.new_block_first();
+            }
+        }
+        self.reading.settle_order(covered, had_hole, reason);
     }
 
     fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
         let now = ack.seg.ts_ns;
+        let alone = self.reading.alone;
         let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
-            self.sample_rtt(now - report.sent.sent_ns, had_hole);
-            self.note_lateness(report, now, had_hole);
+            self.timing.sample_rtt(now - report.sent.sent_ns, had_hole);
+            self.timing.note_lateness(report, now, had_hole, alone);
             self.log_original(report, ack, Basis::certain(Evidence::Sack));
             if let Some(copies) = report.copies {
                 // Retransmitted while the ACK was on its way.
-                self.all_needless(&report.sent, &copies);
-                self.filled
-                    .insert(Filled::known(&report.sent, copies, &ack.seg));
+                self.ledger.original_first(&report.sent, &copies, &ack.seg);
             }
             return;
         };
         match self.attribute(report, &copies, ack) {
             First::Original(basis) => {
-                self.note_lateness(report, now, had_hole);
+                self.timing.note_lateness(report, now, had_hole, alone);
                 self.log_original(report, ack, basis);
-                self.all_needless(&report.sent, &copies);
-                self.filled
-                    .insert(Filled::known(&report.sent, copies, &ack.seg));
+                self.ledger.original_first(&report.sent, &copies, &ack.seg);
             }
             First::Retransmission => {
-                let rtt = self.min_rtt.unwrap_or(0);
-                self.only_copies += 1;
-                self.filled
-                    .insert(Filled::by_copy(&report.sent, copies, &ack.seg, rtt));
+                let rtt = self.timing.min_rtt.unwrap_or(0);
+                self.ledger.copy_first(&report.sent, &copies, &ack.seg, rtt);
             }
-            First::Unknown => {
-                let wait = self
-                    .min_rtt
-                    .map_or(20_000_000, |rtt| (2 * rtt).max(20_000_000));
-                let entry = Entry {
-                    place: place_of(&report.sent, &ack.seg),
-                    status: Status::Doubtful {
-                        deadline: now + wait,
-                    },
-                    unsure: report.unsure,
-                    told: report.told,
-                };
-                let id = self.log.push(entry, &mut self.collector);
-                let doubtful = Filled::doubtful(&report.sent, copies, &ack.seg, id);
-                self.filled.insert(doubtful);
-            }
+            First::Unknown => self.doubtful(report, &copies, ack),
         }
         self.trim_filled();
     }
 
-    /// The original of `sent` came: none of its copies so far was needed.
-    fn all_needless(&mut self, sent: &Sent, copies: &Copies) {
-        self.late_copied += 1;
-        self.spurious += u64::from(copies.count);
-        self.recoveries
-            .resolve(copies.phase, Verdict::Spurious, copies.count);
-        let end = sent.start + i64::from(sent.len);
-        self.list.close(sent.start, end, 0, copies.count);
+    /// Nothing tells yet which copy came first: a DSACK may.
+    fn doubtful(&mut self, report: &Report, copies: &Copies, ack: &Ack) {
+        let wait = self
+            .timing
+            .min_rtt
+            .map_or(MIN_DSACK_WAIT_NS, |rtt| (2 * rtt).max(MIN_DSACK_WAIT_NS));
+        let deadline = ack.seg.ts_ns + wait;
+        let id = self.log_report(report, ack, Status::Doubtful { deadline });
+        let doubtful = Filled::doubtful(&report.sent, *copies, &ack.seg, id);
+        self.ledger.filled.insert(doubtful);
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
-        // What the blocks had no room for may have come in its turn.
-        let told = report.unsure != Some(Reason::BlockLimit);
-        self.came_late += u64::from(told && report.sent.start < self.turn);
-        self.log_sent(&report.sent, report.unsure, report.told, ack, basis);
+        self.log_report(report, ack, Status::Original(basis));
     }
 
-    fn log_sent(
-        &mut self,
-        sent: &Sent,
-        unsure: Option<Reason>,
-        told: bool,
-        ack: &Ack,
-        basis: Basis,
-    ) {
-        let entry = Entry {
-            place: place_of(sent, &ack.seg),
-            status: Status::Original(basis),
-            unsure,
-            told,
-        };
-        self.log.push(entry, &mut self.collector);
-    }
-
-    fn sample_rtt(&mut self, sample: i64, had_hole: bool) {
-        if sample <= 0 {
-            return;
-        }
-        self.rtt_samples += 1;
-        self.min_rtt = Some(self.min_rtt.map_or(sample, |m| m.min(sample)));
-        if !had_hole {
-            // Gain 1/8 as in RFC 6298.
-            self.rtt = Some(self.rtt.map_or(sample, |r| r + (sample - r) / 8));
-        }
+    fn log_report(&mut self, report: &Report, ack: &Ack, status: Status) -> u64 {
+        self.ledger.arrives(Entry {
+            place: report.sent.place(&ack.seg),
+            status,
+            unsure: report.unsure,
+            told: report.told,
+        })
     }
 
     fn settle(&mut self, now: i64) {
-        if self.log.is_empty() {
+        if self.ledger.log.is_empty() {
             return;
         }
-        self.explain_bares(now);
-        self.log.settle(now, &mut self.collector);
-        while let Some(start) = self.log.expired.pop() {
-            // No DSACK came: it was the retransmission that arrived.
-            if let Some(f) = self.filled.get_mut(start) {
-                f.first = filled::By::Copy;
-                self.only_copies += 1;
-            }
-        }
+        let acks = AckNumbers {
+            by_id: self.queue.by_id(),
+            missing: self.queue.missing,
+        };
+        let (ledger, timing) = (&mut self.ledger, &mut self.timing);
+        self.windows
+            .explain(now, ledger, timing, &self.receiver, acks);
+        self.ledger.settle(now);
     }
 
     fn trim_filled(&mut self) {
-        while let Some(f) = self.filled.pop_excess() {
-            self.close(&f);
+        if self.ledger.filled.is_full() {
+            let telling = self.telling();
+            self.ledger.trim(&telling);
         }
-    }
-
-    /// True when this ACK echoes a timestamp that can be trusted: one that was sent. (Some
-    /// middleboxes rewrite them on one side only.)
-    fn stamped(&self, seg: &Segment) -> bool {
-        let Some((first, last)) = self.tsvals else {
-            return false;
-        };
-        let sent = (seg.tsecr.wrapping_sub(first) as i32) >= 0
-            && (last.wrapping_sub(seg.tsecr) as i32) >= 0;
-        self.options.timestamps && seg.has(Has::TIMESTAMPS) && sent
-    }
-}
-
-fn place_of(sent: &Sent, ack: &Segment) -> Place {
-    Place {
-        start: sent.start,
-        len: sent.len,
-        frame: sent.frame,
-        proof_frame: ack.frame,
-        at_ns: ack.ts_ns,
-        sent_ns: sent.sent_ns,
     }
 }

@@ -2,49 +2,52 @@
 //!
 //! Such a receiver (DSACK, RFC 2883, is not negotiated) answers what it has already, or what PAWS
 //! discards, by repeating the ACK before. Nothing in it says which segment came: time does, once
-//! it is known how late the late ones of this flow are ([`super::windows`]). A retransmission that
-//! was needless has the same answer, a round trip after it was sent.
+//! it is known how late the late ones of this flow are ([`super::windows`]). A spurious
+//! retransmission has the same answer, a round trip after it was sent.
 
-use super::filled::Filled;
-use super::{PATH_JITTER_NS, Sender};
+use super::Sender;
+use super::filled::{Filled, FilledMap};
+use super::timing::{PATH_JITTER_NS, Timing};
 
 /// Retransmitted segments looked at for one ACK.
 const MAX_CANDIDATES: usize = 64;
 
 impl Sender {
-    /// An ACK at `now` that reports nothing is the answer to a retransmission of what the receiver
-    /// had, which it does not report.
-    pub(super) fn answers_needless_copy(&mut self, now: i64) -> bool {
-        if self.dsack_seen {
+    /// An ACK at `now` that reports nothing is the answer to a retransmission of what the receiver had,
+    /// which it does not report.
+    pub(super) fn answers_spurious_copy(&mut self, now: i64) -> bool {
+        if self.receiver.dsack_seen {
             return false;
         }
-        let candidates = self.may_come_again(now);
-        let Some(f) = candidates.iter().find(|f| self.answers_copy(f, now)) else {
-            return false;
-        };
-        if let Some(f) = self.filled.get_mut(f.place.start) {
+        let since = now.saturating_sub(self.timing.patience());
+        let filled = &self.ledger.filled;
+        let answered = may_come_again(filled, self.outstanding.una, since)
+            .find(|f| self.timing.answers_copy(f, now))
+            .map(|f| f.place.start);
+        if let Some(f) = answered.and_then(|start| self.ledger.filled.get_mut(start)) {
             f.duplicates += 1;
         }
-        true
+        answered.is_some()
     }
+}
 
-    /// Acknowledged segments of which a further copy may still be under way, latest first.
-    fn may_come_again(&self, now: i64) -> Vec<Filled> {
-        let since = now.saturating_sub(self.bare_patience());
-        let open = |f: &&Filled| {
-            f.place.start < self.una && f.reported_ns >= since && f.duplicates < f.copies.count
-        };
-        let latest = self.filled.latest().take(MAX_CANDIDATES);
-        latest.filter(open).copied().collect()
-    }
+/// Segments acknowledged (below `una`), reported not before `since`, of which a further copy may still be
+/// under way, latest first.
+fn may_come_again(filled: &FilledMap, una: i64, since: i64) -> impl Iterator<Item = &Filled> {
+    let open = move |f: &&Filled| {
+        f.place.start < una && f.reported_ns >= since && f.duplicates < f.copies.count
+    };
+    filled.latest().take(MAX_CANDIDATES).filter(open)
+}
 
+impl Timing {
     /// The answer to the last retransmission of what had been received already is due at `now`.
     fn answers_copy(&self, f: &Filled, now: i64) -> bool {
         let known = f.original_in || f.copies.count > 1;
         let Some(rtt) = self.min_rtt else {
             return known;
         };
-        let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
+        let usual = self.usual_from(rtt);
         let took = now.saturating_sub(f.copies.last_ns);
         let latest = usual.saturating_add(rtt / 4 + PATH_JITTER_NS);
         known && (rtt - rtt / 64..=latest).contains(&took)

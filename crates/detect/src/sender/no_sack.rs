@@ -1,25 +1,26 @@
 //! Without SACK: only fills of the left edge show, as a jump after duplicate ACKs.
 //!
-//! Duplicate ACKs from late data and from needless retransmissions look alike, so a fill counts
+//! Duplicate ACKs from late data and from spurious retransmissions look alike, so a fill counts
 //! only when no retransmission was under way; extents are not given.
 
+use super::Sender;
 use super::acks::Ack;
 use super::board::{Copies, Sent};
-use super::filled::By;
+use super::filled::{By, Filled};
 use super::paws::discarded;
-use super::{Filled, Report, Sender, place_of};
+use super::report::Report;
 use crate::collect::Basis;
 use crate::result::{Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
-const EVIDENT: u32 = 3;
+const MIN_DUPLICATES: u32 = 3;
 /// Segments in their turn that one ACK acknowledges at most (RFC 5681 section 4.2).
-const IN_TURN: u64 = 2;
-/// Where more than one in so many answers was to a needless copy, their number is not exact enough:
-/// the answer to a copy may acknowledge what was delayed, too.
-const RARE: u64 = 32;
+const MAX_IN_TURN: u64 = 2;
+/// Where more than one in so many answers was to a spurious retransmission, their number is not exact
+/// enough: the answer to a copy may acknowledge what was delayed, too.
+const MIN_ANSWERS_PER_SPURIOUS: u64 = 32;
 /// Holes remembered until there is none left.
-const MOST: usize = 32;
+const MAX_HOLES: usize = 32;
 
 /// What is remembered between ACKs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,21 +39,21 @@ pub(crate) struct NoSack {
     /// ACKs that did not advance since there was no hole, the window moved or not: each answers a
     /// segment that did not move the left edge. (Without SACK none is held back.)
     answers: u64,
-    /// Segments acknowledged since or known to be needless copies, which had such an answer.
+    /// Segments acknowledged since or known to be spurious copies, which had such an answer.
     explained: u64,
-    /// Of these, the needless copies.
-    needless: u64,
+    /// Of these, the spurious copies.
+    spurious: u64,
     /// There were some since the left edge last moved.
     waiting: bool,
     /// First bytes of the `open` holes that a retransmission filled and whose originals PAWS
     /// would discard.
-    discardable: [i64; MOST],
+    discardable: [i64; MAX_HOLES],
     open: usize,
 }
 
 impl NoSack {
     pub(crate) fn evident(&self) -> bool {
-        self.ever >= EVIDENT
+        self.ever >= MIN_DUPLICATES
     }
 
     /// `[start, ..)` was retransmitted while `una` was the left edge.
@@ -68,7 +69,7 @@ impl NoSack {
     /// was answered before; what comes in its turn is acknowledged two at once at most.
     fn filled(&mut self, segments: u64, again: bool) {
         let waiting = std::mem::take(&mut self.waiting);
-        if self.answers > 0 && (again || waiting || segments > IN_TURN) {
+        if self.answers > 0 && (again || waiting || segments > MAX_IN_TURN) {
             self.explained += segments - 1;
         } else if self.last_copy.is_none() {
             // No hole, and nothing sent again: it begins anew.
@@ -92,15 +93,19 @@ impl NoSack {
 
 impl Sender {
     pub(super) fn process_without_sack(&mut self, ack: &Ack, number: i64) {
-        if number > self.una {
+        if number > self.outstanding.una {
             self.advance_without_sack(ack, number);
             return;
         }
         let seg = &ack.seg;
-        let answer = number == self.una
+        let answer = number == self.outstanding.una
             && !ack.stale
             && seg.payload_len == 0
-            && self.board.get(0).is_some_and(|s| s.sent_ns < seg.ts_ns)
+            && self
+                .outstanding
+                .board
+                .get(0)
+                .is_some_and(|s| s.sent_ns < seg.ts_ns)
             && self.last.is_some_and(|l| l.ack == seg.ack);
         if answer {
             self.no_sack.answers += 1;
@@ -108,7 +113,7 @@ impl Sender {
         }
         let duplicate = answer && self.last.is_some_and(|l| l.window == seg.window);
         if duplicate {
-            let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+            let rtt = self.timing.usual_rtt();
             self.no_sack.above += 1;
             self.no_sack.ever += 1;
             if !self.no_sack.tainted(seg.ts_ns, number, rtt) {
@@ -119,9 +124,9 @@ impl Sender {
 
     fn advance_without_sack(&mut self, ack: &Ack, number: i64) {
         let now = ack.seg.ts_ns;
-        self.reports.clear();
-        self.pop_acked(number);
-        let reports = std::mem::take(&mut self.reports);
+        self.reading.reports.clear();
+        self.reading.cover(&mut self.outstanding, number);
+        let reports = std::mem::take(&mut self.reading.reports);
         for (i, report) in reports.iter().enumerate() {
             let late = i == 0 && self.no_sack.above > 0;
             let copies = report.copies.filter(|c| c.first_ns < now);
@@ -129,12 +134,13 @@ impl Sender {
                 (true, None) => self.late_left_edge(report, ack),
                 (_, Some(copies)) => self.retransmitted_report(report, &copies, ack, late, i),
                 (false, None) => {
-                    self.sample_rtt(now - report.sent.sent_ns, self.no_sack.above > 0);
+                    let had_hole = self.no_sack.above > 0;
+                    self.timing.sample_rtt(now - report.sent.sent_ns, had_hole);
                     self.log_original(report, ack, Basis::certain(Evidence::CumulativeAck));
                 }
             }
         }
-        let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+        let rtt = self.timing.usual_rtt();
         if let Some(first) = reports.first() {
             self.no_sack
                 .filled(reports.len() as u64, first.copies.is_some());
@@ -150,17 +156,17 @@ impl Sender {
         let absorbed = reports.len().saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
-        self.reports = reports;
+        self.reading.reports = reports;
     }
 
     fn late_left_edge(&mut self, report: &Report, ack: &Ack) {
         let now = ack.seg.ts_ns;
-        let rtt = self.rtt.or(self.min_rtt).unwrap_or(0);
+        let rtt = self.timing.usual_rtt();
         let sure =
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
-            self.needless_and_answered(&report.sent, &copies);
+            self.spurious_and_answered(&report.sent, &copies);
         }
     }
 
@@ -168,10 +174,11 @@ impl Sender {
     fn late_without_sack(&mut self, report: &Report, ack: &Ack, evidence: Evidence, sure: bool) {
         if sure {
             let basis = Basis::certain(evidence).weaker(Reason::NoSack);
-            self.collector
-                .late_unmeasured(place_of(&report.sent, &ack.seg), basis);
+            self.ledger
+                .collector
+                .late_unmeasured(report.sent.place(&ack.seg), basis);
         } else {
-            self.collector.late_perhaps();
+            self.ledger.collector.late_perhaps();
         }
     }
 
@@ -187,7 +194,7 @@ impl Sender {
             // It waited behind the hole, and the hole is filled before what lies behind it is
             // retransmitted: the original.
             self.log_original(report, ack, Basis::certain(Evidence::CumulativeAck));
-            self.needless_and_answered(&report.sent, copies);
+            self.spurious_and_answered(&report.sent, copies);
             return;
         }
         let report = Report {
@@ -198,7 +205,7 @@ impl Sender {
         };
         match self.attribute(&report, copies, ack) {
             super::First::Original(basis) => {
-                self.needless_and_answered(&report.sent, copies);
+                self.spurious_and_answered(&report.sent, copies);
                 if late {
                     // The duplicate ACKs came before any retransmission could cause them.
                     let sure = basis.evidence == Evidence::Timestamps
@@ -209,11 +216,15 @@ impl Sender {
                 }
             }
             super::First::Retransmission | super::First::Unknown => {
-                let recent = self.last.filter(|l| self.stamped(l)).map(|l| l.tsecr);
+                let recent = self
+                    .last
+                    .filter(|l| self.outstanding.echoes(l))
+                    .map(|l| l.tsecr);
                 if recent.is_some_and(|r| discarded(report.sent.tsval, r)) {
                     self.no_sack.note_discardable(report.sent.start);
                 }
-                self.filled
+                self.ledger
+                    .filled
                     .insert(Filled::by_copy(&report.sent, *copies, &ack.seg, 0));
             }
         }
@@ -226,26 +237,31 @@ impl Sender {
     /// the lowest, which had less time. Which is a guess; how many is what counts without SACK.
     fn discarded_without_sack(&mut self) {
         let n = &self.no_sack;
-        if n.needless * RARE > n.explained {
+        if n.spurious * MIN_ANSWERS_PER_SPURIOUS > n.explained {
             return;
         }
         let excess = n.answers.saturating_sub(n.explained);
         let holes = n.discardable;
         let first = n
             .open
-            .saturating_sub(usize::try_from(excess).unwrap_or(MOST));
+            .saturating_sub(usize::try_from(excess).unwrap_or(MAX_HOLES));
         for &start in &holes[first..n.open] {
-            if self.filled.get_mut(start).is_some_and(|f| !f.original_in) {
-                self.original_came(start, By::Copy);
+            if self
+                .ledger
+                .filled
+                .get_mut(start)
+                .is_some_and(|f| !f.original_in)
+            {
+                self.ledger.original_came(start, By::Copy);
             }
         }
     }
 
-    /// As [`Sender::all_needless`]; each copy had an ACK of its own.
-    fn needless_and_answered(&mut self, sent: &Sent, copies: &Copies) {
+    /// As [`Ledger::all_spurious`](super::ledger::Ledger::all_spurious); each copy had an ACK of its own.
+    fn spurious_and_answered(&mut self, sent: &Sent, copies: &Copies) {
         self.no_sack.explained += u64::from(copies.count);
-        self.no_sack.needless += u64::from(copies.count);
-        self.all_needless(sent, copies);
+        self.no_sack.spurious += u64::from(copies.count);
+        self.ledger.all_spurious(sent, copies);
     }
 }
 
@@ -273,7 +289,7 @@ mod tests {
 
     /// Ten segments a millisecond apart, 10 ms from their ACKs; 2 and 5 do not come in their turn
     /// and are sent again at 17 and 28. The original of 5 comes at 30, or does not. Retransmissions
-    /// needed and needless.
+    /// needed and spurious.
     fn play(late: bool) -> (u64, u64) {
         let options = Options {
             sack: Some(false),

@@ -4,8 +4,8 @@
 //! comes after a round trip, or late by as much as originals are, for it takes the same path. What
 //! fits the times of both arrivals best is taken to be so.
 
-use super::Sender;
 use super::filled::Filled;
+use super::timing::Timing;
 
 /// What the two arrivals were.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct Guess {
     pub(super) close: bool,
 }
 
-impl Sender {
+impl Timing {
     /// Of what the first report and a DSACK that comes at `now` were about; `by_copy` says that the
     /// first was a retransmission. `None` while it is not known how late is usual, or if nothing
     /// fits.
@@ -74,7 +74,7 @@ impl Sender {
     /// `None` if it cannot have been there and back.
     fn off_copy(&self, sent: i64, at: i64, rare: i64) -> Option<i64> {
         let rtt = self.min_rtt?;
-        let usual = self.rtt.map_or(rtt, |r| r.max(rtt));
+        let usual = self.usual_from(rtt);
         let took = at.saturating_sub(sent);
         if took < rtt - rtt / 64 {
             return None;
@@ -91,18 +91,16 @@ mod tests {
     use inorder_wire::Segment;
 
     use super::super::board::Board;
-    use super::super::{Options, Sender};
     use super::*;
-    use inorder_sequence::Offsets;
 
     const MS: i64 = 1_000_000;
 
     /// The original is sent at 0, retransmissions at `copies` (ms), a round trip takes 10 ms, and
     /// late ones are 20 ms late. Reports at `first` and `second`.
     fn who(copies: &[i64], first: i64, second: i64) -> Option<Pair> {
-        let mut sender = Sender::new(Offsets::new(0), Options::default(), false);
-        sender.note_rtt(10 * MS);
-        (0..8).for_each(|i| sender.lateness.push(20 * MS + i * 1_000));
+        let mut timing = Timing::default();
+        timing.note_rtt(10 * MS);
+        (0..8).for_each(|i| timing.lateness.push(20 * MS + i * 1_000));
         let mut board = Board::default();
         board.insert(0, 1_000, 0, 1, 0);
         for &at in copies {
@@ -115,7 +113,7 @@ mod tests {
         };
         let mut filled = Filled::by_copy(&sent, copies?, &report, 10 * MS);
         filled.duplicates = 1;
-        Some(sender.who_came(&filled, second * MS, false)?.pair)
+        Some(timing.who_came(&filled, second * MS, false)?.pair)
     }
 
     #[test]

@@ -1,21 +1,21 @@
-//! Windows of ambiguity: ACKs that nothing visible caused, and the originals that may have.
+//! Windows of ambiguity: unexplained ACKs, and the originals that may have caused them.
 //!
-//! Most ACKs have one possible cause and are decided as they come. One that has none to be seen
-//! waits ([`super::paws`]) until what was missing has been filled. Then it and those beside it are
+//! Most ACKs have one possible cause and are decided as they come. An unexplained one waits
+//! ([`super::paws`]) until what was missing has been filled. Then it and those beside it are
 //! weighed together: each against every hole it may answer, by how late that original would have
 //! been, and against chance, by how often such ACKs come where nothing was missing. How many of
 //! the retransmitted segments came late so far, and how many never did, are the prior odds; they
 //! begin on the side of loss.
 
+use std::collections::VecDeque;
+
 use super::assign::{Candidate, MAX_TARGETS, Posterior, assign};
-use super::filled::{Bare, By, Filled, Trigger};
-use super::lateness::Density;
-use super::log::Status;
+use super::filled::{Filled, FilledMap};
+use super::ledger::{LIKELY, Ledger, Tally};
 use super::paws::ticks_too_old;
-use super::{CLOCK_NS, LIKELY, Sender};
-use crate::collect::Basis;
-use crate::explanation::Explanation;
-use crate::result::{Evidence, Reason};
+use super::receiver::Receiver;
+use super::timing::{CLOCK_NS, Timing};
+use super::unexplained::{Trigger, UnexplainedAck};
 
 /// ACKs weighed together.
 const MAX_ACKS: usize = 32;
@@ -44,20 +44,29 @@ struct Missing {
 }
 
 impl Missing {
+    fn of(f: &Filled, timing: &Timing) -> Self {
+        Missing {
+            start: f.place.start,
+            due_ns: timing.due(f.due_ns, f.place.sent_ns),
+            filled_ns: f.reported_ns,
+            tsval: f.tsval,
+        }
+    }
+
     /// Could the ACK answer the original, which the receiver discarded?
-    fn possible(&self, bare: &Bare) -> bool {
-        if bare.trigger == Trigger::Lost {
+    fn possible(&self, ack: &UnexplainedAck) -> bool {
+        if ack.trigger == Trigger::Lost {
             // It may have come after the retransmission, too, and was a duplicate then.
-            return bare.at_ns >= self.due_ns;
+            return ack.at_ns >= self.due_ns;
         }
         // Below the left edge it would have been reported as a duplicate.
-        let unreported = bare.at_ns <= self.filled_ns || self.start >= bare.una;
-        let old = ticks_too_old(self.tsval, bare.recent) > 0;
-        bare.at_ns >= self.due_ns && unreported && old
+        let unreported = ack.at_ns <= self.filled_ns || self.start >= ack.una;
+        let old = ticks_too_old(self.tsval, ack.recent) > 0;
+        ack.at_ns >= self.due_ns && unreported && old
     }
 }
 
-/// How often ACKs that nothing visible caused come where nothing unseen can have, by trigger.
+/// How often unexplained ACKs come where nothing unseen can have caused them, by trigger.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clutter {
     seen: [f64; Trigger::ALL],
@@ -84,110 +93,155 @@ impl Clutter {
 
 /// What is weighed together.
 struct Window {
-    bares: Vec<Bare>,
+    acks: Vec<UnexplainedAck>,
     holes: Vec<Missing>,
     /// Pairs that are possible: ACK and hole by index, shortest and longest lateness.
     pairs: Vec<(usize, usize, i64, i64)>,
 }
 
-impl Sender {
-    fn missing(&self, f: &Filled) -> Missing {
-        Missing {
-            start: f.place.start,
-            due_ns: self.due(f.due_ns, f.place.sent_ns),
-            filled_ns: f.reported_ns,
-            tsval: f.tsval,
+/// What the identifications of the receiver's packets tell of its ACKs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckNumbers {
+    /// They count, so that a missing one shows.
+    pub(super) by_id: bool,
+    /// ACKs missing so far.
+    pub(super) missing: u64,
+}
+
+/// What the flow has shown so far, to weigh with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    pub(super) timing: &'a Timing,
+    pub(super) receiver: &'a Receiver,
+    pub(super) tally: Tally,
+    pub(super) acks: AckNumbers,
+}
+
+impl Known<'_> {
+    /// How many ACKs of a kind without any cause a first round trip of holes is expected to bring.
+    fn expected(&self, trigger: Trigger) -> f64 {
+        let reports_duplicates = self.receiver.dsack_seen;
+        match trigger {
+            // A receiver that reports duplicates repeats an ACK for what it discards only. One that
+            // does not may have had a copy too many; without identifications one ACK may be there twice.
+            Trigger::Nothing if reports_duplicates && self.acks.by_id => 1e-4,
+            Trigger::Nothing if reports_duplicates => 1e-3,
+            Trigger::Nothing => 1e-2,
+            Trigger::Window | Trigger::Reader => 0.5,
+            Trigger::EarlyFlush => 1.0,
+            Trigger::Timer => 4.0,
+            Trigger::Lost => 1.0 + self.acks.missing as f64,
+        }
+    }
+}
+
+/// Unexplained ACKs that wait for their hole, and how often such ACKs mean nothing.
+#[derive(Debug)]
+pub(super) struct Windows {
+    waiting: VecDeque<UnexplainedAck>,
+    pub(super) clutter: Clutter,
+    /// [`Explanation::Refused`](crate::Explanation::Refused) is weighed.
+    weighed: bool,
+}
+
+impl Windows {
+    pub(super) fn new(weighed: bool) -> Self {
+        Windows {
+            waiting: VecDeque::new(),
+            clutter: Clutter::default(),
+            weighed,
         }
     }
 
-    /// Is there an open hole whose original would be as late as usual if it came `now`? Perhaps,
-    /// while that is not known.
-    pub(super) fn suits_a_hole(&self, now: i64) -> bool {
-        let Some((_, spread)) = self.usual_lateness() else {
-            return true;
-        };
-        let usual = spread.saturating_mul(2).saturating_add(self.jitter());
-        let mut open = self.open_holes().map(|s| self.due(s.due_ns, s.sent_ns));
-        open.any(|due_ns| {
-            let late = now.saturating_sub(due_ns);
-            self.off_usual(late, late).is_some_and(|off| off <= usual)
-        })
+    /// One more waits.
+    pub(super) fn push(&mut self, ack: UnexplainedAck) {
+        self.waiting.push_back(ack);
     }
 
-    /// Decides on the ACKs without cause whose time is up at `now`, and on those not much younger.
-    pub(super) fn explain_bares(&mut self, now: i64) {
-        while self
-            .filled
-            .bares
-            .front()
-            .is_some_and(|b| b.deadline_ns <= now)
-        {
-            let window = self.window();
-            let posterior = self.weigh(&window);
-            let until = now.saturating_add(self.bare_patience() / 4);
-            let ripe = window.bares.iter().take_while(|b| b.deadline_ns <= until);
+    /// A reason has been found for the ACK whose entry in the log is `id`: as good a one as a timer.
+    pub(super) fn triggered(&mut self, id: u64) {
+        if let Some(ack) = self.waiting.iter_mut().find(|a| a.id == id) {
+            ack.trigger = Trigger::Timer;
+        }
+    }
+
+    /// Decides on the unexplained ACKs whose time is up at `now`, and on those not much younger.
+    pub(super) fn explain(
+        &mut self,
+        now: i64,
+        ledger: &mut Ledger,
+        timing: &mut Timing,
+        receiver: &Receiver,
+        acks: AckNumbers,
+    ) {
+        while self.waiting.front().is_some_and(|a| a.deadline_ns <= now) {
+            let window = self.window(&ledger.filled, timing);
+            let known = Known {
+                timing,
+                receiver,
+                tally: ledger.tally,
+                acks,
+            };
+            let posterior = self.weigh(&window, &known);
+            let until = now.saturating_add(timing.patience() / 4);
+            let ripe = window.acks.iter().take_while(|a| a.deadline_ns <= until);
             let ripe = ripe.count().max(1);
             for ack in 0..ripe {
-                self.commit(&window, &posterior, ack);
+                self.commit(&window, &posterior, ack, (ledger, timing));
             }
-            self.filled.bares.drain(..ripe);
+            self.waiting.drain(..ripe);
         }
     }
 
-    fn window(&self) -> Window {
-        let bares: Vec<Bare> = self.filled.bares.iter().take(MAX_ACKS).copied().collect();
-        let until = bares.last().map_or(i64::MIN, |b| b.at_ns);
-        let una = bares.iter().map(|b| b.una).min().unwrap_or(i64::MAX);
-        let since = bares.first().map_or(i64::MAX, |b| b.since_ns);
+    fn window(&self, filled: &FilledMap, timing: &Timing) -> Window {
+        let acks: Vec<UnexplainedAck> = self.waiting.iter().take(MAX_ACKS).copied().collect();
+        let until = acks.last().map_or(i64::MIN, |a| a.at_ns);
+        let una = acks.iter().map(|a| a.una).min().unwrap_or(i64::MAX);
+        let since = acks.first().map_or(i64::MAX, |a| a.since_ns);
         // Filled long before the first ACK, a hole has no part in this.
-        let recent = since.saturating_sub(self.bare_patience());
-        let holes: Vec<Missing> = self
-            .filled
+        let recent = since.saturating_sub(timing.patience());
+        let holes: Vec<Missing> = filled
             .latest()
             .take(MAX_FILLED)
             .take_while(|f| f.place.start >= una)
             .filter(|f| f.unexplained() && f.reported_ns >= recent)
-            .map(|f| self.missing(f))
+            .map(|f| Missing::of(f, timing))
             .filter(|m| m.due_ns <= until)
             .collect();
         let mut pairs = Vec::new();
-        for (a, bare) in bares.iter().enumerate() {
-            for (h, hole) in holes.iter().enumerate().filter(|h| h.1.possible(bare)) {
+        for (a, ack) in acks.iter().enumerate() {
+            for (h, hole) in holes.iter().enumerate().filter(|h| h.1.possible(ack)) {
                 let late = |at: i64| at.saturating_sub(hole.due_ns);
-                let (from, to) = (late(bare.since_ns), late(bare.at_ns).max(0));
+                let (from, to) = (late(ack.since_ns), late(ack.at_ns).max(0));
                 pairs.push((a, h, from.min(to - CLOCK_NS), to));
             }
         }
-        Window {
-            bares,
-            holes,
-            pairs,
-        }
+        Window { acks, holes, pairs }
     }
 
     /// How likely each pair of the window is.
-    fn weigh(&self, window: &Window) -> Posterior {
+    fn weigh(&self, window: &Window, known: &Known<'_>) -> Posterior {
         if window.pairs.is_empty() {
             return Posterior::default();
         }
-        let density = self.density();
-        let learnt = |from: i64, to: i64| density.of(&self.lateness, from, to);
-        let mut posterior = self.posterior(window, &learnt);
-        if self.lateness.len() >= KNOWN {
+        let (density, lateness) = (known.timing.density(), &known.timing.lateness);
+        let learnt = |from: i64, to: i64| density.of(lateness, from, to);
+        let mut posterior = self.posterior(window, known, &learnt);
+        if lateness.len() >= KNOWN {
             return posterior;
         }
         // Not known how late is usual: as many readings as lateness is proposed, each by its weight.
         let telling = window
             .pairs
             .iter()
-            .filter(|p| window.bares[p.0].trigger == Trigger::Nothing);
+            .filter(|p| window.acks[p.0].trigger == Trigger::Nothing);
         let mut centers: Vec<i64> = telling.map(|p| p.3).collect();
         centers.truncate(MAX_CENTERS);
-        let prior = |center: i64| density.of(&self.lateness, center, center + CLOCK_NS);
+        let prior = |center: i64| density.of(lateness, center, center + CLOCK_NS);
         let sum: f64 = centers.iter().map(|&c| prior(c)).sum();
         let agreed = centers.iter().map(|&center| {
             let around = |from: i64, to: i64| density.around(center, from, to);
-            (prior(center) / sum, self.posterior(window, &around))
+            (prior(center) / sum, self.posterior(window, known, &around))
         });
         let all: Vec<(f64, Posterior)> = std::iter::once((1.0, posterior.clone()))
             .chain(agreed)
@@ -203,14 +257,20 @@ impl Sender {
 
     /// The same for one reading of how late is usual. How many of the holes were refused is learnt
     /// with it: what the first odds make likely belongs to the odds of the next round.
-    fn posterior(&self, window: &Window, late: &dyn Fn(i64, i64) -> f64) -> Posterior {
-        let (came, never) = (self.late_copied as f64, self.only_copies as f64);
-        let mut candidates = self.candidates(window, late);
+    fn posterior(
+        &self,
+        window: &Window,
+        known: &Known<'_>,
+        late: &dyn Fn(i64, i64) -> f64,
+    ) -> Posterior {
+        let tally = known.tally;
+        let (came, never) = (tally.late_copied as f64, tally.only_copies as f64);
+        let mut candidates = self.candidates(window, known, late);
         let mut odds = (came + 0.25) / (never + 1.0);
         let mut posterior = Posterior::default();
         for _ in 0..ROUNDS {
             candidates.iter_mut().for_each(|c| c.ratio *= odds);
-            posterior = assign_best(window.bares.len(), &candidates);
+            posterior = assign_best(window.acks.len(), &candidates);
             let refused: f64 = posterior.pairs.iter().sum();
             let next = (came + refused + 0.25) / ((never - refused).max(0.0) + 1.0);
             if next < 1.2 * odds {
@@ -223,17 +283,22 @@ impl Sender {
     }
 
     /// The pairs of the window, weighed against chance, were late and lost as frequent.
-    fn candidates(&self, window: &Window, late: &dyn Fn(i64, i64) -> f64) -> Vec<Candidate> {
-        if !self.options.explanations.has(Explanation::Refused) {
+    fn candidates(
+        &self,
+        window: &Window,
+        known: &Known<'_>,
+        late: &dyn Fn(i64, i64) -> f64,
+    ) -> Vec<Candidate> {
+        if !self.weighed {
             return Vec::new();
         }
-        let rtt = self.min_rtt.unwrap_or(10_000_000).max(1) as f64;
+        let rtt = known.timing.some_min_rtt() as f64;
         let weigh = |&(ack, target, from, to): &(usize, usize, i64, i64)| {
-            let bare = &window.bares[ack];
-            let first = self.expected(bare.trigger);
-            let seen = self.clutter.rate(bare.trigger, first, rtt);
-            let clutter = seen.max(self.held_back_rate(bare.trigger));
-            let one_tick = ticks_too_old(window.holes[target].tsval, bare.recent) == 1;
+            let heard = &window.acks[ack];
+            let first = known.expected(heard.trigger);
+            let seen = self.clutter.rate(heard.trigger, first, rtt);
+            let clutter = seen.max(known.receiver.held_back_rate(heard.trigger));
+            let one_tick = ticks_too_old(window.holes[target].tsval, heard.recent) == 1;
             let passes = if one_tick { ONE_TICK } else { 1.0 };
             let ratio = passes * late(from, to) / clutter;
             Candidate { ack, target, ratio }
@@ -241,97 +306,49 @@ impl Sender {
         window.pairs.iter().map(weigh).collect()
     }
 
-    fn density(&self) -> Density {
-        let rtt = self.rtt.or(self.min_rtt).unwrap_or(10_000_000).max(1);
-        let (sharpest, jitter) = (self.sharpest(), self.jitter());
-        let sharp = if sharpest > 0 { sharpest } else { jitter };
-        Density {
-            scales: [sharp.min(jitter) as f64, sharp.max(jitter) as f64 / 2.0],
-            range: (self.jitter() as f64, (8 * rtt).max(100_000_000) as f64),
-        }
-    }
-
-    /// While SACKs are held back, their timer sends an ACK each time it runs out, and one in ten of
-    /// those that leave before do so for a reason not seen: per nanosecond.
-    fn held_back_rate(&self, trigger: Trigger) -> f64 {
-        let hold = self.compression.middle(5).map_or(0, |m| m.0).max(0) as f64;
-        let early = match trigger {
-            Trigger::Timer => 1.0,
-            Trigger::Little => 0.1,
-            Trigger::Nothing | Trigger::Window | Trigger::Reader | Trigger::Lost => 0.0,
-        };
-        if hold > 0.0 { early / hold } else { 0.0 }
-    }
-
-    /// How many ACKs of a kind without any cause a first round trip of holes is expected to bring.
-    fn expected(&self, trigger: Trigger) -> f64 {
-        match trigger {
-            // A receiver that reports duplicates repeats an ACK for what it discards only. One that
-            // does not may have had a copy too many; without identifications one ACK may be there twice.
-            Trigger::Nothing if self.dsack_seen && self.queue.by_id() => 1e-4,
-            Trigger::Nothing if self.dsack_seen => 1e-3,
-            Trigger::Nothing => 1e-2,
-            Trigger::Window | Trigger::Reader => 0.5,
-            Trigger::Little => 1.0,
-            Trigger::Timer => 4.0,
-            Trigger::Lost => 1.0 + self.queue.missing as f64,
-        }
-    }
-
     /// Decides on one ACK. It is a hole's if that is likely, or if it is likely some hole's and the
     /// hole likely has one: then the fact is sure, and which of several ACKs it was a guess.
-    fn commit(&mut self, window: &Window, posterior: &Posterior, ack: usize) {
-        let bare = window.bares[ack];
+    fn commit(
+        &mut self,
+        window: &Window,
+        posterior: &Posterior,
+        ack: usize,
+        (ledger, timing): (&mut Ledger, &mut Timing),
+    ) {
+        let heard = window.acks[ack];
         let pairs = || window.pairs.iter().zip(&posterior.pairs);
         let of_hole = |h: usize| pairs().filter(|p| p.0.1 == h).map(|p| p.1).sum::<f64>();
         let explained: f64 = pairs().filter(|p| p.0.0 == ack).map(|p| p.1).sum();
-        self.clutter.note(bare.trigger, (1.0 - explained).max(0.0));
+        self.clutter.note(heard.trigger, (1.0 - explained).max(0.0));
         let told = |&(&(a, h, ..), &p): &(&(usize, usize, i64, i64), &f64)| {
-            let free = self
-                .filled
-                .get(window.holes[h].start)
-                .is_some_and(Filled::unexplained);
+            let hole = ledger.filled.get(window.holes[h].start);
+            let free = hole.is_some_and(Filled::unexplained);
             a == ack && free && (p >= LIKELY || explained >= LIKELY && of_hole(h) >= LIKELY)
         };
         let best = pairs().filter(told).max_by(|a, b| a.1.total_cmp(b.1));
         if let Some((pair, _)) = best {
-            return self.adopt(window.holes[pair.1].start, &bare);
+            let start = window.holes[pair.1].start;
+            if heard.trigger == Trigger::Nothing
+                && let Some(f) = ledger.filled.get(start)
+            {
+                timing.note_duplicate(f, heard.at_ns);
+            }
+            return ledger.adopt(start, &heard);
         }
-        let lacking = |p: &(usize, usize, i64, i64)| bare.at_ns <= window.holes[p.1].filled_ns;
+        let lacking = |p: &(usize, usize, i64, i64)| heard.at_ns <= window.holes[p.1].filled_ns;
         let of_ack = pairs().filter(|p| p.0.0 == ack && lacking(p.0));
         if of_ack.map(|p| p.1).sum::<f64>() >= LIKELY {
             // One was refused; whose it was is not known.
-            self.collector.refused_unnamed();
+            ledger.collector.refused_unnamed();
         }
         for (pair, &p) in pairs().filter(|p| p.0.0 == ack) {
             let hole = window.holes[pair.1];
-            if let Some(f) = self.filled.get_mut(hole.start) {
+            if let Some(f) = ledger.filled.get_mut(hole.start) {
                 f.refused += p;
-                if bare.at_ns > hole.filled_ns {
+                if heard.at_ns > hole.filled_ns {
                     f.doubled += p;
                 }
             }
-        }
-    }
-
-    fn adopt(&mut self, start: i64, bare: &Bare) {
-        let Some(f) = self.filled.get_mut(start).copied() else {
-            return;
-        };
-        let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
-        if bare.trigger == Trigger::Nothing {
-            self.note_duplicate(&f, bare.at_ns);
-        }
-        if bare.at_ns > f.reported_ns {
-            self.log.adopt(bare.id, f.place, Status::Original(basis));
-            return self.original_came(start, By::Copy);
-        }
-        self.log.adopt(bare.id, f.place, Status::Refused(basis));
-        self.only_copies = self.only_copies.saturating_sub(1);
-        self.late_copied += 1;
-        self.came_after += 1;
-        if let Some(f) = self.filled.get_mut(start) {
-            f.refused_in = true;
         }
     }
 }

@@ -1,0 +1,199 @@
+//! Originals that PAWS discarded (RFC 7323 section 5.3).
+//!
+//! Once a retransmission has brought TS.Recent forward, the late original of another hole is
+//! discarded on arrival. It is answered at once all the same, by an ACK that reports nothing of
+//! it: one that repeats the ACK before, or, when SACKs are held back (compression), one that
+//! flushes them before their time. The hole stays and its retransmission fills it, as if the
+//! original were lost. Such an unexplained ACK comes as much after the hole's turn as late originals of
+//! this flow usually come, and that tells whose it was ([`super::windows`]).
+
+use inorder_wire::{Segment, TcpFlags};
+
+use super::Sender;
+use super::acks::Ack;
+use super::filled::{By, Filled};
+use super::log::{Entry, Status};
+use super::paws::discarded;
+use super::report::Report;
+use super::ring::apart;
+use super::unexplained::{Trigger, UnexplainedAck};
+use crate::collect::{Basis, Place};
+use crate::result::{Evidence, Reason};
+
+/// With so many SACK blocks a segment that opens another makes Linux send what it holds back
+/// first, without that segment (`TCP_SACK_BLOCKS_EXPECTED`); with more, one that extends the third.
+const BLOCKS_EXPECTED: usize = 2;
+/// Of ACKs lost in a row, so many at most are looked into.
+const MAX_LOST: u32 = 8;
+/// Filled holes looked at for one unexplained ACK.
+const MAX_CANDIDATES: usize = 512;
+
+impl Sender {
+    /// An ACK that does not advance and reports no duplicate: perhaps an original that PAWS
+    /// discarded caused it, if there is one that it can be.
+    pub(super) fn unexplained(&mut self, ack: &Ack, reported: usize) {
+        let seg = &ack.seg;
+        let Some(last) = self.last else { return };
+        // An end of the other direction's data repeats the ACK before, too.
+        let more = seg.payload_len > 0 || seg.flags.any(TcpFlags::FIN);
+        if ack.stale || more || !self.outstanding.echoes(seg) {
+            return;
+        }
+        let trigger = match reported {
+            0 if last.ack != seg.ack => None,
+            0 if last.window == seg.window => Some(Trigger::Nothing),
+            0 if self.receiver.reader_catches_up(seg, &last) => Some(Trigger::Reader),
+            0 => Some(Trigger::Window),
+            _ if ack.missing > 0 => None,
+            _ => {
+                let waited = self.held_back(seg.ts_ns);
+                let jitter = self.timing.jitter();
+                self.receiver.trigger(waited, reported, jitter)
+            }
+        };
+        let Some(trigger) = trigger else { return };
+        let open = self.outstanding.has_discardable(seg.tsecr);
+        let elsewhere = !open || !self.suits_a_hole(seg.ts_ns);
+        if elsewhere && reported == 0 && self.answers_spurious_copy(seg.ts_ns) {
+            return;
+        }
+        let blocks = seg.sack_blocks().len();
+        let early = reported > 0 && trigger == Trigger::EarlyFlush;
+        let filled = self.filled_candidates(seg.tsecr);
+        let several = match self.receiver.dsack_seen {
+            true => trigger == Trigger::Nothing && filled.1,
+            false => reported == 0,
+        };
+        if several && filled.0.is_some() || open {
+            let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
+            let id = self.wait_for_hole(seg, seg.ts_ns, unsure, trigger);
+            self.receiver.flushed = (early && blocks >= BLOCKS_EXPECTED).then_some(id);
+        } else if trigger == Trigger::Nothing
+            && let Some(start) = filled.0
+        {
+            let basis = Basis::certain(Evidence::Paws);
+            self.ledger.late_original(start, ack, basis);
+        } else {
+            self.windows.clutter.note(trigger, 1.0);
+            self.receiver.new_block_came = early && blocks == BLOCKS_EXPECTED;
+        }
+    }
+
+    /// How long the first of what the ACK at `now` reports has waited for it, nanoseconds.
+    pub(super) fn held_back(&self, now: i64) -> i64 {
+        let before = self.last.map_or(now, |l| l.ts_ns);
+        self.reading.held_back(&self.timing, before, now)
+    }
+
+    /// Is there an open hole whose original would be as late as usual if it came `now`? Perhaps,
+    /// while that is not known.
+    fn suits_a_hole(&self, now: i64) -> bool {
+        let Some((_, spread)) = self.timing.usual_lateness() else {
+            return true;
+        };
+        let usual = spread
+            .saturating_mul(2)
+            .saturating_add(self.timing.jitter());
+        let open = self.outstanding.open_holes();
+        let mut open = open.map(|s| self.timing.due(s.due_ns, s.sent_ns));
+        open.any(|due_ns| {
+            let late = now.saturating_sub(due_ns);
+            let off = self.timing.off_usual(late, late);
+            off.is_some_and(|off| off <= usual)
+        })
+    }
+
+    /// The highest segment above the left edge that a retransmission has filled and whose original
+    /// would be discarded, and whether there are more.
+    fn filled_candidates(&self, recent: u32) -> (Option<i64>, bool) {
+        let open =
+            |f: &&Filled| f.first == By::Copy && !f.original_in && discarded(f.tsval, recent);
+        // A receiver that reports no duplicates is as silent below the left edge.
+        let from = if self.receiver.dsack_seen {
+            self.outstanding.una
+        } else {
+            i64::MIN
+        };
+        let latest = self.ledger.filled.latest().take(MAX_CANDIDATES);
+        let mut some = latest.take_while(|f| f.place.start >= from).filter(open);
+        let highest = some.next().map(|f| f.place.start);
+        (highest, some.next().is_some())
+    }
+
+    fn wait_for_hole(
+        &mut self,
+        seg: &Segment,
+        since_ns: i64,
+        unsure: Option<Reason>,
+        trigger: Trigger,
+    ) -> u64 {
+        let place = Place {
+            at_ns: seg.ts_ns,
+            proof_frame: seg.frame,
+            ..Place::default()
+        };
+        let deadline = seg.ts_ns.saturating_add(self.timing.patience());
+        let hides = matches!(trigger, Trigger::Nothing | Trigger::Lost);
+        let status = Status::Unexplained { deadline, hides };
+        let entry = Entry {
+            place,
+            status,
+            unsure,
+            told: false,
+        };
+        let id = self.ledger.arrives(entry);
+        self.windows.push(UnexplainedAck {
+            id,
+            at_ns: seg.ts_ns,
+            since_ns,
+            deadline_ns: deadline,
+            recent: seg.tsecr,
+            // What was lost may have reported a duplicate below the left edge, and some receivers
+            // report none.
+            una: if trigger == Trigger::Lost || !self.receiver.dsack_seen {
+                i64::MIN
+            } else {
+                self.outstanding.una
+            },
+            trigger,
+        });
+        id
+    }
+
+    /// What `ack` reports may show why the ACK before flushed held-back SACKs: a segment had
+    /// opened one more block. That is as much of a reason as the timer is.
+    pub(super) fn explain_flush(&mut self, ack: &Ack) {
+        let Some(id) = self.receiver.flushed.take() else {
+            return;
+        };
+        let at = self.last.map_or(i64::MIN, |l| l.ts_ns);
+        let timing = &self.timing;
+        let opened =
+            |r: &Report| r.opens && apart(timing.arrival_of(&r.sent), at) <= timing.jitter();
+        if ack.missing == 0 && self.reading.reports.iter().any(opened) {
+            self.windows.triggered(id);
+        }
+    }
+
+    /// ACKs are missing just before `ack`: each may have been the answer to an original of which
+    /// only retransmissions are known.
+    pub(super) fn note_gap(&mut self, ack: &Ack) {
+        let Some(last) = self.last else { return };
+        let seg = &ack.seg;
+        let open = self.outstanding.has_discardable(last.tsecr);
+        if ack.stale || !(open || self.copy_came_first(seg.ts_ns)) {
+            return;
+        }
+        let since = last.ts_ns.min(seg.ts_ns);
+        for _ in 0..ack.missing.min(MAX_LOST) {
+            self.wait_for_hole(seg, since, Some(Reason::AcksMissing), Trigger::Lost);
+        }
+    }
+
+    /// Is there a segment whose original may come after its retransmission still?
+    fn copy_came_first(&self, now: i64) -> bool {
+        let since = now.saturating_sub(self.timing.patience());
+        let mut latest = self.ledger.filled.latest().take(MAX_CANDIDATES);
+        latest.any(|f| f.first != By::Original && !f.original_in && f.reported_ns >= since)
+    }
+}

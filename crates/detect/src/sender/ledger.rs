@@ -1,0 +1,393 @@
+//! Verdicts: what arrived when, which retransmissions were needed, and how sure that is.
+//!
+//! Segments that were sent again and have been reported stay in `filled` until nothing more can be learnt of
+//! them; the arrivals stand in `log`, in the receiver's order. Nothing here decides: others do, and book it here.
+
+use inorder_wire::Segment;
+
+use super::acks::Ack;
+use super::board::{Copies, Sent};
+use super::filled::{By, Filled, FilledMap};
+use super::list::List;
+use super::log::{ArrivalLog, Entry, Status};
+use super::unexplained::UnexplainedAck;
+use crate::collect::{Basis, Collector};
+use crate::recovery::RecoveryTracker;
+use crate::result::{Cause, Evidence, Half, Reason, Retransmission, Verdict};
+
+/// Posterior from which on a reading is taken for certain, where no logic makes it so.
+pub(super) const CERTAIN: f64 = 0.999;
+/// Posterior from which on a reading is taken for likely.
+pub(super) const LIKELY: f64 = 0.95;
+/// Share of the originals that came after their retransmission of which no ACK tells, where
+/// duplicates are reported and where none has been so far.
+const UNTOLD: f64 = 0.002;
+const UNTOLD_WITHOUT: f64 = 0.01;
+/// Of the originals whose own ACK is missing, those that nothing else tells of.
+const UNTOLD_BY_MISSING: f64 = 0.1;
+
+/// What became of retransmitted segments so far: the prior odds for those still open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Segments of which only retransmissions have arrived.
+    pub(super) only_copies: u64,
+    /// Originals that came late and had been sent again by then.
+    pub(super) late_copied: u64,
+    /// Of these, those that came after a retransmission: only an ACK of their own told.
+    pub(super) came_after: u64,
+}
+
+/// What the ACKs of a flow can tell, for how sure their silence is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Telling {
+    /// No SACK at all.
+    pub(super) rough: bool,
+    pub(super) timestamps: bool,
+    /// Duplicates are reported (RFC 2883).
+    pub(super) duplicates: bool,
+    pub(super) acks: u64,
+    pub(super) acks_missing: u64,
+}
+
+/// The verdicts on one direction.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    pub(super) log: ArrivalLog,
+    pub(super) filled: FilledMap,
+    pub(super) tally: Tally,
+    pub(super) collector: Collector,
+    pub(super) recoveries: RecoveryTracker,
+    pub(super) list: List,
+    pub(super) data_packets: u64,
+    pub(super) data_bytes: u64,
+    pub(super) retransmissions: u64,
+    pub(super) needed: u64,
+    pub(super) spurious: u64,
+}
+
+impl Ledger {
+    /// `keep`: events and retransmissions are listed, not only counted.
+    pub(super) fn new(keep: bool) -> Self {
+        Ledger {
+            log: ArrivalLog::new(),
+            filled: FilledMap::default(),
+            tally: Tally::default(),
+            collector: Collector::new(Half::EndToEnd, keep),
+            recoveries: RecoveryTracker::new(keep),
+            list: List::new(keep),
+            data_packets: 0,
+            data_bytes: 0,
+            retransmissions: 0,
+            needed: 0,
+            spurious: 0,
+        }
+    }
+
+    /// A first transmission of `len` bytes at `now`.
+    #[inline]
+    pub(super) fn sent(&mut self, now: i64, len: u32) {
+        self.data_packets += 1;
+        self.data_bytes += u64::from(len);
+        self.collector.sent(now, len);
+    }
+
+    /// A retransmission, with its verdict as far as there is one; `None` if it repeats nothing that was
+    /// captured.
+    pub(super) fn sent_again(
+        &mut self,
+        seg: &Segment,
+        (start, len): (i64, u32),
+        phase: u32,
+        verdict: Option<Verdict>,
+    ) {
+        self.retransmissions += 1;
+        if verdict == Some(Verdict::Spurious) {
+            self.spurious += 1;
+            self.recoveries.resolve(phase, Verdict::Spurious, 1);
+        }
+        let line = Retransmission {
+            frame: seg.frame,
+            at_ns: seg.ts_ns,
+            seq_offset: start.max(0) as u64,
+            len,
+            verdict: verdict.unwrap_or(Verdict::Ambiguous),
+            cause: Cause::Unknown,
+        };
+        let open = verdict == Some(Verdict::Ambiguous);
+        self.list.push(line, open.then_some(start));
+    }
+
+    /// Appends an arrival to the log.
+    #[inline]
+    pub(super) fn arrives(&mut self, entry: Entry) -> u64 {
+        self.log.push(entry, &mut self.collector)
+    }
+
+    /// The original of `sent` came first: none of its copies so far was needed.
+    pub(super) fn original_first(&mut self, sent: &Sent, copies: &Copies, ack: &Segment) {
+        self.all_spurious(sent, copies);
+        self.filled.insert(Filled::known(sent, *copies, ack));
+    }
+
+    /// A retransmission of `sent` came first.
+    pub(super) fn copy_first(&mut self, sent: &Sent, copies: &Copies, ack: &Segment, rtt: i64) {
+        self.tally.only_copies += 1;
+        self.filled.insert(Filled::by_copy(sent, *copies, ack, rtt));
+    }
+
+    /// The original of `sent` came: none of its copies so far was needed.
+    pub(super) fn all_spurious(&mut self, sent: &Sent, copies: &Copies) {
+        self.tally.late_copied += 1;
+        self.spurious += u64::from(copies.count);
+        self.recoveries
+            .resolve(copies.phase, Verdict::Spurious, copies.count);
+        let end = sent.start + i64::from(sent.len);
+        self.list.close(sent.start, end, 0, copies.count);
+    }
+
+    /// The original of `start` arrived after its retransmission, where `ack` stands, as sure as `basis` is.
+    pub(super) fn late_original(&mut self, start: i64, ack: &Ack, basis: Basis) {
+        let Some(f) = self.filled.get(start) else {
+            return;
+        };
+        let mut place = f.place;
+        place.at_ns = ack.seg.ts_ns;
+        place.proof_frame = ack.seg.frame;
+        let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
+        let status = Status::Original(basis);
+        self.arrives(Entry {
+            place,
+            status,
+            unsure,
+            told: false,
+        });
+        self.original_came(start, By::Copy);
+    }
+
+    /// The doubtful arrival `id` of `start` was the original.
+    pub(super) fn original_was(&mut self, start: i64, id: u64, basis: Basis) {
+        self.log.decide(id, Status::Original(basis));
+        self.original_came(start, By::Original);
+    }
+
+    /// The doubtful arrival `id` of `start` was a retransmission.
+    pub(super) fn copy_was(&mut self, start: i64, id: u64) {
+        self.log.decide(id, Status::Nothing);
+        self.copy_came(start);
+    }
+
+    fn copy_came(&mut self, start: i64) {
+        self.tally.only_copies += 1;
+        if let Some(f) = self.filled.get_mut(start) {
+            f.first = By::Copy;
+        }
+    }
+
+    /// Books that the original of `start` arrived: its retransmissions were spurious.
+    pub(super) fn original_came(&mut self, start: i64, first: By) {
+        let Some(f) = self.filled.get_mut(start) else {
+            return;
+        };
+        let tally = &mut self.tally;
+        tally.only_copies -= u64::from(f.first == By::Copy).min(tally.only_copies);
+        tally.late_copied += 1;
+        tally.came_after += u64::from(first == By::Copy);
+        f.first = first;
+        f.original_in = true;
+        let (phase, end) = (f.copies.phase, f.end());
+        let open = f.copies.count.saturating_sub(f.after);
+        self.spurious += u64::from(open);
+        self.recoveries.resolve(phase, Verdict::Spurious, open);
+        self.list.close(start, end, 0, open);
+    }
+
+    /// The unexplained ACK answered the original of `start`: taken, if that came after its retransmission,
+    /// or refused.
+    pub(super) fn adopt(&mut self, start: i64, ack: &UnexplainedAck) {
+        let Some(f) = self.filled.get(start).copied() else {
+            return;
+        };
+        let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
+        if ack.at_ns > f.reported_ns {
+            self.log.adopt(ack.id, f.place, Status::Original(basis));
+            return self.original_came(start, By::Copy);
+        }
+        self.log.adopt(ack.id, f.place, Status::Refused(basis));
+        self.tally.only_copies = self.tally.only_copies.saturating_sub(1);
+        self.tally.late_copied += 1;
+        self.tally.came_after += 1;
+        if let Some(f) = self.filled.get_mut(start) {
+            f.refused_in = true;
+        }
+    }
+
+    /// Passes on what is decided at `now`. Of what still was doubtful when its time ran out, no DSACK came: it
+    /// was the retransmission that had arrived.
+    pub(super) fn settle(&mut self, now: i64) {
+        self.log.settle(now, &mut self.collector);
+        while let Some(start) = self.log.expired.pop() {
+            if self.filled.get(start).is_some() {
+                self.copy_came(start);
+            }
+        }
+    }
+
+    /// Closes what is too much to remember.
+    pub(super) fn trim(&mut self, telling: &Telling) {
+        while let Some(f) = self.filled.pop_excess() {
+            self.close(&f, telling);
+        }
+    }
+
+    /// Closes everything.
+    pub(super) fn close_all(&mut self, telling: &Telling) {
+        while let Some(f) = self.filled.pop() {
+            self.close(&f, telling);
+        }
+    }
+
+    /// Final verdict on a segment that a retransmission filled: no original came.
+    fn close(&mut self, f: &Filled, telling: &Telling) {
+        if f.original_in {
+            return;
+        }
+        let spurious = f.spurious_before();
+        // What came after all makes the copy before it spurious: not asserted either way.
+        let open = u32::from(f.doubled > 1.0 - LIKELY);
+        let needed = f.copies.count.saturating_sub(f.after + spurious + open);
+        self.needed += u64::from(needed);
+        self.spurious += u64::from(spurious);
+        let phase = f.copies.phase;
+        self.recoveries.resolve(phase, Verdict::Needed, needed);
+        self.recoveries.resolve(phase, Verdict::Spurious, spurious);
+        self.list.close(f.place.start, f.end(), needed, spurious);
+        if !f.refused_in {
+            let basis = self.how_sure_lost(f, telling);
+            self.collector.lost(f.place, basis);
+        }
+    }
+
+    /// Timestamps say that the retransmission came first. That the original did not come after it only a
+    /// receiver's silence says that reports duplicates, which is not negotiated (mobile-network paper,
+    /// section III-D), and what it says may be lost: the more of what was retransmitted came after all, the
+    /// more of the silent ones did, too.
+    fn how_sure_lost(&self, f: &Filled, telling: &Telling) -> Basis {
+        let evidence = if telling.timestamps {
+            Evidence::Timestamps
+        } else {
+            Evidence::Sack
+        };
+        let basis = Basis::certain(evidence);
+        if telling.rough {
+            return basis.weaker(Reason::WhichCopy);
+        }
+        let acks = (telling.acks + telling.acks_missing).max(1) as f64;
+        let untold = if telling.duplicates {
+            UNTOLD
+        } else {
+            UNTOLD_WITHOUT
+        };
+        let untold = untold + UNTOLD_BY_MISSING * telling.acks_missing as f64 / acks;
+        let late = (self.tally.came_after as f64 + 0.25) * untold;
+        let lost = self.tally.only_copies as f64 + 1.0;
+        let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0);
+        if sure >= CERTAIN && telling.duplicates {
+            basis
+        } else if sure >= LIKELY {
+            basis.weaker(Reason::WhichCopy)
+        } else {
+            Basis::ambiguous(evidence, Reason::WhichCopy)
+        }
+    }
+
+    /// A segment that was reported as soon as it came, or never sent again.
+    #[inline]
+    pub(super) fn log_sent(&mut self, sent: &Sent, ack: &Ack, basis: Basis) {
+        self.arrives(Entry {
+            place: sent.place(&ack.seg),
+            status: Status::Original(basis),
+            unsure: None,
+            told: false,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::board::Board;
+    use super::*;
+    use crate::result::{Confidence, Kind};
+
+    const TELLING: Telling = Telling {
+        rough: false,
+        timestamps: true,
+        duplicates: true,
+        acks: 100,
+        acks_missing: 0,
+    };
+
+    /// A ledger with a segment sent at 0 and again at 5, whose retransmission came first.
+    fn filled() -> Ledger {
+        let mut board = Board::default();
+        board.insert(0, 100, 0, 1, 0);
+        let mut ledger = Ledger::new(true);
+        ledger.sent(0, 100);
+        let again = Segment {
+            ts_ns: 5,
+            frame: 2,
+            ..Segment::default()
+        };
+        let phase = ledger.recoveries.retransmitted(5, 0, 100, 0, false);
+        ledger.sent_again(&again, (0, 100), phase, Some(Verdict::Ambiguous));
+        board.retransmitted(0, 5, 0, phase, true);
+        let (sent, copies) = board.pop_acked(100).unwrap();
+        let report = Segment {
+            ts_ns: 15,
+            ..Segment::default()
+        };
+        ledger.copy_first(&sent, &copies.unwrap(), &report, 10);
+        ledger
+    }
+
+    fn end(mut ledger: Ledger, telling: &Telling) -> (u64, u64, Vec<(Kind, Confidence)>) {
+        ledger.settle(i64::MAX);
+        ledger.close_all(telling);
+        let (.., events) = ledger.collector.finish();
+        let events = events.iter().map(|e| (e.kind, e.confidence)).collect();
+        (ledger.needed, ledger.spurious, events)
+    }
+
+    #[test]
+    fn silence_of_a_receiver_that_reports_duplicates_means_a_loss() {
+        let lost = |confidence| (1, 0, vec![(Kind::Lost, confidence)]);
+        assert_eq!(end(filled(), &TELLING), lost(Confidence::Certain));
+        let silent = Telling {
+            duplicates: false,
+            ..TELLING
+        };
+        assert_eq!(end(filled(), &silent), lost(Confidence::Likely));
+        let mut came_after_often = filled();
+        came_after_often.tally.came_after = 100;
+        assert_eq!(end(came_after_often, &TELLING), lost(Confidence::Ambiguous));
+    }
+
+    #[test]
+    fn an_original_that_comes_after_its_retransmission_makes_that_spurious() {
+        let mut ledger = filled();
+        let duplicate = Ack {
+            seg: Segment {
+                ts_ns: 30,
+                ..Segment::default()
+            },
+            missing: 0,
+            stale: false,
+        };
+        ledger.late_original(0, &duplicate, Basis::certain(Evidence::Dsack));
+        assert_eq!(ledger.tally.came_after, 1);
+        assert_eq!(
+            end(ledger, &TELLING),
+            (0, 1, vec![]),
+            "in order, for it was alone"
+        );
+    }
+}

@@ -1,0 +1,293 @@
+//! What is outstanding: data sent and not yet acknowledged, and what the receiver has SACKed of it.
+//!
+//! Here sequence numbers become offsets, and SACK blocks (RFC 2018, RFC 2883) are read against what was
+//! sent. Nothing here knows of time or of verdicts.
+
+use inorder_sequence::Offsets;
+use inorder_wire::{Has, Segment};
+
+use super::board::{Board, Ranges, Sent};
+use super::paws::discarded;
+
+/// Holes looked at for one unexplained ACK.
+const MAX_HOLES: usize = 512;
+
+/// The data that is outstanding in one direction.
+#[derive(Debug)]
+pub(super) struct Outstanding {
+    pub(super) board: Board,
+    pub(super) ranges: Ranges,
+    /// Left edge: everything below is acknowledged.
+    pub(super) una: i64,
+    /// One past the highest byte sent, as far as captured or acknowledged.
+    pub(super) highest: i64,
+    unwrap: Offsets,
+    /// Largest payload sent, bytes.
+    mss: u32,
+    /// First and last TSval of the data; `None` where timestamps are not in use.
+    tsvals: Option<(u32, u32)>,
+    timestamps: bool,
+    /// Segments that were acknowledged and never captured.
+    missing: u64,
+}
+
+impl Outstanding {
+    pub(super) fn new(unwrap: Offsets, timestamps: bool) -> Self {
+        Outstanding {
+            board: Board::default(),
+            ranges: Ranges::default(),
+            una: 0,
+            highest: 0,
+            unwrap,
+            mss: 1,
+            tsvals: None,
+            timestamps,
+            missing: 0,
+        }
+    }
+
+    /// The offset of a sequence number, bytes.
+    #[inline]
+    pub(super) fn offset(&self, number: u32) -> i64 {
+        self.unwrap.offset(number)
+    }
+
+    /// The SACK blocks of `seg` as offsets, in its order.
+    pub(super) fn blocks(&self, seg: &Segment) -> impl Iterator<Item = (i64, i64)> {
+        let blocks = seg.sack_blocks().iter();
+        blocks.map(|&(left, right)| (self.offset(left), self.offset(right)))
+    }
+
+    /// A first transmission of `[start, start + len)`.
+    #[inline]
+    pub(super) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
+        self.note_tsval(seg);
+        self.mss = self.mss.max(len);
+        let end = start + i64::from(len);
+        if end > self.highest {
+            self.highest = end;
+            self.unwrap.advance(end);
+        }
+        if start >= self.una {
+            self.board
+                .insert(start, len, seg.ts_ns, seg.frame, seg.tsval);
+        }
+    }
+
+    #[inline]
+    fn note_tsval(&mut self, seg: &Segment) {
+        if self.timestamps && seg.has(Has::TIMESTAMPS) {
+            let first = self.tsvals.map_or(seg.tsval, |t| t.0);
+            self.tsvals = Some((first, seg.tsval));
+        }
+    }
+
+    /// A retransmission was sent: its TSval may be echoed.
+    pub(super) fn sent_again(&mut self, seg: &Segment) {
+        self.note_tsval(seg);
+    }
+
+    /// Notes a retransmission of everything unreported from segment `first` to the byte `end`: it may be cut
+    /// differently from what it repeats.
+    pub(super) fn mark_copies(&mut self, first: usize, seg: &Segment, end: i64, phase: u32) {
+        let mut i = first;
+        while self.board.get(i).is_some_and(|s| s.start < end) {
+            if self.board.get(i).is_some_and(|s| !s.reported) {
+                self.board
+                    .retransmitted(i, seg.ts_ns, seg.tsval, phase, i == first);
+            }
+            i += 1;
+        }
+    }
+
+    /// Has all of `[start, end)` been reported?
+    pub(super) fn all_reported(&self, start: i64, end: i64) -> bool {
+        let first = self.board.find(start.max(self.una));
+        let mut within = self.board.range(first).take_while(|s| s.start < end);
+        within.all(|s| s.reported)
+    }
+
+    /// True when this ACK echoes a timestamp that can be trusted: one that was sent. (Some middleboxes
+    /// rewrite timestamps in one direction only.)
+    pub(super) fn echoes(&self, seg: &Segment) -> bool {
+        let Some((first, last)) = self.tsvals else {
+            return false;
+        };
+        let sent = (seg.tsecr.wrapping_sub(first) as i32) >= 0
+            && (last.wrapping_sub(seg.tsecr) as i32) >= 0;
+        seg.has(Has::TIMESTAMPS) && sent
+    }
+
+    /// The offset that `seg` acknowledges. What was never captured (the FIN, which takes one number, apart)
+    /// is counted as missing and taken to have been sent.
+    pub(super) fn acknowledged_by(&mut self, seg: &Segment) -> i64 {
+        let number = self.offset(seg.ack);
+        let bytes = number - self.highest;
+        if bytes > 1 {
+            self.missing += (bytes as u64).div_ceil(u64::from(self.mss.max(1)));
+            self.highest = number;
+            self.unwrap.advance(number);
+        }
+        number.min(self.highest)
+    }
+
+    /// Segments that were acknowledged and never captured, by the size of the others.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Segments sent and not reported so far.
+    pub(super) fn undecided(&self) -> u64 {
+        self.board.iter().filter(|s| !s.reported).count() as u64
+    }
+
+    /// One past the highest byte that `seg` acknowledges (`number`) or SACKs.
+    pub(super) fn top_reported(&self, seg: &Segment, number: i64) -> i64 {
+        let edges = self.blocks(seg).map(|b| b.1);
+        edges.fold(number, i64::max).min(self.highest)
+    }
+
+    /// The duplicate that a first block reports (RFC 2883 section 4). All of it must have been acknowledged
+    /// before: some stacks put what has just moved the left edge first, which RFC 2018 section 4 tells them
+    /// not to.
+    pub(super) fn dsack(&self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
+        let mut blocks = self.blocks(seg);
+        let first = blocks.next().filter(|b| b.0 < b.1)?;
+        let second = blocks.next().filter(|b| b.0 < b.1);
+        let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
+        let below = first.1 <= number.min(self.una);
+        (below || second.is_some_and(inside)).then_some(first)
+    }
+
+    /// The first block of an ACK that is the first to cover what the block holds, and whether all of that had
+    /// been sent again before the ACK came.
+    pub(super) fn first_block_crossed(
+        &self,
+        seg: &Segment,
+        number: i64,
+    ) -> Option<((i64, i64), bool)> {
+        let (left, right) = self.blocks(seg).next()?;
+        if left >= right || left < self.una || right > number {
+            return None;
+        }
+        let within = self.board.range(self.board.find(left));
+        let mut within = within.take_while(|s| s.start < right);
+        let again = within.all(|s| {
+            self.board
+                .copies_of(s)
+                .is_some_and(|c| c.first_ns < seg.ts_ns)
+        });
+        Some(((left, right), again))
+    }
+
+    /// Unreported segments below the highest SACKed byte.
+    pub(super) fn open_holes(&self) -> impl Iterator<Item = &Sent> {
+        let top = self.ranges.top().unwrap_or(self.una);
+        let below = self.board.iter().take_while(move |s| s.start < top);
+        below.take(MAX_HOLES).filter(|s| !s.reported)
+    }
+
+    /// Is an original outstanding in a hole that a receiver whose TS.Recent is `recent` would discard?
+    pub(super) fn has_discardable(&self, recent: u32) -> bool {
+        self.open_holes().any(|s| discarded(s.tsval, recent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five segments of 100 bytes with TSvals 10 to 14; number 1 was sent again.
+    fn five() -> Outstanding {
+        let mut out = Outstanding::new(Offsets::new(1_000), true);
+        for i in 0..5 {
+            let seg = Segment {
+                ts_ns: i,
+                tsval: 10 + i as u32,
+                has: Has::TIMESTAMPS,
+                ..Segment::default()
+            };
+            out.sent(&seg, i * 100, 100);
+        }
+        let again = Segment {
+            ts_ns: 9,
+            tsval: 19,
+            has: Has::TIMESTAMPS,
+            ..Segment::default()
+        };
+        out.sent_again(&again);
+        out.mark_copies(1, &again, 200, 0);
+        out
+    }
+
+    fn ack(at: i64, blocks: &[(u32, u32)]) -> Segment {
+        let mut seg = Segment {
+            ts_ns: at,
+            ack: 1_000,
+            sack_len: blocks.len() as u8,
+            ..Segment::default()
+        };
+        for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {
+            *to = (1_000 + left, 1_000 + right);
+        }
+        seg
+    }
+
+    #[test]
+    fn a_first_block_is_a_duplicate_below_the_left_edge_or_inside_the_second_block() {
+        let mut out = five();
+        assert_eq!(out.dsack(&ack(20, &[(200, 300)]), 0), None);
+        let inside = ack(20, &[(200, 300), (200, 500)]);
+        assert_eq!(out.dsack(&inside, 0), Some((200, 300)));
+        out.una = 300;
+        assert_eq!(out.dsack(&ack(20, &[(200, 300)]), 300), Some((200, 300)));
+    }
+
+    #[test]
+    fn a_first_block_that_its_own_ack_covers_first_tells_of_two_arrivals_if_there_were_two_copies()
+    {
+        let out = five();
+        let crossed = |at, block| out.first_block_crossed(&ack(at, &[block]), 300);
+        assert_eq!(crossed(20, (100, 200)), Some(((100, 200), true)));
+        assert_eq!(
+            crossed(5, (100, 200)),
+            Some(((100, 200), false)),
+            "sent later"
+        );
+        assert_eq!(crossed(20, (200, 300)), Some(((200, 300), false)));
+        assert_eq!(crossed(20, (200, 400)), None, "not covered");
+    }
+
+    #[test]
+    fn an_echo_counts_if_it_was_sent() {
+        let out = five();
+        let echo = |tsecr| Segment {
+            tsecr,
+            has: Has::TIMESTAMPS,
+            ..Segment::default()
+        };
+        let heard = [9, 10, 19, 20].map(|t| out.echoes(&echo(t)));
+        assert_eq!(heard, [false, true, true, false]);
+    }
+
+    #[test]
+    fn what_is_acknowledged_and_was_never_captured_is_counted() {
+        let mut out = five();
+        let upto = |ack: u32| Segment {
+            ack: 1_000 + ack,
+            ..Segment::default()
+        };
+        assert_eq!(out.acknowledged_by(&upto(501)), 500, "the FIN");
+        assert_eq!((out.acknowledged_by(&upto(750)), out.missing()), (750, 3));
+    }
+
+    #[test]
+    fn open_holes_lie_below_what_was_sacked() {
+        let mut out = five();
+        assert_eq!(out.open_holes().count(), 0);
+        out.ranges.add(300, 400, &mut Vec::new());
+        out.board.report(3);
+        assert!(out.open_holes().map(|s| s.start).eq([0, 100, 200]));
+        assert!(out.has_discardable(14) && !out.has_discardable(11));
+    }
+}

@@ -1,0 +1,264 @@
+//! What one ACK reports: which segments for the first time, and in which order they came.
+
+use inorder_wire::Segment;
+
+use super::outstanding::Outstanding;
+use super::report::Report;
+use super::timing::Timing;
+use crate::result::Reason;
+
+/// Segments of the block that changed last that are taken to have come together.
+const MAX_CAME_TOGETHER: usize = 4;
+/// How many times the spread of lateness an ACK must span for lateness to order what it reports.
+const MIN_SPAN_OF_SPREADS: i64 = 8;
+
+/// The reports of the present ACK; kept between ACKs for its memory only.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    pub(super) reports: Vec<Report>,
+    news: Vec<(i64, i64)>,
+    /// Where the reports of the block listed first begin.
+    newest: usize,
+    /// What the ACK is the first to cover and reports as a duplicate at once.
+    pub(super) crossed: Option<(i64, i64)>,
+    /// The ACK does nothing but report one segment, as soon as it came.
+    pub(super) alone: bool,
+}
+
+impl Reading {
+    /// The ACK acknowledges everything below `number`.
+    pub(super) fn cover(&mut self, out: &mut Outstanding, number: i64) {
+        while let Some((sent, copies)) = out.board.pop_acked(number) {
+            if !sent.reported {
+                self.reports.push(Report::new(sent, copies));
+            }
+        }
+        out.una = number;
+        out.ranges.drop_below(number);
+    }
+
+    /// Collects newly SACKed segments in ascending order, with one exception: the block listed first changed
+    /// last (RFC 2018 section 4), so if it lies below another that grew, its segments came last if they are
+    /// few. Of many one did, and the lowest is the likeliest.
+    pub(super) fn report_blocks(&mut self, out: &mut Outstanding, seg: &Segment, skip_first: bool) {
+        let from = self.reports.len();
+        self.newest = from;
+        for i in (usize::from(skip_first)..seg.sack_blocks().len()).rev() {
+            if i == usize::from(skip_first) {
+                self.newest = self.reports.len();
+            }
+            let (left, right) = seg.sack[i];
+            let (left, right) = (out.offset(left), out.offset(right));
+            let (left, right) = (left.max(out.una), right.min(out.highest));
+            if left >= right {
+                continue;
+            }
+            self.news.clear();
+            let whole = out.ranges.add(left, right, &mut self.news);
+            for n in 0..self.news.len() {
+                self.report_range(out, self.news[n], whole);
+            }
+        }
+        self.ascend(from);
+    }
+
+    fn ascend(&mut self, from: usize) {
+        let mark = self.newest.clamp(from, self.reports.len());
+        let first = self.reports.get(mark).map(|r| r.sent.start);
+        let newest = self.reports.len() - mark;
+        let reports = &mut self.reports[from..];
+        let highest = reports[..mark - from].iter().map(|r| r.sent.start).max();
+        reports.sort_unstable_by_key(|r| r.sent.start);
+        if let (Some(first), Some(highest)) = (first, highest)
+            && first < highest
+            && let Some(i) = reports.iter().position(|r| r.sent.start == first)
+        {
+            reports[i].told = newest == 1;
+            let last = if newest <= MAX_CAME_TOGETHER {
+                newest
+            } else {
+                1
+            };
+            reports[i..].rotate_left(last);
+        }
+    }
+
+    /// Reports the segments in `news` that lie inside `whole`, all of which has been SACKed. What the receiver
+    /// got may be cut differently from what was captured.
+    fn report_range(&mut self, out: &mut Outstanding, news: (i64, i64), whole: (i64, i64)) {
+        let mut i = out.board.find(news.0);
+        while let Some(s) = out.board.get(i) {
+            if s.end() > whole.1 {
+                break;
+            }
+            if !s.reported
+                && s.start >= whole.0
+                && let Some((sent, copies)) = out.board.report(i)
+            {
+                let below = sent.start == news.0 && news.0 > whole.0;
+                let above = sent.end() == news.1 && news.1 < whole.1;
+                self.reports.push(Report {
+                    joined: below || above,
+                    opens: news == whole && sent.start == whole.0,
+                    ..Report::new(sent, copies)
+                });
+            }
+            i += 1;
+        }
+    }
+
+    /// A segment that touched nothing SACKed before had made the receiver send the ACK before this one, and is
+    /// reported only now: it came first. If it has grown together with older blocks since, what lies
+    /// between came after it. Of several it is taken to be the first.
+    pub(super) fn new_block_first(&mut self) {
+        if let Some(i) = self.reports.iter().position(|r| !r.joined) {
+            self.reports[..=i].rotate_right(1);
+        }
+    }
+
+    /// Of the `covered` reports, all but the first may have come at any time: the blocks had no room for them.
+    pub(super) fn doubt_covered(&mut self, covered: usize) {
+        for report in self.reports.iter_mut().take(covered).skip(1) {
+            report.unsure = Some(Reason::BlockLimit);
+        }
+    }
+
+    /// Is the order of arrival of what is reported unclear? With a hole outstanding an arrival at the left edge
+    /// is acknowledged at once; the rest is what SACK compression hides (Linux `tcp_comp_sack_*`).
+    pub(super) fn several(&mut self, covered: usize, had_hole: bool) -> bool {
+        let n = self.reports.len();
+        if covered > 0 {
+            self.reports[0].left_edge = true;
+        }
+        if had_hole { n > 1 } else { n - covered > 1 }
+    }
+
+    /// Marks what has no known order, for `reason`; the left edge came last.
+    pub(super) fn settle_order(&mut self, covered: usize, had_hole: bool, reason: Reason) {
+        let from = if had_hole { 0 } else { covered };
+        for report in &mut self.reports[from..] {
+            report.unsure = report.unsure.or(Some(reason));
+        }
+        if had_hole && covered > 0 {
+            self.reports.rotate_left(1);
+            if reason != Reason::AcksMissing
+                && let Some(last) = self.reports.last_mut()
+            {
+                last.unsure = None;
+            }
+        }
+    }
+
+    /// Puts what one ACK at `now` reports into the order of arrival by time, when late segments come late by so
+    /// much the same that it tells. The left edge stays first. The ACK before came at `since`.
+    pub(super) fn by_time(&mut self, timing: &Timing, since: i64, now: i64) {
+        let Some((late, spread)) = timing.usual_lateness() else {
+            return;
+        };
+        let slack = spread.saturating_mul(2).saturating_add(timing.jitter());
+        let span = now.saturating_sub(since);
+        if slack >= span / 2 || spread >= span / MIN_SPAN_OF_SPREADS {
+            return;
+        }
+        let arrival = |r: &Report| {
+            if r.left_edge {
+                return Some(i64::MIN);
+            }
+            let due = timing.due(r.sent.due_ns, r.sent.sent_ns);
+            if r.sent.start >= timing.turn {
+                return Some(due);
+            }
+            let at = due.saturating_add(late);
+            (since.saturating_sub(slack)..=now.saturating_add(slack))
+                .contains(&at)
+                .then_some(at)
+        };
+        let known = |r: &Report| r.sent.start < timing.turn && !r.left_edge && arrival(r).is_some();
+        if self.reports.iter().any(known) {
+            self.reports.sort_by_key(|r| (arrival(r), r.sent.start));
+        }
+    }
+
+    /// How long the first of what the ACK at `now` reports has waited for it: since the ACK before, at
+    /// `before`, at most.
+    pub(super) fn held_back(&self, timing: &Timing, before: i64, now: i64) -> i64 {
+        let arrivals = self.reports.iter().map(|r| timing.arrival_of(&r.sent));
+        arrivals.min().map_or(0, |first| {
+            now.saturating_sub(first.clamp(before.min(now), now))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inorder_sequence::Offsets;
+
+    /// Ten segments of 100 bytes, sent a millisecond apart.
+    fn ten() -> Outstanding {
+        let mut out = Outstanding::new(Offsets::new(0), false);
+        for i in 0..10 {
+            let seg = Segment {
+                ts_ns: i * 1_000_000,
+                ..Segment::default()
+            };
+            out.sent(&seg, i * 100, 100);
+        }
+        out
+    }
+
+    /// What an ACK with these blocks, in hundreds of bytes, reports: the order it is read in.
+    fn read(out: &mut Outstanding, number: i64, blocks: &[(u32, u32)]) -> Reading {
+        let mut seg = Segment {
+            sack_len: blocks.len() as u8,
+            ..Segment::default()
+        };
+        for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {
+            *to = (left * 100, right * 100);
+        }
+        let mut reading = Reading::default();
+        reading.cover(out, number * 100);
+        reading.report_blocks(out, &seg, false);
+        reading
+    }
+
+    fn order(reading: &Reading) -> Vec<i64> {
+        let starts = reading.reports.iter().map(|r| r.sent.start / 100);
+        starts.collect()
+    }
+
+    #[test]
+    fn the_block_listed_first_changed_last() {
+        let mut out = ten();
+        assert_eq!(order(&read(&mut out, 1, &[(8, 9), (3, 5)])), [0, 3, 4, 8]);
+        let reading = read(&mut out, 1, &[(3, 6), (8, 10)]);
+        assert_eq!(order(&reading), [9, 5]);
+        assert!(reading.reports[1].told);
+    }
+
+    #[test]
+    fn the_left_edge_came_last_and_alone_is_sure() {
+        let mut out = ten();
+        read(&mut out, 0, &[(2, 3)]);
+        let mut reading = read(&mut out, 3, &[(4, 6)]);
+        let covered = 2;
+        assert!(reading.several(covered, true));
+        reading.settle_order(covered, true, Reason::AckCompression);
+        assert_eq!(order(&reading), [1, 4, 5, 0]);
+        let unsure: Vec<bool> = reading.reports.iter().map(|r| r.unsure.is_some()).collect();
+        assert_eq!(unsure, [true, true, true, false]);
+    }
+
+    #[test]
+    fn one_lateness_tells_where_among_the_others_a_late_segment_came() {
+        let mut timing = Timing::default();
+        timing.note_rtt(10_000_000);
+        (0..9).for_each(|_| timing.lateness.push(4_500_000));
+        timing.turn = 300;
+        let mut out = ten();
+        // Segment 2 was due after 12 ms and came at 16.5, between 6 and 7.
+        let mut reading = read(&mut out, 0, &[(2, 3), (4, 8)]);
+        reading.by_time(&timing, 13_000_000, 20_000_000);
+        assert_eq!(order(&reading), [4, 5, 6, 2, 7]);
+    }
+}

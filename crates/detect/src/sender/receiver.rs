@@ -1,0 +1,180 @@
+//! What the receiver is known to do: which options it uses, when it holds SACKs back and for how long.
+
+use inorder_wire::{Segment, TcpFlags};
+
+use super::ring::Ring;
+use super::unexplained::Trigger;
+use crate::explanation::Explanations;
+
+/// An ACK reports as many arrivals at the latest, its timer or not (Linux `tcp_comp_sack_nr`, 44; some of them may
+/// have been discarded or known).
+const MAX_HELD_BACK: usize = 36;
+
+/// What the connection negotiated; `None` where the handshake was not seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) sack: Option<bool>,
+    pub(crate) timestamps: bool,
+    pub(crate) explanations: Explanations,
+}
+
+/// The receiver, as its ACKs show it.
+#[derive(Debug, Default)]
+pub(super) struct Receiver {
+    /// SACK negotiated; `None` without handshake.
+    sack: Option<bool>,
+    timestamps: bool,
+    /// It has sent a SACK block.
+    pub(super) sack_seen: bool,
+    /// It reports duplicates (RFC 2883), which is not negotiated.
+    pub(super) dsack_seen: bool,
+    /// It lists first what has just moved the left edge, duplicate or not.
+    pub(super) lists_edge: bool,
+    /// How long the first of several segments waited for its ACK, nanoseconds.
+    pub(super) compression: Ring,
+    /// It holds SACKs back: it has reported several segments at once since the last advance.
+    pub(super) compressing: bool,
+    /// The last ACK that did nothing but report segments reported one, as soon as it came.
+    pub(super) reported_at_once: bool,
+    /// The ACK before, in the log, flushed held-back SACKs before their time; a new block may have made the
+    /// receiver do so.
+    pub(super) flushed: Option<u64>,
+    /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
+    pub(super) new_block_came: bool,
+    /// The largest window told so far, as on the wire; that of a SYN is in another unit.
+    widest: u16,
+}
+
+impl Receiver {
+    pub(super) fn new(options: &Options) -> Self {
+        Receiver {
+            sack: options.sack,
+            timestamps: options.timestamps,
+            ..Self::default()
+        }
+    }
+
+    /// An ACK has been dealt with.
+    #[inline]
+    pub(super) fn note_window(&mut self, seg: &Segment) {
+        if !seg.flags.any(TcpFlags::SYN) {
+            self.widest = self.widest.max(seg.window);
+        }
+    }
+
+    /// Neither was SACK negotiated nor has a block been seen.
+    pub(super) fn may_lack_sack(&self) -> bool {
+        self.sack != Some(true) && !self.sack_seen
+    }
+
+    /// It has no SACK; `evident` says that its ACKs show so, if no handshake was seen.
+    pub(super) fn lacks_sack(&self, evident: bool) -> bool {
+        !self.sack_seen && (self.sack == Some(false) || evident)
+    }
+
+    /// It has SACK, as far as is known.
+    pub(super) fn has_sack(&self) -> bool {
+        self.sack_seen || self.sack == Some(true)
+    }
+
+    /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3 and RFC 7323: three blocks beside
+    /// timestamps, four without; a duplicate takes one, and so does data that is acknowledged already, which
+    /// some stacks list first.
+    pub(super) fn room(&self, last: Option<&Segment>) -> usize {
+        let most = if self.timestamps { 3 } else { 4 };
+        let known = |l: &Segment| {
+            let first = l.sack_blocks().first();
+            first.is_some_and(|b| (l.ack.wrapping_sub(b.1) as i32) >= 0)
+        };
+        most - usize::from(last.is_some_and(known))
+    }
+
+    /// With nothing missing a reader that catches up makes room that was there before, and tells of it in
+    /// many ACKs (RFC 9293 section 3.8.6.2.2); room that never was may come with any ACK. A receiver that reports
+    /// duplicates says more than its window does.
+    pub(super) fn reader_catches_up(&self, seg: &Segment, last: &Segment) -> bool {
+        let again = last.window < seg.window && seg.window <= self.widest;
+        again && seg.sack_len == 0 && !self.dsack_seen
+    }
+
+    /// What sent an ACK that reports `reported` segments, the first of which had waited `waited` nanoseconds: the timer
+    /// of SACK compression (or their number), or something before it? `jitter` is what hosts add to a
+    /// delay, nanoseconds. `None` for a segment alone that may just have been acknowledged at once, and
+    /// while too few are known.
+    pub(super) fn trigger(&self, waited: i64, reported: usize, jitter: i64) -> Option<Trigger> {
+        let (soonest, latest) = self.compression.densest_half()?;
+        // After duplicates Linux holds nothing back for a while (quick acknowledgement).
+        let holds_back = self.compressing && !self.reported_at_once;
+        if reported == 1 && !holds_back && waited <= jitter {
+            return None;
+        }
+        // A timer does not ring early; how sharply that is seen here, its usual times tell.
+        let blur = (latest - soonest).saturating_add(jitter);
+        let sharp = soonest.saturating_sub(blur);
+        let usual = self.compression.quartiles()?.1;
+        let early = waited < sharp.max(usual - usual / 8) && reported < MAX_HELD_BACK;
+        Some(if early {
+            Trigger::EarlyFlush
+        } else {
+            Trigger::Timer
+        })
+    }
+
+    /// While SACKs are held back, their timer sends an ACK each time it runs out, and one in ten of those that
+    /// leave before do so for a reason not seen: per nanosecond.
+    pub(super) fn held_back_rate(&self, trigger: Trigger) -> f64 {
+        let hold = self.compression.middle(5).map_or(0, |m| m.0).max(0) as f64;
+        let early = match trigger {
+            Trigger::Timer => 1.0,
+            Trigger::EarlyFlush => 0.1,
+            Trigger::Nothing | Trigger::Window | Trigger::Reader | Trigger::Lost => 0.0,
+        };
+        if hold > 0.0 { early / hold } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: i64 = 1_000;
+
+    #[test]
+    fn an_ack_much_before_the_usual_wait_was_not_sent_by_the_timer() {
+        let mut receiver = Receiver::default();
+        assert_eq!(
+            receiver.trigger(500 * US, 3, 30 * US),
+            None,
+            "nothing known"
+        );
+        (0..9).for_each(|i| receiver.compression.push((1_000 + i) * US));
+        let trigger = |waited, reported| receiver.trigger(waited * US, reported, 30 * US);
+        assert_eq!(trigger(1_000, 3), Some(Trigger::Timer));
+        assert_eq!(trigger(500, 3), Some(Trigger::EarlyFlush));
+        assert_eq!(trigger(500, 40), Some(Trigger::Timer), "so many");
+        assert_eq!(trigger(20, 1), None, "perhaps acknowledged at once");
+    }
+
+    #[test]
+    fn a_duplicate_takes_the_room_of_a_block() {
+        let receiver = Receiver::default();
+        let mut last = Segment {
+            ack: 500,
+            sack_len: 1,
+            ..Segment::default()
+        };
+        last.sack[0] = (600, 700);
+        assert_eq!(receiver.room(Some(&last)), 4);
+        last.sack[0] = (100, 200);
+        assert_eq!(receiver.room(Some(&last)), 3);
+    }
+
+    #[test]
+    fn without_handshake_it_lacks_sack_only_if_its_acks_show_so() {
+        let mut receiver = Receiver::default();
+        assert!(receiver.may_lack_sack());
+        assert!(!receiver.lacks_sack(false) && receiver.lacks_sack(true));
+        receiver.sack_seen = true;
+        assert!(!receiver.lacks_sack(true) && receiver.has_sack());
+    }
+}
