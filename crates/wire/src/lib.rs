@@ -84,6 +84,7 @@ pub enum Packet {
 
 /// Why a frame is of no further use.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Other {
     /// Not IP (ARP, LLDP, ...).
     NotIp,
@@ -97,6 +98,30 @@ pub enum Other {
     Malformed,
     /// A link type this crate cannot read.
     UnknownLink,
+}
+
+impl Other {
+    /// All reasons, each at the place of its number.
+    pub const ALL: [Other; 6] = [
+        Other::NotIp,
+        Other::OtherProtocol,
+        Other::Fragment,
+        Other::Truncated,
+        Other::Malformed,
+        Other::UnknownLink,
+    ];
+
+    /// As people read it, after the number of such frames.
+    pub fn name(self) -> &'static str {
+        match self {
+            Other::NotIp => "not IP",
+            Other::OtherProtocol => "neither TCP nor a numbered service",
+            Other::Fragment => "fragments of no whole segment",
+            Other::Truncated => "cut before the end of the headers",
+            Other::Malformed => "malformed",
+            Other::UnknownLink => "of an unknown link type",
+        }
+    }
 }
 
 /// Reads one frame.

@@ -4,6 +4,7 @@ use crate::flow::Endpoint;
 
 /// A service whose packets are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
 pub enum Service {
     /// RTP (RFC 3550), 16-bit numbers per SSRC.
     Rtp,

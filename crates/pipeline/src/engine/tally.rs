@@ -7,29 +7,8 @@ use inorder_wire::{Frame, Other};
 pub struct Tally {
     /// All frames read.
     pub all: Frames,
-    /// Frames of no use, by reason.
-    skipped: [u64; REASONS.len()],
-}
-
-/// Reasons as people read them, in the order of [`index`].
-const REASONS: [&str; 6] = [
-    "not IP",
-    "neither TCP nor a numbered service",
-    "fragments of no whole segment",
-    "cut before the end of the headers",
-    "malformed",
-    "of an unknown link type",
-];
-
-fn index(reason: Other) -> usize {
-    match reason {
-        Other::NotIp => 0,
-        Other::OtherProtocol => 1,
-        Other::Fragment => 2,
-        Other::Truncated => 3,
-        Other::Malformed => 4,
-        Other::UnknownLink => 5,
-    }
+    /// Frames of no use, in the order of [`Other::ALL`].
+    skipped: [u64; Other::ALL.len()],
 }
 
 /// Some frames together; small enough to stay in registers while a block is gone through.
@@ -93,7 +72,7 @@ impl Tally {
     /// Counts some frames of no use.
     #[inline]
     pub fn skip_more(&mut self, reason: Other, frames: u64) {
-        if let Some(count) = self.skipped.get_mut(index(reason)) {
+        if let Some(count) = self.skipped.get_mut(reason as usize) {
             *count += frames;
         }
     }
@@ -108,11 +87,11 @@ impl Tally {
 
     /// Reasons with their counts, the most frequent first.
     pub fn skipped(&self) -> Vec<(String, u64)> {
-        let mut skipped: Vec<(String, u64)> = REASONS
+        let mut skipped: Vec<(String, u64)> = Other::ALL
             .iter()
             .zip(self.skipped)
             .filter(|(_, count)| *count > 0)
-            .map(|(reason, count)| ((*reason).to_owned(), count))
+            .map(|(reason, count)| (reason.name().to_owned(), count))
             .collect();
         skipped.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         skipped
