@@ -85,7 +85,7 @@ impl Embryos {
     /// Takes out those that are older than `since_ns`; returns the ones to be reported.
     pub(crate) fn take_older(&mut self, since_ns: i64) -> Vec<Embryo> {
         let mut out = Vec::new();
-        for set in &mut self.sets {
+        for set in self.sets.iter_mut().filter(|set| !set.embryos.is_empty()) {
             let old = |embryo: &mut Embryo| embryo.seg.ts_ns < since_ns;
             let gone: Vec<Embryo> = set.embryos.extract_if(.., old).collect();
             let told = gone.into_iter();
