@@ -89,10 +89,7 @@ fn run(options: &Options) -> Result<(), String> {
     if all.is_empty() {
         return Err("no recordings there".to_owned());
     }
-    let config = Config {
-        explanations: options.explanations,
-        ..Config::default()
-    };
+    let config = Config::default().explanations(options.explanations);
     let scored = score_all(&all, &config, options.threads)?;
     if options.wrong {
         for line in scored.iter().flat_map(|s| &s.wrong) {

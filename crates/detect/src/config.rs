@@ -7,6 +7,7 @@ use crate::result::Vantage;
 
 /// How a [`Tracker`](crate::Tracker) works.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Config {
     /// Take every capture as made here; `None` infers it for each connection.
     pub vantage: Option<Vantage>,
@@ -41,5 +42,72 @@ impl Default for Config {
             explanations: Explanations::default(),
             idle_ns: 600_000_000_000,
         }
+    }
+}
+
+/// Each method changes one choice, so that they can be chained:
+/// `Config::default().keep_events(true).what_if(false)`.
+impl Config {
+    /// See [`Config::vantage`](#structfield.vantage).
+    #[must_use]
+    pub fn vantage(mut self, vantage: Option<Vantage>) -> Self {
+        self.vantage = vantage;
+        self
+    }
+
+    /// See [`Config::keep_events`](#structfield.keep_events).
+    #[must_use]
+    pub fn keep_events(mut self, keep: bool) -> Self {
+        self.keep_events = keep;
+        self
+    }
+
+    /// See [`Config::keep_points`](#structfield.keep_points).
+    #[must_use]
+    pub fn keep_points(mut self, keep: bool) -> Self {
+        self.keep_points = keep;
+        self
+    }
+
+    /// See [`Config::what_if`](#structfield.what_if).
+    #[must_use]
+    pub fn what_if(mut self, what_if: bool) -> Self {
+        self.what_if = what_if;
+        self
+    }
+
+    /// See [`Config::block_sizes`](#structfield.block_sizes).
+    #[must_use]
+    pub fn block_sizes(mut self, packets: Vec<u32>) -> Self {
+        self.block_sizes = packets;
+        self
+    }
+
+    /// See [`Config::sorters`](#structfield.sorters).
+    #[must_use]
+    pub fn sorters(mut self, sorters: Vec<SorterConfig>) -> Self {
+        self.sorters = sorters;
+        self
+    }
+
+    /// See [`Config::coalesce_ns`](#structfield.coalesce_ns).
+    #[must_use]
+    pub fn coalesce_ns(mut self, times_ns: Vec<u64>) -> Self {
+        self.coalesce_ns = times_ns;
+        self
+    }
+
+    /// See [`Config::explanations`](#structfield.explanations).
+    #[must_use]
+    pub fn explanations(mut self, explanations: Explanations) -> Self {
+        self.explanations = explanations;
+        self
+    }
+
+    /// See [`Config::idle_ns`](#structfield.idle_ns).
+    #[must_use]
+    pub fn idle_ns(mut self, idle_ns: i64) -> Self {
+        self.idle_ns = idle_ns;
+        self
     }
 }

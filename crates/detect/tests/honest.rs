@@ -18,12 +18,10 @@ struct Trace {
 impl Trace {
     fn new(vantage: Option<Vantage>) -> Self {
         let (key, dir) = FlowKey::new(Endpoint::v4(9, 10), Endpoint::v4(2, 20), 0);
-        let config = Config {
-            vantage,
-            keep_events: true,
-            what_if: false,
-            ..Config::default()
-        };
+        let config = Config::default()
+            .vantage(vantage)
+            .keep_events(true)
+            .what_if(false);
         Trace {
             key,
             dir,

@@ -22,11 +22,7 @@ type Told = (String, u64, u64, Option<u64>, Option<i64>);
 fn read(path: &Path) -> (PeerRecorder, Vec<FlowReport>) {
     let mut capture = Capture::open(path).expect("a capture of the lab");
     let mut recorder = PeerRecorder::new();
-    let mut tracker = Tracker::new(Config {
-        keep_events: true,
-        what_if: false,
-        ..Config::default()
-    });
+    let mut tracker = Tracker::new(Config::default().keep_events(true).what_if(false));
     let mut block = Block::default();
     while capture.read_block(&mut block).expect("a whole capture") {
         for frame in block.frames() {

@@ -13,7 +13,7 @@ use crate::{Analysis, Error, Input, Push, Unwatched, Watch};
 /// ```
 /// use inorder_pipeline::{Analyzer, Config};
 ///
-/// let analyzer = Analyzer::new().config(Config { keep_events: true, ..Config::default() });
+/// let analyzer = Analyzer::new().config(Config::default().keep_events(true));
 /// # #[cfg(feature = "files")] {
 /// let analysis = analyzer.run("../../testdata/captures/gro-jitter-a.rcv.pcap.gz")?;
 /// let events: usize = analysis.flows.iter().map(|flow| flow.events.len()).sum();

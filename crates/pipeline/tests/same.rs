@@ -11,11 +11,7 @@ use inorder_pipeline::{Analysis, Analyzer, CaptureError, Config, Error, Input, W
 use inorder_wire::{Frame, LinkType};
 
 fn analyzer() -> Analyzer {
-    Analyzer::new().config(Config {
-        keep_events: true,
-        keep_points: true,
-        ..Config::default()
-    })
+    Analyzer::new().config(Config::default().keep_events(true).keep_points(true))
 }
 
 fn recorded(name: &str) -> PathBuf {

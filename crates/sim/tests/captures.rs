@@ -48,10 +48,7 @@ fn frames(file: &[u8], mut use_it: impl FnMut(&inorder_wire::Frame<'_>)) {
 }
 
 fn analyse(file: &[u8]) -> Vec<FlowReport> {
-    let mut tracker = Tracker::new(Config {
-        keep_events: true,
-        ..Config::default()
-    });
+    let mut tracker = Tracker::new(Config::default().keep_events(true));
     frames(file, |frame| {
         if let Packet::Tcp(key, dir, segment) = parse(frame) {
             tracker.push(&key, dir, &segment);

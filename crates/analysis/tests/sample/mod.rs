@@ -10,10 +10,9 @@ use inorder_analysis::{
     Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, Score, StreamReport,
 };
 use inorder_detect::{
-    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, CauseCount, Confidence, Distribution,
-    Event, Evidence, FlowId, FlowReport, Half, Kind, Matched, Point, PointKind, RateClass, Reason,
-    Recoveries, Recovery, RecoveryVerdict, Reordering, Retransmission, Retransmissions, Vantage,
-    VantageBasis, VantageChoice, Verdict, WhatIf,
+    AckPath, Avoidance, Cause, CauseCount, Confidence, Distribution, Event, Evidence, FlowId,
+    FlowReport, Kind, Matched, Point, PointKind, RateClass, Reason, Recovery, RecoveryVerdict,
+    Reordering, Retransmission, Vantage, VantageBasis, VantageChoice, Verdict, WhatIf,
 };
 
 /// 2024-01-01 00:00:00 UTC.
@@ -67,44 +66,20 @@ pub fn id(port: u16) -> FlowId {
 
 /// A flow without any trouble.
 pub fn clean(port: u16) -> FlowReport {
-    FlowReport {
-        flow: id(port),
-        vantage: choice(Vantage::Sender),
-        first_ns: START_NS,
-        last_ns: START_NS + 900_000_000,
-        syn_seen: true,
-        sack: true,
-        timestamps: true,
-        mss: MSS as u32,
-        min_rtt_ns: Some(42_100_000),
-        data_packets: 640,
-        data_bytes: 640 * MSS,
-        retransmissions: Retransmissions::default(),
-        losses: 0,
-        refused: 0,
-        undecided: 0,
-        reordering: Reordering {
-            received: 640,
-            displacements: displaced([(0, 640)]),
-            ..Reordering::default()
-        },
-        upstream: None,
-        rough: false,
-        blind: Blind::default(),
-        bursts: Bursts::default(),
-        by_rate: Vec::new(),
-        recoveries: Recoveries::default(),
-        avoidance: Avoidance::default(),
-        ack_path: AckPath {
-            acks: 320,
-            ..AckPath::default()
-        },
-        artefacts: Artefacts::default(),
-        what_if: Vec::new(),
-        events: Vec::new(),
-        retransmission_list: Vec::new(),
-        points: Vec::new(),
-    }
+    let mut flow = FlowReport::new(id(port), choice(Vantage::Sender));
+    flow.first_ns = START_NS;
+    flow.last_ns = START_NS + 900_000_000;
+    flow.syn_seen = true;
+    flow.sack = true;
+    flow.timestamps = true;
+    flow.mss = MSS as u32;
+    flow.min_rtt_ns = Some(42_100_000);
+    flow.data_packets = 640;
+    flow.data_bytes = 640 * MSS;
+    flow.reordering.received = 640;
+    flow.reordering.displacements = displaced([(0, 640)]);
+    flow.ack_path.acks = 320;
+    flow
 }
 
 fn choice(vantage: Vantage) -> VantageChoice {
@@ -119,28 +94,23 @@ fn choice(vantage: Vantage) -> VantageChoice {
 /// A flow with late and lost packets, spurious retransmissions and all the rest.
 pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
     let mut dice = Dice(seed);
-    let mut flow = FlowReport {
-        vantage: choice(vantage),
-        last_ns: START_NS + 3_200_000_000,
-        data_packets: 12_000,
-        data_bytes: 12_000 * MSS,
-        undecided: 4,
-        upstream: Some(Box::default()),
-        avoidance: Avoidance {
-            dupthresh: Some(32),
-            window_ns: Some(12_400_000),
-        },
-        ack_path: AckPath {
-            acks: 6_000,
-            reordered: 14,
-            missing: 3,
-        },
-        artefacts: Artefacts {
-            duplicated_frames: 2,
-            ..Artefacts::default()
-        },
-        ..clean(port)
+    let mut flow = clean(port);
+    flow.vantage = choice(vantage);
+    flow.last_ns = START_NS + 3_200_000_000;
+    flow.data_packets = 12_000;
+    flow.data_bytes = 12_000 * MSS;
+    flow.undecided = 4;
+    flow.upstream = Some(Box::default());
+    flow.avoidance = Avoidance {
+        dupthresh: Some(32),
+        window_ns: Some(12_400_000),
     };
+    flow.ack_path = AckPath {
+        acks: 6_000,
+        reordered: 14,
+        missing: 3,
+    };
+    flow.artefacts.duplicated_frames = 2;
     flow.reordering.received = 11_992;
     transfer(&mut flow, &mut dice);
     spread(&mut flow);
@@ -181,21 +151,18 @@ fn late(flow: &mut FlowReport, dice: &mut Dice, at_ns: i64, n: u64) {
     let extent = 1 + dice.below(8) * dice.below(5);
     let late_ns = extent as i64 * 240_000 + dice.below(90_000) as i64;
     let clear = dice.below(20) > 0;
-    flow.events.push(Event {
-        kind: Kind::Reordered,
-        confidence: [Confidence::Ambiguous, Confidence::Certain][usize::from(clear)],
-        evidence: Evidence::ArrivalTimestamps,
-        reason: (!clear).then_some(Reason::WhichCopy),
-        half: Half::EndToEnd,
-        at_ns: at_ns + late_ns,
-        frame: 10 + n * 2,
-        proof_frame: 11 + n * 2,
-        seq_offset: n * MSS,
-        len: MSS as u32,
-        extent: Some(extent as u32),
-        extent_bytes: Some(extent * MSS),
-        late_ns: Some(late_ns),
-    });
+    let confidence = [Confidence::Ambiguous, Confidence::Certain][usize::from(clear)];
+    let mut event = Event::new(Kind::Reordered, confidence, Evidence::ArrivalTimestamps);
+    event.reason = (!clear).then_some(Reason::WhichCopy);
+    event.at_ns = at_ns + late_ns;
+    event.frame = 10 + n * 2;
+    event.proof_frame = 11 + n * 2;
+    event.seq_offset = n * MSS;
+    event.len = MSS as u32;
+    event.extent = Some(extent as u32);
+    event.extent_bytes = Some(extent * MSS);
+    event.late_ns = Some(late_ns);
+    flow.events.push(event);
     if !clear {
         flow.reordering.ambiguous += 1;
         return;
@@ -212,21 +179,14 @@ fn late(flow: &mut FlowReport, dice: &mut Dice, at_ns: i64, n: u64) {
 }
 
 fn lost(flow: &mut FlowReport, at_ns: i64, n: u64) {
-    flow.events.push(Event {
-        kind: Kind::Lost,
-        confidence: Confidence::Likely,
-        evidence: Evidence::Dsack,
-        reason: Some(Reason::AcksMissing),
-        half: Half::EndToEnd,
-        at_ns: at_ns + 43_000_000,
-        frame: 10 + n * 2,
-        proof_frame: 99 + n * 2,
-        seq_offset: n * MSS,
-        len: MSS as u32,
-        extent: None,
-        extent_bytes: None,
-        late_ns: None,
-    });
+    let mut event = Event::new(Kind::Lost, Confidence::Likely, Evidence::Dsack);
+    event.reason = Some(Reason::AcksMissing);
+    event.at_ns = at_ns + 43_000_000;
+    event.frame = 10 + n * 2;
+    event.proof_frame = 99 + n * 2;
+    event.seq_offset = n * MSS;
+    event.len = MSS as u32;
+    flow.events.push(event);
     resend(flow, at_ns + 43_000_000, n, Verdict::Needed);
 }
 

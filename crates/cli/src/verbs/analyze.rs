@@ -238,19 +238,18 @@ fn config(args: &Args) -> Config {
     let parquet = args.parquet.is_some();
     #[cfg(not(feature = "parquet"))]
     let parquet = false;
-    Config {
-        vantage: args.vantage.forced(),
-        keep_events: args.events
-            || args.rows() != Rows::Flows
-            || args.peer.is_some()
-            || args.html.is_some()
-            || args.annotate.is_some()
-            || parquet,
-        keep_points: args.html.is_some(),
-        what_if: !args.no_what_if,
-        sorters: args.sorter.clone(),
-        ..Config::default()
-    }
+    let events = args.events
+        || args.rows() != Rows::Flows
+        || args.peer.is_some()
+        || args.html.is_some()
+        || args.annotate.is_some()
+        || parquet;
+    Config::default()
+        .vantage(args.vantage.forced())
+        .keep_events(events)
+        .keep_points(args.html.is_some())
+        .what_if(!args.no_what_if)
+        .sorters(args.sorter.clone())
 }
 
 fn keep_only(filter: Option<&str>, analysis: &mut Analysis) {

@@ -93,6 +93,7 @@ pub enum Half {
 
 /// One late or lost original transmission.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct Event {
     /// What happened.
     pub kind: Kind,
@@ -123,6 +124,27 @@ pub struct Event {
     /// Late time offset in nanoseconds, RFC 4737 section 4.3; from a sender-side capture, the
     /// time between the ACKs that report the first larger segment and this one.
     pub late_ns: Option<i64>,
+}
+
+impl Event {
+    /// An event of the whole path at frame and time 0, to be filled in.
+    pub fn new(kind: Kind, confidence: Confidence, evidence: Evidence) -> Self {
+        Event {
+            kind,
+            confidence,
+            evidence,
+            reason: None,
+            half: Half::EndToEnd,
+            at_ns: 0,
+            frame: 0,
+            proof_frame: 0,
+            seq_offset: 0,
+            len: 0,
+            extent: None,
+            extent_bytes: None,
+            late_ns: None,
+        }
+    }
 }
 
 /// What a retransmission was good for.

@@ -300,6 +300,7 @@ pub struct Point {
 
 /// What is said of one flow.
 #[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
 pub struct FlowReport {
     /// Which flow.
     pub flow: FlowId,
@@ -363,6 +364,41 @@ pub struct FlowReport {
 }
 
 impl FlowReport {
+    /// A report on a flow without packets, to be filled in.
+    pub fn new(flow: FlowId, vantage: VantageChoice) -> Self {
+        FlowReport {
+            flow,
+            vantage,
+            first_ns: 0,
+            last_ns: 0,
+            syn_seen: false,
+            sack: false,
+            timestamps: false,
+            mss: 0,
+            min_rtt_ns: None,
+            data_packets: 0,
+            data_bytes: 0,
+            retransmissions: Retransmissions::default(),
+            losses: 0,
+            refused: 0,
+            undecided: 0,
+            reordering: Reordering::default(),
+            upstream: None,
+            rough: false,
+            blind: Blind::default(),
+            bursts: Bursts::default(),
+            by_rate: Vec::new(),
+            recoveries: Recoveries::default(),
+            avoidance: Avoidance::default(),
+            ack_path: AckPath::default(),
+            artefacts: Artefacts::default(),
+            what_if: Vec::new(),
+            events: Vec::new(),
+            retransmission_list: Vec::new(),
+            points: Vec::new(),
+        }
+    }
+
     /// Payload of original segments, bits per second from the first to the last packet; `None`
     /// for a flow that lasted no time.
     pub fn rate_bps(&self) -> Option<u64> {

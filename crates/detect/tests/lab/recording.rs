@@ -64,11 +64,7 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
 pub fn analyse(path: &Path, config: &Config) -> io::Result<Vec<FlowReport>> {
     let in_file = |e| io::Error::other(format!("{}: {e}", path.display()));
     let mut capture = Capture::open(path).map_err(|e| in_file(e.to_string()))?;
-    let mut tracker = Tracker::new(Config {
-        keep_events: true,
-        what_if: false,
-        ..config.clone()
-    });
+    let mut tracker = Tracker::new(config.clone().keep_events(true).what_if(false));
     let mut block = Block::default();
     while capture
         .read_block(&mut block)
