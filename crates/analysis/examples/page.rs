@@ -1,5 +1,5 @@
-//! Prints the page of a made-up analysis: `cargo run --example page > page.html`; with an
-//! argument, without charts.
+//! Prints the HTML page of an invented analysis: `cargo run --example page > page.html`. With any argument the page
+//! has tables instead of charts.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;

@@ -1,4 +1,4 @@
-//! Prints a made-up analysis the way people see it: `cargo run --example text [WIDTH]`.
+//! Prints the terminal output for an invented analysis: `cargo run --example text [WIDTH]`.
 
 #[path = "../tests/sample/mod.rs"]
 mod sample;

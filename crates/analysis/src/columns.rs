@@ -1,5 +1,5 @@
-//! The columns of files, of comparisons with the other end, and of the JSON document; those of
-//! flows, events and streams stand beside their types ([`inorder_detect::columns`]).
+//! The columns of captures, of comparisons with the other end, and of the JSON document. The columns of flows, events
+//! and streams are defined beside their types ([`inorder_detect::columns`]).
 
 use std::io;
 
@@ -34,7 +34,11 @@ pub static DOCUMENT: &[Column<[Analysis]>] = &[
             of: |all: &[Analysis]| all,
         },
     ),
-    Column::nested("flows", "Of all files, in their order.", &FlowsOfAll),
+    Column::nested(
+        "flows",
+        "The flows of all files, file by file.",
+        &FlowsOfAll,
+    ),
 ];
 
 /// The flows of all files, each with the name of its file.
@@ -52,7 +56,7 @@ impl Nested<[Analysis]> for FlowsOfAll {
 
 type File = Column<Analysis>;
 
-/// The file that a flow, event, ... is of.
+/// Columns that name the capture to which a flow, an event, ... belongs.
 static FILE_NAME: &[Column<Analysis>] = &[Column::new(
     "file",
     Kind::Text,
@@ -85,12 +89,12 @@ pub static FILE: &[Column<Analysis>] = &[
     File::new(
         "flows",
         Kind::Count,
-        "How many members of the top-level `flows` are of this file.",
+        "How many members of the top-level `flows` belong to this file.",
         |a| a.flows.len().into(),
     ),
     File::nested(
         "skipped",
-        "Frames of no use, by reason.",
+        "Frames that could not be analysed, by reason.",
         &List {
             columns: SKIPPED,
             of: |a: &Analysis| &a.skipped,
@@ -99,7 +103,7 @@ pub static FILE: &[Column<Analysis>] = &[
     File::new(
         "warnings",
         Kind::List(Element::Text),
-        "What to know before trusting the numbers: damage, interruption, ...",
+        "Limits of the result: damage, interruption, ...",
         |a| Value::List(a.warnings.iter().map(Value::from).collect()),
     ),
     File::nested(
@@ -120,7 +124,7 @@ pub static FILE: &[Column<Analysis>] = &[
     ),
 ];
 
-/// Frames of no use for one reason.
+/// Frames that could not be analysed for one reason.
 static SKIPPED: &[Column<(String, u64)>] = &[
     Column::new("reason", Kind::Text, "Why.", |s| (&s.0).into()),
     Column::new("count", Kind::Count, "How many.", |s| s.1.into()),
@@ -156,7 +160,7 @@ static PEER: &[Column<PeerComparison>] = &[
     Peer::new(
         "ambiguous",
         Kind::List(Element::Text),
-        "Of those in only_here, the ones that could be several of the other capture's.",
+        "Of those in only_here, the flows that match several flows of the other capture.",
         |p| names(&p.ambiguous),
     ),
 ];
@@ -179,13 +183,13 @@ static PEER_FLOW: &[Column<PeerFlow>] = &[
     Both::new(
         "there",
         Kind::Text,
-        "The same in the other capture, where something on the path may have translated it.",
+        "The name of the same flow in the other capture; a device on the path may have translated it.",
         |f| f.there.to_string().into(),
     ),
     Both::new(
         "matched_by",
         Kind::Choice(Matched::NAMES),
-        "Why the two are one: addresses and ports; sequence numbers and timestamps of packets; \
+        "How the two were matched: addresses and ports; sequence numbers and timestamps of packets; \
          both initial sequence numbers; distances from those and timestamps, where something on \
          the path numbers anew.",
         |f| f.matched.name().into(),
@@ -260,7 +264,7 @@ static PEER_FLOW: &[Column<PeerFlow>] = &[
     .optional(),
 ];
 
-/// Something of a flow (the flow itself, an event, ...), and where it was found.
+/// An item of a flow (the flow itself, an event, ...) with the file and flow in which it was found.
 pub struct Row<'a, T> {
     analysis: &'a Analysis,
     flow: &'a FlowReport,

@@ -1,5 +1,5 @@
-//! CSV for spreadsheets: one row a flow, an event, a retransmission or a recovery.
-//! Columns are named as in JSON.
+//! CSV for spreadsheets: one row for each flow, event, retransmission or recovery. The columns have the same names as
+//! in JSON.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use inorder_report::csv::write;
 use crate::columns;
 use crate::model::Analysis;
 
-/// Writes one row a flow. `out` should be buffered.
+/// Writes one row for each flow. `out` should be buffered.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -23,7 +23,7 @@ pub fn write_flows(mut out: impl Write, analyses: &[Analysis]) -> io::Result<()>
     write(&mut out, &columns::flows(), columns::flow_rows(analyses))
 }
 
-/// Writes one row an event.
+/// Writes one row for each event.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -31,7 +31,7 @@ pub fn write_events(mut out: impl Write, analyses: &[Analysis]) -> io::Result<()
     write(&mut out, &columns::events(), columns::event_rows(analyses))
 }
 
-/// Writes one row a retransmission.
+/// Writes one row for each retransmission.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -43,7 +43,7 @@ pub fn write_retransmissions(mut out: impl Write, analyses: &[Analysis]) -> io::
     )
 }
 
-/// Writes one row a recovery.
+/// Writes one row for each recovery.
 ///
 /// # Errors
 /// If `out` cannot be written.

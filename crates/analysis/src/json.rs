@@ -1,9 +1,8 @@
 //! JSON for programs: one object, schema `inorder-analyze/1`.
 //!
-//! Names and meanings are those of the columns; `docs/schemas/analyze.schema.json` and
-//! [`write_schema`] say them in full. Times of day are integers of nanoseconds since the Unix
-//! epoch (`*_ns`): read them with 64 bits. Durations are milliseconds (`*_ms`). The text is
-//! written as it is made; nothing is gathered in memory.
+//! The columns define names and meanings; `docs/schemas/analyze.schema.json` and [`write_schema`] document all of
+//! them. Times of day are integers, nanoseconds since the Unix epoch (`*_ns`): read them with 64 bits. Durations are
+//! milliseconds (`*_ms`). The text is streamed to the output and not collected in memory first.
 
 use std::io::{self, Write};
 
@@ -15,7 +14,7 @@ use crate::model::Analysis;
 
 pub use crate::columns::SCHEMA;
 
-/// Writes the analyses as one JSON object, with every single event if `events`.
+/// Writes the analyses as one JSON object; with `events`, every single event is included.
 ///
 /// `out` should be buffered.
 ///

@@ -1,14 +1,14 @@
 //! Output of inorder's analysis: text for people, JSON, CSV, Parquet and one HTML page.
 //!
-//! Everything starts from [`Analysis`], what was found in one capture, and goes to anything
-//! that implements [`std::io::Write`]:
+//! Every function takes [`Analysis`] values, each the result for one capture, and writes to anything that implements
+//! [`std::io::Write`]:
 //!
 //! | function | output |
 //! |---|---|
 //! | [`verdict()`] | a paragraph of plain sentences |
 //! | [`table::write`] | text for a terminal or a pipe |
 //! | [`json::write`] | one JSON object, schema `inorder-analyze/1` |
-//! | [`csv::write_flows`], [`csv::write_events`] | one row a flow or an event |
+//! | [`csv::write_flows`], [`csv::write_events`] | one row for each flow or event |
 //! | `parquet::write_flows`, `parquet::write_events` | the same in columns (feature `parquet`) |
 //! | [`html::write`] | a page with charts that needs no network |
 //!
@@ -26,7 +26,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Nothing here decides what happened on the network: numbers come in, their names go out.
+//! Nothing here infers what happened on the network: this crate only formats results.
 
 mod columns;
 pub mod csv;

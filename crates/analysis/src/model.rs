@@ -1,17 +1,18 @@
-//! How much happened to a flow.
+//! Which flows to show first.
 
 use inorder_detect::FlowReport;
 pub use inorder_detect::StreamReport;
 pub use inorder_pipeline::Analysis;
 
-/// True when something happened to the flow that is worth a reader's time.
+/// True if something happened to the flow that the reader should look at.
 pub(crate) fn has_problems(flow: &FlowReport) -> bool {
     severity(flow) > 0
 }
 
-/// How much happened to a flow: the order in which flows are shown to people.
+/// Sort key for showing flows to people, the largest first.
 ///
-/// Unnecessary reductions of the congestion window weigh most (they cost throughput), then late and lost packets.
+/// Unnecessary reductions of the congestion window come first because they cost throughput, then late packets, then
+/// lost packets.
 pub(crate) fn severity(flow: &FlowReport) -> u64 {
     let order = &flow.reordering;
     flow.recoveries.spurious.saturating_mul(1_000)

@@ -1,6 +1,6 @@
-//! Parquet for data frames: one row a flow, an event, a retransmission or a recovery; Snappy-compressed.
+//! Parquet for data frames: one row for each flow, event, retransmission or recovery; Snappy-compressed.
 //!
-//! Columns are named as in JSON and CSV. Times of day are timestamps in nanoseconds, UTC, and
+//! The columns have the same names as in JSON and CSV. Times of day are UTC timestamps in nanoseconds, so their names
 //! lose the ending `_ns`; durations are milliseconds in double precision.
 
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use inorder_report::parquet::write;
 use crate::columns;
 use crate::model::Analysis;
 
-/// Writes one row a flow.
+/// Writes one row for each flow.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -18,7 +18,7 @@ pub fn write_flows(out: impl Write + Send, analyses: &[Analysis]) -> io::Result<
     write(out, &columns::flows(), columns::flow_rows(analyses))
 }
 
-/// Writes one row an event.
+/// Writes one row for each event.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -26,7 +26,7 @@ pub fn write_events(out: impl Write + Send, analyses: &[Analysis]) -> io::Result
     write(out, &columns::events(), columns::event_rows(analyses))
 }
 
-/// Writes one row a retransmission.
+/// Writes one row for each retransmission.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -38,7 +38,7 @@ pub fn write_retransmissions(out: impl Write + Send, analyses: &[Analysis]) -> i
     )
 }
 
-/// Writes one row a recovery.
+/// Writes one row for each recovery.
 ///
 /// # Errors
 /// If `out` cannot be written.

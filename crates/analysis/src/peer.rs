@@ -1,4 +1,4 @@
-//! What a second capture, taken at the other end, says of the first one's conclusions.
+//! How well the conclusions from one capture agree with a second capture, taken at the other end.
 
 pub use inorder_detect::{ExtentAgreement, PeerCounts, Score};
 pub use inorder_pipeline::{PeerComparison, PeerFlow, PeerTotal};

@@ -1,4 +1,4 @@
-//! The result in a few plain sentences.
+//! The result in a few sentences.
 
 use inorder_detect::{Cause, FlowReport};
 
@@ -14,7 +14,7 @@ pub struct Totals {
     pub reordered_flows: u64,
     /// Original data segments.
     pub packets: u64,
-    /// Original transmissions known to have arrived.
+    /// Original transmissions (not retransmissions) that certainly arrived.
     pub arrived: u64,
     /// Reordered packets.
     pub reordered: u64,
@@ -22,7 +22,7 @@ pub struct Totals {
     pub max_extent: u64,
     /// Greatest late time, nanoseconds.
     pub max_late_ns: u64,
-    /// Events that cannot be told.
+    /// Events that remain ambiguous.
     pub ambiguous: u64,
     /// Packets lost.
     pub losses: u64,
@@ -36,19 +36,19 @@ pub struct Totals {
     pub unclear: u64,
     /// Recovery phases.
     pub recoveries: u64,
-    /// Of these, the ones in which nothing had been lost.
+    /// Of these, the ones during which no packet had been lost.
     pub spurious_recoveries: u64,
     /// Recoveries by cause, in the order of [`Cause::ALL`].
     pub by_cause: [u64; Cause::ALL.len()],
-    /// Greatest threshold that a flow would have needed; 0 where reordering caused nothing.
+    /// Greatest duplicate-ACK threshold that any flow would have needed; 0 where reordering caused no recovery.
     pub dupthresh: u32,
-    /// Greatest waiting time that a flow would have needed, nanoseconds.
+    /// Greatest waiting time before retransmission that any flow would have needed, nanoseconds.
     pub window_ns: i64,
     /// Frames captured twice.
     pub duplicated: u64,
-    /// Flows of which nothing tells where they were captured.
+    /// Flows for which the capture does not reveal the vantage point.
     pub no_vantage: u64,
-    /// Flows whose SACK options are cut off.
+    /// Flows whose SACK options are cut off by the snap length.
     pub sack_cut: u64,
     /// Flows without the receiver's packets.
     pub one_way: u64,
@@ -89,7 +89,7 @@ impl Totals {
     }
 }
 
-/// What the analysis says, in one paragraph of plain sentences.
+/// Describes the result in one paragraph.
 ///
 /// ```
 /// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
@@ -146,7 +146,7 @@ fn late(t: &Totals) -> String {
         (some, all) => format!("{} of {} flows", count(some), count(all)),
     };
     let share = t.reordered as f64 / t.arrived.max(1) as f64;
-    // Where no extent could be told, none of the events has one.
+    // If no extent is known, then none of the events has one.
     let how_late = match t.max_extent {
         0 => "late".to_owned(),
         extent => format!(
@@ -184,7 +184,7 @@ fn retransmissions(t: &Totals) -> Option<String> {
     Some(format!("{spurious}{}.", reductions(t)))
 }
 
-/// Every recovery reduces the congestion window; which of them were unnecessary, and why.
+/// Every recovery reduces the congestion window. Says how many reductions were unnecessary, and why.
 fn reductions(t: &Totals) -> String {
     let unnecessary = match (t.spurious_recoveries, t.recoveries) {
         (0, _) => return String::new(),
@@ -213,7 +213,7 @@ fn reductions(t: &Totals) -> String {
     }
 }
 
-/// What makes a sender send again without need, in words.
+/// The causes of unnecessary retransmissions, in words.
 const MISLEADING: [(Cause, &str); 4] = [
     (Cause::Reordering, "late packets"),
     (Cause::AckReordering, "acknowledgements out of order"),
@@ -242,7 +242,7 @@ fn refused(t: &Totals) -> Option<String> {
     ))
 }
 
-/// Only where late packets were the cause of unnecessary recoveries.
+/// Advice on thresholds; only given if late packets caused unnecessary recoveries.
 fn avoidance(t: &Totals) -> Option<String> {
     if t.dupthresh == 0 {
         return None;
@@ -268,10 +268,10 @@ fn captured_twice(t: &Totals) -> Option<String> {
     }
 }
 
-/// What the capture does not show.
+/// What the capture does not contain.
 fn blind(t: &Totals) -> Option<String> {
     let reasons = [
-        (t.no_vantage, "nothing tells where it was made"),
+        (t.no_vantage, "it is unknown where it was made"),
         (t.sack_cut, "its snap length cuts SACK options off"),
         (t.one_way, "it lacks the receiver's packets"),
     ];
@@ -282,7 +282,7 @@ fn blind(t: &Totals) -> Option<String> {
     let said: Vec<String> = reasons.iter().filter_map(of).collect();
     (!said.is_empty()).then(|| {
         format!(
-            "The capture does not show everything: {}; what rests on that is only called unclear.",
+            "The capture does not show everything: {}; conclusions that depend on it are marked unclear.",
             said.join(", ")
         )
     })

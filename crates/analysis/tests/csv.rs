@@ -1,4 +1,4 @@
-//! CSV: as many cells as columns, whatever the names.
+//! CSV: each row has as many cells as there are columns, even if names contain quotes or commas.
 
 mod sample;
 
@@ -27,7 +27,7 @@ fn parse(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn one_row_a_flow() {
+fn each_flow_is_one_row() {
     let analyses = [sample::analysis("odd, \"name\"\n.pcap", 2)];
     let mut out = Vec::new();
     csv::write_flows(&mut out, &analyses).unwrap();
@@ -52,7 +52,7 @@ fn one_row_a_flow() {
 }
 
 #[test]
-fn one_row_an_event() {
+fn each_event_is_one_row() {
     let analyses = [sample::analysis("a.pcap", 2)];
     let mut out = Vec::new();
     csv::write_events(&mut out, &analyses).unwrap();

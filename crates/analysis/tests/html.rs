@@ -1,4 +1,4 @@
-//! The page: well formed, self-contained, safe against what captures and names contain.
+//! The page is well formed, self-contained, and safe against markup in captures and file names.
 
 mod sample;
 
@@ -13,7 +13,7 @@ fn page(file: &str, charts: bool) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What is neither style nor script.
+/// The page without its styles and scripts.
 fn markup(page: &str) -> String {
     let mut rest = page;
     let mut markup = String::new();
@@ -35,7 +35,7 @@ fn markup(page: &str) -> String {
     markup + rest
 }
 
-/// Checks that elements nest.
+/// Panics unless elements are properly nested.
 fn check_nesting(markup: &str) {
     const VOID: [&str; 4] = ["meta", "hr", "br", "!doctype"];
     let mut open: Vec<&str> = Vec::new();
@@ -74,7 +74,7 @@ fn names_cannot_become_markup_or_script() {
 }
 
 #[test]
-fn nothing_is_fetched() {
+fn the_page_makes_no_request() {
     let markup = markup(&page("a.pcap", true));
     for reference in [" src=", "<link", "@import", "url(", "href=\"http"] {
         assert!(!markup.contains(reference), "{reference}");
@@ -83,7 +83,7 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn without_charts_the_numbers_stand_in_tables() {
+fn without_charts_the_page_has_tables() {
     let page = page("a.pcap", false);
     assert!(page.contains("Charts were left out"));
     assert!(page.contains("<th>displacement</th><th>density</th>"));

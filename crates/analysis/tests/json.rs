@@ -1,4 +1,4 @@
-//! JSON against its schema, and the names that others rely on.
+//! The JSON output keeps to its schema and to the names that other programs rely on.
 
 mod sample;
 mod schema;
@@ -24,18 +24,18 @@ fn the_output_obeys_its_schema() {
 }
 
 #[test]
-fn the_schema_file_is_what_the_columns_say() {
+fn the_schema_file_matches_the_columns() {
     let mut schema = Vec::new();
     json::write_schema(&mut schema).unwrap();
     assert!(
         schema == schema::SCHEMA.as_bytes(),
-        "docs/schemas/analyze.schema.json is out of date; write it anew with\n  \
+        "docs/schemas/analyze.schema.json is out of date; regenerate it with\n  \
          cargo run -p inorder -- analyze --schema > docs/schemas/analyze.schema.json"
     );
 }
 
 #[test]
-fn the_schema_notices_what_is_wrong() {
+fn the_schema_rejects_wrong_documents() {
     let good = output(true);
     for (path, wrong) in [
         ("/flows/0/vantage", Value::from("nowhere")),
@@ -59,7 +59,7 @@ fn the_schema_notices_what_is_wrong() {
 }
 
 #[test]
-fn the_names_others_rely_on() {
+fn names_used_by_other_programs_are_present() {
     let value = output(true);
     assert_eq!(value["schema"], "inorder-analyze/1");
     assert_eq!(value["files"].as_array().unwrap().len(), 2);
@@ -94,7 +94,7 @@ fn the_names_others_rely_on() {
 }
 
 #[test]
-fn numbers_survive_the_way_through_text() {
+fn numbers_are_exact_after_parsing() {
     let analyses = [sample::analysis("a.pcap", 0)];
     let value = output(true);
     let flow = &analyses[0].flows[0];

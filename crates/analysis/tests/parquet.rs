@@ -1,4 +1,4 @@
-//! Parquet files read back as what was written.
+//! Parquet files are read back with the values that were written.
 #![cfg(feature = "parquet")]
 
 mod sample;
@@ -66,7 +66,7 @@ fn events_read_back_with_nulls() {
 }
 
 #[test]
-fn nothing_is_a_valid_file_too() {
+fn an_empty_analysis_gives_valid_files() {
     let mut out = Vec::new();
     parquet::write_events(&mut out, &[Analysis::default()]).unwrap();
     assert_eq!(

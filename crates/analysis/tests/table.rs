@@ -1,4 +1,4 @@
-//! What people read.
+//! The text output.
 
 mod sample;
 
@@ -23,7 +23,7 @@ fn with(change: impl FnOnce(&mut inorder_detect::FlowReport)) -> Analysis {
 }
 
 #[test]
-fn the_verdict_says_what_happened() {
+fn the_verdict_describes_what_happened() {
     assert_eq!(verdict(&with(|_| ())), "None of 2 flows had late packets.");
 
     let spurious = with(|flow| {
@@ -90,7 +90,7 @@ fn the_verdict_says_what_happened() {
 }
 
 #[test]
-fn flows_with_problems_come_first_and_the_rest_is_counted() {
+fn flows_with_problems_come_first_and_hidden_flows_are_counted() {
     let mut analysis = sample::analysis("a.pcap", 30);
     analysis.flows.rotate_left(2);
     let style = Style {
@@ -111,7 +111,7 @@ fn flows_with_problems_come_first_and_the_rest_is_counted() {
 }
 
 #[test]
-fn everything_known_of_a_busy_flow_is_told() {
+fn every_fact_of_a_busy_flow_is_printed() {
     let text = text(sample::analysis("a.pcap", 1), &Style::default());
     for fact in [
         "receiver (told by: handshake)",
@@ -141,7 +141,7 @@ fn lines_fit_a_narrow_terminal() {
 }
 
 #[test]
-fn no_attributes_unless_asked_for_and_none_from_file_names() {
+fn attributes_are_optional_and_escape_sequences_in_file_names_are_removed() {
     let evil = sample::analysis("evil\x1b[31m.pcap", 0);
     assert!(!text(evil.clone(), &Style::default()).contains('\x1b'));
     let style = Style {

@@ -1,4 +1,4 @@
-//! What the charts of one flow show, as rows of numbers that the page's script reads.
+//! The data of one flow's charts, as rows of numbers that the page's script reads.
 
 use inorder_detect::{Confidence, Distribution, Event, FlowReport, Kind, PointKind};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use inorder_detect::names::Name;
 use inorder_report::number::millis;
 
-/// Events drawn at most; more would hide each other and slow the page.
+/// Maximum number of events drawn. More would hide each other and slow the page.
 const EVENTS: usize = 4_000;
 
 /// The data of a flow's charts, each a list of rows.
@@ -25,7 +25,7 @@ pub struct Charts {
     by_rate: Vec<RateRow>,
 }
 
-/// Seconds, bytes, what, confidence, evidence, extent, late in ms, frame.
+/// Seconds, bytes, kind of event, confidence, evidence, extent, late time in ms, frame number.
 type EventRow = (
     f64,
     u64,
@@ -37,10 +37,11 @@ type EventRow = (
     u64,
 );
 
-/// Block, coalescing in µs, percent left, extent left, duplicate ACKs saved, mean delay in µs.
+/// Block size, coalescing in µs, percent still reordered, extent still left, duplicate ACKs saved, mean added delay
+/// in µs.
 type WhatIfRow = (u32, f64, f64, u32, u64, f64);
 
-/// Mbit/s, share reordered, packets, mean extent, mean late in ms.
+/// Rate in Mbit/s, share of packets reordered, packets, mean extent, mean late time in ms.
 type RateRow = (f64, f64, u64, f64, f64);
 
 impl Charts {
@@ -58,7 +59,7 @@ impl Charts {
         }
     }
 
-    /// The charts there is data for, in the order of the page.
+    /// The charts for which the flow has data, in the order of the page.
     pub fn present(&self) -> Vec<&'static str> {
         [
             ("sequence", !self.points.is_empty()),
@@ -88,7 +89,7 @@ fn points(flow: &FlowReport) -> Vec<(f64, u64, u8)> {
     flow.points.iter().map(row).collect()
 }
 
-/// Every event, or every n-th when there are too many.
+/// Every event, or every n-th one if there are more than can be drawn.
 fn events(flow: &FlowReport) -> Vec<EventRow> {
     let step = flow.events.len().div_ceil(EVENTS).max(1);
     let row = |event: &Event| {
@@ -115,7 +116,8 @@ fn what(event: &Event) -> &'static str {
     }
 }
 
-/// A bucket, told by its last value, with its first: one value below 64, 1/32 of an octave above.
+/// The first and the last value of the bucket that ends with `last`. Buckets hold one value each below 64, and span
+/// 1/32 of an octave above that.
 fn with_start((end, count): (u64, u64)) -> (u64, u64, u64) {
     let width = match end {
         0..64 => 1,
@@ -139,7 +141,8 @@ fn what_if(flow: &FlowReport) -> Vec<WhatIfRow> {
             w.mean_added_delay_ns as f64 / 1e3,
         )
     };
-    // The chart is over block sizes; sorters by name are in the table below it.
+    // The chart's axis is the block size, so only SRPIC is drawn; sorters given by name are in the table below the
+    // chart.
     let blocks = flow.what_if.iter().filter(|w| w.sorter.is_none());
     blocks.map(row).collect()
 }

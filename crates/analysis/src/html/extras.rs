@@ -1,4 +1,5 @@
-//! What stands beside the flows: warnings, other services, the other end, skipped frames.
+//! The parts of the page that are not about single flows: warnings, other numbered services, the comparison with the
+//! other end, skipped frames.
 
 use std::io::{self, Write};
 
@@ -43,7 +44,7 @@ pub fn peer(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     writeln!(out, "</div>")
 }
 
-/// Frames that said nothing, by reason.
+/// Frames that could not be analysed, by reason.
 pub fn skipped(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     if analysis.skipped.is_empty() {
         return Ok(());

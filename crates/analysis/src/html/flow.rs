@@ -1,4 +1,4 @@
-//! The section of one flow: facts, charts, the numbers behind them.
+//! The section of one flow: facts, charts, and the numbers of the charts as tables.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use inorder_detect::columns::name;
 use inorder_report::escape::Text;
 use inorder_report::number::{percent, plural, time_u64};
 
-/// Writes the section with the given charts, or with tables when charts cannot be `drawn`.
+/// Writes the section with the given charts, or with tables if charts are not `drawn`.
 pub fn section(
     out: &mut dyn Write,
     flow: &FlowReport,

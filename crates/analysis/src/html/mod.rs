@@ -1,4 +1,4 @@
-//! One HTML page that opens without a network: verdict, sortable table, charts.
+//! One HTML page that needs no network: verdict, sortable table of flows, charts.
 //!
 //! The page carries its style, script, data and, when the crate was built with them, the chart
 //! libraries (Vega, Vega-Lite, Vega-Embed); a content security policy forbids it any request.
@@ -31,9 +31,9 @@ const ASSETS: Assets = Assets {
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// Flows shown with charts, at most per file; the table has all.
+    /// Maximum number of flows per file that are shown with charts; the table has all flows.
     pub top: usize,
-    /// Draw charts; without them their numbers stand in tables.
+    /// Whether to draw charts. Without them the page shows their numbers in tables.
     pub charts: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The numbers behind each chart, as tables; without chart libraries, instead of the charts.
+//! The numbers of each chart as tables; they replace the charts on a page without chart libraries.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use inorder_report::html::Table;
 
 use inorder_report::number::{count, time_u64};
 
-/// Rows shown of a distribution.
+/// Maximum number of rows of a distribution that are shown.
 const ROWS: usize = 200;
 
-/// Title of a chart and whether it takes the whole width.
+/// Title of a chart, and whether the chart takes the whole width.
 pub fn title(chart: &str) -> (&'static str, bool) {
     match chart {
         "sequence" => ("Time and sequence (drag to move, wheel to zoom)", true),
@@ -65,7 +65,7 @@ fn listed<T>(out: &mut dyn Write, columns: &[Column<T>], rows: &[T]) -> io::Resu
     writeln!(out, "</div>")
 }
 
-/// A table of cells that hold only our own text and numbers.
+/// Rows of a table whose cells hold only text and numbers of our own, so nothing needs escaping.
 fn rows(
     out: &mut dyn Write,
     titles: &[&str],

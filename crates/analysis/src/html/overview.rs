@@ -12,10 +12,10 @@ use crate::verdict::Totals;
 use inorder_report::escape::Text;
 use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 
-/// Rows of the table at most: beyond this a browser becomes slow.
+/// Maximum number of rows of the table: browsers become slow beyond this.
 const ROWS: usize = 5_000;
 
-/// The line below the title; from the second file on, with a heading.
+/// The line below the title; for the second and later files it starts with a heading.
 pub fn meta(out: &mut dyn Write, analysis: &Analysis, number: usize) -> io::Result<()> {
     if number > 0 {
         write!(out, "<hr>")?;
@@ -31,7 +31,7 @@ pub fn meta(out: &mut dyn Write, analysis: &Analysis, number: usize) -> io::Resu
     )
 }
 
-/// The main numbers, large.
+/// The main numbers in large print.
 pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     let t = Totals::of(&analysis.flows);
     if t.flows == 0 {

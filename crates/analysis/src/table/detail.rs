@@ -1,4 +1,4 @@
-//! What is behind the numbers of one flow.
+//! The details of one flow, as lines of text.
 
 use std::io::{self, Write};
 
@@ -10,12 +10,12 @@ use inorder_detect::names::Name;
 use inorder_report::number::{count, mean, plural, time, time_u64};
 use inorder_report::text::{self, paragraph};
 
-/// Column in which the facts begin.
+/// Column in which the text of the facts begins; their labels are to the left of it.
 const LABEL: usize = 16;
-/// Single events printed per flow; all of them are in JSON, CSV and Parquet.
+/// Maximum number of events printed per flow; all of them are in JSON, CSV and Parquet.
 const EVENTS: usize = 12;
 
-/// Writes the block of one flow.
+/// Writes the details of one flow.
 pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
     let (bold, plain) = style.bold();
     writeln!(out, "{bold}{}{plain}", name(&flow.flow))?;
@@ -34,7 +34,7 @@ pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Resul
     Ok(())
 }
 
-/// A fact's line; its label's blanks must survive the breaking into lines.
+/// Writes the line of one fact. Wrapping at the line width must keep the padding of the label.
 fn write_fact(out: &mut dyn Write, line: &str, indent: &str, style: &Style) -> io::Result<()> {
     let (label, text) = line.split_at(line.len().min(LABEL));
     write!(out, "{label}")?;
@@ -45,7 +45,7 @@ fn write_fact(out: &mut dyn Write, line: &str, indent: &str, style: &Style) -> i
     writeln!(out, "{}", broken.trim_end())
 }
 
-/// The facts worth a line, as label and text.
+/// The facts that apply to this flow, as label and text.
 pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     let order = &flow.reordering;
     let mut facts = vec![("vantage", vantage(flow)), ("connection", connection(flow))];
@@ -179,10 +179,12 @@ fn avoidance(flow: &FlowReport) -> Option<String> {
             count(u64::from(n))
         )
     });
-    let window = flow
-        .avoidance
-        .window_ns
-        .map(|ns| format!("a wait of {} after the first sign of a hole", time(ns)));
+    let window = flow.avoidance.window_ns.map(|ns| {
+        format!(
+            "a wait of {} after the first duplicate ACK or SACK above a hole",
+            time(ns)
+        )
+    });
     match (threshold, window) {
         (Some(t), Some(w)) => Some(format!("{t}, or {w}")),
         (one, other) => one.or(other),

@@ -1,4 +1,5 @@
-//! What stands beside the flows: warnings, other services, the other end, skipped frames.
+//! The parts of the text that are not about single flows: warnings, other numbered services, the comparison with the
+//! other end, skipped frames.
 
 use std::io::{self, Write};
 
@@ -22,7 +23,7 @@ pub fn warnings(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::
     Ok(())
 }
 
-/// Frames that said nothing, by reason.
+/// Frames that could not be analysed, by reason.
 pub fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     if analysis.skipped.is_empty() {
         return Ok(());
@@ -138,7 +139,7 @@ pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 4] {
     ]
 }
 
-/// What the rows do not say: flows matched, extents.
+/// The sentences below the table: flows matched, how they were matched, agreement of extents.
 pub(crate) fn peer_text(peer: &PeerComparison) -> String {
     let extents = peer.total().extents;
     let mut text = format!(
@@ -169,7 +170,7 @@ pub(crate) fn peer_text(peer: &PeerComparison) -> String {
     }
     if !peer.ambiguous.is_empty() {
         text.push_str(&format!(
-            " {} here could be several there and were left alone.",
+            " {} here could be several there and were skipped.",
             plural(peer.ambiguous.len() as u64, "flow")
         ));
     }

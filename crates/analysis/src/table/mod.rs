@@ -1,4 +1,4 @@
-//! Output for people: a verdict, a table of flows, and what is behind the numbers.
+//! Output for people: a verdict, a table of flows, and the details of the first flows.
 
 mod detail;
 mod extras;
@@ -19,18 +19,18 @@ use inorder_report::text::{self, Layout, paragraph};
 /// How the text is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
-    /// Characters a line may have; `None` when the reader is not a terminal.
+    /// Maximum length of a line, characters; `None` if the output is not a terminal.
     pub width: Option<usize>,
-    /// Terminal attributes (bold, dim) may be used.
+    /// Whether terminal attributes (bold, dim) may be used.
     pub colour: bool,
-    /// Flows shown at most per file.
+    /// Maximum number of flows shown per file.
     pub top: usize,
-    /// Print single events too.
+    /// Whether to print single events.
     pub events: bool,
 }
 
 impl Default for Style {
-    /// Any width, no attributes, 20 flows, no single events.
+    /// No limit on the width, no attributes, 20 flows, no single events.
     fn default() -> Self {
         Style {
             width: None,
@@ -62,7 +62,7 @@ pub(crate) fn flow_columns<'c>() -> Sheet<'c, FlowReport> {
         .with(FLOW, |flow| flow)
 }
 
-/// Writes the analyses for people to read.
+/// Writes the analyses as text.
 pub fn write(out: &mut dyn Write, analyses: &[Analysis], style: &Style) -> io::Result<()> {
     for (i, analysis) in analyses.iter().enumerate() {
         if i > 0 {

@@ -1,5 +1,5 @@
-//! A made-up analysis with everything in it, for tests and for looking at the page.
-//! Not a measurement: the numbers only need the right shape.
+//! An invented analysis that uses every feature, for tests and for looking at the page. It is not a measurement: only
+//! the shape of the numbers is realistic.
 #![allow(dead_code)]
 
 use inorder_metrics::Displacements;
@@ -19,7 +19,7 @@ use inorder_detect::{
 pub const START_NS: i64 = 1_704_067_200_000_000_000;
 const MSS: u64 = 1448;
 
-/// Numbers that look random and are the same every time (a linear congruential generator).
+/// A linear congruential generator: the numbers look random and are the same in every run.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -33,7 +33,7 @@ impl Dice {
     }
 }
 
-/// Two flows with trouble, `quiet` without, two numbered streams.
+/// Two flows with late and lost packets, `quiet` flows without, and two numbered streams.
 pub fn analysis(file: &str, quiet: u16) -> Analysis {
     let mut flows = vec![
         busy(43210, Vantage::Receiver, 7),
@@ -64,7 +64,7 @@ pub fn id(port: u16) -> FlowId {
     }
 }
 
-/// A flow without any trouble.
+/// A flow without late or lost packets.
 pub fn clean(port: u16) -> FlowReport {
     let mut flow = FlowReport::new(id(port), choice(Vantage::Sender));
     flow.first_ns = START_NS;
@@ -91,7 +91,7 @@ fn choice(vantage: Vantage) -> VantageChoice {
     }
 }
 
-/// A flow with late and lost packets, spurious retransmissions and all the rest.
+/// A flow with late and lost packets, spurious retransmissions and unnecessary recoveries.
 pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
     let mut dice = Dice(seed);
     let mut flow = clean(port);
@@ -120,7 +120,7 @@ pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
     flow
 }
 
-/// Sends 3,000 segments in windows of 60; some come late, some not at all.
+/// Sends 3,000 segments in windows of 60; some arrive late, some are lost.
 fn transfer(flow: &mut FlowReport, dice: &mut Dice) {
     for n in 0..3_000u64 {
         let (window, place) = (n / 60, n % 60);
@@ -278,7 +278,7 @@ fn stream(service: Service, reordered: u64) -> StreamReport {
     }
 }
 
-/// Of 5,000 packets so many are late, each by up to a third as many.
+/// The order of a stream of 5,000 packets, `reordered` of which are late, each by up to a third of `reordered` packets.
 fn stream_order(reordered: u64) -> Reordering {
     let mut order = Reordering {
         received: 5_000,

@@ -1,4 +1,4 @@
-//! The part of JSON Schema (draft 2020-12) that `docs/schemas/analyze.schema.json` uses.
+//! A checker for the part of JSON Schema (draft 2020-12) that `docs/schemas/analyze.schema.json` uses.
 
 use serde_json::{Map, Value};
 
@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// False when one rule is broken at this very place; deeper places report themselves.
+    /// False if the rule itself is broken here; rules about members and items report their own errors.
     fn holds(
         &mut self,
         value: &Value,
