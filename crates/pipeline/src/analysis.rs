@@ -1,16 +1,16 @@
-//! What an analysis of one capture found.
+//! The result of analysing one capture.
 
 use inorder_detect::{FlowReport, StreamReport};
 
 use crate::engine::Tally;
 use crate::peer::PeerComparison;
 
-/// Everything said of one capture file (or of several, read as one rotated capture).
+/// The result for one capture file (or for several files, read as one rotated capture).
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Analysis {
     /// Name of the file, as the user gave it.
     pub file: String,
-    /// Its format, for people: `pcap, nanoseconds`, `pcapng in zstd`, ...
+    /// Its format, as text for people: `pcap, nanoseconds`, `pcapng in zstd`, ...
     pub format: String,
     /// Frames read.
     pub frames: u64,
@@ -20,9 +20,9 @@ pub struct Analysis {
     pub first_ns: i64,
     /// Latest frame, nanoseconds since the Unix epoch; 0 without frames.
     pub last_ns: i64,
-    /// Frames of no use for the analysis, by reason, most frequent first.
+    /// Frames that could not be analysed, by reason, the most frequent first.
     pub skipped: Vec<(String, u64)>,
-    /// What the reader should know before trusting the numbers: damage, interruption, ...
+    /// Warnings that limit the result: damage, interruption, ...
     pub warnings: Vec<String>,
     /// The TCP flows that carried data, in the order of their first packets.
     pub flows: Vec<FlowReport>,
@@ -38,7 +38,7 @@ impl Analysis {
         self.last_ns.saturating_sub(self.first_ns)
     }
 
-    /// What the frames alone say.
+    /// A result with the counts over frames filled in, and no flows yet.
     pub(crate) fn of(file: String, format: String, tally: &Tally) -> Self {
         let (first_ns, last_ns) = tally.all.span_ns();
         Analysis {

@@ -1,4 +1,4 @@
-//! How captures are analysed: the options, and the three ways to start.
+//! The options of an analysis, and the three ways to start one.
 
 use std::sync::Arc;
 
@@ -8,7 +8,8 @@ use crate::detector::{self, Detector, Recorder};
 use crate::engine::{Consumed, consume};
 use crate::{Analysis, Error, Input, Push, Unwatched, Watch};
 
-/// Analyses captures; make one, set what differs from the default, use it for any number of them.
+/// Analyses captures. Create one, set the options that differ from the default, and use it for any number of
+/// captures.
 ///
 /// ```
 /// use inorder_pipeline::{Analyzer, Config};
@@ -45,7 +46,7 @@ impl std::fmt::Debug for Analyzer {
 }
 
 impl Analyzer {
-    /// The default configuration, on one thread, with nobody looking on.
+    /// The default configuration, on one thread, without a [`Watch`].
     pub fn new() -> Self {
         Analyzer {
             config: Config::default(),
@@ -54,14 +55,14 @@ impl Analyzer {
         }
     }
 
-    /// What to look for and what to keep.
+    /// Sets what to look for and what to keep.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
         self
     }
 
-    /// How many threads share one capture, at least 1. The result is the same for any number.
+    /// Sets how many threads share one capture, at least 1. The result is the same for any number.
     #[cfg(feature = "threads")]
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
@@ -69,7 +70,7 @@ impl Analyzer {
         self
     }
 
-    /// Who is told how far reading is, and may stop it.
+    /// Sets who is informed of the progress and may stop the reading.
     #[must_use]
     pub fn watch(mut self, watch: Arc<dyn Watch>) -> Self {
         self.watch = watch;
@@ -81,10 +82,10 @@ impl Analyzer {
         self.run_with(capture.into(), None)
     }
 
-    /// Analyses a capture and holds it against `peer`, the same traffic captured at the other
-    /// end: what really happened, and how well the conclusions of the first one hold.
+    /// Analyses a capture and compares the result with `peer`, the same traffic captured at the other end. The
+    /// comparison shows what really happened, and how many conclusions from the first capture were right.
     ///
-    /// Packet by packet that needs the events: set `keep_events` in the configuration.
+    /// The comparison packet by packet needs single events: set `keep_events` in the configuration.
     pub fn compare(
         &self,
         capture: impl Into<Input>,
@@ -131,7 +132,8 @@ impl Analyzer {
         let done = consume(peer, self.threads, watch, Recorder::default).map_err(Error::Peer)?;
         match done.error {
             Some(error) => Err(Error::Peer(error)),
-            // Translated connections are in another shard than their other end.
+            // A translated connection may hash to another shard than its counterpart, so the lookup searches all
+            // shards.
             None => Ok(Recorder::join(done.sinks)),
         }
     }

@@ -1,4 +1,4 @@
-//! The sinks of an analysis: what follows the connections and streams of one shard.
+//! The sinks of an analysis: they track the connections and streams of one shard.
 
 use inorder_detect::{Config, PeerRecorder, SinglePackets, Streams, Tracker};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
@@ -14,7 +14,7 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
-    /// `record`: keep, too, what a comparison with the other end's capture needs.
+    /// With `record`, also keeps what a comparison with the other end's capture needs.
     pub(crate) fn new(config: Config, record: bool) -> Self {
         Detector {
             recorder: record.then(Recorder::default),
@@ -23,7 +23,8 @@ impl Detector {
         }
     }
 
-    /// Adds what was found to `analysis`; returns what was recorded, and the flows that were only counted.
+    /// Adds the results to `analysis`. Returns the recording for the comparison, and the flows that were counted but
+    /// not reported.
     fn finish(self, analysis: &mut Analysis) -> (Recorder, SinglePackets) {
         let (flows, counted) = self.tracker.finish_counting();
         if analysis.flows.is_empty() {
@@ -32,7 +33,7 @@ impl Detector {
             analysis.flows.extend(flows);
         }
         let left_out = self.streams.left_out();
-        // One packet has no order.
+        // A stream of a single packet has no order to report.
         let streams = self.streams.finish().into_iter();
         let ordered = streams.filter(|s| s.order.received + s.duplicates > 1);
         analysis.streams.extend(ordered);
@@ -46,7 +47,7 @@ impl Detector {
 }
 
 impl Sink for Detector {
-    // Called from one loop at a time: a call of its own would cost as much as to find the connection.
+    // Inlined because it is called from one loop only: a function call would cost as much as finding the connection.
     #[inline(always)]
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment) {
         self.tracker.push(key, dir, segment);
@@ -64,8 +65,8 @@ impl Sink for Detector {
     }
 }
 
-/// Adds what the shards found to `analysis`, in the order of the capture; returns what they
-/// recorded.
+/// Adds the results of all shards to `analysis`, in the order of the capture. Returns their recordings for the
+/// comparison.
 pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder {
     let (mut flows, mut bytes) = (0, 0);
     let mut recorded = Vec::with_capacity(shards.len());
@@ -86,12 +87,12 @@ pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder
     Recorder::join(recorded)
 }
 
-/// What is kept of a capture for the comparison with one from the other end.
+/// The recording of a capture, kept for the comparison with the capture from the other end.
 #[derive(Default)]
 pub(crate) struct Recorder(PeerRecorder);
 
 impl Recorder {
-    /// What several shards recorded.
+    /// Joins the recordings of several shards.
     pub(crate) fn join(shards: Vec<Recorder>) -> Recorder {
         let mut all = Recorder::default();
         for shard in shards {
@@ -100,7 +101,7 @@ impl Recorder {
         all
     }
 
-    /// Adds to `analysis` how it agrees with the capture `file` from the other end.
+    /// Compares with the recording of `file`, the capture from the other end, and adds the result to `analysis`.
     pub(crate) fn compare(&self, there: &Recorder, file: String, analysis: &mut Analysis) {
         let mut peer = PeerComparison {
             file,

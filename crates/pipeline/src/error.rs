@@ -1,18 +1,18 @@
-//! Why there is no analysis, or none of all that was given.
+//! Errors of an analysis.
 
 use inorder_capture::CaptureError;
 
 use crate::Analysis;
 
-/// Why an analysis could not be made, or ends before the capture does.
+/// Why there is no analysis, or only one of the first part of the capture.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The capture cannot be opened: no such file, or no capture.
+    /// The capture cannot be opened: it does not exist or is not a capture.
     #[error(transparent)]
     Open(CaptureError),
-    /// The capture is damaged or could not be read on. What came before is analysed, with a
-    /// warning in it: take it with [`Error::into_parts`] unless all or nothing is wanted.
+    /// The capture is damaged or reading failed. The frames before that were analysed, with a warning: take the
+    /// result with [`Error::into_parts`] unless an incomplete result is useless.
     #[error("{source}")]
     Partial {
         /// The analysis of what was read.
@@ -26,7 +26,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What could be analysed, and what went wrong.
+    /// The analysis of what was read, if any, and the error.
     pub fn into_parts(self) -> (Option<Analysis>, CaptureError) {
         match self {
             Error::Partial { analysis, source } => (Some(*analysis), source),
@@ -34,7 +34,7 @@ impl Error {
         }
     }
 
-    /// Warns of all that was not read; an error comes with the analysis of what was.
+    /// Returns the analysis if all of the capture was read, otherwise an error that carries it with a warning.
     pub(crate) fn unless_whole(
         mut analysis: Analysis,
         error: Option<CaptureError>,

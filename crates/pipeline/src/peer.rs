@@ -1,8 +1,8 @@
-//! What a second capture, taken at the other end, says of the first one's conclusions.
+//! How well the conclusions from one capture agree with a second capture, taken at the other end.
 
 use inorder_detect::{ExtentAgreement, FlowId, Matched, PeerCounts, PeerReport, Score};
 
-/// Truth from the other end against what this end inferred.
+/// Compares what both captures show together with what the first one alone suggested.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct PeerComparison {
     /// Name of the other capture.
@@ -13,7 +13,7 @@ pub struct PeerComparison {
     pub only_here: Vec<FlowId>,
     /// Flows that only the other capture holds.
     pub only_there: Vec<FlowId>,
-    /// Of those only here, the ones that could be several of the other capture's.
+    /// Of those in `only_here`, the flows that match several flows of the other capture.
     pub ambiguous: Vec<FlowId>,
 }
 
@@ -24,11 +24,11 @@ pub struct PeerFlow {
     pub flow: FlowId,
     /// Its name in the other capture.
     pub there: FlowId,
-    /// Why the two are taken for one.
+    /// How the two were matched.
     pub matched: Matched,
-    /// Counts with both captures in hand.
+    /// Counts that use both captures.
     pub truth: PeerCounts,
-    /// Counts as inferred from this capture alone.
+    /// Counts inferred from the first capture alone.
     pub inferred: PeerCounts,
     /// Reordered packets, packet by packet.
     pub reordered: Score,
@@ -45,9 +45,9 @@ pub struct PeerFlow {
 /// The sum over all flows of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PeerTotal {
-    /// Counts with both captures in hand.
+    /// Counts that use both captures.
     pub truth: PeerCounts,
-    /// Counts as inferred.
+    /// Counts inferred from the first capture alone.
     pub inferred: PeerCounts,
     /// Reordered packets.
     pub reordered: Score,
@@ -62,7 +62,7 @@ pub struct PeerTotal {
 }
 
 impl PeerComparison {
-    /// Adds what was found of some of the flows.
+    /// Adds the flows of another part of the comparison.
     pub fn extend(&mut self, part: &PeerReport) {
         self.flows.extend(part.flows.iter().map(|flow| PeerFlow {
             flow: flow.flow,

@@ -1,4 +1,4 @@
-//! A capture that comes in pieces.
+//! A capture whose bytes are pushed piece by piece.
 
 use std::sync::Arc;
 
@@ -9,15 +9,14 @@ use crate::engine::Serial;
 use crate::source::describe;
 use crate::{Analysis, Error, Watch};
 
-/// Bytes taken at a time, so that little is in memory twice: about what a block holds.
+/// Bytes taken at a time, about the size of a block, so that few bytes are in memory twice.
 const PIECE: usize = 1 << 18;
 
 /// An analysis that is handed its capture piece by piece; made by
 /// [`Analyzer::push`](crate::Analyzer::push).
 ///
-/// Everything happens on the caller's thread, and nothing is waited for, so that it runs where
-/// there are neither threads nor files: in a browser, for one. The analysis is the one of the
-/// same bytes in a file, however they are cut into pieces.
+/// Everything happens on the caller's thread and nothing waits, so it runs without threads and files, for example in
+/// a browser. The analysis is the same as for a file with the same bytes, for any size of the pieces.
 ///
 /// ```
 /// use inorder_pipeline::Analyzer;
@@ -67,8 +66,8 @@ impl Push {
         }
     }
 
-    /// The next bytes of the capture; false when no more are of use, because the capture is
-    /// damaged or none at all ([`Push::finish`] says why), or because the watch stopped it.
+    /// Takes the next bytes of the capture. Returns false if further bytes would be ignored, because the capture is
+    /// damaged or not a capture at all ([`Push::finish`] returns the error), or because the watch stopped it.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         for piece in bytes.chunks(PIECE) {
             if self.ended() {
@@ -87,7 +86,7 @@ impl Push {
         self.serial.frames()
     }
 
-    /// The analysis of all that was pushed.
+    /// Ends the capture and returns the analysis of everything that was pushed.
     pub fn finish(mut self) -> Result<Analysis, Error> {
         if !self.ended() {
             self.capture.close();
@@ -112,7 +111,7 @@ impl Push {
         self.error.is_some() || self.watch.stop()
     }
 
-    /// Analyses the blocks that are whole.
+    /// Analyses the complete blocks.
     fn drain(&mut self) {
         let mut more = true;
         while more && !self.watch.stop() {

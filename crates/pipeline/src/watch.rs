@@ -1,7 +1,7 @@
-//! Somebody who looks on while a capture is read.
+//! Progress and cancellation while a capture is read.
 
-/// Told how far reading is, and asked whether to go on; both from any thread, after each block
-/// (some 256 KiB).
+/// Is informed of the progress and asked whether to continue; both happen on any thread, after each block (about 256
+/// KiB).
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,17 +20,17 @@
 /// }
 /// ```
 pub trait Watch: Send + Sync {
-    /// `read` of `total` bytes of all files were read, as they lie in the files, compressed or
-    /// not; `total` is `None` where it is not known, as for a pipe.
+    /// `read` of `total` bytes of all files have been read. Both count bytes as stored in the files, compressed or
+    /// not. `total` is `None` if it is unknown, as for a pipe.
     fn progress(&self, _read: u64, _total: Option<u64>) {}
 
-    /// True when reading is to end here. What was read is analysed nevertheless.
+    /// True to end the reading here. The frames read so far are still analysed.
     fn stop(&self) -> bool {
         false
     }
 }
 
-/// Nobody looks on.
+/// Ignores the progress and never stops.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Unwatched;
 

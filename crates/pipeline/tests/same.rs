@@ -1,4 +1,4 @@
-//! However a capture is read, its analysis is the same, bit for bit.
+//! The analysis of a capture is the same, bit for bit, for every way of reading it.
 #![cfg(all(feature = "files", feature = "threads"))]
 
 use std::io::Cursor;
@@ -37,7 +37,7 @@ fn read(bytes: &[u8], threads: usize) -> Result<Analysis, Error> {
     analyzer().threads(threads).run(input)
 }
 
-/// The same for all numbers of threads, all sizes of pieces.
+/// The same result for all numbers of threads and all sizes of pieces.
 fn same(bytes: &[u8], pieces: &[usize]) -> Analysis {
     let one = read(bytes, 1).unwrap();
     for threads in [2, 3, 8] {
@@ -65,13 +65,13 @@ fn recorded_captures() {
     }
 }
 
-/// One direction of many connections in pairs of packets, 40 ms from pair to pair: connections
-/// that are silent for ten minutes are closed on the way. Every seventh pair is swapped.
+/// One direction of many connections, each sending pairs of packets 40 ms apart, so that connections become idle for
+/// ten minutes and are closed during the run. Every seventh pair is swapped.
 fn long_traffic(frames: u32) -> Vec<u8> {
     let mut writer = PcapWriter::new(Vec::new(), LinkType::RAW, 96).unwrap();
     for n in 0..frames {
         let (pair, second) = (n / 2, n % 2);
-        // 400 connections at a time, and others after every 15,000 pairs.
+        // 400 connections at a time; after every 15,000 pairs they are replaced by others.
         let connection = pair % 400 + pair / 15_000 * 400;
         let swapped = u32::from(pair / 400 % 7 == 3);
         let place = pair / 400 * 2 + (second ^ swapped);
@@ -89,7 +89,7 @@ fn long_traffic(frames: u32) -> Vec<u8> {
     writer.into_inner()
 }
 
-/// IPv4 and TCP with ten bytes of data at `seq`, some routers away from its sender (TTL 57).
+/// IPv4 and TCP with ten bytes of data at `seq`; TTL 57, as if several routers away from the sender.
 fn segment(ip_id: u32, seq: u32) -> Vec<u8> {
     let mut data = vec![0x45, 0, 0, 50];
     data.extend((ip_id as u16).to_be_bytes());
@@ -102,17 +102,17 @@ fn segment(ip_id: u32, seq: u32) -> Vec<u8> {
 }
 
 #[test]
-fn connections_that_end_on_the_way() {
+fn connections_that_end_during_the_capture() {
     let bytes = long_traffic(140_000);
     let analysis = same(&bytes, &[10_007, 1 << 18, bytes.len()]);
     assert_eq!((analysis.frames, analysis.flows.len()), (140_000, 2_000));
     let reordered = analysis.flows.iter().map(|flow| flow.reordering.reordered);
-    // Not the pairs that a connection begins with: nothing says what was sent before them.
+    // The first pair of each connection does not count: what was sent before it is unknown.
     assert_eq!(reordered.sum::<u64>(), 9_400);
 }
 
 #[test]
-fn damage_gives_what_came_before() {
+fn frames_before_damage_are_analysed() {
     let mut bytes = long_traffic(10_000);
     bytes.truncate(bytes.len() - 9);
     let parts = |result: Result<Analysis, Error>| match result {
@@ -132,7 +132,7 @@ fn damage_gives_what_came_before() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn input_that_is_not_a_capture_is_refused() {
     for result in [
         read(b"neither", 1),
         read(b"neither", 2),
@@ -153,7 +153,7 @@ fn what_is_no_capture_is_refused() {
     ));
 }
 
-/// Stops when it is told to.
+/// A watch that stops when told to.
 #[derive(Default)]
 struct Button(AtomicBool);
 
@@ -180,7 +180,7 @@ fn a_push_may_be_stopped() {
 }
 
 #[test]
-fn a_capture_beside_the_one_from_the_other_end() {
+fn comparison_with_the_other_end_is_the_same_on_all_threads() {
     let here = recorded("tso-gro-late20.snd.pcap.gz");
     let there = recorded("tso-gro-late20.rcv.pcap.gz");
     let one = analyzer().compare(&here, &there).unwrap();

@@ -1,4 +1,4 @@
-//! The packets of one block, parsed once and told apart by shard.
+//! The packets of one block, parsed once and sorted by shard.
 
 use inorder_capture::{Block, soon};
 use inorder_wire::{Other, Packet, parse_into};
@@ -8,24 +8,24 @@ use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of};
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
 
-/// So many packets ahead a line of the cache is asked for that another processor may have.
+/// How many packets ahead the cache line of a packet is prefetched; another processor's cache may hold it.
 const AHEAD: usize = 8;
 
-/// A packet that shares no line of the cache with its neighbours: lines change hands when one
-/// thread parses and another consumes.
+/// A packet aligned to cache lines, so that it shares none with its neighbours: one thread writes it, another reads
+/// it, and a shared line would be transferred once more for each neighbour.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Place(Packet);
 
-/// What became of a block's frames; reused, so that nothing is allocated in the long run.
+/// The parsed frames of a block. Buffers are reused, so that no memory is allocated after the first blocks.
 ///
-/// Packets stay where they were parsed, in the order of the capture: they are too large to be
-/// moved for less than it costs to parse them. A shard is a list of places.
+/// Packets stay where they were parsed, in the order of the capture, because moving them would cost as much as
+/// parsing them. A shard is a list of indices.
 #[derive(Clone, Default)]
 pub(crate) struct Parsed {
-    /// Never shortened: what is there is written over.
+    /// Never shortened; old packets are overwritten.
     packets: Vec<Place>,
-    /// When the block begins, if sinks are to tidy up before it.
+    /// Time of the first frame, if sinks must tidy up before this block.
     pub(crate) tidy_ns: Option<i64>,
     shards: [Vec<u32>; SHARDS],
 }
@@ -87,7 +87,7 @@ impl Parsed {
         }
     }
 
-    /// True when there is nothing to do for a shard.
+    /// True if the block has no packets for the shard and needs no tidying.
     pub(crate) fn is_empty(&self, shard: usize) -> bool {
         self.tidy_ns.is_none() && self.shards.get(shard).is_none_or(Vec::is_empty)
     }

@@ -1,13 +1,13 @@
-//! Fragmented segments put together before a sink gets them.
+//! Reassembles fragmented segments before a sink receives them.
 //!
-//! Later fragments hold no ports and so do not tell their shard. Fragments are rare: every shard of
-//! TCP gets all, keeps the same table, and takes the segments that are its own.
+//! Later fragments contain no ports, so their shard is unknown. Fragments are rare: every TCP shard receives all of
+//! them, keeps the same table, and takes only the segments that belong to it.
 
 use inorder_wire::{Dir, FlowKey, Fragments, Numbered, Packet, Segment, StreamKey};
 
 use super::sink::{Sink, shard_of};
 
-/// A sink with a table of what is not whole yet.
+/// A sink with a table of incomplete datagrams.
 pub(crate) struct Reassembling<S> {
     sink: S,
     fragments: Fragments,
@@ -21,7 +21,7 @@ impl<S> Reassembling<S> {
         }
     }
 
-    /// Fragments that were of no use.
+    /// Fragments that did not become part of a segment.
     pub(crate) fn unused_frames(&self) -> u64 {
         self.fragments.unused_frames()
     }
@@ -45,7 +45,8 @@ impl<S: Sink> Reassembling<S> {
         self.sink.tidy_up(now_ns);
     }
 
-    /// A fragment of a TCP segment; `shard` is this sink's, `None` if there is only one.
+    /// Takes a fragment of a TCP segment. `shard` is the number of this sink's shard, `None` if there is only one
+    /// sink.
     #[cold]
     pub(crate) fn fragment(&mut self, packet: &Packet, shard: Option<usize>) {
         let whole = match *packet {

@@ -1,10 +1,9 @@
-//! Blocks in, packets to whoever wants them, on one thread or several.
+//! Reads blocks and delivers packets to sinks, on one thread or several.
 //!
-//! One thread reads, parses and consumes packet by packet. On several, work comes in two kinds:
-//! *read and parse block k* (reading under a lock, parsing in any order) and *consume shard s of
-//! some blocks* (in block order within a shard). Connections are spread over shards by hash, so
-//! each consumer sees its connections' packets in file order whatever the number of threads, and
-//! results do not depend on it.
+//! One thread reads, parses and consumes packet by packet. With several threads there are two kinds of tasks: *read
+//! and parse block k* (reading needs a lock, parsing happens in any order) and *consume shard s of some blocks* (in
+//! block order within a shard). Connections are assigned to shards by hash, so each sink receives the packets of its
+//! connections in file order, and results do not depend on the number of threads.
 
 #[cfg(feature = "threads")]
 mod batch;
@@ -29,25 +28,25 @@ pub(crate) use serial::Serial;
 pub use sink::Sink;
 pub use tally::{Frames, Tally};
 
-/// What came of reading a capture into sinks of one's own.
+/// The result of reading a capture into sinks.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Consumed<S> {
-    /// The sinks: one on one thread, otherwise one a shard. Together they were given every packet.
+    /// The sinks: a single one if there is one thread, otherwise one for each shard. Together they received every
+    /// packet.
     pub sinks: Vec<S>,
     /// Counts over all frames.
     pub tally: Tally,
-    /// Why reading ended before the end, if it did; everything before was consumed.
+    /// Why reading ended before the end of the input, if it did; everything before that was consumed.
     pub error: Option<CaptureError>,
-    /// Format of the first file, for people.
+    /// Format of the first file, as text for people.
     pub format: String,
 }
 
 /// Reads `input` to its end, or until `watch` stops it, into sinks that `sink` makes.
 ///
-/// This is the engine below [`Analyzer`](crate::Analyzer), for those who look for something else
-/// in the packets. Fails only when the input cannot be opened. `threads` beyond the first need
-/// the feature `threads`.
+/// This is the engine below [`Analyzer`](crate::Analyzer), for programs that want something else than reports of
+/// flows. It fails only if the input cannot be opened. More than one thread needs the feature `threads`.
 ///
 /// ```
 /// use std::sync::Arc;

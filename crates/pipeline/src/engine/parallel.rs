@@ -1,12 +1,12 @@
-//! Several threads: whoever is idle takes the next piece of work.
+//! Several threads: each idle thread takes the next task.
 //!
-//! Every thread has shards of its own, so that what is known of their connections stays in its
-//! cache. Consuming those comes first, so that little waits in memory; then reading, which is
-//! limited by the number of block buffers; then what others have not got to. Within a shard,
-//! blocks are consumed in order, a few at a time, while no other thread works on it.
+//! Every thread has preferred shards, so that the state of their connections stays in its cache. An idle thread first
+//! consumes its own shards, so that few blocks wait in memory; then it reads, as far as free block buffers allow;
+//! then it consumes shards of other threads. Within a shard, blocks are consumed in order, a few at a time, by one
+//! thread at a time.
 //!
-//! With few connections one thread consumes and the others parse, and each waits for the other
-//! now and then, mostly for less time than it takes to be put to sleep and woken. So who finds
+//! With few connections one thread consumes and the others parse. They often wait for each other for less time than
+//! sleeping and waking takes. An idle thread therefore polls for a short time before it sleeps.
 //! nothing to do first looks on for a moment.
 
 use std::collections::VecDeque;
@@ -22,10 +22,10 @@ use super::sink::{SHARDS, Sink};
 use super::tally::Tally;
 use crate::source::Reader;
 
-/// Block buffers, at most; reading waits when all are in use. Two more than threads keep all at
-/// work; to touch more of them for the first time would cost more than it helps.
+/// Maximum number of block buffers beyond which reading waits. Two more than there are threads keep all threads busy;
+/// touching more memory for the first time costs more than it gains.
 const MAX_BUFFERS_IN_USE: usize = 16;
-/// Looks for news before a thread goes to sleep: some ten microseconds.
+/// How often an idle thread polls before it sleeps: about ten microseconds in all.
 const LOOKS: u32 = 1_000;
 
 /// Reads everything on `threads` threads into sinks that `sink` makes, one a shard.
@@ -36,7 +36,7 @@ pub(crate) fn run<S: Sink>(
 ) -> (Vec<S>, Tally) {
     let mut sinks: Vec<_> = (0..SHARDS).map(|_| Reassembling::new(sink())).collect();
     let mut tally = run_into(reader, &mut sinks, threads);
-    // Every shard's table of fragments is the same.
+    // Every shard keeps the same table of fragments, so the count of one of them is taken.
     let unused = sinks.first().map_or(0, Reassembling::unused_frames);
     tally.skip_more(Other::Fragment, unused);
     let sinks = sinks.into_iter().map(Reassembling::into_sink);
@@ -64,26 +64,26 @@ fn run_into<S: Sink>(reader: &mut Reader, sinks: &mut [Reassembling<S>], threads
         .tally
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Team<'t, S> {
     board: Mutex<Board>,
     news: Condvar,
-    /// Counts the changes of the board, for those who look on without holding it.
+    /// Counts changes of the board, so that polling needs no lock.
     changes: AtomicU32,
     reader: Mutex<&'t mut Reader>,
     sinks: Vec<Mutex<&'t mut Reassembling<S>>>,
 }
 
-/// A piece of work, with the room it needs.
+/// A task with the buffers it needs.
 enum Task {
-    /// A block, and its packets into this.
+    /// Read and parse a block into these buffers.
     Read(Arc<Parsed>),
-    /// The packets of this shard in some blocks.
+    /// Consume the packets of one shard in these blocks.
     Consume(usize),
     End,
 }
 
-/// A thread's view of the shards.
+/// The shards from the point of view of one thread.
 #[derive(Clone, Copy)]
 struct Place {
     thread: usize,
@@ -99,8 +99,8 @@ impl Place {
 impl<S: Sink> Team<'_, S> {
     fn work(&self, thread: usize, threads: usize) {
         let place = Place { thread, threads };
-        // Who reads a block also parses it, and then needs it no more: one for each thread, which
-        // stays in its cache.
+        // The thread that reads a block also parses it and does not need the bytes afterwards. One buffer for each
+        // thread stays in that thread's cache.
         let (mut block, mut blocks) = (Block::default(), Vec::new());
         loop {
             match self.next_task(place, &mut blocks) {
@@ -111,7 +111,7 @@ impl<S: Sink> Team<'_, S> {
         }
     }
 
-    /// What to do next; `blocks` are those to consume.
+    /// The next task; `blocks` receives the blocks to consume.
     fn next_task(&self, place: Place, blocks: &mut Vec<Arc<Parsed>>) -> Task {
         let mut board = lock(&self.board);
         let mut may_look = true;
@@ -136,7 +136,7 @@ impl<S: Sink> Team<'_, S> {
         }
     }
 
-    /// Waits a moment for the board to change.
+    /// Polls for a short time until the board changes.
     fn look_on(&self, seen: u32) {
         for _ in 0..LOOKS {
             if self.changes.load(Ordering::Relaxed) != seen {
@@ -146,8 +146,7 @@ impl<S: Sink> Team<'_, S> {
         }
     }
 
-    /// Changes the board, and wakes those who may have been waiting for it: a call of the system,
-    /// so not when nobody does.
+    /// Changes the board and wakes waiting threads. Waking is a system call, so it is skipped if no thread sleeps.
     fn post<T>(&self, change: impl FnOnce(&mut Board) -> T) -> T {
         let mut board = lock(&self.board);
         let result = change(&mut board);
@@ -160,12 +159,12 @@ impl<S: Sink> Team<'_, S> {
         result
     }
 
-    /// Reads a block while holding the reader, then lets the next thread read and parses.
+    /// Reads a block under the reader's lock, then releases the lock and parses.
     fn read(&self, block: &mut Block, mut parsed: Arc<Parsed>) {
         let read = lock(&self.reader).read(block);
         let turn = self.post(|board| board.has_read(read.is_some()));
         if let Some(frames_before) = read {
-            // Nobody else holds it any more, so nothing is cloned.
+            // No other thread holds the reader any more, so this does not copy.
             let tally = Arc::make_mut(&mut parsed).read(block, frames_before);
             self.post(|board| board.has_parsed(turn, &tally, parsed));
         }
@@ -179,33 +178,32 @@ impl<S: Sink> Team<'_, S> {
             }
         }
         let count = blocks.len();
-        // Given back before the buffers can be used again.
+        // Given back before the buffers become free to be used again.
         blocks.clear();
         self.post(|board| board.has_consumed(shard, count));
     }
 }
 
-/// What is done, waiting and free.
+/// The state of all tasks: finished, waiting, and free buffers.
 struct Board {
     tally: Tally,
-    /// Threads that wait for news.
+    /// Threads that sleep until the board changes.
     idle: usize,
-    /// Another thread holds the reader.
+    /// Another thread is using the reader.
     reading: bool,
-    /// There is no more to read.
+    /// The input is at its end.
     at_end: bool,
     /// Number of the next block to be read.
     next_block: u64,
-    /// Blocks read and not yet parsed.
+    /// Blocks that were read and are not parsed yet.
     parsing: usize,
-    /// Buffers that may still be made.
+    /// Buffers that may still be allocated.
     unmade: usize,
-    /// Blocks of a shard that are consumed at a time, at most: their buffers come free together,
-    /// and the others go on parsing only while there are some.
+    /// Maximum number of blocks of a shard that are consumed in one task. Their buffers become free together, and the
+    /// other threads can parse only while buffers are free.
     at_a_time: usize,
     free: Vec<Arc<Parsed>>,
-    /// Parsed blocks that not all shards have consumed, the oldest first; `None` while a
-    /// block is being parsed.
+    /// Parsed blocks that some shards have not consumed yet, the oldest first; `None` while a block is being parsed.
     parsed: VecDeque<Option<Waiting>>,
     /// Number of the oldest block in `parsed`.
     oldest: u64,
@@ -244,7 +242,7 @@ impl Board {
         }
     }
 
-    /// The most urgent work that can be done now.
+    /// The most urgent task that can be started now.
     fn take(&mut self, place: Place, blocks: &mut Vec<Arc<Parsed>>) -> Option<Task> {
         if let Some(shard) = self.take_packets(blocks, |shard| place.owns(shard)) {
             return Some(Task::Consume(shard));
@@ -270,8 +268,7 @@ impl Board {
         })
     }
 
-    /// The blocks that one of the shards `among` may consume now; blocks with nothing for it
-    /// are passed over.
+    /// The blocks that one of the shards `among` may consume now. Blocks without packets for the shard are skipped.
     fn take_packets(
         &mut self,
         blocks: &mut Vec<Arc<Parsed>>,
@@ -294,7 +291,7 @@ impl Board {
         None
     }
 
-    /// The block `ahead` of the one that is next in turn for a shard, if it is parsed.
+    /// The block `ahead` positions after the next one of a shard, if it is already parsed.
     fn block_of(&self, shard: usize, ahead: usize) -> Option<&Arc<Parsed>> {
         let next = self.shards[shard].next_block.checked_sub(self.oldest)?;
         let place = usize::try_from(next).ok()?.checked_add(ahead)?;
@@ -302,7 +299,7 @@ impl Board {
         waiting.as_ref().map(|w| &w.parsed)
     }
 
-    /// A shard is done with its block; buffers of blocks that all shards are done with come free.
+    /// Marks blocks as consumed by a shard; buffers of blocks that all shards have consumed become free.
     fn step(&mut self, shard: usize) {
         let place = self.shards[shard].next_block.saturating_sub(self.oldest);
         self.shards[shard].next_block += 1;
@@ -318,7 +315,7 @@ impl Board {
         }
     }
 
-    /// Reading is done; returns the number of the block read.
+    /// Ends the use of the reader; returns the number of the block that was read.
     fn has_read(&mut self, more: bool) -> u64 {
         self.reading = false;
         let turn = self.next_block;
@@ -348,7 +345,8 @@ impl Board {
     }
 }
 
-/// A thread that panicked aborts the program (release) or fails the test; the data stay usable.
+/// A thread that panicked aborts the program (release) or fails the test, and leaves consistent data: the poisoned
+/// lock can be used.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! One thread: a plain loop, nothing is stored between parsing and consuming.
+//! One thread: a plain loop that hands each packet on as soon as it is parsed.
 
 use inorder_capture::Block;
 use inorder_wire::{Other, Packet, parse_into};
@@ -12,7 +12,7 @@ use super::tidy::tidy_time;
 pub(crate) struct Serial<S> {
     sink: Reassembling<S>,
     tally: Tally,
-    /// One place for all packets: what was parsed is large enough for a move to be felt.
+    /// One buffer for all packets: a packet is so large that moving it would cost measurable time.
     packet: Packet,
 }
 
@@ -25,7 +25,7 @@ impl<S: Sink> Serial<S> {
         }
     }
 
-    /// The packets of the next block; `frames_before` is added to frame numbers.
+    /// Consumes the packets of the next block; `frames_before` is added to frame numbers.
     pub(crate) fn consume(&mut self, block: &Block, frames_before: u64) {
         let Serial {
             sink,
@@ -35,7 +35,7 @@ impl<S: Sink> Serial<S> {
         if let Some(now_ns) = tidy_time(block, frames_before) {
             sink.tidy_up(now_ns);
         }
-        // Counts of their own, so that they may stay in registers.
+        // Local counters, so that the compiler can keep them in registers.
         let mut of_block = Frames::default();
         for mut frame in block.frames() {
             of_block.push(&frame);

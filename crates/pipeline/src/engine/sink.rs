@@ -1,26 +1,26 @@
-//! Who takes the packets, and how they are spread over several of those.
+//! The receiver of packets, and how packets are spread over several of them.
 
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
-/// Shards that TCP connections are spread over; one more takes all other packets.
+/// Number of shards over which TCP connections are spread; one more shard takes all other packets.
 pub(crate) const TCP_SHARDS: usize = 8;
 /// The shard of numbered packets other than TCP.
 #[cfg(feature = "threads")]
 pub(crate) const NUMBERED_SHARD: usize = TCP_SHARDS;
-/// All shards.
+/// Number of all shards.
 #[cfg(feature = "threads")]
 pub(crate) const SHARDS: usize = TCP_SHARDS + 1;
 
 /// Takes the packets of one shard, in the order of the capture.
 ///
-/// A connection is in one shard, whatever the number of threads, so a sink that keeps what it
-/// learns by connection finds the same on one thread and on several.
+/// All packets of a connection are in one shard for any number of threads, so a sink that keeps state per connection
+/// gets the same result on one thread and on several.
 pub trait Sink: Send {
-    /// A TCP segment, put together from its fragments where it came in some.
+    /// Takes a TCP segment, reassembled if it was fragmented.
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment);
-    /// A packet of another numbered service.
+    /// Takes a packet of another numbered service.
     fn numbered(&mut self, key: StreamKey, packet: &Numbered);
-    /// A moment to drop what is over, the same in every shard: the next packets come from a
+    /// A point at which to drop connections that are over, the same in every shard: the next packets come from a
     /// block that begins at `now_ns` (nanoseconds since the epoch).
     fn tidy_up(&mut self, _now_ns: i64) {}
 }
@@ -28,6 +28,6 @@ pub trait Sink: Send {
 /// The shard of a connection.
 #[inline]
 pub(crate) fn shard_of(key: &FlowKey) -> usize {
-    // Sinks look connections up by the highest bits of the hash; these are others.
+    // Sinks use the highest bits of the hash for their tables, so the shard uses other bits.
     (key.rough_hash() >> 40) as usize % TCP_SHARDS
 }

@@ -2,16 +2,16 @@
 
 use inorder_wire::{Frame, Other};
 
-/// What is counted while frames are parsed; tallies of blocks add up.
+/// Counts made while frames are parsed; the counts of several blocks can be added.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     /// All frames read.
     pub all: Frames,
-    /// Frames of no use, in the order of [`Other::ALL`].
+    /// Frames that could not be analysed, in the order of [`Other::ALL`].
     skipped: [u64; Other::ALL.len()],
 }
 
-/// Some frames together; small enough to stay in registers while a block is gone through.
+/// Counts over a block of frames; small enough to stay in registers while the block is parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frames {
     /// How many.
@@ -45,7 +45,7 @@ impl Frames {
         self.last_ns = self.last_ns.max(frame.ts_ns);
     }
 
-    /// Counts others, too.
+    /// Adds the counts of other frames.
     pub fn add(&mut self, other: &Frames) {
         self.count += other.count;
         self.bytes += other.bytes;
@@ -53,7 +53,7 @@ impl Frames {
         self.last_ns = self.last_ns.max(other.last_ns);
     }
 
-    /// Earliest and latest capture time; zeros without frames.
+    /// Earliest and latest capture time, nanoseconds since the epoch; zeros if there are no frames.
     pub fn span_ns(&self) -> (i64, i64) {
         match self.count {
             0 => (0, 0),
@@ -63,13 +63,13 @@ impl Frames {
 }
 
 impl Tally {
-    /// Counts a frame of no use.
+    /// Counts a frame that could not be analysed.
     #[inline]
     pub fn skip(&mut self, reason: Other) {
         self.skip_more(reason, 1);
     }
 
-    /// Counts some frames of no use.
+    /// Counts several frames that could not be analysed.
     #[inline]
     pub fn skip_more(&mut self, reason: Other, frames: u64) {
         if let Some(count) = self.skipped.get_mut(reason as usize) {

@@ -1,4 +1,4 @@
-//! The engine on several threads against the plain loop, over captures made here.
+//! The engine on several threads gives the same packets as the plain loop, on captures generated here.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::sink::{NUMBERED_SHARD, SHARDS, TCP_SHARDS, shard_of};
 use super::*;
 use crate::Unwatched;
 
-/// Remembers what it is given.
+/// A sink that records what it receives.
 #[derive(Clone, Default, PartialEq, Debug)]
 struct Memory(Vec<Given>);
 
@@ -36,7 +36,7 @@ impl Sink for Memory {
 }
 
 impl Memory {
-    /// What every shard should have been given, when this was given to one sink.
+    /// What each shard should receive if a single sink received this.
     fn shards(&self) -> Vec<Memory> {
         let mut shards = vec![Memory::default(); SHARDS];
         for given in &self.0 {
@@ -64,7 +64,7 @@ impl Memory {
     }
 }
 
-/// A file that goes away with its owner.
+/// A file that is deleted when this value is dropped.
 struct TempFile(PathBuf);
 
 impl TempFile {
@@ -97,7 +97,7 @@ fn pcap(frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
     file
 }
 
-/// IPv4 around `body`; header checksums are nobody's business here.
+/// IPv4 around `body`; header checksums stay zero because the parser ignores them.
 fn ip(protocol: u8, host: u8, body: &[u8]) -> Vec<u8> {
     let len = (20 + body.len()) as u16;
     let mut frame = vec![0x45, 0];
@@ -127,7 +127,7 @@ fn esp(n: u32) -> Vec<u8> {
     ip(50, 9, &body)
 }
 
-/// A few blocks' worth of many connections, one ESP stream and some noise.
+/// Several blocks of many connections, one ESP stream and some frames that are neither.
 fn traffic(frames: u32, seed: u32) -> Vec<u8> {
     pcap((0..frames).map(|n| match n % 10 {
         0 => esp(n),
@@ -143,7 +143,7 @@ fn run_on(files: &[PathBuf], threads: usize) -> (Vec<Memory>, Tally, Option<Capt
 }
 
 #[test]
-fn threads_change_nothing() {
+fn every_number_of_threads_gives_the_same_packets() {
     let file = TempFile::new("threads.pcap", &traffic(140_000, 2_654_435_761));
     let files = [file.0.clone()];
     let (one, tally, error) = run_on(&files, 1);
@@ -166,7 +166,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn rotated_files_count_on() {
+fn frame_numbers_continue_over_rotated_files() {
     let whole = TempFile::new("rotated-0.pcap", &traffic(2_000, 7));
     let again = TempFile::new("rotated-1.pcap", &traffic(1_000, 7));
     for threads in [1, 2] {
@@ -180,7 +180,7 @@ fn rotated_files_count_on() {
 }
 
 #[test]
-fn what_came_before_the_damage_is_used() {
+fn frames_before_damage_are_delivered() {
     let mut bytes = traffic(30_000, 3);
     bytes.truncate(bytes.len() - 5);
     let file = TempFile::new("damaged.pcap", &bytes);
@@ -195,7 +195,7 @@ fn what_came_before_the_damage_is_used() {
 }
 
 #[test]
-fn stopping_ends_at_a_block() {
+fn stopping_takes_effect_at_the_end_of_a_block() {
     struct StopAfterTwo(AtomicU32);
     impl Watch for StopAfterTwo {
         fn progress(&self, _: u64, _: Option<u64>) {

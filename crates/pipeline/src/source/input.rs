@@ -1,4 +1,4 @@
-//! What to read, before it is opened.
+//! Describes an input that is not opened yet.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 /// ```
 #[derive(Debug)]
 pub struct Input {
-    /// The next one first.
+    /// In reverse order, so that the next part is popped from the end.
     pub(super) parts: VecDeque<Part>,
     name: String,
 }
 
-/// One file, or something like it.
+/// One file or reader.
 pub(super) enum Part {
-    /// A file that is opened when its turn comes; `-` is the standard input.
+    /// A file, opened when the parts before it are read; `-` is the standard input.
     #[cfg(feature = "files")]
     File(PathBuf),
     Reader(String, Box<dyn Read + Send>),
@@ -49,8 +49,7 @@ impl Input {
         Input::files([path])
     }
 
-    /// Files that follow each other, such as those of a rotated capture; frame numbers go on
-    /// counting.
+    /// Files that follow each other, such as those of a rotated capture. Frame numbers continue from file to file.
     #[cfg(feature = "files")]
     pub fn files<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let path = |path: P| path.as_ref().to_owned();
@@ -71,7 +70,7 @@ impl Input {
         }
     }
 
-    /// All parts as one name, for people.
+    /// One name for all parts, as text for people.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -84,7 +83,7 @@ impl<P: AsRef<Path>> From<P> for Input {
     }
 }
 
-/// The files as one name.
+/// One name for all files.
 #[cfg(feature = "files")]
 fn name(files: &[PathBuf]) -> String {
     let show = |path: &Path| match path.to_str() {

@@ -1,4 +1,4 @@
-//! Where bytes come from: files, the standard input, any reader.
+//! Sources of bytes: files, the standard input, any reader.
 
 mod input;
 mod reader;

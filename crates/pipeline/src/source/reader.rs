@@ -1,4 +1,4 @@
-//! Block after block out of one file, or out of several as if they were one.
+//! Reads blocks from one file, or from several files as if they were one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::Watch;
 
 /// Reads blocks until the parts end, are damaged, or the watch stops reading.
 pub(crate) struct Reader {
-    /// Parts not opened yet, the next one first.
+    /// Parts that are not opened yet, in reverse order.
     waiting: VecDeque<Part>,
     capture: Capture,
     watch: Arc<dyn Watch>,
-    /// Frames delivered from earlier parts; numbers go on counting.
+    /// Frames delivered from earlier parts; added to the frame numbers of the current part.
     frames_before: u64,
     frames: u64,
     bytes_before: u64,
@@ -43,7 +43,7 @@ impl Reader {
         })
     }
 
-    /// Reads the next block and what to add to its frame numbers; `None` when there is no more.
+    /// Reads the next block. Returns the number to add to its frame numbers, or `None` at the end.
     pub(crate) fn read(&mut self, block: &mut Block) -> Option<u64> {
         while !self.ended && !self.watch.stop() {
             let result = self.capture.read_block(block);
@@ -52,7 +52,7 @@ impl Reader {
             let more = match result {
                 Ok(more) => more,
                 Err(error) => {
-                    // Stopped in the middle of a record, the input is not damaged.
+                    // An input that the user stopped in the middle of a record is not damaged.
                     self.error = Some(error).filter(|_| !self.watch.stop());
                     self.ended = true;
                     false
@@ -86,7 +86,7 @@ impl Reader {
         }
     }
 
-    /// Bytes of all parts, as far as known.
+    /// Bytes of all parts, if known.
     fn total(&self) -> Option<u64> {
         let mut total = self.bytes_before.checked_add(self.capture.total_bytes()?)?;
         for part in &self.waiting {
@@ -95,12 +95,12 @@ impl Reader {
         Some(total)
     }
 
-    /// Format of the first part, for people.
+    /// Format of the first part, as text for people.
     pub(crate) fn format(&self) -> String {
         self.format.clone()
     }
 
-    /// Why reading ended before the end.
+    /// Why reading ended early, if it did.
     pub(crate) fn into_error(self) -> Option<CaptureError> {
         self.error
     }
@@ -120,7 +120,7 @@ fn open(part: Part, watch: &Arc<dyn Watch>) -> Result<Capture, CaptureError> {
     }
 }
 
-/// Bytes of a part, where the system knows.
+/// Size of a part in bytes, if the system knows it.
 fn length(part: &Part) -> Option<u64> {
     match part {
         #[cfg(feature = "files")]
@@ -129,7 +129,7 @@ fn length(part: &Part) -> Option<u64> {
     }
 }
 
-/// Format and compression, for people.
+/// Format and compression, as text for people.
 pub(crate) fn describe(info: &FileInfo) -> String {
     match info.compression {
         Compression::Plain => info.format.to_string(),

@@ -1,7 +1,7 @@
-//! The standard input, read so that waiting for it can be broken off.
+//! The standard input, read so that waiting for it can be interrupted.
 //!
-//! A blocking read cannot be interrupted portably; so a thread reads, and the reader waits for
-//! that thread only until the watch says stop.
+//! There is no portable way to interrupt a blocking read. A thread of its own therefore reads, and the reader waits
+//! for that thread only until the watch stops it.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use crate::Watch;
 
-/// Bytes read at once: what a Linux pipe holds.
+/// Bytes read at once: the capacity of a Linux pipe.
 const CHUNK: usize = 1 << 16;
-/// Chunks waiting at most.
+/// Maximum number of chunks that wait to be consumed.
 const CHUNKS: usize = 16;
-/// How often to ask the watch.
+/// How often the watch is asked whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The standard input; it ends when the watch says stop.
+/// The standard input; it ends when the watch stops it.
 pub(crate) struct Stdin {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
@@ -29,7 +29,7 @@ impl Stdin {
     /// Starts reading.
     pub(crate) fn new(watch: Arc<dyn Watch>) -> Self {
         let (sender, chunks) = sync_channel(CHUNKS);
-        // The thread ends with the input, with its reader, or with the program.
+        // The thread ends when the input ends, when the reader is dropped, or with the program.
         std::thread::spawn(move || {
             let mut input = io::stdin().lock();
             loop {
