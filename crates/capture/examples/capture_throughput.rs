@@ -1,4 +1,4 @@
-//! Frames a second of reading blocks alone, and of reading and parsing.
+//! Measures frames per second of reading blocks alone, and of reading and parsing.
 //!
 //! `cargo run --profile quick --example capture_throughput [-- FILE]`; without a file a million
 //! header-only frames are made in memory. Every figure is the best of several rounds.
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         while capture.read_block(&mut block).unwrap_or(false) {
             for frame in block.frames() {
                 frames += 1;
-                // By reference: moving the parts out costs as much as parsing.
+                // By reference: copying the parts costs as much as parsing.
                 if let Packet::Tcp(key, _, segment) = &inorder_wire::parse(&frame) {
                     sum ^= u64::from(segment.seq) ^ key.low.addr() as u64;
                     black_box(segment);
@@ -83,7 +83,7 @@ fn made() -> std::io::Result<Vec<u8>> {
     Ok(writer.into_inner())
 }
 
-/// Runs `work` on a fresh capture each round and prints the best.
+/// Runs `work` on a fresh capture in each round and prints the best round.
 fn measure<E>(
     name: &str,
     open: &impl Fn() -> Result<Capture, E>,
@@ -108,7 +108,7 @@ fn print(name: &str, frames: u64, seconds: f64) {
     );
 }
 
-/// Parses the frames of the first block again and again: no reading at all.
+/// Parses the frames of the first block repeatedly, without reading.
 fn parse_alone(mut capture: Capture) {
     let mut block = Block::default();
     if !capture.read_block(&mut block).unwrap_or(false) {

@@ -1,4 +1,4 @@
-//! Writes a header-only capture of made-up TCP transfers, the same for the same options.
+//! Writes a capture of generated TCP transfers, headers only. The same options give the same file.
 //!
 //! `cargo run --release --example generate -- FILE [--packets N] [--connections K]
 //! [--displaced PERCENT] [--seed S] [--snaplen BYTES]`

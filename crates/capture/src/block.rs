@@ -1,36 +1,36 @@
-//! Some 256 KiB of frames in one buffer.
+//! A buffer with about 256 KiB of frames.
 
 use crate::pcap::Records;
 use inorder_wire::{Frame, LinkType};
 
-/// Bytes a block is filled to, unless one frame alone is longer: much less than a second-level
-/// cache, so that frames are still there when they are looked at.
+/// A block is filled up to this many bytes unless a single frame is longer. It is much smaller than a second-level
+/// cache, so frames are still cached when they are parsed.
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 
-/// Frames that share one buffer; reuse it, for then nothing is allocated.
+/// Frames that share one buffer. Reuse the block to avoid allocations.
 #[derive(Default, Debug)]
 pub struct Block {
-    /// Initialised once and never cleared; `filled` bytes of it are valid.
+    /// Initialised once and never cleared; the first `filled` bytes are valid.
     bytes: Vec<u8>,
     filled: usize,
     layout: Layout,
-    /// Where the frames are when `layout` is [`Layout::Indexed`].
+    /// Positions of the frames if `layout` is [`Layout::Indexed`].
     pub(crate) records: Vec<Record>,
     first: u64,
     count: usize,
 }
 
-/// How the frames lie in the buffer.
+/// How the frames are arranged in the buffer.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) enum Layout {
-    /// Where `records` says.
+    /// At the positions in `records`.
     #[default]
     Indexed,
-    /// One after the other behind record headers, which are decoded while iterating.
+    /// Consecutive, each behind its record header; headers are decoded while iterating.
     Consecutive(Records),
 }
 
-/// Where a frame lies in the buffer.
+/// Position of a frame in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) ts_ns: i64,
@@ -53,12 +53,12 @@ impl Block {
         self.count
     }
 
-    /// True when there are none.
+    /// True if there are no frames.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// 1-based number in the file of the first frame here (or of the next, in an empty block).
+    /// 1-based number in the file of the first frame in this block; in an empty block, of the next frame.
     pub fn first_frame_number(&self) -> u64 {
         self.first
     }
@@ -99,7 +99,7 @@ impl Block {
         }
     }
 
-    /// Where filling ends: at the size of a block, or one more when that is full already.
+    /// Where filling ends: at the size of a block, or one block further if that is full already.
     pub(crate) fn goal(&self) -> usize {
         match self.filled {
             0..BLOCK_BYTES => BLOCK_BYTES,
@@ -107,7 +107,7 @@ impl Block {
         }
     }
 
-    /// The room between the valid bytes and `end`.
+    /// The free space between the valid bytes and `end`.
     pub(crate) fn room(&mut self, end: usize) -> &mut [u8] {
         self.grow(end);
         self.bytes.get_mut(self.filled..end).unwrap_or_default()
@@ -121,7 +121,7 @@ impl Block {
         self.bytes.get(..self.filled).unwrap_or_default()
     }
 
-    /// The valid bytes and the index, to walk the one and write the other.
+    /// The valid bytes and the index, so that a reader can walk the bytes while it writes the index.
     pub(crate) fn filled_and_records(&mut self) -> (&[u8], &mut Vec<Record>) {
         let filled = self.bytes.get(..self.filled).unwrap_or_default();
         (filled, &mut self.records)
@@ -131,7 +131,7 @@ impl Block {
         self.count = count;
     }
 
-    /// Drops `len` bytes at the front, none of which belong to a frame.
+    /// Removes `len` bytes at the front, which must not belong to a frame.
     pub(crate) fn drop_front(&mut self, len: usize) {
         let len = len.min(self.filled);
         self.bytes.copy_within(len..self.filled, 0);
@@ -144,9 +144,9 @@ pub(crate) struct Frames<'a> {
     block: &'a Block,
     left: usize,
     number: u64,
-    /// The records that are left, when they are consecutive.
+    /// The remaining records, if they are consecutive.
     rest: &'a [u8],
-    /// Those that are left, when they are indexed.
+    /// The remaining records, if they are indexed.
     records: std::slice::Iter<'a, Record>,
 }
 
@@ -185,8 +185,8 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// A hint that `value` will be read soon, or with `WRITE` overwritten: it may be in the cache of
-/// another processor now. One line of the cache for every 64 bytes.
+/// Prefetches `value` to be read soon, or with `WRITE` to be overwritten: another processor's cache may hold it. One
+/// prefetch for every 64-byte cache line.
 #[inline(always)]
 pub fn soon<T, const WRITE: bool>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -195,7 +195,7 @@ pub fn soon<T, const WRITE: bool>(value: &T) {
         let place: *const i8 = std::ptr::from_ref(value).cast();
         for line in (0..size_of::<T>()).step_by(64) {
             let line = place.wrapping_add(line);
-            // SAFETY: a prefetch of any address is without effect on anything but caches.
+            // SAFETY: prefetching any address has no effect except on caches.
             unsafe {
                 match WRITE {
                     true => _mm_prefetch::<_MM_HINT_ET0>(line),

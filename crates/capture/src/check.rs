@@ -1,8 +1,8 @@
-//! A check for fuzzers: any bytes are a capture, or are refused.
+//! A check for fuzzers: any bytes are either read as a capture or refused with an error.
 
 use crate::{Block, Capture};
 
-/// Reads `input` as a capture and parses every frame; panics when numbers do not add up.
+/// Reads `input` as a capture and parses every frame; panics if the counts are inconsistent.
 #[doc(hidden)]
 pub fn fuzz_one(input: &[u8]) {
     let Ok(mut capture) =
@@ -12,7 +12,7 @@ pub fn fuzz_one(input: &[u8]) {
     };
     let mut block = Block::default();
     let mut frames = 0;
-    // Compressed inputs may unfold without end; some megabytes are enough to find what there is.
+    // Compressed input may expand without end; a few megabytes are enough to find errors.
     for _ in 0..16 {
         let more = capture.read_block(&mut block);
         assert_eq!(block.frames().count(), block.len());

@@ -1,4 +1,4 @@
-//! What can go wrong, one variant for each thing a caller may want to do about it.
+//! Errors, one variant for each case that a caller may want to handle differently.
 
 use inorder_wire::LinkType;
 use std::io;
@@ -6,15 +6,15 @@ use std::io;
 /// Why a capture, or the rest of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// The first bytes are of no capture format known here.
+    /// The first bytes do not belong to a known capture format.
     #[error("{name}: not a capture: expected pcap or pcapng, plain, gzip or zstd; found {found}")]
     NotACapture {
         /// The file.
         name: String,
-        /// What it begins with.
+        /// A description of the first bytes.
         found: String,
     },
-    /// A pcap file of frames nobody here can parse.
+    /// A pcap file with frames of a link type that cannot be parsed.
     #[error(
         "{name}: frames of {link} cannot be read; \
          expected Ethernet, Linux cooked, raw IP, BSD loopback or PPP"
@@ -25,14 +25,14 @@ pub enum CaptureError {
         /// Its link type.
         link: LinkType,
     },
-    /// A record contradicts the format; the frames before it were delivered.
+    /// A record violates the format; the frames before it were delivered.
     #[error("{name}: damaged at frame {frame}, byte {offset}: {what}")]
     Damaged {
         /// The file.
         name: String,
-        /// 1-based number the damaged frame would have had.
+        /// 1-based number that the damaged frame would have had.
         frame: u64,
-        /// Where its record begins, bytes of the uncompressed file.
+        /// Offset of its record, bytes of the uncompressed file.
         offset: u64,
         /// What is wrong and what was expected.
         what: String,
@@ -42,26 +42,26 @@ pub enum CaptureError {
     Io {
         /// The file.
         name: String,
-        /// Bytes read before.
+        /// Bytes read before the error.
         offset: u64,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The compressed stream is broken or ends early; the frames before were delivered.
+    /// The compressed stream is damaged or ends early; the frames before that were delivered.
     #[error("{name}: the {compression} data are broken after byte {offset}: {source}")]
     Decompress {
         /// The file.
         name: String,
         /// How the file is compressed.
         compression: crate::Compression,
-        /// Uncompressed bytes got before.
+        /// Uncompressed bytes read before the error.
         offset: u64,
-        /// What the decompressor says.
+        /// The decompressor's error.
         source: io::Error,
     },
 }
 
-/// Why an annotated copy is not complete.
+/// Why an annotated copy is incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum AnnotateError {
     /// The capture could not be read to its end; what came before is in the copy.

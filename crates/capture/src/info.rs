@@ -1,4 +1,4 @@
-//! What a capture file says of itself.
+//! What the headers of a capture file contain.
 
 use inorder_wire::LinkType;
 use std::fmt;
@@ -47,12 +47,12 @@ impl fmt::Display for Compression {
     }
 }
 
-/// An interface frames were captured on.
+/// An interface on which frames were captured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Interface {
-    /// What its frames begin with.
+    /// Link type: the protocol with which its frames begin.
     pub link: LinkType,
-    /// Most bytes captured of a frame; 0 for no limit.
+    /// Maximum number of bytes captured of each frame; 0 for no limit.
     pub snaplen: u32,
     /// Its name (pcapng `if_name`).
     pub name: Option<String>,
@@ -60,7 +60,7 @@ pub struct Interface {
     pub description: Option<String>,
 }
 
-/// What is known of a capture file so far.
+/// What is known of a capture file up to the current position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileInfo {
     /// The name given on opening.
@@ -69,8 +69,8 @@ pub struct FileInfo {
     pub format: Format,
     /// Compression around it.
     pub compression: Compression,
-    /// Snap length of the file header, or the largest of the interfaces; 0 for no limit.
+    /// Snap length of the file header, or the largest one of the interfaces, bytes; 0 for no limit.
     pub snaplen: u32,
-    /// One interface for pcap; for pcapng those met so far, over all sections.
+    /// One interface for pcap; for pcapng the interfaces found so far, over all sections.
     pub interfaces: Vec<Interface>,
 }

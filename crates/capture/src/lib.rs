@@ -27,7 +27,7 @@
 //! # }
 //! ```
 //!
-//! The fields of a frame, and what becomes of it, are the business of `inorder-wire`.
+//! Parsing the bytes of a frame is the task of `inorder-wire`.
 
 mod block;
 mod check;

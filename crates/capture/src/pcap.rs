@@ -6,32 +6,32 @@ use inorder_wire::{Frame, LinkType};
 /// Length of the file header, bytes.
 pub(crate) const FILE_HEADER_LEN: usize = 24;
 
-/// No writer makes longer records, whatever its snap length says (libpcap's own limit).
+/// Longest record that any writer creates, whatever its snap length is (libpcap's own limit), bytes.
 const USUAL_MAX_LEN: u32 = 262_144;
 
-/// A record longer than this is damage even when the snap length allows it.
+/// A record longer than this, in bytes, counts as damage even if the snap length allows it.
 pub(crate) const MAX_LEN: u32 = 256 << 20;
 
 /// Nanoseconds in a second.
 const NANOS: i64 = 1_000_000_000;
 
-/// Bytes that a walk looks ahead.
+/// How many bytes ahead of the current record the walk prefetches.
 const LOOK_AHEAD: usize = 1024;
 
-/// How the records of a file are laid out.
+/// Layout of the records of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Records {
     big_endian: bool,
-    /// Nanoseconds in one unit of the fraction: 1 or 1000.
+    /// Nanoseconds per unit of the fraction: 1 or 1000.
     unit_ns: i64,
-    /// 16, or 24 in the variant some old Linux distributions wrote.
+    /// 16 bytes, or 24 in the variant that some old Linux distributions wrote.
     header_len: u32,
     link: LinkType,
-    /// Longest record that is believed.
+    /// Longest record that is accepted, bytes.
     max_len: u32,
 }
 
-/// What the file header says.
+/// Contents of the file header.
 pub(crate) struct FileHeader {
     pub(crate) records: Records,
     pub(crate) format: Format,
@@ -39,19 +39,19 @@ pub(crate) struct FileHeader {
     pub(crate) snaplen: u32,
 }
 
-/// How far a walk over the records in a buffer came.
+/// How far a walk over the records in a buffer got.
 #[derive(Default, Debug)]
 pub(crate) struct Walk {
-    /// Bytes of whole records.
+    /// Bytes of complete records.
     pub(crate) consumed: usize,
-    /// Frames in them.
+    /// Number of frames in them.
     pub(crate) frames: usize,
-    /// Why the walk cannot go on, if it cannot.
+    /// Why the walk stopped before the end of the buffer, if it did.
     pub(crate) damage: Option<String>,
 }
 
 impl FileHeader {
-    /// Reads the file header; `None` when its magic is of another format.
+    /// Reads the file header; `None` if the magic number belongs to another format.
     pub(crate) fn read(bytes: &[u8; FILE_HEADER_LEN]) -> Option<FileHeader> {
         let [m0, m1, m2, m3, _, _, _, _, ..] = *bytes;
         let (magic, big_endian) = match u32::from_be_bytes([m0, m1, m2, m3]) {
@@ -67,7 +67,7 @@ impl FileHeader {
         };
         let word = |at| u32_at(big_endian, bytes, at).unwrap_or(0);
         let snaplen = word(16);
-        // The upper bits of the last word tell of frame check sequences.
+        // The upper bits of the last word describe frame check sequences.
         let link = LinkType(word(20) as u16);
         let records = Records {
             big_endian,
@@ -103,7 +103,7 @@ fn words<const BIG_ENDIAN: bool>(header: &[u8; 16]) -> [u32; 4] {
 }
 
 impl Records {
-    /// Counts the whole records in `bytes`, which begins with one.
+    /// Counts the complete records in `bytes`, which must begin with a record.
     pub(crate) fn walk(&self, bytes: &[u8]) -> Walk {
         if self.big_endian {
             self.walk_in::<true>(bytes)
@@ -130,8 +130,8 @@ impl Records {
             };
             rest = behind;
             walk.frames += 1;
-            // Where the next header is, only this one tells, and each would be waited for in
-            // turn: a look well ahead has it come nearer meanwhile.
+            // Each header is found only by reading the one before, so cache misses would follow one after the other.
+            // Prefetching well ahead overlaps them.
             touched ^= rest.get(LOOK_AHEAD).copied().unwrap_or(0);
         }
         std::hint::black_box(touched);
@@ -139,11 +139,11 @@ impl Records {
         walk
     }
 
-    /// The frame whose record `bytes` begins with, and what is behind it.
+    /// The frame whose record starts at the beginning of `bytes`, and the bytes behind the record.
     #[inline(always)]
     pub(crate) fn decode<'a>(&self, bytes: &'a [u8], number: u64) -> Option<(Frame<'a>, &'a [u8])> {
         let header = bytes.first_chunk::<16>()?;
-        // One branch for all words, not one for each.
+        // One length check for all words instead of one for each.
         let [seconds, fraction, captured, orig_len] = if self.big_endian {
             words::<true>(header)
         } else {
@@ -166,9 +166,9 @@ impl Records {
         self.header_len as usize + captured as usize
     }
 
-    /// Seconds count unsigned, to the year 2106, as the format says. A fraction with its top
-    /// bit set can only be a negative number: some tools subtract timestamps that way, and
-    /// then both fields are signed.
+    /// Seconds are unsigned (up to the year 2106), as the format demands. A fraction with its top bit set can only be
+    /// a negative number: some tools subtract timestamps and write the difference this way. Both fields are then read
+    /// as signed.
     #[inline]
     fn timestamp(&self, seconds: u32, fraction: u32) -> i64 {
         if fraction >> 31 == 0 {

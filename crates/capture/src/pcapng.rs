@@ -1,7 +1,7 @@
-//! pcapng (draft-ietf-opsawg-pcapng): sections of blocks, packets among them.
+//! pcapng (draft-ietf-opsawg-pcapng): a file of sections, each a list of blocks; some blocks contain packets.
 //!
-//! `pcap-parser` reads interface descriptions; packet blocks are walked by hand, because a list
-//! of options for every packet would cost more than the packet.
+//! `pcap-parser` reads interface descriptions. Packet blocks are parsed by hand, because building a list of options
+//! for every packet would cost more than parsing the packet.
 
 use crate::block::Record;
 use crate::info::{FileInfo, Interface};
@@ -11,7 +11,7 @@ use inorder_wire::LinkType;
 use pcap_parser::pcapng::{InterfaceDescriptionBlock, OptionCode};
 use pcap_parser::{parse_interfacedescriptionblock_be, parse_interfacedescriptionblock_le};
 
-/// Type of a section header block; reads the same in both byte orders.
+/// Type of a section header block; a palindrome, so it reads the same in both byte orders.
 pub(crate) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
@@ -21,7 +21,7 @@ const ENHANCED_PACKET: u32 = 6;
 /// Type, length and the length repeated at the end.
 const FRAME_LEN: usize = 12;
 
-/// State of a reader: what the current section has defined.
+/// State of a reader: what the current section has defined so far.
 #[derive(Default, Debug)]
 pub(crate) struct Sections {
     big_endian: bool,
@@ -31,14 +31,14 @@ pub(crate) struct Sections {
 /// An interface of the current section.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Index into the interfaces of the file.
+    /// Index into the interfaces of the whole file.
     index: u16,
     link: LinkType,
     snaplen: u32,
     clock: Clock,
 }
 
-/// What a packet block says before its bytes.
+/// The fields of a packet block before its data.
 struct PacketHeader {
     interface: u32,
     units: Option<u64>,
@@ -48,7 +48,7 @@ struct PacketHeader {
 }
 
 impl Sections {
-    /// Reads the whole blocks in `bytes`, which begins with one, into `records` and `info`.
+    /// Reads the complete blocks in `bytes`, which must begin with a block, into `records` and `info`.
     pub(crate) fn walk(
         &mut self,
         bytes: &[u8],
@@ -80,7 +80,7 @@ impl Sections {
         }
     }
 
-    /// The block at the start of `bytes`; `None` when it is not yet whole.
+    /// The block at the start of `bytes`; `None` if it is incomplete.
     fn block<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, String> {
         let Some(kind) = self.u32(bytes, 0) else {
             return Ok(None);
@@ -128,7 +128,7 @@ impl Sections {
             INTERFACE_DESCRIPTION => self.interface(block, info)?,
             SIMPLE_PACKET => records.push(self.packet(self.simple(block), block, at)?),
             OBSOLETE_PACKET => records.push(self.packet(self.obsolete(block), block, at)?),
-            // Names, statistics, secrets, custom blocks.
+            // Skipped: name resolution, statistics, decryption secrets, custom blocks.
             _ => {}
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Sections {
             clock: Clock::new(parsed.if_tsresol, self.tsoffset(&parsed)),
         });
         info.snaplen = match info.snaplen {
-            // Without limit stays without.
+            // A snap length of 0 means no limit and stays 0.
             0 if index > 0 => 0,
             _ if parsed.snaplen == 0 => 0,
             before => before.max(parsed.snaplen),
@@ -202,7 +202,7 @@ impl Sections {
         })
     }
 
-    /// As [`Sections::enhanced`], with a count of drops in half of the interface's place.
+    /// As [`Sections::enhanced`], but half of the interface field holds a drop count.
     fn obsolete(&self, block: &[u8]) -> Option<PacketHeader> {
         let interface = u32::from(self.u16(block, 8)?);
         self.enhanced(block).map(|header| PacketHeader {
@@ -211,7 +211,7 @@ impl Sections {
         })
     }
 
-    /// A simple packet belongs to the first interface and has neither time nor captured length.
+    /// A simple packet belongs to the first interface and has no timestamp and no captured length.
     fn simple(&self, block: &[u8]) -> Option<PacketHeader> {
         let orig_len = self.u32(block, 8)?;
         let limit = match self.interfaces.first() {
@@ -255,7 +255,7 @@ impl Sections {
         }
         Ok(Record {
             ts_ns: header.units.map_or(0, |units| known.clock.to_ns(units)),
-            // Blocks are below 256 MiB and a buffer holds little more than one.
+            // Offsets fit in 32 bits: blocks are below 256 MiB, and a buffer holds little more than one.
             at: u32::try_from(at + header.data_at).map_err(|_| "buffer overrun".to_string())?,
             captured: header.captured,
             orig_len: header.orig_len,
@@ -285,7 +285,7 @@ impl Sections {
     }
 }
 
-/// A text option, up to the zero some writers end it with.
+/// A text option, up to the terminating zero that some writers add.
 fn text(parsed: &InterfaceDescriptionBlock<'_>, code: OptionCode) -> Option<String> {
     let option = parsed.options.iter().find(|o| o.code == code)?;
     let bytes = option.as_bytes().ok()?;

@@ -1,5 +1,5 @@
-//! A capture whose bytes somebody hands over, for programs that cannot wait for them: a page in a
-//! browser, an event loop.
+//! A capture whose bytes are pushed, for programs that cannot wait for input, such as a page in a browser or an event
+//! loop.
 
 use crate::block::Block;
 use crate::error::CaptureError;
@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Captures of any format, compressed or not, in pieces of any size.
+/// Reads captures of any format, compressed or not, that are pushed in pieces of any size.
 ///
-/// The blocks are those that [`Capture`] reads from the same bytes in a file, however the bytes
-/// are cut into pieces.
+/// The blocks are the same as those that [`Capture`] reads from a file with the same bytes, for any size of the
+/// pieces.
 ///
 /// ```
 /// # fn main() -> Result<(), inorder_capture::CaptureError> {
@@ -46,21 +46,21 @@ pub struct PushCapture {
     state: State,
 }
 
-/// What was pushed and not yet read.
+/// Bytes that were pushed and are not read yet.
 #[derive(Default, Debug)]
 struct Queue {
     bytes: VecDeque<u8>,
-    /// No more will be pushed.
+    /// No more bytes will be pushed.
     closed: bool,
 }
 
 enum State {
-    /// Fewer bytes than tell the compression.
+    /// Too few bytes to recognise the compression.
     New,
-    /// Fewer bytes than a file header has.
+    /// Too few bytes for the file header.
     Opening(Box<Opening>),
     Open(Box<Capture>),
-    /// No capture, as the caller was told.
+    /// Not a capture; the caller has received the error.
     Refused,
 }
 
@@ -76,7 +76,7 @@ impl std::fmt::Debug for State {
 }
 
 impl PushCapture {
-    /// No bytes yet; `name` is for messages.
+    /// Starts without bytes; `name` is used in messages.
     pub fn new(name: &str) -> Self {
         PushCapture {
             name: name.to_owned(),
@@ -90,16 +90,16 @@ impl PushCapture {
         lock(&self.queue).bytes.extend(bytes);
     }
 
-    /// Says that these were all; a record that is not complete is damage from now on.
+    /// Ends the input; an incomplete record at the end is then damage.
     pub fn close(&mut self) {
         lock(&self.queue).closed = true;
     }
 
-    /// Fills `block` with the next frames. `Ok(false)` when that needs more bytes than were
-    /// pushed, or after [`PushCapture::close`] at the end. Until it returns `Ok(true)`, `block`
-    /// is in use: pass the same one again.
+    /// Fills `block` with the next frames. Returns `Ok(false)` if more bytes are needed first, or, after
+    /// [`PushCapture::close`], at the end. Until it returns `Ok(true)`, `block` is partly filled: pass the same block
+    /// to the next call.
     ///
-    /// After an error the frames before it are in `block` and valid, and every further call
+    /// After an error, `block` contains the frames before it, and every further call
     /// returns `Ok(false)`.
     pub fn read_block(&mut self, block: &mut Block) -> Result<bool, CaptureError> {
         loop {
@@ -131,7 +131,7 @@ impl PushCapture {
         }
     }
 
-    /// Bytes read so far, as they were pushed; the rest waits.
+    /// Bytes read so far, counted as pushed (compressed); the remaining bytes are queued.
     pub fn bytes_read(&self) -> u64 {
         match &self.state {
             State::Open(capture) => capture.bytes_read(),
@@ -139,7 +139,7 @@ impl PushCapture {
         }
     }
 
-    /// What the file says of itself, once its header has been read.
+    /// The information in the file's headers, once they have been read.
     pub fn info(&self) -> Option<&FileInfo> {
         match &self.state {
             State::Open(capture) => Some(capture.info()),
@@ -153,7 +153,7 @@ fn is_compression_known(queue: &Mutex<Queue>) -> bool {
     queue.closed || queue.bytes.len() >= MAGIC_LEN
 }
 
-/// The end of the queue that a [`Capture`] reads from.
+/// The reading end of the queue.
 struct Tap(Arc<Mutex<Queue>>);
 
 impl Read for Tap {
@@ -166,7 +166,8 @@ impl Read for Tap {
     }
 }
 
-/// Nothing panics while the queue is locked; if it did, the bytes would still be whole.
+/// No code panics while the queue is locked, and even then the queue would be consistent: a poisoned lock can be
+/// used.
 fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

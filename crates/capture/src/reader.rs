@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// A capture being read, front to back, a block at a time.
+/// A capture that is read from front to back, one block at a time.
 ///
 /// ```
 /// # fn main() -> Result<(), inorder_capture::CaptureError> {
@@ -38,28 +38,28 @@ pub struct Capture {
     carry: Vec<u8>,
     /// Frames delivered.
     frames: u64,
-    /// Where `carry` begins in the uncompressed file.
+    /// Offset of `carry` in the uncompressed file, bytes.
     offset: u64,
-    /// Nothing more will come.
+    /// The input has ended.
     ended: bool,
-    /// How far the block at hand is to be filled, when the source ran dry before that.
+    /// Fill level to reach in the current block, if the source ran out of bytes before.
     goal: Option<usize>,
 }
 
-/// What a call to read a block ended with.
+/// The result of a call to read a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// There are frames in the block.
+    /// The block contains frames.
     Frames,
-    /// There are none, and there will be none.
+    /// The block is empty, and the capture has ended.
     End,
-    /// The source has no more bytes yet.
+    /// The source has no more bytes at the moment.
     Starved,
 }
 
-/// A capture whose file header is being read.
+/// A capture whose file header is not read completely.
 pub(crate) struct Opening {
-    /// `None` once the capture is open.
+    /// `None` as soon as the capture is open.
     source: Option<Source>,
     info: FileInfo,
     head: [u8; FILE_HEADER_LEN],
@@ -67,8 +67,8 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// `name` is for messages. The first [`MAGIC_LEN`](crate::source::MAGIC_LEN) bytes must be
-    /// there: they tell the compression.
+    /// `name` is used in messages. The first [`MAGIC_LEN`](crate::source::MAGIC_LEN) bytes must be available, because
+    /// the compression is recognised by them.
     pub(crate) fn new(name: &str, reader: Box<dyn Read + Send>) -> Result<Opening, CaptureError> {
         let mut info = FileInfo {
             name: name.to_string(),
@@ -87,7 +87,7 @@ impl Opening {
         })
     }
 
-    /// Reads on; `None` while the source has too few bytes.
+    /// Continues reading; `None` while the source has too few bytes.
     pub(crate) fn go_on(&mut self) -> Result<Option<Capture>, CaptureError> {
         let Some(source) = &mut self.source else {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Opening {
     }
 }
 
-/// True when more bytes may come later.
+/// True if the source may have more bytes later.
 fn is_starved(result: &io::Result<()>) -> bool {
     result
         .as_ref()
@@ -140,9 +140,8 @@ impl std::fmt::Debug for Capture {
 impl Capture {
     /// Opens a file; `-` is the standard input.
     ///
-    /// Files are read and not mapped: to copy what is in memory costs less than to set up its
-    /// pages, and with several threads much less; and nobody is hurt when a capture is truncated
-    /// while it is read (`tcpdump -W`).
+    /// Files are read and not mapped: copying costs less than setting up pages, above all with several threads, and a
+    /// capture that is truncated during the reading (`tcpdump -W`) cannot crash the program.
     pub fn open(path: &Path) -> Result<Capture, CaptureError> {
         if path.as_os_str() == "-" {
             return Capture::from_reader("standard input", Box::new(io::stdin()));
@@ -156,12 +155,12 @@ impl Capture {
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let mut capture = Capture::from_reader(&name, Box::new(file))?;
-        // The length of a pipe or a device tells nothing.
+        // The length of a pipe or a device is meaningless.
         capture.total = metadata.is_file().then_some(metadata.len());
         Ok(capture)
     }
 
-    /// Reads from anything; `name` is for messages.
+    /// Reads from any reader; `name` is used in messages.
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Capture, CaptureError> {
         let mut opening = Opening::new(name, reader)?;
         match opening.go_on()? {
@@ -170,10 +169,9 @@ impl Capture {
         }
     }
 
-    /// Fills `block`, emptied first, with the next frames, some 256 KiB of them.
-    /// `Ok(false)` at the end.
+    /// Clears `block` and fills it with the next frames, about 256 KiB. Returns `Ok(false)` at the end.
     ///
-    /// After an error the frames before it are in `block` and valid, and every further call
+    /// After an error, `block` contains the frames before it, and every further call
     /// returns `Ok(false)`.
     pub fn read_block(&mut self, block: &mut Block) -> Result<bool, CaptureError> {
         match self.advance(block)? {
@@ -188,9 +186,8 @@ impl Capture {
         }
     }
 
-    /// As [`Capture::read_block`], but a source that has no bytes *yet* (`WouldBlock`) is no
-    /// error: the next call, with the same block, goes on where they ran out. Where blocks end
-    /// does not depend on how the bytes come.
+    /// As [`Capture::read_block`], but it is no error if the source has no bytes *at the moment* (`WouldBlock`): the
+    /// next call, with the same block, continues there. The blocks are the same for any timing of the source.
     pub(crate) fn advance(&mut self, block: &mut Block) -> Result<Step, CaptureError> {
         let mut goal = match self.goal.take() {
             Some(goal) => goal,
@@ -213,14 +210,14 @@ impl Capture {
                 let more = self.finish(block, walk, at_end, result)?;
                 return Ok(if more { Step::Frames } else { Step::End });
             }
-            // Blocks without frames, or a frame longer than the buffer: go on reading.
+            // The input so far contained no frames, or a frame is longer than the buffer: continue reading.
             block.drop_front(walk.consumed);
             self.offset += walk.consumed as u64;
             goal = block.goal();
         }
     }
 
-    /// Empties `block` and starts it with what the last one left; false at the end.
+    /// Clears `block` and moves the rest of the previous block into it; false at the end.
     fn begin(&mut self, block: &mut Block) -> bool {
         let layout = match &self.format {
             Reading::Pcap(records) => Layout::Consecutive(*records),
@@ -236,12 +233,12 @@ impl Capture {
         self.source.consumed()
     }
 
-    /// Compressed bytes in all, when the input is a file.
+    /// Total number of compressed bytes if the input is a file.
     pub fn total_bytes(&self) -> Option<u64> {
         self.total
     }
 
-    /// What the file says of itself; interfaces of a pcapng file appear as they are met.
+    /// The information in the file's headers; interfaces of a pcapng file are added as they are read.
     pub fn info(&self) -> &FileInfo {
         &self.info
     }
@@ -256,7 +253,7 @@ impl Capture {
         }
     }
 
-    /// Ends a call: keeps what is left for the next one, or says why there is none.
+    /// Ends a call: keeps the incomplete rest for the next call, or returns the error.
     fn finish(
         &mut self,
         block: &Block,
@@ -293,7 +290,7 @@ impl Capture {
     }
 }
 
-/// The format of a file that begins with `head`, and those bytes of it that belong to blocks.
+/// The format of a file that begins with `head`, and the bytes of `head` that belong to blocks.
 fn detect(head: &[u8], info: &mut FileInfo) -> Result<(Reading, Vec<u8>), CaptureError> {
     if let [0x0a, 0x0d, 0x0d, 0x0a, ..] = head {
         return Ok((Reading::PcapNg(Sections::default()), head.to_vec()));
@@ -321,7 +318,7 @@ fn detect(head: &[u8], info: &mut FileInfo) -> Result<(Reading, Vec<u8>), Captur
     Ok((Reading::Pcap(header.records), Vec::new()))
 }
 
-/// What a file that is no capture looks like.
+/// A description of the first bytes of a file that is not a capture.
 fn describe(head: &[u8]) -> String {
     match head {
         [] => "an empty file".to_string(),

@@ -1,11 +1,11 @@
-//! From a file or a pipe to uncompressed bytes, and how much of it was consumed.
+//! Opens a file or pipe, decompresses it, and counts the bytes consumed.
 
 use crate::info::Compression;
 use std::io::{self, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes to look at before deciding on compression or format.
+/// Number of bytes that are examined to recognise compression and format.
 pub(crate) const MAGIC_LEN: usize = 4;
 
 /// The uncompressed bytes of a capture.
@@ -15,7 +15,7 @@ pub(crate) struct Source {
     pub(crate) compression: Compression,
 }
 
-/// Counts what the decompressor, or nobody, takes from the file.
+/// Counts the bytes that the decompressor, or the reader itself, takes from the file.
 struct Counting<R> {
     inner: R,
     consumed: Arc<AtomicU64>,
@@ -24,7 +24,7 @@ struct Counting<R> {
 impl<R: Read> Read for Counting<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
-        // One writer and readers that only want a rough figure: no ordering needed.
+        // One thread writes; others only need an approximate value: no memory ordering is needed.
         self.consumed.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
@@ -33,7 +33,7 @@ impl<R: Read> Read for Counting<R> {
 type Peeked = Chain<Cursor<Vec<u8>>, Counting<Box<dyn Read + Send>>>;
 
 impl Source {
-    /// Looks at the first bytes and puts a decompressor in front where they ask for one.
+    /// Examines the first bytes and adds a decompressor if they indicate one.
     pub(crate) fn new(raw: Box<dyn Read + Send>) -> io::Result<Source> {
         let consumed = Arc::new(AtomicU64::new(0));
         let mut counting = Counting {
@@ -47,7 +47,7 @@ impl Source {
             .read_to_end(&mut magic)?;
         let compression = match *magic {
             [0x1f, 0x8b, ..] => Compression::Gzip,
-            // A frame, or a skippable frame that parallel compressors put first (RFC 8878).
+            // A frame, or a skippable frame, which parallel compressors write first (RFC 8878).
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Compression::Zstd,
             _ => Compression::Plain,
         };
@@ -64,13 +64,13 @@ impl Source {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// Reads until `buf` is full or the end; the number of bytes, and the error that stopped it.
+    /// Reads until `buf` is full or the input ends. Returns the number of bytes, and the error that stopped it.
     pub(crate) fn fill(&mut self, buf: &mut [u8]) -> (usize, io::Result<()>) {
         let mut filled = 0;
         while let Some(rest) = buf.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             match self.reader.read(rest) {
                 Ok(0) => break,
-                // A reader that claims more than it was given room for is not believed.
+                // A faulty reader may claim to have read more than the buffer holds.
                 Ok(n) => filled += n.min(rest.len()),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return (filled, Err(e)),

@@ -1,10 +1,10 @@
 //! Timestamps of a pcapng interface.
 
-/// Capture times, nanoseconds since the Unix epoch: the years 1896 to 2116. The difference of any two fits
-/// 64 bits, so nobody who subtracts them need fear an overflow.
+/// Valid capture times, nanoseconds since the Unix epoch: the years 1896 to 2116. The difference of any two fits in
+/// 64 bits, so subtraction cannot overflow.
 pub const TIMES_NS: std::ops::RangeInclusive<i64> = -(1 << 61)..=1 << 62;
 
-/// From the units of an interface to nanoseconds since the Unix epoch.
+/// Converts timestamps of an interface to nanoseconds since the Unix epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
     scale: Scale,
@@ -13,11 +13,11 @@ pub(crate) struct Clock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scale {
-    /// A unit is that many nanoseconds.
+    /// One unit is this many nanoseconds.
     Times(u64),
-    /// That many units are a nanosecond.
+    /// This many units are one nanosecond.
     Divide(u128),
-    /// A unit is two to the minus that many seconds.
+    /// One unit is two to the power of minus this many seconds.
     Binary(u32),
 }
 
@@ -27,7 +27,7 @@ impl Clock {
         let exponent = u32::from(tsresol & 0x7f);
         let scale = match (tsresol & 0x80, exponent) {
             (0, 0..=9) => Scale::Times(10u64.pow(9 - exponent)),
-            // Finer than 128 bits can hold: every 64-bit timestamp is within the first nanosecond.
+            // Finer than 128 bits can represent: every 64-bit timestamp lies within the first nanosecond.
             (0, _) => Scale::Divide(10u128.checked_pow(exponent - 9).unwrap_or(u128::MAX)),
             _ => Scale::Binary(exponent),
         };
@@ -37,7 +37,7 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds since the epoch; what lies outside [`TIMES_NS`] stays at its edge.
+    /// Nanoseconds since the epoch; times outside [`TIMES_NS`] are clamped to its ends.
     #[inline]
     pub(crate) fn to_ns(self, units: u64) -> i64 {
         let ns = match self.scale {
@@ -47,7 +47,7 @@ impl Clock {
                 .checked_shr(exponent)
                 .unwrap_or(0),
         };
-        // Below 2^94, so the sum stays far from the ends of i128.
+        // The product is below 2^94, so the sum cannot overflow an i128.
         let ns = ns as i128 + self.offset_ns;
         ns.clamp(i128::from(*TIMES_NS.start()), i128::from(*TIMES_NS.end())) as i64
     }

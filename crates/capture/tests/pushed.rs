@@ -1,4 +1,4 @@
-//! Bytes pushed in pieces of any size give the blocks that the same bytes give as a file.
+//! Bytes pushed in pieces of any size give the same blocks as a file with the same bytes.
 
 use inorder_capture::{
     Block, Capture, CaptureError, Interface, PcapNgWriter, PcapWriter, PushCapture,
@@ -6,7 +6,7 @@ use inorder_capture::{
 use inorder_wire::{Frame, LinkType};
 use std::io::{Cursor, Write};
 
-/// A frame's number, time, and bytes; a block is a list of them.
+/// Number, time and bytes of a frame; a block is a list of these.
 type Seen = Vec<(u64, i64, Vec<u8>)>;
 
 fn seen(block: &Block) -> Seen {
@@ -111,7 +111,7 @@ fn same(bytes: &[u8], pieces: &[usize]) {
 }
 
 #[test]
-fn several_blocks_whatever_the_pieces() {
+fn several_blocks_in_pieces_of_any_size() {
     for bytes in [pcap(1_500), pcapng(1_500)] {
         assert!(as_a_file(&bytes).0.len() > 3);
         same(&bytes, &[13, 1_000, 1 << 18, 300_000, bytes.len()]);
@@ -124,7 +124,7 @@ fn compressed_and_byte_by_byte() {
     for bytes in [gzip(&pcap(800)), gzip(&pcapng(800))] {
         same(&bytes, &[1, 17, 4_096]);
     }
-    // Two members one after the other, as parallel compressors write them.
+    // Two members in a row, as parallel compressors write them.
     let mut two = gzip(&pcap(10));
     two.extend(gzip(&pcap(10)[24..]));
     same(&two, &[1, 5]);
@@ -147,7 +147,7 @@ fn a_frame_longer_than_a_block() {
 }
 
 #[test]
-fn damage_and_what_is_no_capture() {
+fn damage_and_input_that_is_not_a_capture() {
     let whole = pcap(600);
     let mut broken = whole.clone();
     broken[whole.len() / 2..].fill(0xee);

@@ -1,7 +1,7 @@
-//! Real captures of public test suites: every one is read, or refused in clear words.
+//! Real captures of public test suites: each one is either read completely or refused with a clear message.
 //!
-//! They are not part of the project; the folder is `INORDER_CAPTURES`, else
-//! `../shared/captures` beside the repository. Counts were taken with tshark 4.0.
+//! They are not part of the project. The folder is taken from `INORDER_CAPTURES`, otherwise it is
+//! `../shared/captures` beside the repository. The expected counts were measured with tshark 4.0.
 
 use inorder_capture::{Block, Capture, CaptureError};
 use inorder_wire::{Has, Packet, RtpGate, same_both_ways};
@@ -10,15 +10,15 @@ use std::path::PathBuf;
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Counts {
     frames: u64,
-    /// TCP segments: with payload, with SACK blocks, with timestamps.
+    /// TCP segments with payload, with SACK blocks, with timestamps.
     data: u64,
     sack: u64,
     timestamps: u64,
-    /// Packets of other numbered services, RTP through the gate.
+    /// Packets of other numbered services; RTP packets count if `RtpGate` confirms them.
     numbered: u64,
 }
 
-/// File, then [`Counts`] in their order.
+/// File name, then the [`Counts`] in their order.
 const EXPECTED: &[(&str, [u64; 5])] = &[
     ("lpa-negative-timestamps.pcap", [296, 0, 0, 0, 0]),
     (
@@ -29,7 +29,8 @@ const EXPECTED: &[(&str, [u64; 5])] = &[
         "mlab-ndt-dl-loss-ackreorder-5BA77.pcap",
         [40797, 15686, 24724, 40797, 0],
     ),
-    // tshark counts a SACK option in a header longer than its packet; that segment is malformed.
+    // tshark counts a SACK option in a header that is longer than its packet; this crate calls that segment
+    // malformed.
     ("mlab-ndt-dl-nots-363A84.pcap", [5690, 2845, 713, 0, 0]),
     (
         "mlab-ndt-ul-bulk-3638D0.pcap.gz",
@@ -39,8 +40,8 @@ const EXPECTED: &[(&str, [u64; 5])] = &[
     ("mlab-ndt-ul-lossy-dsack-C2DFE.pcap", [336, 187, 50, 336, 0]),
     ("mptcp-pair1-client.pcap", [2798, 1404, 845, 2470, 0]),
     ("mptcp-pair1-server.pcap", [2792, 1387, 853, 2462, 0]),
-    // One segment whose IP length goes beyond the frame, which tshark does not count; nine RTP
-    // packets in five streams, too few to prove any.
+    // One segment whose IP length exceeds the frame, which tshark does not count; nine RTP packets in five streams,
+    // too few to confirm any stream.
     ("ndpi-fuzz-2006.pcap", [691, 27, 0, 0, 0]),
     ("ndpi-ipsec-esp.pcap", [834, 0, 0, 0, 315]),
     ("ndpi-kakaotalk-rtp-reorder.pcap", [3203, 76, 4, 111, 2991]),
@@ -143,7 +144,7 @@ fn counts_are_those_of_tshark() {
 }
 
 #[test]
-fn a_record_longer_than_any_is_damage() {
+fn a_record_above_the_maximum_length_is_damage() {
     let Some(folder) = folder() else { return };
     let file = folder.join("ndpi-fuzz-2021-cutshort-nano.pcap");
     let (counts, end) = count(&mut Capture::open(&file).expect("a pcap file"));

@@ -1,4 +1,4 @@
-//! What the writers write, the reader reads, whatever is wrapped around it.
+//! Whatever the writers write is read back unchanged, with any compression around it.
 
 use inorder_capture::{
     AnnotateError, Block, Capture, CaptureError, Compression, Format, Interface, PcapNgWriter,
@@ -8,7 +8,7 @@ use inorder_wire::{Frame, LinkType};
 use proptest::prelude::*;
 use std::io::{Cursor, Read, Write};
 
-/// A frame with bytes of its own.
+/// A frame that owns its bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Owned {
     ts_ns: i64,
@@ -109,7 +109,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn more_than_a_block_of_frames_both_formats() {
+fn more_than_one_block_of_frames_in_both_formats() {
     let frames = some_frames(60_000);
     let bytes = pcap(&frames);
     assert!(bytes.len() > 3 << 20);
@@ -122,12 +122,12 @@ fn more_than_a_block_of_frames_both_formats() {
 }
 
 #[test]
-fn compressed_in_one_piece_or_several() {
+fn compressed_in_one_member_or_several() {
     let frames = some_frames(3000);
     let bytes = pcap(&frames);
     let (head, tail) = bytes.split_at(bytes.len() / 3);
     let zstd = |part: &[u8]| zstd::encode_all(part, 1).unwrap();
-    // A skippable frame: its magic, its length, its bytes.
+    // A skippable frame: magic number, length, content.
     let skippable = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7];
     for (compressed, compression) in [
         (gzip(&bytes), Compression::Gzip),
@@ -147,7 +147,7 @@ fn compressed_in_one_piece_or_several() {
 }
 
 #[test]
-fn a_compressed_file_cut_short_keeps_what_came_before() {
+fn a_truncated_compressed_file_delivers_the_frames_before_the_cut() {
     let frames = some_frames(30_000);
     for whole in [
         gzip(&pcap(&frames)),
@@ -163,7 +163,7 @@ fn a_compressed_file_cut_short_keeps_what_came_before() {
 }
 
 #[test]
-fn a_file_cut_short_anywhere_says_where() {
+fn a_truncated_file_reports_the_position() {
     let frames = some_frames(3);
     for bytes in [pcap(&frames), pcapng(&frames)] {
         let mut ends = Vec::new();
@@ -179,13 +179,13 @@ fn a_file_cut_short_anywhere_says_where() {
                 other => panic!("{other:?}"),
             }
         }
-        // Only between records, or blocks, is a cut not to be seen.
+        // A cut between two records or blocks cannot be noticed; every other one is.
         assert!((3..=4).contains(&ends.len()), "{ends:?}");
     }
 }
 
 #[test]
-fn what_is_no_capture() {
+fn input_that_is_not_a_capture_is_described() {
     for (bytes, found) in [
         (&b""[..], "an empty file"),
         (b"BZh91AY&SY", "bzip2 data"),
@@ -210,7 +210,7 @@ fn what_is_no_capture() {
 }
 
 #[test]
-fn frames_nobody_can_parse_are_refused_by_name() {
+fn unsupported_link_types_are_refused_by_name() {
     let wifi = PcapWriter::new(Vec::new(), LinkType(127), 0)
         .unwrap()
         .into_inner();
@@ -238,7 +238,7 @@ fn a_frame_longer_than_a_block() {
     assert!(back == frames);
 }
 
-/// Gives a byte at a time, then an error.
+/// A reader that returns one byte at a time, then an error.
 struct Failing(Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -251,7 +251,7 @@ impl Read for Failing {
 }
 
 #[test]
-fn an_error_of_the_system_keeps_what_came_before() {
+fn frames_before_a_system_error_are_delivered() {
     let frames = some_frames(10);
     let failing = Failing(Cursor::new(pcap(&frames)));
     let (back, end) = read_all(&mut Capture::from_reader("pipe", Box::new(failing)).unwrap());
@@ -340,7 +340,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_anywhere_is_no_panic(
+    fn damage_anywhere_does_not_panic(
         ng in any::<bool>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {

@@ -1,4 +1,4 @@
-//! One bulk transfer: a sender far away, a receiver beside the capture.
+//! One bulk transfer: the sender is far away, the receiver is next to the capture point.
 
 use super::Random;
 use super::frame::{MSS, Packet};
@@ -14,10 +14,10 @@ const ANSWER_NS: i64 = 4_000;
 const DELAYED_ACK_NS: i64 = 40_000_000;
 /// Initial window (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
-/// Segments a late one falls behind, at most.
+/// Maximum number of segments that a late segment falls behind.
 const MAX_BEHIND: u64 = 8;
 
-/// What may happen to a connection, at the place of the capture.
+/// What may happen to a connection at the capture point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// A SYN arrives.
@@ -32,13 +32,13 @@ pub enum Event {
         ip_id: u16,
         tsval: u32,
     },
-    /// The receiver sends an ACK made at the time of its cause.
+    /// The receiver sends an ACK, created when the segment that caused it arrived.
     Ack {
         ack: u32,
         tsecr: u32,
         sack: Vec<(u32, u32)>,
     },
-    /// The delayed ACK timer, void when ACKs went out since.
+    /// The delayed ACK timer; ignored if ACKs were sent after it was set.
     Timer {
         acks: u64,
     },
@@ -47,7 +47,7 @@ pub enum Event {
     LastAck,
 }
 
-/// What an event leads to.
+/// What follows from an event.
 #[derive(Default)]
 pub struct Outcome {
     pub packet: Option<Packet>,
@@ -66,14 +66,14 @@ pub struct Connection {
     receiver_isn: u32,
     clock_offset_ms: u32,
 
-    /// Sender: segments sent, window, time the last will arrive, next IP identification.
+    /// Sender: segments sent, window, arrival time of the last one, next IP identification.
     sent: u64,
     window: u64,
     last_arrival_ns: i64,
     sender_id: u16,
 
-    /// Receiver: the next segment wanted, those beyond it as `[from, to)` with the latest
-    /// first, segments not acknowledged yet, ACKs sent.
+    /// Receiver: the next segment expected, segments beyond it as `[from, to)` with the latest first, segments not
+    /// acknowledged yet, ACKs sent.
     expected: u64,
     beyond: Vec<(u64, u64)>,
     unacked: u32,
@@ -113,8 +113,7 @@ impl Connection {
         }
     }
 
-    /// Lets `event` happen at `at_ns`; data segments sent in consequence are late with
-    /// probability `late`.
+    /// Lets `event` happen at `at_ns`. Each data segment sent in consequence is late with probability `late`.
     pub fn happen(&mut self, at_ns: i64, event: Event, late: f64, random: &mut Random) -> Outcome {
         match event {
             Event::Syn => self.syn(at_ns),
@@ -228,14 +227,14 @@ impl Connection {
             flags: ACK,
             ..self.sender_packet(at_ns)
         };
-        // The first data leave with the ACK, that is: one round trip before the next answer.
+        // The first data segments leave with this ACK, so they arrive one round trip before the next answer.
         Outcome {
             packet: Some(packet),
             follow: self.send(at_ns, late, random),
         }
     }
 
-    /// Sends what the window allows, to arrive from `from_ns` on.
+    /// Sends what the window allows; the segments arrive from `from_ns` on.
     fn send(&mut self, from_ns: i64, late: f64, random: &mut Random) -> Vec<(i64, Event)> {
         let beyond: u64 = self.beyond.iter().map(|(from, to)| to - from).sum();
         let mut follow = Vec::new();
@@ -248,7 +247,7 @@ impl Connection {
                 ip_id: self.sender_id,
                 tsval: self.clock((nominal - self.rtt_ns / 2).max(0)),
             };
-            // The last stays where it is, for the FIN is in it.
+            // The last segment is never late, because it carries the FIN.
             let behind = if self.sent + 1 < self.segments && random.chance(late) {
                 (1 + random.below(MAX_BEHIND)).cast_signed() * self.gap_ns + self.gap_ns / 2
             } else {
@@ -287,7 +286,7 @@ impl Connection {
         }
     }
 
-    /// The receiver takes a segment: an ACK at once, or the timer.
+    /// The receiver takes a segment and either sends an ACK at once or sets the timer.
     fn receive(&mut self, at_ns: i64, index: u64) -> (i64, Event) {
         let in_order = index == self.expected;
         let had_gap = !self.beyond.is_empty();
@@ -304,14 +303,15 @@ impl Connection {
             self.put_beyond(index);
         }
         self.unacked += 1;
-        // RFC 5681 section 4.2: at once out of order, while a gap is open, and when one closes.
+        // RFC 5681 section 4.2: send an ACK at once for a segment out of order, while a gap is open, and when a gap
+        // is filled.
         if !in_order || had_gap || self.unacked >= 2 || self.expected == self.segments {
             return self.make_ack(at_ns);
         }
         (at_ns + DELAYED_ACK_NS, Event::Timer { acks: self.acks })
     }
 
-    /// Adds a segment to the blocks beyond the gap; its block comes first (RFC 2018 section 4).
+    /// Adds a segment to the blocks beyond the gap; its block is reported first (RFC 2018 section 4).
     fn put_beyond(&mut self, index: u64) {
         let (mut from, mut to) = (index, index + 1);
         self.beyond.retain(|&(left, right)| {
@@ -333,7 +333,7 @@ impl Connection {
         let ack = Event::Ack {
             ack: self.seq(self.expected).wrapping_add(fin),
             tsecr: self.ts_recent,
-            // Beside timestamps there is room for three.
+            // With timestamps there is room for three blocks.
             sack: self.beyond.iter().take(3).map(edges).collect(),
         };
         (at_ns + ANSWER_NS, ack)

@@ -1,12 +1,12 @@
 //! One packet, and its bytes.
 
-/// Bytes of payload in a full segment: 1500 less 20 for IPv4, 20 for TCP, 12 for timestamps.
+/// Payload bytes of a full segment: 1500 minus 20 for IPv4, 20 for TCP, 12 for timestamps.
 pub const MSS: u32 = 1448;
 
-/// Bytes of payload that are written out, more than any snap length here keeps.
+/// Payload bytes that are written out; more than any snap length used here keeps.
 const PAYLOAD_WRITTEN: usize = 128;
 
-/// What a packet says.
+/// The header fields of a packet.
 #[derive(Clone, Default)]
 pub struct Packet {
     pub src: (u32, u16),
@@ -19,7 +19,7 @@ pub struct Packet {
     pub window: u16,
     pub tsval: u32,
     pub tsecr: u32,
-    /// A SYN carries the options of one.
+    /// A SYN carries the options of a handshake.
     pub syn: bool,
     pub sack: Vec<(u32, u32)>,
     pub payload_len: u32,
@@ -55,7 +55,7 @@ impl Packet {
     }
 
     /// Writes the headers and the start of the payload; returns the length on the wire.
-    /// The TCP checksum stays zero, as beside a card that computes it.
+    /// The TCP checksum stays zero, as in captures of a host whose network card computes it.
     pub fn write(&self, out: &mut Vec<u8>) -> u32 {
         let options = self.options();
         let ip_len = 20 + 20 + options.len() as u32 + self.payload_len;

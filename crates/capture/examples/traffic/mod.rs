@@ -1,9 +1,9 @@
-//! TCP bulk transfers as seen beside their receiver: handshake, segments of 1448 bytes, an ACK
-//! for every second one, immediate ACKs with SACK blocks while something is missing, FINs.
+//! TCP bulk transfers as captured next to the receiver: handshake, segments of 1448 bytes, an ACK for every second
+//! segment, immediate ACKs with SACK blocks while a segment is missing, FINs.
 //!
-//! A share of the data segments arrives late, behind up to eight later ones. Nothing is lost and
-//! nothing is sent twice: the senders tolerate reordering as RACK does (RFC 8985 section 6.2).
-//! Deterministic: the same options give the same frames.
+//! Some data segments arrive late, behind up to eight later segments. No segment is lost or retransmitted, because
+//! the senders tolerate reordering as RACK does (RFC 8985 section 6.2). The traffic is deterministic: the same
+//! options give the same frames.
 
 mod connection;
 mod frame;
@@ -12,18 +12,18 @@ use connection::{Connection, Event};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What to make.
+/// What to generate.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Frames in all.
+    /// Total number of frames.
     pub packets: u64,
-    /// Connections in all; they run side by side.
+    /// Total number of connections; they run in parallel.
     pub connections: u32,
     /// Percentage of data segments that arrive late.
     pub displaced: f64,
-    /// Same seed, same traffic.
+    /// The same seed gives the same traffic.
     pub seed: u64,
-    /// Bytes kept of a frame; 0 keeps exactly the headers.
+    /// Bytes kept of each frame; 0 keeps exactly the headers.
     pub snaplen: usize,
 }
 
@@ -34,7 +34,7 @@ pub struct Captured<'a> {
     pub data: &'a [u8],
 }
 
-/// The frames, one after the other.
+/// Iterator over the generated frames.
 pub struct Traffic {
     options: Options,
     connections: Vec<Connection>,
@@ -45,7 +45,7 @@ pub struct Traffic {
     buffer: Vec<u8>,
 }
 
-/// An event with its time; events of the same time keep the order they were queued in.
+/// An event and its time. Events at the same time keep the order in which they were queued.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Queued {
     at_ns: i64,
@@ -57,14 +57,14 @@ struct Queued {
 /// 2023-11-14 22:13:20 UTC.
 const EPOCH_NS: i64 = 1_700_000_000_000_000_000;
 
-/// Connections begin spread over this time.
+/// Connections begin at times spread over this interval.
 const SPREAD_NS: u64 = 200_000_000;
 
 impl Traffic {
     pub fn new(options: Options) -> Traffic {
         let mut random = Random(options.seed);
         let share = options.packets / u64::from(options.connections.max(1));
-        // Two ACKs for three data segments at the least, so this is never too few.
+        // Three data segments cause at least two ACKs, so this is never too few.
         let segments = share * 2 / 3 + 16;
         let connections = (0..options.connections)
             .map(|number| Connection::new(number, segments, &mut random))
@@ -142,7 +142,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Below `end`; the bias of the remainder does not matter here.
+    /// A number below `end`; the bias of the remainder does not matter here.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }

@@ -6,16 +6,15 @@ use crate::error::{AnnotateError, CaptureError};
 use crate::reader::Capture;
 use std::io::{self, Write};
 
-/// Bytes gathered before they are written.
+/// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
-/// Copies what is left of `capture` to `out` as pcapng, and gives every frame for whose number
-/// `comment` has a text that text as its comment (Wireshark shows it as `frame.comment`).
+/// Copies the rest of `capture` to `out` as pcapng. Each frame for whose number `comment` returns a text gets this
+/// text as its comment (Wireshark shows it as `frame.comment`).
 ///
-/// Interfaces with their names and link types, captured bytes, lengths and timestamps (to the
-/// nanosecond) are kept; comments and other options the packets had before are not. Returns the
-/// number of frames copied. A capture damaged half-way is copied up to the damage, which is then
-/// the error.
+/// Names and link types of interfaces, captured bytes, lengths and timestamps (to the nanosecond) are kept; comments
+/// and other options that the packets had are not. Returns the number of frames copied. A damaged capture is copied
+/// up to the damage, and the damage is returned as the error.
 pub fn annotate<'c, W: Write>(
     capture: &mut Capture,
     out: W,
@@ -44,7 +43,7 @@ pub fn annotate<'c, W: Write>(
     end.map_err(|e: CaptureError| e.into())
 }
 
-/// Takes over the interfaces met since the last block.
+/// Copies the interfaces that were found since the last block.
 fn copy_interfaces<W: Write>(
     capture: &Capture,
     writer: &mut PcapNgWriter<W>,

@@ -1,4 +1,4 @@
-//! Writers, and the copy with comments.
+//! Writers for pcap and pcapng, and the annotated copy.
 
 mod annotate;
 mod pcap;
@@ -10,7 +10,7 @@ pub use pcapng::{InterfaceId, PcapNgWriter};
 
 use std::io;
 
-/// A value the format cannot hold.
+/// An error for a value that the format cannot represent.
 fn invalid(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }

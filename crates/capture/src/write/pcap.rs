@@ -1,4 +1,4 @@
-//! Classic pcap with nanoseconds.
+//! A writer of classic pcap with nanoseconds.
 
 use super::invalid;
 use inorder_wire::{Frame, LinkType};
@@ -8,7 +8,7 @@ const NANOS: i64 = 1_000_000_000;
 
 /// Writes classic pcap with timestamps in nanoseconds, little-endian.
 ///
-/// Give it something buffered; every record is two small writes.
+/// `out` should be buffered, because every record is written in two small parts.
 #[derive(Debug)]
 pub struct PcapWriter<W> {
     out: W,
@@ -28,7 +28,7 @@ impl<W: Write> PcapWriter<W> {
         Ok(PcapWriter { out, link })
     }
 
-    /// Writes one frame; its number does not matter.
+    /// Writes one frame; its number is ignored.
     pub fn write(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         if frame.link != self.link {
             return Err(invalid(format!(
@@ -48,14 +48,14 @@ impl<W: Write> PcapWriter<W> {
         self.out.write_all(frame.data)
     }
 
-    /// Gives back what was written to, not flushed.
+    /// Returns the wrapped writer without flushing it.
     pub fn into_inner(self) -> W {
         self.out
     }
 }
 
-/// Seconds and nanoseconds. Before 1970 both are negative and the second never zero, which is
-/// how the reader knows.
+/// Splits a time into seconds and nanoseconds. Before 1970 both are negative and the nanoseconds are never zero, so
+/// that the reader recognises such times.
 fn split(ts_ns: i64) -> io::Result<(u32, u32)> {
     let (mut seconds, mut fraction) = (ts_ns / NANOS, ts_ns % NANOS);
     if ts_ns < 0 && fraction == 0 {

@@ -1,4 +1,4 @@
-//! pcapng with nanoseconds and comments.
+//! A writer of pcapng with nanoseconds and comments.
 
 use super::invalid;
 use crate::info::Interface;
@@ -16,8 +16,8 @@ const IF_DESCRIPTION: u16 = 3;
 const IF_TSRESOL: u16 = 9;
 const IF_TSOFFSET: u16 = 14;
 
-/// Timestamps count unsigned from the offset of their interface; for times before 1970 that is
-/// the earliest second a 64-bit number of nanoseconds holds (the year 1677).
+/// Timestamps are unsigned and relative to the offset of their interface. For times before 1970 the offset is the
+/// earliest second that a 64-bit number of nanoseconds can represent (in the year 1677).
 const EARLY_OFFSET_S: i64 = i64::MIN.div_euclid(1_000_000_000);
 
 /// An interface of a [`PcapNgWriter`].
@@ -31,16 +31,16 @@ pub struct PcapNgWriter<W> {
     interfaces: Vec<Written>,
     /// Interface descriptions written so far.
     described: u32,
-    /// The block being put together.
+    /// The block under construction.
     block: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Written {
     interface: Interface,
-    /// Its number in the file, for times since 1970, once it has one.
+    /// Its number in the file for times since 1970, as soon as it has one.
     usual: Option<u32>,
-    /// The same for times before.
+    /// Its number in the file for times before 1970.
     early: Option<u32>,
 }
 
@@ -55,14 +55,14 @@ impl<W: Write> PcapNgWriter<W> {
         };
         writer.begin(SECTION_HEADER);
         writer.block.extend(0x1a2b_3c4du32.to_le_bytes());
-        // Version 1.0, length of the section not known.
+        // Version 1.0; the length of the section is unspecified.
         writer.block.extend([1, 0, 0, 0]);
         writer.block.extend([0xff; 8]);
         writer.finish()?;
         Ok(writer)
     }
 
-    /// Makes an interface known; its description is written before its first frame.
+    /// Registers an interface; its description is written before its first frame.
     pub fn add_interface(&mut self, interface: Interface) -> InterfaceId {
         self.interfaces.push(Written {
             interface,
@@ -72,7 +72,7 @@ impl<W: Write> PcapNgWriter<W> {
         InterfaceId(self.interfaces.len() - 1)
     }
 
-    /// Writes one frame with an optional comment, of which the format keeps 65535 bytes.
+    /// Writes one frame with an optional comment, which is cut to 65535 bytes.
     pub fn write(
         &mut self,
         interface: InterfaceId,
@@ -108,12 +108,12 @@ impl<W: Write> PcapNgWriter<W> {
         self.finish()
     }
 
-    /// Gives back what was written to, not flushed.
+    /// Returns the wrapped writer without flushing it.
     pub fn into_inner(self) -> W {
         self.out
     }
 
-    /// The number of an interface in the file, which gets its description now if it has none.
+    /// The number of an interface in the file; writes its description first if needed.
     fn described(&mut self, id: InterfaceId, early: bool) -> io::Result<u32> {
         let next = self.described;
         let written = self
@@ -157,7 +157,7 @@ impl<W: Write> PcapNgWriter<W> {
     fn begin(&mut self, kind: u32) {
         self.block.clear();
         self.block.extend(kind.to_le_bytes());
-        // The length, known at the end.
+        // Placeholder for the length, which is known at the end.
         self.block.extend([0; 4]);
     }
 
@@ -168,7 +168,7 @@ impl<W: Write> PcapNgWriter<W> {
         self.padded(value);
     }
 
-    /// Appends bytes and zeros up to the next multiple of four.
+    /// Appends bytes, padded with zeros to a multiple of four.
     fn padded(&mut self, bytes: &[u8]) {
         self.block.extend_from_slice(bytes);
         self.block.resize(self.block.len().next_multiple_of(4), 0);
@@ -185,7 +185,7 @@ impl<W: Write> PcapNgWriter<W> {
     }
 }
 
-/// At most as many bytes as an option holds, cut between characters of UTF-8.
+/// At most as many bytes as an option can hold, cut between UTF-8 characters.
 fn shortened(value: &[u8]) -> &[u8] {
     let mut len = value.len().min(usize::from(u16::MAX));
     // Continuation bytes are 10xxxxxx.
