@@ -1,4 +1,4 @@
-//! What a test should ask of every slice of columns.
+//! A check that every slice of columns should pass in a test.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,7 @@ use crate::column::json::objects;
 use crate::column::{AnyColumn, Boxed};
 use crate::field::{Field, Kind};
 
-/// What is wrong with a list of columns; nothing if all is well. For tests: every slice should
-/// pass.
+/// Returns the problems of a list of columns; empty if there are none. Every slice should pass this check in a test.
 ///
 /// ```
 /// use inorder_report::{Column, Kind, problems};
@@ -18,10 +17,10 @@ use crate::field::{Field, Kind};
 ///     Column::new("n", Kind::Duration, "The same", |n| (*n).into()),
 /// ];
 /// assert_eq!(problems(TWICE), [
-///     "n: stands in JSON twice",
+///     "n: is in JSON twice",
 ///     "n: a duration is written in milliseconds, so its name ends in _ms",
 ///     "n: its description is not a sentence",
-///     "n: stands in CSV twice",
+///     "n: is in CSV twice",
 /// ]);
 /// ```
 pub fn problems<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
@@ -30,7 +29,7 @@ pub fn problems<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
     for column in &flat(columns) {
         let field = column.field();
         if field.files.is_flat() && !names.insert(field.name) {
-            problems.push(format!("{}: stands in CSV twice", field.name));
+            problems.push(format!("{}: is in CSV twice", field.name));
         }
     }
     problems
@@ -50,11 +49,13 @@ fn in_json<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Vec<String> {
                 closed.insert(open[..=depth].join("."));
             }
             if (0..inside.len()).any(|depth| closed.contains(&inside[..=depth].join("."))) {
-                wrong("its JSON object has been left already; move it to its neighbours");
+                wrong(
+                    "its JSON object has already been closed; move the column next to the others of that object",
+                );
             }
             open = inside;
             if !members.insert((field.object, field.member)) {
-                wrong("stands in JSON twice");
+                wrong("is in JSON twice");
             }
         }
         alone(field).into_iter().for_each(wrong);
@@ -89,7 +90,7 @@ fn alone(field: &Field<'_>) -> Vec<&'static str> {
     wrong
 }
 
-/// How many of the first parts are the same.
+/// Number of leading elements that are equal.
 fn common(a: &[&str], b: &[&str]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! A column: one fact of a row, told once, for every output.
+//! A column: one fact of a row, declared once for all outputs.
 
 pub mod json;
 pub mod schema;
@@ -11,11 +11,11 @@ use crate::field::{Field, Files, Kind, Rank};
 use crate::number::people;
 use crate::value::Value;
 
-/// One fact of a row: how it is called, what it is, and how it is read.
+/// One fact of a row: its name, its meaning, and how to read it.
 ///
-/// Columns stand in slices beside the type they describe; the text table, JSON, CSV, Parquet,
-/// the tables of a page and the JSON schema are all made from such a slice, so a new column is
-/// its field in the row and its line in the slice.
+/// Columns are declared in slices beside the type they describe. The text table, JSON, CSV, Parquet, the tables of a
+/// page and the JSON Schema are all made from such a slice. A new column is a field of the row and a line in the
+/// slice.
 ///
 /// ```
 /// use inorder_report::{Column, Digits, Kind, csv, json, schema, text};
@@ -68,14 +68,14 @@ use crate::value::Value;
 pub struct Column<R: ?Sized + 'static> {
     /// Name, heading, unit, meaning, rank.
     pub field: Field<'static>,
-    /// How it is read.
+    /// How to read the value.
     pub read: Read<R>,
-    /// Changes what people see, given the row and what they would see otherwise: `~12` for a
-    /// rough count, `-` for what does not apply.
+    /// Changes the text for people, given the row and the default text: `~12` for a rough count, `-` for a value that
+    /// does not apply.
     pub adapt: Option<Adapt<R>>,
 }
 
-/// How a column is read from a row.
+/// How to read a column from a row.
 pub enum Read<R: ?Sized + 'static> {
     /// One value.
     Value(for<'r> fn(&'r R) -> Value<'r>),
@@ -94,7 +94,7 @@ impl<R: ?Sized> Clone for Read<R> {
 
 impl<R: ?Sized> Copy for Read<R> {}
 
-// Derived, these would ask the same of the row.
+// Derived implementations would require the same traits of the row type.
 impl<R: ?Sized> Clone for Column<R> {
     fn clone(&self) -> Self {
         *self
@@ -104,7 +104,7 @@ impl<R: ?Sized> Clone for Column<R> {
 impl<R: ?Sized> Copy for Column<R> {}
 
 impl<R: ?Sized> Column<R> {
-    /// A column of files: CSV, JSON and Parquet.
+    /// A column for files only: CSV, JSON and Parquet.
     pub const fn new(
         name: &'static str,
         kind: Kind,
@@ -132,45 +132,45 @@ impl<R: ?Sized> Column<R> {
         }
     }
 
-    /// In tables for people, too, under `heading`; where the terminal is narrow, columns of
-    /// greater `rank` drop out first, those of rank 0 never do.
+    /// Also shows the column in tables for people, under `heading`. On a narrow terminal, columns with greater `rank`
+    /// are dropped first; those of rank 0 always stay.
     pub const fn shown(mut self, heading: &'static str, rank: u8) -> Self {
         self.field = self.field.shown(heading, rank);
         self
     }
 
-    /// As [`shown`](Column::shown), below a heading shared with its neighbours.
+    /// As [`shown`](Column::shown), with a second heading above it that neighbouring columns share.
     pub const fn in_group(mut self, group: &'static str, heading: &'static str, rank: u8) -> Self {
         self.field = self.field.shown(heading, rank);
         self.field.group = group;
         self
     }
 
-    /// Place in a JSON object where it is not simply the name: `recoveries.total`.
+    /// Path in the JSON object, if it differs from the name: `recoveries.total`.
     pub const fn at(mut self, path: &'static str) -> Self {
         self.field = self.field.at(path);
         self
     }
 
-    /// A unit that the kind does not tell: `packets`, `Mbit/s`.
+    /// A unit that does not follow from the kind: `packets`, `Mbit/s`.
     pub const fn unit(mut self, unit: &'static str) -> Self {
         self.field.unit = unit;
         self
     }
 
-    /// Rows may be without it.
+    /// Allows rows without a value.
     pub const fn optional(mut self) -> Self {
         self.field.optional = true;
         self
     }
 
-    /// Only in these files.
+    /// Restricts the column to these files.
     pub const fn only(mut self, files: Files) -> Self {
         self.field.files = files;
         self
     }
 
-    /// Changes what people see; files are not affected.
+    /// Changes the text for people; files are not affected.
     pub const fn adapted(mut self, adapt: Adapt<R>) -> Self {
         self.adapt = Some(adapt);
         self
@@ -182,16 +182,16 @@ impl<R: ?Sized> Column<R> {
     }
 }
 
-/// What every output needs to know of a column. Writers take a slice of anything that is one:
-/// [`Column`]s as they stand in the code, or the [`Boxed`] ones of a [`Sheet`](crate::Sheet).
+/// The interface of a column that every output uses. Writers take a slice of any implementation: [`Column`]s as
+/// declared in the code, or the [`Boxed`] ones of a [`Sheet`](crate::Sheet).
 pub trait AnyColumn<R: ?Sized> {
     /// Its description.
     fn field(&self) -> &Field<'_>;
     /// Its value in `row`; absent if it is nested.
     fn value<'r>(&self, row: &'r R) -> Value<'r>;
-    /// What people see of `value`.
+    /// The text for people of `value`.
     fn people(&self, row: &R, value: &Value<'_>) -> String;
-    /// The rows inside, if it is nested.
+    /// The rows inside the row, if the column is nested.
     fn rows(&self) -> Option<&dyn Nested<R>>;
 }
 
@@ -226,13 +226,13 @@ impl<R: ?Sized> AnyColumn<R> for Column<R> {
 /// Rows inside a row, with their own columns.
 ///
 /// [`List`](crate::List), [`Map`](crate::Map), [`Object`](crate::Object), [`Part`](crate::Part) and
-/// [`Maybe`](crate::Maybe) are what is usually needed; implement it for rows that are
-/// made on the way (an event together with the name of its flow).
+/// [`Maybe`](crate::Maybe) cover most cases. Implement this trait for rows that are created while writing (an event
+/// together with the name of its flow).
 pub trait Nested<R: ?Sized> {
-    /// What the JSON looks like.
+    /// The JSON Schema of the nested rows.
     fn schema(&self) -> Schema;
 
-    /// Whether JSON, too, has the columns beside the outer ones, as a [`Part`](crate::Part) has.
+    /// True if JSON, too, has the columns beside the outer ones, as for a [`Part`](crate::Part).
     fn is_part(&self) -> bool {
         false
     }
@@ -243,8 +243,8 @@ pub trait Nested<R: ?Sized> {
     /// If the output cannot be written.
     fn write(&self, row: &R, json: &mut Json<'_>) -> io::Result<()>;
 
-    /// The columns as if they stood in the outer row, for CSV, Parquet and tables; none for a
-    /// list, which has no place there.
+    /// The columns as if they were columns of the outer row, for CSV, Parquet and tables; none for a list, because
+    /// one cell cannot hold it.
     fn flat<'c>(&'c self) -> Vec<Boxed<'c, R>>
     where
         R: 'c,
@@ -256,7 +256,7 @@ pub trait Nested<R: ?Sized> {
 /// A column of any kind.
 pub type Boxed<'c, R> = Box<dyn AnyColumn<R> + 'c>;
 
-/// Delegates to what it refers to.
+/// Delegates to the referenced column.
 macro_rules! delegate {
     ($($type:ty),+) => {$(
         impl<'c, R: ?Sized + 'c, M: AnyColumn<R> + ?Sized> AnyColumn<R> for $type {
@@ -281,8 +281,7 @@ macro_rules! delegate {
 
 delegate!(&'c M, Box<M>);
 
-/// Columns as CSV, Parquet and tables have them: those of nested objects beside the others,
-/// lists left out.
+/// Columns as in CSV, Parquet and tables: those of nested objects beside the others, without lists.
 pub(crate) fn flat<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
     let mut flat: Vec<Boxed<'c, R>> = Vec::new();
     for column in columns {

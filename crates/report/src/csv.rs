@@ -1,7 +1,7 @@
 //! CSV for spreadsheets (RFC 4180, lines end in a plain line feed).
 //!
-//! The first line names the columns as in JSON, without the objects they stand in there. Lists
-//! and nested rows are left out. A cell without a value is empty.
+//! The first line has the column names as in JSON, without the names of inner objects. Lists and nested rows are left
+//! out. A missing value is an empty cell.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use crate::escape;
 use crate::field::Kind;
 use crate::value::Value;
 
-/// Writes a line of names and one line a row. `out` should be buffered.
+/// Writes a line of names and one line for each row. `out` should be buffered.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -30,8 +30,8 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     Ok(())
 }
 
-/// Writes one row as lines of `metric,key,value`: a value without a key, lists under 1, 2, ..., maps
-/// under their names. `out` should be buffered.
+/// Writes one row as lines of `metric,key,value`. A single value has no key, list elements have the keys 1, 2, ...,
+/// map entries have their names. `out` should be buffered.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -91,7 +91,7 @@ fn cell(out: &mut dyn Write, kind: Kind, value: &Value<'_>) -> io::Result<()> {
     }
 }
 
-/// The columns of CSV and Parquet.
+/// The columns that are in CSV and Parquet.
 pub(crate) fn in_files<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
     let mut columns = flat(columns);
     columns.retain(|column| column.field().files.is_flat());
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_long_form_has_a_line_a_value() {
+    fn the_long_form_has_one_line_per_value() {
         static MANY: &[Column<u64>] = &[
             Column::new("n", Kind::Count, "Itself.", |n| (*n).into()),
             Column::new("none", Kind::Count, "None.", |_| Value::Absent).optional(),

@@ -1,18 +1,18 @@
-//! Text from outside must stay text, whatever it contains: in HTML, in scripts, in CSV, on a
-//! terminal. (In JSON `serde_json` escapes.)
+//! Escapes text from outside in HTML, scripts, CSV and on a terminal, so that it cannot act as markup or commands.
+//! (In JSON, `serde_json` escapes.)
 
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Names come from outside: control characters must not reach the terminal.
+/// Removes control characters, which must not reach the terminal: names come from outside.
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect()
 }
 
-/// A cell of CSV, quoted when it must be (RFC 4180 section 2).
+/// A CSV cell, quoted if necessary (RFC 4180 section 2).
 pub fn csv(text: &str) -> Cow<'_, str> {
     if text.contains(['"', ',', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
@@ -33,7 +33,7 @@ impl fmt::Display for Text<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
-                // Control and bidirectional characters could hide or reverse what stands around.
+                // Control and bidirectional characters could hide or reverse the surrounding text.
                 c if c.is_control() && c != '\n' => f.write_str("\u{fffd}")?,
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => f.write_str("\u{fffd}")?,
                 c => write!(f, "{c}")?,
@@ -43,10 +43,10 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Passes JSON on into a `<script>` element: `<`, `>` and `&` become escapes.
+/// Writes JSON into a `<script>` element: `<`, `>` and `&` become escapes.
 ///
-/// In JSON these characters occur inside strings only, where `\u003c` means the same; so no
-/// string can end the element or begin a comment.
+/// In JSON these characters occur only inside strings, where `\u003c` means the same. So no string can end the
+/// element or begin a comment.
 pub struct ScriptJson<W>(pub W);
 
 impl<W: Write> Write for ScriptJson<W> {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_its_meaning_and_cannot_end_the_script() {
+    fn escaped_json_means_the_same_and_cannot_end_the_script() {
         let evil = "</script><!-- & ]]>é";
         let mut out = ScriptJson(Vec::new());
         serde_json::to_writer(&mut out, evil).unwrap();

@@ -1,41 +1,40 @@
-//! What is said of a column, whatever the row.
+//! The description of a column, independent of any row.
 
 use crate::value::Value;
 
-/// The description of a column: everything but how its value is read.
+/// The description of a column: everything except how to read its value.
 ///
-/// Made by the constructors of [`Column`](crate::Column); for a column whose name is known only
-/// when the program runs (an axis of a grid), by [`Field::new`].
+/// The constructors of [`Column`](crate::Column) create it. For a column whose name is known only at run time (an
+/// axis of a grid), use [`Field::new`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Field<'c> {
-    /// Name in CSV and Parquet: lower case, words joined by `_`, with the unit as ending where
-    /// there is one (`_ms`, `_ns`, `_bps`).
+    /// Name in CSV and Parquet: lower case, words joined by `_`, with the unit as suffix if there is one (`_ms`,
+    /// `_ns`, `_bps`).
     pub name: &'c str,
-    /// The JSON object it stands in, inside the row's own; empty for none, and dots lead deeper:
-    /// `order.upstream`.
+    /// The inner JSON object that contains the member; empty for none. Dots separate levels: `order.upstream`.
     pub object: &'c str,
-    /// Name in that object; the same as `name` unless said otherwise.
+    /// Name in that object; the same as `name` by default.
     pub member: &'c str,
-    /// Heading shared with neighbouring columns in tables for people; empty for none.
+    /// Second heading shared with neighbouring columns in tables for people; empty for none.
     pub group: &'c str,
     /// Heading in tables for people.
     pub heading: &'c str,
-    /// Unit of the values in files; empty for numbers of things and for text.
+    /// Unit of the values in files; empty for counts and for text.
     pub unit: &'c str,
-    /// What it is, in a sentence: the description in the JSON schema and in help.
+    /// The meaning, as a sentence: the description in the JSON Schema and in help.
     pub about: &'c str,
-    /// What the values mean.
+    /// The kind of the values.
     pub kind: Kind,
-    /// Whether people see it in tables, and when it gives way.
+    /// Whether tables for people show the column, and when it is dropped.
     pub rank: Rank,
-    /// Which files have it.
+    /// Which files have the column.
     pub files: Files,
-    /// Whether a row may be without it.
+    /// Whether a row may have no value.
     pub optional: bool,
 }
 
-/// What the values of a column mean, and so how each output writes them.
+/// The kind of a column's values, which determines how each output writes them.
 ///
 /// | kind | value read | CSV and JSON | Parquet | people |
 /// |---|---|---|---|---|
@@ -56,13 +55,13 @@ pub struct Field<'c> {
 pub enum Kind {
     /// Any text.
     Text,
-    /// One of a few names; they stand in the schema.
+    /// One of a few names; the schema lists them.
     Choice(&'static [&'static str]),
     /// Yes or no.
     Flag,
-    /// A number of things.
+    /// A count.
     Count,
-    /// A number of things that always fits 32 bits; only Parquet tells it from `Count`.
+    /// A count that always fits 32 bits; only Parquet distinguishes it from `Count`.
     Small,
     /// A whole number that may be negative.
     Integer,
@@ -72,24 +71,23 @@ pub enum Kind {
     Share,
     /// Bits per second.
     Rate,
-    /// A size.
+    /// A size in bytes.
     Bytes,
     /// A time of day: nanoseconds since the Unix epoch. The name ends in `_ns`, which Parquet
     /// drops, since a timestamp knows its unit.
     Instant,
     /// Stored in nanoseconds, written in milliseconds; the name ends in `_ms`.
     Duration,
-    /// Numbers or texts, as many as there are; what each is.
+    /// A list of numbers or texts.
     List(Element),
-    /// Values by name, as many as there are: a list of pairs of name and value. In JSON an object.
+    /// Values by name: a list of pairs of name and value. In JSON an object.
     Map(Element),
     /// Rows of their own inside the row (an array of objects, or one object): only in JSON.
     Nested,
 }
 
 impl Kind {
-    /// The value in the unit that files use: durations in milliseconds (exact to the nanosecond
-    /// below 2^53 ns, 104 days).
+    /// The value in the unit of files: durations in milliseconds (exact to the nanosecond below 2^53 ns, 104 days).
     pub(crate) fn in_files<'r>(self, value: &Value<'r>) -> Value<'r> {
         match (self, value) {
             (Kind::Duration, Value::Count(ns)) => Value::Number(*ns as f64 / 1e6),
@@ -100,7 +98,7 @@ impl Kind {
     }
 }
 
-/// What the elements of a [`Kind::List`] or the values of a [`Kind::Map`] are.
+/// The type of the elements of a [`Kind::List`] or of the values of a [`Kind::Map`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Element {
@@ -112,26 +110,26 @@ pub enum Element {
     Pair,
 }
 
-/// How many digits of a real number people see.
+/// Number of digits of a real number in text for people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Digits {
-    /// So many after the point.
+    /// This many digits after the decimal point.
     Fixed(u8),
-    /// One after the point below ten thousand, none above: means of counts.
+    /// One digit after the decimal point below ten thousand, none above: for means of counts.
     Mean,
     /// Four significant digits.
     Short,
-    /// Six after the point; with an exponent below a thousandth and from ten million on.
+    /// Six digits after the decimal point; with an exponent below a thousandth and from ten million on.
     Fine,
 }
 
-/// Whether a column stands in tables for people, and when it gives way on a narrow terminal.
+/// Whether tables for people show a column, and when it is dropped on a narrow terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rank {
     /// Only in files.
     Hidden,
-    /// In tables; greater numbers drop out first, 0 never does.
+    /// In tables; greater numbers are dropped first, 0 is never dropped.
     Shown(u8),
 }
 
@@ -141,13 +139,13 @@ pub enum Rank {
 pub enum Files {
     /// JSON, CSV and Parquet.
     All,
-    /// JSON only: lists, and what would repeat other columns.
+    /// JSON only: lists, and values that would repeat other columns.
     Json,
-    /// JSON, and only if details are asked for ([`Json::with_details`](crate::json::Json)).
+    /// JSON, and only if details are requested ([`Json::with_details`](crate::json::Json)).
     JsonDetails,
-    /// CSV and Parquet only: in JSON the surrounding object says it.
+    /// CSV and Parquet only: in JSON the surrounding object contains the information.
     Flat,
-    /// None; only people see it.
+    /// None; only tables for people show it.
     None,
 }
 
@@ -168,7 +166,7 @@ impl Files {
 }
 
 impl<'c> Field<'c> {
-    /// A column of files; [`Field::shown`] gives it a place in tables.
+    /// A column for files; [`Field::shown`] adds it to tables.
     pub const fn new(name: &'c str, kind: Kind, about: &'c str) -> Self {
         Field {
             name,
@@ -194,20 +192,20 @@ impl<'c> Field<'c> {
         }
     }
 
-    /// In tables, under `heading`, giving way by `rank`.
+    /// Shows the column in tables, under `heading`; `rank` decides when it is dropped.
     pub const fn shown(mut self, heading: &'c str, rank: u8) -> Self {
         self.heading = heading;
         self.rank = Rank::Shown(rank);
         self
     }
 
-    /// In JSON inside the object `object`.
+    /// Puts the member into the JSON object `object`.
     pub const fn inside(mut self, object: &'c str) -> Self {
         self.object = object;
         self
     }
 
-    /// Place in JSON: `recoveries.total` is the member `total` of the object `recoveries`.
+    /// Path in JSON: `recoveries.total` is the member `total` of the object `recoveries`.
     pub(crate) const fn at(mut self, path: &'c str) -> Self {
         let bytes = path.as_bytes();
         let mut dot = bytes.len();

@@ -1,24 +1,24 @@
-//! A plain text table that fits a width: columns align, the first one may be shortened, the
-//! least important ones drop out.
+//! A plain text table that fits a width: columns are aligned, the first one may be shortened, and the least important
+//! ones are dropped.
 
 use std::io::{self, Write};
 
-/// Blank columns between two table columns.
+/// Number of spaces between two columns.
 const GAP: usize = 2;
-/// The first column is not shortened below this.
+/// Minimum width of the first column, characters.
 const MIN_FIRST: usize = 31;
 
-/// How a table is laid out.
+/// The layout of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Layout {
-    /// Blanks before each line.
+    /// Number of spaces before each line.
     pub indent: usize,
-    /// Characters a line may have; `None` where the reader is not a terminal.
+    /// Maximum number of characters per line; `None` if the output is not a terminal.
     pub width: Option<usize>,
-    /// Headings may be bold.
+    /// Whether headings may be bold.
     pub bold: bool,
-    /// Columns from the left that are aligned to the left; the others to the right.
+    /// Number of columns, from the left, that are left-aligned; the others are right-aligned.
     pub left: usize,
 }
 
@@ -35,28 +35,28 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// Within `width` characters, if given.
+    /// Limits the width in characters, if given.
     #[must_use]
     pub fn width(mut self, width: Option<usize>) -> Self {
         self.width = width;
         self
     }
 
-    /// After so many blanks.
+    /// Indents each line by this many spaces.
     #[must_use]
     pub fn indent(mut self, indent: usize) -> Self {
         self.indent = indent;
         self
     }
 
-    /// With bold headings, if `bold`.
+    /// Prints headings in bold if `bold` is true.
     #[must_use]
     pub fn bold(mut self, bold: bool) -> Self {
         self.bold = bold;
         self
     }
 
-    /// With so many columns aligned to the left.
+    /// Sets the number of left-aligned columns.
     #[must_use]
     pub fn left(mut self, left: usize) -> Self {
         self.left = left;
@@ -66,11 +66,11 @@ impl Layout {
 
 /// One column of a [`Grid`].
 struct Column<'t> {
-    /// Heading shared with neighbours of the same group; empty for none.
+    /// Heading shared with the neighbours in the same group; empty for none.
     group: &'t str,
     /// Heading of this column.
     title: &'t str,
-    /// Columns with a greater rank drop out first when the terminal is narrow; 0 never does.
+    /// Columns with greater ranks are dropped first on a narrow terminal; rank 0 is never dropped.
     rank: u8,
 }
 
@@ -92,7 +92,7 @@ impl<'t> Grid<'t> {
         self.columns.push(Column { group, title, rank });
     }
 
-    /// Adds a row: one cell a column; missing cells stay blank.
+    /// Adds a row with one cell per column; missing cells stay blank.
     pub fn row(&mut self, mut cells: Vec<String>) {
         cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
@@ -121,7 +121,7 @@ impl<'t> Grid<'t> {
         Ok(())
     }
 
-    /// The columns that stay, with their widths.
+    /// The columns that are not dropped, with their widths.
     fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
         let mut layout: Vec<(usize, usize)> = (0..self.columns.len())
             .map(|c| (c, self.natural_width(c)))
@@ -158,7 +158,7 @@ impl<'t> Grid<'t> {
         chars(self.columns[c].title).max(cells.unwrap_or(0))
     }
 
-    /// Makes room for group headings longer than the columns they span.
+    /// Widens columns for group headings that are longer than the columns they span.
     fn widen_for_groups(&self, layout: &mut [(usize, usize)]) {
         for (start, end) in self.spans(layout) {
             let need = chars(self.columns[layout[start].0].group);
@@ -227,7 +227,7 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Cuts the middle out of a text that is too long; both ends tell more than the middle.
+/// Replaces the middle of a text that is too long: its two ends are more useful.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
     let length = chars(text);
     if length <= width {

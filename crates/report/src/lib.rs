@@ -1,25 +1,23 @@
-//! Results as text for people, JSON, CSV, Parquet and pages, all from one list of columns.
+//! Results as text for people, JSON, CSV, Parquet and HTML pages, all from one list of columns.
 //!
-//! A [`Column`] says once how a fact of a row is called, what it is, in which unit, and how it is
-//! read. From a slice of columns and any rows this crate makes
+//! A [`Column`] defines once the name, meaning and unit of a fact of a row, and how to read it. From a slice of
+//! columns and any rows this crate makes
 //!
 //! | function | output |
 //! |---|---|
 //! | [`text::write`] | a table for a terminal or a pipe, within a width |
 //! | [`csv::write`] | CSV (RFC 4180) |
-//! | [`json::write`], [`json::write_rows`] | JSON, nested where columns say so |
+//! | [`json::write`], [`json::write_rows`] | JSON, with nested objects where columns are nested |
 //! | `parquet::write` | Parquet (feature `parquet`) |
 //! | [`html::Table`] | a sortable table of a page |
 //! | [`schema::write`] | the JSON Schema of what [`json`] writes |
 //!
-//! [`html`] also frames pages that open without a network, with charts. [`number`] and
-//! [`escape`] hold how numbers look and how text from outside is kept text, for everything else
-//! that prints.
+//! [`html`] also frames pages that need no network, with charts. [`number`] formats numbers, and [`escape`] escapes
+//! text from outside, for all other code that prints.
 //!
-//! Where rows are made of several things, or columns depend on the run, a [`Sheet`] puts them
-//! together; rows inside rows are [`List`], [`Map`], [`Object`], [`Part`] and [`Maybe`]. The crate knows nothing of
-//! what the rows mean: slices of columns stand beside the types they describe, in the crates
-//! above. [`Column`] has an example.
+//! If rows are made of several parts, or columns depend on the run, a [`Sheet`] combines them; rows inside rows are
+//! [`List`], [`Map`], [`Object`], [`Part`] and [`Maybe`]. The crate does not depend on the meaning of the rows:
+//! slices of columns are declared beside the types they describe, in other crates. [`Column`] has an example.
 
 mod check;
 mod column;

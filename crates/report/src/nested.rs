@@ -1,4 +1,4 @@
-//! Rows inside a row: arrays of objects and objects in JSON.
+//! Rows inside a row: in JSON, arrays of objects and objects.
 
 use std::io;
 
@@ -9,14 +9,13 @@ use crate::sheet::through;
 
 /// An array of objects.
 pub struct List<R: ?Sized + 'static, S: 'static> {
-    /// The columns of each.
+    /// The columns of each element.
     pub columns: &'static [Column<S>],
     /// The rows.
     pub of: for<'r> fn(&'r R) -> &'r [S],
 }
 
-/// An object that is always there. CSV, Parquet and tables have its columns beside the outer
-/// ones.
+/// An object that is always present. CSV, Parquet and tables have its columns beside the outer ones.
 pub struct Object<R: ?Sized + 'static, S: ?Sized + 'static> {
     /// Its columns.
     pub columns: &'static [Column<S>],
@@ -24,8 +23,8 @@ pub struct Object<R: ?Sized + 'static, S: ?Sized + 'static> {
     pub of: for<'r> fn(&'r R) -> &'r S,
 }
 
-/// Something the row is made of that has columns of its own: every output has them beside the
-/// outer ones, JSON too. The name of the column that holds it is not printed.
+/// A part of the row that has columns of its own. Every output, also JSON, has them beside the outer ones. The name
+/// of the column that holds the part is not printed.
 ///
 /// ```
 /// use inorder_report::{Column, Kind, Part, json};
@@ -63,7 +62,7 @@ pub struct Maybe<R: ?Sized + 'static, S: ?Sized + 'static> {
 /// An object of objects, each under a name of its own.
 #[derive(Clone, Copy)]
 pub struct Map<R: ?Sized + 'static, S: 'static> {
-    /// The columns of each.
+    /// The columns of each element.
     pub columns: &'static [Column<S>],
     /// Names and rows.
     pub of: for<'r> fn(&'r R) -> Vec<(&'r str, &'r S)>,
@@ -106,7 +105,7 @@ impl<R: ?Sized, S: ?Sized> Nested<R> for Object<R, S> {
     }
 }
 
-/// The columns of a part of the row as columns of the row.
+/// Makes the columns of a part of the row columns of the row.
 fn parts<'c, R: ?Sized + 'c, S: ?Sized + 'static>(
     columns: &'c [Column<S>],
     of: for<'r> fn(&'r R) -> &'r S,

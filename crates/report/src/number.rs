@@ -1,10 +1,10 @@
-//! Numbers as people read them, and what people see of a value of each kind.
+//! Numbers as text for people, and the text of a value of each kind.
 
 use crate::escape::printable;
 use crate::field::{Digits, Field, Kind};
 use crate::value::Value;
 
-/// What people see of a value: a dash where there is none.
+/// The text of a value for people: a dash if there is none.
 pub fn people(kind: Kind, value: &Value<'_>) -> String {
     shown(kind, value).unwrap_or_else(|| "-".to_owned())
 }
@@ -33,8 +33,8 @@ fn shown(kind: Kind, value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// A value of a kind as a bare number for tables whose rows differ in kind: shares in percent, durations in
-/// milliseconds. [`bare_unit`] says the unit.
+/// A value as a bare number, for tables whose rows differ in kind: shares in percent, durations in milliseconds.
+/// [`bare_unit`] returns the unit.
 pub fn bare(kind: Kind, value: &Value<'_>) -> Option<f64> {
     let number = kind.in_files(value).number()?;
     Some(match kind {
@@ -43,7 +43,7 @@ pub fn bare(kind: Kind, value: &Value<'_>) -> Option<f64> {
     })
 }
 
-/// The unit of [`bare`] numbers.
+/// The unit that belongs to [`bare`] numbers.
 pub fn bare_unit<'f>(field: &Field<'f>) -> &'f str {
     match field.kind {
         Kind::Share => "%",
@@ -51,13 +51,15 @@ pub fn bare_unit<'f>(field: &Field<'f>) -> &'f str {
     }
 }
 
-/// What a column is called where a name stands for itself: `mean displacement` of `mean_displacement`. The ending of
-/// durations goes, since [`bare_unit`] says it.
+/// The name of a column as words: `mean displacement` for `mean_displacement`. The suffix of times is removed, because
+/// [`bare_unit`] returns the unit.
 pub fn bare_name(field: &Field<'_>) -> String {
-    let name = match field.kind {
-        Kind::Duration => field.name.strip_suffix("_ms").unwrap_or(field.name),
-        _ => field.name,
+    let suffix = match (field.kind, field.unit) {
+        (Kind::Duration, _) => "_ms",
+        (_, "ns") => "_ns",
+        _ => "",
     };
+    let name = field.name.strip_suffix(suffix).unwrap_or(field.name);
     name.replace('_', " ")
 }
 
@@ -112,7 +114,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Six digits after the point; with an exponent below a thousandth and from ten million on.
+/// Six digits after the decimal point; with an exponent below a thousandth and from ten million on.
 fn fine(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e7).contains(&value.abs()) {
         format!("{value:.6e}")
@@ -173,8 +175,8 @@ pub fn bytes(n: u64) -> String {
     format!("{} {unit}", significant(scaled))
 }
 
-/// A share as a percentage without the sign; small ones keep two significant digits, and what
-/// is not nothing never shows as zero.
+/// A share as a percentage without the sign; small ones keep two significant digits, and a share above zero is never
+/// shown as zero.
 pub fn percent(share: f64) -> String {
     let p = share * 100.0;
     if !p.is_finite() {
@@ -190,7 +192,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// One decimal below ten thousand, none above.
+/// One digit after the decimal point below ten thousand, none above.
 pub fn mean(value: f64) -> String {
     if value < 10_000.0 {
         format!("{value:.1}")
@@ -219,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_as_people_read_them() {
+    fn numbers_are_formatted_for_people() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_says_what_people_see() {
+    fn the_kind_decides_the_text_for_people() {
         let cases = [
             (Kind::Count, Value::Count(12_345), "12,345"),
             (Kind::Count, Value::Absent, "-"),

@@ -1,7 +1,7 @@
 //! Parquet for data frames, Snappy-compressed.
 //!
-//! Columns are those of CSV. Times of day are timestamps in nanoseconds, UTC, and lose the
-//! ending `_ns`; durations are milliseconds in double precision.
+//! The columns are those of CSV. Times of day are UTC timestamps in nanoseconds, so their names lose the suffix
+//! `_ns`; durations are milliseconds in double precision.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ use crate::csv::in_files;
 use crate::field::{Field, Kind};
 use crate::value::Value;
 
-/// Rows gathered before they are handed to the writer.
+/// Number of rows that are passed to the writer at a time.
 const BATCH: usize = 1 << 16;
 
 /// Writes one file with the columns of CSV.
@@ -37,7 +37,7 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     let columns = in_files(columns);
     let mut rows = rows.into_iter();
     let mut next = || rows.by_ref().take(BATCH).collect::<Vec<_>>();
-    // One batch at least: a file without rows has its columns all the same.
+    // At least one batch: a file without rows must still have columns.
     let mut chunk = next();
     let first = batch(&columns, &chunk)?;
     let properties = WriterProperties::builder()
@@ -70,7 +70,7 @@ fn batch<R: ?Sized>(columns: &[Boxed<'_, R>], rows: &[impl Borrow<R>]) -> io::Re
     RecordBatch::try_new(schema, arrays).map_err(io::Error::other)
 }
 
-/// A timestamp knows its unit, so the ending `_ns` goes.
+/// The type of a timestamp includes its unit, so the suffix `_ns` is removed.
 fn name<'f>(field: &Field<'f>) -> &'f str {
     match field.kind {
         Kind::Instant => field.name.strip_suffix("_ns").unwrap_or(field.name),
@@ -100,7 +100,7 @@ fn array<'r>(field: &Field<'_>, values: impl Iterator<Item = Value<'r>>) -> io::
     })
 }
 
-/// The values as Rust's; absent ones only where the column may be without.
+/// Converts the values to Rust types; only optional columns may have missing values.
 fn gather<'r, T>(
     field: &Field<'_>,
     values: impl Iterator<Item = Value<'r>>,
@@ -128,7 +128,7 @@ fn small(value: &Value<'_>) -> Option<u32> {
     value.count().and_then(|n| u32::try_from(n).ok())
 }
 
-/// Any number, finite or not.
+/// Any number, also one that is not finite.
 fn real(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Number(x) => Some(*x),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rows_are_a_file_with_columns() {
+    fn a_file_without_rows_has_columns() {
         let mut out = Vec::new();
         write(&mut out, ROW, [] as [Row; 0]).unwrap();
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(out)).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_value_of_a_column_that_always_has_one_is_an_error() {
+    fn a_missing_value_in_a_column_that_is_not_optional_is_an_error() {
         let error = write(Vec::new(), ROW, [row(None)]).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -1,4 +1,4 @@
-//! Columns of one output, gathered from several slices and from what only the run knows.
+//! Columns of one output, combined from several slices and from values known only at run time.
 
 use std::io;
 
@@ -12,9 +12,8 @@ use crate::value::Value;
 
 /// The columns of one output.
 ///
-/// A slice of [`Column`]s describes one type. Where a row of the output is made of several
-/// things (the file, the flow and the event), or has columns whose names only the run knows (the
-/// axes of a grid), a sheet puts them side by side.
+/// A slice of [`Column`]s describes one type. If a row of the output is made of several parts (the file, the flow and
+/// the event), or has columns whose names are known only at run time (the axes of a grid), a sheet combines them.
 ///
 /// ```
 /// use inorder_report::{Column, Field, Kind, Sheet, csv};
@@ -71,13 +70,13 @@ impl<'c, R: ?Sized + 'c> Sheet<'c, R> {
         self
     }
 
-    /// Adds a column of this output alone.
+    /// Adds a column that only this output has.
     #[must_use]
     pub fn and(self, field: Field<'c>, value: impl for<'r> Fn(&'r R) -> Value<'r> + 'c) -> Self {
         self.and_seen_as(field, value, move |_, value| people(field.kind, value))
     }
 
-    /// As [`and`](Sheet::and); `seen` says what people see of the row's value.
+    /// As [`and`](Sheet::and); `seen` returns the text for people.
     #[must_use]
     pub fn and_seen_as(
         mut self,
@@ -89,7 +88,7 @@ impl<'c, R: ?Sized + 'c> Sheet<'c, R> {
         self
     }
 
-    /// Leaves only the columns that `wanted` names.
+    /// Keeps only the columns for which `wanted` returns true.
     #[must_use]
     pub fn keep(mut self, wanted: impl Fn(&Field<'_>) -> bool) -> Self {
         self.columns.retain(|column| wanted(column.field()));
@@ -105,7 +104,7 @@ impl<'c, R: ?Sized> std::ops::Deref for Sheet<'c, R> {
     }
 }
 
-/// A column of one output alone.
+/// A column that only this output has.
 struct Own<'c, V, P> {
     field: Field<'c>,
     value: V,
@@ -134,7 +133,7 @@ where
     }
 }
 
-/// A column of a part of the row, as one of the row.
+/// Makes a column of a part of the row a column of the row.
 pub(crate) fn through<'c, R, S>(
     column: Boxed<'c, S>,
     part: impl for<'r> Fn(&'r R) -> &'r S + Copy + 'c,
@@ -172,7 +171,7 @@ where
     }
 }
 
-/// Rows nested in a part of the row. Nobody sees it but where the column has such rows.
+/// Rows nested in a part of the row; only used if the column has such rows.
 impl<R: ?Sized, S: ?Sized + 'static, F> Nested<R> for Through<'_, S, F>
 where
     F: for<'r> Fn(&'r R) -> &'r S + Copy,

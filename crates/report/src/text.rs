@@ -1,4 +1,4 @@
-//! Tables of text for people, on a terminal or in a pipe.
+//! Text tables for people, on a terminal or in a pipe.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     grid.write(out, layout)
 }
 
-/// Writes one row as a table of its own: a line a number, with its name and unit. Lists and nested rows are left out.
+/// Writes one row with one line for each number: name, value and unit. Lists and nested rows are left out.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -82,7 +82,7 @@ fn fact<R: ?Sized>(column: &Boxed<'_, R>, row: &R) -> Fact {
     let field = column.field();
     let value = column.value(row);
     let unit = match (field.kind, &value) {
-        // A duration says its unit itself.
+        // The text of a duration includes its unit.
         (Kind::Duration, _) | (_, Value::Absent) => "",
         _ => bare_unit(field),
     };
@@ -93,7 +93,7 @@ fn fact<R: ?Sized>(column: &Boxed<'_, R>, row: &R) -> Fact {
     )
 }
 
-/// Writes `text` broken at blanks so that lines fit; lines after the first begin with `indent`.
+/// Writes `text`, broken at spaces so that lines fit; lines after the first begin with `indent`.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -125,7 +125,7 @@ mod tests {
     use crate::{Column, Digits, Element};
 
     #[test]
-    fn a_row_of_its_own_has_a_line_a_number() {
+    fn a_single_row_has_one_line_per_number() {
         static ROW: &[Column<u64>] = &[
             Column::new("packets", Kind::Count, "Itself.", |n: &u64| (*n).into()),
             Column::new("late_ratio", Kind::Share, "Half.", |_: &u64| 0.5.into()),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_break_at_blanks() {
+    fn paragraphs_break_at_spaces() {
         let mut out = Vec::new();
         paragraph(&mut out, "aaaaaaaaaa bbbbbbbbbb cccccccccc", "  ", Some(22)).unwrap();
         assert_eq!(out, b"aaaaaaaaaa bbbbbbbbbb\n  cccccccccc\n");

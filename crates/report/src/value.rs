@@ -1,12 +1,12 @@
-//! One cell of a row, before any output has given it a form.
+//! One cell of a row, independent of the output format.
 
 use std::borrow::Cow;
 
 /// What a column reads from a row.
 ///
-/// A value is what the row stores. What it means, and so how each output writes it, is said by
-/// the column's [`Kind`](crate::Kind): a duration is stored in nanoseconds here, printed as
-/// `12.4 ms` for people and written as `12.4` under a name that ends in `_ms` in files.
+/// A value is what the row stores. The column's [`Kind`](crate::Kind) determines its meaning and how each output
+/// writes it: a duration is stored in nanoseconds, printed as `12.4 ms` for people, and written as `12.4` in files
+/// under a name that ends in `_ms`.
 ///
 /// ```
 /// use inorder_report::Value;
@@ -20,7 +20,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Value<'r> {
-    /// The row has none: `null` in JSON and Parquet, empty in CSV, `-` for people.
+    /// The row has no value: `null` in JSON and Parquet, empty in CSV, `-` for people.
     Absent,
     /// Yes or no.
     Flag(bool),
@@ -30,14 +30,14 @@ pub enum Value<'r> {
     Integer(i64),
     /// A real number. One that is not finite is written as if it were absent.
     Number(f64),
-    /// Text; it may come from outside, every output escapes it.
+    /// Text; it may come from outside, so every output escapes it.
     Text(Cow<'r, str>),
     /// Several values, in JSON only.
     List(Vec<Value<'r>>),
 }
 
 impl Value<'_> {
-    /// The value as a real number; `None` if it is none or not finite.
+    /// The value as a real number; `None` if it is not a finite number.
     pub fn number(&self) -> Option<f64> {
         let number = match self {
             Value::Count(n) => *n as f64,
@@ -48,7 +48,7 @@ impl Value<'_> {
         Some(number).filter(|x| x.is_finite())
     }
 
-    /// The value as a whole number; `None` if it is none or does not fit.
+    /// The value as a whole number; `None` if it is not one or does not fit.
     pub fn integer(&self) -> Option<i64> {
         match self {
             Value::Count(n) => i64::try_from(*n).ok(),
@@ -57,7 +57,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as text without any form: digits, not groups of them.
+    /// The value as plain text: digits without thousands separators.
     pub(crate) fn plain(&self) -> Cow<'_, str> {
         match self {
             Value::Absent | Value::List(_) => Cow::Borrowed(""),
@@ -69,7 +69,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as a count; `None` if it is none or negative.
+    /// The value as a count; `None` if it is missing or negative.
     pub fn count(&self) -> Option<u64> {
         match self {
             Value::Count(n) => Some(*n),

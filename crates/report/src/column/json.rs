@@ -1,7 +1,7 @@
-//! JSON for programs, written as it is made; nothing is gathered in memory.
+//! JSON for programs, streamed to the output and not collected in memory.
 //!
-//! Times of day are integers of nanoseconds since the Unix epoch (`*_ns`): read them with 64
-//! bits. Durations are milliseconds (`*_ms`). What a row does not have is `null`.
+//! Times of day are integers, nanoseconds since the Unix epoch (`*_ns`): read them with 64 bits. Durations are
+//! milliseconds (`*_ms`). Missing values are `null`.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -10,8 +10,7 @@ use crate::column::AnyColumn;
 use crate::field::{Field, Kind};
 use crate::value::Value;
 
-/// Writes one object and a line feed: for a document whose members are the columns of `row`.
-/// `out` should be buffered.
+/// Writes one object and a line feed: a document whose members are the columns of `row`. `out` should be buffered.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -24,7 +23,7 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     writeln!(out)
 }
 
-/// Writes an array of objects, one a row, and a line feed. `out` should be buffered.
+/// Writes an array of objects, one for each row, and a line feed. `out` should be buffered.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -52,14 +51,14 @@ impl<'w> Json<'w> {
         }
     }
 
-    /// With the columns that are [details](crate::Files::JsonDetails), if `details`.
+    /// Includes the columns that are [details](crate::Files::JsonDetails) if `details` is true.
     #[must_use]
     pub fn with_details(mut self, details: bool) -> Self {
         self.details = details;
         self
     }
 
-    /// An object: a member a column, those with a dotted path in objects of their own.
+    /// Writes an object with one member for each column; columns with a dotted path become members of inner objects.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -75,7 +74,7 @@ impl<'w> Json<'w> {
         Ok(())
     }
 
-    /// The member of a column, or those of a part.
+    /// Writes the member of a column, or the members of a part.
     fn members<R: ?Sized, M: AnyColumn<R>>(
         &mut self,
         column: &M,
@@ -100,7 +99,7 @@ impl<'w> Json<'w> {
         }
     }
 
-    /// Closes and opens objects until a member of `field` may stand.
+    /// Closes and opens inner objects until the member of `field` can be written.
     fn enter(&mut self, field: &Field<'_>, place: &mut Place) -> io::Result<()> {
         let objects = objects(field);
         let same = place
@@ -123,7 +122,7 @@ impl<'w> Json<'w> {
         Ok(())
     }
 
-    /// An array of objects.
+    /// Writes an array of objects.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -142,7 +141,7 @@ impl<'w> Json<'w> {
         self.out.write_all(b"]")
     }
 
-    /// An object of objects, each under its name.
+    /// Writes an object of objects, each under its name.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -159,7 +158,7 @@ impl<'w> Json<'w> {
         self.out.write_all(b"}")
     }
 
-    /// `null`.
+    /// Writes `null`.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -167,7 +166,7 @@ impl<'w> Json<'w> {
         self.out.write_all(b"null")
     }
 
-    /// A value of a column of this kind.
+    /// Writes a value of a column of this kind.
     ///
     /// # Errors
     /// If the output cannot be written.
@@ -177,7 +176,7 @@ impl<'w> Json<'w> {
             Value::Flag(flag) => write!(self.out, "{flag}"),
             Value::Count(n) => write!(self.out, "{n}"),
             Value::Integer(n) => write!(self.out, "{n}"),
-            // Not finite becomes null.
+            // JSON has no numbers that are not finite, so they become null.
             Value::Number(x) => Ok(serde_json::to_writer(&mut *self.out, &x)?),
             Value::Text(text) => Ok(serde_json::to_writer(&mut *self.out, &text)?),
             Value::List(values) if matches!(kind, Kind::Map(_)) => self.map(kind, &values),
@@ -194,7 +193,7 @@ impl<'w> Json<'w> {
         }
     }
 
-    /// Pairs of name and value as an object.
+    /// Writes pairs of name and value as an object.
     fn map(&mut self, kind: Kind, pairs: &[Value<'_>]) -> io::Result<()> {
         self.out.write_all(b"{")?;
         for (at, pair) in pairs.iter().enumerate() {
@@ -217,16 +216,16 @@ impl<'w> Json<'w> {
     }
 }
 
-/// Where in an object the writer is.
+/// The position of the writer within an object.
 #[derive(Default)]
 struct Place {
-    /// The objects inside it that are open, the outermost first.
+    /// The inner objects that are open, the outermost first.
     open: Vec<String>,
-    /// A member stands before.
+    /// True if a member has been written before.
     comma: bool,
 }
 
-/// The objects a member stands in, the outermost first.
+/// The objects that contain a member, the outermost first.
 pub(crate) fn objects<'f>(field: &Field<'f>) -> Vec<&'f str> {
     field
         .object
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn members_stand_in_the_objects_of_their_paths() {
+    fn members_are_in_the_objects_of_their_paths() {
         assert_eq!(
             text(false),
             r#"[{"a":1,"x":{"b":2,"y":{"c":null},"d":"\"\n"}},{"a":2,"x":{"b":4,"y":{"c":null},"d":"\"\n"}}]"#

@@ -8,7 +8,7 @@ use crate::column::json::objects;
 use crate::column::{AnyColumn, Nested};
 use crate::field::{Element, Field, Files, Kind};
 
-/// The dialect the schemas are written in.
+/// The dialect of the schemas.
 pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Writes the schema of a document whose members are `columns`, indented, with a line feed.
@@ -89,7 +89,7 @@ enum Shape {
 struct Member {
     name: String,
     schema: Schema,
-    /// Objects always have it.
+    /// True if every object has the member.
     required: bool,
 }
 
@@ -129,7 +129,7 @@ impl Schema {
         shape.into()
     }
 
-    /// The object that a row becomes.
+    /// The object that is written for a row.
     pub fn object<R: ?Sized, M: AnyColumn<R>>(columns: &[M]) -> Self {
         let mut members = Vec::new();
         for column in columns {
@@ -145,7 +145,7 @@ impl Schema {
         self
     }
 
-    /// With a description.
+    /// The same, with a description.
     #[must_use]
     pub fn about(mut self, about: &str) -> Self {
         self.about = about.to_owned();
@@ -163,7 +163,7 @@ impl From<Shape> for Schema {
     }
 }
 
-/// Adds the member of a column, or those of a part.
+/// Adds the member of a column, or the members of a part.
 fn add<R: ?Sized, M: AnyColumn<R>>(members: &mut Vec<Member>, column: &M) {
     let field = column.field();
     if !field.files.is_json(true) {
@@ -184,7 +184,7 @@ fn add<R: ?Sized, M: AnyColumn<R>>(members: &mut Vec<Member>, column: &M) {
     insert(members, &objects(field), member);
 }
 
-/// What it is, and its unit where its name does not say it.
+/// The description, with the unit unless the name contains it.
 fn description(field: &Field<'_>) -> String {
     let named = [
         ("_ms", "ms"),
@@ -200,7 +200,7 @@ fn description(field: &Field<'_>) -> String {
     }
 }
 
-/// Adds a member where its path leads.
+/// Adds a member at its path.
 fn insert(members: &mut Vec<Member>, path: &[&str], member: Member) {
     let Some((first, rest)) = path.split_first() else {
         members.push(member);

@@ -1,4 +1,4 @@
-//! Pages that open without a network: a frame, sortable tables, charts.
+//! Pages that need no network: frame, sortable tables, charts.
 //!
 //! A page carries its style, script, data and the chart libraries (Vega,
 //! Vega-Lite, Vega-Embed); a content security policy forbids it any request.
@@ -18,17 +18,17 @@ use crate::escape::{ScriptJson, Text};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// No request, no form, no code but the page's own.
+/// Forbids every request, every form, and all code except the page's own.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data: blob:";
 
-/// What a page has of its own, beside what all pages share: style, script, and Vega-Lite charts for
-/// the script to draw.
+/// What one kind of page has in addition to the common parts: style, script, and Vega-Lite charts for the script to
+/// draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Assets {
     /// Rules that follow those of all pages.
     pub style: &'static str,
-    /// Runs after the script of all pages; it finds `charts` and the page's data with `read`.
+    /// Runs after the common script; it has access to `charts` and to the page's data through `read`.
     pub script: &'static str,
     /// A JSON object of chart specifications by name.
     pub charts: &'static str,
@@ -50,8 +50,8 @@ pub fn begin(out: &mut dyn Write, title: &str, assets: &Assets) -> io::Result<()
     )
 }
 
-/// Writes everything after the content: a footer that begins with `note` (HTML), the chart
-/// libraries with the charts' `data` if charts are drawn, the script.
+/// Writes everything after the content: a footer that begins with `note` (HTML), the chart libraries with the `data`
+/// of the charts if charts are drawn, and the script.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -83,7 +83,10 @@ fn footer(out: &mut dyn Write, note: &str, drawn: bool) -> io::Result<()> {
             Text(BUNDLE.licences)
         )?;
     } else {
-        writeln!(out, "<p>Charts were left out and stand here as tables.</p>")?;
+        writeln!(
+            out,
+            "<p>Charts were left out; their numbers are shown as tables.</p>"
+        )?;
     }
     writeln!(out, "</footer>")
 }
@@ -92,7 +95,7 @@ fn libraries(out: &mut dyn Write, assets: &Assets, data: &impl Serialize) -> io:
     for library in [BUNDLE.vega, BUNDLE.vega_lite, BUNDLE.vega_embed] {
         writeln!(out, "<script>\n{library}</script>")?;
     }
-    // The specifications are our own, but contain comparison signs all the same.
+    // The specifications are part of the program, but they contain comparison signs, which must be escaped.
     write!(out, "<script type=\"application/json\" id=charts>")?;
     ScriptJson(&mut *out).write_all(assets.charts.as_bytes())?;
     write!(out, "</script>\n<script type=\"application/json\" id=data>")?;

@@ -1,4 +1,4 @@
-//! Tables of a page, from the same columns as everything else.
+//! Tables of a page, made from the same columns as all other outputs.
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use crate::escape::Text;
 use crate::field::Rank;
 use crate::value::Value;
 
-/// A table whose headings sort it; it has the columns that are shown to people.
+/// A table that can be sorted by its headings; it has the columns that are shown to people.
 ///
 /// ```
 /// use inorder_report::{Column, Kind, html};
@@ -33,7 +33,7 @@ type ClassOf<'t, R> = dyn Fn(&R) -> &'static str + 't;
 type LinkOf<'t, R> = dyn Fn(&R) -> Option<String> + 't;
 
 impl<'t, R: ?Sized + 't> Table<'t, R> {
-    /// A table with those of the columns that people see.
+    /// Creates a table with those of the columns that are shown to people.
     pub fn new<M: AnyColumn<R>>(columns: &'t [M]) -> Self {
         let mut columns = flat(columns);
         columns.retain(|column| column.field().rank != Rank::Hidden);
@@ -45,21 +45,21 @@ impl<'t, R: ?Sized + 't> Table<'t, R> {
         }
     }
 
-    /// With so many rows at most.
+    /// Limits the number of rows.
     #[must_use]
     pub fn at_most(mut self, rows: usize) -> Self {
         self.most = rows;
         self
     }
 
-    /// Each row with the class of the style that `class` names; empty for none.
+    /// Gives each row the CSS class that `class` returns; empty for none.
     #[must_use]
     pub fn class(mut self, class: impl Fn(&R) -> &'static str + 't) -> Self {
         self.class = Box::new(class);
         self
     }
 
-    /// The first cell a link to the element of the page that `link` names, if it names one.
+    /// Makes the first cell a link to the element of the page that `link` names, if it names one.
     #[must_use]
     pub fn link(mut self, link: impl Fn(&R) -> Option<String> + 't) -> Self {
         self.link = Box::new(link);
@@ -93,7 +93,7 @@ impl<'t, R: ?Sized + 't> Table<'t, R> {
         writeln!(out, "</tbody></table>")
     }
 
-    /// The headings that neighbours share.
+    /// The headings shared by neighbouring columns.
     fn groups(&self, out: &mut dyn Write) -> io::Result<()> {
         let groups: Vec<&str> = self.columns.iter().map(|c| c.field().group).collect();
         if groups.iter().all(|group| group.is_empty()) {

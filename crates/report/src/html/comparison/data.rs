@@ -1,4 +1,4 @@
-//! What the page's script reads.
+//! The data for the page's script.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct Drawn<'a> {
     cells: Vec<&'a [String]>,
     measures: Vec<DrawnMeasure<'a>>,
     duration: f64,
-    /// Of each panel: whether a value holds until the next.
+    /// For each panel: whether a value holds until the next point.
     steps: Vec<bool>,
     traces: Vec<Option<DrawnTraces<'a>>>,
 }
@@ -22,7 +22,7 @@ struct DrawnMeasure<'a> {
     cells: Vec<Option<DrawnCell<'a>>>,
 }
 
-/// Mean, half the interval's width, the runs.
+/// Mean, half the width of the interval, and the runs.
 type DrawnCell<'a> = (f64, Option<f64>, &'a [f64]);
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ struct DrawnTraces<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    /// Takes the data out of the page.
+    /// Collects the data of the page.
     pub fn of(page: &'a Comparison<'_>) -> Self {
         let estimated = |cell: &'a Estimated| (cell.mean, cell.half, cell.runs.as_slice());
         let measures = page.measures.iter().map(|measure| DrawnMeasure {
@@ -77,7 +77,7 @@ impl<'a> DrawnTraces<'a> {
     }
 }
 
-/// Six significant digits: more than a chart can show, and a third of the page's size.
+/// Rounds to six significant digits: more than a chart can show, and the page becomes smaller.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -1,7 +1,7 @@
-//! A page that compares the cells of a grid: of each measure that varies one small chart with mean
-//! and interval of every cell, then the numbers, then what happened over time in each cell.
+//! A page that compares the cells of a grid. It has a small chart for each measure that varies, with mean and
+//! interval of every cell, then a table of numbers, then charts over time for each cell.
 //!
-//! Plain data come in; this module knows nothing of what was measured.
+//! The input is plain data; this module does not depend on what was measured.
 
 mod data;
 mod sections;
@@ -11,60 +11,60 @@ use std::io::{self, Write};
 use self::data::Drawn;
 use super::{Assets, begin, end};
 
-/// Style, script and charts of this page beside those of all pages.
+/// Style, script and charts that only this page needs.
 const ASSETS: Assets = Assets {
     style: include_str!("comparison.css"),
     script: include_str!("comparison.js"),
     charts: include_str!("charts.json"),
 };
 
-/// All that the page shows but the table.
+/// Everything on the page except the table.
 #[derive(Debug)]
 pub struct Comparison<'a> {
     /// Title.
     pub title: &'a str,
     /// The line below it.
     pub about: String,
-    /// What the reader must know before trusting the numbers.
+    /// Warnings that limit the results.
     pub warning: Option<&'a str>,
     /// Headings of the axes of the grid.
     pub axes: Vec<String>,
     /// The cells, each with a label for each axis.
     pub cells: Vec<Cell>,
-    /// What was measured, the most important first.
+    /// The measures, the most important first.
     pub measures: Vec<Measure>,
-    /// What happened over time.
+    /// The charts over time.
     pub traces: Traces,
 }
 
 /// A cell of the grid.
 #[derive(Debug)]
 pub struct Cell {
-    /// Its place: a label for each axis.
+    /// Its position: one label for each axis.
     pub labels: Vec<String>,
-    /// Runs made.
+    /// Number of runs.
     pub runs: usize,
 }
 
-/// What was measured in every cell.
+/// The values of one measure in all cells.
 #[derive(Debug)]
 pub struct Measure {
     /// Heading.
     pub heading: &'static str,
     /// Unit; empty for numbers of things.
     pub unit: &'static str,
-    /// What it is, in a sentence.
+    /// Its meaning, as a sentence.
     pub about: &'static str,
-    /// Of each cell; `None` where no run has it.
+    /// The value in each cell; `None` if no run has one.
     pub cells: Vec<Option<Estimated>>,
 }
 
-/// A measure in one cell.
+/// The value of one measure in one cell.
 #[derive(Debug)]
 pub struct Estimated {
     /// Mean over the runs.
     pub mean: f64,
-    /// Half the width of its confidence interval; none of a single run.
+    /// Half the width of its confidence interval; `None` for a single run.
     pub half: Option<f64>,
     /// The value of each run.
     pub runs: Vec<f64>,
@@ -77,7 +77,7 @@ pub struct Traces {
     pub duration_s: f64,
     /// The charts of each cell.
     pub panels: Vec<Panel>,
-    /// The lines of each cell, in the order of the cells; cells beyond the list have none.
+    /// The lines of each cell, in the order of the cells; cells beyond the end of the list have none.
     pub cells: Vec<Option<CellTraces>>,
 }
 
@@ -88,7 +88,7 @@ pub struct Panel {
     pub heading: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// A value holds until the next; otherwise lines join the points.
+    /// True if a value holds until the next point; false if points are joined by lines.
     pub steps: bool,
 }
 
@@ -97,9 +97,9 @@ pub struct Panel {
 pub struct CellTraces {
     /// Names of the lines.
     pub lines: Vec<String>,
-    /// Lines that there were beside.
+    /// Number of further lines that are not drawn.
     pub left_out: usize,
-    /// For each panel, for each line its points: seconds and value.
+    /// For each panel and each line, its points: seconds and value.
     pub panels: Vec<Vec<Vec<(f64, f64)>>>,
 }
 
@@ -127,7 +127,7 @@ pub fn write(
 }
 
 impl Comparison<'_> {
-    /// Position of the measures that differ between runs or cells.
+    /// Positions of the measures that differ between runs or cells.
     fn varying(&self) -> impl Iterator<Item = usize> {
         let all = self.measures.iter().enumerate();
         all.filter_map(|(at, measure)| measure.common_value().is_none().then_some(at))
@@ -135,7 +135,7 @@ impl Comparison<'_> {
 }
 
 impl Measure {
-    /// Its value, if every run of every cell has the same, or none has any (`Some(None)`).
+    /// The common value, if every run of every cell has the same one; `Some(None)` if no run has any.
     fn common_value(&self) -> Option<Option<f64>> {
         let mut values = self.cells.iter().flatten().flat_map(|cell| &cell.runs);
         let Some(first) = values.next() else {

@@ -6,7 +6,7 @@ use super::{Comparison, Estimated, Measure};
 use crate::escape::Text;
 use crate::number::{plural, short};
 
-/// What stands below the title; of a single cell its numbers, large.
+/// The part below the title; for a single cell, its numbers in large print.
 pub fn head(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     writeln!(out, "<p class=dim>{}</p>", Text(&page.about))?;
     if let Some(warning) = page.warning {
@@ -44,7 +44,7 @@ fn with_interval(value: &Estimated) -> String {
     }
 }
 
-/// One chart a measure that varies, and a sentence about the others.
+/// One chart for each measure that varies, and a sentence about the others.
 pub fn comparison(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     writeln!(
         out,
@@ -71,7 +71,7 @@ fn remarks(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     if page.cells.iter().all(|cell| cell.runs == 1) {
         writeln!(
             out,
-            "<p class=dim>Each cell is a single run, so nothing tells how far its numbers are chance.</p>"
+            "<p class=dim>Each cell is a single run, so it is unknown how much its numbers are due to chance.</p>"
         )?;
     }
     let vague = page.measures.iter().filter(|measure| is_vague(measure));
@@ -102,13 +102,13 @@ fn remarks(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// True if some cell's interval is wider than its mean, and not because of a few rare events.
+/// True if the interval of some cell is wider than its mean, unless this is due to a few rare events.
 fn is_vague(measure: &Measure) -> bool {
     let wide = |cell: &Estimated| cell.half.is_some_and(|half| half > cell.mean.abs());
     measure.cells.iter().flatten().any(wide)
 }
 
-/// The charts over time, a folded section a cell.
+/// The charts over time, in a section for each cell that can be unfolded.
 pub fn traces(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     let traces = page.traces.cells.iter().enumerate();
     let mut traces = traces
