@@ -1,6 +1,6 @@
-//! Whether observations that follow each other are independent.
+//! Whether successive observations are independent.
 
-/// Correlation of each value with the next; 0 where all are equal. That of `n` independent values is about 0 with a
+/// Correlation of each value with the next one; 0 if all are equal. For `n` independent values it is about 0 with a
 /// standard deviation of `1 / sqrt(n)`.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! A bounded summary of many non-negative values.
 
-/// Buckets a power of two is divided into; a quantile is at most 1/32 too high.
+/// Number of buckets per power of two; a quantile is at most 1/32 too high.
 const STEPS: u64 = 32;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 
@@ -26,7 +26,7 @@ pub struct Distribution {
     buckets: Vec<u64>,
 }
 
-/// The bucket of `value`: linear below two powers of [`STEPS`], then log-linear.
+/// The bucket of `value`: linear below two times [`STEPS`], then log-linear.
 #[inline]
 fn bucket_of(value: u64) -> usize {
     let octave = (value | STEPS).ilog2() - STEP_BITS;
@@ -41,7 +41,7 @@ fn upper_edge(index: usize) -> u64 {
     }
     let octave = index / STEPS - 1;
     let step = STEPS + index % STEPS;
-    // The last bucket ends at 2^64, hence the order of the terms.
+    // The last bucket ends at 2^64, so the terms must be added in this order to avoid an overflow.
     (step << octave) + ((1 << octave) - 1)
 }
 
@@ -71,7 +71,7 @@ impl Distribution {
         self.sum += u128::from(value);
     }
 
-    /// How many values.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -144,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn edges_meet() {
+    fn buckets_are_adjacent() {
         for index in 0..bucket_of(u64::MAX) {
             assert_eq!(bucket_of(upper_edge(index)), index);
             assert_eq!(bucket_of(upper_edge(index) + 1), index + 1);
@@ -153,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn empty_has_no_answers() {
+    fn an_empty_distribution_has_no_quantiles() {
         let d = Distribution::new();
         assert_eq!((d.min(), d.max(), d.mean()), (None, None, None));
         assert_eq!(d.quantile(0.5), None);
     }
 
     proptest! {
-        /// Twin: the sorted list.
+        /// The straightforward twin: a sorted list.
         #[test]
         fn agrees_with_a_sorted_list(
             mut values in prop::collection::vec(prop_oneof![0u64..100, any::<u64>()], 1..200),

@@ -1,8 +1,8 @@
-//! A mean and how far off it may be.
+//! A mean with its confidence interval.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The confidence where none is chosen: what papers print and the claims about them are judged by.
+/// Default confidence level: the one papers print and by which claims are judged.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
 /// A mean with the half width of its confidence interval.
@@ -11,12 +11,12 @@ const USUAL_CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the interval; infinite when there were too few observations to tell.
+    /// Half the width of the interval; infinite if there were too few observations.
     pub half_width: f64,
 }
 
 impl Estimate {
-    /// A value without repetitions: counted, not sampled.
+    /// A value without sampling error, for example a count.
     pub fn exact(mean: f64) -> Self {
         Self {
             mean,
@@ -24,17 +24,17 @@ impl Estimate {
         }
     }
 
-    /// Of the mean of independent values, at 95 % confidence.
+    /// The mean of independent values, at 95 % confidence.
     pub fn of(values: &[f64]) -> Self {
         Self::of_sample(values, USUAL_CONFIDENCE)
     }
 
-    /// Of the mean of independent values at this confidence, 0 to 1.
+    /// The mean of independent values at this confidence, 0 to 1.
     pub fn of_sample(values: &[f64], confidence: f64) -> Self {
         Self::of_mean(values.iter().copied(), confidence)
     }
 
-    /// Of the mean of independent observations at this confidence, 0 to 1. The mean of none is not a number.
+    /// The mean of independent observations at this confidence, 0 to 1; not a number without observations.
     pub fn of_mean(observations: impl Iterator<Item = f64> + Clone, confidence: f64) -> Self {
         let n = observations.clone().count() as f64;
         let mean = observations.clone().sum::<f64>() / n;
@@ -45,8 +45,8 @@ impl Estimate {
         }
     }
 
-    /// Of a ratio of means, from pairs of (numerator, denominator): the delta method (A. M. Law, "Simulation
-    /// Modeling and Analysis", section 9.5.2). `None` if the denominators add up to nothing.
+    /// A ratio of means, from pairs of (numerator, denominator), by the delta method (A. M. Law, "Simulation Modeling
+    /// and Analysis", section 9.5.2). `None` if the sum of the denominators is 0.
     pub fn of_ratio(
         pairs: impl Iterator<Item = (f64, f64)> + Clone,
         confidence: f64,
@@ -69,22 +69,22 @@ impl Estimate {
         })
     }
 
-    /// Half the width of the interval; `None` when there were too few observations to tell.
+    /// Half the width of the interval; `None` if there were too few observations.
     pub fn half(&self) -> Option<f64> {
         self.half_width.is_finite().then_some(self.half_width)
     }
 
-    /// Lower and upper end.
+    /// Lower and upper end of the interval.
     pub fn interval(&self) -> [f64; 2] {
         [self.mean - self.half_width, self.mean + self.half_width]
     }
 
-    /// Whether the interval holds `value`.
+    /// Whether the interval contains `value`.
     pub fn covers(&self, value: f64) -> bool {
         (value - self.mean).abs() <= self.half_width
     }
 
-    /// Half width over mean; 0 for a mean known to be 0.
+    /// Half width divided by mean; 0 for a mean that is certainly 0.
     pub fn relative_error(&self) -> f64 {
         if self.half_width == 0.0 {
             0.0
@@ -93,7 +93,7 @@ impl Estimate {
         }
     }
 
-    /// The same in other units: both numbers times `factor`.
+    /// The same in other units: both numbers are multiplied by `factor`.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self {
@@ -102,8 +102,8 @@ impl Estimate {
         }
     }
 
-    /// True if even the upper end lies below `other`'s lower end. A single repetition has no interval: its value
-    /// stands for itself, lest a claim hold only because nothing is known.
+    /// True if even the upper end lies below `other`'s lower end. A single repetition has no interval, so its value
+    /// is used as both ends: otherwise a claim could hold because nothing is known.
     pub fn surely_below(&self, other: &Self) -> bool {
         let known = |e: &Self| e.half().unwrap_or(0.0);
         self.mean + known(self) < other.mean - known(other)
@@ -118,8 +118,8 @@ fn half_width(squares: f64, n: f64, confidence: f64) -> f64 {
     t_quantile(n - 1.0, confidence) * libm::sqrt(squares / (n - 1.0) / n)
 }
 
-/// The two-sided quantile of Student's t for these degrees of freedom, rounded to 24 bits: the ones behind depend on
-/// the platform's logarithm. Infinite without a degree of freedom.
+/// The two-sided quantile of Student's t for these degrees of freedom, rounded to 24 bits, because further bits
+/// depend on the platform's logarithm. Infinite without a degree of freedom.
 pub fn t_quantile(freedom: f64, confidence: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, freedom) {
         Ok(t) => f64::from(t.inverse_cdf(0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0) as f32),
@@ -133,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_agree_with_printed_tables() {
         for (freedom, confidence, printed) in [
             (2.0, 0.95, 4.303),
             (4.0, 0.95, 2.776),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_value_stands_for_itself() {
+    fn a_single_value_is_compared_without_an_interval() {
         assert!(Estimate::of(&[1.0]).surely_below(&Estimate::of(&[2.0])));
         assert!(!Estimate::of(&[2.0]).surely_below(&Estimate::of(&[1.0])));
         let wide = Estimate::of(&[1.0, 2.0]);
@@ -180,14 +180,15 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_of_proportional_numbers_is_known_exactly() {
+    fn a_ratio_of_proportional_numbers_has_a_zero_interval() {
         let pairs = [(1.0, 2.0), (3.0, 6.0), (2.0, 4.0)];
         let ratio = Estimate::of_ratio(pairs.into_iter(), 0.95).unwrap();
         assert_eq!((ratio.mean, ratio.half_width), (0.5, 0.0));
         assert_eq!(Estimate::of_ratio([(1.0, 0.0)].into_iter(), 0.95), None);
     }
 
-    /// Density of Student's t up to its constant, integrated by Simpson's rule: the share of it within `t` of 0.
+    /// Share of Student's t distribution within `t` of 0: the density up to its constant, integrated by Simpson's
+    /// rule.
     fn share_within(t: f64, freedom: f64) -> f64 {
         let density = |x: f64| (1.0 + x * x / freedom).powf(-(freedom + 1.0) / 2.0);
         // x = u / (1 - u) maps 0..1 to all positive x.
@@ -209,17 +210,17 @@ mod tests {
     }
 
     proptest! {
-        /// The dumb twin of the quantile: the integral up to it is the confidence.
+        /// The straightforward twin of the quantile: the integral up to it must be the confidence.
         #[test]
-        fn the_quantile_holds_its_share(freedom in 2u32..60, confidence in 0.5f64..0.99) {
+        fn the_integral_up_to_the_quantile_is_the_confidence(freedom in 2u32..60, confidence in 0.5f64..0.99) {
             let t = t_quantile(freedom.into(), confidence);
             let share = share_within(t, freedom.into());
             prop_assert!((share - confidence).abs() < 1e-4, "{} {}", share, confidence);
         }
 
-        /// The dumb twin of the mean: a ratio with denominators of 1.
+        /// The straightforward twin of the mean: a ratio with denominators of 1.
         #[test]
-        fn a_mean_is_a_ratio_to_ones(values in prop::collection::vec(-1e3f64..1e3, 2..30)) {
+        fn a_mean_equals_a_ratio_with_denominators_of_one(values in prop::collection::vec(-1e3f64..1e3, 2..30)) {
             let mean = Estimate::of(&values);
             let ratio = Estimate::of_ratio(values.iter().map(|v| (*v, 1.0)), 0.95).unwrap();
             prop_assert!((mean.mean - ratio.mean).abs() < 1e-9);

@@ -1,6 +1,6 @@
 //! Exact counts of small whole numbers.
 
-/// Counts of whole numbers, each up to 1022 by itself and all above together.
+/// Counts of whole numbers: each value up to 1022 separately, all larger ones together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
     bins: Vec<u64>,
@@ -31,7 +31,7 @@ impl Histogram {
         self.sum += u128::from(value);
     }
 
-    /// What was counted after `earlier`.
+    /// The values counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Histogram) -> Histogram {
         let pairs = self.bins.iter().zip(&earlier.bins);
@@ -42,17 +42,17 @@ impl Histogram {
         }
     }
 
-    /// Values counted.
+    /// Number of values.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Their mean, exact whatever their size; 0 of none.
+    /// Mean of the values, exact for any size; 0 without values.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.total.max(1) as f64
     }
 
-    /// How often each value came; the last entry is for it and all above.
+    /// How often each value occurred; the last entry also counts all larger values.
     pub fn counts(&self) -> &[u64] {
         &self.bins
     }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_histogram_knows_its_quantiles() {
+    fn quantiles_of_a_histogram() {
         let mut histogram = Histogram::new();
         assert_eq!((histogram.quantile(0.5), histogram.mean()), (0, 0.0));
         (1..=100).for_each(|n| histogram.add(n));

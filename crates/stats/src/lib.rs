@@ -1,9 +1,9 @@
-//! Estimates with confidence intervals and distributions with quantiles, the same bytes on every machine.
+//! Estimates with confidence intervals and distributions with quantiles, bit-identical on every machine.
 //!
 //! Repetitions of a simulation and batches of a long run give independent observations. [`Estimate`] is their mean,
-//! or the ratio of two means, with half the width of its confidence interval by Student's t; [`lag_one`] says whether
-//! batches are long enough to be independent. [`Distribution`] has the quantiles of any number of values within 1/32,
-//! [`Histogram`] those of small ones exactly.
+//! or the ratio of two means, with half the width of its confidence interval by Student's t. [`lag_one`] shows
+//! whether batches are long enough to be independent. [`Distribution`] has the quantiles of any number of values
+//! within 1/32, [`Histogram`] exact quantiles of small values.
 //!
 //! ```
 //! use inorder_stats::Estimate;
