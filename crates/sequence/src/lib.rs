@@ -1,14 +1,14 @@
 //! Sequence numbers that wrap, extended to 64-bit numbers that do not (RFC 1982).
 //!
-//! A number is taken to lie within half the space of a reference, as RFC 1982 section 3.2 compares serial numbers.
-//! The distance of exactly half the space, undefined there, is read as "older". Everything here is that one
-//! rule, [`nearest`]; what differs is who keeps the reference.
+//! A number is assumed to lie within half the sequence space of a reference, as RFC 1982 section 3.2 compares serial
+//! numbers. A distance of exactly half the space, undefined there, counts as "older". Everything here applies this
+//! one rule, [`nearest`], with different references:
 //!
-//! | reference | |
+//! | reference | function or type |
 //! |---|---|
-//! | the caller's | [`nearest`] |
+//! | given by the caller | [`nearest`] |
 //! | the highest number so far, of any width | [`Unwrapper`] |
-//! | the highest offset that the caller told of, 32 bits | [`Offsets`] |
+//! | the highest offset reported by the caller, 32 bits | [`Offsets`] |
 
 #![no_std]
 
@@ -16,8 +16,8 @@
 #[doc = include_str!("../README.md")]
 struct ReadmeExamples;
 
-/// The 64-bit number nearest to `reference` whose low `bits` are those of `number`; 1 to 64 bits, and bits of
-/// `number` above them are ignored.
+/// The 64-bit number nearest to `reference` whose low `bits` bits equal those of `number`; 1 to 64 bits. Higher bits
+/// of `number` are ignored.
 ///
 /// ```
 /// use inorder_sequence::nearest;
@@ -76,7 +76,7 @@ impl Unwrapper {
             return first;
         };
         let extended = nearest(highest, raw, self.bits);
-        // Compared by their distance, since numbers below the first may wrap below zero.
+        // Compared by distance, because numbers below the first one may wrap below zero.
         if extended.wrapping_sub(highest).cast_signed() > 0 {
             self.highest = Some(extended);
         }
@@ -84,7 +84,7 @@ impl Unwrapper {
     }
 }
 
-/// Turns the 32-bit sequence numbers of a stream of bytes into offsets from its first byte.
+/// Converts the 32-bit sequence numbers of a byte stream to offsets from its first byte.
 ///
 /// ```
 /// use inorder_sequence::Offsets;
@@ -113,7 +113,7 @@ impl Offsets {
         nearest(self.high.cast_unsigned(), from_base, u32::BITS).cast_signed()
     }
 
-    /// Data up to `offset` has been seen: later numbers are read near it.
+    /// Reports that data up to `offset` was seen: later numbers are read as near to it.
     #[inline]
     pub fn advance(&mut self, offset: i64) {
         self.high = self.high.max(offset);

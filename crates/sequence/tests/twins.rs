@@ -1,9 +1,9 @@
-//! The examples of RFC 1982, many turns of the space, and the dumb twin: all candidates, laid beside each other.
+//! The examples of RFC 1982, many wraps, and comparison with a twin that tries all candidates.
 
 use inorder_sequence::{Offsets, Unwrapper, nearest};
 use proptest::prelude::*;
 
-/// RFC 1982 section 3.2 for 8-bit numbers: who is greater than whom.
+/// RFC 1982 section 3.2 for 8-bit numbers: which number is greater than which.
 #[test]
 fn eight_bit_comparisons() {
     for (low, high) in [(0, 1), (0, 44), (0, 100), (44, 100), (100, 200), (200, 255)] {
@@ -21,7 +21,7 @@ fn eight_bit_comparisons() {
     assert_eq!(wraps.extend(255), first);
 }
 
-/// An old number arriving late does not move the point of reference.
+/// An old number that arrives late does not change the reference.
 #[test]
 fn the_highest_number_is_the_reference() {
     let mut seq = Unwrapper::new(8).unwrap();
@@ -61,8 +61,8 @@ fn offsets_survive_two_wraps_and_read_backwards() {
     }
 }
 
-/// Of the numbers with these low bits in the space of the reference and those beside it, the nearest; of two equally
-/// near ones the older.
+/// The naive twin: of all numbers with these low bits in the space of the reference and the two spaces beside it, the
+/// nearest one; of two equally near ones the older.
 fn nearest_of_all(reference: i128, number: u64, bits: u32) -> i128 {
     let space = 1i128 << bits;
     let low = i128::from(number) % space;
@@ -75,19 +75,19 @@ fn nearest_of_all(reference: i128, number: u64, bits: u32) -> i128 {
 
 proptest! {
     #[test]
-    fn the_nearest_is_that_of_all(
+    fn the_nearest_number_agrees_with_the_naive_twin(
         bits in 1u32..=63,
         reference in any::<u64>(),
         number in any::<u64>(),
     ) {
         let all = nearest_of_all(reference.into(), number, bits);
-        // Below zero and above 2^64 the result wraps.
+        // The result wraps below zero and above 2^64.
         prop_assert_eq!(nearest(reference, number, bits), all.rem_euclid(1 << 64) as u64);
     }
 
-    /// However packets are displaced, within half the space all numbers come back.
+    /// Numbers displaced by less than half the space are restored.
     #[test]
-    fn displaced_numbers_come_back(
+    fn displaced_numbers_are_restored(
         start in any::<u16>(),
         steps in prop::collection::vec((0u64..200, 0u64..400), 1..300),
     ) {
