@@ -1,12 +1,12 @@
-//! What a mistyped name may have meant.
+//! Suggests the known name that a mistyped name probably meant.
 
-/// Names this long come from files, not from lists; nobody types them, and comparing them takes long.
+/// Maximum length in characters: longer names come from files and not from a keyboard, and comparing them takes long.
 const MAX_CHARS: usize = 200;
 
-/// The name of `known` nearest to `given`, if at most a third of the letters given (and one at least) are wrong: a
-/// name further away was not meant. A letter wrong, missing or too many counts as one, as do two in the wrong order
-/// (F. J. Damerau, "A technique for computer detection and correction of spelling errors", 1964); capitals count as
-/// small letters. Of equally near names the first in the alphabet is taken.
+/// The name of `known` that is nearest to `given`, if at most a third of the letters of `given` (or one letter) are
+/// wrong: a name further away was probably not meant. A letter that is wrong, missing or superfluous counts as one
+/// error, as do two swapped letters (F. J. Damerau, "A technique for computer detection and correction of spelling
+/// errors", 1964). Case is ignored. Among equally near names the first in alphabetical order is returned.
 ///
 /// ```
 /// use inorder_nearest::nearest;
