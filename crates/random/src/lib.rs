@@ -1,9 +1,9 @@
 //! Reproducible random numbers.
 //!
-//! A run of anything in this project is a function of its input and a seed. Each consumer of chance (one
-//! impairment, one transition, one traffic source) draws from a stream of its own, named when it is made, so
-//! that adding a consumer leaves the others' numbers untouched. The generator is xoshiro256++; logarithms and
-//! roots come from `libm`, so that streams are the same on every machine.
+//! Every run in this project is a function of its input and a seed. Each part of the program that draws random
+//! numbers (one impairment, one transition, one traffic source) has a stream of its own, named when it is created.
+//! Adding a stream therefore leaves the numbers of the others unchanged. The generator is xoshiro256++; logarithms
+//! and roots come from `libm`, so that streams are the same on every machine.
 //!
 //! ```
 //! use inorder_random::Random;
@@ -31,7 +31,7 @@ impl Random {
         }
     }
 
-    /// A further stream, derived from this one and a number (a flow, a repetition), leaving this one as it is.
+    /// A further stream, derived from this one and a number (a flow, a repetition); this stream is not advanced.
     #[must_use]
     pub fn fork(&self, number: u64) -> Self {
         let mut copy = self.clone();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_what_they_were() {
+    fn streams_equal_the_recorded_ones() {
         // Recorded once: a change here changes every seeded result of the project.
         let mut r = Random::new(1, "x");
         let first: Vec<u64> = (0..3).map(|_| r.next_u64()).collect();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_and_roots_are_what_they_were_to_the_last_bit() {
+    fn logarithms_and_roots_equal_the_recorded_ones_to_the_last_bit() {
         // Recorded on x86-64; `tools/other-machine` runs this on other processors.
         let mut r = Random::new(1, "x");
         let exponential = [r.exponential().to_bits(), bits(|| r.exponential())];
