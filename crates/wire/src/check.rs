@@ -1,11 +1,11 @@
-//! Checks for fuzzers and property tests: the fast path against the general one.
+//! Checks for fuzzers and property tests: the fast path must agree with the general one.
 
 use crate::{Dir, Endpoint, Fragments, Frame, LaterPart, LinkType, Other, Packet, fast, slow};
 
-/// The link types the general path reads, and one it does not.
+/// The link types that the general path reads, and one that it does not read.
 const LINKS: [u16; 13] = [1, 113, 101, 0, 9, 12, 14, 50, 108, 228, 229, 276, 127];
 
-/// Parses `frame` both ways; panics when the fast path says anything but what the general does.
+/// Parses `frame` in both ways; panics if the fast path returns a result that differs from the general one.
 #[doc(hidden)]
 pub fn same_both_ways(frame: &Frame<'_>) -> Packet {
     let general = slow::parse(frame);
@@ -17,7 +17,7 @@ pub fn same_both_ways(frame: &Frame<'_>) -> Packet {
     general
 }
 
-/// One fuzzing input: link type, original length, then the bytes of a frame.
+/// One input of the fuzzer: link type, original length, then the bytes of a frame.
 #[doc(hidden)]
 pub fn fuzz_one(input: &[u8]) {
     let [link, high, low, data @ ..] = input else {
@@ -50,8 +50,8 @@ pub fn fuzz_one(input: &[u8]) {
     }
 }
 
-/// Bytes as further parts, some of the datagram that is open: what comes out is no longer than a
-/// datagram can be, and no frame is counted twice.
+/// Feeds the bytes as further fragments, some of which belong to the open datagram. The result must not be longer
+/// than a datagram can be, and no frame may be counted twice.
 fn again(fragments: &mut Fragments, data: &[u8]) {
     let mut frames = 1;
     for bytes in data.chunks_exact(4) {

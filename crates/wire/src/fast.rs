@@ -1,8 +1,8 @@
-//! The common stack in straight lines: Ethernet (one VLAN tag at most), Linux cooked v1 or raw
-//! IP, then IPv4 without options or IPv6 without extensions, then TCP.
+//! The common stack without loops: Ethernet (at most one VLAN tag), Linux cooked v1 or raw IP, then IPv4 without
+//! options or IPv6 without extensions, then TCP.
 //!
-//! Everything out of the ordinary is left to the general path, whose results these must equal
-//! bit for bit; the tests hold one against the other.
+//! All other frames are left to the general path. Both paths must give exactly the same result for every frame; the
+//! tests compare them.
 
 use crate::flow::{Dir, Endpoint, FlowKey};
 use crate::segment::{Has, NO_WSCALE, Segment, TcpFlags};
@@ -15,13 +15,13 @@ const TCP_LEN: usize = 20;
 /// The EtherType of IPv4 as it is on the wire.
 const ETHER_IPV4: [u8; 2] = [0x08, 0x00];
 
-/// NOP, NOP, timestamps of ten bytes: what nearly every segment carries (RFC 7323 appendix A).
+/// NOP, NOP, timestamps of ten bytes: the options of nearly every segment (RFC 7323 appendix A).
 const NOP_NOP_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
-/// The network header, as far as a segment wants it.
+/// The parts of the network header that a segment needs.
 #[derive(Clone, Copy)]
 struct Network {
-    /// TCP header and payload, bytes on the wire.
+    /// Length of TCP header and payload on the wire, bytes.
     tcp_len: usize,
     ip_id: u16,
     ttl: u8,
@@ -29,7 +29,7 @@ struct Network {
     has: u8,
 }
 
-/// Puts the packet into `out`, if it is of the common kind; otherwise leaves `out` as it was.
+/// Parses the packet into `out` if it is of the common kind; otherwise leaves `out` unchanged.
 #[inline(always)]
 pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     if frame.link == LinkType::ETHERNET
@@ -38,12 +38,12 @@ pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     {
         return ipv4(frame, ip, out);
     }
-    // A copy, so that the frame itself may stay in registers.
+    // A copy, so that the compiler can keep the fields of the frame in registers.
     let frame = *frame;
     other_links(&frame, out)
 }
 
-/// All but IPv4 in Ethernet without tags.
+/// Every case except IPv4 in untagged Ethernet.
 #[inline(never)]
 fn other_links(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     let (ether_type, ip) = network_layer(frame)?;
@@ -73,14 +73,14 @@ fn network_layer<'a>(frame: &Frame<'a>) -> Option<(u16, &'a [u8])> {
     }
 }
 
-/// An IPv4 header of 20 bytes, whole packet, TCP inside.
+/// Parses an IPv4 header of 20 bytes; the packet must be complete and contain TCP.
 #[inline(always)]
 fn ipv4(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
-    // One look at the length for both headers.
+    // One length check for both headers.
     let h = ip.first_chunk::<{ 20 + TCP_LEN }>()?;
     let total_len = usize::from(u16::from_be_bytes([h[2], h[3]]));
     let fragment = u16::from_be_bytes([h[6], h[7]]);
-    // More fragments, or an offset; the top bit is reserved and means nothing.
+    // Refuses fragments: the more-fragments bit or an offset is set. The top bit is reserved and ignored.
     if h[0] != 0x45 || h[9] != 6 || fragment & 0x3fff != 0 || total_len < 40 {
         return None;
     }
@@ -89,14 +89,14 @@ fn ipv4(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
         ip_id: u16::from_be_bytes([h[4], h[5]]),
         ttl: h[8],
         ecn: h[1] & 3,
-        // The don't-fragment bit happens to be where the header has it.
+        // The don't-fragment bit is at the same position in both.
         has: Has::IP_ID | (h[6] & Has::DF),
     };
     let flow = FlowKey::v4((be32(h, 12)?, be16(h, 20)?), (be32(h, 16)?, be16(h, 22)?));
     segment(frame, network, ip.get(20..)?, flow, out)
 }
 
-/// An IPv6 header with TCP right behind it.
+/// Parses an IPv6 header that is directly followed by TCP.
 #[inline(always)]
 fn ipv6(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
     let h = ip.first_chunk::<{ 40 + TCP_LEN }>()?;
@@ -108,7 +108,7 @@ fn ipv6(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
         tcp_len,
         ip_id: 0,
         ttl: h[7],
-        // The traffic class straddles the first two bytes.
+        // The traffic class is spread over the first two bytes.
         ecn: h[1] >> 4 & 3,
         has: 0,
     };
@@ -124,10 +124,10 @@ fn ipv6(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
     )
 }
 
-/// A TCP header that is whole, its options in one of the usual layouts.
+/// Parses a complete TCP header whose options have one of the usual layouts.
 ///
-/// The result is written where it is to be, word by word: put together elsewhere and moved, it
-/// would cost more than all the reading.
+/// The result is written in place, word by word: building it elsewhere and moving it would cost more than all the
+/// parsing.
 #[inline(always)]
 fn segment(
     frame: &Frame<'_>,
@@ -139,7 +139,7 @@ fn segment(
     let h = tcp.first_chunk::<TCP_LEN>()?;
     let header_len = usize::from(h[12] >> 4) * 4;
     let payload_len = network.tcp_len.checked_sub(header_len)?;
-    // Also refuses header lengths below 20.
+    // This also refuses header lengths below 20.
     let options = usual_options(tcp.get(TCP_LEN..header_len)?)?;
     let (key, dir, segment) = tcp_of(out)?;
     (*key, *dir) = flow;
@@ -177,7 +177,7 @@ fn sack(segment: &mut Segment, blocks: &[u8]) {
     }
 }
 
-/// The parts of `out` as a TCP packet, whatever it was before.
+/// Makes `out` a TCP packet, whatever it was before, and returns its parts.
 #[inline(always)]
 fn tcp_of(out: &mut Packet) -> Option<(&mut FlowKey, &mut Dir, &mut Segment)> {
     if !matches!(out, Packet::Tcp(..)) {
@@ -189,7 +189,7 @@ fn tcp_of(out: &mut Packet) -> Option<(&mut FlowKey, &mut Dir, &mut Segment)> {
     }
 }
 
-/// What the usual options say.
+/// The values of the usual options.
 #[derive(Default)]
 struct Options<'a> {
     tsval: u32,
@@ -199,7 +199,7 @@ struct Options<'a> {
     sack: &'a [u8],
 }
 
-/// Reads the layouts of established connections: nothing, timestamps, SACK, or both.
+/// Parses the layouts of established connections: no options, timestamps, SACK, or both.
 #[inline(always)]
 fn usual_options(options: &[u8]) -> Option<Options<'_>> {
     let mut read = Options::default();
@@ -219,7 +219,7 @@ fn usual_options(options: &[u8]) -> Option<Options<'_>> {
     Some(read)
 }
 
-/// The blocks of NOP, NOP, SACK that fills the rest of the header.
+/// The blocks of a NOP, NOP, SACK that fills the rest of the header.
 #[inline(always)]
 fn usual_sack(options: &[u8]) -> Option<&[u8]> {
     let ([1, 1, 5, len], blocks) = options.split_first_chunk::<4>()? else {

@@ -1,10 +1,10 @@
-//! Who talks to whom: the key that both directions of a connection share.
+//! The key of a connection, which both directions share.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// One end of a connection; IPv4 is held in its IPv4-mapped IPv6 form.
+/// One end of a connection; IPv4 addresses are stored in their IPv4-mapped IPv6 form.
 ///
-/// Packed, so that a key takes 44 bytes, and a parsed packet two lines of the cache.
+/// Packed, so that a key takes 44 bytes and a parsed packet takes two cache lines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 #[repr(C, packed(4))]
 pub struct Endpoint {
@@ -12,7 +12,7 @@ pub struct Endpoint {
     pub(crate) high: u64,
     /// Lower half.
     pub(crate) low: u64,
-    /// Port (0 for protocols without).
+    /// Port (0 for protocols without ports).
     pub port: u16,
 }
 
@@ -43,7 +43,7 @@ impl Endpoint {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
-    /// As the standard library's type; prints `1.2.3.4:5` or `[::1]:5`.
+    /// The standard library's type; prints `1.2.3.4:5` or `[::1]:5`.
     pub fn socket_addr(&self) -> SocketAddr {
         let v6 = Ipv6Addr::from(self.addr());
         let ip = v6.to_ipv4_mapped().map_or(IpAddr::V6(v6), IpAddr::V4);
@@ -51,7 +51,7 @@ impl Endpoint {
     }
 }
 
-/// Which way a packet of a connection goes.
+/// The direction of a packet within its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dir {
     /// From the key's `low` endpoint to its `high` one.
@@ -67,7 +67,7 @@ impl Dir {
         self as usize
     }
 
-    /// The other way.
+    /// The opposite direction.
     #[inline]
     pub fn reverse(self) -> Dir {
         match self {
@@ -77,21 +77,21 @@ impl Dir {
     }
 }
 
-/// The 4-tuple with its endpoints in a fixed order, so that both directions share it.
+/// The 4-tuple with its endpoints in a fixed order, so that both directions have the same key.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-#[allow(clippy::derived_hash_with_manual_eq)] // The same equality, in one comparison.
+#[allow(clippy::derived_hash_with_manual_eq)] // The same equality, computed in one comparison.
 pub struct FlowKey {
     /// The smaller endpoint.
     pub low: Endpoint,
     /// The larger endpoint.
     pub high: Endpoint,
-    /// Identifier of the overlay the packet was found in (VXLAN VNI, GRE key, ...), 0 for none,
-    /// so that tenants with equal addresses stay apart.
+    /// Identifier of the overlay network in which the packet was found (VXLAN VNI, GRE key, ...), 0 for none, so that
+    /// tenants with equal addresses have different keys.
     pub overlay: u32,
 }
 
 impl PartialEq for FlowKey {
-    /// One branch: keys that are compared are mostly equal.
+    /// One branch for all fields: keys that are compared are mostly equal.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let ports = |key: &Self| u32::from(key.low.port) << 16 | u32::from(key.high.port);
@@ -106,15 +106,15 @@ impl FlowKey {
     /// The key and the direction of a packet from `src` to `dst`.
     #[inline]
     pub fn new(src: Endpoint, dst: Endpoint, overlay: u32) -> (FlowKey, Dir) {
-        // Selects instead of branches: directions alternate and are hard to predict.
+        // Conditional moves instead of branches: directions alternate, so branches would be mispredicted.
         let swap = src > dst;
         let (low, high) = if swap { (dst, src) } else { (src, dst) };
         let dir = if swap { Dir::HighToLow } else { Dir::LowToHigh };
         (FlowKey { low, high, overlay }, dir)
     }
 
-    /// As [`FlowKey::new`] of two IPv4 endpoints, addresses as big-endian numbers: all that tells
-    /// them apart fits into one word each.
+    /// As [`FlowKey::new`] for two IPv4 endpoints, with addresses as big-endian numbers: each endpoint fits in one
+    /// word.
     #[inline(always)]
     pub(crate) fn v4(src: (u32, u16), dst: (u32, u16)) -> (FlowKey, Dir) {
         let pack = |(addr, port)| u64::from(addr) << 16 | u64::from(port);
@@ -129,7 +129,7 @@ impl FlowKey {
         (key, if swap { Dir::HighToLow } else { Dir::LowToHigh })
     }
 
-    /// Source and destination of packets that go `dir`.
+    /// Source and destination of packets in direction `dir`.
     pub fn ends(&self, dir: Dir) -> (Endpoint, Endpoint) {
         match dir {
             Dir::LowToHigh => (self.low, self.high),
@@ -137,20 +137,20 @@ impl FlowKey {
         }
     }
 
-    /// A rough hash for one multiplication: the upper half of its bits may be used, to tell most
-    /// keys of one capture apart and not to withstand keys made to collide.
+    /// A fast hash that costs one multiplication. Only the upper half of its bits is usable. It distinguishes most
+    /// keys of one capture, but does not withstand keys chosen to collide.
     #[inline]
     pub fn rough_hash(&self) -> u64 {
-        // The lower halves of the addresses differ, of IPv6 as well as of IPv4.
+        // The lower halves of the addresses differ, for IPv6 as well as for IPv4.
         let (low, high) = (self.low.low, self.high.low);
-        // Not by 16: the port would be read together with what is behind it, and a load that is
-        // wider than the store just before it waits for that to retire.
+        // Not shifted by 16: the compiler would then load the port together with the bytes behind it, and a load that
+        // is wider than the preceding store must wait for the store to retire.
         let ports = u64::from(self.low.port) << 20 ^ u64::from(self.high.port);
-        // 2^64 divided by the golden ratio spreads numbers that follow one another.
+        // 2^64 divided by the golden ratio spreads consecutive numbers.
         (low ^ high.rotate_left(32) ^ ports).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// A 64-bit hash; cheap, well mixed, the same in every run and on every machine.
+    /// A 64-bit hash; cheap, well mixed, and the same in every run and on every machine.
     #[inline]
     pub fn hash64(&self) -> u64 {
         let fold = |a: u64, b: u64| {
@@ -162,7 +162,7 @@ impl FlowKey {
         let rest = u64::from(self.low.port) << 48
             | u64::from(self.high.port) << 32
             | u64::from(self.overlay);
-        // Odd constants with bits spread evenly (digits of pi), so that no operand is zero.
+        // Odd constants with evenly spread bits (digits of pi), so that no operand is zero.
         let x = fold(low ^ 0x243f_6a88_85a3_08d3, high ^ 0x1319_8a2e_0370_7344);
         fold(x ^ rest, 0xa409_3822_299f_31d1)
     }

@@ -1,48 +1,48 @@
-//! Fragmented datagrams (RFC 791 section 3.2, RFC 8200 section 4.5) with a TCP segment inside: what
-//! each part says, and a small table that puts the parts together.
+//! Fragmented datagrams (RFC 791 section 3.2, RFC 8200 section 4.5) that contain a TCP segment: the fields of each
+//! fragment, and a small table that reassembles them.
 
 use std::collections::VecDeque;
 
 use crate::flow::{Dir, Endpoint, FlowKey};
 use crate::segment::Segment;
 
-/// Datagrams waited for at once; the one begun first gives way.
+/// Maximum number of incomplete datagrams; the oldest one is dropped first.
 const MAX_OPEN: usize = 256;
-/// Stretches of a datagram that do not touch; one with more was made to annoy.
+/// Maximum number of separate received ranges of a datagram; one with more is hostile and is dropped.
 const MAX_STRETCHES: usize = 64;
-/// Longest datagram, bytes; one said to be longer is thrown away (as in Linux's `ip_frag_reasm`).
+/// Maximum length of a datagram, bytes; longer ones are dropped (as in Linux's `ip_frag_reasm`).
 const LONGEST: u32 = 65_535;
-/// Parts not complete after this, nanoseconds, are another datagram's with the same
-/// identification (Linux `ipfrag_time`).
+/// Reassembly time-out, nanoseconds: later fragments with the same identification belong to another datagram (Linux
+/// `ipfrag_time`).
 const PATIENCE_NS: i64 = 30_000_000_000;
-/// First fragments without any later one that show that the capture holds no later ones: a filter
-/// on ports leaves only the first.
+/// Number of first fragments without any later fragment after which the capture is assumed to contain no later ones:
+/// a capture filter on ports drops them.
 const ALONE: u32 = 16;
 
-/// A fragment that holds no header.
+/// A fragment without a TCP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaterPart {
     /// Capture time, nanoseconds since the Unix epoch.
     pub ts_ns: i64,
     /// 1-based number of the frame in its capture.
     pub frame: u64,
-    /// Where the datagram comes from; its port is not known and 0.
+    /// Source; the port is unknown and 0.
     pub src: Endpoint,
-    /// Where it goes.
+    /// Destination; the port is unknown and 0.
     pub dst: Endpoint,
-    /// The overlay it was found in, as in [`FlowKey`].
+    /// The overlay network, as in [`FlowKey`].
     pub overlay: u32,
-    /// Identification of the datagram; of IPv6 the lower half.
+    /// Identification of the datagram; for IPv6 the lower half.
     pub id: u16,
-    /// Place in the datagram, bytes.
+    /// Offset in the datagram, bytes.
     pub offset: u32,
     /// Bytes of the datagram in this fragment.
     pub len: u32,
-    /// More follow: this is not the end.
+    /// The more-fragments bit: this is not the last fragment.
     pub more: bool,
 }
 
-/// What the parts of a datagram share.
+/// The fields that identify the fragments of one datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Name {
     src: u128,
@@ -52,7 +52,7 @@ struct Name {
 }
 
 impl Name {
-    /// Few names share it.
+    /// A hash that few different names share.
     fn print(&self) -> u64 {
         let fold = |wide: u128| (wide as u64) ^ ((wide >> 64) as u64).rotate_left(17);
         let ends = fold(self.src) ^ fold(self.dst).rotate_left(31);
@@ -62,46 +62,46 @@ impl Name {
     }
 }
 
-/// A datagram of which parts are missing.
+/// An incomplete datagram.
 #[derive(Debug)]
 struct Open {
     name: Name,
     since_ns: i64,
-    /// Frames it is made of so far.
+    /// Number of frames received for it so far.
     frames: u64,
     first: Option<(FlowKey, Dir, Segment, u32)>,
-    /// Length of the whole, once its last part is there.
+    /// Length of the complete datagram, known when its last fragment has arrived.
     total: Option<u32>,
-    /// What is there: ascending, apart from each other.
+    /// The received ranges: ascending and not adjacent.
     stretches: Vec<(u32, u32)>,
 }
 
-/// Puts fragmented segments together, in bounded memory.
+/// Reassembles fragmented segments in bounded memory.
 ///
-/// A segment comes out whole with the part that completes it, at that one's time and under its
-/// number: only then does TCP get it. Of a datagram that is never complete nothing comes out. If a
-/// capture turns out to hold first fragments only, each is let through with the payload it holds.
+/// A segment is returned with the fragment that completes it, with that fragment's time and frame number, because
+/// only then does TCP receive it. Incomplete datagrams are never returned. If a capture contains only first
+/// fragments, each of them is returned with the payload it contains.
 #[derive(Debug, Default)]
 pub struct Fragments {
-    /// The one begun first in front.
+    /// The oldest datagram first.
     open: VecDeque<Open>,
-    /// A hash of each one's name, in the same order: all are looked through for every fragment, and
-    /// these lie close together.
+    /// A hash of each datagram's name, in the same order. All are searched for every fragment, so they are stored
+    /// contiguously.
     prints: VecDeque<u64>,
-    /// First fragments seen before any later one.
+    /// Number of first fragments seen before any later fragment.
     alone: u32,
     followed: bool,
     given_up: u64,
 }
 
 impl Fragments {
-    /// A table that has seen nothing.
+    /// An empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a first fragment, as [`Packet::FirstFragment`](crate::Packet::FirstFragment) has it;
-    /// returns the segment if nothing is missing.
+    /// Takes a first fragment, as in [`Packet::FirstFragment`](crate::Packet::FirstFragment); returns the segment if
+    /// it is complete.
     pub fn first(
         &mut self,
         key: FlowKey,
@@ -129,7 +129,7 @@ impl Fragments {
         self.add(at, (0, len), false, (segment.ts_ns, segment.frame))
     }
 
-    /// Takes another fragment; returns the segment if nothing is missing any more.
+    /// Takes a later fragment; returns the segment if it is now complete.
     pub fn later(&mut self, part: &LaterPart) -> Option<(FlowKey, Dir, Segment)> {
         self.followed = true;
         let name = Name {
@@ -144,12 +144,12 @@ impl Fragments {
         self.add(at, stretch, !part.more, (part.ts_ns, part.frame))
     }
 
-    /// Frames that belong to no segment that came out, so far.
+    /// Number of frames so far that did not become part of a returned segment.
     pub fn unused_frames(&self) -> u64 {
         self.given_up + self.open.iter().map(|open| open.frames).sum::<u64>()
     }
 
-    /// The place of a datagram, a new one if need be.
+    /// The index of a datagram; adds a new one if necessary.
     fn find(&mut self, name: Name, now_ns: i64) -> usize {
         let print = name.print();
         let named = |(at, &other): (usize, &u64)| {
@@ -185,8 +185,8 @@ impl Fragments {
         }
     }
 
-    /// Adds a stretch to a datagram, the `last` one or another; what is whole leaves the table, and
-    /// so does what contradicts itself, as in Linux's `ip_frag_queue`.
+    /// Adds a range to a datagram; `last` marks the end of the datagram. A complete datagram leaves the table, and so
+    /// does one whose fragments contradict each other, as in Linux's `ip_frag_queue`.
     fn add(
         &mut self,
         at: usize,
@@ -225,7 +225,7 @@ impl Fragments {
     }
 }
 
-/// Adds a stretch to others that are ascending and do not touch, so that they stay so.
+/// Adds a range to others that are ascending and not adjacent, and keeps them so.
 fn unite(stretches: &mut Vec<(u32, u32)>, (mut from, mut to): (u32, u32)) {
     let before = stretches.partition_point(|&(_, end)| end < from);
     let behind = stretches.partition_point(|&(start, _)| start <= to);
@@ -283,16 +283,16 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_comes_out_with_its_last_part_whatever_the_order() {
+    fn a_segment_is_returned_with_its_last_fragment_in_any_order() {
         let (key, dir) = key();
         let mut table = Fragments::new();
-        // In order: 1,480 + 1,480 + 100 bytes, of which 32 are TCP's header.
+        // In order: 1,480 + 1,480 + 100 bytes, of which 32 are the TCP header.
         assert!(table.first(key, dir, first(1), HEADER).is_none());
         assert!(table.later(&later(2, 1_480, 1_480, true)).is_none());
         let out = table.later(&later(3, 2_960, 100, false));
         assert_eq!(out.map(|(k, d, _)| (k, d)), Some((key, dir)));
         assert_eq!(told(out), Some((3, 5, 3_028)));
-        // The last first, one twice; the same identification again.
+        // The last fragment first, one fragment twice; the same identification is used again.
         assert!(table.later(&later(4, 2_960, 100, false)).is_none());
         assert!(table.first(key, dir, first(5), HEADER).is_none());
         assert!(table.first(key, dir, first(6), HEADER).is_none());
@@ -302,12 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_whole_is_counted_and_forgotten() {
+    fn incomplete_datagrams_are_counted_and_dropped() {
         let (key, dir) = key();
         let mut table = Fragments::new();
         assert!(table.later(&later(1, 2_960, 100, false)).is_none());
         assert!(table.first(key, dir, first(2), HEADER).is_none());
-        // The same identification a minute later is another datagram.
+        // The same identification belongs to another datagram a minute later.
         let minute = LaterPart {
             ts_ns: 60_000_000_000,
             ..later(3, 1_480, 1_480, true)
@@ -334,25 +334,25 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_that_contradicts_itself_is_no_segment() {
+    fn a_datagram_with_contradicting_fragments_is_dropped() {
         let (key, dir) = key();
         let mut table = Fragments::new();
-        // It ends within its first part.
+        // Its end lies within its first fragment.
         assert!(table.first(key, dir, first(1), HEADER).is_none());
         assert!(table.later(&later(2, 0, 8, false)).is_none());
-        // It ends twice.
+        // It has two different ends.
         assert!(table.later(&later(3, 1_480, 100, false)).is_none());
         assert!(table.later(&later(4, 1_480, 108, false)).is_none());
-        // It goes on behind its end.
+        // It continues behind its end.
         assert!(table.later(&later(5, 1_480, 100, false)).is_none());
         assert!(table.later(&later(6, 1_496, 100, true)).is_none());
-        // It is longer than any can be.
+        // It exceeds the maximum length.
         assert!(table.later(&later(7, 65_528, 8, false)).is_none());
         assert_eq!((table.open.len(), table.unused_frames()), (0, 7));
     }
 
     #[test]
-    fn a_capture_of_first_fragments_only_is_used_as_it_is() {
+    fn first_fragments_are_used_if_the_capture_has_no_others() {
         let (key, dir) = key();
         let mut table = Fragments::new();
         let out: Vec<_> = (0..20)
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_unite_as_bits_would() {
+    fn ranges_are_joined_like_bits_of_a_bitmap() {
         let mut stretches = Vec::new();
         let mut bits = [false; 200];
         let mut x = 1u32;

@@ -1,7 +1,6 @@
-//! From captured frames to what the rest of inorder works on: TCP segments and packets of
-//! other numbered services.
+//! Parses captured frames into TCP segments and packets of other numbered services.
 //!
-//! Pure: bytes in, values out. No I/O, no clock.
+//! Pure functions of bytes: no I/O, no clock.
 //!
 //! ```
 //! use inorder_wire::{Frame, Has, LinkType, Packet, parse};
@@ -49,14 +48,14 @@ pub use numbered::{Numbered, Service, StreamKey};
 pub use rtp::RtpGate;
 pub use segment::{Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
-/// A captured frame, as a capture reader hands it over.
+/// A captured frame, as a capture reader provides it.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// Capture time, nanoseconds since the Unix epoch.
     pub ts_ns: i64,
     /// 1-based number of the frame in its capture.
     pub number: u64,
-    /// What the first byte of `data` belongs to.
+    /// Link type: the protocol of the first byte of `data`.
     pub link: LinkType,
     /// Length of the frame on the wire, bytes; `data` may be shorter (snap length).
     pub orig_len: u32,
@@ -64,25 +63,25 @@ pub struct Frame<'a> {
     pub data: &'a [u8],
 }
 
-/// What a frame turned out to be.
+/// The result of parsing a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(clippy::large_enum_variant)] // Copy values on a hot path; boxing would cost more.
 pub enum Packet {
-    /// A TCP segment and the connection it belongs to.
+    /// A TCP segment and its connection.
     Tcp(FlowKey, Dir, Segment),
-    /// The first fragment of a datagram: the segment with as much of its payload as is in it.
-    /// Last the length of its TCP header, bytes. `ip_id` is the datagram's identification, of IPv6
-    /// its lower half. [`Fragments`] puts it together with the others.
+    /// The first fragment of a datagram: the segment with the part of its payload that this fragment contains. The
+    /// last field is the length of its TCP header, bytes. `ip_id` is the datagram's identification, for IPv6 its
+    /// lower half. [`Fragments`] combines it with the other fragments.
     FirstFragment(FlowKey, Dir, Segment, u8),
-    /// Another fragment of a datagram with a TCP segment.
+    /// A later fragment of a datagram with a TCP segment.
     LaterFragment(LaterPart),
     /// A packet of another numbered service.
     Numbered(StreamKey, Numbered),
-    /// Nothing that can be followed; the reason is counted, never silently dropped.
+    /// A frame that cannot be analysed; the reason is returned so that it can be counted.
     Other(Other),
 }
 
-/// Why a frame is of no further use.
+/// Why a frame cannot be analysed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Other {
@@ -90,18 +89,18 @@ pub enum Other {
     NotIp,
     /// IP, but neither TCP nor a numbered service.
     OtherProtocol,
-    /// A fragment without ports: not the first and not of TCP, or a first one too short.
+    /// A fragment without ports: a later one of another protocol than TCP, or a first one that is too short.
     Fragment,
     /// The capture's snap length cut the headers.
     Truncated,
-    /// A length or version field contradicts the packet.
+    /// A length or version field is inconsistent with the packet.
     Malformed,
     /// A link type this crate cannot read.
     UnknownLink,
 }
 
 impl Other {
-    /// All reasons, each at the place of its number.
+    /// All reasons, each at the index of its discriminant.
     pub const ALL: [Other; 6] = [
         Other::NotIp,
         Other::OtherProtocol,
@@ -111,7 +110,7 @@ impl Other {
         Other::UnknownLink,
     ];
 
-    /// As people read it, after the number of such frames.
+    /// The description that follows the number of such frames in messages.
     pub fn name(self) -> &'static str {
         match self {
             Other::NotIp => "not IP",
@@ -124,11 +123,11 @@ impl Other {
     }
 }
 
-/// Reads one frame.
+/// Parses one frame.
 ///
-/// Lengths come from the IP headers, never from the captured bytes; what a snap length cut off
-/// is told apart from what contradicts itself. Of a tunnelled packet the innermost TCP segment
-/// counts. UDP that may be RTP is returned as RTP: pass numbered packets through [`RtpGate`].
+/// Lengths come from the IP headers, not from the number of captured bytes. Frames cut by the snap length and frames
+/// with inconsistent fields give different results. For a tunnelled packet, the innermost TCP segment is returned.
+/// UDP that may be RTP is returned as RTP: pass numbered packets through [`RtpGate`].
 ///
 /// On a hot path use [`parse_into`]: moving a segment costs as much as parsing it.
 #[inline]
@@ -138,11 +137,11 @@ pub fn parse(frame: &Frame<'_>) -> Packet {
     packet
 }
 
-/// Reads one frame into `packet`, as [`parse`] does, without moving the result about.
+/// Parses one frame into `packet`, as [`parse`] does, without moving the result.
 #[inline]
 pub fn parse_into(frame: &Frame<'_>, packet: &mut Packet) {
     if fast::parse_into(frame, packet).is_none() {
-        // A copy, so that the frame itself may stay in registers.
+        // A copy, so that the compiler can keep the fields of the frame in registers.
         let frame = *frame;
         *packet = slow::parse(&frame);
     }

@@ -32,7 +32,7 @@ impl LinkType {
     /// Linux cooked capture, version 2.
     pub const LINUX_SLL2: LinkType = LinkType(276);
 
-    /// The name of a link type that [`crate::parse`] reads, else of some well-known others.
+    /// The name of a link type that [`crate::parse`] reads, or of some other well-known ones.
     pub fn name(self) -> Option<&'static str> {
         Some(match self.0 {
             0 => "BSD loopback",
@@ -63,7 +63,7 @@ impl LinkType {
         })
     }
 
-    /// True when [`crate::parse`] can read frames of this type.
+    /// True if [`crate::parse`] can read frames of this type.
     pub fn is_supported(self) -> bool {
         matches!(
             self.0,
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_the_number_too() {
+    fn names_include_the_number() {
         assert_eq!(LinkType::ETHERNET.to_string(), "Ethernet (1)");
         assert_eq!(LinkType(9999).to_string(), "link type 9999");
     }

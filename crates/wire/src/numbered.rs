@@ -1,4 +1,4 @@
-//! Packets of services other than TCP that carry sequence numbers of their own.
+//! Packets of services other than TCP that carry sequence numbers.
 
 use crate::flow::Endpoint;
 
@@ -43,9 +43,9 @@ impl Service {
 /// One stream of numbered packets, one direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamKey {
-    /// What numbers the packets.
+    /// The service.
     pub service: Service,
-    /// Source (port 0 where the protocol has none).
+    /// Source (port 0 if the protocol has no ports).
     pub src: Endpoint,
     /// Destination.
     pub dst: Endpoint,

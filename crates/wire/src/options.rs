@@ -1,4 +1,4 @@
-//! TCP options in any order, whole, cut or malformed.
+//! TCP options in any order, complete, cut by the snap length, or malformed.
 
 use crate::segment::{Has, MAX_SACK_BLOCKS, Segment, TcpFlags};
 
@@ -13,18 +13,18 @@ const TIMESTAMPS: u8 = 8;
 /// The largest shift a receiver may apply (RFC 7323 section 2.3).
 const MAX_WSCALE: u8 = 14;
 
-/// Reads into `segment` the options of which `captured` is all that was captured and
-/// `wire_len` the length in the header.
+/// Reads options into `segment`. `captured` contains the captured bytes, `wire_len` is the length according to the
+/// header.
 ///
-/// What is whole is used; what is cut or contradicts its length sets [`Has::OPTIONS_CUT`], and
-/// [`Has::UNSUITABLE`] with it, for nobody can say that only timestamps were there.
+/// Complete options are used. Options that are cut or have a wrong length set [`Has::OPTIONS_CUT`], and also
+/// [`Has::UNSUITABLE`], because it is unknown whether only timestamps were present.
 pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
     let mut rest = captured;
     let mut whole = captured.len() >= wire_len;
     while let [kind, after @ ..] = rest {
         match *kind {
             END => {
-                // What follows is padding: nothing of meaning was cut.
+                // Only padding follows: no option was cut.
                 whole = true;
                 break;
             }
@@ -41,7 +41,7 @@ pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
         let len = usize::from(len);
         let Some((option, next)) = (len >= 2).then(|| rest.split_at_checked(len)).flatten() else {
             whole = false;
-            // The blocks of a cut SACK option that are whole still count.
+            // The complete blocks of a cut SACK option still count.
             if *kind == SACK && len >= 2 && captured.len() < wire_len {
                 sack(segment, rest.get(2..).unwrap_or_default());
             }
@@ -55,7 +55,7 @@ pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
     }
 }
 
-/// Reads one option; false when its length is not what its kind asks for.
+/// Reads one option; false if its length is wrong for its kind.
 fn one(segment: &mut Segment, kind: u8, value: &[u8]) -> bool {
     if kind != TIMESTAMPS {
         segment.has |= Has::UNSUITABLE;
@@ -71,7 +71,7 @@ fn one(segment: &mut Segment, kind: u8, value: &[u8]) -> bool {
             sack(segment, value);
             return value.len().is_multiple_of(8) && value.len() <= 8 * MAX_SACK_BLOCKS;
         }
-        // The next three have a meaning in a SYN only.
+        // The next three options are valid only in a SYN.
         (MSS, [high, low]) if syn => segment.mss = u16::from_be_bytes([*high, *low]),
         (WINDOW_SCALE, [shift]) if syn => segment.wscale = (*shift).min(MAX_WSCALE),
         (SACK_PERMITTED, []) if syn => segment.has |= Has::SACK_PERMITTED,
@@ -82,7 +82,7 @@ fn one(segment: &mut Segment, kind: u8, value: &[u8]) -> bool {
     true
 }
 
-/// Takes the whole blocks of a SACK option (RFC 2018 section 3).
+/// Reads the complete blocks of a SACK option (RFC 2018 section 3).
 fn sack(segment: &mut Segment, value: &[u8]) {
     segment.has |= Has::UNSUITABLE;
     segment.sack = Default::default();
@@ -132,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn outside_a_syn_they_mean_nothing() {
+    fn options_of_a_syn_are_ignored_in_other_segments() {
         let s = read_all(TcpFlags::ACK, &SYN_OPTIONS);
         assert_eq!((s.mss, s.wscale), (0, NO_WSCALE));
         assert_eq!(s.has, Has::TIMESTAMPS | Has::UNSUITABLE);
     }
 
     #[test]
-    fn a_shift_above_fourteen_is_fourteen() {
+    fn a_window_shift_above_fourteen_counts_as_fourteen() {
         assert_eq!(read_all(TcpFlags::SYN, &[3, 3, 200, 0]).wscale, 14);
     }
 
     #[test]
-    fn an_empty_sack_is_malformed_and_the_rest_is_read() {
+    fn an_empty_sack_is_malformed_and_later_options_are_read() {
         let s = read_all(TcpFlags::ACK, &[5, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
         assert_eq!((s.sack_len, s.tsval, s.tsecr), (0, 1, 2));
         assert!(s.has(Has::OPTIONS_CUT | Has::TIMESTAMPS));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_sack_keeps_its_whole_blocks() {
+    fn a_cut_sack_keeps_its_complete_blocks() {
         let mut options = vec![1, 1, 5, 26];
         for edge in [10u32, 20, 30, 40, 50, 60] {
             options.extend(edge.to_be_bytes());

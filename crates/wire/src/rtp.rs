@@ -1,29 +1,29 @@
-//! Telling RTP from other UDP traffic, which takes more than one packet.
+//! Distinguishes RTP from other UDP traffic, which needs more than one packet.
 
 use crate::numbered::{Numbered, Service, StreamKey};
 use std::collections::{HashMap, HashSet};
 
-/// Packets in near-consecutive order that prove a stream. One random packet follows another
-/// this closely once in 2000 times, three times in a row once in 10^10.
+/// Number of packets with nearly consecutive numbers that confirm a stream. A random packet follows another one this
+/// closely with probability 1/2000, three in a row with probability 10^-10.
 const PROOF: usize = 4;
 
-/// How far a number may lie from the highest before it, either way (RFC 3550 A.1 allows 100
-/// backwards to a stream that is already proved).
+/// Maximum distance of a number from the highest one before it, in either direction (RFC 3550 A.1 allows 100
+/// backwards for a stream that is already confirmed).
 const NEAR: u16 = 16;
 
-/// Proved streams remembered at once.
+/// Maximum number of confirmed streams that are remembered.
 const MAX_PROVED: usize = 1 << 17;
 
-/// Unproved streams remembered in each of two generations.
+/// Maximum number of unconfirmed streams that are remembered in each of two generations.
 const CANDIDATES: usize = 8192;
 
-/// A filter for numbered packets: lets all through but RTP, and RTP once its stream is proved.
+/// A filter for numbered packets: passes all services except RTP at once, and RTP as soon as its stream is confirmed.
 ///
-/// [`crate::parse`] sees one packet at a time and so calls RTP whatever may be RTP. This holds
-/// the first packets of a stream back until four of them have near-consecutive numbers and
-/// the same addresses, ports and SSRC, then hands them all on in the order they came.
+/// [`crate::parse`] sees one packet at a time and therefore returns everything that may be RTP as RTP. This filter
+/// holds the first packets of a stream until four of them have nearly consecutive numbers and the same addresses,
+/// ports and SSRC. Then it passes all of them in the order of arrival.
 ///
-/// Unproved streams take bounded memory: those quiet for longest are forgotten.
+/// Memory for unconfirmed streams is bounded: those without packets for the longest time are dropped.
 #[derive(Default, Debug)]
 pub struct RtpGate {
     proved: HashSet<StreamKey>,
@@ -51,7 +51,7 @@ impl Candidate {
         self.held.get(..self.len).unwrap_or_default()
     }
 
-    /// True when `seq` continues the stream: near its highest number and not yet seen.
+    /// True if `seq` continues the stream: it is near the highest number and new.
     fn continues(&self, seq: u16) -> bool {
         let ahead = seq.wrapping_sub(self.highest);
         let near = ahead <= NEAR || ahead >= NEAR.wrapping_neg();
@@ -75,13 +75,12 @@ impl Candidate {
 }
 
 impl RtpGate {
-    /// A gate that has seen nothing.
+    /// A filter without any streams.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes one packet and hands on through `emit` what is certain: nothing, this packet, or
-    /// this packet after those held back.
+    /// Takes one packet and passes to `emit` either nothing, this packet, or the held packets followed by this one.
     pub fn push(
         &mut self,
         key: StreamKey,
@@ -95,14 +94,14 @@ impl RtpGate {
         let known = self.recent.remove(&key).or_else(|| self.older.remove(&key));
         let candidate = match known {
             None => Candidate::new(packet),
-            // A duplicate neither proves nor disproves; it is not held either.
+            // A duplicate neither confirms nor refutes a stream; it is not held either.
             Some(candidate) if candidate.repeats(seq) => candidate,
             Some(candidate) if !candidate.continues(seq) => Candidate::new(packet),
             Some(candidate) if candidate.len + 1 == PROOF => {
                 candidate.held().iter().for_each(|&held| emit(key, held));
                 emit(key, packet);
                 if self.proved.len() >= MAX_PROVED {
-                    // All have to prove themselves again: a few packets of each are held back.
+                    // All streams must be confirmed again: a few packets of each are held again.
                     self.proved.clear();
                 }
                 self.proved.insert(key);
@@ -116,7 +115,7 @@ impl RtpGate {
         self.remember(key, candidate);
     }
 
-    /// Streams proved so far.
+    /// Number of streams confirmed so far.
     pub fn streams(&self) -> usize {
         self.proved.len()
     }
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn four_near_consecutive_packets_prove_a_stream() {
+    fn four_nearly_consecutive_packets_confirm_a_stream() {
         let out = trace(&[65534, 65535, 1, 0, 9000]);
         let none = Vec::<u64>::new;
         assert_eq!(
@@ -174,25 +173,25 @@ mod tests {
     }
 
     #[test]
-    fn jumps_and_repeats_prove_nothing() {
+    fn jumps_and_repeats_do_not_confirm_a_stream() {
         assert!(trace(&[1, 2, 3, 500, 501, 502, 40]).concat().is_empty());
         assert!(trace(&[5; 50]).concat().is_empty());
     }
 
     #[test]
-    fn duplicates_do_not_stop_a_proof() {
+    fn duplicates_do_not_prevent_confirmation() {
         assert_eq!(trace(&[1, 1, 2, 2, 3, 4]).concat(), [1, 2, 3, 4]);
     }
 
     #[test]
-    fn other_services_pass_at_once() {
+    fn other_services_pass_without_delay() {
         let mut gate = RtpGate::new();
         assert_eq!(pass(&mut gate, key(Service::Esp, 1), 9), [9]);
         assert_eq!(gate.streams(), 0);
     }
 
     #[test]
-    fn noise_does_not_grow_the_gate() {
+    fn random_packets_do_not_grow_the_tables() {
         let mut gate = RtpGate::new();
         for id in 0..100_000 {
             assert!(pass(&mut gate, key(Service::Rtp, id), u64::from(id as u16)).is_empty());

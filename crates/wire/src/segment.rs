@@ -1,4 +1,4 @@
-//! A TCP segment as every later stage sees it: small, `Copy`, no borrowed bytes.
+//! A parsed TCP segment: small, `Copy`, without borrowed bytes.
 
 /// The TCP flag bits of RFC 9293 section 3.1, low byte of the flags field.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -22,14 +22,14 @@ impl TcpFlags {
     /// Congestion window reduced (RFC 3168).
     pub const CWR: u8 = 0x80;
 
-    /// True when any of `bits` is set.
+    /// True if any of `bits` is set.
     #[inline]
     pub fn any(self, bits: u8) -> bool {
         self.0 & bits != 0
     }
 }
 
-/// What else is known of a segment; bits of [`Segment::has`].
+/// Further properties of a segment; bits of [`Segment::has`].
 pub struct Has;
 
 impl Has {
@@ -39,34 +39,34 @@ impl Has {
     pub const IP_ID: u8 = 0x02;
     /// SACK-permitted (RFC 2018), only on SYN.
     pub const SACK_PERMITTED: u8 = 0x04;
-    /// The options did not fit in the snap length or are malformed: absent options prove nothing.
+    /// The options were cut by the snap length or are malformed, so the absence of an option proves nothing.
     pub const OPTIONS_CUT: u8 = 0x08;
-    /// The IP total length was zero (TSO frame seen before segmentation): `payload_len`
-    /// was derived from the frame's original length.
+    /// The IP total length was zero (a TSO frame captured before segmentation): `payload_len` was derived from the
+    /// frame's original length.
     pub const LEN_FROM_FRAME: u8 = 0x10;
-    /// IP options, a fragment, or TCP options other than timestamps: what SRPIC calls unsuitable.
+    /// IP options, a fragment, or TCP options other than timestamps: SRPIC calls such packets unsuitable.
     pub const UNSUITABLE: u8 = 0x20;
     /// The IPv4 don't-fragment bit is set.
     pub const DF: u8 = 0x40;
 }
 
-/// `Segment::wscale` when the option is absent.
+/// Value of `Segment::wscale` if the option is absent.
 pub const NO_WSCALE: u8 = 0xff;
 
-/// Most SACK blocks a TCP header can carry (RFC 2018 section 3).
+/// Maximum number of SACK blocks in a TCP header (RFC 2018 section 3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
-/// Most payload of a segment, bytes. Linux hands its devices 8 x 65,535 bytes at once at the most (BIG TCP); a
-/// frame that claims more is forged or damaged, and is no segment.
+/// Maximum payload of a segment, bytes. Linux passes at most 8 x 65,535 bytes at once to a device (BIG TCP); a frame
+/// that claims more is forged or damaged and does not count as a segment.
 pub const MAX_PAYLOAD: u32 = 8 * 65_535;
 
 /// One captured TCP segment, possibly a TSO/GRO super-segment.
 ///
 /// Sequence numbers are as on the wire and wrap modulo 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[repr(C)] // In this order there is no padding, and what is mixed together stands together.
+#[repr(C)] // This order avoids padding, and the fields used together are adjacent.
 pub struct Segment {
-    /// Capture time, nanoseconds since the Unix epoch (negative in odd captures).
+    /// Capture time, nanoseconds since the Unix epoch (negative in some captures).
     pub ts_ns: i64,
     /// 1-based number of the frame in its capture.
     pub frame: u64,
@@ -74,7 +74,7 @@ pub struct Segment {
     pub seq: u32,
     /// Acknowledgement number, valid with the ACK flag.
     pub ack: u32,
-    /// Payload bytes, from the IP length, not from what was captured; [`MAX_PAYLOAD`] at the most.
+    /// Payload bytes according to the IP length, not the captured length; at most [`MAX_PAYLOAD`].
     pub payload_len: u32,
     /// Timestamp value.
     pub tsval: u32,
@@ -84,7 +84,7 @@ pub struct Segment {
     pub window: u16,
     /// IPv4 identification.
     pub ip_id: u16,
-    /// Maximum segment size option in bytes; 0 when absent.
+    /// Maximum segment size option in bytes; 0 if absent.
     pub mss: u16,
     /// Flag bits.
     pub flags: TcpFlags,
@@ -92,18 +92,18 @@ pub struct Segment {
     pub has: u8,
     /// Time to live or hop limit.
     pub ttl: u8,
-    /// Window scale option; [`NO_WSCALE`] when absent.
+    /// Window scale option; [`NO_WSCALE`] if absent.
     pub wscale: u8,
     /// ECN codepoint in bits 0-1 (RFC 3168).
     pub ecn: u8,
-    /// How many entries of `sack` are valid.
+    /// Number of valid entries of `sack`.
     pub sack_len: u8,
     /// SACK blocks `[left, right)` in the order of the option.
     pub sack: [(u32, u32); MAX_SACK_BLOCKS],
 }
 
 impl Segment {
-    /// True when every bit of `mask` is set in [`Segment::has`].
+    /// True if every bit of `mask` is set in [`Segment::has`].
     #[inline]
     pub fn has(&self, mask: u8) -> bool {
         self.has & mask == mask

@@ -1,4 +1,4 @@
-//! Link layers and tunnels around one and the same segment.
+//! Different link layers and tunnels around the same segment.
 
 mod build;
 
@@ -80,7 +80,7 @@ fn link_layers() {
 }
 
 #[test]
-fn what_is_not_ip() {
+fn frames_without_ip() {
     assert_eq!(
         other(parse(LinkType::ETHERNET, &eth(0x0806, &[0; 28]))),
         Other::NotIp
@@ -108,7 +108,7 @@ fn vxlan(vni: u8, inner: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn tunnels_keep_tenants_apart() {
+fn tenants_of_tunnels_have_different_keys() {
     let raw = |bytes: &[u8]| found(parse(LinkType::RAW, bytes));
     assert_eq!(raw(&vxlan(42, &inner())), 42);
     let geneve = [1, 0, 0x65, 0x58, 0, 0, 43, 0, 9, 9, 9, 9];
@@ -122,7 +122,7 @@ fn tunnels_keep_tenants_apart() {
     );
     assert_eq!(raw(&gre(0x2000, 0x6558, &key, &eth(0x0800, &inner()))), 44);
 
-    // Without an identifier inside and outside are still not the same.
+    // Without an identifier, the inner and outer packet still have different keys.
     let plain = [
         gre(0, 0x0800, &[], &inner()),
         ipv4(4, &inner()),
@@ -133,7 +133,7 @@ fn tunnels_keep_tenants_apart() {
     ];
     assert!(plain.iter().all(|bytes| raw(bytes) != 0));
 
-    // Two levels: both count, in their order.
+    // With two levels, both identifiers and their order count.
     let twice = |outer, inside| raw(&vxlan(outer, &vxlan(inside, &inner())));
     assert_ne!(twice(1, 2), twice(2, 1));
     assert_ne!(twice(1, 2), twice(1, 3));
@@ -173,7 +173,7 @@ fn erspan_and_pptp() {
 }
 
 #[test]
-fn the_inner_length_counts_and_inner_cuts_show() {
+fn the_inner_length_counts_and_inner_cuts_are_reported() {
     let bytes = eth(0x0800, &vxlan(1, &inner()));
     let headers = bytes.len() - 50;
     assert_eq!(found(parse_cut(&bytes, headers)), 1);
@@ -181,7 +181,7 @@ fn the_inner_length_counts_and_inner_cuts_show() {
 }
 
 #[test]
-fn nesting_ends() {
+fn the_nesting_depth_is_limited() {
     let mut bytes = inner();
     for _ in 0..6 {
         bytes = ipv4(4, &bytes);
@@ -189,7 +189,7 @@ fn nesting_ends() {
     found(parse(LinkType::RAW, &bytes));
     let bytes = ipv4(4, &bytes);
     assert_eq!(other(parse(LinkType::RAW, &bytes)), Other::OtherProtocol);
-    // Pseudowires and SNAP in one another must not exhaust the stack.
+    // Pseudowires and SNAP nested in each other must not exhaust the stack.
     let mut bytes = Vec::new();
     for _ in 0..100_000 {
         bytes.extend(eth(0x8847, &[0, 1, 1, 64, 0, 0, 0, 0]));

@@ -1,4 +1,4 @@
-//! TCP in IPv4 and IPv6: what a segment says, and what cut or odd frames say.
+//! TCP in IPv4 and IPv6: the fields of a segment, and cut or unusual frames.
 
 mod build;
 
@@ -94,7 +94,7 @@ fn an_original_length_below_the_ip_length_is_not_believed() {
 }
 
 #[test]
-fn contradictions_are_malformed() {
+fn inconsistent_headers_are_malformed() {
     let good = eth(0x0800, &ipv4(6, &tcp(ACK, &[], 0)));
     let with = |at: usize, byte: u8| {
         let mut bytes = good.clone();

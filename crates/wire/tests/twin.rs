@@ -1,4 +1,4 @@
-//! The fast path against the general one, and no panic on any input.
+//! The fast path agrees with the general one, and no input causes a panic.
 
 mod build;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const LINKS: [u16; 8] = [1, 1, 1, 113, 101, 276, 0, 9];
 
-/// TCP options as they are seen: the layouts with a path of their own, and anything.
+/// TCP options as found in practice: the layouts with a fast path, and arbitrary bytes.
 fn options() -> impl Strategy<Value = Vec<u8>> {
     let blocks = prop::collection::vec((any::<u32>(), any::<u32>()), 0..4);
     prop_oneof![
@@ -50,12 +50,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
-    fn fragments_and_what_follows_them(
+    fn fragments_followed_by_further_fragments(
         more in 0u8..2,
         offset in 0u8..3,
         rest in prop::collection::vec(any::<u8>(), 0..300),
     ) {
-        // Raw IP of this length, a fragment of TCP; the rest is taken for further parts.
+        // Raw IP of this length with a fragment of TCP; the remaining bytes are used as further fragments.
         let head = [2, 0, 60, 0x45, 0, 0, 60, 0, 1, more << 5, offset, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         fuzz_one(&[&head[..], &rest[..]].concat());
     }
@@ -93,9 +93,9 @@ proptest! {
     }
 }
 
-/// A last fragment far longer than what the check takes for the longest; found by fuzzing.
+/// A last fragment much longer than the check expected; found by fuzzing.
 #[test]
-fn the_last_fragment_says_how_long_a_datagram_is() {
+fn the_last_fragment_determines_the_length_of_a_datagram() {
     let input = [
         0x5d, 0x48, 0x48, 0x45, 0x0f, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x06, 0x00, 0x02,
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,

@@ -12,19 +12,19 @@ use etherparse::{
     Ipv6RawExtHeaderSlice,
 };
 
-/// What a fragment says of its place.
+/// The position of a fragment.
 #[derive(Clone, Copy)]
 struct Part {
     id: u16,
-    /// Bytes from the datagram's start.
+    /// Offset from the start of the datagram, bytes.
     offset: u32,
     more: bool,
-    /// Bytes on the wire.
+    /// Length on the wire, bytes.
     len: usize,
 }
 
 impl Part {
-    /// A fragment that holds no header: of use if a TCP segment is in the first one.
+    /// A fragment without a transport header: useful if the first fragment contains a TCP segment.
     fn later(self, protocol: u8, ends: Ends, context: Context) -> Parsed {
         if protocol != 6 {
             return Err(Other::Fragment);
@@ -43,7 +43,7 @@ impl Part {
     }
 }
 
-/// IPv4 or IPv6, by the version field.
+/// Parses IPv4 or IPv6, depending on the version field.
 pub(super) fn either(rest: Rest<'_>, context: Context) -> Parsed {
     let [first] = *rest.head::<1>()?;
     match first >> 4 {
@@ -68,7 +68,7 @@ pub(super) fn v4(rest: Rest<'_>, context: Context) -> Parsed {
     if header_len > 20 || header.is_fragmenting_payload() {
         has |= Has::UNSUITABLE;
     }
-    // TSO frames are captured before their length is filled in.
+    // TSO frames are captured before their length field is filled in.
     let body = if total_len == 0 {
         has |= Has::LEN_FROM_FRAME;
         body
@@ -107,7 +107,7 @@ pub(super) fn v6(rest: Rest<'_>, context: Context) -> Parsed {
         ipv6::HeaderSliceError::Content(_) => Other::Malformed,
     })?;
     let body = rest.skip(40)?;
-    // Zero marks a jumbogram (RFC 2675) or a TSO frame; in both the frame knows the length.
+    // Zero marks a jumbogram (RFC 2675) or a TSO frame; for both the length follows from the frame.
     let (has, body) = match header.payload_length() {
         0 => (Has::LEN_FROM_FRAME, body),
         len => (0, body.with_wire_len(usize::from(len))),
@@ -143,7 +143,7 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
                     .map_err(|e| rest.shortage(e.required_len))?;
                 let behind = rest.skip(header.slice().len())?;
                 let part = Part {
-                    // The lower half tells datagrams apart that are under way at once.
+                    // The lower half is enough to distinguish datagrams that are in flight at the same time.
                     id: header.identification() as u16,
                     offset: u32::from(header.fragment_offset().value()) * 8,
                     more: header.more_fragments(),
@@ -176,9 +176,9 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
         return parsed;
     }
     match parsed {
-        // A first fragment too short for its headers is odd, yet no contradiction.
+        // A first fragment that is too short for its headers is unusual, but not malformed.
         Err(Other::Malformed) => Err(Other::Fragment),
-        // Of what is tunnelled the inner lengths count.
+        // For a tunnelled packet, the inner lengths count.
         Ok(Packet::Tcp(key, dir, segment)) if protocol == 6 => {
             let header_len = rest.wire.saturating_sub(segment.payload_len as usize);
             let header_len = u8::try_from(header_len).unwrap_or(u8::MAX);

@@ -1,4 +1,4 @@
-//! Link layers, down to the first IP header.
+//! Link layers, up to the first IP header.
 
 use super::{Context, ETHER_IPV4, ETHER_IPV6, Parsed, Rest, be16, ip, tunnel};
 use crate::{LinkType, Other};
@@ -32,14 +32,14 @@ pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context) -> Parsed 
     }
 }
 
-/// An Ethernet frame, from its destination address on.
+/// Parses an Ethernet frame, starting with its destination address.
 pub(super) fn ethernet(rest: Rest<'_>, context: Context) -> Parsed {
     let header =
         Ethernet2HeaderSlice::from_slice(rest.data).map_err(|e| rest.shortage(e.required_len))?;
     ether_type(header.ether_type().0, rest.skip(14)?, context)
 }
 
-/// What follows an EtherType, through any number of VLAN tags.
+/// Parses what follows an EtherType, through any number of VLAN tags.
 pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context) -> Parsed {
     let (mut ether_type, mut rest) = (ether_type, rest);
     // 802.1Q, 802.1ad and the two older numbers for stacked tags.
@@ -71,8 +71,8 @@ fn snap(rest: Rest<'_>, context: Context) -> Parsed {
     }
 }
 
-/// BSD loopback: the address family tells nothing the IP version does not, and its number for
-/// IPv6 and its byte order vary with the system, so only the numbers of others are refused.
+/// BSD loopback. The address family contains no more information than the IP version, and its number for IPv6 and its
+/// byte order vary between systems, so only families other than IP are refused.
 fn loopback(rest: Rest<'_>, context: Context) -> Parsed {
     let family = rest.head::<4>()?;
     let low = match family {
@@ -81,14 +81,13 @@ fn loopback(rest: Rest<'_>, context: Context) -> Parsed {
     };
     match low {
         2 => ip::v4(rest.skip(4)?, context),
-        // Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS.
+        // The numbers of Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS.
         10 | 23 | 24 | 28 | 30 => ip::v6(rest.skip(4)?, context),
         _ => Err(Other::NotIp),
     }
 }
 
-/// PPP, its address and control bytes and the high byte of the protocol optional
-/// (RFC 1661 section 6.5 and 6.6).
+/// PPP; its address and control bytes and the high byte of the protocol are optional (RFC 1661 sections 6.5 and 6.6).
 pub(super) fn ppp(rest: Rest<'_>, context: Context) -> Parsed {
     let rest = match rest.data {
         [0xff, 0x03, ..] => rest.skip(2)?,

@@ -1,6 +1,6 @@
-//! The general path: every link type, header chain and tunnel this crate knows, one small
-//! function a layer. `etherparse` reads the headers it has a type for; the fast path is written
-//! by hand, so that the two can check each other.
+//! The general path: every supported link type, header chain and tunnel, with one small function for each layer.
+//! `etherparse` reads the headers it supports; the fast path is written by hand, so the two are independent and can
+//! check each other.
 
 mod esp;
 mod ip;
@@ -22,13 +22,13 @@ const ETHER_IPV4: u16 = 0x0800;
 /// EtherType of IPv6.
 const ETHER_IPV6: u16 = 0x86dd;
 
-/// Tunnels inside tunnels that are followed; a frame with more was made to annoy.
+/// Maximum nesting depth of tunnels; a frame with more is hostile.
 const MAX_TUNNELS: u8 = 6;
 
-/// What a packet turned out to be, or why nothing can be made of it.
+/// The parsed packet, or why it cannot be analysed.
 pub(crate) type Parsed = Result<Packet, Other>;
 
-/// What every layer has to know of the frame and of the tunnels around it.
+/// The information about the frame and the tunnels around it that every layer needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Context {
     ts_ns: i64,
@@ -38,11 +38,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// The context inside one more tunnel. `id` is what tells tenants apart; `kind` stands in
-    /// for it in tunnels that have none, so that inside and outside never share a key.
+    /// The context inside one more tunnel. `id` distinguishes tenants. Tunnels without an identifier use `kind`
+    /// instead, so that the inner and the outer packet never have the same key.
     fn inside(self, id: u32, kind: u32) -> Result<Context, Other> {
         let own = if id == 0 { kind } else { id };
-        // Nested tunnels are mixed with an odd multiplier (2^32 / golden ratio).
+        // Identifiers of nested tunnels are combined with an odd multiplier (2^32 / golden ratio).
         let overlay = match self.overlay {
             0 => own,
             outer => outer.wrapping_mul(0x9e37_79b1) ^ own,
@@ -50,8 +50,8 @@ impl Context {
         Context { overlay, ..self }.deeper()
     }
 
-    /// The context one level down in a nesting without an overlay of its own. Every way back to
-    /// an earlier layer passes here, so that no frame can exhaust the stack.
+    /// The context one level deeper in a nesting that has no overlay of its own. Every return to an earlier layer
+    /// goes through this function, so no frame can exhaust the stack.
     fn deeper(self) -> Result<Context, Other> {
         if self.tunnels == MAX_TUNNELS {
             return Err(Other::OtherProtocol);
@@ -88,7 +88,7 @@ pub(crate) struct Ends {
     dst: Endpoint,
 }
 
-/// Reads a frame without shortcuts.
+/// Parses a frame without the fast path.
 pub(crate) fn parse(frame: &Frame<'_>) -> Packet {
     let context = Context {
         ts_ns: frame.ts_ns,
@@ -99,18 +99,18 @@ pub(crate) fn parse(frame: &Frame<'_>) -> Packet {
     link::parse(frame.link, Rest::of_frame(frame), context).unwrap_or_else(Packet::Other)
 }
 
-/// What a tunnel carries.
+/// The content of a tunnel.
 #[derive(Clone, Copy)]
 enum Inner {
     Ethernet,
     Ppp,
-    /// IPv4 or IPv6, as its first half-byte says.
+    /// IPv4 or IPv6, depending on the first four bits.
     Ip,
     Ipv4,
     Ipv6,
 }
 
-/// Reads what is inside a tunnel: the way back from a tunnel to the layers that lead to it.
+/// Parses the content of a tunnel with the layers above.
 fn inside(inner: Inner, rest: Rest<'_>, context: Context) -> Parsed {
     match inner {
         Inner::Ethernet => link::ethernet(rest, context),

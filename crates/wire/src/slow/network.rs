@@ -1,9 +1,9 @@
-//! What the layers above IP are told of it.
+//! The information of the network layer that the layers above need.
 
 use super::Ends;
 use crate::flow::Endpoint;
 
-/// What the network layer says of a packet.
+/// The fields of the network layer.
 #[derive(Clone, Copy)]
 pub(super) struct Network {
     pub(super) ends: Ends,
@@ -12,7 +12,7 @@ pub(super) struct Network {
     pub(super) ecn: u8,
     /// Bits of [`Has`](crate::segment::Has).
     pub(super) has: u8,
-    /// More of the datagram follows.
+    /// More fragments of the datagram follow.
     pub(super) first_fragment: bool,
 }
 

@@ -1,8 +1,8 @@
-//! The rest of a frame from some header on.
+//! The rest of a frame, starting at some header.
 
 use crate::{Frame, Other};
 
-/// What was captured of the rest of a frame, and how long that rest was on the wire.
+/// The captured bytes of the rest of a frame, and its length on the wire.
 ///
 /// `data` may be shorter than `wire` (snap length), never longer.
 #[derive(Clone, Copy, Debug)]
@@ -12,8 +12,8 @@ pub(crate) struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
-    /// The whole frame. Some tools write an original length below the captured one; the
-    /// captured bytes were on the wire for certain.
+    /// The whole frame. Some tools write an original length below the captured one; the captured bytes were certainly
+    /// on the wire, so the larger number is used.
     pub(crate) fn of_frame(frame: &Frame<'a>) -> Self {
         Rest {
             data: frame.data,
@@ -21,7 +21,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Why `len` bytes are not there: cut by the snap length, or never sent.
+    /// Why `len` bytes are missing: cut by the snap length, or never sent.
     pub(crate) fn shortage(self, len: usize) -> Other {
         if self.wire >= len {
             Other::Truncated
@@ -35,7 +35,7 @@ impl<'a> Rest<'a> {
         self.data.first_chunk().ok_or_else(|| self.shortage(N))
     }
 
-    /// What follows a header of `len` bytes.
+    /// The bytes behind a header of `len` bytes.
     pub(crate) fn skip(self, len: usize) -> Result<Rest<'a>, Other> {
         match self.data.get(len..) {
             Some(data) => Ok(Rest {
@@ -46,8 +46,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// The rest as long as an inner length field says. A field that says more than the frame
-    /// has is believed: tools that cut frames often rewrite the outer lengths, never the inner.
+    /// The rest, limited to the length in an inner header. A length that exceeds the frame is accepted: tools that
+    /// cut frames often rewrite the outer lengths, but not the inner ones.
     pub(crate) fn with_wire_len(self, wire: usize) -> Rest<'a> {
         Rest {
             data: self.data.get(..wire).unwrap_or(self.data),
@@ -56,7 +56,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// The 16 bits at `at`, or the reason why they are not there.
+/// The 16 bits at `at`, or the reason why they are missing.
 pub(crate) fn field16(rest: Rest<'_>, at: usize) -> Result<u16, Other> {
     be16(rest.data, at).ok_or_else(|| rest.shortage(at + 2))
 }

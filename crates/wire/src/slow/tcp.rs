@@ -18,7 +18,7 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Pars
     if payload_len > MAX_PAYLOAD {
         return Err(Other::Malformed);
     }
-    // The options may be cut by the snap length; the fixed part is read as a header without any.
+    // The snap length may have cut the options, so the fixed part is parsed as a header without options.
     fixed[12] = 0x50 | fixed[12] & 0x0f;
     let header = TcpHeaderSlice::from_slice(&fixed).map_err(|_| Other::Malformed)?;
     let ends = network.with_ports(header.source_port(), header.destination_port());

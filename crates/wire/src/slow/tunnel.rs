@@ -1,4 +1,4 @@
-//! Tunnels: what is inside counts, TCP before all.
+//! Tunnels: the packet inside is returned, preferably TCP.
 
 use super::network::Network;
 use super::rest::field16;
@@ -6,20 +6,19 @@ use super::{Context, ETHER_IPV4, ETHER_IPV6, Inner, Parsed, Rest, be16, be32, in
 use crate::numbered::Service;
 use crate::{Other, Packet};
 
-/// The overlay of a tunnel without an identifier: high bits no 24-bit VNI has, and the IP
-/// protocol number.
+/// The overlay identifier of a tunnel that has none: high bits that no 24-bit VNI uses, and the IP protocol number.
 pub(super) fn kind(protocol: u8) -> u32 {
     0xff00_0000 | u32::from(protocol)
 }
 
-/// As [`kind`], for tunnels in UDP: by port.
+/// As [`kind`], for tunnels in UDP: the port instead of the protocol number.
 fn kind_udp(port: u16) -> u32 {
     0xff01_0000 | u32::from(port)
 }
 
 const GRE_PROTOCOL: u8 = 47;
 
-/// A tunnel in UDP, by destination port; `None` when the bytes are not of that tunnel.
+/// A tunnel in UDP, recognised by the destination port; `None` if the bytes do not fit that tunnel.
 pub(super) fn in_udp(port: u16, payload: Rest<'_>, context: Context) -> Option<Parsed> {
     match port {
         // IANA's port and the one Linux used before it.
@@ -30,7 +29,7 @@ pub(super) fn in_udp(port: u16, payload: Rest<'_>, context: Context) -> Option<P
     }
 }
 
-/// VXLAN (RFC 7348 section 5), also with the group policy bit some switches set.
+/// VXLAN (RFC 7348 section 5), also with the group policy bit that some switches set.
 fn vxlan(port: u16, rest: Rest<'_>, context: Context) -> Option<Parsed> {
     let head = rest.data.first_chunk::<8>()?;
     if head[0] & 0x7f != 0x08 || head[7] != 0 {
@@ -54,8 +53,8 @@ fn geneve(rest: Rest<'_>, context: Context) -> Option<Parsed> {
     Some(inner.and_then(|context| payload(protocol, rest.skip(8 + options)?, context)))
 }
 
-/// GTP-U (3GPP TS 29.281 section 5): only G-PDUs carry user packets. The tunnel endpoint
-/// identifiers differ by direction and so cannot tell connections apart.
+/// GTP-U (3GPP TS 29.281 section 5): only G-PDUs carry user packets. The tunnel endpoint identifiers differ by
+/// direction, so they cannot identify a connection.
 fn gtp_u(rest: Rest<'_>, context: Context) -> Option<Parsed> {
     const G_PDU: u8 = 255;
     let head = rest.data.first_chunk::<8>()?;
@@ -64,7 +63,7 @@ fn gtp_u(rest: Rest<'_>, context: Context) -> Option<Parsed> {
         return None;
     }
     let Some(len) = gtp_header_len(rest.data) else {
-        // Cut by the snap length, or an extension header of length zero.
+        // Cut by the snap length, or an extension header has length zero.
         let cut = rest.data.len() < rest.wire;
         return Some(Err(if cut {
             Other::Truncated
@@ -84,7 +83,7 @@ fn gtp_header_len(data: &[u8]) -> Option<usize> {
     }
     let mut next = *data.get(11)?;
     let mut len = 12;
-    // The extension flag says whether the next-type byte has a meaning.
+    // The next-type byte is valid only if the extension flag is set.
     while flags & 0x04 != 0 && next != 0 {
         let words = usize::from(*data.get(len)?);
         if words == 0 {
@@ -96,7 +95,7 @@ fn gtp_header_len(data: &[u8]) -> Option<usize> {
     Some(len)
 }
 
-/// What an EtherType in a tunnel header stands for.
+/// Parses the payload that an EtherType in a tunnel header announces.
 fn payload(protocol: u16, rest: Rest<'_>, context: Context) -> Parsed {
     match protocol {
         ETHER_IPV4 => inside(Inner::Ipv4, rest, context),
@@ -109,8 +108,8 @@ fn payload(protocol: u16, rest: Rest<'_>, context: Context) -> Parsed {
     }
 }
 
-/// An MPLS label stack (RFC 3032). No overlay: labels differ by direction, and the last hop
-/// but one removes them.
+/// An MPLS label stack (RFC 3032). It is not an overlay identifier: labels differ by direction, and the last hop but
+/// one removes them.
 pub(super) fn mpls(rest: Rest<'_>, context: Context) -> Parsed {
     let context = context.deeper()?;
     let mut rest = rest;
@@ -121,7 +120,7 @@ pub(super) fn mpls(rest: Rest<'_>, context: Context) -> Parsed {
             break;
         }
     }
-    // What follows is named by nothing but its first half-byte (RFC 4928 section 3).
+    // Only the first four bits indicate what follows (RFC 4928 section 3).
     match rest.head::<1>()?[0] >> 4 {
         4 => inside(Inner::Ipv4, rest, context),
         6 => inside(Inner::Ipv6, rest, context),
@@ -139,19 +138,19 @@ pub(super) fn ether_ip(rest: Rest<'_>, context: Context) -> Parsed {
     }
 }
 
-/// A GRE header, as far as it matters here.
+/// The fields of a GRE header that are needed here.
 struct Gre {
     protocol: u16,
     len: usize,
     /// The key, or 0.
     key: u32,
     seq: Option<u32>,
-    /// What keeps tenants apart inside.
+    /// The overlay identifier for packets inside.
     overlay: u32,
 }
 
-/// GRE (RFC 2784, 2890) and PPTP's variant of it (RFC 2637 section 4.1). A packet with a
-/// sequence number that does not hold TCP is a numbered one.
+/// GRE (RFC 2784, 2890) and PPTP's variant of it (RFC 2637 section 4.1). A packet with a sequence number that does
+/// not contain TCP is returned as a numbered packet.
 pub(super) fn gre(network: &Network, rest: Rest<'_>, context: Context) -> Parsed {
     let header = gre_header(rest)?;
     let body = rest.skip(header.len)?;
@@ -177,7 +176,7 @@ fn gre_header(rest: Rest<'_>) -> Result<Gre, Other> {
     let bit = |mask: u16| usize::from(flags & mask != 0);
     let (checksum, routing, key, seq) = (bit(0x8000), bit(0x4000), bit(0x2000), bit(0x1000));
     let version = flags & 7;
-    // Source routing (RFC 1701) was withdrawn; nothing sends it.
+    // Source routing (RFC 1701) was withdrawn and is not used.
     if routing == 1 || version > 1 || (version == 1 && (key == 0 || checksum == 1)) {
         return Err(Other::OtherProtocol);
     }
@@ -200,7 +199,7 @@ fn gre_header(rest: Rest<'_>) -> Result<Gre, Other> {
     Ok(Gre {
         protocol,
         len,
-        // PPTP splits the key field: payload length, then the call of one direction.
+        // PPTP splits the key field into the payload length and the call identifier of one direction.
         key: if version == 1 {
             key_value & 0xffff
         } else {
@@ -216,7 +215,7 @@ fn gre_payload(header: &Gre, body: Rest<'_>, context: Context) -> Parsed {
         // ERSPAN type I has no header and no sequence number, type II has both.
         0x88be if header.seq.is_none() => inside(Inner::Ethernet, body, context),
         0x88be => {
-            // The session replaces the missing key.
+            // The session number replaces the missing key.
             let session = u32::from(be16(body.data, 2).unwrap_or(0) & 0x03ff);
             let context = Context {
                 overlay: context.overlay ^ session,

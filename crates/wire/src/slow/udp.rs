@@ -1,4 +1,4 @@
-//! UDP: tunnels first, then the services that number their packets.
+//! UDP: first tunnels, then the services that number their packets.
 
 use super::network::Network;
 use super::{Context, Ends, Parsed, Rest, be16, be32, esp, tunnel};
@@ -11,10 +11,10 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Pars
         UdpHeaderSlice::from_slice(rest.data).map_err(|e| rest.shortage(e.required_len))?;
     let body = rest.skip(8)?;
     let payload = match usize::from(header.length()) {
-        // Zero: the length of a jumbogram or of an unfinished frame is IP's.
+        // Zero: a jumbogram or an unfinished frame; the length follows from the IP header.
         0 => body,
         1..8 => return Err(Other::Malformed),
-        // More than IP has: the first of several fragments.
+        // Longer than the IP packet: the first of several fragments.
         len if len > rest.wire => body,
         len => body.with_wire_len(len - 8),
     };
@@ -39,7 +39,7 @@ fn wireguard(ends: Ends, payload: Rest<'_>, context: Context) -> Option<Packet> 
         return None;
     };
     let counter = u64::from_le_bytes(counter);
-    // A session is rekeyed long before this many messages (section 6.1).
+    // A session is rekeyed long before it has sent this many messages (section 6.1).
     if payload.wire < 32 || counter >= 1 << 60 {
         return None;
     }
@@ -55,7 +55,7 @@ fn esp_in_udp(ends: Ends, payload: Rest<'_>, context: Context) -> Option<Packet>
     esp::parse(ends, payload, context).ok()
 }
 
-/// What may be RTP (RFC 3550 section 5.1): one packet proves nothing, see [`crate::RtpGate`].
+/// Packets that may be RTP (RFC 3550 section 5.1); one packet is no proof, see [`crate::RtpGate`].
 fn rtp(ends: Ends, payload: Rest<'_>, context: Context) -> Option<Packet> {
     let head = payload.data.first_chunk::<12>()?;
     let (version, kind) = (head[0] >> 6, head[1] & 0x7f);

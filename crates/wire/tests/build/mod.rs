@@ -1,6 +1,6 @@
-//! Headers to put around one another, outermost last: `eth(0x0800, &ipv4(6, &tcp(..)))`.
+//! Builds headers around a payload, the outermost last: `eth(0x0800, &ipv4(6, &tcp(..)))`.
 
-#![allow(dead_code)] // Each test file uses its own part.
+#![allow(dead_code)] // Each test file uses only a part.
 
 use inorder_wire::{Frame, LinkType, Other, Packet, Segment, same_both_ways};
 
@@ -88,7 +88,7 @@ pub fn eth(ether_type: u16, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A VLAN tag with what follows it.
+/// A VLAN tag and what follows it.
 pub fn vlan(id: u16, ether_type: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(ether_type.to_be_bytes());
@@ -110,12 +110,12 @@ pub fn frame(link: LinkType, orig_len: usize, data: &[u8]) -> Frame<'_> {
     }
 }
 
-/// What a whole frame parses to, by both paths.
+/// The result of parsing a complete frame with both paths.
 pub fn parse(link: LinkType, data: &[u8]) -> Packet {
     same_both_ways(&frame(link, data.len(), data))
 }
 
-/// What an Ethernet frame of which only `captured` bytes were kept parses to.
+/// The result of parsing an Ethernet frame of which only `captured` bytes were kept.
 pub fn parse_cut(data: &[u8], captured: usize) -> Packet {
     same_both_ways(&frame(LinkType::ETHERNET, data.len(), &data[..captured]))
 }
@@ -142,6 +142,6 @@ pub fn overlay(packet: Packet) -> u32 {
 pub fn other(packet: Packet) -> Other {
     match packet {
         Packet::Other(other) => other,
-        packet => panic!("expected nothing of use, got {packet:?}"),
+        packet => panic!("expected a frame that cannot be analysed, got {packet:?}"),
     }
 }
