@@ -1,9 +1,10 @@
-//! Firings a second on one core.
+//! Measures firings per second on one core.
 //!
 //! `cargo run --release -p inorder-netproc --example netproc_throughput -- [packets] [hops] [scheme] [bytes,bytes...]`
 //!
-//! One line of JSON: firings of the run, timed and all, and the rates of its fastest tenth by processor time where the
-//! system tells it, so that a busy machine counts little. A tenth is long beside the bursts in which packets leave.
+//! Prints one line of JSON: the firings of the run (timed ones, and all), and the rates of its fastest tenth.
+//! Processor time is used where the system provides it, so that other load on the machine has little influence. A
+//! tenth is long compared with the bursts in which packets leave.
 
 #![allow(clippy::disallowed_methods)] // A measurement needs the clock.
 
@@ -57,7 +58,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Processor time of this thread, or else the time of day, from any start.
+/// Processor time of this thread, or the time of day if there is none, from an arbitrary start.
 fn seconds() -> f64 {
     thread_local!(static START: Instant = Instant::now());
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

@@ -1,14 +1,14 @@
-//! Where time goes: how many packets were where on average, by resource, and by Little's law for how long.
+//! Where packets spend their time: the mean number of packets at each resource, and the time by Little's law.
 //!
-//! Every place and every timed transition that holds packets stands in [`HELD`]; the rest are tokens of threads,
-//! turns and pointers. A packet is always in just one of them, so the times add up to its stay.
+//! [`HELD`] lists every place and timed transition that holds packets; all others hold threads, turns and pointers. A
+//! packet is always in exactly one of those listed, so the times add up to its total time.
 
 use inorder_petri::statistics::{Layout, Totals};
 use serde::Serialize;
 
 use crate::config::TICKS_PER_CYCLE;
 
-/// What packets wait for or are served by.
+/// The resources for which packets wait, or which serve them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resource {
@@ -24,20 +24,20 @@ pub enum Resource {
     CommandBus,
     /// DRAM.
     Dram,
-    /// From the end of the DRAM's service to the signal; any number of accesses at once.
+    /// From the end of the DRAM access to the signal; any number of accesses at the same time.
     DramLatency,
-    /// SRAM; any number of accesses at once.
+    /// SRAM; any number of accesses at the same time.
     Sram,
     /// Locks, turns, sequencers and sorters of the ordering scheme.
     Ordering,
     /// Slots of the transmit buffer.
     TransmitBuffer,
-    /// The transmit pointer and the media behind it.
+    /// The transmit pointer and the MAC behind it.
     TransmitPointer,
 }
 
 impl Resource {
-    /// All, in the order of a packet's way.
+    /// All, in the order in which a packet uses them.
     pub const ALL: [Self; 11] = [
         Self::Line,
         Self::ReceiveBuffer,
@@ -52,7 +52,7 @@ impl Resource {
         Self::TransmitPointer,
     ];
 
-    /// As tables print it.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Line => "line",
@@ -70,7 +70,7 @@ impl Resource {
     }
 }
 
-/// Whether packets wait there or are worked on.
+/// Whether packets wait for the resource or are served by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
     Waits,
@@ -79,7 +79,7 @@ pub(crate) enum Doing {
 
 use Doing::{Served, Waits};
 
-/// Places and transitions that hold packets, under their names without the prefix of the hop.
+/// Places and transitions that hold packets; names without the prefix of the hop.
 pub(crate) const HELD: &[(&str, Resource, Doing)] = &[
     ("arrive", Resource::Line, Served),
     ("line", Resource::ReceiveBuffer, Waits),
@@ -121,7 +121,7 @@ pub(crate) const HELD: &[(&str, Resource, Doing)] = &[
     ("send", Resource::TransmitPointer, Served),
 ];
 
-/// Free units of resources, by the counter or queue that holds them.
+/// Free units of resources, and the counter or queue that holds them.
 const FREE: &[(&str, &str)] = &[
     ("mac-free", "MAC"),
     ("receive-free", "receive buffer"),
@@ -140,7 +140,7 @@ const FREE: &[(&str, &str)] = &[
     ("transmit-pointer", "transmit pointer"),
 ];
 
-/// Resources without a limit: how many uses are under way.
+/// Resources without a limit, and the transitions whose firings in progress are counted.
 const OUTSTANDING: &[(&[&str], &str)] = &[
     (&["sram-answer"], "SRAM accesses"),
     (
@@ -154,13 +154,13 @@ const OUTSTANDING: &[(&[&str], &str)] = &[
 pub struct Occupancy {
     /// Its name in the net.
     pub name: String,
-    /// Mean number of tokens, or of firings under way.
+    /// Mean number of tokens, or of firings in progress.
     pub mean: f64,
-    /// Whether it is a transition (work) or a place (waiting, or resources free).
+    /// True for a transition (service), false for a place (waiting packets, or free units).
     pub is_transition: bool,
 }
 
-/// How much a resource was used.
+/// Utilisation of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Utilisation {
     /// Processor of the chain, from 1.
@@ -169,31 +169,31 @@ pub struct Utilisation {
     pub resource: &'static str,
     /// Mean units in use.
     pub busy: f64,
-    /// Units there are; `None` without a limit.
+    /// Number of units; `None` if there is no limit.
     pub units: Option<f64>,
 }
 
 impl Utilisation {
-    /// Share of the units in use, 0 to 1; of one unit where there is no limit.
+    /// Share of the units in use, 0 to 1; if there is no limit, of one unit.
     pub fn share(&self) -> f64 {
         self.busy / self.units.unwrap_or(1.0)
     }
 }
 
-/// What a packet spent at a resource, on average.
+/// Mean time of a packet at a resource.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Spent {
     /// Processor of the chain, from 1.
     pub hop: u32,
     /// The resource.
     pub resource: Resource,
-    /// Waiting for it, cycles a packet.
+    /// Waiting time, cycles per packet.
     pub waiting: f64,
-    /// Served by it, cycles a packet.
+    /// Service time, cycles per packet.
     pub served: f64,
 }
 
-/// A stretch of a run: what the net adds up to at its ends.
+/// Part of a run: time integrals of the net between its start and end.
 pub(crate) struct Interval<'a> {
     pub(crate) layout: &'a Layout,
     /// Tokens in each place at the start of the run.
@@ -250,7 +250,8 @@ impl Interval<'_> {
             let Some((_, resource)) = FREE.iter().find(|(free, _)| *free == bare) else {
                 continue;
             };
-            // A pointer is away from its place while a slot is sent; all other units are there at the start.
+            // A transmit pointer is away from its place while a slot is sent; all other units are in place at the
+            // start.
             let units = f64::from(self.initial.get(index).copied().unwrap_or(0));
             all.push(Utilisation {
                 hop,
@@ -284,8 +285,9 @@ impl Interval<'_> {
         })
     }
 
-    /// Little's law: the mean number of packets at a resource over the rate at which `packets` left the processor.
-    /// All names are those of one processor.
+    /// Little's law: the mean number of packets at a resource divided by the rate at which `packets` left the
+    /// processor.
+    /// All names must belong to one processor.
     pub(crate) fn spent(&self, packets: u64) -> Vec<Spent> {
         let places = self.layout.places.iter().enumerate();
         let places = places.map(|(n, name)| (name, self.place(n)));
@@ -316,7 +318,7 @@ impl Interval<'_> {
     }
 }
 
-/// Whether packets in the receive buffer wait for a turn or a sequencer rather than for any free thread.
+/// True if packets in the receive buffer wait for a turn or a sequencer, false if they wait for any free thread.
 fn receives_in_turn(layout: &Layout) -> bool {
     let names = layout.places.iter().map(|name| split(name).1);
     names
@@ -333,7 +335,7 @@ fn nothing(hop: u32, resource: Resource) -> Spent {
     }
 }
 
-/// The hop that a name belongs to, from 1, and the name within it.
+/// The hop of a name, from 1, and the name without its prefix.
 pub(crate) fn split(name: &str) -> (u32, &str) {
     let numbered = |text: &str| text.parse().ok().filter(|&hop| hop > 0);
     if let Some(hop) = name.strip_prefix("line").and_then(numbered) {
@@ -360,7 +362,7 @@ mod tests {
     use crate::{Chain, Config, Length, Traffic, run, warm_up};
 
     #[test]
-    fn names_tell_their_hop() {
+    fn names_contain_their_hop() {
         assert_eq!(split("hop3/dram-queue"), (3, "dram-queue"));
         assert_eq!(split("dram-queue"), (1, "dram-queue"));
         assert_eq!(split("line2"), (2, "line"));
@@ -373,7 +375,7 @@ mod tests {
         }
     }
 
-    /// The twin of Little's law: every packet's own stay, as far as it lies behind the warm-up.
+    /// The twin of Little's law: measures the time of every single packet, as far as it lies after the warm-up.
     struct Stays {
         line: PlaceId,
         out: PlaceId,
@@ -451,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_wait_for_what_is_scarce() {
+    fn packets_wait_for_the_scarce_resource() {
         for (scheme, scarce) in [
             ("contiguous", Resource::Threads),
             ("aisr", Resource::Ordering),
@@ -475,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_that_limits_is_always_busy() {
+    fn the_limiting_memory_is_always_busy() {
         let outcome = run(&Config {
             packets: 5_000,
             ..Config::default()

@@ -1,26 +1,26 @@
-//! The constants of the model, each with where it comes from.
+//! The constants of the model with their sources.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use thiserror::Error;
 
-/// How a constant is known.
+/// The source of a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Printed in the paper.
     Paper,
-    /// Arithmetic on printed throughputs.
+    /// Computed from printed throughputs.
     Derived,
-    /// Chosen so that printed throughputs or table 1 come out.
+    /// Fitted so that the model reproduces printed throughputs or table 1.
     Fitted,
-    /// Without a readable source; of little influence.
+    /// No accessible source; the influence is small.
     Assumed,
 }
 
 impl Status {
-    /// As in the file.
+    /// The name in the calibration file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -40,20 +40,20 @@ struct Entry {
     note: String,
 }
 
-/// A constant with where it is from.
+/// A constant with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constant {
     /// Its name.
     pub name: String,
     /// Its value, in the unit of the field of [`Calibration`] of that name.
     pub value: f64,
-    /// How it is known.
+    /// Its source.
     pub status: Status,
-    /// More about that; may be empty.
+    /// More about the source; may be empty.
     pub note: String,
 }
 
-/// The constants that a calibration file names, by name.
+/// The constants in a calibration file, by name.
 pub fn constants(text: &str) -> Result<Vec<Constant>, CalibrationError> {
     let constant = |(name, entry): (String, Entry)| Constant {
         name,
@@ -67,23 +67,23 @@ pub fn constants(text: &str) -> Result<Vec<Constant>, CalibrationError> {
 /// Why a calibration file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CalibrationError {
-    /// Not TOML, or not of the shape `[name] value status note`.
+    /// Not TOML, or not of the form `[name] value status note`.
     #[error("line {line}: {problem}")]
     Syntax {
-        /// Where, from 1.
+        /// Line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// What is wrong.
         problem: String,
     },
-    /// A constant that the model does not have.
+    /// A constant that does not exist in the model.
     #[error("unknown constant [{name}]{}", nearest.as_ref().map(|n| format!(", did you mean [{n}]?")).unwrap_or_default())]
     Unknown {
-        /// As written.
+        /// The name as written.
         name: String,
-        /// The nearest name there is.
+        /// The nearest existing name.
         nearest: Option<String>,
     },
-    /// A value that is negative or not a number, or zero where that has no meaning.
+    /// A value that is negative or not a number, or zero if that is meaningless.
     #[error("[{name}] value: expected a positive number")]
     Value {
         /// The constant.
@@ -116,9 +116,9 @@ constants! {
     line_gbps,
     /// Size of the receive buffer and of the transmit buffer, bytes.
     buffer_bytes,
-    /// Packets the receiving MAC holds.
+    /// Packets that the receiving MAC can hold.
     mac_packets,
-    /// Mean instructions of [`Step::Receive`](crate::job::Step::Receive), a mpacket.
+    /// Mean instructions of [`Step::Receive`](crate::job::Step::Receive) per mpacket.
     receive_instructions,
     /// Mean instructions before the header read.
     header_read_instructions,
@@ -126,46 +126,46 @@ constants! {
     lookup_instructions,
     /// Mean instructions before the header write.
     header_write_instructions,
-    /// Mean instructions of the transmit step, a mpacket.
+    /// Mean instructions of the transmit step per mpacket.
     transmit_instructions,
-    /// A command on the bus.
+    /// Duration of a command on the bus.
     command_bus,
-    /// Commands an engine may have waiting.
+    /// Maximum number of waiting commands of an engine.
     command_fifo,
-    /// DRAM busy for a transfer of 64 bytes.
+    /// Time for which a transfer of 64 bytes occupies the DRAM.
     dram_transfer,
-    /// DRAM busy for a header access.
+    /// Time for which a header access occupies the DRAM.
     dram_header,
-    /// From the end of the DRAM's service to the signal.
+    /// Time from the end of the DRAM access to the signal.
     dram_latency,
-    /// Mean of an SRAM access (exponential).
+    /// Mean time of an SRAM access (exponential).
     sram,
-    /// SRAM accesses of a look-up.
+    /// Number of SRAM accesses of a look-up.
     lookups,
-    /// A scratchpad operation.
+    /// Duration of a scratchpad operation.
     scratch,
-    /// A mpacket from the transmit buffer to the MAC.
+    /// Time of a mpacket from the transmit buffer to the MAC.
     transmit_media,
-    /// Instructions of an ordered or locked section, a mpacket.
+    /// Instructions of an ordered or locked section per mpacket.
     section_instructions,
-    /// Holding of an engine's lock under local allocation, a mpacket.
+    /// Time for which an engine's lock is held under local allocation, per mpacket.
     local_hold,
-    /// Scratch operations of AISR's receiving section.
+    /// Number of scratchpad operations of AISR's receiving section.
     aisr_scratch_operations,
-    /// The same with 16 receiving threads.
+    /// The same for 16 receiving threads.
     aisr_wide_scratch_operations,
-    /// Work of AISR's reordering engine on a packet.
+    /// Work of AISR's reordering engine per packet.
     aisr_emit,
-    /// Work of Packet Sort's sorting engine on a packet.
+    /// Work of Packet Sort's sorting engine per packet.
     sort_base,
-    /// The same for each packet of its flow in work.
+    /// Additional work for each packet of the same flow that is in progress.
     sort_step,
 }
 
 impl Default for Calibration {
-    /// The calibration that comes with the crate.
+    /// The calibration embedded in the crate.
     fn default() -> Self {
-        // A test reads it, so nothing can be missing.
+        // A test parses the file, so no constant can be missing.
         Self::parse("").unwrap_or_else(|_| Self::from_values(&BTreeMap::new()))
     }
 }
@@ -174,7 +174,7 @@ impl Calibration {
     /// The embedded file.
     pub const EMBEDDED: &str = include_str!("calibration.toml");
 
-    /// Reads a calibration file; constants it does not name keep their embedded values.
+    /// Reads a calibration file; constants that it does not contain keep their embedded values.
     pub fn parse(text: &str) -> Result<Self, CalibrationError> {
         let embedded = read(Self::EMBEDDED)?;
         let given = read(text)?;
@@ -199,7 +199,7 @@ fn read(text: &str) -> Result<BTreeMap<String, Entry>, CalibrationError> {
     })
 }
 
-/// The line that byte `at` is in, from 1.
+/// The line that contains byte `at`, from 1.
 fn line_of(text: &str, at: usize) -> usize {
     let before = text.as_bytes().get(..at).unwrap_or_default();
     1 + before.iter().filter(|&&byte| byte == b'\n').count()
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_file_names_every_constant() {
+    fn the_embedded_file_contains_every_constant() {
         let entries = read(Calibration::EMBEDDED).expect("reads");
         let mut wanted: Vec<_> = NAMES.to_vec();
         wanted.sort_unstable();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_overrides_what_it_names() {
+    fn a_file_overrides_the_constants_it_contains() {
         let ours =
             Calibration::parse("[sram]\nvalue = 100\nstatus = \"assumed\"\n").expect("reads");
         assert_eq!((ours.sram, ours.scratch), (100.0, 66.5));

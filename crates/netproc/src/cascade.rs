@@ -1,8 +1,9 @@
-//! Running a chain: a processor after the other, each on an engine of its own, packets handed on in small rounds.
+//! Runs a chain of processors one after the other, each with an engine of its own; packets are passed on in small
+//! rounds.
 //!
-//! Nothing runs back: the line between two processors has no limit, so a processor never waits for the next, and
-//! whole rounds of packets can go through one before the next sees them, with the times at which they left. That
-//! keeps each net small, and memory independent of the number of packets.
+//! There is no feedback: the line between two processors has no limit, so a processor never waits for the next one.
+//! Whole rounds of packets can therefore pass one processor before the next receives them with their departure times.
+//! Each net stays small, and memory does not depend on the number of packets.
 
 use std::collections::VecDeque;
 
@@ -18,23 +19,23 @@ use crate::error::NetprocError;
 use crate::job::Job;
 use crate::measure::{Lanes, Readings, Receivers};
 
-/// Packets of a round.
+/// Packets per round.
 const ROUND: u64 = 1024;
 
-/// Rounds without a packet leaving the last processor after which the chain is taken to stand still.
+/// Number of rounds without any departure from the last processor after which the chain counts as blocked.
 const PATIENCE: u32 = 100;
 
-/// A chain that runs.
+/// A running chain.
 pub(crate) struct Cascade {
     stages: Vec<Stage>,
 }
 
-/// How often transitions fired.
+/// Number of firings of transitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Firings {
-    /// All.
+    /// All firings.
     pub all: u64,
-    /// Those that take time.
+    /// Firings that take time.
     pub timed: u64,
 }
 
@@ -43,14 +44,14 @@ struct Stage {
     engine: Engine<Job>,
     line: Queue,
     watch: Watch,
-    /// Packets of the processor before it that have not come in yet, with their times.
+    /// Packets of the previous processor that have not entered yet, with their times.
     pending: VecDeque<(u64, Job)>,
-    /// At the start, and at the end of the warm-up.
+    /// State at the start, and at the end of the warm-up.
     start: Totals,
     warm: Mark,
 }
 
-/// Where a stage stands.
+/// State of a processor at one point of the run.
 #[derive(Clone, Default)]
 struct Mark {
     ticks: u64,
@@ -60,11 +61,11 @@ struct Mark {
 }
 
 impl Cascade {
-    /// All processors of a checked configuration, empty.
+    /// All processors of a checked configuration, without packets.
     pub(crate) fn new(config: &Config) -> Result<Self, NetprocError> {
         let seeds = Random::new(config.seed, "processors");
         let stage = |hop: u32| {
-            // A single processor runs with the seed itself.
+            // A chain of one processor uses the seed itself.
             let seed = match hop {
                 0 => config.seed,
                 _ => seeds.fork(u64::from(hop)).next_u64(),
@@ -88,12 +89,12 @@ impl Cascade {
         Ok(Self { stages })
     }
 
-    /// Packets that have left the last processor.
+    /// Number of packets that have left the last processor.
     pub(crate) fn left(&self) -> u64 {
         self.stages.last().map_or(0, |stage| stage.watch.left)
     }
 
-    /// Runs until `target` packets have.
+    /// Runs until `target` packets have left.
     pub(crate) fn advance(&mut self, target: u64) -> Result<(), NetprocError> {
         let mut idle = 0;
         while self.left() < target {
@@ -127,14 +128,14 @@ impl Cascade {
         Ok(())
     }
 
-    /// The warm-up ends here.
+    /// Marks the end of the warm-up.
     pub(crate) fn warmed_up(&mut self) {
         for stage in &mut self.stages {
             stage.warm = stage.mark();
         }
     }
 
-    /// Bytes and ticks behind the last processor since the warm-up.
+    /// Bytes and ticks at the last processor since the warm-up.
     pub(crate) fn measured(&self) -> (u64, u64) {
         let last = self.stages.last();
         last.map_or((0, 0), |last| {
@@ -148,7 +149,7 @@ impl Cascade {
         self.stages.last().map_or(0, |last| last.engine.now())
     }
 
-    /// What a receiver behind each processor saw.
+    /// What a receiver behind each processor observed.
     pub(crate) fn readings(&self) -> Vec<Readings> {
         let all = self.stages.iter();
         all.map(|stage| stage.watch.receivers.readings().clone())
@@ -169,7 +170,8 @@ impl Cascade {
         sum
     }
 
-    /// Tells of each processor, from the first, the stretch since the warm-up, and the packets that left in it.
+    /// Calls `each` for every processor, in order, with the interval since the warm-up and the packets that left in
+    /// it.
     pub(crate) fn each_interval(&self, mut tell: impl FnMut(&Interval<'_>, u64)) {
         for stage in &self.stages {
             let (from, to) = (&stage.warm, stage.mark());
@@ -187,7 +189,7 @@ impl Cascade {
         }
     }
 
-    /// The RFCs' metrics behind the last processor.
+    /// The metrics of the RFCs behind the last processor.
     pub(crate) fn into_reordering(self) -> Reordering {
         let lanes = self.stages.into_iter().find_map(|stage| stage.watch.lanes);
         lanes.unwrap_or_else(|| Lanes::new(0)).finish()
@@ -195,7 +197,7 @@ impl Cascade {
 }
 
 impl Stage {
-    /// The first processor makes its packets itself.
+    /// The first processor generates its packets itself.
     fn run_first(&mut self) -> Result<(), NetprocError> {
         match self.engine.run_until(u64::MAX, &mut self.watch)? {
             Stop::Observer => Ok(()),
@@ -205,7 +207,7 @@ impl Stage {
         }
     }
 
-    /// Lets the packets in that are pending, each at its time, as long as the watch wants more.
+    /// Inserts the pending packets, each at its time, until the watch has seen enough.
     fn run_pending(&mut self) -> Result<(), NetprocError> {
         while let Some(&(time, job)) = self.pending.front() {
             if self.engine.run_until(time, &mut self.watch)? == Stop::Observer {
@@ -228,17 +230,17 @@ impl Stage {
     }
 }
 
-/// Looks at the packets that leave a processor.
+/// Observes the packets that leave a processor.
 struct Watch {
     out: PlaceId,
     receivers: Receivers,
-    /// Of the last processor.
+    /// Behind the last processor: receivers and metrics.
     lanes: Option<Lanes>,
-    /// Of the others: what left, and when.
+    /// Behind the others: the packets that left, with their times.
     exits: Vec<(u64, Job)>,
-    /// Most packets to look at; without limit but for the last.
+    /// Maximum number of packets to observe; only the last processor has a limit.
     wanted: u64,
-    /// Packets after which to stop for a while.
+    /// Number of packets after which to pause.
     target: u64,
     left: u64,
     bytes: u64,
@@ -287,7 +289,7 @@ mod tests {
     use super::*;
     use crate::{Chain, run};
 
-    /// Watches all processors of a chain in one net.
+    /// Observes all processors of a chain that is one net.
     struct Whole {
         exits: Vec<PlaceId>,
         receivers: Vec<Receivers>,
@@ -307,9 +309,10 @@ mod tests {
         }
     }
 
-    /// The twin: the whole chain as one net. Random numbers differ, the law does not.
+    /// The straightforward twin: the whole chain as one net. Random numbers differ, but the distributions are the
+    /// same.
     #[test]
-    fn hop_by_hop_is_the_same_as_all_at_once() {
+    fn a_chain_run_hop_by_hop_agrees_with_one_net() {
         for scheme in ["contiguous", "global"] {
             let config = Config {
                 scheme: scheme.to_owned(),

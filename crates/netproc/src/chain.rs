@@ -1,4 +1,4 @@
-//! The nets: a whole chain as one, for drawing and checking, or each processor as its own, for running.
+//! The nets: a whole chain as one net, for drawing and checking, or one net for each processor, for running.
 
 use inorder_petri::coloured::{Counter, CounterSpec, Model, Queue, QueueSpec};
 
@@ -9,7 +9,7 @@ use crate::job::Job;
 use crate::scheme::{SCHEMES, Scheme};
 use crate::traffic::Source;
 
-/// A processor, or a chain, as one net.
+/// A processor, or a chain of processors, as one net.
 pub struct Chain {
     model: Model<Job>,
 }
@@ -46,7 +46,7 @@ impl Chain {
 /// One processor of a chain as a net of its own.
 pub(crate) struct Single {
     pub(crate) model: Model<Job>,
-    /// Where packets come in; of the first, by themselves.
+    /// Where packets enter; the first processor generates them itself.
     pub(crate) line: Queue,
     /// Where they leave.
     pub(crate) out: Queue,
@@ -80,14 +80,14 @@ fn scheme(name: &str) -> Result<&'static Scheme, NetprocError> {
     })
 }
 
-/// Packets come in one after the other while the MAC has room; returns its free room.
+/// Packets arrive one after the other while the MAC has room. Returns the counter of free room.
 fn arrivals(net: &mut Model<Job>, config: &Config, line: Queue) -> Counter {
     let c = &config.calibration;
     let mac = net.counter("mac-free", CounterSpec::new(c.mac_packets as u32));
     let mut source = Source::new(&config.traffic, config.seed);
     let first = source.next_packet();
     let input = net.queue("input-line", QueueSpec::fifo().tokens([first]));
-    // Gb/s over MHz: bits in a thousandth of a cycle.
+    // Gb/s divided by MHz: bits per thousandth of a cycle.
     let cycles_per_byte = 8.0 * c.clock_mhz / (1000.0 * c.line_gbps);
     net.transition("arrive")
         .take(input)

@@ -1,35 +1,35 @@
-//! What is simulated.
+//! The configuration of a simulation.
 
 use thiserror::Error;
 
 use crate::calibration::Calibration;
 use crate::job::MPACKET;
 
-/// Ticks of the nets in a cycle of the engines.
+/// Ticks of the nets per cycle of the engines.
 pub const TICKS_PER_CYCLE: f64 = 1000.0;
 
-/// Which of several waiting requests is served.
+/// Which of several waiting requests is served next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arbitration {
-    /// The first.
+    /// The earliest request.
     #[default]
     Fifo,
-    /// The first of a random engine.
+    /// The earliest request of a random engine.
     RandomEngine,
-    /// A random one.
+    /// A random request.
     Random,
 }
 
 /// How the transmit buffer is emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dequeue {
-    /// Slot by slot; a slot not yet filled holds up all others (the hardware's way).
+    /// Slot by slot; an unfilled slot blocks all later ones (as in the hardware).
     Strict,
     /// In the order in which the slots were filled.
     Completion,
 }
 
-/// A packet length and its share.
+/// A packet length and its frequency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Length {
     /// Bytes.
@@ -38,21 +38,21 @@ pub struct Length {
     pub share: f64,
 }
 
-/// The packets that arrive.
+/// The arriving packets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traffic {
     /// Lengths, drawn independently for each packet.
     pub lengths: Vec<Length>,
-    /// Flows that go on at the same time.
+    /// Number of concurrent flows.
     pub flows: u32,
-    /// Packets of a flow; `None`: flows never end.
+    /// Packets per flow; `None` if flows never end.
     pub flow_packets: Option<u32>,
-    /// Mean number of consecutive packets of one flow (geometric).
+    /// Mean number of consecutive packets of one flow (geometric distribution).
     pub train: f64,
 }
 
 impl Default for Traffic {
-    /// 64-byte packets, 32 flows of 100 packets, trains of 1.5.
+    /// 64-byte packets, 32 flows of 100 packets, 1.5 consecutive packets on average.
     fn default() -> Self {
         Self {
             lengths: vec![Length {
@@ -75,9 +75,9 @@ pub struct Config {
     pub engines: u32,
     /// Threads of each engine, 1 to 8.
     pub threads: u32,
-    /// Processors in a row.
+    /// Number of processors in the chain.
     pub hops: u32,
-    /// Packets that leave the last one before the run ends.
+    /// Number of packets that leave the last processor before the run ends.
     pub packets: u64,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -87,18 +87,18 @@ pub struct Config {
     pub dram: Arbitration,
     /// Arbiter of locks.
     pub lock: Arbitration,
-    /// How the transmit buffer is emptied; `None`: as the scheme wants.
+    /// How the transmit buffer is emptied; `None` for the scheme's default.
     pub dequeue: Option<Dequeue>,
-    /// Whether instructions and look-ups always take their mean time rather than an exponential one; `None`: as
-    /// the scheme wants.
+    /// True if instructions and look-ups always take their mean time, false for exponential times; `None` for the
+    /// scheme's default.
     pub regular: Option<bool>,
-    /// Engines of each stage where the scheme is a pipeline.
+    /// Number of engines of each stage, for schemes that are pipelines.
     pub stages: Stages,
-    /// Constants.
+    /// The constants of the model.
     pub calibration: Calibration,
 }
 
-/// Engines of the stages of a pipeline.
+/// Number of engines of the stages of a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stages {
     /// Receiving (AISR only).
@@ -112,7 +112,7 @@ pub struct Stages {
 }
 
 impl Default for Stages {
-    /// As the paper: AISR 1, 4, 1, 2; Packet Sort gives the receiving engine to transmission.
+    /// As in the paper: AISR 1, 4, 1, 2; Packet Sort uses the receiving engine for transmission.
     fn default() -> Self {
         Self {
             receive: 1,
@@ -134,7 +134,7 @@ impl Default for Config {
             packets: 100_000,
             seed: 1,
             traffic: Traffic::default(),
-            // Section 3.4.1: equal probabilities for access to shared resources; a colour is an engine.
+            // Section 3.4.1: equal probabilities for access to shared resources; the net's colour is the engine.
             dram: Arbitration::RandomEngine,
             lock: Arbitration::RandomEngine,
             dequeue: None,
@@ -145,15 +145,15 @@ impl Default for Config {
     }
 }
 
-/// A configuration that means nothing.
+/// An invalid configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what}: expected {expected}, found {found}")]
 pub struct ConfigError {
     /// The setting.
     pub what: &'static str,
-    /// What it may be.
+    /// The valid range.
     pub expected: String,
-    /// What it is.
+    /// The value found.
     pub found: String,
 }
 
@@ -215,7 +215,7 @@ impl Config {
         Ok(())
     }
 
-    /// Mpackets of the longest packet.
+    /// Number of mpackets of the longest packet.
     pub fn longest_units(&self) -> u32 {
         let bytes = self
             .traffic
@@ -226,12 +226,12 @@ impl Config {
         bytes.unwrap_or(MPACKET).div_ceil(MPACKET).max(1)
     }
 
-    /// Mpackets of the receive buffer, and of the transmit buffer.
+    /// Number of mpackets of the receive buffer, and of the transmit buffer.
     pub fn buffer_units(&self) -> u32 {
         (self.calibration.buffer_bytes as u32 / MPACKET).max(1)
     }
 
-    /// Packets of the greatest length that the transmit buffer holds.
+    /// Number of packets of the greatest length that fit in the transmit buffer.
     pub fn slots(&self) -> u32 {
         (self.buffer_units() / self.longest_units()).max(1)
     }

@@ -1,4 +1,4 @@
-//! Why there is no result.
+//! Errors of a simulation.
 
 use inorder_petri::coloured::{ModelError, RunError};
 use thiserror::Error;
@@ -6,30 +6,30 @@ use thiserror::Error;
 use crate::config::ConfigError;
 use crate::scheme::SCHEMES;
 
-/// Why there is no result.
+/// Why a simulation has no result.
 #[derive(Debug, Error)]
 pub enum NetprocError {
     /// A setting out of range.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// No such scheme.
+    /// The scheme does not exist.
     #[error("scheme: unknown name {name}, expected one of {}{}", names(), did_you_mean(*nearest))]
     Scheme {
-        /// As asked for.
+        /// The name as given.
         name: String,
-        /// The name that was probably meant, if one is near.
+        /// The nearest existing name, if one is near.
         nearest: Option<&'static str>,
     },
-    /// The net was refused: a fault of this crate, or of a calibration.
+    /// The net is invalid: an error in this crate or in a calibration.
     #[error("net: {0}")]
     Model(#[from] ModelError),
-    /// The run went wrong, as above.
+    /// The run failed for the same reasons.
     #[error("net: {0}")]
     Run(#[from] RunError),
-    /// Nothing moves any more, though packets are missing.
+    /// The net is blocked, although not all packets have left.
     #[error("the net stands still after {packets} packets")]
     Deadlock {
-        /// Packets that had left.
+        /// Number of packets that had left.
         packets: u64,
     },
 }

@@ -4,8 +4,8 @@
 //! line -> receive buffer -> threads: execute -> command bus -> DRAM | SRAM -> execute ... -> transmit buffer -> out
 //! ```
 //!
-//! A thread that waits for a memory gives its engine away; an engine runs one thread at a time. Queues to shared
-//! resources have one place each, so that the time spent in them can be told apart.
+//! A thread that waits for a memory releases its engine; an engine runs one thread at a time. Each queue for a shared
+//! resource is one place, so that the time spent in it can be measured.
 
 use inorder_petri::coloured::{
     Counter, CounterSpec, Delay, Model, Queue, QueueSpec, TransitionBuilder,
@@ -14,33 +14,33 @@ use inorder_petri::coloured::{
 use crate::config::{Arbitration, Config, Dequeue, ticks};
 use crate::job::{Job, Step};
 
-/// Where the thread goes when its five steps, or some of them, are done.
+/// The places a thread reaches after its five steps, or after some of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Core {
-    /// Packets whose thread wants its engine; keyed by engine.
+    /// Packets whose thread is ready to run on its engine, keyed by engine.
     pub(crate) ready: Queue,
-    /// Received in full, if the thread stops there.
+    /// Packets that are received completely, if the thread stops there.
     pub(crate) received: Queue,
-    /// Headers written back.
+    /// Packets whose headers are written back.
     pub(crate) processed: Queue,
-    /// In the transmit buffer in full.
+    /// Packets that are completely in the transmit buffer.
     pub(crate) copied: Queue,
 }
 
-/// How the core differs from scheme to scheme.
+/// How the core differs between schemes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CoreSpec {
-    /// The thread that received a packet does not process it.
+    /// True if the thread that received a packet does not process it.
     pub(crate) stop_after_receive: bool,
-    /// Where packets wait whose headers are written back; by default a queue of the core's own.
+    /// Where packets wait after their headers are written back; the default is a queue of the core.
     pub(crate) processed: Option<Queue>,
-    /// Where a packet waits between two transfers to the transmit buffer; by default it goes on at once.
+    /// Where a packet waits between two transfers to the transmit buffer; by default it continues at once.
     pub(crate) between_transfers: Option<Queue>,
-    /// Told of the first command of a packet: the token of the next thread.
+    /// Receives the token of the next thread when the first command of a packet is issued.
     pub(crate) receive_issued: Option<(Queue, u32)>,
-    /// Steps whose instructions are an ordered or locked section: their time is fixed.
+    /// Steps whose instructions are an ordered or locked section, which takes a fixed time.
     pub(crate) sections: &'static [Step],
-    /// All instructions and memories take their mean time.
+    /// True if all instructions and memory accesses take their mean time.
     pub(crate) regular: bool,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Buffer {
     pub(crate) free: Counter,
     /// Filled slots.
     pub(crate) filled: Queue,
-    /// How many there are.
+    /// Number of slots.
     pub(crate) slots: u32,
 }
 
@@ -67,7 +67,8 @@ pub struct Hop<'a> {
 }
 
 impl<'a> Hop<'a> {
-    /// Begins processor `index`, whose packets come in at `line`. The first one has a MAC that holds the line up.
+    /// Starts building processor `index`, whose packets arrive at `line`. The first processor has a MAC that stops
+    /// the line when it is full.
     pub(crate) fn new(
         net: &'a mut Model<Job>,
         config: &'a Config,
@@ -112,7 +113,7 @@ impl<'a> Hop<'a> {
         self.net.transition(format!("{}{name}", self.prefix))
     }
 
-    /// The threads of `engines`, thread 0 of every engine first, at most `most`.
+    /// The threads of `engines`, thread 0 of every engine first; at most `most` threads.
     pub(crate) fn threads(&self, engines: std::ops::Range<u32>, most: u32) -> Vec<Job> {
         let per_engine = self.config.threads;
         let all = (0..per_engine).flat_map(|t| engines.clone().map(move |e| (e, t)));
@@ -143,7 +144,7 @@ impl<'a> Hop<'a> {
         core
     }
 
-    /// Threads run until they have a command to give, and keep the engine while the command queue is full.
+    /// Threads run until they issue a command, and keep the engine while the command queue is full.
     fn engines(&mut self, engines: u32, ready: Queue, spec: &CoreSpec) -> Commands {
         let by_engine = |job: &Job| u32::from(job.engine);
         let engine = self.counter("engine", CounterSpec::keyed(engines, 1));
@@ -167,7 +168,7 @@ impl<'a> Hop<'a> {
         commands
     }
 
-    /// One command at a time; returns the queues of DRAM and SRAM.
+    /// The command bus, which carries one command at a time. Returns the queues of DRAM and SRAM.
     fn command_bus(
         &mut self,
         engines: u32,
@@ -239,7 +240,7 @@ impl<'a> Hop<'a> {
             });
     }
 
-    /// Look-ups: one access after the other, without instructions between them.
+    /// Look-ups: consecutive accesses without instructions between them.
     fn sram(&mut self, queue: Queue, commands: Commands, ready: Queue, regular: bool) {
         let again = self.queue("sram-again", QueueSpec::fifo());
         let mean = self.config.calibration.sram * crate::config::TICKS_PER_CYCLE;
@@ -261,7 +262,7 @@ impl<'a> Hop<'a> {
             .pass(commands.queue, 0);
     }
 
-    /// The transmit buffer and what empties it into `out`.
+    /// The transmit buffer, and the process that empties it into `out`.
     pub(crate) fn buffer(&mut self, slots: u32, dequeue: Dequeue, out: Queue) -> Buffer {
         let free = self.counter("slot-free", CounterSpec::keyed(slots, 1));
         let media = ticks(self.config.calibration.transmit_media);
@@ -296,14 +297,14 @@ impl<'a> Hop<'a> {
         }
     }
 
-    /// A queue to a lock, by the arbiter asked for.
+    /// A queue for a lock, with the configured arbiter.
     pub(crate) fn lock_queue(&mut self, name: &str, engines: u32) -> Queue {
         let spec = arbitrated(self.config.lock, engines);
         self.queue(name, spec)
     }
 }
 
-/// The command queues of the engines and the bus's.
+/// The command queues of the engines and of the bus.
 #[derive(Debug, Clone, Copy)]
 struct Commands {
     free: Counter,
@@ -324,7 +325,7 @@ fn is_header(step: Step) -> bool {
     matches!(step, Step::HeaderRead | Step::HeaderWrite)
 }
 
-/// What becomes of a packet whose memory has answered: ready for its engine (0), processed (1) or received (2).
+/// The state of a packet whose memory access is complete: ready for its engine (0), processed (1) or received (2).
 fn after_dram(job: &Job, lookups: u32, stops_after_receive: bool) -> (usize, Job) {
     match job.step {
         Step::Receive if job.left > 1 => (0, job.accessed()),
@@ -344,7 +345,7 @@ pub(crate) fn successor(job: &Job, threads: u32) -> Job {
     }
 }
 
-/// Mean ticks of instructions for each step.
+/// Mean number of ticks of the instructions of each step.
 #[derive(Debug, Clone, Copy)]
 struct Instructions {
     means: [f64; 5],

@@ -1,5 +1,5 @@
-//! What must hold at every moment of every run, whatever the configuration: nothing of the hardware is lost or
-//! doubled, and every packet is in just one place.
+//! Invariants at every moment of every run with any configuration: no hardware unit is lost or duplicated, and every
+//! packet is in exactly one place.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::job::{Job, Step};
 use crate::scheme::SCHEMES;
 use crate::{Arbitration, Chain, Config, Dequeue, Length, Stages, Traffic, run};
 
-/// Places and transitions in which a thread has a packet in hand.
+/// Places and transitions in which a thread holds a packet.
 const IN_HAND: &[&str] = &[
     "ready",
     "execute",
@@ -42,13 +42,13 @@ const IN_HAND: &[&str] = &[
     "copied",
 ];
 
-/// Where a packet is that has a slot and no thread.
+/// Places in which a packet has a slot but no thread.
 const SLOT_ONLY: &[&str] = &["release", "released", "assigned", "transmit-buffer", "send"];
 
-/// Where the slot is in the second token.
+/// Transitions in which the slot is in the second token.
 const SLOT_IN_POINTER: &[&str] = &["acquire", "release"];
 
-/// The handles of one hop, by bare name.
+/// The places and transitions of one hop, by name without prefix.
 #[derive(Default)]
 struct Parts {
     queues: BTreeMap<String, Queue>,
@@ -56,7 +56,7 @@ struct Parts {
     transitions: BTreeMap<String, TransitionId>,
 }
 
-/// A packet somewhere in a hop.
+/// A packet at some place of a hop.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     at: &'static str,
@@ -68,7 +68,7 @@ struct Bench {
     config: Config,
     engine: Engine<Job>,
     hops: Vec<Parts>,
-    /// What every counter held at the start.
+    /// Value of every counter at the start.
     initial: BTreeMap<(usize, String), u32>,
 }
 
@@ -109,7 +109,7 @@ impl Bench {
         }
     }
 
-    /// All packets of a hop; transitions only as far as firings are under way.
+    /// All packets of a hop; transitions count only while they fire.
     fn packets(&self, hop: usize) -> Vec<Seen> {
         let parts = &self.hops[hop];
         let mut all = Vec::new();
@@ -179,7 +179,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Packets that have left the last hop.
+    /// Number of packets that have left the last hop.
     fn left(&self) -> u64 {
         let last = &self.hops[self.hops.len() - 1];
         let sends = last
@@ -189,7 +189,7 @@ impl Bench {
         sends.map_or(0, |&transition| self.engine.firings(transition))
     }
 
-    /// Every thread is idle or has one packet in hand.
+    /// Every thread is idle or holds one packet.
     fn threads(&self, hop: usize, seen: &[Seen]) -> Result<(), TestCaseError> {
         let pools = [
             "thread",
@@ -223,7 +223,8 @@ impl Bench {
         }
     }
 
-    /// An engine is free, executes, or stands with a command it cannot give; its command queue has so many entries.
+    /// An engine is free, executing, or blocked with a command it cannot issue; its command queue holds a fixed
+    /// number of entries.
     fn engines(&self, hop: usize, seen: &[Seen]) -> Result<(), TestCaseError> {
         for engine in 0..self.initial(hop, "engine") {
             let of = |at: &[&str]| {
@@ -269,7 +270,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Mpackets free and held are what there is.
+    /// Free and held mpackets add up to the size of the buffer.
     fn receive_buffer(&self, hop: usize, seen: &[Seen]) -> Result<(), TestCaseError> {
         let freed_early = |job: &Job| match self.config.scheme.as_str() {
             "aisr" | "aisr-wide" | "aisr-receive" => job.step != Step::Receive,
@@ -287,7 +288,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One transmit pointer, one lock, one START, one END, one sequencer, and so on.
+    /// There is exactly one transmit pointer, one lock, one START, one END, one sequencer, and so on.
     fn single_tokens(&self, hop: usize, seen: &[Seen]) -> Result<(), TestCaseError> {
         let at = |names: &[&str]| seen.iter().filter(|s| names.contains(&s.at)).count() as u32;
         let step = |step: Step| {
@@ -428,7 +429,8 @@ proptest! {
         for hop in &outcome.hops {
             prop_assert!(hop.packets >= config.packets);
         }
-        // A buffer emptied in the order of completion undoes what a scheme did before it; ITS copies in turn.
+        // Emptying the buffer in the order of completion destroys the order that a scheme established before; ITS
+        // copies packets in turn.
         let keeps = crate::scheme::find(&config.scheme).is_some_and(|s| s.keeps_order);
         if keeps && (config.dequeue != Some(Dequeue::Completion) || config.scheme == "its") {
             prop_assert!(outcome.hops.iter().all(|hop| hop.dupacks == 0 && hop.reordered == 0));

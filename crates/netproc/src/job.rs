@@ -1,36 +1,36 @@
-//! The token of the nets: a packet, the thread that works on it, and how far it has come.
+//! The token of the nets: a packet, the thread that works on it, and its progress.
 
-/// What a thread does with a packet, in order; each step runs instructions and then waits for a memory.
+/// The steps of a thread for a packet, in order; each step executes instructions and then waits for a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// Receive buffer to DRAM, one transfer for each mpacket.
+    /// From the receive buffer to DRAM, one transfer for each mpacket.
     #[default]
     Receive,
-    /// The header out of DRAM.
+    /// Read the header from DRAM.
     HeaderRead,
-    /// The route out of SRAM, several accesses.
+    /// Read the route from SRAM, several accesses.
     Lookup,
-    /// The header back to DRAM.
+    /// Write the header back to DRAM.
     HeaderWrite,
-    /// DRAM to the transmit buffer, one transfer for each mpacket.
+    /// From DRAM to the transmit buffer, one transfer for each mpacket.
     Transmit,
 }
 
 /// Bytes of an mpacket, the unit of the receive and transmit buffers.
 pub const MPACKET: u32 = 64;
 
-/// A packet in work. Tokens of threads and of pointers use the fields they need.
+/// A packet in progress. Tokens of threads and of pointers use only some of the fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Job {
-    /// Number of the flow; never used again.
+    /// Number of the flow; never reused.
     pub flow: u32,
     /// Number of the packet within its flow, from 0.
     pub seq: u32,
     /// Number of the packet among all flows of its lane, from 0.
     pub turn: u32,
-    /// Number given by an ordering scheme.
+    /// Number assigned by an ordering scheme.
     pub order: u32,
-    /// Which of the concurrent flows: a lane carries one flow after the other.
+    /// The lane of concurrent flows: a lane carries one flow after the other.
     pub lane: u16,
     /// Length, bytes.
     pub bytes: u16,
@@ -40,21 +40,21 @@ pub struct Job {
     pub thread: u16,
     /// Engine of that thread.
     pub engine: u8,
-    /// Accesses of the present step still to come.
+    /// Remaining accesses of the current step.
     pub left: u8,
-    /// The present step.
+    /// The current step.
     pub step: Step,
-    /// Of a thread with two slots: whether the second is next.
+    /// For a thread with two slots: true if the second one is next.
     pub second: bool,
 }
 
 impl Job {
-    /// Mpackets it fills.
+    /// Number of mpackets of the packet.
     pub fn units(&self) -> u32 {
         u32::from(self.bytes).div_ceil(MPACKET).max(1)
     }
 
-    /// The same packet at the start of `step`, with `accesses` to come.
+    /// The same packet at the start of `step`, with `accesses` remaining.
     #[must_use]
     pub fn at(self, step: Step, accesses: u32) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Job {
         }
     }
 
-    /// One access done.
+    /// The packet after one more access.
     #[must_use]
     pub fn accessed(self) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Job {
         }
     }
 
-    /// The packet in the hands of `thread`.
+    /// The packet, held by `thread`.
     #[must_use]
     pub fn held_by(self, thread: &Job) -> Self {
         Self {

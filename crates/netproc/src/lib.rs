@@ -1,8 +1,9 @@
 //! Network processors that reorder, as coloured timed Petri nets.
 //!
-//! The Intel IXP 2400 after S. Govind, R. Govindarajan and J. Kuri, "Packet reordering in network processors"
-//! (IPDPS 2007): micro-engines and threads that finish out of order, the memories they wait for, and the schemes
-//! that put packets back in order. Beyond the paper, a software [`forwarder`] whose cores work in bursts.
+//! The model of the Intel IXP 2400 follows S. Govind, R. Govindarajan and J. Kuri, "Packet reordering in network
+//! processors" (IPDPS 2007): micro-engines and threads that finish out of order, the memories they wait for, and the
+//! schemes that restore the order. In addition to the paper there is a software [`forwarder`] whose cores work in
+//! bursts.
 //!
 //! ```
 //! use inorder_netproc::{Config, run};

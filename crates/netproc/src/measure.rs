@@ -1,23 +1,23 @@
-//! What a receiver sees of the packets that leave: duplicate ACKs, retransmissions in every reading of the word,
-//! and the metrics of RFC 4737 and RFC 5236.
+//! What a receiver observes of the departing packets: duplicate ACKs, retransmissions by several definitions, and the
+//! metrics of RFC 4737 and RFC 5236.
 
 use inorder_metrics::{Config as Thresholds, Metrics, Reordering};
 
 use crate::job::Job;
 
-/// What came out of one processor, added up over flows.
+/// Counts at the output of one processor, summed over flows.
 ///
-/// The paper's "reordering" is [`dupacks`](Self::dupacks); which of the others its "retransmission" is, it leaves
-/// open (section 3.5: "retransmission packets where 3 or more duplicate ACKs cause a retransmission").
+/// The paper's "reordering" is [`dupacks`](Self::dupacks). The paper does not define which of the others its
+/// "retransmission" is (section 3.5: "retransmission packets where 3 or more duplicate ACKs cause a retransmission").
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readings {
     /// Packets.
     pub packets: u64,
-    /// Packets that leave a cumulative acknowledgement as it was: a receiver answers each with a duplicate ACK.
+    /// Packets that do not advance the cumulative acknowledgement: a receiver answers each with a duplicate ACK.
     pub dupacks: u64,
-    /// Third duplicate ACKs of a row: fast retransmissions of a sender that does nothing else.
+    /// Third duplicate ACKs in a row: fast retransmissions of a sender without other mechanisms.
     pub fast_retransmits: u64,
-    /// Duplicate ACKs from the third of a row on.
+    /// Duplicate ACKs from the third in a row on.
     pub dupacks_from_third: u64,
     /// Packets that at least three later ones of their flow overtook.
     pub late_by_three: u64,
@@ -42,7 +42,7 @@ struct Flow {
     flow: u32,
     /// Next packet expected in order.
     next: u32,
-    /// Packets beyond it that have come, ascending.
+    /// Packets beyond it that have arrived, ascending.
     beyond: Vec<u32>,
     /// Duplicate ACKs since `next` last moved.
     row: u32,
@@ -77,17 +77,17 @@ impl Flow {
     }
 }
 
-/// Receivers of all flows behind one processor.
+/// The receivers of all flows behind one processor.
 #[derive(Debug, Clone)]
 pub struct Receivers {
-    /// For each lane the flows that may still get packets; rarely more than two.
+    /// For each lane, the flows that may still receive packets; rarely more than two.
     lanes: Vec<Vec<Flow>>,
     flow_packets: u32,
     readings: Readings,
 }
 
 impl Receivers {
-    /// For as many lanes; a flow is over after `flow_packets`.
+    /// Receivers for `lanes` lanes; a flow ends after `flow_packets` packets.
     pub fn new(lanes: u32, flow_packets: Option<u32>) -> Self {
         Self {
             lanes: vec![Vec::new(); lanes as usize],
@@ -96,7 +96,7 @@ impl Receivers {
         }
     }
 
-    /// A packet has left.
+    /// Counts a departing packet.
     pub fn receive(&mut self, job: &Job) {
         let Some(flows) = self.lanes.get_mut(usize::from(job.lane)) else {
             return;
@@ -117,20 +117,20 @@ impl Receivers {
         }
     }
 
-    /// What has been seen.
+    /// The counts so far.
     pub fn readings(&self) -> &Readings {
         &self.readings
     }
 }
 
-/// RFC 4737 and RFC 5236 over lanes: the flows of a lane are one numbered stream, one after the other.
+/// RFC 4737 and RFC 5236 for lanes: the flows of a lane are one numbered stream, one after the other.
 #[derive(Debug)]
 pub struct Lanes {
     metrics: Vec<Metrics>,
 }
 
 impl Lanes {
-    /// Streams of as many lanes, thresholds of 200.
+    /// Streams of `lanes` lanes, with thresholds of 200.
     pub fn new(lanes: u32) -> Self {
         let thresholds = Thresholds {
             start: Some(0),
@@ -141,7 +141,7 @@ impl Lanes {
         }
     }
 
-    /// A packet has left, `time_ns` after the start.
+    /// Counts a departing packet, `time_ns` after the start.
     pub fn receive(&mut self, job: &Job, time_ns: i64) {
         if let Some(metrics) = self.metrics.get_mut(usize::from(job.lane)) {
             metrics.update(u64::from(job.turn), time_ns, u32::from(job.bytes));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn in_order_nothing_is_told() {
+    fn packets_in_order_cause_no_counts() {
         assert_eq!(
             readings(&[0, 1, 2, 3]),
             Readings {
@@ -196,14 +196,14 @@ mod tests {
 
     #[test]
     fn late_inside_a_hole() {
-        // 4 and 5 come before 3, but 2 is missing all the time: 3 is late by two, 2 by three.
+        // 4 and 5 arrive before 3, but 2 is missing all the time: 3 is late by two, 2 by three.
         let seen = readings(&[0, 1, 4, 5, 3, 2]);
         assert_eq!((seen.dupacks, seen.fast_retransmits), (3, 1));
         assert_eq!((seen.reordered, seen.late_by_three), (2, 1));
     }
 
     #[test]
-    fn flows_of_a_lane_are_kept_apart() {
+    fn flows_of_a_lane_are_separate() {
         let mut receivers = Receivers::new(1, Some(2));
         for (flow, seq) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             receivers.receive(&Job {

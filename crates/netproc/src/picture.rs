@@ -1,7 +1,7 @@
-//! Where time goes as one SVG, without fonts, scripts or anything to be fetched.
+//! An SVG chart of where packets spend their time, without fonts, scripts or external resources.
 //!
-//! Above, a bar for each resource: waiting for it (light) and served by it (dark), added up over the hops. Below, a bar for
-//! each hop, cut by resource in the same order, so that a hop that waits longer stands out.
+//! The upper part has a bar for each resource: waiting (light) and service (dark), summed over the hops. The lower
+//! part has a bar for each hop, divided by resource in the same order, so that a hop with long waits is visible.
 
 use std::fmt::Write;
 
@@ -13,13 +13,13 @@ const RIGHT: f64 = 150.0;
 const BAR: f64 = 20.0;
 const GAP: f64 = 6.0;
 
-/// One colour a resource, in their order.
+/// One colour for each resource, in their order.
 const COLOURS: [&str; 11] = [
     "#8c8c8c", "#b07aa1", "#59a14f", "#4e79a7", "#76b7b2", "#e15759", "#f28e2b", "#edc948",
     "#9c755f", "#ff9da7", "#6b4c9a",
 ];
 
-/// The picture; `title` is put above it.
+/// Draws the chart with `title` above it.
 pub fn svg(title: &str, spent: &[Spent]) -> String {
     let hops = spent.iter().map(|s| s.hop).max().unwrap_or(1);
     let by_resource = by_resource(spent);
@@ -48,7 +48,7 @@ pub fn svg(title: &str, spent: &[Spent]) -> String {
     out
 }
 
-/// (resource, waiting, served), cycles, over all hops.
+/// Resource, waiting time, service time; cycles, over all hops.
 fn by_resource(spent: &[Spent]) -> Vec<(Resource, f64, f64)> {
     let sum = |resource| {
         let of_it = spent.iter().filter(|s| s.resource == resource);
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_long_as_the_times() {
+    fn lengths_of_bars_are_proportional_to_times() {
         let spent = [
             Spent {
                 hop: 1,
@@ -167,7 +167,7 @@ mod tests {
         ];
         let picture = svg("a < b", &spent);
         assert!(picture.contains("a &lt; b"));
-        // 580 units for 600 cycles, then for the longer hop's 400.
+        // 580 units represent 600 cycles in the upper part, and the longer hop's 400 cycles in the lower part.
         for width in ["width=\"290.0\"", "width=\"435.0\"", "width=\"145.0\""] {
             assert!(picture.contains(width), "{picture}");
         }

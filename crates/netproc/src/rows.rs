@@ -1,5 +1,5 @@
-//! What a run gave, as flat rows, so that tables, files and repetitions all read the same list. A number is a
-//! line in one of the slices here (or, for the forwarder, in `forwarder/outcome.rs`).
+//! The results of a run as flat rows, which tables, files and repetitions all use. Each number is a line in one of
+//! the slices here (for the forwarder, in `forwarder/outcome.rs`).
 
 use inorder_metrics::{METRICS, Reordering};
 use inorder_report::{AnyColumn, Column, Digits, Kind, Value, number};
@@ -12,19 +12,19 @@ use crate::run::Outcome;
 /// One number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// What it belongs to.
+    /// The group of the number.
     pub group: &'static str,
-    /// Processor of the chain, from 1; 0 for the chain as a whole.
+    /// Number of the processor in the chain, from 1; 0 for the whole chain.
     pub hop: u32,
     /// Its name.
     pub name: String,
     /// Its unit.
     pub unit: &'static str,
-    /// The number; not a number where the run has none.
+    /// The value; NaN if the run has none.
     pub value: f64,
 }
 
-/// A number of a row of some kind: its name for people, unit, meaning and value.
+/// Declares a number: name for people, unit, meaning and value.
 pub(crate) const fn row<R>(
     name: &'static str,
     unit: &'static str,
@@ -34,7 +34,7 @@ pub(crate) const fn row<R>(
     Column::new(name, Kind::Number(Digits::Short), about, value).unit(unit)
 }
 
-/// The numbers of a run as a whole.
+/// The numbers of the whole run.
 static WHOLE: &[Column<Outcome>] = &[
     row(
         "throughput",
@@ -50,7 +50,7 @@ static WHOLE: &[Column<Outcome>] = &[
     ),
 ];
 
-/// Every reading of "reordering" and "retransmission", in percent of the packets.
+/// The counts of all definitions of "reordering" and "retransmission", in percent of the packets.
 pub(crate) static ORDER: &[Column<Readings>] = &[
     row(
         "reordered (RFC 4737)",
@@ -67,13 +67,13 @@ pub(crate) static ORDER: &[Column<Readings>] = &[
     row(
         "fast retransmits",
         "%",
-        "Third duplicate ACKs of a row.",
+        "Third duplicate ACKs in a row.",
         |r| r.percent(r.fast_retransmits).into(),
     ),
     row(
         "duplicate ACKs from the third",
         "%",
-        "Duplicate ACKs from the third of a row on.",
+        "Duplicate ACKs from the third in a row on.",
         |r| r.percent(r.dupacks_from_third).into(),
     ),
     row(
@@ -84,7 +84,7 @@ pub(crate) static ORDER: &[Column<Readings>] = &[
     ),
 ];
 
-/// What a packet spent at a resource.
+/// Mean time of a packet at a resource.
 static TIME: &[Column<Spent>] = &[
     row(
         "waiting",
@@ -105,7 +105,7 @@ pub(crate) fn whole(value: Option<u64>) -> f64 {
 }
 
 impl Outcome {
-    /// Every result as a row, group by group.
+    /// All results as rows, group by group.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: Vec<Row> = read("throughput", 0, "", WHOLE, self).collect();
         for (index, readings) in self.hops.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Outcome {
     }
 }
 
-/// How much of a resource is used: its name comes from the run, not from a slice.
+/// Utilisation of a resource: its name comes from the run, not from a slice.
 fn used(u: &Utilisation) -> Row {
     let (unit, value) = match u.units {
         Some(_) => ("%", 100.0 * u.share()),
@@ -146,7 +146,7 @@ pub(crate) fn metrics(order: &Reordering) -> impl Iterator<Item = Row> + '_ {
     })
 }
 
-/// The numbers of `of`, each under its name after `prefix`, if there is one.
+/// The numbers of `of`, each named `prefix` and its own name, if there is a prefix.
 pub(crate) fn read<'a, R>(
     group: &'static str,
     hop: u32,

@@ -1,4 +1,4 @@
-//! From a configuration to what came out.
+//! Runs a configuration.
 
 use inorder_metrics::Reordering;
 
@@ -8,39 +8,39 @@ use crate::config::{Config, TICKS_PER_CYCLE};
 use crate::error::NetprocError;
 use crate::measure::Readings;
 
-/// What a run gave. Readings count from the first packet; throughput, utilisation and times leave the
-/// [warm-up](warm_up) out.
+/// The results of a run. Order counts from the first packet; throughput, utilisation and times leave out the
+/// [warm-up](warm_up).
 #[derive(Debug)]
 pub struct Outcome {
     /// Throughput of the last processor, Gb/s of packet bytes.
     pub throughput_gbps: f64,
-    /// For each processor of the chain, from the first: what a receiver right behind it would see.
+    /// What a receiver directly behind each processor of the chain would observe, first processor first.
     pub hops: Vec<Readings>,
-    /// The RFCs' metrics behind the last one.
+    /// The metrics of the RFCs behind the last processor.
     pub reordering: Reordering,
     /// Packets that left the last processor.
     pub packets: u64,
     /// Simulated time, cycles.
     pub cycles: f64,
-    /// Firings of the whole run.
+    /// Number of firings in the whole run.
     pub firings: Firings,
-    /// Mean tokens of each place, and mean firings under way of each timed transition.
+    /// Mean number of tokens of each place, and of firings in progress of each timed transition.
     pub occupancy: Vec<Occupancy>,
-    /// Use of every resource.
+    /// Utilisation of every resource.
     pub utilisation: Vec<Utilisation>,
-    /// Where time goes: waiting and service, by hop and resource.
+    /// Where packets spend their time: waiting and service, by hop and resource.
     pub spent: Vec<Spent>,
 }
 
 impl Outcome {
-    /// What a packet spends in all processors together, cycles.
+    /// Mean time of a packet in all processors together, cycles.
     pub fn stay_cycles(&self) -> f64 {
         self.spent.iter().map(|s| s.waiting + s.served).sum()
     }
 }
 
-/// Packets left out of throughput and times: a tenth of the run, at most 5000. The first of all opens the interval
-/// that the others are counted in, so it is one at least.
+/// Number of packets left out of throughput and times: a tenth of the run, at most 5000. It is at least one, because
+/// the departure of the first packet starts the interval in which the others are counted.
 pub fn warm_up(packets: u64) -> u64 {
     (packets / 10).clamp(1, 5_000)
 }
@@ -50,8 +50,8 @@ pub fn run(config: &Config) -> Result<Outcome, NetprocError> {
     run_while(config, |_| true)
 }
 
-/// Runs until enough packets have left the last processor, or `go_on`, asked now and then with the number that have,
-/// says no: the outcome is then that of the packets so far.
+/// Runs until enough packets have left the last processor, or until `go_on` returns false; it is called now and then
+/// with the number of packets so far. In that case the outcome covers the packets so far.
 pub fn run_while(
     config: &Config,
     mut go_on: impl FnMut(u64) -> bool,

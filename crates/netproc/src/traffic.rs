@@ -1,22 +1,22 @@
-//! The packets that arrive: trains of concurrent flows.
+//! The arriving packets: concurrent flows that send several packets in a row (trains).
 
 use inorder_random::Random;
 
 use crate::config::Traffic;
 use crate::job::Job;
 
-/// Makes one packet after the other. Lanes carry one flow after the other; a random lane sends a train of
-/// packets, then another.
+/// Generates packets. Each lane carries one flow after the other; a random lane sends a train of packets, then
+/// another lane.
 #[derive(Debug, Clone)]
 pub struct Source {
     random: Random,
     lanes: Vec<Lane>,
     next_flow: u32,
     flow_packets: u32,
-    /// Probability that a train goes on.
+    /// Probability that a train continues.
     goes_on: f64,
     current: usize,
-    /// Bounds of the shares, rising to 1, with their lengths.
+    /// Cumulative shares, rising to 1, with their lengths.
     lengths: Vec<(f64, u16)>,
 }
 
@@ -28,7 +28,7 @@ struct Lane {
 }
 
 impl Source {
-    /// A source of its own stream of random numbers.
+    /// A source with a stream of random numbers of its own.
     pub fn new(traffic: &Traffic, seed: u64) -> Self {
         let total: f64 = traffic.lengths.iter().map(|l| l.share).sum();
         let mut bound = 0.0;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn trains_and_lengths_have_the_means_asked_for() {
+    fn trains_and_lengths_have_the_configured_means() {
         let lengths = vec![
             Length {
                 bytes: 64,

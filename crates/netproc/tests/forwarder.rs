@@ -1,4 +1,4 @@
-//! The software forwarder: what each way of ordering leaves, and that nothing gets lost.
+//! The software forwarder: the reordering that each way of ordering leaves, and conservation of packets.
 
 use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
 use inorder_sort::{SORTERS, SorterConfig, srpic};
@@ -17,10 +17,10 @@ fn run(config: &ForwarderConfig) -> ForwarderOutcome {
 }
 
 #[test]
-fn spraying_one_flow_reorders_and_sorting_repairs() {
+fn spraying_one_flow_reorders_it_and_sorting_restores_the_order() {
     let unordered = run(&base(Order::Unordered));
     assert!(unordered.sent.reordered > 1_000, "{:?}", unordered.sent);
-    // The receiver changes nothing; only what is in its ring at the end was sent and not delivered.
+    // The receiver drops no packets; only those in its ring at the end were sent and not delivered.
     let in_ring = unordered.sent.packets - unordered.stack.packets;
     assert!(unordered.sent.reordered - unordered.stack.reordered <= in_ring);
     let sorted = run(&base(Order::SRPIC));
@@ -31,7 +31,7 @@ fn spraying_one_flow_reorders_and_sorting_repairs() {
 }
 
 #[test]
-fn a_reorder_buffer_that_never_gives_up_leaves_nothing() {
+fn a_reorder_buffer_without_time_out_restores_the_order() {
     let order = Order::ReorderBuffer {
         window: 1 << 16,
         timeout_ns: 1_000_000_000,
@@ -70,14 +70,14 @@ fn one_core_keeps_order() {
 }
 
 #[test]
-fn an_overloaded_forwarder_drops_what_it_cannot_carry() {
+fn an_overloaded_forwarder_drops_the_excess() {
     let config = ForwarderConfig {
         offered_mpps: 20.0,
         line_gbps: 400.0,
         ..base(Order::Unordered)
     };
     let outcome = run(&config);
-    // Four cores of 450 ns a packet and 200 ns (and 10 ns of stalls) for each 32.
+    // Four cores with 450 ns for each packet and 200 ns (plus 10 ns of stalls) for each burst of 32.
     let carried = 4.0 / (0.450 + 0.210 / 32.0);
     assert!(
         (outcome.mpps / carried - 1.0).abs() < 0.02,
@@ -109,7 +109,8 @@ fn orders() -> impl Strategy<Value = Order> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Rings, bursts, windows and budgets of any size: packets go on, none comes twice, equal seeds give equal runs.
+    /// Rings, bursts, windows and budgets of any size: packets are forwarded, none twice, and equal seeds give equal
+    /// runs.
     #[test]
     fn any_configuration_forwards(
         order in orders(),
@@ -126,7 +127,8 @@ proptest! {
         let outcome = run(&config);
         prop_assert!(outcome.packets >= 500);
         prop_assert!(outcome.sent.packets >= outcome.stack.packets);
-        // Each packet is next, early, or fills a hole: the holes left at the end bound what is missing.
+        // Each packet is the next, early, or fills a hole, so the holes left at the end limit the number of missing
+        // packets.
         prop_assert!(outcome.stack.dupacks < outcome.stack.packets);
         if cores == 1 {
             prop_assert_eq!(outcome.stack.reordered, 0);

@@ -1,74 +1,74 @@
-//! What is simulated: the forwarder, its load, its receiver.
+//! The configuration of a simulation: the forwarder, its load, its receiver.
 
 use inorder_sort::{SorterConfig, srpic};
 
 use crate::config::ConfigError;
 
-/// What puts packets back in order.
+/// What restores the order of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// Nothing.
     Unordered,
-    /// A core behind the others that releases packets by the numbers they got on arrival.
+    /// An additional core that releases packets by the numbers they received on arrival.
     ReorderBuffer {
-        /// Packets it holds before it gives the missing one up.
+        /// Number of packets it holds before it gives up the missing one.
         window: u32,
-        /// How long it holds a packet at the most, nanoseconds.
+        /// Maximum time for which it holds a packet, nanoseconds.
         timeout_ns: i64,
-        /// Its work on a packet, nanoseconds.
+        /// Its work per packet, nanoseconds.
         work_ns: i64,
     },
-    /// A sorter in the receiver's driver, over the packets of an interrupt.
+    /// A sorter in the receiver's driver, applied to the packets of an interrupt.
     Receiver(SorterConfig),
 }
 
-/// The order in which the card deals packets to the cores.
+/// The order in which the network card distributes packets over the cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spray {
-    /// One after the other.
+    /// Round robin.
     RoundRobin,
-    /// At random, each as likely.
+    /// At random, with equal probabilities.
     Random,
 }
 
 /// A forwarder, its load and its receiver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForwarderConfig {
-    /// What restores order.
+    /// What restores the order.
     pub order: Order,
-    /// How packets are dealt.
+    /// How packets are distributed.
     pub spray: Spray,
     /// Cores, 1 to 64.
     pub cores: u32,
-    /// Most packets of a burst.
+    /// Maximum number of packets in a burst.
     pub burst: u32,
-    /// Packets a core's ring holds; one more is dropped.
+    /// Packets that a core's ring holds; further packets are dropped.
     pub ring: u32,
-    /// Packets offered, millions a second (Poisson).
+    /// Offered load, million packets per second (Poisson process).
     pub offered_mpps: f64,
-    /// Flows, each packet of any of them.
+    /// Number of flows; each packet belongs to a random one.
     pub flows: u32,
     /// Packet length, bytes.
     pub bytes: u16,
     /// Outgoing line, Gb/s.
     pub line_gbps: f64,
-    /// Work of a core on a burst besides that on its packets, nanoseconds.
+    /// Work of a core per burst, in addition to the work per packet, nanoseconds.
     pub burst_ns: f64,
-    /// Least work on a packet, nanoseconds.
+    /// Minimum work per packet, nanoseconds.
     pub packet_ns: f64,
-    /// Mean of what comes on top of it (exponential: look-ups that miss the cache), nanoseconds.
+    /// Mean additional work per packet (exponential: look-ups that miss the cache), nanoseconds.
     pub variable_ns: f64,
-    /// Probability that the system takes the core away before a burst.
+    /// Probability that the operating system takes the core away before a burst.
     pub stall: f64,
-    /// Mean time it is away (exponential), nanoseconds.
+    /// Mean time for which the core is away (exponential), nanoseconds.
     pub stall_ns: f64,
     /// Time from a packet at the idle receiver to the interrupt, nanoseconds.
     pub coalesce_ns: i64,
-    /// The receiver's driver on a packet, nanoseconds.
+    /// Work of the receiver's driver per packet, nanoseconds.
     pub receive_ns: i64,
-    /// Packets the driver takes of the ring before a batch ends in any case.
+    /// Maximum number of packets that the driver takes from the ring in one batch.
     pub budget: u32,
-    /// Packets that reach the stack before the run ends.
+    /// Number of packets that reach the stack before the run ends.
     pub packets: u64,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -102,7 +102,7 @@ impl Default for ForwarderConfig {
 }
 
 impl Order {
-    /// The reorder buffer with a window of 1024 packets, a time-out of 100 us and 60 ns a packet.
+    /// The reorder buffer with a window of 1024 packets, a time-out of 100 us and 60 ns of work per packet.
     pub const REORDER_BUFFER: Self = Self::ReorderBuffer {
         window: 1024,
         timeout_ns: 100_000,

@@ -5,10 +5,10 @@
 //!                                           \-> reorder buffer -/          \-> sorter -/
 //! ```
 //!
-//! The network card deals packets to the rings of the cores in turn (receive-side scaling is off, or the flow is one
-//! tunnel). A core polls its ring, takes what is there up to a burst, works on each packet, and sends the burst as a
-//! whole; now and then the system takes the core away for a while. Nothing in this room is calibrated against a
-//! machine: it tells what bursts, spraying and the ways to repair them do to each other, not what a product reaches.
+//! The network card distributes packets over the rings of the cores in turn (receive-side scaling is off, or the flow
+//! is one tunnel). A core polls its ring, takes up to a burst of packets, works on each packet, and sends the burst
+//! as a whole; sometimes the operating system takes the core away for a while. The model is not calibrated against a
+//! real machine: it shows how bursts, spraying and the ways to restore order interact, not what a product achieves.
 
 mod config;
 mod net;
@@ -25,23 +25,23 @@ use self::outcome::Watch;
 use crate::error::NetprocError;
 use crate::run::warm_up;
 
-/// Ticks of these nets in a nanosecond: picoseconds.
+/// Ticks of these nets per nanosecond: a tick is a picosecond.
 const TICKS_PER_NS: f64 = 1000.0;
 
-/// The token: a packet, or a core.
+/// The token of the nets: a packet, or a core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Packet {
-    /// Number within its flow; packets dropped at a full ring get none.
+    /// Number within its flow; packets dropped at a full ring have none.
     seq: u32,
-    /// Number among all.
+    /// Number among all packets.
     order: u32,
     flow: u16,
     core: u16,
-    /// When it came in, ticks.
+    /// Time of arrival, ticks.
     arrived: u64,
 }
 
-/// Where packets can be looked at.
+/// The places at which packets are observed.
 pub(crate) struct Sights {
     /// They leave the forwarder.
     pub(crate) sent: Queue,
@@ -51,8 +51,8 @@ pub(crate) struct Sights {
     pub(crate) dropped: Queue,
 }
 
-/// Runs a forwarder until enough packets have reached the stack, or `go_on`, asked now and then with the number that
-/// have, says no.
+/// Runs a forwarder until enough packets have reached the stack, or until `go_on` returns false; it is called now and
+/// then with the number of packets so far.
 pub fn run_forwarder(
     config: &ForwarderConfig,
     mut go_on: impl FnMut(u64) -> bool,
@@ -75,7 +75,7 @@ pub fn run_forwarder(
     Ok(watch.outcome(if us > 0.0 { packets / us } else { 0.0 }))
 }
 
-/// Nanoseconds as ticks.
+/// Converts nanoseconds to ticks.
 fn ticks(ns: f64) -> u64 {
     (ns * TICKS_PER_NS + 0.5) as u64
 }

@@ -1,4 +1,4 @@
-//! The forwarder: arrivals, rings, cores that poll, work and send in bursts, the outgoing line.
+//! The net of the forwarder: arrivals, rings, cores that poll, work and send in bursts, and the outgoing line.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
 use inorder_random::Random;
@@ -7,7 +7,7 @@ use super::{
     ForwarderConfig, Order, Packet, Sights, Spray, TICKS_PER_NS, receiver, reorder, ticks,
 };
 
-/// The whole net.
+/// Builds the whole net.
 pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig) -> Sights {
     let dropped = net.sink("dropped");
     let stack = net.sink("stack");
@@ -35,7 +35,7 @@ fn by_core(packet: &Packet) -> u32 {
     u32::from(packet.core)
 }
 
-/// The rings of the cores, with their free descriptors.
+/// The rings of the cores with their free descriptors.
 struct Rings {
     filled: Queue,
     free: inorder_petri::coloured::Counter,
@@ -56,7 +56,8 @@ fn arrivals(net: &mut Model<Packet>, config: &ForwarderConfig, dropped: Queue) -
         .delay(Delay::exponential(mean))
         .pass(source, 0)
         .put(dealt, move |b| deal.next(b.now));
-    // Numbers are given behind the ring's end, so that a drop leaves no gap: order among forwarded packets counts.
+    // Packets are numbered when they have entered a ring, so that a dropped packet leaves no gap: only the order of
+    // forwarded packets counts.
     let (mut order, mut next) = (0u32, vec![0u32; config.flows as usize]);
     net.transition("enqueue")
         .priority(2)
@@ -73,7 +74,7 @@ fn arrivals(net: &mut Model<Packet>, config: &ForwarderConfig, dropped: Queue) -
     rings
 }
 
-/// Chooses core and flow of packets.
+/// Chooses the core and the flow of each packet.
 struct Deal {
     random: Random,
     spray: Spray,
@@ -108,7 +109,7 @@ impl Deal {
     }
 }
 
-/// A core polls, works on what it took, sends it; each state is a place.
+/// A core polls, works on the packets it took, and sends them; each of these states is a place.
 fn cores(net: &mut Model<Packet>, config: &ForwarderConfig, rings: &Rings, forwarded: Queue) {
     let cores = config.cores;
     let keyed = || QueueSpec::fifo().keyed(cores, by_core);
@@ -160,7 +161,7 @@ fn cores(net: &mut Model<Packet>, config: &ForwarderConfig, rings: &Rings, forwa
         .pass(polling, 0);
 }
 
-/// What a burst costs before its first packet: the poll, and the system's claim to the core.
+/// Time before the first packet of a burst: the poll, and the time for which the operating system takes the core.
 struct BurstStart {
     work: u64,
     stall: f64,
@@ -186,7 +187,7 @@ impl BurstStart {
     }
 }
 
-/// One packet after the other; returns where they are at its far end.
+/// A line that sends one packet after the other; returns the place at its far end.
 fn line(net: &mut Model<Packet>, config: &ForwarderConfig, from: Queue) -> Queue {
     let sent = net.queue("receiver-ring", QueueSpec::fifo());
     let ns = f64::from(config.bytes) * 8.0 / config.line_gbps;

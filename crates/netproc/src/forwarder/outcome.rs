@@ -1,4 +1,4 @@
-//! What a run of the forwarder gives: throughput, delays, order before and behind the receiver.
+//! The results of a run: throughput, delays, order before and behind the receiver.
 
 use inorder_metrics::{Distribution, Reordering};
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
@@ -10,10 +10,10 @@ use crate::job::Job;
 use crate::measure::{Lanes, Readings, Receivers};
 use crate::rows::{ORDER, Row, metrics, read, row, whole};
 
-/// What a run gave. Readings count from the first packet; throughput and delays leave the warm-up out.
+/// The results of a run. Order counts from the first packet; throughput and delays leave out the warm-up.
 #[derive(Debug)]
 pub struct ForwarderOutcome {
-    /// Packets that reached the stack, millions a second.
+    /// Packets that reached the stack, million per second.
     pub mpps: f64,
     /// Share of the offered packets dropped at full rings, 0 to 1.
     pub dropped: f64,
@@ -31,7 +31,7 @@ pub struct ForwarderOutcome {
     pub packets: u64,
 }
 
-/// The numbers of a run as a whole.
+/// The numbers of the whole run.
 static WHOLE: &[Column<ForwarderOutcome>] = &[
     row(
         "throughput",
@@ -73,7 +73,7 @@ impl ForwarderOutcome {
     }
 }
 
-/// Looks at the packets.
+/// Observes the packets.
 pub(super) struct Watch {
     sent_at: usize,
     stack_at: usize,
@@ -143,7 +143,8 @@ impl Observer<Packet> for Watch {
             turn: packet.seq,
             ..Job::default()
         };
-        // A sorter's timer is a token, too, and its time lies ahead; it never gets to a place that is measured.
+        // A sorter's timer is also a token, and its time lies in the future; it never reaches a place that is
+        // observed.
         let delay_ns = || now.saturating_sub(packet.arrived) / TICKS_PER_NS as u64;
         let place = place.index();
         if place == self.stack_at {

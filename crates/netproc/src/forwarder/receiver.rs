@@ -1,5 +1,5 @@
-//! The receiver: a ring, an interrupt that waits for more, a driver that takes the ring packet by packet, and a sorter
-//! over what interrupts deliver.
+//! The receiver: a ring, an interrupt with coalescing, a driver that takes packets from the ring one by one, and a
+//! sorter for the packets of an interrupt.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
 use inorder_sort::{FourTuple, Meta, Surroundings};
@@ -41,7 +41,8 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig, ring: Que
                 .put_many(*timers, move |_, timers| armed.arm(timers))
         }
     };
-    // The ring is empty: the interrupt is armed again. The budget is spent: the batch ends, and the next begins.
+    // If the ring is empty, the interrupt is enabled again. If the budget is used up, the batch ends and the next one
+    // begins.
     let spent = config.budget;
     for (name, to) in [("complete", idle), ("exhausted", polling)] {
         let end = net.transition(name).priority(2).take(polling);
@@ -58,7 +59,7 @@ pub(super) fn build(net: &mut Model<Packet>, config: &ForwarderConfig, ring: Que
     }
 }
 
-/// The sorter that the configuration names, and the place of the tokens that wait for its deadlines.
+/// The configured sorter, and the place of the tokens that wait for its deadlines.
 fn sorter(
     net: &mut Model<Packet>,
     config: &ForwarderConfig,
@@ -67,7 +68,7 @@ fn sorter(
     let Order::Receiver(sorter) = config.order else {
         return None;
     };
-    // A batch never exceeds the budget, so the ring is never the limit. The settings were checked.
+    // A batch never exceeds the budget, so the ring is never full. The settings were checked before.
     let around = Surroundings::ring(config.budget as usize + 1);
     Sorting::build(net, &sorter, &around, ("sorter", stack))
 }

@@ -1,20 +1,20 @@
 //! A reorder buffer: a core that releases packets by number, with a window and a time-out.
 //!
-//! The packet with the next number leaves at once. If it is missing, later ones wait for it until the window is full
-//! or one of them has waited for the time-out; then the gap is given up and the least number held is the next.
-//! A packet that comes after it was given up leaves at once, late.
+//! The packet with the next number leaves at once. If it is missing, later ones wait until the window is full or one
+//! of them has waited for the time-out. Then the gap is given up, and the smallest number held is the next. A packet
+//! that arrives after it was given up leaves at once, late.
 //!
-//! The rule of release is that of the sorter `window` of `inorder-sort`, which [`Order::Receiver`](super::Order) takes
-//! by name. It is a net here because the core that runs it is one of the forwarder's servers: its numbers are the
-//! card's, over all flows, where a sorter goes by the TCP numbers of each flow; and a full window keeps the core from
-//! taking the next packet, which then waits in its ring and may be dropped there, where a sorter always takes what
-//! it is given. Places and transitions of it can be drawn and counted like the rest.
+//! The release rule is that of the sorter `window` of `inorder-sort`, which [`Order::Receiver`](super::Order) can use
+//! by name. Here it is a net for two reasons. The core that runs it is one of the forwarder's servers and orders by
+//! the network card's numbers over all flows, whereas a sorter uses the TCP numbers of each flow. And a full window
+//! stops the core from taking the next packet, which then waits in its ring and may be dropped there, whereas a
+//! sorter takes every packet. The places and transitions can be drawn and counted like all others.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
 
 use super::{Packet, ticks};
 
-/// Returns where packets come out.
+/// Returns the place where packets leave.
 pub(super) fn build(
     net: &mut Model<Packet>,
     from: Queue,
@@ -31,7 +31,7 @@ pub(super) fn build(
     let next = net.queue("next-number", QueueSpec::fifo().tokens([Packet::default()]));
     let timers = net.queue("timers", QueueSpec::fifo());
     let expired = net.queue("expired", QueueSpec::fifo());
-    // Numbers below that of this token have waited long enough.
+    // Numbers below the one of this token have waited for the time-out.
     let deadline = net.queue("deadline", QueueSpec::fifo().tokens([Packet::default()]));
 
     net.transition("insert")

@@ -1,4 +1,4 @@
-//! A sorter within a net: its packets are tokens, its deadlines the firings of a transition.
+//! A sorter within a net: its packets are tokens, its deadlines are firings of a transition.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,21 +8,21 @@ use inorder_sort::{AnySorter, FourTuple, Meta, Sorter, SorterConfig, Surrounding
 
 use super::{Packet, TICKS_PER_NS};
 
-/// What transitions share: the sorter, and when it will be asked next although nothing arrives.
+/// State shared by the transitions: the sorter, and its next deadline.
 #[derive(Clone)]
 pub(super) struct Sorting(Rc<RefCell<Driven>>);
 
 struct Driven {
     sorter: AnySorter<FourTuple, Packet>,
-    /// The earliest deadline that a token waits for.
+    /// The earliest deadline for which a token waits.
     armed_ns: Option<i64>,
 }
 
 type Firing<'a> = Bound<'a, Packet>;
 
 impl Sorting {
-    /// Makes the sorter and the transition that fires at its deadlines; what is released goes to `out`. `name` tells
-    /// its places from others. `None` if the sorter cannot be made: its settings have been checked before.
+    /// Creates the sorter and the transition that fires at its deadlines; released packets go to `out`. `name` is the
+    /// prefix of its places. `None` if the sorter cannot be created, which the check of the settings excludes.
     pub(super) fn build(
         net: &mut Model<Packet>,
         config: &SorterConfig,
@@ -44,7 +44,7 @@ impl Sorting {
         Some((sorting, timers))
     }
 
-    /// `packet` arrives at the sorter.
+    /// Passes `packet` to the sorter.
     pub(super) fn push(
         &self,
         b: &Firing<'_>,
@@ -56,7 +56,7 @@ impl Sorting {
         sorter.push(meta, packet, now_ns(b), &mut |packet| out.push(packet));
     }
 
-    /// The batch of an interrupt ends.
+    /// Ends the batch of an interrupt.
     pub(super) fn end_of_batch(&self, b: &Firing<'_>, out: &mut Vec<Packet>) {
         let sorter = &mut self.0.borrow_mut().sorter;
         sorter.end_of_batch(now_ns(b), &mut |packet| out.push(packet));
@@ -72,7 +72,7 @@ impl Sorting {
             .on_deadline(now_ns(b), &mut |packet| out.push(packet));
     }
 
-    /// Adds a token that waits for the next deadline, unless there is one that fires before it.
+    /// Adds a token that waits for the next deadline, unless another token waits for an earlier one.
     pub(super) fn arm(&self, timers: &mut Vec<Packet>) {
         let driven = &mut *self.0.borrow_mut();
         let Some(due_ns) = driven.sorter.next_deadline_ns() else {
@@ -90,7 +90,7 @@ impl Sorting {
     }
 }
 
-/// The sorter's time; a deadline is a whole number of nanoseconds, so none is missed by rounding down.
+/// The sorter's time. A deadline is a whole number of nanoseconds, so rounding down does not miss it.
 fn now_ns(b: &Firing<'_>) -> i64 {
     i64::try_from(b.now / TICKS_PER_NS as u64).unwrap_or(i64::MAX)
 }

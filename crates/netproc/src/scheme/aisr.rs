@@ -1,5 +1,5 @@
-//! Asynchronous insert, synchronous remove: packets are numbered by a receiving stage that buffers them in DRAM
-//! one after the other, processed by others in any order, and released by number.
+//! Asynchronous insert, synchronous remove: a receiving stage numbers packets and buffers them in DRAM in order of
+//! arrival, other threads process them in any order, and they are released by number.
 
 use inorder_petri::coloured::{Counter, CounterSpec, Delay, Queue, QueueSpec};
 
@@ -20,7 +20,7 @@ pub(super) fn wide(hop: &mut Hop<'_>, out: Queue) {
     pipeline(hop, engines, operations, out);
 }
 
-/// Received packets leave at once.
+/// The receiving stage alone: received packets leave at once.
 pub(super) fn receive_only(hop: &mut Hop<'_>, out: Queue) {
     let engines = hop.config.stages.receive;
     let spec = spec(hop);
@@ -52,7 +52,7 @@ fn pipeline(hop: &mut Hop<'_>, receiving: u32, operations: f64, out: Queue) {
     transmit(hop, transmitting..engines, released, &core, &buffer);
 }
 
-/// One packet at a time: transfer to DRAM, then the scratchpad operations that number it.
+/// One packet at a time: the transfer to DRAM, then the scratchpad operations that number the packet.
 fn receive(hop: &mut Hop<'_>, engines: u32, operations: f64, core: &Core) -> Queue {
     let threads = hop.threads(0..engines, u32::MAX);
     let idle = hop.queue("receive-thread", QueueSpec::fifo().tokens(threads));
@@ -87,7 +87,7 @@ fn receive(hop: &mut Hop<'_>, engines: u32, operations: f64, core: &Core) -> Que
     numbered
 }
 
-/// Header and look-up, by whichever thread is free.
+/// Header and look-up, by any free thread.
 fn process(hop: &mut Hop<'_>, engines: std::ops::Range<u32>, from: Queue, core: &Core) -> Queue {
     let threads = hop.threads(engines, u32::MAX);
     let idle = hop.queue("process-thread", QueueSpec::fifo().tokens(threads));
@@ -106,7 +106,7 @@ fn process(hop: &mut Hop<'_>, engines: std::ops::Range<u32>, from: Queue, core: 
     done
 }
 
-/// The reordering engine: the next number, into the next slot.
+/// The reordering engine: puts the packet with the next number into the next slot.
 fn release(hop: &mut Hop<'_>, done: Queue, buffer: &Buffer) -> Queue {
     let released = hop.queue("released", QueueSpec::fifo());
     let expected = hop.queue("expected", QueueSpec::fifo().tokens([Job::default()]));
@@ -133,7 +133,7 @@ fn release(hop: &mut Hop<'_>, done: Queue, buffer: &Buffer) -> Queue {
     released
 }
 
-/// DRAM to the slot given; shared with Packet Sort.
+/// The transfer from DRAM to the assigned slot; shared with Packet Sort.
 pub(super) fn transmit(
     hop: &mut Hop<'_>,
     engines: std::ops::Range<u32>,

@@ -1,4 +1,4 @@
-//! Contiguous and strided allocation: every thread owns its slots.
+//! Contiguous and strided allocation: every thread has its own slots.
 
 use inorder_petri::coloured::{Queue, QueueSpec};
 
@@ -17,8 +17,9 @@ pub(super) fn strided(hop: &mut Hop<'_>, out: Queue) {
     build(hop, out, move |engine, thread| thread * engines + engine);
 }
 
-/// `place` orders (engine, thread within it) along the buffer. As many threads work as there are slots for the
-/// longest packet; with room for it, each has two slots and uses them in turn.
+/// `place` arranges the threads (engine, thread within the engine) along the buffer. The number of working threads is
+/// limited by the number of slots for the longest packet. If there is room, each thread has two slots and uses them
+/// alternately.
 fn build(hop: &mut Hop<'_>, out: Queue, place: impl Fn(u32, u32) -> u32) {
     let (config, per_engine) = (hop.config, hop.config.threads);
     let mut threads = hop.threads(0..config.engines, config.slots());

@@ -1,7 +1,7 @@
 //! Global allocation: one lock, held from the choice of the slot until the packet is in it.
 //!
-//! Taking the lock and every mpacket cost a scratchpad operation, so that a packet of n mpackets holds it for
-//! t_s (1 + n) + T_x n cycles.
+//! Taking the lock costs one scratchpad operation, and so does every mpacket. A packet of n mpackets therefore holds
+//! the lock for t_s (1 + n) + T_x n cycles.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Queue, QueueSpec};
 

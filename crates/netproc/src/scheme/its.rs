@@ -1,10 +1,10 @@
-//! Inter-thread signalling: threads take packets in turn and transmit them in the same turn.
+//! Inter-thread signalling: threads take packets in turn and transmit them in the same order.
 //!
-//! A START token goes round the threads when a thread's receive command is issued, an END token when its packet is
-//! in the transmit buffer. A thread whose turn has come goes ahead of one that begins a packet at the same moment on
-//! the same engine; the other way round an ordered transfer takes 171 cycles instead of 146. With random times of
-//! instructions and memories the turns wait for the slowest thread and for its engine, and throughput falls to about
-//! 1.8 Gb/s; the paper's 2.1 is that of regular times.
+//! A START token passes from thread to thread when a thread has issued its receive command, an END token when its
+//! packet is in the transmit buffer. If a thread's turn comes at the same moment as another thread on the same engine
+//! begins a packet, the first one runs first; in the opposite order an ordered transfer would take 171 cycles instead
+//! of 146. With random times of instructions and memories the turns wait for the slowest thread and for its engine,
+//! and throughput falls to about 1.8 Gb/s; the paper's 2.1 Gb/s is reached with constant times.
 
 use inorder_petri::coloured::{Queue, QueueSpec};
 

@@ -1,7 +1,7 @@
-//! Local allocation: a lock for every engine, and a part of the buffer.
+//! Local allocation: every engine has a lock and a part of the buffer.
 //!
-//! Nothing the paper tells explains its throughput; the lock is held for a fitted time besides the transfer,
-//! exponential like all instructions.
+//! The paper gives no mechanism that explains its throughput. In this model the lock is held for a fitted time in
+//! addition to the transfer, exponentially distributed like all instructions.
 
 use inorder_petri::coloured::{CounterSpec, Queue, QueueSpec};
 

@@ -1,6 +1,6 @@
-//! Ordering schemes: how threads get their place in the transmit buffer, and what keeps packets in order.
+//! Ordering schemes: how threads get a position in the transmit buffer, and what keeps packets in order.
 //!
-//! One file a scheme, one line in [`SCHEMES`].
+//! Each scheme is one file and one line in [`SCHEMES`].
 
 mod aisr;
 mod apriori;
@@ -14,7 +14,7 @@ use inorder_petri::coloured::{Queue, TransitionBuilder};
 use crate::hop::Hop;
 use crate::job::Job;
 
-/// A scheme people can ask for by name.
+/// A scheme that can be selected by name.
 pub struct Scheme {
     /// Name, lower case.
     pub name: &'static str,
@@ -22,7 +22,7 @@ pub struct Scheme {
     pub about: &'static str,
     /// Section of the paper.
     pub source: &'static str,
-    /// Whether packets of a flow leave in the order in which they came.
+    /// Whether packets of a flow leave in the order of arrival.
     pub keeps_order: bool,
     /// Completes a processor whose packets leave to the queue.
     pub(crate) build: fn(&mut Hop<'_>, Queue),
@@ -32,14 +32,14 @@ pub struct Scheme {
 pub static SCHEMES: &[Scheme] = &[
     Scheme {
         name: "contiguous",
-        about: "every thread has slots of its own, an engine's threads side by side",
+        about: "every thread has its own slots; the threads of an engine are adjacent",
         source: "section 3.2",
         keeps_order: false,
         build: apriori::contiguous,
     },
     Scheme {
         name: "strided",
-        about: "every thread has slots of its own, the engines taking turns",
+        about: "every thread has its own slots; the engines alternate",
         source: "section 4.2",
         keeps_order: false,
         build: apriori::strided,
@@ -100,7 +100,7 @@ pub fn find(name: &str) -> Option<&'static Scheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
-/// A packet is in the transmit buffer: its mpackets of the receive buffer are free.
+/// Releases the mpackets of the receive buffer when a packet is in the transmit buffer.
 fn frees<'b>(
     finish: TransitionBuilder<'b, Job>,
     hop_free: inorder_petri::coloured::Counter,

@@ -13,7 +13,7 @@ use crate::job::{Job, Step};
 pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let config = hop.config;
     let stages = config.stages;
-    // Packet Sort has no receiving stage of its own; its engines transmit.
+    // Packet Sort has no separate receiving stage; those engines transmit.
     let engines = stages.process + stages.transmit + stages.receive;
     let unsorted = hop.queue("unsorted", QueueSpec::fifo());
     let spec = CoreSpec {
@@ -28,8 +28,8 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
 
     let threads = hop.threads(0..stages.process, u32::MAX);
     let idle = hop.queue("process-thread", QueueSpec::fifo().tokens(threads));
-    // The length of a flow's list is what the insertion walks along: a number for each lane beside the net,
-    // since a delay sees only the tokens it is about.
+    // The insertion walks along the flow's list, so its time depends on the list's length. The lengths are stored
+    // outside the net, one for each lane, because a delay function sees only its own tokens.
     let in_work: Rc<[Cell<u32>]> = (0..config.traffic.flows).map(|_| Cell::new(0)).collect();
     let grabbed = Rc::clone(&in_work);
     let line = hop.received_line;
@@ -59,8 +59,8 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     aisr::transmit(hop, stages.process..engines, assigned, &core, &buffer);
 }
 
-/// Insertion into the list of the flow, for which the thread waits: so the lists of all flows together are not
-/// longer than the first stage has threads; released while the head is the flow's next packet.
+/// Inserts the packet into the list of its flow while its thread waits, so all lists together are not longer than the
+/// number of threads of the first stage. Packets are released while the head is the flow's next packet.
 fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
     let config = hop.config;
     let flows = config.traffic.flows;
