@@ -1,4 +1,4 @@
-//! How a value of a scenario is read, and what reading it knows and finds.
+//! How a value of a scenario is read, and the state of reading.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -9,47 +9,47 @@ use crate::names::Registries;
 use crate::schema::Form;
 use crate::value::Node;
 
-/// How a value is written, and what it becomes.
+/// How a value is written, and the type it is converted to.
 pub trait Kind {
-    /// What it becomes.
+    /// The type it is converted to.
     type Value;
     /// How it is written, for the reference.
     const FORM: Form;
-    /// Reads it.
+    /// Reads a value.
     ///
     /// # Errors
-    /// If it is of another form.
+    /// If the value has another form.
     fn read(node: &Node, context: &Context<'_>) -> Result<Self::Value, Problem>;
-    /// Orders a value against a bound; `None`: nothing bounds it.
+    /// Compares a value with a bound; `None` if there are no bounds.
     fn compare(_value: &Self::Value, _bound: &Self::Value) -> Option<Ordering> {
         None
     }
-    /// What is read where a table or a list is not given.
+    /// The value for a table or a list that is not given.
     fn blank() -> Node {
         Node::empty(&Place::Default)
     }
 }
 
-/// What reading one cell of a scenario knows and finds besides values.
+/// The state of reading one cell of a scenario.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// Names the scenario may refer to.
+    /// Names to which the scenario may refer.
     pub(crate) names: &'a Registries,
     found: RefCell<Found>,
 }
 
-/// Keys that depend on another setting. A grid may set a key that only some of its cells use, so only what
-/// no cell uses is an error; see [`Scenario::cells`](crate::Scenario::cells).
+/// Keys that depend on another setting. A grid may set a key that only some of its cells use, so a key is an error
+/// only if no cell uses it; see [`Scenario::cells`](crate::Scenario::cells).
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Keys that have no effect in this cell, each with its complaint.
+    /// Keys that have no effect in this cell, each with its error.
     pub(crate) idle: Vec<Problem>,
-    /// Where keys were written that depend on another setting and have an effect.
+    /// Positions of keys that depend on another setting and have an effect.
     pub(crate) used: BTreeSet<Place>,
 }
 
 impl Found {
-    /// Joins what was found in another cell. What is idle is kept once for each place.
+    /// Adds the findings of another cell; ineffective keys are kept once for each position.
     pub(crate) fn add(&mut self, cell: Found) {
         self.used.extend(cell.used);
         for problem in cell.idle {
@@ -79,7 +79,7 @@ impl<'a> Context<'a> {
         self.found.into_inner()
     }
 
-    /// Notes a key that has no effect in this cell.
+    /// Records a key that has no effect in this cell.
     pub(crate) fn idle(&self, problem: Problem) {
         self.found.borrow_mut().idle.push(problem);
     }

@@ -1,7 +1,7 @@
-//! The macros that declare what a scenario file may say.
+//! The macros that declare the keys of a scenario file.
 //!
-//! `keys!` declares a table. From one declaration come the plain data that others read, the reader with its
-//! errors, and the entry in the reference:
+//! `keys!` declares a table. One declaration generates the plain data for other modules, the reader with its errors,
+//! and the entry in the reference:
 //!
 //! ```text
 //! keys! {
@@ -15,26 +15,26 @@
 //! }
 //! ```
 //!
-//! After the kind stands what holds if the key is not given:
+//! The kind is followed by the rule for a key that is not given:
 //!
-//! | words | meaning | the field is |
+//! | words | value if the key is not given | type of the field |
 //! |---|---|---|
-//! | `required` | the key must be given | the value |
+//! | `required` | error: the key must be given | the value |
 //! | `default "0 s"` | this value | the value |
-//! | `unset "none"` | nothing; the text says what that means | an `Option` of the value |
+//! | `unset "none"` | no value; the text describes the effect | an `Option` of the value |
 //! | `blank "its defaults"` | an empty table or list | the value |
-//! | `like "sender" "as the sender"` | what the table of that key says | the table |
-//! | `flat` | no key at all: all keys of another declaration, in this table | that declaration |
+//! | `like "sender" "as the sender"` | the table of that other key | the table |
+//! | `flat` | not a key: includes all keys of another declaration in this table | that declaration |
 //!
-//! Then, each where it is needed and in this order:
+//! Then, if needed, in this order:
 //!
-//! - bounds, written as values are: `in "1 packet"..="1000 packets"`, `from "1"`, `above "0 s"`, `below "100 %"`;
+//! - bounds, written like values: `in "1 packet"..="1000 packets"`, `from "1"`, `above "0 s"`, `below "100 %"`;
 //! - the setting without which the key has no effect: `with policy = "flowlet"` (several words with `|`),
 //!   `with sorter != "none"`, `with peak_rate`. A file that gives the key without the setting is refused.
 //!
-//! What concerns several keys at once is a function: `struct Run in "run", check Run::check {`.
+//! A check of several keys together is a function: `struct Run in "run", check Run::check {`.
 //!
-//! An enum is a table with variants, each with keys of its own; keys of another variant are refused:
+//! An enum is a table with variants, each with its own keys; keys of another variant are refused:
 //!
 //! ```text
 //! keys! {
@@ -51,9 +51,9 @@
 //! }
 //! ```
 //!
-//! `choices!` declares the words a key accepts; the enum it makes is used as the key's kind.
+//! `choices!` declares the words that a key accepts; the resulting enum is the kind of the key.
 
-/// Declares a table of a scenario file; the module describes how.
+/// Declares a table of a scenario file; see the module.
 macro_rules! keys {
     (
         $(#[doc = $doc:literal])+
@@ -173,7 +173,7 @@ macro_rules! keys {
     };
 }
 
-/// Declares the words a key accepts. The enum is at once the kind of the key and the type of its value.
+/// Declares the words that a key accepts. The enum is both the kind of the key and the type of its value.
 macro_rules! choices {
     (
         $(#[doc = $doc:literal])+
@@ -188,10 +188,10 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// All of them, in the order of the reference.
+            /// All words, in the order of the reference.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// As it is written in a file.
+            /// The word in a file.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -224,7 +224,7 @@ macro_rules! field_type {
     (flat $kind:ty) => { $kind };
 }
 
-/// What holds if the key is not given, for the reference.
+/// The rule for a key that is not given, for the reference.
 macro_rules! need {
     (required) => {
         $crate::schema::Need::Required

@@ -3,13 +3,13 @@
 use crate::error::{Place, Problem};
 use crate::value::{Entry, Node, Value};
 
-/// Keys of more parts than this are refused, as the TOML parser does: each part is a table within a table.
+/// Keys with more parts are refused, as by the TOML parser: each part is a table within a table.
 const MAX_PARTS: usize = 80;
 
-/// Puts `value` where `key` points. Tables that are not there are made, elements of lists are not.
+/// Sets the value at the position of `key`. Missing tables are created, missing list elements are not.
 ///
-/// A list's element is named by its position from 0, by its `name`, or by `*` for all; a list of
-/// one needs no name.
+/// A list element is selected by its position from 0, by its `name`, or by `*` for all; a list with one element needs
+/// no selector.
 pub fn set(tree: &mut Node, key: &str, place: &Place, value: &Node) -> Result<(), Problem> {
     let parts: Vec<&str> = key.split('.').map(str::trim).collect();
     if parts.iter().any(|part| part.is_empty()) {
@@ -58,7 +58,7 @@ fn descend(
     }
 }
 
-/// The position of the entry called `part`, which is made if need be.
+/// The position of the entry called `part`, which is created if necessary.
 fn entry(entries: &mut Vec<Entry>, part: &str, place: &Place) -> usize {
     if let Some(at) = entries.iter().position(|entry| entry.key == part) {
         return at;
@@ -71,7 +71,7 @@ fn entry(entries: &mut Vec<Entry>, part: &str, place: &Place) -> usize {
     entries.len() - 1
 }
 
-/// Which elements are meant, and what of the key is left.
+/// The selected elements, and the remaining parts of the key.
 fn choose<'p>(
     nodes: &[Node],
     part: &str,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_find_their_places() {
+    fn keys_select_their_values() {
         for (text, key, expected) in [
             ("a = 1", "a", "{a = 9}"),
             ("a = 1", "b.c", "{a = 1, b = {c = 9}}"),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ambiguous_is_asked_for() {
+    fn ambiguous_keys_are_errors() {
         for (text, key, what) in [
             (
                 "f = [{}, {}]",

@@ -1,34 +1,34 @@
-//! What is wrong with a scenario, where, and what would be right.
+//! Errors in a scenario: what is wrong, where, and what was expected.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a value was written.
+/// The position at which a value was written.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
-    /// In the file, so many bytes from its start.
+    /// Offset in the file, bytes.
     File(usize),
-    /// In an override, as it was given.
+    /// In an override, as given by the user.
     Override(Arc<str>),
-    /// Nowhere: a default.
+    /// No position: a default.
     Default,
 }
 
-/// What is wrong, before the file's name and its lines are known.
+/// An error before the name and the lines of the file are known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// Where.
+    /// The position.
     pub place: Place,
     /// What is wrong.
     pub what: String,
-    /// What would be right; may be empty.
+    /// What was expected; may be empty.
     pub expected: String,
-    /// The valid name most like the one that was given.
+    /// The valid name nearest to the given one.
     pub nearest: Option<String>,
 }
 
 impl Problem {
-    /// A problem with what was expected instead.
+    /// An error with what was expected.
     pub fn new(place: &Place, what: impl Into<String>, expected: impl Into<String>) -> Self {
         Problem {
             place: place.clone(),
@@ -38,7 +38,7 @@ impl Problem {
         }
     }
 
-    /// The same, naming the one of `names` that is most like `given`, if any is.
+    /// The same error with the one of `names` that is nearest to `given`, if any is near.
     #[must_use]
     pub fn nearest<'n>(mut self, given: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.nearest = inorder_nearest::nearest(given, names).map(str::to_owned);
@@ -51,7 +51,7 @@ impl Problem {
 pub struct Error {
     /// Name of the file.
     pub file: String,
-    /// Line and column, both from 1, the column in characters; `None` for what no file says.
+    /// Line and column, both from 1, column in characters; `None` if the error is not in the file.
     pub position: Option<(usize, usize)>,
     /// What is wrong.
     pub problem: Box<Problem>,

@@ -1,14 +1,14 @@
-//! What the fuzz target checks: no text makes the reader panic, and every complaint says where.
+//! The check of the fuzz target: no text makes the reader panic, and every error has a position.
 
 use crate::{Error, Profile, Registries, Scenario};
 
-/// Grids beyond this take long without showing anything new.
+/// Larger grids take long and do not test anything else.
 const MAX_CELLS: usize = 64;
 
-/// Reads `bytes` as a scenario and, after the first NUL, overrides with a NUL between them.
+/// Reads `bytes` as a scenario, followed after the first NUL by overrides separated by NULs.
 ///
 /// # Panics
-/// If a complaint about the file has no line and column, or is longer than one line.
+/// If an error about the file has no line and column, or takes more than one line.
 pub fn fuzz_one(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut parts = text.split('\0');
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Pieces of scenarios, from which a chance text has a chance to be read far into.
+    /// Fragments of scenarios, so that random text reaches deep into the reader.
     const PIECES: &[&str] = &[
         "[[flow]]\n",
         "[[forward]]\n",
@@ -111,26 +111,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_does_harm(text in "\\PC{0,80}") {
+        fn random_text_does_not_panic(text in "\\PC{0,80}") {
             fuzz_one(text.as_bytes());
         }
 
         #[test]
-        fn no_order_of_pieces_does_harm(order in proptest::collection::vec(0..PIECES.len(), 0..12)) {
+        fn fragments_in_random_order_do_not_panic(order in proptest::collection::vec(0..PIECES.len(), 0..12)) {
             let text: String = order.iter().filter_map(|at| PIECES.get(*at)).copied().collect();
             fuzz_one(text.as_bytes());
         }
 
         #[test]
-        fn no_override_does_harm(order in proptest::collection::vec(0..PIECES.len(), 0..6), set in "[a-z.*0-9]{0,20}=\\PC{0,20}") {
+        fn random_overrides_do_not_panic(order in proptest::collection::vec(0..PIECES.len(), 0..6), set in "[a-z.*0-9]{0,20}=\\PC{0,20}") {
             let text: String = order.iter().filter_map(|at| PIECES.get(*at)).copied().collect();
             fuzz_one(format!("{text}\0{set}").as_bytes());
         }
     }
 
-    /// Tables within tables need no more stack than there is.
+    /// Deeply nested tables must not overflow the stack.
     #[test]
-    fn deep_nesting_is_an_error_and_no_overflow() {
+    fn deep_nesting_is_an_error() {
         let dotted = format!("{}z = 1", "a.".repeat(100_000));
         let lists = format!("flow = {}", "[".repeat(100_000));
         let set = format!("[[flow]]\0flow.{}z=1", "a.".repeat(100_000));

@@ -24,7 +24,7 @@ use crate::value::{Entry, Node, Value, tables};
 /// One dimension of the grid.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Axis {
-    /// Its name: a dotted key, or that of a group of variants.
+    /// Its name: a dotted key, or the name of a group of variants.
     pub name: String,
     /// Its values.
     pub points: Vec<Point>,
@@ -33,9 +33,9 @@ pub struct Axis {
 /// A value of an axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
-    /// For tables.
+    /// Label in tables.
     pub label: String,
-    /// What it changes: keys, where they were written, values.
+    /// The changes: keys, where they were written, values.
     changes: Vec<(String, Place, Node)>,
 }
 
@@ -46,10 +46,10 @@ impl Point {
     }
 }
 
-/// Cells beyond this are taken for a mistake.
+/// Maximum number of cells; a larger grid is probably a mistake.
 const MAX_CELLS: usize = 1_000_000;
 
-/// The axes of `[grid]`, in the order they were written.
+/// The axes of `[grid]`, in the order in which they were written.
 pub fn axes(grid: Option<&Node>) -> Result<Vec<Axis>, Problem> {
     let Some(grid) = grid else {
         return Ok(Vec::new());
@@ -79,7 +79,7 @@ pub fn axes(grid: Option<&Node>) -> Result<Vec<Axis>, Problem> {
     Ok(axes)
 }
 
-/// A key without quotes is nested tables: `flow.count` as `flow` with `count` in it.
+/// An unquoted key is parsed as nested tables: `flow.count` as `flow` with `count` in it.
 fn flatten(key: &str, entry: &Entry, axes: &mut Vec<Axis>) -> Result<(), Problem> {
     match &entry.node.value {
         Value::Table(entries) if entry.node.get("from").is_none() => {
@@ -141,7 +141,7 @@ fn with_unit(node: &Node) -> Option<(f64, String)> {
     Some((number.parse().ok()?, unit.trim().to_owned()))
 }
 
-/// Rounded to six decimals, none of them needless.
+/// Rounds to six decimals without trailing zeros.
 fn format_value(number: f64, unit: &str) -> Value {
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -151,7 +151,7 @@ fn format_value(number: f64, unit: &str) -> Value {
     }
 }
 
-/// `[[grid.zip]]`: lists of one length.
+/// `[[grid.zip]]`: lists of the same length.
 fn zipped(table: &Node) -> Result<Axis, Problem> {
     let entries = table.entries("grid.zip")?;
     let keys: Vec<&Entry> = entries.iter().filter(|e| e.key != "label").collect();
@@ -192,7 +192,7 @@ fn zipped(table: &Node) -> Result<Axis, Problem> {
     })
 }
 
-/// `[grid.variants.AXIS.NAME]`: what holds in the variant of this name.
+/// `[grid.variants.AXIS.NAME]`: the settings of the variant called NAME.
 fn variants(group: &Entry) -> Result<Axis, Problem> {
     let points = group
         .node
@@ -222,7 +222,7 @@ fn variants(group: &Entry) -> Result<Axis, Problem> {
     })
 }
 
-/// Every combination, the last axis running fastest: positions on each axis.
+/// Every combination as positions on each axis; the last axis varies fastest.
 pub fn combinations(axes: &[Axis]) -> impl Iterator<Item = Vec<usize>> + '_ {
     let total: usize = axes.iter().map(|axis| axis.points.len()).product();
     (0..total).map(|number| {
@@ -281,12 +281,12 @@ mod tests {
     }
 
     #[test]
-    fn no_grid_is_one_cell() {
+    fn without_a_grid_there_is_one_cell() {
         assert_eq!(combinations(&[]).collect::<Vec<_>>(), [Vec::<usize>::new()]);
     }
 
     #[test]
-    fn broken_grids_say_what_is_right() {
+    fn errors_in_grids_contain_what_was_expected() {
         assert!(
             parsed("[grid]\na = 1")
                 .unwrap_err()

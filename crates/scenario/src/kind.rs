@@ -1,6 +1,6 @@
-//! Kinds of values: how each is written, and what it becomes. Declarations name them as types.
+//! Kinds of values: how each one is written, and the type it is converted to. Declarations use them as types.
 //!
-//! A kind is never a value; it stands for one. [`Duration`] is written `"2.5 ms"` and becomes nanoseconds.
+//! A kind is a marker type without values. [`Duration`] is written `"2.5 ms"` and converted to nanoseconds.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use crate::value::{Node, Value, tables};
 
 pub use crate::context::Kind;
 
-/// A kind for each way of writing numbers and words.
+/// Defines a kind for each notation of numbers and words.
 macro_rules! plain {
     ($($(#[$doc:meta])* $name:ident -> $value:ty, $form:expr, $read:path;)*) => {
         $($(#[$doc])*
@@ -40,23 +40,23 @@ plain! {
     Rate -> u64, Form::Rate, quantity::rate;
     /// A size as `"1500 B"`: bytes.
     Size -> u64, Form::Size, quantity::size;
-    /// A size of less than 4 GiB.
+    /// A size below 4 GiB.
     Size32 -> u32, Form::Size, quantity::small_size;
     /// A share as `"2 %"`, `"20 ppm"` or a number from 0 to 1: 0 to 1.
     Share -> f64, Form::Share, quantity::share;
     /// A number of packets as `64` or `"64 packets"`.
     Packets -> u64, Form::Packets, quantity::packets;
-    /// The same in 32 bits.
+    /// The same with 32 bits.
     Packets32 -> u32, Form::Packets, quantity::small_packets;
-    /// The same in 16 bits.
+    /// The same with 16 bits.
     Packets16 -> u16, Form::Packets, quantity::few_packets;
-    /// A whole number of things.
+    /// A count.
     Count -> u64, Form::Count, quantity::count;
-    /// The same in 32 bits.
+    /// The same with 32 bits.
     Count32 -> u32, Form::Count, quantity::small_count;
-    /// A number from 0 on.
+    /// A number that is not negative.
     Number -> f64, Form::Number, quantity::number;
-    /// How often, as `"20 /s"`: events per second.
+    /// A frequency as `"20 /s"`: events per second.
     Frequency -> f64, Form::Frequency, quantity::frequency;
     /// `true` or `false`.
     Flag -> bool, Form::Flag, quantity::flag;
@@ -64,7 +64,7 @@ plain! {
     Text -> String, Form::Text, quantity::text;
 }
 
-/// What a queue holds at most: packets, bytes, or bandwidth-delay products. Nothing bounds it.
+/// Maximum content of a queue: packets, bytes, or bandwidth-delay products; without bounds.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {}
 
@@ -76,7 +76,7 @@ impl Kind for Limit {
     }
 }
 
-/// Whether, and up to which rate, data is paced. A rate of 0 would send nothing.
+/// Whether data is paced, and at which maximum rate. A rate of 0 is refused because it would send nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {}
 
@@ -94,7 +94,7 @@ impl Kind for Pace {
     }
 }
 
-/// Kinds whose values may be a word that stands for no value; the word is within all bounds.
+/// Defines kinds that also accept a word for the absence of a value; the word is within all bounds.
 macro_rules! or_word {
     ($($(#[$doc:meta])* $name:ident -> $value:ty, $form:expr, $read:path;)*) => {
         $($(#[$doc])*
@@ -121,7 +121,7 @@ or_word! {
     SizeOrUnlimited -> u64, Form::SizeOrUnlimited, quantity::size_or_unlimited;
 }
 
-/// Kinds of names that are in a registry of the caller.
+/// Defines kinds for names in a registry of the caller.
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident = $registry:expr;)*) => {
         $($(#[$doc])*
@@ -142,11 +142,11 @@ names! {
     Congestion = Registry::Congestion;
     /// Name of a loss detection.
     LossDetection = Registry::LossDetection;
-    /// Name of a configuration of an endpoint.
+    /// Name of an endpoint profile.
     Profile = Registry::Profile;
 }
 
-/// A sorter by its name, and its settings where they are not at their defaults: `"window:hold=300us"`.
+/// A sorter by name, with the settings that differ from their defaults: `"window:hold=300us"`.
 #[derive(Clone, Copy, Debug)]
 pub enum Sorter {}
 
@@ -232,7 +232,7 @@ impl<T: Table> Kind for List<T> {
     }
 }
 
-/// A list of nothing, where nothing was written.
+/// The value of a list that is not given: empty.
 pub(crate) fn blank_list() -> Node {
     Node {
         value: Value::List(Vec::new()),

@@ -1,9 +1,9 @@
-//! Scenario files: what is sent over what, for how long, and what is varied, in TOML.
+//! Scenario files in TOML: what is sent over which paths, for how long, and what is varied.
 //!
-//! A researcher writes twenty lines; values carry their units; what is wrong is said in one line
-//! with its place and the nearest valid name. [`Scenario::cells`] gives every combination of the
-//! grid as plain data with all defaults filled in. This crate runs nothing and knows no algorithm:
-//! names of algorithms come in as [`Registries`].
+//! A typical scenario has twenty lines. Values carry their units, and each error is one line with the position and
+//! the nearest valid name. [`Scenario::cells`] returns every combination of the grid as plain data with all defaults
+//! filled in. This crate runs nothing and contains no algorithm: the names of algorithms are passed in as
+//! [`Registries`].
 //!
 //! ```
 //! use inorder_scenario::{Profile, Registries, Scenario};

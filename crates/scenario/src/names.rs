@@ -1,33 +1,33 @@
-//! Names that scenarios refer to and do not define.
+//! Names to which scenarios refer and which other crates define.
 
 use crate::schema::Registry;
 
-/// Names a scenario may refer to and that it does not define; whoever runs it knows them.
+/// The names to which a scenario may refer; the program that runs it defines them.
 #[derive(Clone, Debug, Default)]
 pub struct Registries {
     /// Congestion controls.
     pub congestion: Vec<String>,
     /// Loss detections.
     pub loss_detection: Vec<String>,
-    /// Named configurations of endpoints.
+    /// Profiles of endpoints.
     pub profiles: Vec<Profile>,
     /// Sorters of network cards.
     pub sorters: Vec<String>,
-    /// Says what is wrong with a sorter's name and settings, as in `window:hold=300us`; without it a sorter
-    /// has no settings beside the keys of its card.
+    /// Checks a sorter's name and settings, as in `window:hold=300us`; without this function a sorter has only the
+    /// settings of its card.
     pub check_sorter: Option<SorterCheck>,
 }
 
-/// A named configuration of an endpoint.
+/// A profile of an endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// The loss detection that belongs to it.
+    /// Its loss detection.
     pub loss_detection: String,
 }
 
-/// Says what is wrong with a sorter's name and settings.
+/// Returns what is wrong with a sorter's name and settings.
 pub type SorterCheck = fn(&str) -> Result<(), String>;
 
 impl Registries {

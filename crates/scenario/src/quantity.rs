@@ -1,4 +1,4 @@
-//! Numbers with their units, read exactly: `0.1 ms` is 100,000 ns and no rounding is involved.
+//! Numbers with units, read exactly: `0.1 ms` is 100,000 ns without rounding.
 
 use crate::error::{Place, Problem};
 use crate::value::{Node, Value};
@@ -12,7 +12,7 @@ struct Decimal {
     decimals: u32,
 }
 
-/// Units of one dimension, with how many of the smallest each holds.
+/// Units of one dimension, each with its size in smallest units.
 type Units = &'static [(&'static str, u64)];
 
 const TIMES: Units = &[
@@ -50,26 +50,26 @@ const PACKETS: Units = &[
     ("segments", 1),
     ("segment", 1),
 ];
-/// Events a minute.
+/// Events per minute.
 const FREQUENCIES: Units = &[("/s", 60), ("/min", 1)];
 
-/// What a queue holds at most, as it is written.
+/// The limit of a queue as written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QueueLimit {
-    /// All that comes.
+    /// No limit.
     Unlimited,
     /// Packets.
     Packets(u64),
     /// Bytes.
     Bytes(u64),
-    /// Bandwidth-delay products: of the rate at time 0 and a round-trip time given with it.
+    /// Bandwidth-delay products of the rate at time 0 and a round-trip time given separately.
     Bdp(f64),
 }
 
-/// What a queue holds at most.
+/// The limit of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queue {
-    /// All that comes.
+    /// No limit.
     Unlimited,
     /// Packets.
     Packets(u64),
@@ -78,8 +78,7 @@ pub enum Queue {
 }
 
 impl QueueLimit {
-    /// The limit where packets leave at this rate, `rtt_ns` being the round-trip time of a
-    /// bandwidth-delay product.
+    /// The limit for a link of this rate; `rtt_ns` is the round-trip time of a bandwidth-delay product.
     pub fn resolve(self, bits_per_s: u64, rtt_ns: i64) -> Queue {
         match self {
             QueueLimit::Unlimited => Queue::Unlimited,
@@ -113,7 +112,7 @@ pub fn size(node: &Node) -> Result<u64> {
     exact(node, SIZES, expected)
 }
 
-/// A size in 32 bits.
+/// A size with 32 bits.
 pub fn small_size(node: &Node) -> Result<u32> {
     narrow(node, size(node)?)
 }
@@ -142,18 +141,18 @@ pub fn packets(node: &Node) -> Result<u64> {
     }
 }
 
-/// The same in 16 bits.
+/// The same with 16 bits.
 pub fn few_packets(node: &Node) -> Result<u16> {
     let expected = "less than 2^16";
     u16::try_from(packets(node)?).map_err(|_| impossible(node, expected))
 }
 
-/// The same in 32 bits.
+/// The same with 32 bits.
 pub fn small_packets(node: &Node) -> Result<u32> {
     narrow(node, packets(node)?)
 }
 
-/// A plain number of things.
+/// A count.
 pub fn count(node: &Node) -> Result<u64> {
     const EXPECTED: &str = "a whole number from 0 on";
     let Value::Number(text) = &node.value else {
@@ -163,12 +162,12 @@ pub fn count(node: &Node) -> Result<u64> {
     plain.parse().map_err(|_| impossible(node, EXPECTED))
 }
 
-/// The same in 32 bits.
+/// The same with 32 bits.
 pub fn small_count(node: &Node) -> Result<u32> {
     narrow(node, count(node)?)
 }
 
-/// A number, not negative.
+/// A number that is not negative.
 pub fn number(node: &Node) -> Result<f64> {
     const EXPECTED: &str = "a number";
     let Value::Number(text) = &node.value else {
@@ -180,7 +179,7 @@ pub fn number(node: &Node) -> Result<f64> {
     }
 }
 
-/// How often, events per second.
+/// A frequency, events per second.
 pub fn frequency(node: &Node) -> Result<f64> {
     let expected = "how often as \"20 /s\"";
     let (number, factor) = with_unit(node, FREQUENCIES, expected)?;
@@ -195,12 +194,12 @@ pub fn flag(node: &Node) -> Result<bool> {
     }
 }
 
-/// A switch that may carry a rate.
+/// A switch with an optional rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pacing {
     /// `false`.
     Off,
-    /// `true`: at the rate that the endpoint itself finds.
+    /// `true`: at the rate that the endpoint computes.
     On,
     /// At no more than this rate, bits per second.
     UpTo(u64),
@@ -246,7 +245,7 @@ fn or_word<T>(node: &Node, word: &str, parse: fn(&Node) -> Result<T>) -> Result<
     }
 }
 
-/// How much a queue holds.
+/// The limit of a queue.
 pub fn queue_limit(node: &Node) -> Result<QueueLimit> {
     const EXPECTED: &str = "a limit as \"64 packets\", \"100 kB\", \"1 BDP\" or \"unlimited\"";
     let Value::Text(text) = &node.value else {
@@ -268,7 +267,7 @@ pub fn queue_limit(node: &Node) -> Result<QueueLimit> {
     }
 }
 
-/// One of a few words: what it stands for.
+/// The value that belongs to one of a few words.
 pub(crate) fn choice<T: Copy>(node: &Node, words: &[(&'static str, T)]) -> Result<T> {
     let names = || words.iter().map(|(name, _)| *name);
     let listed = || {
@@ -355,7 +354,7 @@ fn narrow(node: &Node, value: u64) -> Result<u32> {
     u32::try_from(value).map_err(|_| impossible(node, "less than 2^32"))
 }
 
-/// `value` if `holds`, otherwise a problem at `place`.
+/// `value` if `holds` is true, otherwise an error at `place`.
 pub(crate) fn require(holds: bool, place: &Place, what: &str, expected: &str) -> Result<()> {
     if holds {
         return Ok(());
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_units_say_what_is_right() {
+    fn errors_in_units_contain_what_was_expected() {
         for (wrong, what) in [
             ("10 MB", "\"10 MB\""),
             ("10", "10 has no unit"),
@@ -423,14 +422,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_does_harm(text in ".{0,24}") {
+        fn random_text_does_not_panic(text in ".{0,24}") {
             let node = node(&text);
             let _ = (duration(&node), rate(&node), size(&node), share(&node), packets(&node));
             let _ = (count(&node), number(&node), frequency(&node), queue_limit(&node));
         }
 
         #[test]
-        fn what_is_written_is_read(ns in 0i64..10_000_000_000_000) {
+        fn written_values_are_read_back(ns in 0i64..10_000_000_000_000) {
             let ms = format!("{}.{:06} ms", ns / 1_000_000, ns % 1_000_000);
             prop_assert_eq!(duration(&node(&ms)), Ok(ns));
         }

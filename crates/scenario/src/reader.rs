@@ -1,4 +1,4 @@
-//! Reading a table by its declaration.
+//! Reads a table according to its declaration.
 
 use crate::context::{Context, Kind};
 use crate::error::{Place, Problem};
@@ -9,28 +9,28 @@ use crate::value::{Entry, Node};
 
 /// A table that can be read. The macro `keys!` implements it.
 pub trait Table: Keys {
-    /// Reads it; its keys have been checked.
+    /// Reads the table; its keys have been checked.
     ///
     /// # Errors
-    /// The first thing that is wrong with a value.
+    /// The first error in a value.
     fn read(r: &Reader<'_>) -> Result<Self, Problem>;
 }
 
-/// A word, and how the keys that belong to it are read.
+/// A word, and the function that reads the keys of its variant.
 pub(crate) type Variant<T> = (&'static str, fn(&Reader<'_>) -> Result<T, Problem>);
 
-/// A table and the declarations it must follow; its keys have been checked.
+/// A table and its declarations; its keys have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     sections: &'a [&'static Section],
     node: &'a Node,
-    /// What is not in `node` is taken from here before the defaults.
+    /// Values that are missing in `node` are taken from here before the defaults.
     fallback: Option<&'a Node>,
     context: &'a Context<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// Checks that `node` is a table of keys that `sections` have; the last one names the table.
+    /// Checks that `node` is a table with keys of `sections`; the last section names the table.
     pub(crate) fn new(
         sections: &'a [&'static Section],
         node: &'a Node,
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         Self::with_fallback(sections, node, None, context)
     }
 
-    /// The same, keys that are not there being taken from `fallback`.
+    /// The same, with missing keys taken from `fallback`.
     pub(crate) fn with_fallback(
         sections: &'a [&'static Section],
         node: &'a Node,
@@ -75,12 +75,12 @@ impl<'a> Reader<'a> {
         keys
     }
 
-    /// Notes every key that has no effect, its owner being absent or of another value.
+    /// Records every key that has no effect because the setting it depends on is absent or has another value.
     fn check_owners(&self, declared: &[&'static Key]) {
         for entry in self.node.entries("").unwrap_or_default() {
             let same = declared.iter().filter(|key| key.name == entry.key);
             if same.clone().any(|key| key.owner.is_none()) {
-                continue; // One declaration of this key needs no owner.
+                continue; // Another declaration of this key depends on no setting.
             }
             let owners: Vec<Owner> = same.filter_map(|key| key.owner).collect();
             let overridden = |owner: &Owner| self.is_overridden(owner.key(), entry);
@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Was the setting changed by an override, the key being in the file? What an override switches off does not
-    /// turn the rest of a file into an error.
+    /// True if the setting was changed by an override while the key is in the file. An override that switches
+    /// something off must not turn the rest of a file into an error.
     fn is_overridden(&self, owner: &str, entry: &Entry) -> bool {
         let changed = |node: &Node| matches!(node.place, Place::Override(_));
         self.child(owner).is_some_and(changed) && matches!(entry.node.place, Place::File(_))
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         owner.allows(value.as_deref(), self.child(owner.key()).is_some())
     }
 
-    /// The value of a key as it is written, or its default.
+    /// The text of the key's value, or of its default.
     fn effective(&self, name: &str, declared: &[&'static Key]) -> Option<String> {
         let default = || match declared.iter().find(|key| key.name == name)?.need {
             Need::Default(text) => Some(text.to_owned()),
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         self.child(name).map(Node::show).or_else(default)
     }
 
-    /// What a key is set to, in words: `with model = "uniform"`, `without rate_changes`.
+    /// The setting in words: `with model = "uniform"`, `without rate_changes`.
     fn state(&self, name: &str, declared: &[&'static Key]) -> String {
         match self.effective(name, declared).as_deref() {
             None => format!("without {name}"),
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes that `name`, if it is given here, has no effect: `state` says why, `expected` what would help.
+    /// Records that `name`, if given here, has no effect: `state` is the reason, `expected` what would help.
     pub(crate) fn idle(&self, name: &str, state: &str, expected: &str) {
         let Some(node) = self.node.get(name) else {
             return;
@@ -137,31 +137,31 @@ impl<'a> Reader<'a> {
         self.context.idle(Problem::new(&node.place, what, expected));
     }
 
-    /// Notes that `name`, if it is given here, has an effect.
+    /// Records that `name`, if given here, has an effect.
     pub(crate) fn used(&self, name: &str) {
         if let Some(node) = self.node.get(name) {
             self.context.used(&node.place);
         }
     }
 
-    /// What the table has under `name`, or its fallback.
+    /// The value of `name` in the table, or in its fallback.
     pub(crate) fn child(&self, name: &str) -> Option<&'a Node> {
         let fallback = || self.fallback.and_then(|node| node.get(name));
         self.node.get(name).or_else(fallback)
     }
 
-    /// Where the table was written.
+    /// The position of the table.
     pub(crate) fn table(&self) -> &'a Place {
         &self.node.place
     }
 
-    /// Where the value of `name` was written, or the table.
+    /// The position of the value of `name`, or of the table.
     pub(crate) fn place(&self, name: &str) -> &'a Place {
         self.child(name)
             .map_or(&self.node.place, |node| &node.place)
     }
 
-    /// The names this scenario may refer to.
+    /// The names to which this scenario may refer.
     pub(crate) fn names(&self) -> &'a Registries {
         self.context.names
     }
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         node.map(|node| self.value::<K>(key, node)).transpose()
     }
 
-    /// The variant that the word under `key` names.
+    /// The variant selected by the word under `key`.
     pub(crate) fn select<T>(&self, key: &Key, variants: &[Variant<T>]) -> Result<T, Problem> {
         let default = match key.need {
             Need::Default(text) => Some(Node::from_default(text)),
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         read(self)
     }
 
-    /// The table or list of `key`; an empty one if it is not given.
+    /// The table or list of `key`; an empty one if not given.
     pub(crate) fn or_blank<K: Kind>(&self, key: &Key) -> Result<K::Value, Problem> {
         match self.child(key.name) {
             Some(node) => self.value::<K>(key, node),
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The table of `key`; what it does not have is taken from the table of `other`.
+    /// The table of `key`; missing values are taken from the table of `other`.
     pub(crate) fn like<T: Table>(&self, key: &Key, other: &str) -> Result<T, Problem> {
         let blank = Node::empty(&Place::Default);
         let node = self.child(key.name).unwrap_or(&blank);
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
 
     fn value<K: Kind>(&self, key: &Key, node: &Node) -> Result<K::Value, Problem> {
         let named = |mut problem: Problem| {
-            // A table's problems name its own keys.
+            // Errors in the table must name its own keys.
             if !matches!(key.form, Form::Table(_) | Form::Tables(_) | Form::Stages) {
                 problem.what = format!("{}: {}", key.name, problem.what);
             }
@@ -239,14 +239,14 @@ impl<'a> Reader<'a> {
         Err(Problem::new(&node.place, what, expected))
     }
 
-    /// `name` is needed here.
+    /// An error for the missing key `name`.
     pub(crate) fn missing(&self, name: &str, about: &str) -> Problem {
         let what = format!("{} has no {name}", self.name());
         Problem::new(&self.node.place, what, format!("{name}: {about}"))
     }
 }
 
-/// "unknown key "cuont" in flow".
+/// The error "unknown key "cuont" in flow".
 pub(crate) fn unknown_key(table: &str, known: &[&str], entry: &Entry) -> Problem {
     let what = format!("unknown key \"{}\" in {table}", entry.key);
     let expected = format!("one of {}", known.join(", "));

@@ -1,11 +1,11 @@
-//! The declarations as text: the reference of all keys, and a scenario with every default.
+//! Generates text from the declarations: the reference of all keys, and a scenario with all defaults.
 
 use std::fmt::Write;
 
 use crate::config::{Config, Label, STAGES};
 use crate::schema::{Form, Key, Keys, Need, Section};
 
-/// What stands before the tables.
+/// The text before the tables.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Every key with its form, default, bounds and meaning, in Markdown: `docs/scenario.md`.
@@ -46,7 +46,7 @@ struct Part {
     section: &'static Section,
 }
 
-/// All tables below `section`, each once, in the order of the keys they stand under.
+/// All tables below `section`, each once, in the order of the keys that contain them.
 fn parts(section: &'static Section, prefix: &str) -> Vec<Part> {
     let mut all: Vec<Part> = Vec::new();
     for key in section.keys() {
@@ -104,7 +104,7 @@ fn default(key: &Key) -> String {
     }
 }
 
-/// What a key means, what its words mean, and what it depends on.
+/// The meaning of a key, of its words, and the setting it depends on.
 fn meaning(key: &Key) -> String {
     let mut text = key.about().to_owned();
     if let Form::Choice(words) = key.form {
@@ -118,13 +118,13 @@ fn meaning(key: &Key) -> String {
     text
 }
 
-/// A scenario with one flow, all defaults written out; in comments what has none, and what has an effect only with
-/// another setting than its default.
+/// A scenario with one flow and all defaults. Keys without a default, or without effect while the others have their
+/// defaults, are comments.
 pub fn defaults() -> String {
     let mut out = String::new();
     for part in parts(&Config::SECTION, "") {
         let keys = part.section.keys();
-        // A table that needs what only its author knows is not given by default.
+        // A table with required keys is not given by default.
         let needs = keys
             .iter()
             .any(|key| key.need == Need::Required && key.owner.is_none());
@@ -149,12 +149,12 @@ pub fn defaults() -> String {
     out
 }
 
-/// Is the key written in a line, and not as a table?
+/// True if the key is written in one line, and not as a table.
 fn is_line(key: &Key) -> bool {
     !matches!(key.form, Form::Table(_) | Form::Tables(_))
 }
 
-/// Has the key a default, and an effect while all others have theirs?
+/// True if the key has a default, and has an effect while all others have their defaults.
 fn stands_by_default(key: &Key, all: &[&Key]) -> bool {
     let default_of = |name: &str| match all.iter().find(|key| key.name == name)?.need {
         Need::Default(text) => Some(text),
@@ -190,7 +190,7 @@ mod tests {
         let written = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             written == markdown(),
-            "docs/scenario.md is not what the declarations say; write it anew with\n\
+            "docs/scenario.md does not match the declarations; regenerate it with\n\
              INORDER_WRITE_REFERENCE=1 cargo test -p inorder-scenario the_reference_in_docs"
         );
     }

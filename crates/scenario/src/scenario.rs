@@ -1,4 +1,4 @@
-//! A scenario file, read; its cells.
+//! A scenario file and its cells.
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ pub struct Scenario {
 /// One combination of the grid's values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cell {
-    /// Axis and value, in the order of the axes.
+    /// The value on each axis, in the order of the axes.
     pub labels: Vec<(String, String)>,
-    /// All that holds in it.
+    /// The settings of the cell.
     pub config: Config,
 }
 
 impl Cell {
-    /// The value of the axis called `axis`.
+    /// The value on the axis called `axis`.
     pub fn label(&self, axis: &str) -> Option<&str> {
         let found = self.labels.iter().find(|(name, _)| name == axis);
         found.map(|(_, label)| label.as_str())
@@ -42,8 +42,8 @@ impl Scenario {
     /// Reads the text of a file; `file` is its name in messages.
     ///
     /// # Errors
-    /// If it is not TOML, or a key of the file as a whole is unknown. What else is wrong,
-    /// [`Scenario::cells`] finds: a grid may yet replace it.
+    /// If the text is not TOML, or an unknown key is at the top level. Other errors are found by [`Scenario::cells`],
+    /// because the grid may replace the values.
     pub fn load(text: &str, file: &str, names: &Registries) -> Result<Self, Error> {
         let tree = Node::parse(text).map_err(|problem| Error::new(file, text, problem))?;
         let scenario = Scenario {
@@ -63,10 +63,10 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Overrides `key = value`, as of `--set`; a key that is an axis of the grid loses its list.
+    /// Applies an override `key = value` as given to `--set`; a key that is an axis of the grid loses its list.
     ///
     /// # Errors
-    /// If it is not of that form, or the key leads nowhere.
+    /// If the override has another form, or the key does not exist.
     pub fn set(&mut self, assignment: &str) -> Result<(), Error> {
         let done = self.try_set(assignment);
         self.located(done)
@@ -95,10 +95,10 @@ impl Scenario {
         self.located(grid::axes(self.tree.get("grid")))
     }
 
-    /// Every cell, the last axis running fastest; without a grid, one.
+    /// Every cell, with the last axis varying fastest; without a grid, one cell.
     ///
     /// # Errors
-    /// The first thing that is wrong in any of them, or a key that has an effect in none of them.
+    /// The first error in any of the cells, or a key that has no effect in any of them.
     pub fn cells(&self) -> Result<Vec<Cell>, Error> {
         let axes = self.axes()?;
         let mut found = Found::default();
@@ -142,7 +142,7 @@ fn child_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     found.map(|entry| &mut entry.node)
 }
 
-/// Takes the axis of this key out of the grid, in quotes or without.
+/// Removes the axis of this key, quoted or not, from the grid.
 fn remove_axis(grid: &mut Node, key: &str) {
     if let Value::Table(entries) = &mut grid.value {
         entries.retain(|entry| entry.key != key);

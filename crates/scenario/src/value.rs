@@ -1,4 +1,4 @@
-//! A TOML document as a tree that remembers where each value was written.
+//! A TOML document as a tree with the position of each value.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{Place, Problem};
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where it was written.
+    /// Its position.
     pub place: Place,
 }
 
@@ -27,16 +27,16 @@ pub enum Value {
     Text(String),
     /// `[...]` or `[[...]]`.
     List(Vec<Node>),
-    /// A table, in the order it was written.
+    /// A table, in the order in which it was written.
     Table(Vec<Entry>),
 }
 
-/// One line of a table.
+/// One entry of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     /// Its key.
     pub key: String,
-    /// Where the key was written.
+    /// Position of the key.
     pub place: Place,
     /// Its value.
     pub node: Node,
@@ -53,8 +53,8 @@ impl Node {
         table_node(&table, None)
     }
 
-    /// The tree of a value given apart from the file. What is not a value of TOML is text, so
-    /// that `--set run.duration=5s` needs no quotes.
+    /// The tree of a value given outside the file. Text that is not a TOML value becomes a string, so that `--set
+    /// run.duration=5s` needs no quotes.
     pub fn parse_override(text: &str, shown: &Arc<str>) -> Result<Node, Problem> {
         let place = Place::Override(Arc::clone(shown));
         let document = format!("value = {text}");
@@ -69,7 +69,7 @@ impl Node {
         tree.get("value").cloned().ok_or_else(missing)
     }
 
-    /// A default as the schema writes it.
+    /// A default as written in the schema.
     pub(crate) fn from_default(text: &str) -> Node {
         let value = match text {
             "true" => Value::Flag(true),
@@ -91,7 +91,7 @@ impl Node {
         }
     }
 
-    /// What a table has under `key`.
+    /// The value of `key` in a table.
     pub fn get(&self, key: &str) -> Option<&Node> {
         let Value::Table(entries) = &self.value else {
             return None;
@@ -99,7 +99,7 @@ impl Node {
         entries.iter().find(|e| e.key == key).map(|e| &e.node)
     }
 
-    /// What kind of value it is, for messages.
+    /// The type of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self.value {
             Value::Flag(_) => "true or false",
@@ -110,7 +110,7 @@ impl Node {
         }
     }
 
-    /// As it was written, more or less, for labels and messages.
+    /// The value approximately as it was written, for labels and messages.
     pub fn show(&self) -> String {
         match &self.value {
             Value::Flag(flag) => flag.to_string(),
@@ -135,7 +135,7 @@ impl Node {
         }
     }
 
-    /// The elements of a list; anything else counts as a list of one.
+    /// The elements of a list; any other value counts as a list of one.
     pub fn elements(&self) -> &[Node] {
         match &self.value {
             Value::List(nodes) => nodes,
@@ -143,7 +143,7 @@ impl Node {
         }
     }
 
-    /// "`what` is a number, expected ...".
+    /// The error "`what` is a number, expected ...".
     pub(crate) fn wrong(&self, what: &str, expected: &str) -> Problem {
         Problem::new(&self.place, format!("{what} is {}", self.kind()), expected)
     }
@@ -171,7 +171,7 @@ fn placed(offset: usize, place: Option<&Place>) -> Place {
 
 fn table_value(table: &DeTable<'_>, place: Option<&Place>) -> Result<Value, Problem> {
     let mut lines: Vec<_> = table.iter().collect();
-    // The parser keeps tables by key; people mean the order in which they write.
+    // The parser sorts tables by key; the order in which users wrote them is restored.
     lines.sort_by_key(|(key, _)| key.span().start);
     let entries = lines.into_iter().map(|(key, node)| {
         Ok(Entry {
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_keep_their_order_and_values_their_places() {
+    fn tables_keep_their_order_and_values_their_positions() {
         let text = "z = 1\na = [\"x\", true]\n[m]\nk = 2.5\n";
         let tree = Node::parse(text).unwrap();
         let keys: Vec<_> = tree
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_toml_says_where() {
+    fn errors_in_toml_have_a_position() {
         let problem = Node::parse("a = 1\nb = \n").unwrap_err();
         assert!(matches!(problem.place, Place::File(6..)), "{problem:?}");
     }

@@ -1,4 +1,4 @@
-//! Wrong scenarios, each with the one line its author gets.
+//! Wrong scenarios, each with the one line that its author reads.
 
 use inorder_scenario::{Profile, Registries, Scenario};
 
@@ -39,9 +39,9 @@ fn stage(lines: &str) -> String {
     format!("[[flow]]\n[[forward]]\n{lines}")
 }
 
-/// Every message in full: place, what is wrong, what was expected, the nearest valid name.
+/// Each message in full: position, what is wrong, what was expected, the nearest valid name.
 #[test]
-fn what_is_wrong_is_said_in_one_line_with_its_place() {
+fn each_error_is_one_line_with_its_position() {
     let congestion = "expected one of the congestion controls reno, cubic, cubic-2008";
     let cases = [
         // Names.
@@ -79,7 +79,7 @@ fn what_is_wrong_is_said_in_one_line_with_its_place() {
         (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire.".into()),
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\""), "x.toml:2:1: link has no rtt, expected rtt: the round-trip time of its queue in BDP".into()),
         (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: Probability that a burst of losses begins.".into()),
-        (flow("application.kind = \"paced\""), "x.toml:2:1: flow.application has no rate, expected rate: Payload it writes a second.".into()),
+        (flow("application.kind = \"paced\""), "x.toml:2:1: flow.application has no rate, expected rate: Payload written per second.".into()),
         ("[run]\nduration = \"1 s\"".into(), "x.toml:1:1: nothing is sent, expected at least one [[flow]] or [[probe]]".into()),
         // What contradicts itself.
         (flow("[run]\nduration = \"1 s\"\nwarm_up = \"2 s\""), "x.toml:4:11: the run ends before its warm-up, expected warm_up shorter than duration".into()),
@@ -110,7 +110,7 @@ fn what_is_wrong_is_said_in_one_line_with_its_place() {
     assert!(message("[[flow]").starts_with("x.toml:1:8: "));
 }
 
-/// A key that some cells of the grid use is needed, though others do not.
+/// A key that only some cells of the grid use is valid.
 #[test]
 fn a_key_without_effect_in_some_cells_is_no_error() {
     for text in [
@@ -123,8 +123,8 @@ fn a_key_without_effect_in_some_cells_is_no_error() {
     }
 }
 
-/// What an override switches off may leave its options in the file; an override of an option without its setting is
-/// a mistake.
+/// An override may switch off a setting whose options remain in the file; an override of an option without its
+/// setting is an error.
 #[test]
 fn an_override_may_switch_off_what_the_file_sets() {
     let text = "[[flow]]\n[receiver_card]\nsorter = \"srpic\"\nblock_size = 16";
@@ -166,7 +166,7 @@ fn an_override_replaces_an_axis() {
 }
 
 #[test]
-fn a_receiver_is_like_its_sender_but_for_what_is_said() {
+fn a_receiver_has_the_settings_of_its_sender_unless_given() {
     let text = "[[flow]]\nsender = { mss = \"536 B\", sack = false }\nreceiver = { sack = true }";
     let scenario = Scenario::load(text, "x.toml", &names()).unwrap();
     let flow = &scenario.cells().unwrap()[0].config.flows[0];

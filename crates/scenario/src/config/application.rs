@@ -8,35 +8,35 @@ keys! {
     pub enum Application in "flow.application" {
         /// What the application does.
         by kind, default "bulk";
-        /// It writes whatever TCP takes.
+        /// It always writes as much as TCP accepts.
         Bulk = "bulk",
         /// It writes at a constant rate.
         Paced = "paced" {
-            /// Payload it writes a second.
+            /// Payload written per second.
             bits_per_s as "rate": Rate, required, above "0 bit/s";
-            /// What it writes at once.
+            /// Bytes of each write.
             write_bytes as "write": Size, default "1448 B", from "1 B";
         },
-        /// It sends one request after another; each is answered.
+        /// It sends one request after another; each one is answered.
         Interactive = "interactive" {
             /// Size of a request.
             request_bytes as "request": Size, default "100 B", from "1 B";
             /// Size of a response.
             response_bytes as "response": Size, default "1000 B", from "1 B";
-            /// Time from a response's last byte to the next request.
+            /// Time from the last byte of a response to the next request.
             think_ns as "think": Duration, default "10 ms";
-            /// How think times vary round their mean.
+            /// How think times vary around their mean.
             think_times: Gaps, default "constant";
         },
     }
 }
 
 choices! {
-    /// How distances in time vary round their mean.
+    /// How time intervals vary around their mean.
     pub enum Gaps {
-        /// Not at all.
+        /// Constant intervals.
         Constant = "constant",
-        /// Exponentially: events are a Poisson process.
+        /// Exponential intervals: the events are a Poisson process.
         Exponential = "exponential",
     }
 }

@@ -1,4 +1,4 @@
-//! TCP endpoints: a profile, and what differs from it.
+//! TCP endpoints: a profile, and the settings that differ from it.
 
 use crate::declare::{choices, keys};
 use crate::error::Problem;
@@ -9,17 +9,17 @@ use crate::quantity::require;
 use crate::reader::Reader;
 
 keys! {
-    /// A TCP endpoint: a profile, and what differs from it. `[flow.receiver]` has the same keys.
+    /// A TCP endpoint: a profile, and the settings that differ from it. `[flow.receiver]` has the same keys.
     pub struct Endpoint in "flow.sender", check Endpoint::check {
-        /// What everything else starts from.
+        /// The profile that defines all other defaults.
         profile: Profile, default "linux-6";
         /// Congestion control.
         congestion: Congestion, unset "of the profile";
-        /// Loss detection and tolerance of reordering.
+        /// Loss detection, including its tolerance of reordering.
         loss_detection: LossDetection, unset "of the profile";
-        /// Duplicate acknowledgements that mean loss; only with loss_detection = "static".
+        /// Number of duplicate acknowledgements that indicate a loss; only with loss_detection = "static".
         dupthresh: Packets32, unset "of the loss detection", from "1";
-        /// Largest segment, without options.
+        /// Maximum segment size, without options.
         mss: Size32, unset "of the profile", in "64 B"..="65495 B";
         /// Initial congestion window.
         initial_window: Packets32, unset "of the profile", from "1";
@@ -29,7 +29,7 @@ keys! {
         cwnd_clamp: Packets32, unset "of the profile", from "1";
         /// Selective acknowledgements (RFC 2018).
         sack: Flag, unset "of the profile";
-        /// Duplicates are reported (RFC 2883).
+        /// Reports of duplicate segments (RFC 2883).
         dsack: Flag, unset "of the profile";
         /// Timestamps option (RFC 7323).
         timestamps: Flag, unset "of the profile";
@@ -37,30 +37,30 @@ keys! {
         paws: Flag, unset "of the profile";
         /// Receive buffer.
         receive_buffer: Size, unset "of the profile";
-        /// The receive buffer begins with this size and follows what is read, up to `receive_buffer` (Linux's
-        /// dynamic right-sizing).
+        /// The receive buffer starts with this size and grows with the rate at which data is read, up to
+        /// `receive_buffer` (Linux's dynamic right-sizing).
         receive_autotuning: Size, unset "none";
-        /// Bytes written and not acknowledged at most.
+        /// Maximum number of bytes written and not acknowledged.
         send_buffer: Size, unset "of the profile";
-        /// When data that comes in order is acknowledged.
+        /// When data in order is acknowledged.
         delayed_ack: DelayedAck, unset "of the profile";
-        /// Segments that force an acknowledgement.
+        /// Number of segments that force an acknowledgement.
         delayed_ack_segments: Packets32, default "2", with delayed_ack = "rfc";
-        /// Longest wait for more segments.
+        /// Maximum wait for further segments.
         delayed_ack_timeout_ns as "delayed_ack_timeout": Duration, default "200 ms", with delayed_ack = "rfc" | "linux";
-        /// Acknowledgements with SACK news only are held back for a while (Linux since 4.18).
+        /// Delays acknowledgements that only report new SACK blocks (Linux since 4.18).
         sack_compression: Flag, unset "of the profile";
-        /// Which small segments wait.
+        /// Which small segments are delayed.
         nagle: Nagle, unset "of the profile";
-        /// Segments that segmentation offload takes at once (45 with Linux): new data waits for bursts of up to a
-        /// millisecond of the pacing rate; 0: no wait.
+        /// Number of segments that segmentation offload sends at once (45 in Linux): new data waits until it fills a
+        /// burst of up to one millisecond at the pacing rate. 0: no wait.
         tso_segments: Packets32, unset "of the profile";
-        /// Data leaves at a rate instead of whenever the window allows, as under Linux's `fq`; a rate given here is
+        /// Sends data at a rate instead of as fast as the window allows, as under Linux's `fq`. A rate given here is
         /// its upper bound (`SO_MAX_PACING_RATE`), counted in bytes of TCP payload.
         pacing: Pace, unset "of the profile", above "0 bit/s";
         /// Explicit congestion notification (RFC 3168).
         ecn: Ecn, unset "of the profile";
-        /// How the retransmission timeout follows from round-trip times.
+        /// How the retransmission timeout is computed from round-trip times.
         rto_style: RtoStyle, unset "of the profile";
         /// Retransmission timeout before the first measurement.
         rto_initial_ns as "rto_initial": Duration, unset "of the profile";
@@ -68,27 +68,28 @@ keys! {
         rto_min_ns as "rto_min": Duration, unset "of the profile";
         /// Upper bound of the retransmission timeout.
         rto_max_ns as "rto_max": Duration, unset "of the profile";
-        /// By what an acknowledgement lets the window grow.
+        /// How much an acknowledgement lets the window grow.
         growth: Growth, unset "of the profile";
-        /// New data on duplicate acknowledgements.
+        /// Sending of new data on duplicate acknowledgements.
         limited_transmit: LimitedTransmit, unset "of the profile";
-        /// How the window comes down in fast recovery.
+        /// How the window is reduced in fast recovery.
         reduction: Reduction, unset "of the profile";
-        /// In recovery without new data, also what is missing but not taken for lost (RFC 6675 NextSeg 3).
+        /// In recovery without new data, also retransmits segments that are missing but not considered lost (RFC 6675
+        /// NextSeg 3).
         forward_retransmit: Flag, unset "of the profile";
-        /// The window stays near what is in flight in Disorder and after an undo (Linux 2.6).
+        /// Limits the window to about the data in flight in the Disorder state and after an undo (Linux 2.6).
         moderate_cwnd: Flag, unset "of the profile";
         /// F-RTO (RFC 5682).
         frto: Flag, unset "of the profile";
         /// Tail loss probe.
         loss_probe: LossProbe, unset "of the profile";
-        /// Unnecessary reductions found by timestamps are taken back (RFC 3522).
+        /// Undoes unnecessary reductions of the congestion window that timestamps reveal (RFC 3522).
         undo_eifel: Flag, unset "of the profile";
-        /// Unnecessary reductions found by DSACK are taken back (RFC 3708).
+        /// Undoes unnecessary reductions of the congestion window that DSACK reveals (RFC 3708).
         undo_dsack: Flag, unset "of the profile";
-        /// After a spurious timeout the timer adapts as in RFC 4015.
+        /// After a spurious timeout, adapts the timer as in RFC 4015.
         undo_rfc4015: Flag, unset "of the profile";
-        /// The window shrinks after idle times (RFC 5681 section 4.1).
+        /// Reduces the window after idle times (RFC 5681 section 4.1).
         restart_after_idle: Flag, unset "of the profile";
     }
 }
@@ -105,7 +106,7 @@ impl Endpoint {
         )
     }
 
-    /// Only the loss detection "static" has a threshold that can be set. It may come with the profile.
+    /// Only the loss detection "static" has a configurable threshold. The profile may select it.
     fn check_dupthresh(&self, r: &Reader<'_>) {
         let of_profile = || r.names().loss_of(&self.profile);
         let detection = self.loss_detection.as_deref().or_else(of_profile);
@@ -120,13 +121,13 @@ impl Endpoint {
 }
 
 choices! {
-    /// When data that comes in order is acknowledged.
+    /// When data in order is acknowledged.
     pub enum DelayedAck {
         /// Each segment at once.
         Off = "off",
-        /// Every second segment, or after a time (RFC 5681 section 4.2).
+        /// Every second segment, or after a time-out (RFC 5681 section 4.2).
         Rfc = "rfc",
-        /// As Linux does.
+        /// As in Linux.
         Linux = "linux",
     }
 }
@@ -136,9 +137,9 @@ choices! {
     pub enum Ecn {
         /// Never.
         Off = "off",
-        /// If the peer asks for it, as Linux is installed.
+        /// If the peer requests it, which is the default of Linux.
         Accept = "accept",
-        /// Asked for when a connection opens, and accepted.
+        /// Requested when a connection opens, and accepted.
         On = "on",
     }
 }
@@ -156,9 +157,9 @@ choices! {
 }
 
 choices! {
-    /// How the retransmission timeout follows from round-trip times.
+    /// How the retransmission timeout is computed from round-trip times.
     pub enum RtoStyle {
-        /// By RFC 6298.
+        /// As in RFC 6298.
         Rfc = "rfc",
         /// As in Linux.
         Linux = "linux",
@@ -166,29 +167,29 @@ choices! {
 }
 
 choices! {
-    /// By what an acknowledgement lets the window grow.
+    /// How much an acknowledgement lets the window grow.
     pub enum Growth {
-        /// By one segment's worth, however many it acknowledges.
+        /// As for one segment, for any number of acknowledged segments.
         PerAck = "per-ack",
-        /// By all segments it acknowledges.
+        /// As for all segments that it acknowledges.
         Segments = "segments",
     }
 }
 
 choices! {
-    /// New data on duplicate acknowledgements.
+    /// Sending of new data on duplicate acknowledgements.
     pub enum LimitedTransmit {
         /// None.
         Off = "off",
         /// One segment for each of the first two (RFC 3042).
         Rfc3042 = "rfc3042",
-        /// As in Linux: what was reported received is no longer in flight.
+        /// As in Linux: data reported as received is no longer in flight.
         Linux = "linux",
     }
 }
 
 choices! {
-    /// How the window comes down in fast recovery.
+    /// How the window is reduced in fast recovery.
     pub enum Reduction {
         /// At once (RFC 6675; RFC 6582 without SACK).
         Immediate = "immediate",
@@ -204,11 +205,11 @@ choices! {
 }
 
 choices! {
-    /// Tail loss probe: what is sent when the last segments of a flight stay unanswered.
+    /// Tail loss probe: what is sent if the last segments of a flight are not acknowledged.
     pub enum LossProbe {
         /// Nothing.
         Off = "off",
-        /// A probe by RFC 8985 section 7.2.
+        /// A probe as in RFC 8985 section 7.2.
         Rfc8985 = "rfc8985",
         /// A probe as in Linux.
         Linux = "linux",

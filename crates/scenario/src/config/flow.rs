@@ -13,23 +13,23 @@ use crate::reader::Reader;
 keys! {
     /// TCP connections of one kind.
     pub struct Flow in "flow", check Flow::check {
-        /// Name in tables and in keys of the grid.
+        /// Name in tables and in grid keys.
         name: Text, default "flow";
-        /// How many connections.
+        /// Number of connections.
         count: Count32, default "1", in "1"..="10000";
-        /// Which way data goes.
+        /// Direction of the data.
         direction: Direction, default "forward";
-        /// When the first one opens.
+        /// Time at which the first connection opens.
         start_ns as "start": Duration, default "0 s";
-        /// Time from one opening to the next.
+        /// Time between the openings of two connections.
         stagger_ns as "stagger": Duration, default "0 s";
         /// Openings as a Poisson process with this mean rate, instead of `stagger`.
         arrivals_per_s as "arrivals": Frequency, unset "`stagger`", above "0 /s";
-        /// Time from which on nothing more is written.
+        /// Time from which the application writes no more data.
         stop_ns as "stop": Duration, unset "with the run";
-        /// Data of each connection; then it is closed.
+        /// Data of each connection, which is closed afterwards.
         size_bytes as "size": SizeOrUnlimited, default "unlimited";
-        /// How the data of the connections varies round its mean, `size`.
+        /// How the data sizes of the connections vary around their mean, `size`.
         size_distribution: Sizes, default "constant", with size != "unlimited";
         /// Index of the Pareto distribution; below 2 its variance is infinite.
         size_shape: Number, default "1.2", above "1", with size_distribution = "pareto";
@@ -37,18 +37,18 @@ keys! {
         application: One<Application>, blank "writes whatever TCP takes";
         /// The endpoint that sends the data.
         sender: One<Endpoint>, blank "its defaults";
-        /// The endpoint that receives it; what is not given is as at the sender.
+        /// The endpoint that receives the data; settings that are not given are as at the sender.
         receiver: Endpoint, like "sender" "as the sender";
-        /// Delay added each way for these connections alone.
+        /// Additional delay in each direction for these connections only.
         access_delay_ns as "access_delay": Duration, default "0 s";
-        /// Which path its packets take.
+        /// Which path the packets take.
         path: PathUse, default "shared";
-        /// The lines its data passes one after another, from its host to the other one. A route may also name the
-        /// two paths, `forward` and `reverse`.
+        /// The lines that the data passes one after another, from its host to the other host. A route may also
+        /// contain the two paths, `forward` and `reverse`.
         route: Names, unset "the path of its direction", with path = "shared";
-        /// The lines its acknowledgements pass.
+        /// The lines that the acknowledgements pass.
         return_route: Names, unset "the path of the other direction", with path = "shared";
-        /// Events of these senders are recorded, whatever `output.events` says.
+        /// Records the events of these senders, independent of `output.events`.
         events: Flag, default "false";
     }
 }
@@ -56,14 +56,14 @@ keys! {
 /// When connections open.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Arrivals {
-    /// At this distance, nanoseconds.
+    /// At this interval, nanoseconds.
     Every(i64),
-    /// As a Poisson process, connections per second.
+    /// As a Poisson process with this rate, connections per second.
     Poisson(f64),
 }
 
 impl Flow {
-    /// When connections open.
+    /// The opening times of connections.
     pub fn arrivals(&self) -> Arrivals {
         match self.arrivals_per_s {
             Some(rate) => Arrivals::Poisson(rate),
@@ -81,7 +81,7 @@ impl Flow {
 }
 
 choices! {
-    /// Which way data goes.
+    /// Direction of the data.
     pub enum Direction {
         /// From A to B.
         Forward = "forward",
@@ -91,13 +91,13 @@ choices! {
 }
 
 choices! {
-    /// How the data of connections varies round its mean. Each connection draws for itself.
+    /// How the data sizes of connections vary around their mean. Each connection has its own random size.
     pub enum Sizes {
-        /// Not at all.
+        /// Constant sizes.
         Constant = "constant",
-        /// Exponentially.
+        /// Exponential distribution.
         Exponential = "exponential",
-        /// As a Pareto distribution: most connections are short, a few carry most of the data.
+        /// Pareto distribution: most connections are short, a few carry most of the data.
         Pareto = "pareto",
     }
 }
@@ -107,29 +107,29 @@ choices! {
     pub enum PathUse {
         /// The stages of `[[forward]]` and `[[reverse]]`.
         Shared = "shared",
-        /// They pass nothing but `access_delay`, as from a host of its own, and meet the others' at the cards.
+        /// Only `access_delay`, as from a separate host; they share only the network cards with other flows.
         Own = "own",
     }
 }
 
 keys! {
-    /// Numbered packets without TCP, as ping or UDP tools send them.
+    /// Numbered packets without TCP, as sent by ping or UDP tools.
     pub struct Probe in "probe" {
-        /// Name in tables and in keys of the grid.
+        /// Name in tables and in grid keys.
         name: Text, default "probe";
-        /// Which way they go.
+        /// Direction of the packets.
         direction: Direction, default "forward";
-        /// The lines they pass one after another, from their host to the other one.
+        /// The lines that the packets pass one after another, from their host to the other host.
         route: Names, unset "the path of their direction";
-        /// Rate of their IP packets.
+        /// Rate of the IP packets.
         bits_per_s as "rate": Rate, required, above "0 bit/s";
-        /// Size of each, from the IP header on.
+        /// Size of each packet, including the IP header.
         packet_bytes as "size": Size32, default "1500 B", in "20 B"..="65535 B";
-        /// How many packets.
+        /// Number of packets.
         count: Count, unset "until the run ends";
-        /// When the first one leaves.
+        /// Time at which the first packet is sent.
         start_ns as "start": Duration, default "0 s";
-        /// How the times between departures vary.
+        /// How the times between packets vary.
         gaps: Gaps, default "constant";
         /// Displacement threshold DT of reorder density (RFC 5236).
         threshold as "metrics_threshold": Packets16, default "200 packets", in "1 packet"..="10000 packets";

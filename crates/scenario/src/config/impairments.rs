@@ -1,4 +1,4 @@
-//! The declaration of every impairment, and at the end the list of them.
+//! The declarations of all impairments, and at the end the list of them.
 
 use super::link::{Buffer, Framing, Line, Link};
 use crate::declare::{choices, keys};
@@ -11,17 +11,17 @@ use crate::reader::{Reader, Table, Variant};
 use crate::schema::{Keys, Section};
 
 keys! {
-    /// Each packet is delayed by a draw of its own, as netem does; what is drawn shorter overtakes.
+    /// Delays each packet by an independent random time, as netem does; packets with shorter delays overtake others.
     pub struct Delay in "delay" {
         /// Mean delay.
         delay_ns as "delay": Duration, required;
-        /// Standard deviation of a normal jitter, half the range of a uniform one.
+        /// Standard deviation of a normal jitter, or half the range of a uniform one.
         jitter_ns as "jitter": Duration, default "0 s";
         /// Shape of the jitter.
         distribution: Distribution, default "normal";
         /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// Packets delayed at once at most; netem's own is 1000.
+        /// Maximum number of packets delayed at the same time; netem's own limit is 1000.
         limit_packets as "limit": Packets, unset "none";
     }
 }
@@ -29,9 +29,9 @@ keys! {
 choices! {
     /// Shape of random delays, by the names of `inorder-path`.
     pub enum Distribution {
-        /// Every value within the jitter is as likely.
+        /// Uniform distribution over the jitter's range.
         Uniform = "uniform",
-        /// Uniform with the jitter as its standard deviation.
+        /// Uniform distribution with the jitter as its standard deviation.
         UniformUnit = "uniform-unit",
         /// iproute2's table `normal`.
         Normal = "normal",
@@ -45,18 +45,18 @@ choices! {
 }
 
 keys! {
-    /// Packets are lost.
+    /// Drops packets.
     pub enum Loss in "loss" {
         /// How losses depend on each other.
         by model, default "uniform";
-        /// Each packet for itself.
+        /// Each packet independently.
         Uniform = "uniform" {
             /// Probability that a packet is lost.
             probability: Share, required;
             /// Correlation of each random draw with the one before.
             correlation: Share, default "0 %";
         },
-        /// Two states, as Gilbert and Elliott have them.
+        /// The two-state model of Gilbert and Elliott.
         GilbertElliott = "gilbert-elliott" {
             /// Probability of going from the good state to the bad one (p).
             to_bad: Share, required;
@@ -67,54 +67,54 @@ keys! {
             /// Probability that a packet is lost in the good state (1 - k).
             loss_in_good: Share, default "0 %";
         },
-        /// netem's four states.
+        /// The four-state model of netem.
         Markov = "markov" {
             /// Probability that a burst of losses begins.
             p13: Share, required;
-            /// Probability that it ends.
+            /// Probability that a burst of losses ends.
             p31: Share, unset "1 - p13";
             /// Probability that a packet within a burst arrives.
             p32: Share, default "0 %";
-            /// Probability that the next packet after it is lost again.
+            /// Probability that the packet after it is lost again.
             p23: Share, default "100 %";
-            /// Probability of a loss that stands alone.
+            /// Probability of an isolated loss.
             p14: Share, default "0 %";
         },
     }
 }
 
 keys! {
-    /// Packets come twice.
+    /// Duplicates packets.
     pub struct Duplicate in "duplicate" {
         /// Probability of a second copy.
         probability: Share, required;
         /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// Time from the original to its copy.
+        /// Delay of the copy after the original.
         copy_delay_ns as "copy_delay": Duration, default "0 s";
     }
 }
 
 keys! {
-    /// Packets are damaged.
+    /// Damages packets.
     pub struct Corrupt in "corrupt" {
         /// Probability that a packet is damaged.
         probability: Share, required;
         /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// Damaged packets end here; otherwise the receiver's checksum finds them.
+        /// Drops damaged packets here; otherwise the receiver's checksum detects them.
         discard: Flag, default "false";
     }
 }
 
 keys! {
-    /// Some packets skip a delay, as with netem's `reorder P gap N`.
+    /// Lets some packets skip a delay, as netem's `reorder P gap N` does.
     pub struct Reorder in "reorder" {
-        /// Probability that a packet skips the delay when it is its turn.
+        /// Probability that a packet skips the delay if it is eligible.
         probability: Share, default "100 %";
         /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// A packet's turn comes after gap - 1 delayed packets.
+        /// A packet is eligible after gap - 1 delayed packets.
         gap: Count32, default "1";
         /// Delay of the packets that do not skip it.
         delay_ns as "delay": Duration, required;
@@ -122,31 +122,32 @@ keys! {
 }
 
 keys! {
-    /// A share of the packets comes later by a fixed time (the mobile paper's change to netem).
+    /// Delays a share of the packets by an additional fixed time (the mobile paper's change to netem).
     pub struct Late in "late" {
         /// Probability that a packet is late.
         probability: Share, required;
         /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// How much later it is.
+        /// The additional delay.
         delay_ns as "delay": Duration, required;
     }
 }
 
 keys! {
-    /// A box on the way that takes packets by interrupt: what has come since the last one goes on in one instant.
+    /// A device on the path that receives packets by interrupt: all packets that arrived since the last interrupt are
+    /// forwarded at the same instant.
     pub struct Batch in "batch" {
-        /// Time from the first packet that waits to the interrupt.
+        /// Time from the first waiting packet to the interrupt.
         delay_ns as "delay": Duration, default "0 s";
-        /// Shortest time between two interrupts (interrupt throttling).
+        /// Minimum time between two interrupts (interrupt throttling).
         gap_ns as "gap": Duration, default "250 us";
     }
 }
 
 keys! {
-    /// A link whose queue moves its head back (Fukuda and others, ICN 2018).
+    /// A link that periodically moves the head of its queue back (Fukuda and others, ICN 2018).
     pub struct Periodic in "periodic" {
-        /// RI: the packet at the head is moved behind so many others; 0: never.
+        /// RI: the packet at the head of the queue is moved behind this many others; 0: never.
         interval_packets as "interval": Packets, required;
         /// The link.
         link: Line, flat;
@@ -154,11 +155,11 @@ keys! {
 }
 
 keys! {
-    /// Packets over several unequal paths.
+    /// Distributes packets over several unequal paths.
     pub struct Spray in "spray", check Spray::check {
         /// Which packet takes which path.
         policy: Policy, default "random";
-        /// A pause after which a flow may change its path.
+        /// A pause after which a flow may move to another path.
         flowlet_gap_ns as "flowlet_gap": Duration, default "50 ms", with policy = "flowlet";
         /// The paths.
         lanes as "lane": List<Lane>, required;
@@ -178,9 +179,9 @@ impl Spray {
 }
 
 keys! {
-    /// One of the paths packets are sprayed over.
+    /// One of the paths over which packets are sprayed.
     pub struct Lane in "lane" {
-        /// The link it consists of.
+        /// The link of this path.
         link: Line, flat;
     }
 }
@@ -188,35 +189,35 @@ keys! {
 choices! {
     /// Which packet takes which path.
     pub enum Policy {
-        /// Each packet for itself, by chance.
+        /// A random path for each packet.
         Random = "random",
-        /// One path after another.
+        /// Round robin.
         RoundRobin = "round-robin",
-        /// By flow.
+        /// One path for each flow.
         Flow = "flow",
-        /// By flow, anew after a pause.
+        /// One path for each flow, chosen again after a pause.
         Flowlet = "flowlet",
     }
 }
 
 keys! {
-    /// Bursts of late packets, as LTE's retransmissions make them.
+    /// Bursts of late packets, as caused by LTE's retransmissions.
     pub struct Radio in "radio" {
-        /// Transmission time interval; its packets share a block.
+        /// Transmission time interval; the packets of one interval share a block.
         tti_ns as "tti": Duration, default "1 ms", above "0 s";
-        /// Probability that a block fails after one that succeeded.
+        /// Probability that a block fails if the previous one succeeded.
         block_error: Share, default "10 %";
-        /// Probability that a block fails after one that failed.
+        /// Probability that a block fails if the previous one failed.
         block_error_again: Share, default "10 %";
         /// Probability that a retransmission fails.
         retransmission_error: Share, default "10 %";
-        /// Time from a transmission of a block to its next one.
+        /// Time between two transmissions of the same block.
         harq_rtt_ns as "harq_rtt": Duration, default "8 ms";
-        /// Retransmissions by HARQ before RLC retransmits.
+        /// Number of HARQ retransmissions before RLC retransmits.
         harq_retransmissions: Count32, default "4";
         /// Additional delay when RLC retransmits; off: the block is lost.
         rlc_delay_ns as "rlc_delay": DurationOrOff, default "20 ms";
-        /// RLC hands packets on in order.
+        /// Whether RLC delivers packets in order.
         in_order: Flag, default "false";
     }
 }
@@ -248,64 +249,64 @@ keys! {
     pub enum Pattern in "cross" {
         /// When it sends.
         by pattern, default "poisson";
-        /// Always, at equal distances.
+        /// Always, at constant intervals.
         Constant = "constant",
         /// As a Poisson process.
         Poisson = "poisson",
-        /// Now and then, with Pareto times.
+        /// In bursts and pauses with Pareto-distributed durations.
         OnOff = "on-off" {
-            /// Mean duration of a period in which it sends.
+            /// Mean duration of a burst.
             on_ns as "on": Duration, default "500 ms";
             /// Mean duration of a pause.
             off_ns as "off": Duration, default "500 ms";
-            /// Index of the Pareto distribution of both; below 2 the variance is infinite.
+            /// Index of both Pareto distributions; below 2 the variance is infinite.
             shape: Number, default "1.5", above "1";
         },
     }
 }
 
 keys! {
-    /// Tokens as in TBF or HTB.
+    /// A token bucket as in TBF or HTB.
     pub struct TokenBucket in "token-bucket" {
-        /// Rate at which tokens come.
+        /// Rate at which tokens are added.
         bits_per_s as "rate": Rate, required, above "0 bit/s";
-        /// Tokens the bucket holds.
+        /// Maximum number of tokens in the bucket.
         burst_bytes as "burst": Size, required;
         /// Rate of a second bucket that limits bursts.
         peak_bits_per_s as "peak_rate": Rate, unset "no second bucket";
-        /// Tokens the second bucket holds.
+        /// Maximum number of tokens in the second bucket.
         peak_burst_bytes as "peak_burst": Size, default "1514 B", with peak_rate;
-        /// When a packet's tokens must be there.
+        /// When the tokens for a packet must be available.
         charge: Charge, default "before";
-        /// What waits for tokens.
+        /// The queue for packets that wait for tokens.
         buffer: Buffer, flat;
-        /// What is charged beside the IP packet.
+        /// Bytes charged in addition to the IP packet.
         framing: Framing, default "ethernet-header";
     }
 }
 
 choices! {
-    /// When a packet's tokens must be there.
+    /// When the tokens for a packet must be available.
     pub enum Charge {
         /// Before it is sent (TBF).
         Before = "before",
-        /// Afterwards: a debt may stay (HTB).
+        /// Afterwards: the balance may become negative (HTB).
         After = "after",
     }
 }
 
 keys! {
-    /// All of netem in the kernel's order: duplicate, loss, corrupt, limit, delay.
+    /// All features of netem in the kernel's order: duplicate, loss, corrupt, limit, delay.
     pub struct Netem in "netem" {
         /// Mean delay.
         delay_ns as "delay": Duration, default "0 s";
-        /// Standard deviation of a normal jitter, half the range of a uniform one.
+        /// Standard deviation of a normal jitter, or half the range of a uniform one.
         jitter_ns as "jitter": Duration, default "0 s";
         /// Shape of the jitter.
         distribution: Distribution, default "uniform";
         /// Correlation of each random draw with the one before.
         correlation: Share, default "0 %";
-        /// Packets in it at once at most.
+        /// Maximum number of packets in it at the same time.
         limit_packets as "limit": Packets, default "1000 packets";
         /// Probability of a second copy.
         duplicate: Share, default "0 %";
@@ -323,17 +324,18 @@ keys! {
         reorder: Share, default "0 %";
         /// Correlation of each random draw with the one before.
         reorder_correlation: Share, default "0 %";
-        /// A packet's turn to be sent at once comes after gap - 1 delayed ones.
+        /// A packet may be sent at once after gap - 1 delayed ones.
         gap: Count32, default "1";
-        /// `rate`: each packet is timed from the last one queued.
+        /// `rate`: each packet is timed relative to the last one queued.
         bits_per_s as "rate": Rate, unset "none";
     }
 }
 
-/// The kinds of stages. Each is declared above under its own name.
+/// The kinds of stages. Each one is declared above under its own name.
 macro_rules! stages {
     ($($name:ident,)+) => {
-        /// What a stage does. Those who build stages match all of it, so that none is forgotten.
+        /// The action of a stage. The code that builds stages matches all variants, so the compiler reports a missing
+        /// one.
         #[derive(Clone, PartialEq, Debug)]
         pub enum StageKind {
             $(#[doc = concat!("See [`", stringify!($name), "`].")] $name($name),)+

@@ -10,25 +10,25 @@ use crate::quantity::require;
 use crate::reader::Reader;
 use crate::value::Node;
 
-/// Lines of a route at most.
+/// Maximum number of lines in a route.
 const MAX_LINES_OF_ROUTE: usize = 250;
 
 keys! {
-    /// A line from one place to another, beside the two paths. The hosts are called `A` and `B`; every other place is
-    /// a hop, which is there because lines begin or end at it.
+    /// A line from one place to another, in addition to the two paths. The hosts are called `A` and `B`; all other
+    /// places are hops, which exist because lines begin or end there.
     pub struct NetworkLine in "line" {
-        /// For routes, and for keys of the grid.
+        /// Name for routes and grid keys.
         name: Text, required;
-        /// The place where it begins.
+        /// The place at which it begins.
         from: Text, required;
-        /// The place where it ends.
+        /// The place at which it ends.
         to: Text, required;
-        /// What packets pass on it, in order.
+        /// The stages that packets pass, in order.
         stages as "stage": Stages, blank "an ideal line";
     }
 }
 
-/// The host that packets of a direction come from, and the one they go to.
+/// The source and the destination host of a direction.
 fn hosts(direction: Direction) -> [&'static str; 2] {
     match direction {
         Direction::Forward => ["A", "B"],
@@ -36,13 +36,13 @@ fn hosts(direction: Direction) -> [&'static str; 2] {
     }
 }
 
-/// The paths of `[[forward]]` and `[[reverse]]`, by the names routes have for them, with their ends.
+/// The paths of `[[forward]]` and `[[reverse]]`: their names in routes, and their ends.
 const PATHS: [(&str, Direction); 2] = [
     ("forward", Direction::Forward),
     ("reverse", Direction::Reverse),
 ];
 
-/// Lines have names of their own, and routes lead over them from one host to the other.
+/// Checks that lines have unique names, and that routes lead from one host to the other.
 pub(super) fn check_network(config: &Config, r: &Reader<'_>) -> Result<(), Problem> {
     let elements = |key| r.child(key).map(Node::elements).unwrap_or_default();
     check_lines(&config.lines, elements("line"))?;
@@ -100,7 +100,7 @@ fn check_route(
     require(at == end, &route.place, &what, &format!("its end at {end}"))
 }
 
-/// Where the line that `node` names begins and ends.
+/// The ends of the line that `node` names.
 fn ends<'a>(lines: &'a [NetworkLine], node: &Node) -> Result<[&'a str; 2], Problem> {
     let name = crate::quantity::text(node)?;
     if let Some((_, direction)) = PATHS.iter().find(|(path, _)| *path == name) {

@@ -10,7 +10,7 @@ use crate::schema::Form;
 use crate::value::Node;
 
 keys! {
-    /// Rate, propagation and a queue.
+    /// A link with a rate, a propagation delay and a queue.
     pub struct Link in "link" {
         /// The line.
         line: Line, flat;
@@ -20,19 +20,19 @@ keys! {
 }
 
 keys! {
-    /// Rate, propagation and what may wait.
+    /// Rate, propagation delay and the size of the queue.
     pub struct Line in "link", check Line::check {
         /// Bits per second on the wire.
         bits_per_s as "rate": Rate, required;
-        /// `[["5 s", "30 Mbit/s"], ...]`: from then on this rate; "0 bit/s" is an outage.
+        /// `[["5 s", "30 Mbit/s"], ...]`: the rate from each time on; "0 bit/s" is an outage.
         changes as "rate_changes": RateSteps, blank "none";
         /// Period with which the changes repeat.
         period_ns as "rate_period": Duration, unset "once", above "0 s", with rate_changes;
         /// Propagation delay.
         delay_ns as "delay": Duration, default "0 s";
-        /// What waits for the link.
+        /// Size of the queue.
         buffer: Buffer, flat;
-        /// Bytes on the wire beside the IP packet.
+        /// Bytes on the wire in addition to the IP packet.
         framing: Framing, default "ethernet";
     }
 }
@@ -47,16 +47,16 @@ impl Line {
         )
     }
 
-    /// What its queue holds at most.
+    /// Maximum content of the queue.
     pub fn queue(&self) -> Queue {
         self.buffer.queue(self.bits_per_s)
     }
 }
 
 keys! {
-    /// What waits at most.
+    /// Maximum content of a queue.
     pub struct Buffer in "queue", check Buffer::check {
-        /// What waits at most; the packet being sent does not wait.
+        /// Maximum content; the packet being sent does not count.
         limit as "queue": Limit, default "unlimited";
         /// Round-trip time of a bandwidth-delay product.
         rtt_ns as "rtt": Duration, unset "needed by a queue in BDP";
@@ -80,7 +80,7 @@ impl Buffer {
         }
     }
 
-    /// The limit at a link or bucket of this rate.
+    /// The limit for a link or bucket of this rate.
     pub fn queue(&self, bits_per_s: u64) -> Queue {
         self.limit.resolve(bits_per_s, self.rtt_ns.unwrap_or(0))
     }
@@ -91,44 +91,46 @@ keys! {
     pub enum Discipline in "link" {
         /// Which packets of the queue are dropped.
         by queue_discipline, default "drop-tail";
-        /// Those that come while it is full.
+        /// Packets that arrive while it is full.
         DropTail = "drop-tail",
-        /// Also those that leave while packets have waited too long for too long (RFC 8289).
+        /// Also packets that leave the queue while the waiting time has been too long for too long (RFC 8289).
         Codel = "codel" {
-            /// Waiting that is acceptable.
+            /// Acceptable waiting time.
             target_ns as "target": Duration, default "5 ms";
-            /// Packets are dropped once all have waited longer for this time: the longest usual round-trip time.
+            /// Packets are dropped if all of them waited longer than that during this interval, which is the longest
+            /// usual round-trip time.
             interval_ns as "interval": Duration, default "100 ms", above "0 s";
-            /// Packets of flows that agreed on ECN are marked instead.
+            /// Marks packets of flows that negotiated ECN instead of dropping them.
             mark: Flag, default "true";
         },
-        /// Flows get equal shares of the link, and each one's queue is kept short as by CoDel (RFC 8290; the default
-        /// of most Linux distributions, there with a queue of 10,240 packets).
+        /// Gives flows equal shares of the link and keeps each flow's queue short as CoDel does (RFC 8290; the
+        /// default of most Linux distributions, there with a queue of 10,240 packets).
         FqCodel = "fq-codel" {
-            /// Queues that flows are hashed into.
+            /// Number of queues over which flows are hashed.
             queues: Count32, default "1024", in "1"..="65536";
-            /// Bytes on the wire that a queue may send before it is another one's turn.
+            /// Bytes on the wire that a queue may send before the next queue's turn.
             quantum_bytes as "quantum": Size32, default "1514 B", in "256 B"..="1 MB";
-            /// Waiting that is acceptable.
+            /// Acceptable waiting time.
             target_ns as "target": Duration, default "5 ms";
-            /// Packets are dropped once all have waited longer for this time: the longest usual round-trip time.
+            /// Packets are dropped if all of them waited longer than that during this interval, which is the longest
+            /// usual round-trip time.
             interval_ns as "interval": Duration, default "100 ms", above "0 s";
-            /// Packets of flows that agreed on ECN are marked instead.
+            /// Marks packets of flows that negotiated ECN instead of dropping them.
             mark: Flag, default "true";
         },
     }
 }
 
 choices! {
-    /// Bytes on the wire beside the IP packet.
+    /// Bytes on the wire in addition to the IP packet.
     pub enum Framing {
-        /// 38 bytes: Ethernet with preamble and gap.
+        /// 38 bytes: Ethernet with preamble and inter-packet gap.
         Ethernet = "ethernet",
-        /// 14 bytes: Ethernet's header alone.
+        /// 14 bytes: only the Ethernet header.
         EthernetHeader = "ethernet-header",
         /// 2 bytes.
         Ppp = "ppp",
-        /// No byte.
+        /// 0 bytes.
         None = "none",
     }
 }

@@ -1,25 +1,25 @@
-//! A scenario as plain data, and the declarations it is read by.
+//! A scenario as plain data, and the declarations from which it is read.
 //!
 //! Every value has its default filled in. Times are nanoseconds, rates bits per second, sizes bytes, shares and
 //! probabilities 0 to 1.
 //!
-//! Each table of a scenario file is declared once with `keys!`, which the private module `declare` describes:
-//! the plain data, the reader, its errors and the reference follow from the declaration.
+//! Each table of a scenario file is declared once with `keys!`, which the private module `declare` describes. The
+//! plain data, the reader, its errors and the reference are generated from the declaration.
 //!
 //! # To add a key
 //!
-//! Add a field to the table's declaration and use it where the plain data is turned into something that runs
-//! (`inorder-sim`, module `build`). Then let the reference be written anew; the failing test says how.
+//! Add a field to the table's declaration and use it where the plain data is turned into a simulation (`inorder-sim`,
+//! module `build`). Then regenerate the reference; the failing test shows the command.
 //!
 //! # To add an impairment
 //!
 //! Declare its keys in `impairments.rs` and add its name to the list at the end of that file. `inorder-path` does not
-//! compile until its list of impairments has an entry for these keys.
+//! compile until its list of impairments has an entry for it.
 //!
 //! # To add a queue discipline
 //!
-//! Add a variant, with its keys, to [`Discipline`]. `inorder-path` does not compile until its list of impairments says
-//! what a link with that discipline is made into.
+//! Add a variant with its keys to [`Discipline`]. `inorder-path` does not compile until its list of impairments
+//! builds a link with that discipline.
 
 mod application;
 mod card;
@@ -50,19 +50,19 @@ use crate::reader::Reader;
 use crate::value::Node;
 
 keys! {
-    /// The file as a whole. Flows and probes share both paths.
+    /// The whole file. All flows and probes share the two paths by default.
     pub struct Config in "scenario", check Config::check {
-        /// One line for people.
+        /// A title, one line.
         title: Text, default "";
-        /// How long and how often.
+        /// Duration and repetitions.
         run: One<Run>, blank "its defaults";
-        /// TCP flows, `[[flow]]` each kind of them.
+        /// TCP flows, one `[[flow]]` for each kind.
         flows as "flow": List<Flow>, blank "none";
         /// Numbered packets without TCP.
         probes as "probe": List<Probe>, blank "none";
-        /// What packets pass from A to B, in order.
+        /// Stages that packets from A to B pass, in order.
         forward: Stages, blank "an ideal path";
-        /// What packets pass from B to A, in order.
+        /// Stages that packets from B to A pass, in order.
         reverse: Stages, blank "an ideal path";
         /// Lines between places, for routes other than the two paths.
         lines as "line": List<NetworkLine>, blank "none";
@@ -72,7 +72,7 @@ keys! {
         sender_card: One<Card>, unset "none";
         /// What is recorded.
         output: One<Output>, blank "its defaults";
-        /// Keys of this file, dotted, and lists of values: every combination is a cell.
+        /// Grid keys with dots and lists of values: every combination is a cell.
         grid: Grid, unset "one cell";
     }
 }
@@ -91,7 +91,7 @@ impl Config {
     }
 }
 
-/// The file has a grid. It was applied before this cell was read, so nothing of it is left to read.
+/// Present if the file has a grid. The grid was applied before this cell was read, so it has no content here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid;
 

@@ -1,4 +1,4 @@
-//! A stage of a path: which impairment, under which name.
+//! A stage of a path: its impairment and its name.
 
 use super::impairments::{READERS, STAGES, StageKind};
 use crate::context::Context;
@@ -11,17 +11,17 @@ use crate::schema::{Form, Keys};
 use crate::value::{Node, tables};
 
 keys! {
-    /// What every stage says of itself.
+    /// The keys of every stage.
     pub struct Label in "stage" {
-        /// Which stage.
+        /// The kind of stage.
         kind: Text, required;
-        /// Name in keys of the grid.
+        /// Name for grid keys.
         name: Text, default "";
     }
 }
 
 impl Label {
-    /// Two stages of one path must not have one name: a key of the grid would mean both.
+    /// Two stages of one path must not have the same name, because a grid key would be ambiguous.
     pub(super) fn check_names(nodes: &[Node], path: &str) -> Result<(), Problem> {
         let names = nodes.iter().filter_map(|node| node.get("name"));
         let mut seen = Vec::new();
@@ -40,9 +40,9 @@ impl Label {
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Stage {
-    /// For keys of the grid; may be empty.
+    /// Name for grid keys; may be empty.
     pub name: String,
-    /// What it does.
+    /// The action.
     pub kind: StageKind,
 }
 

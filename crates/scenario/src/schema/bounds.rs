@@ -1,8 +1,8 @@
-//! The values of a key that make sense.
+//! The valid values of a key.
 
 use std::cmp::Ordering;
 
-/// Bounds of a value, each written as in a file.
+/// Bounds of a value, written as in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// The smallest value.
@@ -16,7 +16,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Every value that the form allows.
+    /// No bounds.
     pub const NONE: Bounds = Bounds {
         low: None,
         high: None,
@@ -24,7 +24,7 @@ impl Bounds {
         below: None,
     };
 
-    /// What is allowed, in words; nothing if everything is.
+    /// The valid range in words; `None` if every value is valid.
     pub fn text(&self) -> Option<String> {
         match (self.low, self.high, self.above, self.below) {
             (Some(low), Some(high), ..) => Some(format!("{low} to {high}")),
@@ -39,7 +39,7 @@ impl Bounds {
         }
     }
 
-    /// "too small" or "too large", if a value is outside. `compare` orders the value against a bound.
+    /// "too small" or "too large" if a value is out of bounds. `compare` compares the value with a bound.
     pub fn complaint(
         &self,
         mut compare: impl FnMut(&'static str) -> Option<Ordering>,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_itself_is_inside_or_outside_as_it_says() {
+    fn bounds_are_inclusive_or_exclusive_as_declared() {
         let closed = Bounds {
             low: Some("1"),
             high: Some("3"),

@@ -33,9 +33,9 @@ pub enum Form {
     Text,
     /// One of these words.
     Choice(&'static [Word]),
-    /// What a queue holds at most.
+    /// The limit of a queue.
     Queue,
-    /// A list of pairs: from this time on, this rate.
+    /// A list of pairs: the rate from each time on.
     RateSteps,
     /// A name in a registry of the caller.
     Name(Registry),
@@ -45,7 +45,7 @@ pub enum Form {
     Tables(&'static Section),
     /// A list of stages.
     Stages,
-    /// Read apart; the text says how.
+    /// Described by the text.
     Other(&'static str),
 }
 
@@ -54,25 +54,25 @@ pub enum Form {
 pub struct Word {
     /// As it is written.
     pub name: &'static str,
-    /// What it means, as the declaration's doc comment says it.
+    /// Its meaning: the doc comment of the declaration.
     pub doc: &'static str,
 }
 
-/// Lists of names that scenarios refer to and do not define.
+/// Lists of names to which scenarios refer and which the caller defines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registry {
     /// Congestion controls.
     Congestion,
     /// Loss detections.
     LossDetection,
-    /// Named configurations of an endpoint.
+    /// Profiles of an endpoint.
     Profile,
     /// Sorters of a network card.
     Sorter,
 }
 
 impl Registry {
-    /// What one entry is called.
+    /// The name for a single entry.
     pub fn singular(self) -> &'static str {
         match self {
             Registry::Congestion => "congestion control",
@@ -114,7 +114,7 @@ impl Form {
         }
     }
 
-    /// `text`, the value of a default, as TOML writes it.
+    /// `text`, the value of a default, in TOML syntax.
     pub fn literal(self, text: &str) -> String {
         if matches!(text, "true" | "false") || text.parse::<f64>().is_ok() {
             return text.to_owned();

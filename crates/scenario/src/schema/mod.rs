@@ -1,7 +1,7 @@
-//! What a scenario file may say: tables, their keys, and the forms of their values.
+//! The schema of scenario files: tables, their keys, and the forms of their values.
 //!
-//! Nothing here is written by hand for a particular key. The declarations in [`config`](crate::config) (macro
-//! `keys!`) produce a [`Section`] for each table; the reader, the reference in `docs/scenario.md` and
+//! Nothing here is specific to a key. The declarations in [`config`](crate::config) (macro `keys!`) generate a
+//! [`Section`] for each table, which the reader, the reference in `docs/scenario.md` and `--print-defaults` use.
 //! `--print-defaults` follow it.
 
 mod bounds;
@@ -12,14 +12,14 @@ pub use bounds::Bounds;
 pub use form::{Form, Registry, Word};
 pub use owner::Owner;
 
-/// What holds if a key is not given.
+/// The rule for a key that is not given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// The key must be given.
     Required,
     /// This value, written as in a file but without quotes.
     Default(&'static str),
-    /// Something that is not a value of the key; the text says what.
+    /// Not a value of the key; the text describes the effect.
     Unset(&'static str),
 }
 
@@ -30,13 +30,13 @@ pub struct Key {
     pub name: &'static str,
     /// The form of its value.
     pub form: Form,
-    /// What holds if it is not given.
+    /// The rule if it is not given.
     pub need: Need,
-    /// The values that make sense.
+    /// The valid values.
     pub bounds: Bounds,
-    /// The setting without which the key has no effect.
+    /// The setting that the key depends on: without it, the key has no effect.
     pub owner: Option<Owner>,
-    /// What it means, as the declaration's doc comment says it.
+    /// Its meaning: the doc comment of the declaration.
     pub doc: &'static str,
 }
 
@@ -63,7 +63,7 @@ pub struct Section {
     pub name: &'static str,
     /// Its keys.
     pub items: &'static [Item],
-    /// What it is for, as the declaration's doc comment says it.
+    /// Its purpose: the doc comment of the declaration.
     pub doc: &'static str,
 }
 
@@ -73,14 +73,14 @@ impl Section {
         self.doc.trim()
     }
 
-    /// Its keys, those of flattened declarations included, in the order of declaration.
+    /// Its keys including those of flattened declarations, in the order of declaration.
     pub fn keys(&self) -> Vec<&'static Key> {
         let mut keys = Vec::new();
         self.add_keys(&mut keys);
         keys
     }
 
-    /// The same, into a list there is already: every cell of a grid reads all its tables.
+    /// The same, appended to an existing list, because every cell of a grid reads all its tables.
     pub(crate) fn add_keys(&self, keys: &mut Vec<&'static Key>) {
         for item in self.items {
             match item {
@@ -90,7 +90,7 @@ impl Section {
         }
     }
 
-    /// Does it have a key called `name`?
+    /// True if it has a key called `name`.
     pub fn has(&self, name: &str) -> bool {
         self.keys().iter().any(|key| key.name == name)
     }
@@ -98,6 +98,6 @@ impl Section {
 
 /// A table of a scenario, declared with `keys!`.
 pub trait Keys: Sized {
-    /// What the table may say.
+    /// The declaration of the table.
     const SECTION: Section;
 }

@@ -1,25 +1,25 @@
-//! The setting without which a key has no effect.
+//! The setting on which a key depends.
 
-/// The setting without which a key has no effect.
+/// The setting on which a key depends: without it, the key has no effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// The key must have one of these values.
+    /// The setting must have one of these values.
     Is(&'static str, &'static [&'static str]),
-    /// The key must have any other value than this one.
+    /// The setting must have another value than this one.
     IsNot(&'static str, &'static str),
-    /// The key must be given.
+    /// The setting must be given.
     Given(&'static str),
 }
 
 impl Owner {
-    /// The key it is about.
+    /// The key of the setting.
     pub fn key(self) -> &'static str {
         match self {
             Owner::Is(key, _) | Owner::IsNot(key, _) | Owner::Given(key) => key,
         }
     }
 
-    /// Does `value` of the key, given or by default, satisfy it? `given` says that it was given.
+    /// True if `value` of the setting, given or by default, satisfies the condition. `given` is true if it was given.
     pub fn allows(self, value: Option<&str>, given: bool) -> bool {
         match self {
             Owner::Is(_, values) => value.is_some_and(|value| values.contains(&value)),
@@ -28,7 +28,7 @@ impl Owner {
         }
     }
 
-    /// What must be there, as in a file: `model = "markov"`. Words are set in quotes, `true` is not.
+    /// The required setting as in a file: `model = "markov"`. Words are quoted, `true` is not.
     pub fn text(self) -> String {
         match self {
             Owner::Is(key, values) => {
