@@ -1,4 +1,5 @@
-//! Runs a scenario whole and prints its JSON: `json FILE [key=value ...]`. What `tools/other-machine` compares.
+//! Runs all of a scenario and prints its JSON: `json FILE [key=value ...]`. `tools/other-machine` compares this
+//! output between machines.
 
 use std::io;
 use std::sync::atomic::AtomicBool;

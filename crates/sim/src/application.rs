@@ -4,16 +4,16 @@ use inorder_random::Random;
 use inorder_scenario::config::{self as plain, Gaps, Sizes};
 use inorder_tcp::Endpoint;
 
-/// An unlimited stream, bytes: three centuries of 1 Gb/s.
+/// Bytes of an unlimited stream: three centuries at 1 Gb/s.
 const ENDLESS: u64 = 1 << 60;
-/// What is written ahead of sending by a flow that is to stop at a given time, bytes.
+/// How many bytes ahead of sending an application writes that must stop at a given time.
 const AHEAD: u64 = 256 << 10;
 
 /// The application of a flow.
 #[derive(Debug)]
 pub struct Application {
     kind: plain::Application,
-    /// Bytes to write in all; an interactive one counts its requests.
+    /// Total number of bytes to write; an interactive application counts its requests.
     size: u64,
     stop_ns: Option<i64>,
     written: u64,
@@ -29,7 +29,7 @@ pub struct Application {
 struct Dialogue {
     asked: u64,
     answered: u64,
-    /// Bytes of requests and responses TCP has not taken yet.
+    /// Bytes of requests and responses that TCP has not accepted yet.
     unsaid: u64,
     unanswered: u64,
     asked_at_ns: i64,
@@ -40,7 +40,7 @@ struct Dialogue {
 }
 
 impl Application {
-    /// Has written nothing.
+    /// An application that has written nothing.
     pub fn new(flow: &plain::Flow, mut random: Random) -> Self {
         Application {
             kind: flow.application.clone(),
@@ -55,25 +55,25 @@ impl Application {
         }
     }
 
-    /// Bytes it writes in all; `None`: without end.
+    /// Total number of bytes it writes; `None` if there is no end.
     pub fn size(&self) -> Option<u64> {
         (self.size < ENDLESS).then_some(self.size)
     }
 
-    /// Responses that have arrived, and the sum of the times from their requests, nanoseconds.
+    /// Number of responses that have arrived, and the sum of the times since their requests, nanoseconds.
     pub fn responses(&self) -> (u64, i64) {
         (self.dialogue.complete, self.dialogue.response_ns)
     }
 
-    /// Nothing that happens makes it act.
+    /// True if no event at an endpoint makes it act.
     #[inline]
     pub fn is_waiting_for_nothing(&self) -> bool {
-        // A flow with a size is watched until all of it has arrived.
+        // A flow with a given size is watched until all of its data has arrived.
         self.written == ENDLESS && matches!(self.kind, plain::Application::Bulk)
     }
 
-    /// Something has changed at one of the endpoints: writes what is to be written now, and says
-    /// when to be called again though nothing changes.
+    /// Called when the state of an endpoint has changed: writes the data that is due. Returns the time at which to
+    /// call it again even if nothing changes.
     #[inline]
     pub fn progress(
         &mut self,
@@ -98,7 +98,7 @@ impl Application {
         self.written >= self.size || self.stop_ns.is_some_and(|stop| now_ns >= stop)
     }
 
-    /// All is written: closes, once the connection is open.
+    /// Closes the connection when all data is written and the connection is open.
     fn close(&mut self, sender: &mut Endpoint) -> Option<i64> {
         self.done = true;
         if !self.closed && sender.state().is_synchronized() {
@@ -139,7 +139,7 @@ impl Application {
         let gap = u128::from(write_bytes) * 8_000_000_000 / u128::from(bits_per_s.max(1));
         while self.next_ns <= now_ns && !self.is_over(now_ns) {
             let bytes = write_bytes.min(self.size - self.written);
-            // What the send buffer does not take is not sent later: the source is live.
+            // Data that the send buffer does not accept is dropped: the source is live.
             sender.write(bytes);
             self.written += bytes;
             let gap = i64::try_from(gap).unwrap_or(i64::MAX).max(1);
@@ -195,7 +195,7 @@ impl Application {
     }
 }
 
-/// The size of one connection, bytes, round the mean of its kind. A fixed size draws nothing.
+/// The size of one connection, bytes, distributed around the mean of its kind. A fixed size uses no random number.
 fn size(flow: &plain::Flow, random: &mut Random) -> Option<u64> {
     let mean = flow.size_bytes?;
     let factor = match flow.size_distribution {
@@ -203,16 +203,16 @@ fn size(flow: &plain::Flow, random: &mut Random) -> Option<u64> {
         Sizes::Exponential => random.exponential(),
         Sizes::Pareto => pareto(flow.size_shape, random),
     };
-    // A connection carries one byte at least; the cast saturates.
+    // A connection carries at least one byte; the cast saturates.
     Some(((mean as f64 * factor) as u64).max(1))
 }
 
-/// A Pareto variate with mean 1: its smallest value is (shape - 1) / shape.
+/// A Pareto variate with mean 1; its minimum is (shape - 1) / shape.
 fn pareto(shape: f64, random: &mut Random) -> f64 {
     (shape - 1.0) / shape / libm::pow(1.0 - random.unit(), 1.0 / shape)
 }
 
-/// A time round its mean, nanoseconds.
+/// A random time around its mean, nanoseconds.
 pub fn pause(mean_ns: i64, gaps: Gaps, random: &mut Random) -> i64 {
     match gaps {
         Gaps::Constant => mean_ns,
@@ -244,7 +244,8 @@ mod tests {
         assert!(sizes("size = \"50 kB\"").iter().all(|size| *size == 50_000));
         let exponential = sizes("size = \"50 kB\"\nsize_distribution = \"exponential\"");
         assert!((mean(&exponential) / 50_000.0 - 1.0).abs() < 0.01);
-        // With a shape of 3 the smallest is two thirds of the mean, and 1/27 is above three times the smallest.
+        // With a shape of 3 the minimum is two thirds of the mean, and 1/27 of the values are above three times the
+        // minimum.
         let pareto = sizes("size = \"60 kB\"\nsize_distribution = \"pareto\"\nsize_shape = 3");
         assert!((mean(&pareto) / 60_000.0 - 1.0).abs() < 0.01);
         assert!(pareto.iter().all(|size| *size >= 40_000));

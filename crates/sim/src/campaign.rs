@@ -1,4 +1,4 @@
-//! Many runs on many threads: the results do not depend on how many.
+//! Runs many simulations on many threads; the results do not depend on the number of threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,30 +12,31 @@ use crate::run::{repetition_seed, run_watched};
 use crate::statistics::{Estimate, estimate};
 use crate::tap::NoTap;
 
-/// Is told how far a campaign is.
+/// Receives the progress of a campaign.
 pub trait Progress: Sync {
-    /// So many runs of all are done, and this share of all simulated time: runs under way count as far as they are.
+    /// `done` of `all` runs are complete, and `share` of all simulated time has passed, including that of unfinished
+    /// runs.
     fn at(&self, done: usize, all: usize, share: f64);
 }
 
-/// Not interested.
+/// Ignores the progress.
 impl Progress for () {
     fn at(&self, _done: usize, _all: usize, _share: f64) {}
 }
 
-/// How far all threads together are.
+/// The progress of all threads together.
 struct Tally<'a> {
     campaign: &'a Campaign<'a>,
     runs: usize,
     /// Simulated time of all runs, nanoseconds.
     total_ns: f64,
     done: AtomicUsize,
-    /// Simulated time that has passed, milliseconds, so that no campaign overflows it.
+    /// Simulated time that has passed; in milliseconds, so that no campaign overflows it.
     passed_ms: AtomicU64,
 }
 
 impl Tally<'_> {
-    /// This much more simulated time has passed. May the run go on?
+    /// Adds simulated time; returns whether the run may continue.
     fn passed(&self, ns: i64) -> bool {
         let ms = ns.unsigned_abs() / 1_000_000;
         let passed = self.passed_ms.fetch_add(ms, Ordering::Relaxed) + ms;
@@ -46,35 +47,35 @@ impl Tally<'_> {
     }
 }
 
-/// How a campaign is run.
+/// How to run a campaign.
 pub struct Campaign<'a> {
-    /// Runs of each cell; 0: as often as the cell says.
+    /// Number of runs of each cell; 0 for the number in the scenario.
     pub repetitions: u64,
-    /// Threads; 0: one for each processor.
+    /// Number of threads; 0 for one per processor.
     pub threads: usize,
-    /// Is told of each run that is done.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// No further run begins once this is true, and those under way end without a result.
+    /// As soon as this is true, no further run starts, and unfinished runs end without a result.
     pub stop: &'a AtomicBool,
 }
 
-/// A cell's measures.
+/// The measures of a cell.
 #[derive(Clone, Debug)]
 pub struct CellResult {
-    /// Axis and value.
+    /// The value on each axis.
     pub labels: Vec<(String, String)>,
-    /// Seeds of the runs that were made.
+    /// Seeds of the completed runs.
     pub seeds: Vec<u64>,
-    /// Values of each of [`MEASURES`], a number a run.
+    /// The values of each of [`MEASURES`], one for each run.
     pub values: Vec<Vec<Option<f64>>>,
-    /// Mean and interval of each of [`MEASURES`], over the runs that have it.
+    /// Mean and interval of each of [`MEASURES`], over the runs that have a value.
     pub estimates: Vec<Option<Estimate>>,
-    /// Of the intervals.
+    /// Confidence level of the intervals.
     pub confidence: f64,
 }
 
 impl CellResult {
-    /// From the seeds of its runs and the [`values`] of their measures.
+    /// Created from the seeds of its runs and the [`values`] of their measures.
     pub fn new(cell: &Cell, runs: &[Values]) -> Self {
         let column = |at: usize| {
             runs.iter()
@@ -95,7 +96,7 @@ impl CellResult {
         }
     }
 
-    /// Mean and interval of the measure called `name`, of the runs that have it.
+    /// Mean and interval of the measure called `name`, over the runs that have a value.
     pub fn estimate(&self, name: &str) -> Option<Estimate> {
         let at = MEASURES
             .iter()
@@ -103,7 +104,7 @@ impl CellResult {
         self.estimate_at(at)
     }
 
-    /// The same by position in [`MEASURES`].
+    /// The same, by position in [`MEASURES`].
     pub fn estimate_at(&self, at: usize) -> Option<Estimate> {
         self.estimates.get(at).copied().flatten()
     }
@@ -112,11 +113,11 @@ impl CellResult {
 /// The seed of a run and the value of each measure.
 pub type Values = (u64, Vec<Option<f64>>);
 
-/// Runs every cell as often as wanted and gives their measures. Interrupted, cells have fewer
+/// Runs every cell as often as configured and returns the measures. After an interruption, cells have fewer
 /// repetitions, or none.
 ///
 /// # Errors
-/// The first cell that cannot run.
+/// If a cell cannot run: the first such error.
 pub fn run_all(cells: &[Cell], campaign: &Campaign<'_>) -> Result<Vec<CellResult>, Error> {
     let runs = run_all_with(cells, campaign, |_, run| (run.seed, values(&run)))?;
     Ok(cells
@@ -126,11 +127,11 @@ pub fn run_all(cells: &[Cell], campaign: &Campaign<'_>) -> Result<Vec<CellResult
         .collect())
 }
 
-/// Runs every cell and keeps of each run what `reduce` makes of it: a list a cell, in the order
-/// of repetitions.
+/// Runs every cell and keeps the result of `reduce` for each run: one list for each cell, in the order of
+/// repetitions.
 ///
 /// # Errors
-/// The first cell that cannot run.
+/// If a cell cannot run: the first such error.
 pub fn run_all_with<R: Send>(
     cells: &[Cell],
     campaign: &Campaign<'_>,
@@ -175,7 +176,7 @@ pub fn run_all_with<R: Send>(
     collect(cells.len(), &tasks, done)
 }
 
-/// Cell and repetition of every run. Repetitions come last: interrupted, every cell has some.
+/// Cell and repetition of every run. Repetitions vary slowest, so that after an interruption every cell has some.
 fn tasks(cells: &[Cell], repetitions: u64) -> Vec<(usize, u64)> {
     let wanted = |cell: &Cell| match repetitions {
         0 => cell.config.run.repetitions,

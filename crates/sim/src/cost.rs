@@ -1,7 +1,7 @@
-//! What runs will cost, before they begin: a rough upper bound from rates, durations and sizes.
+//! Estimates the cost of runs before they begin: a rough upper bound from rates, durations and sizes.
 //!
-//! It assumes that every path is full from the moment a flow opens. A flow that loses much sends less, so a
-//! campaign may take less than is said here; the figures a packet are right within a factor of two.
+//! The estimate assumes that every path is full as soon as a flow opens. A flow with many losses sends less, so a
+//! campaign may take less time than estimated. The cost per packet is correct within a factor of two.
 
 use inorder_scenario::Cell;
 use inorder_scenario::config::{
@@ -10,30 +10,30 @@ use inorder_scenario::config::{
 
 use crate::build;
 
-/// Processor time for a TCP segment, its way, and its share of an acknowledgement, nanoseconds. Measured on the
-/// scenarios in `experiments/examples` on a server's core (AMD EPYC): 490 on a plain link, 880 with
-/// jitter and a card that sorts, 1,550 beside a dialogue.
+/// Processor time for a TCP segment, its path, and its share of an acknowledgement, nanoseconds. Measured with the
+/// scenarios in `experiments/examples` on a server processor (AMD EPYC): 490 on a plain link, 880 with jitter and a
+/// card that sorts, 1,550 with an additional interactive flow.
 const SEGMENT_NS: f64 = 800.0;
-/// The same for a probe: 310 measured.
+/// The same for a probe: 310 was measured.
 const PROBE_NS: f64 = 300.0;
 /// Bytes of IP and TCP headers with timestamps.
 const HEADERS: f64 = 52.0;
-/// A round trip is taken to be no shorter than this, nanoseconds: where nothing else limits a flow, its
-/// window a round trip does.
+/// Minimum assumed round-trip time, nanoseconds: if nothing else limits a flow, it sends its window once per round
+/// trip.
 const MIN_RTT_NS: f64 = 10_000.0;
 
-/// What a campaign costs at most.
+/// Upper bound of the cost of a campaign.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cost {
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
-    /// Segments and probes of all runs.
+    /// Segments and probes of all runs together.
     pub packets: f64,
-    /// Seconds on one processor.
+    /// Seconds of processor time.
     pub processor_s: f64,
 }
 
-/// The cost of all cells, each run `repetitions` times; 0: as often as it says.
+/// The cost of all cells, each run `repetitions` times; 0 for the number in the scenario.
 pub fn cost(cells: &[Cell], repetitions: u64) -> Cost {
     let mut all = Cost {
         runs: 0,
@@ -81,8 +81,8 @@ fn packets(config: &Config) -> (f64, f64) {
     (segments, probes.sum())
 }
 
-/// Bits that the connections of `flow` would send over a route of their own, whoever else takes part of it; `back`
-/// is the path of their acknowledgements if these have no route. `None` for a flow without a route.
+/// Bits that the connections of `flow` would send over a route of their own without other traffic. `back` is the path
+/// of their acknowledgements if these have no route. `None` for a flow without a route.
 fn routed_bits(config: &Config, flow: &Flow, back: &str, run_s: f64) -> Option<f64> {
     let way = Way::over(config, flow.route.as_deref()?);
     let back = [back.to_owned()];
@@ -92,7 +92,7 @@ fn routed_bits(config: &Config, flow: &Flow, back: &str, run_s: f64) -> Option<f
     Some(demand(flow, rtt_ns, most, run_s).min(most * run_s))
 }
 
-/// The path packets of the other direction take.
+/// The path of packets in the other direction.
 fn reverse_of(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "reverse",
@@ -128,7 +128,7 @@ fn demand(flow: &Flow, rtt_ns: f64, most: f64, run_s: f64) -> f64 {
     each.min(size) * f64::from(flow.count)
 }
 
-/// The largest window both ends allow, bits.
+/// The largest window that both ends allow, bits.
 fn window_bits(flow: &Flow) -> f64 {
     let config = |given| {
         build::endpoint(given)
@@ -149,16 +149,16 @@ fn probes(probe: &Probe, run_s: f64) -> f64 {
     probe.count.map_or(sent, |count| sent.min(count as f64))
 }
 
-/// What limits a path.
+/// The limits of a path.
 struct Way {
-    /// Of its slowest stage; `None`: nothing limits it.
+    /// Rate of its slowest stage; `None` if there is no limit.
     bits_per_s: Option<f64>,
-    /// Of all stages, without queues.
+    /// Delay of all stages, without queues.
     delay_ns: f64,
 }
 
 impl Way {
-    /// Over the lines of these names.
+    /// The limits of a route over the lines with these names.
     fn over(config: &Config, names: &[String]) -> Self {
         let stages = |name: &String| match name.as_str() {
             "forward" => &config.forward[..],
@@ -191,7 +191,7 @@ impl Way {
     }
 }
 
-/// Rate and delay of a stage. Kinds that neither limit nor delay all packets are left out: this is an estimate.
+/// Rate and delay of a stage. Stages that do not limit or delay all packets are ignored: this is an estimate.
 fn limits(kind: &StageKind) -> (Option<f64>, i64) {
     match kind {
         StageKind::Link(link) => (Some(rate(&link.line)), link.line.delay_ns),
@@ -215,7 +215,7 @@ fn limits(kind: &StageKind) -> (Option<f64>, i64) {
     }
 }
 
-/// The largest rate a link ever has.
+/// The largest rate of a link at any time.
 fn rate(link: &Line) -> f64 {
     let changed = link.changes.iter().map(|change| change.bits_per_s);
     changed.fold(link.bits_per_s, u64::max) as f64
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_cost_their_own_price() {
+    fn probes_have_their_own_cost() {
         let found =
             of("[[probe]]\nrate = \"12 Mbit/s\"\nsize = \"1500 B\"\n[run]\nduration = \"100 s\"\n");
         near(found.packets, 1e5);
@@ -308,7 +308,7 @@ mod tests {
         );
     }
 
-    /// The scenario of the review: it must be named as long, whatever it is.
+    /// A run of extremely long duration must be reported as long.
     #[test]
     fn a_run_of_a_hundred_million_seconds_is_long() {
         let found = of(&format!(

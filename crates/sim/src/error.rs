@@ -1,20 +1,20 @@
-//! Why a run cannot begin, or its captures not be written.
+//! Errors of runs and captures.
 
-/// Why a run did not happen.
+/// Why a run has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// A name that no registry has.
+    /// An unknown name.
     Unknown {
-        /// What is called by it.
+        /// The kind of thing it should name.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// The card's sorter cannot be made with these settings.
+    /// The card's sorter cannot be created with these settings.
     Sorter(String),
-    /// The caller ended the run before its time.
+    /// The caller ended the run early.
     Stopped,
-    /// More than 8 million events were pending at once.
+    /// More than 8 million events were pending at the same time.
     TooMuchUnderWay,
 }
 

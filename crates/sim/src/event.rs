@@ -1,4 +1,4 @@
-//! What happens, and what comes first at one time.
+//! The events of a simulation, and their order at equal times.
 
 use inorder_path::Place;
 
@@ -6,54 +6,54 @@ use crate::flow::Role;
 use crate::packet::{LineId, Packet};
 use crate::queue::Priority;
 
-/// Something that is due.
+/// An event.
 #[derive(Debug)]
 pub enum Event {
-    /// A packet leaves a line, or goes on inside it.
+    /// A packet leaves a line, or continues inside it.
     Transfer {
         /// The line.
         line: LineId,
-        /// Out of it, or a stage.
+        /// The next stage, or the end of the line.
         place: Place,
         /// The packet.
         packet: Packet,
     },
-    /// A packet has come over the access and enters the first line of its route.
+    /// A packet has passed the access delay and enters the first line of its route.
     Enter {
         /// The packet.
         packet: Packet,
     },
-    /// A line is to be woken.
+    /// A line must be called.
     Wake {
         /// The line.
         line: LineId,
     },
-    /// An endpoint's timer.
+    /// The timer of an endpoint.
     Timer {
         /// The flow.
         flow: u32,
-        /// Which end of it.
+        /// Which of its endpoints.
         role: Role,
     },
     /// A flow opens.
     Open(u32),
-    /// A flow's application has something to do.
+    /// A flow's application must be called.
     Application(u32),
-    /// A probe leaves.
+    /// A probe is sent.
     Probe(u32),
-    /// Measures count from here on.
+    /// The warm-up ends: measures count from here on.
     WarmUp,
-    /// Windows are sampled.
+    /// The state of the senders is sampled.
     Sample,
 }
 
-/// Packets, before everything else of their time.
+/// Packets, before all other events at the same time.
 pub const PATH: Priority = 0;
-/// Wakes of paths, after the packets of their time.
+/// Calls of paths, after the packets at the same time.
 pub const WAKE: Priority = 1;
 /// Timers of endpoints.
 pub const TIMER: Priority = 2;
 /// Applications.
 pub const APPLICATION: Priority = 3;
-/// Observation, after everything that happens.
+/// Observation, after all other events.
 pub const OBSERVE: Priority = 4;

@@ -1,4 +1,4 @@
-//! A TCP connection in the world: two endpoints, an application, and what is noted of them.
+//! A TCP connection in the simulated world: two endpoints, an application, and what is recorded about them.
 
 use inorder_random::Random;
 use inorder_scenario::config::{self as plain, Direction};
@@ -16,7 +16,7 @@ mod counts;
 
 pub use counts::Counts;
 
-/// Which endpoint of a flow.
+/// One of the two endpoints of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Role {
@@ -26,25 +26,25 @@ pub enum Role {
     Receiver,
 }
 
-/// An endpoint in the world.
+/// An endpoint in the simulated world.
 #[derive(Debug)]
 pub struct Side {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// Time of the earliest timer event in the queue.
     pub armed_ns: i64,
-    /// Packets sent.
+    /// Number of packets sent.
     packets: u32,
-    /// End of what has been sent for the first time.
+    /// End of the data sent so far, bytes.
     top: u64,
-    /// Segments with new data sent.
+    /// Number of segments with new data sent.
     originals: u32,
 }
 
 impl Side {
     fn new(recipe: &Recipe, random: &mut Random) -> Self {
         let isn = random.next_u32();
-        // A stream of its own: what an algorithm draws by chance moves nothing else.
+        // A stream of its own, so that the random numbers of an algorithm do not affect other parts.
         let seed = random.fork(0).next_u64();
         Side {
             endpoint: recipe.make(isn, seed),
@@ -56,51 +56,51 @@ impl Side {
     }
 }
 
-/// What the world notes of the data of a flow.
+/// What is recorded about the data of a flow.
 #[derive(Debug)]
 pub struct Notes {
-    /// Order of originals before the receiver's card.
+    /// Order of originals in front of the receiver's card.
     pub before: Order,
-    /// Order of originals as TCP sees them.
+    /// Order of originals as TCP receives them.
     pub after: Order,
     /// The truth about retransmissions.
     pub spurious: Spurious,
-    /// What the sender's machine has to do.
+    /// The work of the sender's machine.
     pub work: Work,
     /// Sum of the one-way delays of originals, nanoseconds.
     pub delay_sum_ns: i64,
-    /// Packets lost on the way or at the card, either direction.
+    /// Packets lost on the path or at the card, in either direction.
     pub damaged: u64,
-    /// The counters when the measurement began.
+    /// The counters at the end of the warm-up.
     pub at_warm_up: Counts,
-    /// All data has arrived.
+    /// True if all data has arrived.
     pub completed_ns: Option<i64>,
 }
 
 /// A connection.
 #[derive(Debug)]
 pub struct Flow {
-    /// Position of its `[[flow]]`.
+    /// Index of its `[[flow]]`.
     pub group: usize,
-    /// Number among those.
+    /// Number among the connections of that `[[flow]]`.
     pub number: u32,
-    /// It opens, nanoseconds.
+    /// Time at which it opens, nanoseconds.
     pub start_ns: i64,
-    /// Added each way, nanoseconds.
+    /// Delay added in each direction, nanoseconds.
     pub access_ns: i64,
-    /// Its packets pass none of the paths' stages, only the cards.
+    /// True if its packets pass only the cards, and no stage of the paths.
     pub own_path: bool,
-    /// Bytes to carry, if that is known.
+    /// Total bytes to carry, if known.
     pub size: Option<u64>,
     /// Sender and receiver.
     pub sides: [Side; 2],
-    /// Who writes.
+    /// The application.
     pub application: Application,
     /// Time of the application's event in the queue.
     pub application_ns: i64,
-    /// What the sender tells.
+    /// The log of the sender.
     pub log: SharedLog,
-    /// What the world notes.
+    /// The records about the data.
     pub notes: Notes,
     index: u32,
     source: End,
@@ -161,7 +161,7 @@ impl Flow {
         &mut self.sides[role as usize]
     }
 
-    /// Where a packet of this role's leaves from.
+    /// The end at which packets of this role are sent.
     #[inline]
     pub fn end_of(&self, role: Role) -> End {
         match role {
@@ -170,13 +170,13 @@ impl Flow {
         }
     }
 
-    /// What this role's packets belong to.
+    /// The channel of packets of this role.
     #[inline]
     pub fn channel(&self, role: Role) -> Channel {
         Channel(self.index * 2 + role as u32)
     }
 
-    /// The next packet this role has to send.
+    /// The next packet that this role has to send.
     #[inline]
     pub fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {
         let channel = self.channel(role);
@@ -201,7 +201,7 @@ impl Flow {
         Some(packet)
     }
 
-    /// Is it sent for the first time? What of it was sent before is told to the truth.
+    /// True if it is sent for the first time; retransmitted bytes are reported to the truth.
     #[inline]
     fn number_data(&mut self, packet: &mut Packet, segment: &Segment, role: Role) {
         let side = &mut self.sides[role as usize];
@@ -245,7 +245,7 @@ impl Flow {
         }
     }
 
-    /// The receiver's TCP has not refused the data packet.
+    /// The receiver's TCP has accepted the data packet.
     #[inline]
     pub fn note_taken(&mut self, packet: &Packet) {
         let end = packet.offset + u64::from(packet.payload());
@@ -261,7 +261,7 @@ impl Flow {
         }
     }
 
-    /// Lets the application act; gives the time it wants to be called again.
+    /// Calls the application; returns the time of its next call.
     #[inline]
     pub fn progress(&mut self, now_ns: i64) -> Option<i64> {
         let [sender, receiver] = &mut self.sides;

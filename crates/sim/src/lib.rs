@@ -1,4 +1,4 @@
-//! TCP over paths that reorder: runs of scenario files.
+//! Simulates TCP over paths that reorder, as described by scenario files.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -33,11 +33,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A run is a function of a cell and a seed ([`run`]): no clock, no thread, no map's order has a
-//! part in it, so results are bit-identical on every machine. [`run_all`] runs a grid with its
-//! repetitions on all processors and gives [`Measure`]s with Student's intervals; [`run_all_with`]
-//! keeps of each run what its caller wants. [`run_tapped`] shows every packet at both ends;
-//! [`Captures`] writes them down, with the truth.
+//! A run is a function of a cell and a seed ([`run`]). Clocks, threads and the order of hash maps do not influence
+//! it, so results are bit-identical on every machine. [`run_all`] runs a grid with its repetitions on all processors
+//! and returns [`Measure`]s with Student's intervals; [`run_all_with`] keeps what its caller wants of each run.
+//! [`run_tapped`] shows every packet at both ends; [`Captures`] writes these packets to files, with the truth.
 
 mod application;
 mod build;

@@ -1,4 +1,4 @@
-//! A path or a card with the event queue behind it.
+//! A path or a card, connected to the event queue.
 
 use inorder_path::nic::Account;
 use inorder_path::{AnyStage, Driver, Path, Place};
@@ -7,15 +7,15 @@ use crate::event::{Event, PATH, WAKE};
 use crate::packet::{LineId, Packet};
 use crate::queue::Queue;
 
-/// A path and when it is to be woken.
+/// A path and the time of its next call.
 pub struct Line {
     id: LineId,
     path: Path<Packet>,
-    /// Time of the earliest wake in the queue.
+    /// Time of the earliest call in the queue.
     wake_ns: i64,
 }
 
-/// Puts what a path sends into the queue.
+/// Puts packets sent by a path into the queue.
 struct Transfers<'a> {
     queue: &'a mut Queue<Event>,
     line: LineId,
@@ -44,12 +44,12 @@ impl Line {
         }
     }
 
-    /// What became of the packets, stage by stage.
+    /// The counters of packets, stage by stage.
     pub fn path(&self) -> &Path<Packet> {
         &self.path
     }
 
-    /// What its card has done since the start, if it has one.
+    /// The counters of its card since the start, if it has one.
     pub fn account(&self) -> Option<&Account> {
         self.path.stages().find_map(|stage| match stage {
             AnyStage::Nic(nic) => Some(nic.account()),
@@ -57,7 +57,7 @@ impl Line {
         })
     }
 
-    /// A packet enters.
+    /// A packet enters the line.
     #[inline]
     pub fn push(&mut self, now_ns: i64, packet: Packet, queue: &mut Queue<Event>) {
         let line = self.id;
@@ -66,7 +66,7 @@ impl Line {
         self.arrange_wake(now_ns, queue);
     }
 
-    /// A packet goes on inside.
+    /// A packet continues inside the line.
     pub fn resume(&mut self, now_ns: i64, place: Place, packet: Packet, queue: &mut Queue<Event>) {
         let line = self.id;
         let mut driver = Transfers { queue, line };
@@ -74,7 +74,7 @@ impl Line {
         self.arrange_wake(now_ns, queue);
     }
 
-    /// A wake is due; one that was overtaken by an earlier one does nothing.
+    /// The line is called; a call that was replaced by an earlier one has no effect.
     pub fn wake(&mut self, now_ns: i64, queue: &mut Queue<Event>) {
         if now_ns != self.wake_ns {
             return;

@@ -1,4 +1,4 @@
-//! What is compared between cells: one number a run.
+//! Measures: numbers by which cells are compared, one for each run.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -8,14 +8,14 @@ use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Rank, Value
 
 use crate::result::{FlowResult, ProbeResult, RunResult};
 
-/// A number made of a run's results.
+/// A number computed from the result of a run.
 pub struct Measure {
     /// Name, heading, unit, meaning, rank.
     pub field: Field<'static>,
     of: Of,
 }
 
-/// What a measure is read from.
+/// The source of a measure.
 enum Of {
     Run(Column<RunResult>),
     /// The order of the first stream of probes.
@@ -46,8 +46,8 @@ impl AnyColumn<RunResult> for Measure {
     }
 }
 
-/// In tables: the smaller `rank`, the longer a measure stays when the terminal is narrow, and the
-/// earlier it stands on the page. Measures without a rank are only in files.
+/// Shows the measure in tables. A smaller `rank` means that it is dropped later on a narrow terminal and appears
+/// earlier on the page. Measures without a rank are only in files.
 const fn measure(
     name: &'static str,
     heading: &'static str,
@@ -65,16 +65,16 @@ const fn measure(
     }
 }
 
-/// A metric of the probes' order, under its own name after `probes_`.
+/// A metric of the probes' order, with its name after `probes_`.
 fn of_probes(column: &'static Column<Reordering>) -> Measure {
-    /// Rank of the metrics that all tables show.
+    /// Rank of the metrics that are shown in all tables.
     const SHOWN: u8 = 5;
     let metric = &column.field;
     let name = format!(
         "probes_{}",
         metric.name.strip_suffix("_ms").unwrap_or(metric.name)
     );
-    // Made once, for as long as the program runs.
+    // Created once and used until the program ends.
     let about = format!("Of the probes: {}", metric.about).leak();
     let mut field = Field::new(name.leak(), Kind::Number(Digits::Short), about);
     field.heading = number::bare_name(metric).leak();
@@ -89,12 +89,12 @@ fn of_probes(column: &'static Column<Reordering>) -> Measure {
     }
 }
 
-/// Measures of these ranks stand in the table of every simulation of TCP, even if they are 0 in all
-/// cells; others are left out then.
+/// Measures of these ranks are in the table of every TCP simulation, even if they are 0 in all cells; others are then
+/// left out.
 pub(crate) const RANKS_ALWAYS_SHOWN: RangeInclusive<u8> = 1..=3;
 
-/// All measures, in the order of tables and files: those of runs, then the metrics of probes, one for each of
-/// `inorder-metrics`.
+/// All measures, in the order of tables and files: first those of runs, then the metrics of probes, one for each
+/// metric of `inorder-metrics`.
 pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
     let of_runs = RUN.iter().map(|column| Measure {
         field: column.field,
@@ -103,7 +103,7 @@ pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
     of_runs.chain(METRICS.iter().map(of_probes)).collect()
 });
 
-/// Measures of runs. A new one is a line here.
+/// Measures of runs. To add one, add it here.
 static RUN: &[Column<RunResult>] = &[
     measure(
         "throughput",
@@ -151,7 +151,7 @@ static RUN: &[Column<RunResult>] = &[
         "",
         Some(20),
         |run| of_flows(run, |f| sum(f, |r| r.counts.refused)),
-        "Segments with data that arrived and that the receiver's TCP discarded although it lacked them: too old \
+        "Segments with data that arrived and that the receiver's TCP discarded although the bytes were missing: too old \
          by their timestamps (PAWS, RFC 7323), or outside the window.",
     ),
     measure(
@@ -168,7 +168,7 @@ static RUN: &[Column<RunResult>] = &[
         "",
         None,
         |run| of_flows(run, |f| sum(f, |r| r.counts.sack_blocks)),
-        "SACK blocks that came in (SackBlocksRcvd).",
+        "SACK blocks received (SackBlocksRcvd).",
     ),
     measure(
         "recoveries",
@@ -184,7 +184,7 @@ static RUN: &[Column<RunResult>] = &[
         "",
         Some(13),
         |run| of_flows(run, |f| sum(f, |r| r.counts.undone)),
-        "Fast recoveries the sender took back.",
+        "Fast recoveries undone by the sender.",
     ),
     measure(
         "timeouts",
@@ -224,7 +224,7 @@ static RUN: &[Column<RunResult>] = &[
                 percent(f, |r| (r.counts.reordered_at_stack, r.counts.at_stack))
             })
         },
-        "Share of the originals that are late when TCP sees them, behind the card (RFC 4737).",
+        "Share of the originals that are late when they reach TCP, behind the card (RFC 4737).",
     ),
     measure(
         "delay",
@@ -309,13 +309,13 @@ pub fn find(name: &str) -> Option<&'static Measure> {
     MEASURES.iter().find(|measure| measure.field.name == name)
 }
 
-/// The value of each of [`MEASURES`]; `None` where the run has none.
+/// The value of each of [`MEASURES`]; `None` if the run has none.
 pub fn values(run: &RunResult) -> Vec<Option<f64>> {
     let value = |measure: &Measure| measure.value(run).number();
     MEASURES.iter().map(value).collect()
 }
 
-/// A number of all flows of the run; none without flows.
+/// A sum over all flows of the run; `None` without flows.
 fn of_flows(run: &RunResult, of: fn(&[FlowResult]) -> Option<f64>) -> Value<'_> {
     match run.flows.as_slice() {
         [] => Value::Absent,
@@ -323,7 +323,7 @@ fn of_flows(run: &RunResult, of: fn(&[FlowResult]) -> Option<f64>) -> Value<'_> 
     }
 }
 
-/// A number of the first stream of probes.
+/// A value of the first stream of probes.
 fn of_probe(run: &RunResult, of: impl Fn(&ProbeResult) -> Option<f64>) -> Value<'_> {
     run.probes.first().and_then(of).into()
 }
@@ -331,7 +331,7 @@ fn of_probe(run: &RunResult, of: impl Fn(&ProbeResult) -> Option<f64>) -> Value<
 impl FlowResult {
     /// Payload delivered in order, bit/s.
     pub fn throughput_bits_per_s(&self) -> f64 {
-        // Bytes to bits, and seconds to nanoseconds.
+        // Bytes to bits, and nanoseconds to seconds.
         self.counts.delivered_bytes as f64 * 8e9 / self.measured_ns.max(1) as f64
     }
 }
@@ -360,7 +360,7 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Both parts of a ratio, each summed over the flows.
+/// Numerator and denominator of a ratio, each summed over the flows.
 fn ratio_of_sums(flows: &[FlowResult], of: fn(&FlowResult) -> (u64, u64)) -> Option<f64> {
     let add = |a: (u64, u64), b: (u64, u64)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1));
     let (part, whole) = flows.iter().map(of).fold((0, 0), add);

@@ -1,43 +1,44 @@
-//! The network as a graph: lines between places, and the routes packets take over them.
+//! The network as a graph: lines between places, and the routes that packets take over them.
 //!
-//! A place is where lines meet: the hosts A and B, and hops between them. The network needs no state for a place,
-//! because everything that happens to a packet happens on a line: a line is a path of stages, and a host's card is
-//! a line, too, the last one of a route. A route is a list of lines; a packet carries its position in its route, so
-//! that a line may be part of any number of routes.
+//! A place is where lines meet: the hosts A and B, and the hops between them. Places need no state, because
+//! everything that happens to a packet happens on a line. A line is a path of stages; a host's card is also a line,
+//! the last one of a route. A route is a list of lines. A packet stores its position in its route, so a line can be
+//! part of any number of routes.
 
 use inorder_path::nic::Account;
 
 use crate::line::Line;
 use crate::packet::{Channel, End, LineId};
 
-/// Lines of a route at most, so that a packet can count those it has passed, the card included, in eight bits.
+/// Maximum number of lines in a route, so that a packet can count the lines it has passed, including the card, in
+/// eight bits.
 const MAX_LINES_OUTSIDE: usize = 250;
 
 /// The lines a packet passes one after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// In the order they are passed; the card of the host it leads to is the last one, if that host has one.
+    /// In order; the last one is the card of the destination host, if it has one.
     lines: Vec<LineId>,
-    /// Lines before the host it leads to.
+    /// Number of lines before the destination host.
     outside: u8,
-    /// The side of that host.
+    /// The side of the destination host.
     end: End,
 }
 
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// The line it enters; `None`: it is delivered to the stack.
+    /// The line it enters; `None` if it is delivered to the stack.
     pub line: Option<LineId>,
-    /// It stands before the card of the host it goes to, or where one would be.
+    /// True if it is directly in front of the card of the destination host, or where a card would be.
     pub at_card: bool,
-    /// The side it goes to.
+    /// The side of the destination host.
     pub end: End,
 }
 
 impl Route {
-    /// Over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond [`MAX_LINES_OUTSIDE`]
-    /// are left out; a scenario allows fewer.
+    /// A route over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond
+    /// [`MAX_LINES_OUTSIDE`] are ignored; a scenario allows fewer.
     pub fn new(outside: &[LineId], card: Option<LineId>, end: End) -> Self {
         let outside = outside.get(..MAX_LINES_OUTSIDE).unwrap_or(outside);
         Route {
@@ -48,21 +49,21 @@ impl Route {
     }
 }
 
-/// Lines, routes, and who takes which.
+/// Lines, routes, and the route of each channel.
 pub struct Network {
     /// All lines, by [`LineId`].
     pub lines: Vec<Line>,
     names: Vec<String>,
-    /// Every route once, with its place in `steps`.
+    /// Every distinct route, with its position in `steps`.
     routes: Vec<(Route, u32)>,
-    /// The steps of all routes, one route after another: a look-up for each packet and line, so it is kept flat.
+    /// The steps of all routes, one route after another, in a flat list: there is a look-up for each packet and line.
     steps: Vec<Step>,
-    /// Where the route of each channel begins in `steps`.
+    /// Position in `steps` where the route of each channel begins.
     taken: Vec<u32>,
 }
 
 impl Network {
-    /// Lines with their names; no routes yet.
+    /// A network with named lines and no routes yet.
     pub fn new(lines: Vec<Line>, names: Vec<String>) -> Self {
         Network {
             lines,
@@ -73,7 +74,7 @@ impl Network {
         }
     }
 
-    /// The next channel takes `route`. Channels that take equal routes share one.
+    /// Assigns `route` to the next channel. Channels with equal routes share one.
     pub fn add_channel(&mut self, route: &Route) {
         let known = self.routes.iter().find(|(known, _)| known == route);
         let at = known.map(|(_, at)| *at);
@@ -94,8 +95,8 @@ impl Network {
         at
     }
 
-    /// Where a packet of `channel` goes that has passed `passed` lines of its route; `None` for a channel without a
-    /// route.
+    /// The next step of a packet of `channel` that has passed `passed` lines of its route; `None` for a channel
+    /// without a route.
     #[inline]
     pub fn step(&self, channel: Channel, passed: u8) -> Option<Step> {
         let begin = *self.taken.get(channel.0 as usize)? as usize;
@@ -108,7 +109,7 @@ impl Network {
         self.lines.get_mut(usize::from(id.0))
     }
 
-    /// What each line's card has done so far.
+    /// The counters of each line's card so far.
     pub fn accounts(&self) -> Vec<Option<Account>> {
         self.lines
             .iter()

@@ -1,53 +1,53 @@
-//! What a sender tells of itself while it runs.
+//! The events that a sender reports during a run.
 
 use std::sync::{Arc, Mutex};
 
 use inorder_tcp::Nanos;
 use inorder_tcp::observe::{Observer, Retransmission, Snapshot};
 
-/// Something that happened at a sender.
+/// An event at a sender.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SenderEvent {
     /// Time, nanoseconds.
     pub time_ns: i64,
-    /// What.
+    /// The event.
     pub kind: EventKind,
 }
 
-/// What happened at a sender.
+/// The kinds of events at a sender.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventKind {
     /// The window, the threshold, the duplicate-ACK threshold or the state changed.
     Window(Snapshot),
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     Retransmission(Retransmission),
     /// A round-trip time was measured, nanoseconds.
     Rtt(i64),
-    /// A reduction was taken back; the window then, segments.
+    /// A reduction of the congestion window was undone; the resulting window, segments.
     Undo(u32),
-    /// The duplicate-ACK threshold is this now, segments.
+    /// The duplicate-ACK threshold changed; the new value, segments.
     Dupthresh(u32),
 }
 
-/// Sum, number and bounds of round-trip times, and events if asked for.
+/// Sum, number and extremes of round-trip times, and the events if requested.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    /// Round-trip times measured.
+    /// Number of round-trip times measured.
     pub rtts: u64,
     /// Their sum, nanoseconds.
     pub rtt_sum_ns: i64,
-    /// Events, in order; empty unless asked for.
+    /// Events in order; empty unless requested.
     pub events: Vec<SenderEvent>,
     last: Option<Snapshot>,
     detailed: bool,
 }
 
-/// A log that an endpoint writes and the world reads.
+/// A log that an endpoint writes and the simulation reads.
 #[derive(Clone, Debug)]
 pub struct SharedLog(Arc<Mutex<Log>>);
 
 impl SharedLog {
-    /// Empty; `detailed` keeps every event.
+    /// An empty log; `detailed` keeps every event.
     pub fn new(detailed: bool) -> Self {
         SharedLog(Arc::new(Mutex::new(Log {
             detailed,
@@ -55,14 +55,14 @@ impl SharedLog {
         })))
     }
 
-    /// An observer that writes into it.
+    /// An observer that writes to this log.
     pub fn observer(&self) -> Box<dyn Observer> {
         Box::new(self.clone())
     }
 
-    /// Looks at it, or changes it.
+    /// Reads or changes the log.
     pub fn with<T>(&self, use_it: impl FnOnce(&mut Log) -> T) -> T {
-        // Nobody panics while holding it; if somebody did, the numbers are still whole.
+        // No code panics while holding the lock, and even then the numbers would be consistent.
         let mut log = self
             .0
             .lock()

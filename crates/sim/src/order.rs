@@ -1,8 +1,8 @@
-//! Reordering of a stream of numbered packets: the share always, everything on request.
+//! Reordering of a stream of numbered packets: always the share of late packets, all metrics on request.
 
 use inorder_metrics::{Config, Metrics, Summary};
 
-/// Counts the packets that are late.
+/// Counts late packets.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     received: u64,
@@ -12,7 +12,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Counts only, or all metrics with this displacement threshold; numbers start at 1.
+    /// Counts only, or all metrics with this displacement threshold; packet numbers start at 1.
     pub fn new(threshold: Option<u16>) -> Self {
         let config = |threshold| Config {
             displacement_threshold: threshold,
@@ -26,7 +26,7 @@ impl Order {
         }
     }
 
-    /// The next arrival.
+    /// Counts the next arrival.
     #[inline]
     pub fn update(&mut self, number: u32, now_ns: i64, bytes: u32) {
         self.received += 1;
@@ -41,7 +41,7 @@ impl Order {
         }
     }
 
-    /// Packets counted.
+    /// Number of packets counted.
     pub fn received(&self) -> u64 {
         self.received
     }
@@ -51,7 +51,7 @@ impl Order {
         self.reordered
     }
 
-    /// All metrics, if they were asked for.
+    /// All metrics, if requested.
     pub fn finish(self) -> Option<Box<Summary>> {
         self.metrics.map(|metrics| Box::new(metrics.finish()))
     }

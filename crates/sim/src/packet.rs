@@ -1,25 +1,25 @@
-//! What travels: a TCP segment or a probe, and what the simulator notes on it.
+//! Packets: a TCP segment or a probe, and what the simulator stores with it.
 
 use inorder_path as path;
 use inorder_sort::Meta;
 use inorder_sort::classify::TcpFacts;
 use inorder_tcp::{Ecn, Segment};
 
-/// One direction of a flow, or a stream of probes: an index of the world.
+/// One direction of a flow, or a stream of probes: an index in the simulated world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Channel(pub u32);
 
-/// The side of the network a packet goes to or comes from.
+/// The side of the network at which a packet starts or ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// Where forward flows send.
+    /// The host that sends the data of forward flows.
     A,
-    /// Where they are received.
+    /// The host that receives it.
     B,
 }
 
 impl End {
-    /// The other one.
+    /// The opposite end.
     #[must_use]
     pub fn other(self) -> End {
         match self {
@@ -29,44 +29,44 @@ impl End {
     }
 }
 
-/// Position of a line in the network.
+/// Index of a line in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineId(pub u16);
 
-/// A packet under way.
+/// A packet in transit.
 #[derive(Clone, Debug)]
 pub struct Packet {
-    /// What it carries.
+    /// Its content.
     pub body: Body,
-    /// Time it was sent, nanoseconds.
+    /// Time of sending, nanoseconds.
     pub sent_ns: i64,
-    /// Where its payload lies in the stream, bytes from the beginning.
+    /// Offset of its payload in the stream, bytes.
     pub offset: u64,
-    /// What it belongs to.
+    /// Its channel.
     pub channel: Channel,
-    /// Its number among the packets of its channel, from 0: tells transmissions apart.
+    /// Its number among the packets of its channel, from 0: identifies the transmission.
     pub id: u32,
-    /// Its number among the originals of its channel, from 1; 0: sent again, or without data.
+    /// Its number among the originals of its channel, from 1; 0 for a retransmission or a packet without data.
     pub original: u32,
-    /// Frames merged into it.
+    /// Number of frames merged into it.
     pub frames: u16,
-    /// Lines of its route that it has passed.
+    /// Number of lines of its route that it has passed.
     pub passed: u8,
-    /// Damaged on its way.
+    /// True if it was damaged in transit.
     pub corrupted: bool,
 }
 
-/// What a packet carries.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
     /// A segment.
     Tcp(Segment),
-    /// Nothing but its number; bytes from the IP header on.
+    /// A probe; its length in bytes, including the IP header.
     Probe(u32),
 }
 
 impl Packet {
-    /// Bytes of payload; of a probe none.
+    /// Payload length, bytes; 0 for a probe.
     pub fn payload(&self) -> u32 {
         self.segment().map_or(0, |segment| segment.payload)
     }
@@ -80,8 +80,8 @@ impl Packet {
     }
 }
 
-/// What decides whether a sorter may hold the segment. Other options than SACK and timestamps come
-/// with a SYN only, which is not held in any case.
+/// The properties that decide whether a sorter may hold the segment. Options other than SACK and timestamps occur
+/// only in a SYN, which is never held.
 fn sorting_facts(segment: &Segment) -> TcpFacts {
     TcpFacts {
         flags: segment.flags.bits(),
@@ -130,7 +130,7 @@ impl path::Packet for Packet {
         segment.ecn == Ecn::Congestion
     }
 
-    /// As GRO does: the next bytes with the same acknowledgement, window and timestamps.
+    /// As in GRO: the following bytes with the same acknowledgement, window and timestamps.
     fn absorb(&mut self, next: &Self) -> bool {
         let (Body::Tcp(held), Body::Tcp(other)) = (&mut self.body, &next.body) else {
             return false;

@@ -1,4 +1,4 @@
-//! Streams of numbered packets.
+//! Streams of numbered packets without TCP.
 
 use inorder_random::Random;
 use inorder_scenario::config::{self as plain, Direction};
@@ -8,7 +8,7 @@ use crate::order::Order;
 use crate::packet::{Body, Channel, End, Packet};
 use crate::result::ProbeResult;
 
-/// A stream of probes in the world.
+/// A stream of probes in the simulated world.
 #[derive(Debug)]
 pub struct Probes {
     plan: plain::Probe,
@@ -22,7 +22,7 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Has sent nothing.
+    /// A stream that has sent nothing.
     pub fn new(plan: &plain::Probe, channel: Channel, random: Random) -> Self {
         let bits = f64::from(plan.packet_bytes) * 8.0;
         Probes {
@@ -37,7 +37,7 @@ impl Probes {
         }
     }
 
-    /// Where they leave from.
+    /// The end at which they are sent.
     pub fn source(&self) -> End {
         match self.plan.direction {
             Direction::Forward => End::A,
@@ -45,7 +45,7 @@ impl Probes {
         }
     }
 
-    /// The next one and the time of the one after it.
+    /// The next probe, and the time of the one after it.
     pub fn send(&mut self, now_ns: i64) -> (Packet, Option<i64>) {
         let packet = Packet {
             body: Body::Probe(self.plan.packet_bytes),
@@ -66,7 +66,7 @@ impl Probes {
         (packet, more.then(|| self.next_ns(now_ns)))
     }
 
-    /// Constant distances are counted from the start, so that rounding does not add up.
+    /// Constant intervals are counted from the start, so that rounding errors do not accumulate.
     fn next_ns(&mut self, now_ns: i64) -> i64 {
         match self.plan.gaps {
             plain::Gaps::Constant => {
@@ -77,7 +77,7 @@ impl Probes {
         }
     }
 
-    /// One arrives.
+    /// A probe arrives.
     pub fn receive(&mut self, now_ns: i64, packet: &Packet) {
         self.received += 1;
         self.delay_ns = self.delay_ns.saturating_add(now_ns - packet.sent_ns);

@@ -1,31 +1,32 @@
-//! The event queue: earliest first, by (time, priority, order of scheduling).
+//! The event queue: earliest first, ordered by (time, priority, order of scheduling).
 //!
-//! A heap of four children a node holds keys of 16 bytes, so that the four share a cache line; the
-//! events themselves stay where they are.
+//! A heap with four children per node has keys of 16 bytes, so the four children share a cache line. The events
+//! themselves are not moved.
 //!
-//! Most events come in order: what a link sends off later also arrives later. Those wait in lanes, first in,
-//! first out, and only the first of a lane is in the heap, which therefore stays small whatever is under way.
+//! Most events are scheduled in order: what a link sends later also arrives later. Such events wait in lanes (first
+//! in, first out), and only the first event of a lane is in the heap, which therefore stays small for any number of
+//! packets in transit.
 
 use std::collections::VecDeque;
 
-/// What comes first among events of one time: smaller numbers, below 8.
+/// Order of events at the same time: smaller numbers first; must be below 8.
 pub type Priority = u8;
 
-/// Events to come.
+/// The future events.
 #[derive(Debug)]
 pub struct Queue<E> {
     heap: Vec<Key>,
     slots: Vec<Option<E>>,
     free: Vec<u32>,
-    /// Of each source.
+    /// The lanes of each source.
     lanes: Vec<[Lane<E>; LANES]>,
-    /// Events scheduled so far.
+    /// Number of events scheduled so far.
     sequence: u64,
     overflowed: bool,
 }
 
-/// From the top: 64 bits of time with its sign, 3 of priority, 37 of sequence (1.4 10^11 events), 1 that says
-/// whether the event is the first of a lane, 23 of its slot or lane. Comparing two is comparing two numbers.
+/// From the top: 64 bits of time with its sign, 3 of priority, 37 of sequence (1.4 10^11 events), 1 that is set if
+/// the event is the first of a lane, 23 of its slot or lane. Keys are compared as numbers.
 type Key = i128;
 
 const SLOT_BITS: u32 = 23;
@@ -34,17 +35,17 @@ const SEQUENCE_SHIFT: u32 = SLOT_BITS + 1;
 const SEQUENCE_BITS: u32 = 37;
 const CHILDREN: usize = 4;
 
-/// Lanes of a source. Where paths of unequal length are used in turn, or some packets come late, there are a few
-/// sequences, each in order.
+/// Number of lanes per source. If paths of unequal length alternate, or some packets are late, there are several
+/// sequences, each of them in order.
 const LANES: usize = 4;
-/// Events in a lane at most; what comes then goes to the heap, which knows its own bound.
+/// Maximum number of events in a lane; further ones go to the heap, which has its own limit.
 const LONGEST_LANE: usize = 1 << 20;
 
-/// Events of one source in order of their keys.
+/// Events of one source in the order of their keys.
 #[derive(Debug)]
 struct Lane<E> {
     events: VecDeque<(Key, E)>,
-    /// Key of the last of them; the least there is while there is none.
+    /// Key of the last event; the smallest possible key if there is none.
     last: Key,
 }
 
@@ -78,8 +79,8 @@ impl<E> Queue<E> {
         self.push_in_heap(key, event);
     }
 
-    /// The same of an event from `source`, numbered from 0, whose events mostly come in order of their times: that
-    /// costs less. The order in which events are given back is the same.
+    /// The same for an event from `source`, numbered from 0, whose events are mostly scheduled in order of time: this
+    /// is cheaper. The order of `pop` is the same.
     #[inline]
     pub fn push_from(&mut self, source: u16, time_ns: i64, priority: Priority, event: E) {
         let key = self.key(time_ns, priority);
@@ -138,7 +139,7 @@ impl<E> Queue<E> {
         }
     }
 
-    /// The key of the next event scheduled, its slot left open.
+    /// The key of the next event to schedule, without its slot.
     #[inline]
     fn key(&mut self, time_ns: i64, priority: Priority) -> Key {
         self.overflowed |= self.sequence >> SEQUENCE_BITS != 0;
@@ -159,8 +160,8 @@ impl<E> Queue<E> {
         self.rise(self.heap.len() - 1);
     }
 
-    /// More than 8 million events were pending at once out of order, or more than 10^11 scheduled: some are
-    /// lost.
+    /// True if more than 8 million events were pending out of order at the same time, or more than 10^11 were
+    /// scheduled: some events are lost.
     pub fn has_overflowed(&self) -> bool {
         self.overflowed
     }
@@ -177,7 +178,7 @@ impl<E> Queue<E> {
         (self.slots.len() - 1) as u32
     }
 
-    /// The key at `at` moves up to its place.
+    /// Moves the key at `at` up to its position.
     #[inline]
     fn rise(&mut self, mut at: usize) {
         let heap = self.heap.as_mut_slice();
@@ -193,12 +194,12 @@ impl<E> Queue<E> {
         heap[at] = key;
     }
 
-    /// `key` takes the place of the first one and moves down to its own.
+    /// Replaces the first key by `key` and moves it down to its position.
     #[inline]
     fn sink(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut at = 0;
-        // Nodes with all four children, which are all but one.
+        // Nodes with all four children; at most one node has fewer.
         while let Some([a, b, c, d]) = heap.get(at * CHILDREN + 1..at * CHILDREN + 5) {
             let (left, left_at) = if a < b { (*a, 1) } else { (*b, 2) };
             let (right, right_at) = if c < d { (*c, 3) } else { (*d, 4) };

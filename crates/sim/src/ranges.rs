@@ -1,11 +1,11 @@
-//! A set of bytes of a stream: everything below a mark, and ranges above it.
+//! A set of bytes of a stream: everything below a limit, and ranges above it.
 
-/// Sorted, disjoint ranges; most often one alone.
+/// Sorted, disjoint ranges; in most cases there is only one.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Ranges {
     /// Everything below is in the set.
     below: u64,
-    /// What else is, sorted, apart from each other.
+    /// The other ranges, sorted and not adjacent.
     above: Vec<(u64, u64)>,
 }
 
@@ -41,7 +41,7 @@ impl Ranges {
         }
     }
 
-    /// Is all of `start..end` in it?
+    /// True if all of `start..end` is in the set.
     #[inline]
     pub fn holds(&self, start: u64, end: u64) -> bool {
         if end <= self.below || start >= end {

@@ -1,4 +1,4 @@
-//! What a run gives: plain data.
+//! The results of a run as plain data.
 
 use inorder_metrics::Summary;
 use inorder_path::Counters as StageCounters;
@@ -13,34 +13,34 @@ use crate::samples::Sample;
 pub struct FlowResult {
     /// Name of its `[[flow]]`.
     pub name: String,
-    /// Position of its `[[flow]]`.
+    /// Index of its `[[flow]]`.
     pub group: usize,
-    /// Number among those.
+    /// Number among the connections of that `[[flow]]`.
     pub number: u32,
     /// Congestion control.
     pub congestion: &'static str,
     /// Loss detection.
     pub loss_detection: &'static str,
-    /// It opened, nanoseconds.
+    /// Time of opening, nanoseconds.
     pub start_ns: i64,
-    /// Length of the time measured, nanoseconds: from the end of the warm-up or its opening to the
-    /// end of the run or its completion.
+    /// Length of the measured interval, nanoseconds: from the end of the warm-up or the opening of the flow to the
+    /// end of the run or the completion of the flow.
     pub measured_ns: i64,
-    /// Counters over that time.
+    /// Counters over that interval.
     pub counts: Counts,
-    /// All its data had arrived, nanoseconds after its opening.
+    /// Time from the opening until all data had arrived, nanoseconds.
     pub completion_ns: Option<i64>,
     /// Why the connection broke, if it did.
     pub error: Option<inorder_tcp::Error>,
-    /// All metrics before the receiver's card, if asked for; warm-up included.
+    /// All metrics in front of the receiver's card, if requested; includes the warm-up.
     pub metrics_at_card: Option<Box<Summary>>,
-    /// All metrics as TCP saw the packets.
+    /// All metrics at the receiver's TCP.
     pub metrics_at_stack: Option<Box<Summary>>,
-    /// Events of the sender, if asked for.
+    /// Events of the sender, if requested.
     pub events: Vec<SenderEvent>,
 }
 
-/// A stream of probes' results.
+/// The results of a stream of probes.
 #[derive(Clone, Debug)]
 pub struct ProbeResult {
     /// Its name.
@@ -55,18 +55,18 @@ pub struct ProbeResult {
     pub metrics: Option<Box<Summary>>,
 }
 
-/// What a path did.
+/// The counters of a line.
 #[derive(Clone, Debug)]
 pub struct LineResult {
     /// `forward`, `receiver card`, `reverse`, `sender card`.
     pub name: String,
-    /// Counters of its stages, warm-up included.
+    /// Counters of its stages, including the warm-up.
     pub stages: Vec<StageCounters>,
-    /// Of a card, what it did since the end of the warm-up.
+    /// For a card, its counters since the end of the warm-up.
     pub account: Option<Account>,
 }
 
-/// All a run gives.
+/// All results of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// Seed of the run.
@@ -81,6 +81,6 @@ pub struct RunResult {
     pub lines: Vec<LineResult>,
     /// Samples, by time.
     pub samples: Vec<Sample>,
-    /// Events the simulator went through.
+    /// Number of events the simulator processed.
     pub events: u64,
 }

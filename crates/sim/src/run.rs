@@ -1,4 +1,4 @@
-//! A run: a function of a scenario's cell and a seed.
+//! A run as a function of a scenario's cell and a seed.
 
 use inorder_path::nic::Account;
 use inorder_random::Random;
@@ -20,23 +20,23 @@ use crate::world::World;
 /// Runs a cell with a seed.
 ///
 /// # Errors
-/// If a name is in no registry, or settings contradict each other.
+/// If a name is unknown, or settings contradict each other.
 pub fn run(config: &Config, seed: u64) -> Result<RunResult, Error> {
     run_tapped(config, seed, &mut NoTap)
 }
 
-/// The same, with `tap` seeing every packet at both ends.
+/// The same; `tap` receives every packet at both ends.
 ///
 /// # Errors
-/// As [`run`].
+/// As for [`run`].
 pub fn run_tapped<T: Tap>(config: &Config, seed: u64, tap: &mut T) -> Result<RunResult, Error> {
     run_watched(config, seed, tap, &mut |_| true)
 }
 
-/// The same; `go_on` is told now and then which simulated time it is, nanoseconds.
+/// The same; `go_on` is called now and then with the simulated time, nanoseconds.
 ///
 /// # Errors
-/// As [`run`], and [`Error::Stopped`] if `go_on` says no.
+/// As for [`run`], and [`Error::Stopped`] if `go_on` returns false.
 pub fn run_watched<T: Tap>(
     config: &Config,
     seed: u64,
@@ -54,7 +54,7 @@ pub fn run_watched<T: Tap>(
     Ok(results(world, config, seed, &recipes))
 }
 
-/// The seed of a repetition; that of the first is the scenario's own.
+/// The seed of a repetition; the first one uses the seed of the scenario.
 pub fn repetition_seed(seed: u64, repetition: u64) -> u64 {
     match repetition {
         0 => seed,

@@ -3,16 +3,16 @@
 use inorder_report::{Column, Kind};
 use inorder_tcp::CaState;
 
-/// The state of a flow's sender at a time.
+/// The state of a flow's sender at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sample {
     /// Time, nanoseconds.
     pub time_ns: i64,
-    /// Position in [`RunResult::flows`](crate::RunResult::flows).
+    /// Index in [`RunResult::flows`](crate::RunResult::flows).
     pub flow: u32,
     /// Congestion window, segments.
     pub cwnd: u32,
-    /// Slow-start threshold, segments; `u32::MAX`: none.
+    /// Slow-start threshold, segments; `u32::MAX` if there is none.
     pub ssthresh: u32,
     /// Duplicate-ACK threshold, segments.
     pub dupthresh: u32,
@@ -24,10 +24,10 @@ pub struct Sample {
     pub state: CaState,
     /// Bytes delivered in order since the start.
     pub delivered_bytes: u64,
-    /// Bytes that have arrived since the start, those counted once that wait for a gap to close
-    /// included. Unlike `delivered_bytes` they never grow faster than the path carries them.
+    /// Bytes that have arrived since the start, each counted once, including those behind a gap. Unlike
+    /// `delivered_bytes`, this number never grows faster than the path carries data.
     pub arrived_bytes: u64,
-    /// Segments sent again since the start.
+    /// Segments retransmitted since the start.
     pub retransmissions: u64,
 }
 
@@ -49,7 +49,7 @@ pub static SAMPLES: &[Of] = &[
     Of::new(
         "ssthresh",
         Kind::Small,
-        "Slow-start threshold; 4294967295 where there is none.",
+        "Slow-start threshold; 4294967295 if there is none.",
         |s| s.ssthresh.into(),
     )
     .unit("segments"),
@@ -83,7 +83,7 @@ pub static SAMPLES: &[Of] = &[
     Of::new(
         "retransmissions",
         Kind::Count,
-        "Segments sent again since the start.",
+        "Segments retransmitted since the start.",
         |s| s.retransmissions.into(),
     ),
 ];

@@ -1,21 +1,20 @@
-//! The truth about retransmissions: which were spurious.
+//! The truth about retransmissions: which ones are spurious.
 
 use std::collections::BTreeMap;
 
 use crate::ranges::Ranges;
 
-/// Tells spurious retransmissions of one direction from needed ones.
+/// Decides which retransmissions of one direction are spurious and which are needed.
 ///
-/// A retransmission is spurious if earlier transmissions of all its bytes arrive, at any time, and the receiver
-/// does not refuse them.
-/// Most are decided when they are sent, because the receiver already has the bytes; others when the
-/// late original arrives. What is not decided by then was needed.
+/// A retransmission is spurious if earlier transmissions of all its bytes arrive, at any time, and the receiver does
+/// not refuse them. Most are decided when they are sent, because the receiver already has the bytes; others when the
+/// late original arrives. Retransmissions that remain undecided were needed.
 #[derive(Clone, Default, Debug)]
 pub struct Spurious {
     arrived: Ranges,
-    /// Not known to be spurious yet, by first byte and transmission.
+    /// Undecided retransmissions, by first byte and transmission number.
     open: BTreeMap<(u64, u32), Open>,
-    /// No open one reaches beyond.
+    /// No undecided retransmission reaches beyond this byte.
     reach: u64,
     count: u64,
 }
@@ -24,19 +23,19 @@ pub struct Spurious {
 struct Open {
     sent_ns: i64,
     end: u64,
-    /// Bytes that earlier transmissions have brought.
+    /// Bytes for which an earlier transmission has arrived.
     arrived: Ranges,
 }
 
-/// What has not arrived by then never will.
+/// An earlier transmission that has not arrived after this time never will, nanoseconds.
 const GIVE_UP_NS: i64 = 30_000_000_000;
-/// With so many open, old ones are given up.
+/// With more undecided retransmissions than this, old ones are given up.
 const CROWDED: usize = 4096;
-/// No segment is longer.
+/// Maximum length of a segment, bytes.
 const LONGEST: u64 = 1 << 16;
 
 impl Spurious {
-    /// Bytes `start..end` are sent again, as transmission `id`.
+    /// The bytes `start..end` are retransmitted as transmission `id`.
     pub fn sent_again(&mut self, now_ns: i64, id: u32, start: u64, end: u64) {
         if self.arrived.holds(start, end) {
             self.count += 1;
@@ -67,22 +66,22 @@ impl Spurious {
     #[inline(never)]
     fn decide(&mut self, id: u32, start: u64, end: u64) {
         let nearby = (start.saturating_sub(LONGEST), 0)..(end, 0);
-        let mut needless = Vec::new();
+        let mut spurious = Vec::new();
         for (key, open) in self.open.range_mut(nearby) {
             if id < key.1 && start < open.end {
                 open.arrived.add(start, end);
                 if open.arrived.holds(key.0, open.end) {
-                    needless.push(*key);
+                    spurious.push(*key);
                 }
             }
         }
-        for key in needless {
+        for key in spurious {
             self.open.remove(&key);
             self.count += 1;
         }
     }
 
-    /// Needless ones so far.
+    /// Number of spurious retransmissions so far.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -93,25 +92,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn needless_if_earlier_copies_arrive_whenever() {
+    fn spurious_if_an_earlier_transmission_arrives_at_any_time() {
         let mut truth = Spurious::default();
         truth.arrives(0, 0, 10);
-        truth.sent_again(1, 5, 0, 10); // the receiver has it
+        truth.sent_again(1, 5, 0, 10); // The receiver already has it.
         assert_eq!(truth.count(), 1);
-        truth.sent_again(2, 6, 10, 20); // its original is late ...
+        truth.sent_again(2, 6, 10, 20); // Its original is late,
         truth.arrives(2, 20, 30);
         assert_eq!(truth.count(), 1);
-        truth.arrives(1, 10, 20); // ... and arrives
+        truth.arrives(1, 10, 20); // and arrives here.
         assert_eq!(truth.count(), 2);
-        truth.sent_again(3, 7, 30, 40); // its original is lost: only the copy arrives
+        truth.sent_again(3, 7, 30, 40); // Its original is lost: only the retransmission arrives.
         truth.arrives(7, 30, 40);
         assert_eq!(truth.count(), 2);
-        truth.sent_again(4, 8, 30, 40); // but this one is needless again
+        truth.sent_again(4, 8, 30, 40); // This one is spurious again.
         assert_eq!(truth.count(), 3);
     }
 
     #[test]
-    fn all_its_bytes_count() {
+    fn a_retransmission_is_spurious_only_if_all_its_bytes_arrived() {
         let mut truth = Spurious::default();
         truth.sent_again(0, 9, 0, 20);
         truth.arrives(1, 10, 20);

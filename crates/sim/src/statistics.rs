@@ -5,13 +5,13 @@
 pub struct Estimate {
     /// Mean.
     pub mean: f64,
-    /// The interval is mean - half to mean + half; `None` of fewer than two numbers.
+    /// The interval is from mean - half to mean + half; `None` for fewer than two numbers.
     pub half: Option<f64>,
-    /// Numbers it is made of.
+    /// Number of values.
     pub n: usize,
 }
 
-/// Student's t interval of the mean at this confidence (0 to 1); `None` of no numbers.
+/// Student's t interval of the mean at this confidence (0 to 1); `None` without values.
 pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
     let estimate = inorder_stats::Estimate::of_sample(values, confidence);
     (!values.is_empty()).then_some(Estimate {

@@ -1,19 +1,18 @@
-//! Watching packets at both ends.
+//! Observes packets at both ends.
 
 use crate::packet::{End, Packet};
 
-/// Sees packets where a capture at an end would: as they leave its TCP, and as they reach it, after
-/// the card.
+/// Receives packets where a capture at an end would: when they leave TCP, and when they reach it, behind the card.
 pub trait Tap {
     /// A packet leaves the stack at `end`.
     fn sent(&mut self, now_ns: i64, end: End, packet: &Packet);
     /// A packet reaches the stack at `end`.
     fn received(&mut self, now_ns: i64, end: End, packet: &Packet);
-    /// The stack has discarded the packet it received last, though it lacked the data.
+    /// The stack has discarded the packet that it received last, although the data was missing.
     fn refused(&mut self, _packet: &Packet) {}
 }
 
-/// Sees nothing.
+/// Ignores all packets.
 #[derive(Clone, Copy, Debug)]
 pub struct NoTap;
 

@@ -1,8 +1,9 @@
-//! What a sender's machine has to do, as far as TCP's own counters do not tell it.
+//! The work of a sender's machine that TCP's own counters do not contain.
 
 use inorder_tcp::Segment;
 
-/// Bytes of a packet handed to a card that cuts it into segments, headers included: the length field of IPv4.
+/// Maximum size of a packet passed to a card that divides it into segments, bytes including headers: the limit of
+/// IPv4's length field.
 const LARGEST_FRAME: u64 = 65_535;
 /// Headers of such a packet, bytes: IPv4, TCP with timestamps.
 const HEADERS: u64 = 52;
@@ -12,13 +13,13 @@ const HEADERS: u64 = 52;
 pub struct Work {
     frames: u64,
     sack_span: u64,
-    /// The packet being put together: when, its first byte, and the one after its last.
+    /// The packet under construction: time, first byte, end.
     open: Option<(i64, u64, u64)>,
 }
 
 impl Work {
-    /// Bytes `start..end` of the stream are sent. New data sent at one time goes to the card in packets as large as
-    /// IP allows; what is sent `again` goes by itself.
+    /// The bytes `start..end` of the stream are sent. New data sent at the same time is passed to the card in packets
+    /// as large as IP allows; each retransmission (`again`) is a packet of its own.
     #[inline]
     pub fn sends(&mut self, now_ns: i64, start: u64, end: u64, again: bool) {
         if let Some((at_ns, first, next)) = self.open
@@ -33,11 +34,11 @@ impl Work {
         self.open = (!again).then_some((now_ns, start, end));
     }
 
-    /// An acknowledgement with SACK blocks comes in; `mss` is the length of segments, bytes.
+    /// An acknowledgement with SACK blocks arrives; `mss` is the length of segments, bytes.
     #[inline]
     pub fn sacked(&mut self, segment: &Segment, mss: u32) {
         let beyond = |&(_, end): &(u32, u32)| {
-            // A block below the acknowledgement (DSACK, RFC 2883) is not looked for.
+            // A block below the acknowledgement (DSACK, RFC 2883) causes no search.
             let bytes = end.wrapping_sub(segment.ack) as i32;
             u64::try_from(bytes).unwrap_or(0)
         };
@@ -45,7 +46,7 @@ impl Work {
         self.sack_span += bytes.unwrap_or(0).div_ceil(u64::from(mss.max(1)));
     }
 
-    /// Packets of data handed to the card.
+    /// Number of data packets passed to the card.
     pub fn frames(&self) -> u64 {
         self.frames
     }
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn new_data_of_one_time_goes_together() {
+    fn new_data_sent_at_one_time_is_one_packet() {
         let mut work = Work::default();
         let mut send = |now_ns, start, end, again| {
             work.sends(now_ns, start, end, again);
@@ -79,7 +80,7 @@ mod tests {
             [send(0, 0, 1000, false), send(0, 1000, 2000, false)],
             [1, 1]
         );
-        // Later, out of turn, sent again, and after that.
+        // Later, out of order, retransmitted, and afterwards.
         assert_eq!(
             [send(1, 2000, 3000, false), send(1, 4000, 5000, false)],
             [2, 3]
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_holds_what_ip_can_tell() {
+    fn a_packet_is_limited_by_the_length_field_of_ip() {
         let mut work = Work::default();
         for n in 0..45 {
             work.sends(0, n * 1448, (n + 1) * 1448, false);
@@ -100,11 +101,11 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_ends_at_the_highest_block() {
+    fn a_search_ends_at_the_highest_block() {
         let mut work = Work::default();
         work.sacked(&ack(1000, &[(3000, 4000), (6000, 6500)]), 1000);
         assert_eq!(work.sack_span(), 6);
-        // Duplicates reported below the acknowledgement cost no walk; numbers wrap.
+        // Duplicates reported below the acknowledgement cause no search; sequence numbers wrap.
         work.sacked(&ack(1000, &[(0, 1000)]), 1000);
         work.sacked(&ack(u32::MAX, &[(1999, 2999)]), 1000);
         assert_eq!(work.sack_span(), 6 + 3);

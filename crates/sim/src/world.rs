@@ -1,4 +1,4 @@
-//! The world: paths, cards, flows and probes round one event queue.
+//! The simulated world: paths, cards, flows and probes with one event queue.
 
 use inorder_path::Place;
 use inorder_path::nic::Account;
@@ -13,16 +13,16 @@ use crate::queue::Queue;
 use crate::samples::Sample;
 use crate::tap::Tap;
 
-/// Events between two looks at whether the run is to go on: a few hundredths of a second.
+/// Number of events between two checks whether to continue: a few hundredths of a second.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
 
-/// Everything there is in a run.
+/// The complete state of a run.
 pub struct World {
     pub(crate) queue: Queue<Event>,
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probes>,
-    /// Of each line's card, when the measurement began; empty before.
+    /// Counters of each line's card at the end of the warm-up; empty before.
     pub(crate) accounts: Vec<Option<Account>>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample_interval_ns: Option<i64>,
@@ -30,8 +30,8 @@ pub struct World {
 }
 
 impl World {
-    /// Lets time pass until `end_ns`, or until `go_on`, which is told the time now and then, says no; then the
-    /// run is incomplete, and the answer is no.
+    /// Runs until `end_ns`, or until `go_on`, which is called now and then with the simulated time, returns false.
+    /// Returns false if the run is incomplete.
     pub fn run<T: Tap>(
         &mut self,
         end_ns: i64,
@@ -54,7 +54,7 @@ impl World {
     #[inline]
     fn handle<T: Tap>(&mut self, now_ns: i64, mut event: Event, tap: &mut T) {
         match event {
-            // By reference: a packet is moved only once more, into the next line.
+            // By reference, so that a packet is moved only once more, into the next line.
             Event::Transfer {
                 place,
                 ref mut packet,
@@ -88,14 +88,14 @@ impl World {
         }
     }
 
-    /// A packet has come through a line.
+    /// A packet has passed a line.
     #[inline]
     fn leave<T: Tap>(&mut self, now_ns: i64, packet: &mut Packet, tap: &mut T) {
         packet.passed = packet.passed.saturating_add(1);
         self.go_on(now_ns, packet, tap);
     }
 
-    /// A packet enters the next line of its route, or has come to its end.
+    /// A packet enters the next line of its route, or reaches the end of the route.
     #[inline]
     fn go_on<T: Tap>(&mut self, now_ns: i64, packet: &Packet, tap: &mut T) {
         let Some(step) = self.network.step(packet.channel, packet.passed) else {
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// The flow of a channel, and who sends on it.
+    /// The flow of a channel, and the endpoint that sends on it.
     #[inline]
     fn whose(&mut self, channel: Channel) -> Option<(&mut Flow, Role)> {
         let role = if channel.0.is_multiple_of(2) {
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Sends what an endpoint has to send.
+    /// Sends the pending packets of an endpoint.
     #[inline]
     fn transmit<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
@@ -199,7 +199,7 @@ impl World {
         }
     }
 
-    /// Lets the application write, and sends what it wrote.
+    /// Calls the application, and sends what it wrote.
     #[inline]
     fn application<T: Tap>(&mut self, now_ns: i64, index: u32, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
@@ -223,7 +223,7 @@ impl World {
         }
     }
 
-    /// Sends if the application has given cause.
+    /// Sends if the application has written something.
     #[inline]
     fn push<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
         let flow = self.flows.get_mut(index as usize);
@@ -233,7 +233,7 @@ impl World {
         }
     }
 
-    /// Makes sure that an endpoint's timer is in the queue.
+    /// Ensures that an endpoint's timer is in the queue.
     #[inline]
     fn arm(&mut self, now_ns: i64, index: u32, role: Role) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
@@ -250,7 +250,7 @@ impl World {
         }
     }
 
-    /// A timer event; those that were overtaken by an earlier one do nothing.
+    /// A timer event; one that was replaced by an earlier one has no effect.
     fn timer<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;

@@ -1,5 +1,4 @@
-//! Simulated captures: well-formed, and what an analysis of one of them alone says of them, scored
-//! against the truth.
+//! Simulated captures are well-formed, and the analysis of one of them alone is scored against the truth.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +56,7 @@ fn analyse(file: &[u8]) -> Vec<FlowReport> {
     tracker.finish()
 }
 
-/// 50 Mbit/s, jitter, 0.5 % lost, acknowledgements jittered too.
+/// 50 Mbit/s, jitter, 0.5 % loss, jitter for acknowledgements as well.
 const JITTER_AND_LOSS: &str = r#"
 run.duration = "10 s"
 flow = [{ size = "8 MB", sender.loss_detection = "static" }]
@@ -134,7 +133,7 @@ fn the_counters_agree_with_the_truth() {
 }
 
 #[test]
-fn merging_changes_no_truth() {
+fn merging_does_not_change_the_truth() {
     let merged = format!(
         "{JITTER_AND_LOSS}\n[receiver_card]\ncoalesce = \"1 ms\"\nmerge = true\nsorter = \"srpic\""
     );
@@ -168,7 +167,7 @@ fn checksums_and_lengths_are_right() {
         assert_eq!(internet_sum(&ip[..20]), 0xffff, "IP header");
         let total = u32::from(u16::from_be_bytes([ip[2], ip[3]]));
         assert_eq!(frame.orig_len, total + 14);
-        // What was not captured is zeros and does not change the sum.
+        // The bytes that were not captured are zeros and do not change the sum.
         let mut rest = internet_sum(&ip[20..]);
         if ip[9] == 6 {
             tcp += 1;
@@ -187,7 +186,7 @@ fn checksums_and_lengths_are_right() {
     assert!(tcp > 400 && icmp > 5, "{tcp} {icmp}");
 }
 
-/// 100 Mbit/s spread over two lanes, 5 and 13 ms long, with 0.1 % lost: retransmissions overtake originals.
+/// 100 Mbit/s spread over two lanes with 5 and 13 ms and 0.1 % loss: retransmissions overtake originals.
 const SPRAYED: &str = r#"
 run.duration = "10 s"
 flow = [{ size = "20 MB" }]
@@ -207,7 +206,7 @@ delay = "5 ms"
 "#;
 
 #[test]
-fn what_paws_refuses_is_told_apart_from_late_and_lost_packets() {
+fn packets_refused_by_paws_are_neither_late_nor_lost() {
     let recorded = record(SPRAYED);
     let (truth, counts) = (&recorded.truth[0], recorded.result.flows[0].counts);
     assert_eq!(truth.needed + truth.spurious, counts.retransmissions);
@@ -258,7 +257,7 @@ fn what_paws_refuses_is_told_apart_from_late_and_lost_packets() {
     }
 }
 
-/// Both captures laid beside each other.
+/// Compares both captures.
 fn compare_ends(files: &[Vec<u8>; 2]) -> PeerReport {
     let [a, b] = files.each_ref().map(|file| {
         let mut recorder = PeerRecorder::new();

@@ -1,4 +1,4 @@
-//! Every example runs, and every scenario that the inference is scored on.
+//! Every example runs, and so does every scenario on which the inference is scored.
 
 use inorder_scenario::Scenario;
 use inorder_sim::{registries, run};

@@ -1,4 +1,4 @@
-//! Networks of several lines: what must hold of every packet, and what a chain of lines must equal.
+//! Networks of several lines: conservation of packets, and equality of a chain of lines with a single line.
 
 use inorder_path::Counters;
 use inorder_scenario::Scenario;
@@ -16,7 +16,7 @@ fn line<'a>(result: &'a RunResult, name: &str) -> &'a LineResult {
     found.unwrap_or_else(|| panic!("no line {name}"))
 }
 
-/// Packets that came to the first stage of a line, and packets that left its last.
+/// Packets that entered the first stage of a line, and packets that left its last stage.
 fn through(result: &RunResult, name: &str) -> (u64, u64) {
     let stages = &line(result, name).stages;
     let first = stages.first().expect("a stage");
@@ -35,7 +35,7 @@ const TWO_HOPS: &str = "\
     stage = [{ kind = \"duplicate\", probability = \"2 %\" }, { kind = \"delay\", delay = \"4 ms\", jitter = \"1 ms\" }]\n";
 
 #[test]
-fn no_packet_is_lost_or_made_between_lines() {
+fn no_packet_is_lost_or_created_between_lines() {
     let probes = PROBES.replace("count", "route = [\"access\", \"core\", \"exit\"]\ncount");
     let result = one(&format!("{probes}{TWO_HOPS}"));
     for line in &result.lines {
@@ -68,13 +68,13 @@ fn delays_add_over_hops() {
     assert_eq!(probe.delay_ns, 1000 * (3 + 5 + 11) * 1_000_000);
 }
 
-/// What must be the same of a flow over one line with two stages, and over two lines with a stage each.
+/// The results of a flow that must be the same over one line with two stages and over two lines with one stage each.
 fn told(flow: &FlowResult) -> impl PartialEq + std::fmt::Debug {
     (flow.counts, flow.completion_ns, flow.measured_ns)
 }
 
-/// Stages that draw nothing by chance and keep the order: what a chain of lines does is then exactly what one line
-/// with all the stages does.
+/// Stages that are not random and keep the order: a chain of lines then gives exactly the same result as one line
+/// with all the stages.
 #[test]
 fn a_chain_of_lines_is_one_line_with_all_stages() {
     let link = "kind = \"link\", rate = \"20 Mbit/s\", queue = \"30 packets\"";
@@ -139,7 +139,7 @@ fn flows_of_different_routes_meet_only_where_their_routes_do() {
     let [north, south] = &both.flows[..] else {
         panic!("two flows");
     };
-    // The other flow takes another path: nothing of it is seen.
+    // The other flow takes another path, so it has no effect here.
     assert_eq!(told(north), told(&alone.flows[0]));
     let rtt_ms = |flow: &FlowResult| flow.counts.rtt_ns as f64 / flow.counts.rtts as f64 / 1e6;
     assert!(rtt_ms(north) >= 11.0 && rtt_ms(south) >= 41.0);

@@ -1,4 +1,4 @@
-//! What is written of a small campaign.
+//! The files and tables of a small campaign.
 
 use std::sync::atomic::AtomicBool;
 
@@ -66,7 +66,7 @@ fn the_table_fits_and_begins_with_the_grid() {
                 "{text}"
             );
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
-            // The first measure is never given up.
+            // The first measure is never dropped.
             assert!(
                 width.is_none_or(|width| widest <= width.max(45)),
                 "{width:?}\n{text}"
@@ -79,7 +79,7 @@ fn the_table_fits_and_begins_with_the_grid() {
 }
 
 #[test]
-fn csv_has_a_row_a_run_and_a_column_a_measure() {
+fn csv_has_one_row_per_run_and_one_column_per_measure() {
     with_report(|report| {
         let text = written(|out| write_csv(out, report));
         let columns: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
@@ -89,7 +89,7 @@ fn csv_has_a_row_a_run_and_a_column_a_measure() {
 }
 
 #[test]
-fn json_is_balanced_and_names_what_it_holds() {
+fn json_is_balanced_and_contains_the_names() {
     with_report(|report| {
         let text = written(|out| write_json(out, report));
         let count = |c: char| text.matches(c).count();
@@ -103,7 +103,7 @@ fn json_is_balanced_and_names_what_it_holds() {
 }
 
 #[test]
-fn the_page_compares_first_and_folds_what_happened_over_time() {
+fn the_page_shows_comparisons_first_and_folds_charts_over_time() {
     with_report(|report| {
         let page = written(|out| write_page(out, report));
         assert!(page.contains("<h1>A &lt;small&gt; one</h1>"));
@@ -119,8 +119,7 @@ fn the_page_compares_first_and_folds_what_happened_over_time() {
     });
 }
 
-/// A line of 10 Mbit/s shows no more than that, though what waits behind a hole is delivered all at
-/// once.
+/// The samples of a line with 10 Mbit/s never show more, although data behind a hole is delivered all at once.
 #[test]
 fn samples_never_show_more_than_the_line_carries() {
     with_report(|report| {

@@ -1,9 +1,9 @@
-//! What the queue of a bottleneck does to a flow that would fill it.
+//! The effect of the bottleneck's queue on a flow that tries to fill it.
 
 use inorder_scenario::Scenario;
 use inorder_sim::{FlowResult, registries, run};
 
-/// 20 s of one flow over 50 Mbit/s and 40 ms, with a queue of 1000 packets (240 ms); `queue` and `sender` come on top.
+/// 20 s of one flow over 50 Mbit/s and 40 ms, with a queue of 1000 packets (240 ms); `queue` and `sender` are added.
 fn flow(queue: &str, sender: &str) -> FlowResult {
     let text = format!(
         "[run]\nduration = \"20 s\"\nwarm_up = \"5 s\"\n\
@@ -26,7 +26,7 @@ fn delay_ms(flow: &FlowResult) -> f64 {
 const CODEL: &str = "queue_discipline = \"codel\"";
 
 #[test]
-fn codel_keeps_the_delay_of_cubic_down_and_most_of_its_rate() {
+fn codel_reduces_the_delay_of_cubic_and_keeps_most_of_its_rate() {
     let full = flow("", "congestion = \"cubic\"");
     let kept = flow(CODEL, "congestion = \"cubic\"");
     assert!(delay_ms(&full) > 100.0, "{}", delay_ms(&full));
@@ -37,7 +37,7 @@ fn codel_keeps_the_delay_of_cubic_down_and_most_of_its_rate() {
 }
 
 #[test]
-fn flows_that_hear_marks_lose_nothing() {
+fn flows_with_ecn_have_no_losses() {
     let marked = flow(CODEL, "congestion = \"cubic\", ecn = \"on\"");
     assert_eq!(marked.counts.retransmissions, 0);
     assert!(delay_ms(&marked) < 35.0, "{}", delay_ms(&marked));
@@ -57,8 +57,8 @@ fn bbr_leaves_a_deep_queue_nearly_empty() {
     assert_eq!(bbr.counts.retransmissions, 0);
 }
 
-/// Throughputs of a CUBIC flow and of a Reno flow that share 50 Mbit/s and 40 ms, Mbit/s, and the mean one-way delay of
-/// probes that come ten times a second, ms.
+/// Throughputs of a CUBIC flow and a Reno flow that share 50 Mbit/s and 40 ms, Mbit/s, and the mean one-way delay of
+/// probes sent ten times per second, ms.
 fn shared(queue: &str) -> ([f64; 2], f64) {
     let text = format!(
         "[run]\nduration = \"30 s\"\nwarm_up = \"10 s\"\n\
@@ -79,12 +79,12 @@ fn shared(queue: &str) -> ([f64; 2], f64) {
 }
 
 #[test]
-fn fq_codel_gives_each_flow_its_share_and_lets_others_pass() {
+fn fq_codel_gives_equal_shares_and_low_delay_to_sparse_flows() {
     let (_, delay_ms) = shared("");
     assert!(delay_ms > 100.0, "{delay_ms}");
     let ([cubic, reno], delay_ms) = shared("queue_discipline = \"fq-codel\"");
     assert!((cubic / reno - 1.0).abs() < 0.1, "{cubic} {reno}");
     assert!(cubic + reno > 44.0, "{cubic} {reno}");
-    // 20 ms of propagation; its packets wait for the one that is being sent, at most 0.25 ms.
+    // 20 ms of propagation; the probes wait only for the packet that is being sent, at most 0.25 ms.
     assert!(delay_ms < 20.25, "{delay_ms}");
 }

@@ -1,4 +1,4 @@
-//! Runs of small scenarios, and what must hold of every run.
+//! Runs of small scenarios, and properties that hold for every run.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +9,7 @@ use inorder_sim::{
 
 const MB: u64 = 1_000_000;
 
-/// 100 Mbit/s, 10 ms each way, with jitter and loss; `more` comes after.
+/// 100 Mbit/s, 10 ms in each direction, with jitter and loss; `more` is appended.
 fn cells(more: &str) -> Vec<Cell> {
     let text = format!(
         "{more}\n\
@@ -28,7 +28,7 @@ fn one(more: &str) -> RunResult {
 }
 
 #[test]
-fn a_transfer_arrives_whole_and_closes() {
+fn a_transfer_arrives_completely_and_closes() {
     let result = one(
         "[run]\nduration = \"30 s\"\n[[flow]]\nsize = \"5 MB\"\ncount = 3\nstagger = \"100 ms\"",
     );
@@ -82,14 +82,14 @@ fn without_impairment_nothing_is_retransmitted() {
 }
 
 #[test]
-fn paced_and_interactive_applications_keep_their_pace() {
+fn paced_and_interactive_applications_keep_their_rate() {
     let result = one("[run]\nduration = \"10 s\"\n\
          [[flow]]\nname = \"talk\"\napplication = { kind = \"interactive\", think = \"80 ms\" }\n\
          [[flow]]\nname = \"voice\"\napplication = { kind = \"paced\", rate = \"1 Mbit/s\" }\n");
     let [talk, voice] = result.flows.as_slice() else {
         panic!("two flows");
     };
-    // A response takes a round trip of 20 ms, so ten dialogues a second.
+    // A response takes a round trip of 20 ms, which gives ten requests per second.
     assert!(
         (90..=100).contains(&talk.counts.responses),
         "{:?}",
@@ -102,7 +102,7 @@ fn paced_and_interactive_applications_keep_their_pace() {
 }
 
 #[test]
-fn a_host_of_its_own_meets_the_others_at_the_card_only() {
+fn a_flow_with_its_own_path_shares_only_the_card() {
     let text = "[run]\nduration = \"5 s\"\n\
          [[flow]]\n\
          [[flow]]\nname = \"ssh\"\npath = \"own\"\naccess_delay = \"3 ms\"\nevents = true\n\
@@ -112,7 +112,7 @@ fn a_host_of_its_own_meets_the_others_at_the_card_only() {
     let [bulk, ssh] = &result.flows[..] else {
         panic!("{:?}", result.flows);
     };
-    // 3 ms each way; then up to 100 us until the interrupt, and whoever is served before.
+    // 3 ms in each direction, then up to 100 us until the interrupt and the service of other packets.
     let rtts: Vec<i64> = ssh
         .events
         .iter()
@@ -124,7 +124,7 @@ fn a_host_of_its_own_meets_the_others_at_the_card_only() {
     assert!(rtts.len() > 200, "{}", rtts.len());
     let within = |ns: &i64| (6_000_000..6_200_000).contains(ns);
     assert!(rtts.iter().all(within), "{rtts:?}");
-    // Neither the loss nor the jitter of the others' path.
+    // It has neither the loss nor the jitter of the shared path.
     assert_eq!(
         (ssh.counts.retransmissions, ssh.counts.reordered_at_card),
         (0, 0)
@@ -133,7 +133,7 @@ fn a_host_of_its_own_meets_the_others_at_the_card_only() {
 }
 
 #[test]
-fn a_card_is_told_of_since_the_warm_up() {
+fn counters_of_a_card_start_after_the_warm_up() {
     let frames = |warm_up: &str| {
         let text = format!(
             "[run]\nduration = \"5 s\"\nwarm_up = \"{warm_up}\"\n[[flow]]\n\
@@ -150,12 +150,12 @@ fn a_card_is_told_of_since_the_warm_up() {
 }
 
 #[test]
-fn what_the_sender_has_to_do_is_counted() {
+fn the_work_of_the_sender_is_counted() {
     let result = one("[run]\nduration = \"5 s\"\n[[flow]]");
     let counts = result.flows[0].counts;
     assert!(counts.acks_in > counts.duplicate_acks && counts.acks_in <= counts.acks);
     assert!(counts.frames_out > counts.retransmissions && counts.frames_out < counts.segments);
-    // Every block that came in ends one segment or more beyond its acknowledgement, unless it is a DSACK.
+    // Every block received ends at least one segment above its acknowledgement, unless it is a DSACK.
     assert!(counts.sack_span > counts.duplicate_acks, "{counts:?}");
     let steady = "[run]\nduration = \"5 s\"\n[[flow]]\nsender.sack = false";
     assert_eq!(one(steady).flows[0].counts.sack_span, 0);
@@ -173,18 +173,18 @@ fn a_flow_that_stops_closes() {
 }
 
 #[test]
-fn probes_are_reordered_as_their_path_says() {
+fn probes_are_reordered_as_their_path_defines() {
     let result = one("[run]\nduration = \"2 s\"\n[[probe]]\nrate = \"50 Mbit/s\"\ncount = 5000");
     let probe = &result.probes[0];
     assert_eq!(probe.sent, 5000);
     assert!((4960..5000).contains(&probe.received), "{}", probe.received);
     let ratio = probe.metrics.as_ref().unwrap().counts.reordered_ratio();
-    // 0.24 ms apart with a deviation of 0.3 ms: about a third comes late.
+    // 0.24 ms apart with a standard deviation of 0.3 ms: about a third arrives late.
     assert!((0.2..0.5).contains(&ratio), "{ratio}");
 }
 
 #[test]
-fn a_sorting_card_puts_in_order() {
+fn a_sorting_card_restores_the_order() {
     let card = |sorter: &str| {
         one(&format!(
             "[run]\nduration = \"3 s\"\n[[flow]]\n\
@@ -193,7 +193,7 @@ fn a_sorting_card_puts_in_order() {
     };
     let sorter = "sorter = \"srpic\"\nblock_size = 64";
     let (plain, sorted) = (card("").flows[0].counts, card(sorter).flows[0].counts);
-    // What is in the card at the end has not reached the stack.
+    // Packets that are in the card at the end have not reached the stack.
     assert!(plain.reordered_at_card - plain.reordered_at_stack < 64);
     let share = |part: u64, whole: u64| part as f64 / whole as f64;
     let before = share(sorted.reordered_at_card, sorted.at_card);
@@ -201,7 +201,7 @@ fn a_sorting_card_puts_in_order() {
     assert!(after < before / 2.0, "{before} {after}");
 }
 
-/// All numbers of a run in one: FNV-1a over what is printed of it.
+/// A hash of all numbers of a run: FNV-1a over the printed text.
 fn hash(result: &RunResult) -> u64 {
     let text = format!(
         "{:?} {:?} {:?} {}",
@@ -244,7 +244,7 @@ fn results_do_not_depend_on_threads() {
 }
 
 #[test]
-fn an_interrupted_campaign_keeps_what_is_done() {
+fn an_interrupted_campaign_keeps_completed_runs() {
     struct StopAfter<'a>(usize, &'a AtomicBool);
     impl Progress for StopAfter<'_> {
         fn at(&self, done: usize, all: usize, share: f64) {
@@ -265,9 +265,9 @@ fn an_interrupted_campaign_keeps_what_is_done() {
     assert!(results[0].estimate("throughput").unwrap().half.is_some());
 }
 
-/// A run of ten years must end when somebody wants it to, and count as none.
+/// A run of ten years must stop on request, and must not count.
 #[test]
-fn a_run_under_way_can_be_stopped() {
+fn an_unfinished_run_can_be_stopped() {
     struct StopWithin<'a>(&'a AtomicBool);
     impl Progress for StopWithin<'_> {
         fn at(&self, done: usize, _all: usize, share: f64) {

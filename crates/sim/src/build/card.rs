@@ -7,12 +7,12 @@ use inorder_sort::{SorterConfig, srpic};
 use crate::error::Error;
 use crate::packet::Packet;
 
-/// A path through a card alone.
+/// A path that consists only of a card.
 pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
     let ring = clamp(card.ring_packets);
     let mut sorter: SorterConfig = card.sorter.parse().map_err(|error| Error::sorter(&error))?;
     if card.sorter == srpic::ENTRY.name {
-        // These have keys of their own beside the sorter's.
+        // These settings are keys of the card, separate from the sorter's settings.
         sorter = sorter
             .with(&srpic::BLOCK_SIZE, card.block_packets)
             .with(&srpic::LITERAL, u64::from(card.literal));

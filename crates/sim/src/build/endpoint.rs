@@ -1,4 +1,4 @@
-//! Endpoints: a profile and what differs from it.
+//! Endpoints: a profile, and the settings that differ from it.
 
 use inorder_scenario::config as plain;
 use inorder_tcp::config::{
@@ -9,7 +9,7 @@ use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
 
 use crate::error::Error;
 
-/// All it takes to make endpoints of one kind.
+/// Everything needed to create endpoints of one kind.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     config: Config,
@@ -18,7 +18,7 @@ pub struct Recipe {
     dupthresh: Option<u32>,
 }
 
-/// Looks up the names of `given`.
+/// Looks up the algorithms that `given` names.
 pub fn endpoint(given: &plain::Endpoint) -> Result<Recipe, Error> {
     let unknown = |what, name: &str| Error::Unknown {
         what,
@@ -34,7 +34,7 @@ pub fn endpoint(given: &plain::Endpoint) -> Result<Recipe, Error> {
         config: config(given, (profile.build)()),
         congestion: find_control.ok_or_else(|| unknown("congestion control", control))?,
         loss: find_detection.ok_or_else(|| unknown("loss detection", detection))?,
-        // The scenario's reader has complained about a threshold that no cell uses.
+        // The scenario's reader has already refused a threshold that no cell uses.
         dupthresh: given.dupthresh.filter(|_| detection == "static"),
     })
 }
@@ -69,8 +69,8 @@ fn sizes(given: &plain::Endpoint, config: &mut Config) {
         .map(|_| window_scale(config.receive_buffer));
 }
 
-/// The smallest shift by which 16 bits hold the buffer (RFC 7323 section 2.3; at most 14), and at
-/// least Linux's usual 7.
+/// The smallest shift with which 16 bits can represent the buffer (RFC 7323 section 2.3; at most 14), but at least 7,
+/// which is usual in Linux.
 fn window_scale(buffer: u64) -> u8 {
     (7..14)
         .find(|shift| buffer >> shift <= 65_535)
@@ -99,7 +99,7 @@ fn switches(given: &plain::Endpoint, config: &mut Config) {
     config.sack_compression = given.sack_compression.map_or(kept, compression);
 }
 
-/// What the scenario gives instead of the profile's settings, word by word.
+/// Replaces the profile's settings by those the scenario gives.
 fn styles(given: &plain::Endpoint, config: &mut Config) {
     config.ecn = given.ecn.map_or(config.ecn, ecn);
     config.nagle = given.nagle.map_or(config.nagle, nagle);
@@ -193,7 +193,7 @@ fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {
 }
 
 impl Recipe {
-    /// An endpoint with this initial sequence number, and this seed of what its algorithms draw by chance.
+    /// An endpoint with this initial sequence number and this seed for its random numbers.
     pub fn make(&self, isn: u32, seed: u64) -> Endpoint {
         let config = Config {
             isn,
@@ -210,7 +210,7 @@ impl Recipe {
         }
     }
 
-    /// The settings it makes them with.
+    /// The settings of the endpoints.
     pub fn config(&self) -> &Config {
         &self.config
     }

@@ -1,4 +1,4 @@
-//! From a scenario's plain data to paths, cards and endpoints.
+//! Builds paths, cards and endpoints from the plain data of a scenario.
 
 mod card;
 mod endpoint;

@@ -18,11 +18,12 @@ const REVERSE: LineId = LineId(2);
 /// A's card.
 const CARD_A: LineId = LineId(3);
 
-/// The scenario's own lines come after these.
+/// Number of the first line that the scenario declares itself.
 const FIRST_OF_ITS_OWN: u16 = 4;
 
-/// The lines every scenario has, and then its own. Every scenario has a line from A to B and one back, each with the
-/// card of the host behind it. A host without a card has an empty line in its place, which no route passes.
+/// The lines that every scenario has, and then its own lines. Every scenario has a line from A to B and one back,
+/// each followed by the card of the destination host. A host without a card has an empty line instead, which is in no
+/// route.
 pub fn network(config: &Config, seed: u64) -> Result<Network, Error> {
     let paths = [
         ("forward", Path::declared(&config.forward, "forward", seed)),
@@ -49,8 +50,8 @@ fn card(card: Option<&plain::Card>) -> Result<Path<Packet>, Error> {
     }
 }
 
-/// Gives each channel its route: two for each connection, those of its data and of its acknowledgements, then one
-/// for each stream of probes.
+/// Assigns a route to each channel: two channels for each connection (data and acknowledgements), then one for each
+/// stream of probes.
 pub fn routes(network: &mut Network, config: &Config) -> Result<(), Error> {
     for flow in &config.flows {
         let own = (flow.path == PathUse::Own).then_some(&[][..]);
@@ -77,7 +78,7 @@ fn opposite(direction: Direction) -> Direction {
     }
 }
 
-/// The route of a direction over the lines of these names, or over the path of that direction.
+/// The route over the lines with these names, or over the path of the direction.
 fn route(config: &Config, direction: Direction, names: Option<&[String]>) -> Result<Route, Error> {
     let (line, end) = match direction {
         Direction::Forward => (FORWARD, End::B),

@@ -1,4 +1,4 @@
-//! Packets as bytes: Ethernet, IPv4, and TCP or ICMP, checksums right, payload zeros.
+//! Packets as bytes: Ethernet, IPv4, and TCP or ICMP, with correct checksums and a payload of zeros.
 
 use inorder_path::Packet as _;
 use inorder_tcp::Segment;
@@ -10,8 +10,8 @@ const TCP: u8 = 6;
 const ICMP: u8 = 1;
 const IP_HEADER: usize = 20;
 
-/// Fills `out` with the headers of `packet`, which leaves from `from`; returns its length from the
-/// IP header on. What follows the headers is zeros and is left out.
+/// Writes the headers of `packet`, sent by `from`, to `out`. Returns the length including the IP header. The payload
+/// consists of zeros and is not written.
 pub fn build(out: &mut Vec<u8>, packet: &Packet, from: End, flow_channels: u32) -> u32 {
     out.clear();
     ethernet(out, from);
@@ -51,7 +51,7 @@ fn ip(out: &mut Vec<u8>, total: u32, id: u16, protocol: u8, source: [u8; 4], tar
     out.extend([0x45, 0]);
     out.extend((total as u16).to_be_bytes());
     out.extend(id.to_be_bytes());
-    // Don't fragment; 64 hops.
+    // Don't fragment; TTL 64.
     out.extend([0x40, 0, 64, protocol, 0, 0]);
     out.extend(source);
     out.extend(target);
@@ -70,14 +70,14 @@ fn tcp(out: &mut Vec<u8>, segment: &Segment, source: u16, target: u16) {
     options(out, segment);
 }
 
-/// In the order and with the padding of Linux.
+/// Options in the order and with the padding of Linux.
 fn options(out: &mut Vec<u8>, segment: &Segment) {
     if let Some(mss) = segment.mss {
         out.extend([2, 4]);
         out.extend(mss.to_be_bytes());
     }
     if let Some(timestamps) = segment.timestamps {
-        // SACK-permitted takes the place of the padding.
+        // SACK-permitted replaces the padding.
         out.extend(if segment.sack_permitted {
             [4, 2]
         } else {
@@ -120,7 +120,7 @@ fn words(bytes: &[u8]) -> u32 {
         .sum()
 }
 
-/// The Internet checksum (RFC 1071) of everything from `start` on, put `at` bytes after it.
+/// Computes the Internet checksum (RFC 1071) of everything from `start` on and stores it `at` bytes behind `start`.
 fn put_checksum(out: &mut [u8], start: usize, at: usize, pseudo: u32) {
     let mut sum = pseudo + out.get(start..).map_or(0, words);
     while sum > 0xffff {

@@ -1,4 +1,4 @@
-//! Captures at both ends, and the truth about what they show.
+//! Captures at both ends, and the truth about the packets in them.
 
 mod frame;
 mod truth;
@@ -15,21 +15,21 @@ pub use truth::{Truth, TruthEvent, TruthFlow};
 
 /// Bytes of Ethernet before the IP header.
 const ETHERNET: u32 = 14;
-/// When runs begin: 2020-01-01 00:00:00 UTC, nanoseconds since the epoch.
+/// Time at which all runs begin: 2020-01-01 00:00:00 UTC, nanoseconds since the epoch.
 const BEGIN_NS: i64 = 1_577_836_800_000_000_000;
 
-/// Writes pcapng at both ends while a run goes on, and gathers the truth.
+/// Writes pcapng files at both ends during a run, and collects the truth.
 ///
-/// At A packets are seen as they leave its TCP and as they reach it; at B likewise, after the
-/// card: where Linux captures. Damaged packets end in the card and are not seen.
+/// At A, packets are captured when they leave TCP and when they reach TCP; at B likewise, behind the card, where
+/// Linux captures. Damaged packets end in the card and are not captured.
 pub struct Captures<W: Write> {
     ends: [Writer<W>; 2],
     truth: Truth,
     frame: Vec<u8>,
     snap_bytes: u32,
-    /// Channels below are flows', others are probes'.
+    /// Channels below this number belong to flows, the others to probes.
     flow_channels: u32,
-    /// The first thing that went wrong with writing.
+    /// The first error in writing.
     error: Option<io::Error>,
 }
 
@@ -57,8 +57,7 @@ impl<W: Write> Writer<W> {
 }
 
 impl<W: Write> Captures<W> {
-    /// Captures at A and at B of a run with `flows` flows, keeping `snap_bytes` of each packet from
-    /// the IP header on.
+    /// Captures at A and B of a run with `flows` flows; keeps `snap_bytes` of each packet, including the IP header.
     ///
     /// # Errors
     /// If a header cannot be written.
@@ -76,10 +75,10 @@ impl<W: Write> Captures<W> {
         })
     }
 
-    /// What was written to, A's then B's, and the truth.
+    /// Returns the writers of A and B, and the truth.
     ///
     /// # Errors
-    /// The first thing that went wrong with writing.
+    /// The first error in writing.
     pub fn finish(self) -> io::Result<([W; 2], Truth)> {
         if let Some(error) = self.error {
             return Err(error);
@@ -125,7 +124,7 @@ impl<W: Write> Tap for Captures<W> {
 /// Address and port of a channel's source, and of its destination.
 pub(crate) fn addresses(channel: Channel, from: End) -> [([u8; 4], u16); 2] {
     let flow = channel.0 / 2;
-    // 50,000 flows an address.
+    // 50,000 flows per address.
     let block = (flow / 50_000) as u8;
     let port = 10_000 + (flow % 50_000) as u16;
     let (a, b) = ([10, 0, 1, 1 + block], [10, 0, 3, 2]);

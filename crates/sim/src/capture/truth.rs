@@ -1,7 +1,7 @@
-//! What really happened to each data segment between the two captures.
+//! The truth about each data segment between the two captures.
 //!
-//! The definitions are those of `testdata/lab/truth`, which compares captures packet by packet;
-//! here nothing has to be matched, since transmissions are numbered.
+//! The definitions are those of `testdata/lab/truth`, which compares two captures packet by packet. Here no matching
+//! is needed, because the simulator numbers the transmissions.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use super::addresses;
 use crate::packet::{Channel, End, Packet};
 use crate::ranges::Ranges;
 
-/// The truth of all channels that carried data.
+/// The truth about all channels that carried data.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
     /// In the order in which they first sent data.
@@ -31,60 +31,60 @@ struct Way {
     channel: Channel,
     from: End,
     sent: Vec<Sent>,
-    /// Position in `sent` by number of the packet.
+    /// Index in `sent` by number of the packet.
     by_id: HashMap<u32, usize>,
     arrivals: u64,
-    /// Positions in `sent` of what arrived last, several if they were merged.
+    /// Indices in `sent` of the last arrival; several if they were merged.
     latest: Vec<usize>,
     copies: u64,
-    /// Bytes acknowledged, as the sender's capture shows.
+    /// Bytes acknowledged according to the sender's capture.
     acked: u64,
 }
 
-/// A transmission of data.
+/// One transmission of data.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     start: u64,
     end: u64,
-    /// Place among the arrivals, and time.
+    /// Position among the arrivals, and time.
     arrived: Option<(u64, i64)>,
-    /// The receiver discarded it although it lacked the bytes.
+    /// The receiver discarded it although the bytes were missing.
     refused: bool,
 }
 
 impl Sent {
-    /// It arrived and was not refused.
+    /// True if it arrived and was not refused.
     fn taken(&self) -> bool {
         self.arrived.is_some() && !self.refused
     }
 }
 
-/// What happened to an original.
+/// What happened to an original transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TruthEvent {
-    /// It came after one sent later.
+    /// Reordered: it arrived after one sent later.
     Reordered {
-        /// Of its first byte in the stream.
+        /// Offset of its first byte in the stream.
         offset: u64,
-        /// Bytes.
+        /// Length, bytes.
         length: u64,
         /// Extent of RFC 4737 section 4.2.1.
         extent: u64,
-        /// Since the first one that came too early, nanoseconds.
+        /// Time since the first arrival of a later one, nanoseconds.
         late_ns: i64,
     },
-    /// It never came, and was acknowledged in the end.
+    /// Lost: it did not arrive, and its bytes were acknowledged later.
     Lost {
-        /// Of its first byte in the stream.
+        /// Offset of its first byte in the stream.
         offset: u64,
-        /// Bytes.
+        /// Length, bytes.
         length: u64,
     },
-    /// It came, and the receiver discarded it although it lacked the bytes.
+    /// Refused: it arrived, and the receiver discarded it although the bytes were missing.
     Refused {
-        /// Of its first byte in the stream.
+        /// Offset of its first byte in the stream.
         offset: u64,
-        /// Bytes.
+        /// Length, bytes.
         length: u64,
     },
 }
@@ -94,32 +94,32 @@ pub enum TruthEvent {
 pub struct TruthFlow {
     /// `10.0.1.1:10000->10.0.3.2:5001`.
     pub flow: String,
-    /// Originals sent.
+    /// Original transmissions.
     pub data_packets: u64,
-    /// Of those, reordered and taken by the receiver.
+    /// Of those, reordered and accepted by the receiver.
     pub reordered: u64,
-    /// Retransmissions without which bytes would be missing.
+    /// Retransmissions without which bytes would be missing (needed).
     pub needed: u64,
-    /// Retransmissions of bytes of which earlier transmissions arrived and were not refused.
+    /// Spurious retransmissions: earlier transmissions of all their bytes arrived and were not refused.
     pub spurious: u64,
-    /// Of those, the ones of which the originals arrived.
+    /// Of those, the ones whose originals arrived.
     pub spurious_original: u64,
-    /// Retransmissions of which neither is known at the end.
+    /// Retransmissions that remain undecided at the end.
     pub undecided_retransmissions: u64,
     /// Originals lost.
     pub losses: u64,
-    /// Originals that arrived and that the receiver discarded although it lacked them.
+    /// Originals that arrived and that the receiver discarded although the bytes were missing.
     pub refused: u64,
-    /// Originals that neither arrived nor were acknowledged.
+    /// Originals that had neither arrived nor been acknowledged at the end.
     pub undecided: u64,
-    /// Copies the network made.
+    /// Copies created by the network.
     pub network_duplicates: u64,
-    /// What happened to originals.
+    /// What happened to the originals.
     pub events: Vec<TruthEvent>,
 }
 
 impl Truth {
-    /// A packet leaves `from`.
+    /// Records a packet that leaves `from`.
     pub(crate) fn sent(&mut self, from: End, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
@@ -140,7 +140,7 @@ impl Truth {
         }
     }
 
-    /// A packet reaches the other end.
+    /// Records a packet that reaches the other end.
     pub(crate) fn received(&mut self, now_ns: i64, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
@@ -160,7 +160,7 @@ impl Truth {
         }
     }
 
-    /// The receiver discards the packet that reached it last, though it lacks the data.
+    /// The receiver discards the packet that reached it last, although the data was missing.
     pub(crate) fn refused(&mut self, packet: &Packet) {
         let known = self.channels.get(&packet.channel.0);
         let way = known.and_then(|known| self.ways.get_mut(known.way?));
@@ -169,12 +169,12 @@ impl Truth {
         }
     }
 
-    /// Draws the sum.
+    /// Computes the result.
     pub fn flows(&self) -> Vec<TruthFlow> {
         self.ways.iter().map(Way::finish).collect()
     }
 
-    /// Writes it as JSON, in the form of `testdata/lab/truth`.
+    /// Writes the result as JSON, in the format of `testdata/lab/truth`.
     ///
     /// # Errors
     /// If `out` cannot be written.
@@ -212,7 +212,7 @@ impl Way {
         });
     }
 
-    /// What arrived last was refused.
+    /// Marks the last arrival as refused.
     fn refused(&mut self) {
         for at in self.latest.drain(..) {
             if let Some(sent) = self.sent.get_mut(at) {
@@ -221,7 +221,7 @@ impl Way {
         }
     }
 
-    /// A packet arrives; one that others were merged into stands for all of them.
+    /// Records an arrival; a merged packet stands for all packets merged into it.
     fn received(&mut self, now_ns: i64, packet: &Packet) {
         let end = packet.offset + u64::from(packet.payload());
         let mut next = packet.offset;
@@ -243,8 +243,8 @@ impl Way {
         }
     }
 
-    /// The transmission merged behind the one at `place`: the first one after it that begins
-    /// where it ends and has not arrived.
+    /// The transmission that was merged behind the one at `place`: the first later one that begins where it ends and
+    /// has not arrived.
     fn continuation(&self, place: usize, start: u64) -> Option<usize> {
         let later = self.sent.iter().enumerate().skip(place + 1);
         let fits = |sent: &Sent| sent.start == start && sent.arrived.is_none();
@@ -293,7 +293,7 @@ impl Way {
         flow
     }
 
-    /// First transmissions, each cut to the bytes that are new.
+    /// First transmissions, each reduced to the bytes that are new.
     fn originals(&self) -> Vec<Sent> {
         let mut top = 0;
         let mut originals = Vec::new();
@@ -321,7 +321,7 @@ impl Way {
         }
     }
 
-    /// Each retransmission against everything sent before it that arrived sometime.
+    /// Decides each retransmission by comparing it with all earlier transmissions that arrived at any time.
     fn count_retransmissions(&self, originals: &[Sent], flow: &mut TruthFlow) {
         let (mut held, mut of_originals) = (Ranges::default(), Ranges::default());
         for sent in originals.iter().filter(|sent| sent.taken()) {
@@ -348,7 +348,7 @@ impl Way {
     }
 }
 
-/// RFC 4737 on the arrivals of originals alone; those that were refused have their place among them.
+/// RFC 4737 applied to the arrivals of originals; refused ones keep their position among them.
 fn late_or_refused(originals: &[Sent]) -> Vec<TruthEvent> {
     let mut arrived: Vec<(u64, i64, &Sent)> = originals
         .iter()

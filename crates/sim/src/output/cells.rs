@@ -1,4 +1,4 @@
-//! A row a cell: its place in the grid, then means with their intervals.
+//! A table with one row for each cell: its position in the grid, then means with their intervals.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::campaign::CellResult;
 use crate::measure::{MEASURES, Measure, RANKS_ALWAYS_SHOWN};
 use crate::statistics::Estimate;
 
-/// Writes the table, within `width` characters if given, by leaving out columns.
+/// Writes the table. If `width` is given, columns are left out so that it fits into `width` characters.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -26,7 +26,7 @@ pub fn write_table(
     text::write(out, &headings.sheet(), report.cells, &layout)
 }
 
-/// The headings of the table, and which measures it has.
+/// The headings of the table, and its measures.
 pub struct Headings {
     axes: Vec<String>,
     measures: Vec<Shown>,
@@ -34,7 +34,7 @@ pub struct Headings {
 
 /// A measure of the table.
 struct Shown {
-    /// Position in [`MEASURES`].
+    /// Index in [`MEASURES`].
     at: usize,
     measure: &'static Measure,
     rank: u8,
@@ -43,7 +43,7 @@ struct Shown {
 }
 
 impl Headings {
-    /// The measures that say something about these cells.
+    /// The measures that are relevant for these cells.
     pub fn of(report: &Report<'_>) -> Self {
         let shown = |(at, measure): (usize, &'static Measure)| match measure.field.rank {
             Rank::Shown(rank) if says_something(report.cells, at, rank) => Some(Shown {
@@ -82,7 +82,7 @@ impl Headings {
     }
 }
 
-/// True of measures that some cell has, and that are not 0 everywhere.
+/// True for measures that some cell has and that are not 0 in all cells.
 fn says_something(cells: &[CellResult], at: usize, rank: u8) -> bool {
     let mut means = cells.iter().filter_map(|cell| cell.estimate_at(at));
     means.any(|estimate| RANKS_ALWAYS_SHOWN.contains(&rank) || estimate.mean != 0.0)

@@ -31,7 +31,7 @@ pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
     schema::write(out, "inorder simulate", about, DOCUMENT)
 }
 
-/// What stands in the object. It owns its parts, since columns describe types that borrow nothing.
+/// The content of the object. It owns its parts, because columns describe types without borrowed data.
 struct Document {
     file: String,
     title: String,
@@ -56,7 +56,7 @@ static DOCUMENT: &[OfDocument] = &[
     OfDocument::new(
         "schema",
         Kind::Choice(&["inorder-simulate/1"]),
-        "Name and version of this form.",
+        "Name and version of this format.",
         |_| "inorder-simulate/1".into(),
     ),
     OfDocument::new("file", Kind::Text, "The scenario.", |d| (&d.file).into()),
@@ -66,12 +66,12 @@ static DOCUMENT: &[OfDocument] = &[
     OfDocument::new(
         "partial",
         Kind::Flag,
-        "The campaign was interrupted: cells may have fewer runs than were asked for.",
+        "True if the campaign was interrupted: cells may have fewer runs than requested.",
         |d| d.is_partial.into(),
     ),
     OfDocument::nested(
         "measures",
-        "What is measured, by name.",
+        "The measures, by name.",
         &Map {
             columns: MEASURE,
             of: |_: &Document| MEASURES.iter().map(|m| (m.field.name, m)).collect(),
@@ -90,13 +90,12 @@ static DOCUMENT: &[OfDocument] = &[
 type OfMeasure = Column<Measure>;
 
 static MEASURE: &[OfMeasure] = &[
-    OfMeasure::new(
-        "unit",
-        Kind::Text,
-        "Unit; empty for numbers of things.",
-        |m| m.field.unit.into(),
-    ),
-    OfMeasure::new("about", Kind::Text, "What it is.", |m| m.field.about.into()),
+    OfMeasure::new("unit", Kind::Text, "Unit; empty for counts.", |m| {
+        m.field.unit.into()
+    }),
+    OfMeasure::new("about", Kind::Text, "Its meaning.", |m| {
+        m.field.about.into()
+    }),
 ];
 
 type OfCell = Column<CellResult>;
@@ -105,15 +104,18 @@ static CELL: &[OfCell] = &[
     OfCell::new(
         "labels",
         Kind::Map(Element::Text),
-        "Place in the grid: value by axis.",
+        "Position in the grid: value by axis.",
         |c| {
             let labels = c.labels.iter().map(|(axis, label)| (axis, label));
             labels.collect::<Vec<_>>().into()
         },
     ),
-    OfCell::new("confidence", REAL, "Of the intervals; 0.95 is 95 %.", |c| {
-        c.confidence.into()
-    }),
+    OfCell::new(
+        "confidence",
+        REAL,
+        "Confidence level of the intervals; 0.95 is 95 %.",
+        |c| c.confidence.into(),
+    ),
     OfCell::nested(
         "estimates",
         "Mean over the runs, by measure; measures that no run has are left out.",
@@ -140,11 +142,11 @@ static ESTIMATE: &[OfEstimate] = &[
     OfEstimate::new(
         "half",
         REAL,
-        "Half the width of the confidence interval; null of a single run.",
+        "Half the width of the confidence interval; null for a single run.",
         |e| e.half.into(),
     )
     .optional(),
-    OfEstimate::new("n", Kind::Count, "Runs that have the measure.", |e| {
+    OfEstimate::new("n", Kind::Count, "Number of runs that have a value.", |e| {
         e.n.into()
     }),
 ];

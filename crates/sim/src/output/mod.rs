@@ -1,5 +1,5 @@
-//! Results of a campaign for people and programs: which columns there are, in which order. How a
-//! table, JSON, CSV, Parquet and a page are written is `inorder_report`'s.
+//! Results of a campaign: defines the columns and their order. `inorder_report` writes them as tables, JSON, CSV,
+//! Parquet and pages.
 
 mod cells;
 mod json;
@@ -16,18 +16,18 @@ pub use runs::write_csv;
 #[cfg(feature = "parquet")]
 pub use runs::{write_runs, write_samples};
 
-/// What a campaign gave.
+/// The results of a campaign.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// Name of the scenario's file.
     pub file: &'a str,
     /// Its title; may be empty.
     pub title: &'a str,
-    /// Cells, each with its runs.
+    /// Cells with their runs.
     pub cells: &'a [CellResult],
-    /// Of each cell the first run as a whole, where it was kept.
+    /// The complete first run of each cell, if it was kept.
     pub first_runs: &'a [Option<RunResult>],
-    /// The campaign was interrupted: cells may have fewer runs than were asked for.
+    /// True if the campaign was interrupted: cells may have fewer runs than requested.
     pub is_partial: bool,
 }
 
@@ -40,15 +40,14 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The value of a cell on the axis number `axis`.
+/// The value of a cell on axis number `axis`.
 fn label(cell: &CellResult, axis: usize) -> &str {
     cell.labels
         .get(axis)
         .map_or("", |(_, label)| label.as_str())
 }
 
-/// The part of a dotted key that tells axes apart, for headings: `forward.jitter.delay` as
-/// `jitter.delay`.
+/// The part of a dotted key that is sufficient in headings: `jitter.delay` for `forward.jitter.delay`.
 fn heading(axis: &str) -> String {
     let parts: Vec<&str> = axis.split('.').filter(|part| *part != "*").collect();
     parts

@@ -1,5 +1,4 @@
-//! The page: measures compared over the grid, and what happened over time in the first run of each
-//! cell.
+//! The page: measures compared over the grid, and charts over time for the first run of each cell.
 
 use std::io::{self, Write};
 
@@ -14,21 +13,21 @@ use crate::measure::MEASURES;
 use crate::result::RunResult;
 use crate::samples::Sample;
 
-/// Cells with traces at most.
+/// Maximum number of cells with charts over time.
 const CELLS: usize = 48;
-/// Flows drawn at most in one chart.
+/// Maximum number of flows drawn in one chart.
 const FLOWS: usize = 16;
-/// Parts of a run over each of which throughput is averaged.
+/// Number of parts of a run over each of which throughput is averaged.
 const GRAIN: i64 = 200;
-/// Points of all traces together, so that the page stays small enough to open.
+/// Maximum number of points of all charts together, so that the page stays small enough to open.
 const POINTS: usize = 200_000;
-/// Points of one line at most; a chart is not wider.
+/// Maximum number of points of one line; a chart is not wider.
 const POINTS_OF_LINE: usize = 600;
-/// Points of one line at least.
+/// Minimum number of points of one line.
 const LEAST_POINTS_OF_LINE: usize = 100;
 
-/// A chart over time: heading, unit, whether a value holds until the next, and the points of one
-/// flow in a run of so many nanoseconds.
+/// A chart over time: heading, unit, whether a value holds until the next point, and the points of one flow in a run
+/// of the given duration in nanoseconds.
 type Trace = (
     &'static str,
     &'static str,
@@ -67,7 +66,7 @@ pub fn write_page(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
         },
         about: about(report),
         warning: report.is_partial.then_some(
-            "The campaign was interrupted: cells have fewer runs than were asked for, or none.",
+            "The campaign was interrupted: cells have fewer runs than requested, or none.",
         ),
         axes: report.axes().map(heading).collect(),
         cells: report.cells.iter().map(cell).collect(),
@@ -151,7 +150,7 @@ fn traces(report: &Report<'_>) -> Traces {
     }
 }
 
-/// The traces of a run; `None` if there are no samples.
+/// The charts over time of a run; `None` if there are no samples.
 fn of_run(run: &RunResult, most: usize) -> Option<comparison::CellTraces> {
     if run.samples.is_empty() {
         return None;
@@ -176,17 +175,17 @@ fn of_run(run: &RunResult, most: usize) -> Option<comparison::CellTraces> {
     })
 }
 
-/// A number of the sender's state at each sample; 0 is left out, where the sender does not know it
-/// yet.
+/// A number of the sender's state at each sample. 0 is left out, because it means that the sender does not know the
+/// value yet.
 fn states(samples: &[&Sample], of: fn(&Sample) -> f64) -> Vec<(f64, f64)> {
     let point = |sample: &&Sample| (sample.time_ns as f64 / 1e9, of(sample));
     let points = samples.iter().map(point);
     points.filter(|(_, value)| *value != 0.0).collect()
 }
 
-/// Mbit/s over intervals of at least `least_ns`, with their ends in seconds. What arrives is
-/// counted, in order or not: data held up behind a hole are delivered all at one instant, which
-/// would show as a rate that no line has.
+/// Mbit/s over intervals of at least `least_ns`, with the end of each interval in seconds. Arriving data is counted,
+/// in order or not: data that waits behind a hole is delivered all at once, which would appear as a rate that no line
+/// has.
 fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
     let Some((&(mut from), rest)) = samples.split_first() else {
         return Vec::new();
@@ -196,7 +195,7 @@ fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
         let ns = to.time_ns.saturating_sub(from.time_ns);
         if ns > 0 && ns >= least_ns {
             let bits = to.arrived_bytes.saturating_sub(from.arrived_bytes) as f64 * 8.0;
-            // Bits a nanosecond are Gbit/s.
+            // Bits per nanosecond are Gbit/s.
             points.push((to.time_ns as f64 / 1e9, bits / ns as f64 * 1e3));
             from = to;
         }
@@ -204,8 +203,8 @@ fn rates(samples: &[&Sample], least_ns: i64) -> Vec<(f64, f64)> {
     points
 }
 
-/// At most about `most` points: of each group of neighbours the lowest and the highest, in their
-/// order, so that neither dips nor peaks are lost.
+/// Reduces a line to about `most` points: of each group of neighbours it keeps the lowest and the highest in their
+/// order, so that all minima and maxima remain.
 fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
         return points.to_vec();
@@ -228,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_behind_a_hole_counts_when_it_arrives() {
+    fn data_behind_a_hole_counts_when_it_arrives() {
         // One sample a millisecond; the third delivers nothing, the fourth twice as much.
         let delivered = [0, 125_000, 250_000, 250_000, 500_000, 625_000];
         let samples: Vec<Sample> = (0..6)
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn thinning_keeps_dips_and_peaks() {
+    fn thinning_keeps_minima_and_maxima() {
         let value = |i: u32| match i {
             7_777 => 9.0,
             3_333 => -9.0,

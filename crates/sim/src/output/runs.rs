@@ -1,4 +1,4 @@
-//! A row a run, and a row a sample, for data frames.
+//! Tables with one row for each run or each sample, for data frames.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use super::{Report, label};
 use crate::campaign::CellResult;
 use crate::measure::MEASURES;
 
-/// A run of a cell.
+/// One run of a cell.
 pub struct Run<'a> {
     cell: &'a CellResult,
-    /// Its number in the cell.
+    /// Its number within the cell.
     number: usize,
 }
 
@@ -21,14 +21,14 @@ impl Run<'_> {
         self.cell.seeds.get(self.number).copied()
     }
 
-    /// Its value of the measure at this position in [`MEASURES`].
+    /// Its value of the measure at this index of [`MEASURES`].
     fn value(&self, measure: usize) -> Option<f64> {
         let values = self.cell.values.get(measure)?;
         values.get(self.number).copied().flatten()
     }
 }
 
-/// Writes axes, seed and all measures of each run; what a run does not have is left empty.
+/// Writes axes, seed and all measures of each run as CSV; missing values are empty.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -45,7 +45,7 @@ pub fn write_runs<W: Write + Send>(out: W, report: &Report<'_>) -> io::Result<()
     inorder_report::parquet::write(out, &sheet(report), rows(report))
 }
 
-/// Writes a row a sample of the first run of each cell, in Parquet.
+/// Writes one row for each sample of the first run of each cell, in Parquet.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -90,7 +90,7 @@ pub fn with_measures<'c, 'a: 'c>(sheet: Sheet<'c, Run<'a>>) -> Sheet<'c, Run<'a>
     })
 }
 
-/// A column for each axis; `cell` says which cell a row belongs to.
+/// A column for each axis; `cell` returns the cell of a row.
 fn with_labels<'a, R: 'a>(
     report: &Report<'a>,
     cell: for<'r> fn(&'r R) -> &'r CellResult,
