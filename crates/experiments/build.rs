@@ -1,12 +1,12 @@
-//! Embeds what stands in `experiments/`: for each paper its `paper.toml`, its scenarios and its printed tables.
+//! Embeds the files of `experiments/`: for each paper its `paper.toml`, its scenarios and its printed tables.
 //!
-//! The generated list names each file by its path below `experiments/`, so that a new paper or scenario needs no
-//! line in the source.
+//! The generated list contains each file with its path below `experiments/`, so a new paper or scenario needs no
+//! change in the source.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Files with these endings are embedded; the others there are for readers.
+/// Files with these endings are embedded; all others are only for readers.
 const ENDINGS: [&str; 2] = ["toml", "csv"];
 
 fn main() -> io::Result<()> {
@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
     fs::write(out.join("files.rs"), list)
 }
 
-/// What a folder holds, by name.
+/// The entries of a folder, sorted by name.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))

@@ -1,4 +1,4 @@
-//! Scenario files of this crate, run on all processors.
+//! Runs scenario files of this crate on all processors.
 
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::{Campaign, Progress, RunResult, registries, run_all_with};
@@ -19,7 +19,7 @@ pub(crate) fn load(
     Ok(scenario.cells()?)
 }
 
-/// Runs every cell `repetitions` times and keeps what `reduce` makes of each run: a list a cell.
+/// Runs every cell `repetitions` times and keeps the result of `reduce` for each run: one list for each cell.
 pub(crate) fn run<R: Send>(
     context: &Context<'_>,
     cells: &[Cell],

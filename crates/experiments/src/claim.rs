@@ -1,4 +1,4 @@
-//! What a paper says, and what came out.
+//! The claims of a paper, and our results.
 
 use crate::quantity::Quantity;
 use crate::verdict::Verdict;
@@ -11,21 +11,21 @@ pub struct Claim {
     pub id: String,
     /// The statement, with its criterion and unit.
     pub text: String,
-    /// Where the paper says so: table, figure or section.
+    /// Table, figure or section of the paper with the statement.
     pub source: String,
-    /// The number the paper prints for it, if there is one.
+    /// The number that the paper prints for it, if there is one.
     pub printed: Option<f64>,
-    /// What came out; of a claim about several cells that of the cell that decides.
+    /// Our result; for a claim about several cells, that of the cell that decides.
     pub ours: f64,
-    /// 95 % interval of `ours`; both ends equal where nothing is random, absent where an end is not known.
+    /// 95 % interval of `ours`; both ends are equal if nothing is random, and absent if an end is unknown.
     pub interval: Option<[f64; 2]>,
-    /// What the interval says of the statement.
+    /// The verdict according to the interval.
     pub verdict: Verdict,
-    /// Of a claim about several cells: the one that decides, and those in which it did not hold.
+    /// For a claim about several cells: the cell that decides, and the cells in which it did not hold.
     pub detail: Option<String>,
 }
 
-/// One printed number beside ours, without judgement.
+/// A printed number next to ours, without a verdict.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
@@ -33,15 +33,15 @@ pub struct Comparison {
     pub item: String,
     /// The cell: `S-Sender, 1 stream, 0.2 %, SRPIC`.
     pub cell: String,
-    /// What is measured, with its unit: `throughput, Mb/s`.
+    /// The measured quantity, with its unit: `throughput, Mb/s`.
     pub measure: String,
-    /// The paper's value, if it is printed (many are only drawn).
+    /// The paper's value, if it is printed (many are only shown in a graph).
     pub printed: Option<f64>,
-    /// Half-width of the paper's interval, if printed.
+    /// Half width of the paper's interval, if printed.
     pub printed_half_width: Option<f64>,
-    /// Ours.
+    /// Our result.
     pub ours: f64,
-    /// 95 % interval of ours, absent with one repetition.
+    /// 95 % interval of our result, absent for one repetition.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -61,26 +61,26 @@ impl Comparison {
     }
 }
 
-/// All that one table or figure gave.
+/// All results for one table or figure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
-    /// Statements: held, failed or undecided.
+    /// Claims: held, failed or undecided.
     pub claims: Vec<Claim>,
-    /// Numbers side by side.
+    /// Printed numbers and ours.
     pub comparisons: Vec<Comparison>,
-    /// What the reader must know: definitions, assumptions, what was left out.
+    /// What readers must know: definitions, assumptions, omissions.
     pub remarks: Vec<String>,
 }
 
 impl Findings {
-    /// Takes another's findings in.
+    /// Adds the findings of another item.
     pub fn extend(&mut self, other: Findings) {
         self.claims.extend(other.claims);
         self.comparisons.extend(other.comparisons);
         self.remarks.extend(other.remarks);
     }
 
-    /// How many claims have this verdict.
+    /// Number of claims with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         let with = self.claims.iter().filter(|claim| claim.verdict == verdict);
         with.count()

@@ -1,4 +1,4 @@
-//! A paper as data: what `experiments/PAPER/paper.toml` may say.
+//! A paper as data: the contents of `experiments/PAPER/paper.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use crate::verdict::Range;
 
-/// Words that a placeholder such as `{tcp}` stands for, one after the other.
+/// The words that replace a placeholder such as `{tcp}`, one after the other.
 pub(crate) type Choices = BTreeMap<String, Vec<Word>>;
 
 /// A paper's file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PaperFile {
-    /// Authors, title, where and when.
+    /// Authors, title, publication and year.
     pub title: String,
     /// Its tables and figures.
     #[serde(rename = "item")]
@@ -26,15 +26,15 @@ pub(crate) struct PaperFile {
 pub(crate) struct ItemFile {
     pub name: String,
     pub about: String,
-    /// What must be known to read the numbers: definitions, and what the paper does not tell and is assumed.
+    /// What readers must know: definitions, and assumptions where the paper gives no information.
     #[serde(default)]
     pub remarks: Vec<String>,
-    /// `reduction`, which measures, and what that needs to know.
+    /// `reduction`, which does the measuring, and its settings.
     pub run: toml::Table,
     /// Numbers the paper prints.
     #[serde(default, rename = "printed")]
     pub printed: Vec<PrintedFile>,
-    /// What it claims.
+    /// The claims of the paper.
     #[serde(default, rename = "claim")]
     pub claims: Vec<ClaimFile>,
 }
@@ -50,74 +50,74 @@ pub(crate) struct PrintedFile {
     pub half_width: Option<f64>,
 }
 
-/// A statement of the paper, or one for each of `for`.
+/// A statement of the paper; one claim for each combination in `for`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClaimFile {
     /// Unique within the paper.
     pub id: String,
-    /// The statement, with its criterion and unit; `{printed}` stands for the printed number.
+    /// The statement, with its criterion and unit; `{printed}` is replaced by the printed number.
     pub text: String,
-    /// Where the paper says so.
+    /// Table, figure or section of the paper with the statement.
     pub source: String,
-    /// The number it prints, where the measured quantity has none.
+    /// The printed number, if the measured quantity does not include it.
     pub printed: Option<f64>,
     /// One claim for each combination of these.
     #[serde(default, rename = "for")]
     pub each: Choices,
-    /// What must hold; all of it.
+    /// The conditions; all of them must hold.
     pub tests: Vec<Test>,
 }
 
-/// Something measured, and what it must be.
+/// A measured quantity and its admissible values.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Test {
     pub measure: String,
-    /// The cell, or a pattern with one `*`: then the test is one of every cell that matches.
+    /// The cell, or a pattern with one `*`, which tests every matching cell.
     pub cell: String,
-    /// Divided by this: a ratio of means.
+    /// Divisor: the test is then about a ratio of means.
     pub over: Option<Operand>,
-    /// Less this.
+    /// Subtrahend: the test is then about a difference.
     pub minus: Option<Operand>,
-    /// What is made of all cells that match, in place of a test of each.
+    /// How to combine all matching cells into one number, instead of testing each.
     pub combine: Option<Combine>,
-    /// A test for each combination of these.
+    /// One test for each combination of these.
     #[serde(default)]
     pub all: Choices,
-    /// One placeholder with its words in order: tested is each cell less the next.
+    /// One placeholder with its words in order: the test is about each cell minus the next one.
     #[serde(default)]
     pub falling: Choices,
     pub above: Option<f64>,
     pub below: Option<f64>,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
-    /// At most this share of the printed number away from it: 0.05 is 5 %.
+    /// Maximum distance from the printed number as a share of it: 0.05 is 5 %.
     pub within: Option<f64>,
-    /// At most so much away from the printed number, in its own unit.
+    /// Maximum distance from the printed number, in its own unit.
     pub within_points: Option<f64>,
-    /// What will do instead, with the same placeholders.
+    /// Alternative conditions, with the same placeholders.
     pub or: Option<Box<Test>>,
 }
 
-/// Another measured number; what is left out is as in the test.
+/// Another measured quantity; parts that are missing are taken from the test.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Operand {
-    /// A `*` stands for what that of the test's cell stands for.
+    /// A `*` is replaced by what the `*` of the test's cell matched.
     pub cell: Option<String>,
     pub measure: Option<String>,
 }
 
-/// What is made of several cells.
+/// How to combine several cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Combine {
-    /// Their mean, repetition by repetition.
+    /// Their mean, for each repetition.
     Mean,
-    /// The least of numbers in which nothing is random (the least of random ones says how much they scatter).
+    /// The minimum of numbers that are not random (a minimum of random numbers measures their scatter).
     Least,
-    /// The greatest of such numbers.
+    /// The maximum of such numbers.
     Greatest,
 }
 
@@ -141,7 +141,7 @@ impl std::fmt::Display for Word {
 }
 
 impl PaperFile {
-    /// What is wrong with the claims, of what can be told before anything is measured.
+    /// The errors in the claims that can be found before anything is measured.
     pub fn check(&self) -> Result<(), String> {
         let mut ids = BTreeSet::new();
         for claim in self.items.iter().flat_map(|item| &item.claims) {
@@ -175,14 +175,14 @@ impl Test {
             return Err("`combine` takes no `or`".to_owned());
         }
         let needs_printed = self.within.is_some() || self.within_points.is_some();
-        // A printed number may come with the quantity; the tolerance is then held against it when it is judged.
+        // A printed number may be given with the quantity; the tolerance is then checked when the claim is judged.
         if !needs_printed || printed.is_some() {
             self.range(printed)?;
         }
         self.or.as_ref().map_or(Ok(()), |or| or.check(printed))
     }
 
-    /// The admissible values, beside this printed number; an error says why a claim of them would be none.
+    /// The admissible values for this printed number, or an error if the claim would be meaningless.
     pub fn range(&self, printed: Option<f64>) -> Result<Range, String> {
         let mut range = Range::default();
         if let Some(at) = self.above {
@@ -241,7 +241,7 @@ pub(crate) fn combinations(choices: &Choices) -> Vec<Vec<(String, String)>> {
         })
 }
 
-/// A text with its placeholders filled.
+/// A text with its placeholders replaced.
 pub(crate) fn fill(text: &str, words: &[(String, String)]) -> String {
     words.iter().fold(text.to_owned(), |text, (name, word)| {
         text.replace(&format!("{{{name}}}"), word)
@@ -261,7 +261,7 @@ mod tests {
         assert!(test("").range(None).is_err());
         assert!(test("above = 2\nbelow = 2").range(None).is_err());
         assert!(test("within = 0.1").range(None).is_err());
-        // Six points about 5.8 admit a model without any reordering.
+        // A tolerance of six points around 5.8 would accept a model without any reordering.
         assert!(test("within_points = 6").range(Some(5.8)).is_err());
         assert!(
             test("within_points = 6\nwithin = 0.5")

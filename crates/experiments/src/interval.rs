@@ -1,20 +1,20 @@
-//! What is known of a measured quantity: a value and the interval it lies in at 95 % confidence.
+//! A measured quantity: a value and its 95 % confidence interval.
 
 use inorder_stats::t_quantile;
 
 use crate::Estimate;
 
-/// Whole numbers that fewer repetitions than this agree on say nothing: counts and thresholds agree by chance. A
-/// fraction that is the same to its last digit has nothing random in it.
+/// If fewer repetitions than this give the same whole number, that does not show that the number is not random:
+/// counts and thresholds may agree by chance. A fraction that is the same to its last digit is not random.
 const REPETITIONS_TO_TRUST_EQUALITY: usize = 5;
 
-/// Upper 95 % limit of the mean of a Poisson distribution of which no event was seen: `-ln(0.025)`.
+/// Upper 95 % limit for the mean of a Poisson distribution if no event was observed: `-ln(0.025)`.
 const NO_EVENT_SEEN: f64 = 3.689;
 
-/// A value and the ends of its interval; the ends are infinite where nothing is known.
+/// A value and the ends of its interval; the ends are infinite if they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The estimate itself.
+    /// The estimate.
     pub value: f64,
     /// Lower end.
     pub low: f64,
@@ -23,7 +23,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// A value of which only the value is known.
+    /// A value with an unknown interval.
     pub fn unknown(value: f64) -> Self {
         Self {
             value,
@@ -41,7 +41,7 @@ impl Interval {
         }
     }
 
-    /// Both ends, if both are known.
+    /// Both ends, if both are finite.
     pub fn ends(&self) -> Option<[f64; 2]> {
         (self.low.is_finite() && self.high.is_finite()).then_some([self.low, self.high])
     }
@@ -58,32 +58,32 @@ impl From<Estimate> for Interval {
     }
 }
 
-/// A quantity as it was measured.
+/// A measured quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Nothing random had a part in it: one run gives it.
+    /// Not random: a single run gives the value.
     Exact(f64),
-    /// One number for each repetition; `None` where a repetition has none.
+    /// One number for each repetition; `None` if a repetition has none.
     Repeated(Vec<Option<f64>>),
-    /// The same of a count of rare events: `event` is what a single event adds to the number, so that "none seen"
-    /// has an upper limit.
+    /// The same for a count of rare events. `event` is the contribution of a single event to the number, so that a
+    /// count of zero has an upper limit.
     Counted {
         /// One number for each repetition.
         values: Vec<Option<f64>>,
-        /// What one event adds: 1, or 100 over the number of packets for a percentage.
+        /// Contribution of one event: 1, or 100 divided by the number of packets for a percentage.
         event: f64,
     },
-    /// An interval that the reduction derived itself.
+    /// An interval computed by the reduction itself.
     Known(Interval),
 }
 
 impl Value {
-    /// One number for each repetition, all of which have one.
+    /// One number for each repetition; every repetition has one.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         Self::Repeated(values.into_iter().map(Some).collect())
     }
 
-    /// The numbers of the repetitions; none for the other kinds.
+    /// The numbers of the repetitions; empty for the other variants.
     fn repetitions(&self) -> &[Option<f64>] {
         match self {
             Self::Repeated(values) | Self::Counted { values, .. } => values,
@@ -91,7 +91,7 @@ impl Value {
         }
     }
 
-    /// The number in repetition `n`; an exact value has the same in each.
+    /// The number in repetition `n`; an exact value is the same in each.
     fn in_repetition(&self, n: usize) -> Option<f64> {
         match self {
             Self::Exact(value) => Some(*value),
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// As tables show it: the mean with Student's interval.
+    /// The value for tables: the mean with Student's interval.
     pub fn shown(&self) -> Interval {
         match self {
             Self::Exact(value) => Interval::exact(*value),
@@ -111,8 +111,8 @@ impl Value {
         }
     }
 
-    /// As claims are judged by it: repetitions that agree on a whole number are an interval of zero width only if
-    /// they are many; a count that is the same in all has the uncertainty of a Poisson distribution.
+    /// The value for claims. Equal whole numbers give an interval of zero width only if there are many repetitions; a
+    /// count that is equal in all repetitions has the uncertainty of a Poisson distribution.
     pub fn judged(&self) -> Interval {
         let shown = self.shown();
         let random = matches!(self, Self::Repeated(_) | Self::Counted { .. });
@@ -135,7 +135,7 @@ impl Value {
         }
     }
 
-    /// So many times this.
+    /// This value multiplied by `factor`.
     pub fn times(&self, factor: f64) -> Self {
         match self {
             Self::Exact(value) => Self::Exact(factor * value),
@@ -156,13 +156,13 @@ impl Value {
         }
     }
 
-    /// This and `other` together, repetition by repetition.
+    /// Combines this and `other` for each repetition.
     pub fn plus(&self, other: &Self) -> Self {
         self.minus(&other.times(-1.0))
     }
 
-    /// This less `other`, repetition by repetition: repetitions of the same number are independent of the others,
-    /// and whatever they share (a seed) cancels.
+    /// This minus `other`, for each repetition. Different repetitions are independent, and effects that both
+    /// quantities of a repetition share (the same seed) cancel.
     pub fn minus(&self, other: &Self) -> Self {
         if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
             return Self::Exact(a - b);
@@ -180,8 +180,8 @@ impl Value {
         Self::Repeated((0..n).map(pair).collect())
     }
 
-    /// The mean of this over the mean of `other`, with Fieller's interval: all ratios `r` at which the repetitions
-    /// of `self - r * other` have a mean that is compatible with zero (E. C. Fieller, 1954).
+    /// The mean of this divided by the mean of `other`, with Fieller's interval: all ratios `r` for which the mean of
+    /// `self - r * other` over the repetitions is compatible with zero (E. C. Fieller, 1954).
     pub fn over(&self, other: &Self) -> Self {
         if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
             return Self::Exact(a / b);
@@ -191,7 +191,7 @@ impl Value {
         Self::Known(fieller(&pairs.collect::<Vec<_>>()))
     }
 
-    /// Mean over several quantities, repetition by repetition; quantities without a number there are left out.
+    /// Mean over several quantities, for each repetition; quantities without a number are left out.
     pub fn mean(all: &[&Self]) -> Self {
         let average = |numbers: Vec<f64>| {
             (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
@@ -210,12 +210,12 @@ impl Value {
     }
 }
 
-/// Of a number that `n` repetitions agree on.
+/// Interval for a number on which `n` repetitions agree.
 fn may_agree_by_chance(number: f64, n: usize) -> bool {
     number.fract() == 0.0 && n < REPETITIONS_TO_TRUST_EQUALITY
 }
 
-/// Ratio of the means of pairs with Fieller's interval.
+/// Ratio of the means of pairs, with Fieller's interval.
 fn fieller(pairs: &[(f64, f64)]) -> Interval {
     let n = pairs.len() as f64;
     let (a, b) = pairs
@@ -226,7 +226,7 @@ fn fieller(pairs: &[(f64, f64)]) -> Interval {
         sum / (n - 1.0) / n
     };
     let ratio = a / b;
-    // The half-width of an interval of a sample with standard error 1 is the quantile itself.
+    // The half width of the interval of a sample with standard error 1 is the quantile itself.
     let t = t_quantile(n - 1.0, 0.95);
     if !t.is_finite() {
         return Interval::unknown(ratio);
@@ -255,7 +255,7 @@ fn fieller(pairs: &[(f64, f64)]) -> Interval {
             high: (linear + root) / quadratic,
         }
     } else {
-        // The denominator may be zero: any ratio is possible.
+        // The denominator may be zero, so every ratio is possible.
         Interval::unknown(ratio)
     }
 }
@@ -265,18 +265,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_repetition_knows_nothing_and_two_equal_ones_hardly_more() {
+    fn one_repetition_or_two_equal_ones_give_no_narrow_interval() {
         assert_eq!(Value::of([3.0]).judged().ends(), None);
         assert_eq!(Value::of([3.0, 3.0]).judged().ends(), None);
         assert_eq!(Value::of([3.0; 5]).judged().ends(), Some([3.0, 3.0]));
         assert_eq!(Value::of([2.97; 2]).judged().ends(), Some([2.97, 2.97]));
         assert_eq!(Value::Exact(3.0).judged().ends(), Some([3.0, 3.0]));
-        // Tables show what Student's formula gives.
+        // Tables show the result of Student's formula.
         assert_eq!(Value::of([3.0, 3.0]).shown().ends(), Some([3.0, 3.0]));
     }
 
     #[test]
-    fn no_event_seen_is_not_none_at_all() {
+    fn a_count_of_zero_has_an_upper_limit() {
         let none = |n: usize| Value::Counted {
             values: vec![Some(0.0); n],
             event: 1.0,
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_taken_repetition_by_repetition() {
+    fn a_difference_is_computed_for_each_repetition() {
         let (a, b) = (Value::of([1.0, 5.0, 9.0]), Value::of([0.0, 4.0, 8.0]));
         assert_eq!(a.minus(&b), Value::of([1.0; 3]));
         assert_eq!(a.minus(&Value::Exact(1.0)), Value::of([0.0, 4.0, 8.0]));
@@ -301,9 +301,9 @@ mod tests {
         assert_eq!(Value::mean(&[&a, &b]), Value::of([0.5, 4.5, 8.5]));
     }
 
-    /// Fieller's interval holds exactly those ratios whose difference is compatible with zero.
+    /// Fieller's interval contains exactly those ratios for which the difference is compatible with zero.
     #[test]
-    fn a_ratio_agrees_with_the_difference_it_stands_for() {
+    fn the_interval_of_a_ratio_agrees_with_that_of_the_difference() {
         let (a, b) = ([4.1, 3.7, 4.4, 4.0, 3.9], [2.0, 2.1, 2.2, 1.8, 2.05]);
         let ratio = Value::of(a).over(&Value::of(b)).judged();
         let zero_at = |r: f64| {

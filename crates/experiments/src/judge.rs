@@ -1,4 +1,4 @@
-//! Claims judged by what was measured.
+//! Judges claims by the measured quantities.
 
 use crate::Claim;
 use crate::data::{ClaimFile, Combine, Operand, Test, combinations, fill};
@@ -6,13 +6,13 @@ use crate::interval::{Interval, Value};
 use crate::quantity::{Quantities, Quantity};
 use crate::verdict::Verdict;
 
-/// Names of cells that a claim's detail lists.
+/// Maximum number of cells named in the detail of a claim.
 const MAX_CELLS_NAMED: usize = 6;
 
-/// Placeholders and their words.
+/// Placeholders and the words that replace them.
 type Words = [(String, String)];
 
-/// The claims of one item, judged.
+/// Judges the claims of one item.
 pub(crate) fn judge(claims: &[ClaimFile], measured: &Quantities, quick: bool) -> Vec<Claim> {
     let judged = claims.iter().flat_map(|claim| {
         let each = combinations(&claim.each);
@@ -24,7 +24,7 @@ pub(crate) fn judge(claims: &[ClaimFile], measured: &Quantities, quick: bool) ->
 
 /// One test of one cell.
 struct Part {
-    /// Which of the claim's tests it is of.
+    /// Index of the test in the claim.
     test: usize,
     cell: String,
     interval: Interval,
@@ -32,11 +32,11 @@ struct Part {
     verdict: Verdict,
     /// Distance from the nearer bound.
     margin: f64,
-    /// Why there is no criterion beside this printed number.
+    /// Why the test has no valid criterion with this printed number.
     refused: Option<String>,
 }
 
-/// `None` if a quick run measured nothing of what the claim is about; a full run is undecided then.
+/// `None` if a quick run measured nothing that the claim is about; in a full run, the claim is then undecided.
 fn judge_one(
     claim: &ClaimFile,
     words: &Words,
@@ -80,7 +80,7 @@ fn judge_one(
     })
 }
 
-/// The tests that one [`Test`] stands for, with its placeholders filled.
+/// The tests that result from one [`Test`] by replacing its placeholders.
 fn parts_of(test: &Test, words: &Words, printed: Option<f64>, measured: &Quantities) -> Vec<Part> {
     let Some((name, steps)) = test.falling.iter().next() else {
         let cell = fill(&test.cell, words);
@@ -100,7 +100,7 @@ fn parts_of(test: &Test, words: &Words, printed: Option<f64>, measured: &Quantit
     steps.collect()
 }
 
-/// The tests of every cell that matches.
+/// One test for each matching cell.
 fn cells(
     test: &Test,
     cell: &str,
@@ -148,7 +148,7 @@ fn cells(
     matching.iter().filter_map(of_cell).collect()
 }
 
-/// The test of what is made of every cell that matches.
+/// The test of the combination of all matching cells.
 fn of_all(
     combine: Combine,
     test: &Test,
@@ -198,7 +198,7 @@ fn part(test: &Test, cell: &str, value: &Value, printed: Option<f64>) -> Part {
     }
 }
 
-/// `None` for the least or greatest of random numbers, which no interval is known of, and of nothing.
+/// `None` without numbers, and for the minimum or maximum of random numbers, for which no interval is known.
 fn combined(combine: Combine, all: &[(&Quantity, String)]) -> Option<Value> {
     let all: Vec<&Value> = all.iter().map(|(quantity, _)| &quantity.value).collect();
     if all.is_empty() {
@@ -219,10 +219,10 @@ fn combined(combine: Combine, all: &[(&Quantity, String)]) -> Option<Value> {
     numbers.into_iter().reduce(extreme).map(Value::Exact)
 }
 
-/// Which cell the number is of, and which others did not hold; nothing of a claim about one cell.
+/// The cell of the number, and the other cells in which the claim did not hold; nothing for a claim about one cell.
 fn detail(parts: &[Part], worst: Option<&Part>) -> Option<String> {
     let Some(worst) = worst else {
-        return Some("nothing of what it is about was measured".to_owned());
+        return Some("none of the quantities it is about was measured".to_owned());
     };
     if let Some(refused) = parts.iter().find_map(|part| part.refused.as_ref()) {
         return Some(format!("not judged: {refused}"));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_compared_by_what_the_star_stands_for() {
+    fn cells_are_compared_if_their_stars_match_the_same_text() {
         let text = "tests = [{ cell = '*, srpic', measure = 'ACKs', over = { cell = '*, none' }, below = 0.7 }]";
         let claims = judge(&[claim(text)], &measured(), false);
         assert_eq!(claims[0].verdict, Verdict::Undecided);
@@ -304,20 +304,20 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_that_of_neighbours() {
+    fn an_order_is_tested_between_neighbours() {
         let order = "tests = [{ cell = '{n} streams, none', measure = 'ACKs', falling = { n = [5, 1] }, above = 0 }]";
         assert_eq!(verdict(order), Verdict::Held);
         assert_eq!(verdict(&order.replace("[5, 1]", "[1, 5]")), Verdict::Failed);
     }
 
     #[test]
-    fn an_alternative_will_do() {
+    fn an_alternative_is_sufficient() {
         let text = "tests = [{ cell = '1 streams, *', measure = 'ACKs', above = 20, or = { cell = '1 streams, *', measure = 'ACKs', below = 20 } }]";
         assert_eq!(verdict(text), Verdict::Held);
     }
 
     #[test]
-    fn the_least_of_random_numbers_is_no_criterion() {
+    fn the_minimum_of_random_numbers_decides_nothing() {
         let text =
             "tests = [{ cell = '*, none', measure = 'ACKs', combine = 'least', below = 20 }]";
         assert_eq!(verdict(text), Verdict::Undecided);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_quick_run_leaves_out_is_left_out() {
+    fn a_quick_run_omits_claims_about_unmeasured_cells() {
         let spec = claim("tests = [{ cell = 'nowhere', measure = 'ACKs', above = 9 }]");
         assert!(judge(std::slice::from_ref(&spec), &measured(), true).is_empty());
         assert_eq!(

@@ -1,8 +1,8 @@
-//! The published experiments on packet reordering, run again.
+//! Published experiments on packet reordering, repeated with this project's simulators.
 //!
-//! A paper is a file, `experiments/PAPER/paper.toml`: its tables and figures, what is run for each, the numbers it
-//! prints and the claims it makes. Running an item gives [`Findings`]: printed numbers beside ours, and claims with
-//! a [`Verdict`].
+//! A paper is a file, `experiments/PAPER/paper.toml`: its tables and figures, the simulations for each, the numbers
+//! it prints and the claims it makes. Running an item returns [`Findings`]: printed numbers next to ours, and claims
+//! with a [`Verdict`].
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -18,9 +18,9 @@
 //! # Ok::<(), inorder_experiments::ExperimentError>(())
 //! ```
 //!
-//! A claim is judged by its 95 % interval: it held if the whole interval satisfies the criterion, it failed if no
-//! part of it does, else it is undecided. A claim about several cells held if it held in all of them and failed if
-//! it failed in one. A single repetition of something random decides nothing.
+//! A claim is judged by its 95 % interval. It held if the whole interval satisfies the criterion, it failed if no
+//! part of the interval does, otherwise it is undecided. A claim about several cells held if it held in all of them,
+//! and failed if it failed in one. A single repetition of a random quantity decides nothing.
 
 mod campaign;
 mod claim;

@@ -1,5 +1,5 @@
-//! The reduction that most tables need: a scenario's cells, run for each row of a table, and the simulator's measures
-//! of them.
+//! The reduction that most tables use: runs a scenario's cells for each row of a table and reads the simulator's
+//! measures.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::printed::Printed;
 use crate::quantity::Quantities;
 use crate::setting::{Context, ExperimentError, Reduction, Setting, file};
 
-/// The name by which an item asks for this reduction.
+/// The reduction and its name in `paper.toml`.
 pub(crate) const REDUCTION: (&str, Reduction) = ("measures", measures);
 
 /// The value of each of [`inorder_sim::MEASURES`] in a run.
 type Run = Vec<Option<f64>>;
 
-/// Settings of the reduction. In texts, `{column}` stands for a row's field of that name.
+/// Settings of the reduction. In texts, `{column}` is replaced by the row's field of that name.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Measures {
@@ -28,29 +28,29 @@ struct Measures {
     /// Overrides of every run.
     #[serde(default)]
     set: Vec<String>,
-    /// Overrides of a run of full length, and of a quick one.
+    /// Overrides of a full run, and of a quick one.
     #[serde(default)]
     full: Vec<String>,
     #[serde(default)]
     quick: Vec<String>,
-    /// Counts of a quick run times this stand for those of a full one.
+    /// Factor by which counts of a quick run are multiplied to be comparable with a full run.
     #[serde(default = "once")]
     quick_scale: f64,
     /// Overrides of a row's runs.
     #[serde(default)]
     row_set: Vec<String>,
-    /// The same by what a column says: the column, its field, the overrides.
+    /// Further overrides that depend on a column: the column, its field, the overrides.
     #[serde(default)]
     choose: BTreeMap<String, BTreeMap<String, Vec<String>>>,
-    /// The table the paper prints, whose rows are run; or rows of which it prints nothing.
+    /// The printed table whose rows are run, or rows without printed numbers.
     table: Option<String>,
     #[serde(default)]
     row: Vec<BTreeMap<String, String>>,
-    /// A row's name.
+    /// The name of a row.
     label: String,
-    /// The grid's axis whose value follows the row's name in a cell's.
+    /// The grid axis whose value is appended to the row's name in the name of a cell.
     axis: String,
-    /// A value of it is compared with another: the ratio of each measure, which tables do not show.
+    /// Compares two values of the axis: the ratio of each measure, which tables do not show.
     ratio: Option<Ratio>,
     measures: Vec<Wanted>,
 }
@@ -59,7 +59,7 @@ fn once() -> f64 {
     1.0
 }
 
-/// Two values of the axis.
+/// The two values of the axis.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ratio {
@@ -67,20 +67,20 @@ struct Ratio {
     to: String,
 }
 
-/// A measure that is shown.
+/// A measure to show.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// Its name in the simulator ([`inorder_sim::MEASURES`]).
     name: String,
     heading: String,
-    /// Divided by this measure, run by run.
+    /// Divisor: another measure of the same run.
     per: Option<String>,
-    /// The printed table's columns begin with this; the axis' value follows, and `_ci` for half the interval.
+    /// Prefix of the printed table's columns; the value of the axis follows, and `_ci` for half the interval.
     printed: Option<String>,
 }
 
-/// A row: what its columns say, and where its printed numbers are.
+/// A row: the fields of its columns, and the position of its printed numbers.
 struct Row<'a> {
     fields: Vec<(String, String)>,
     printed: Option<crate::printed::Row<'a>>,
@@ -196,7 +196,7 @@ impl Measures {
 }
 
 impl Wanted {
-    /// The measure in each run; counts told per something else are `scale` times what they were.
+    /// The measure in each run; counts relative to another quantity are multiplied by `scale`.
     fn value(&self, runs: &[Run], scale: f64) -> Value {
         let of = |run: &Run, name: &str| {
             let at = inorder_sim::MEASURES
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_told_per_megabit() {
+    fn counters_are_divided_by_megabits() {
         let mut run = vec![None; inorder_sim::MEASURES.len()];
         for (name, value) in [("throughput", 50.0), ("retransmissions", 100.0)] {
             let at = inorder_sim::MEASURES
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_sets_what_its_columns_say() {
+    fn a_row_sets_overrides_by_its_columns() {
         let wanted: Measures = toml::from_str(
             "scenario = 'a'\nrepetitions = 5\nlabel = '{sender}'\naxis = 'b'\nmeasures = []\n\
              set = ['always']\nfull = ['long']\nquick = ['short']\nrow_set = ['n={streams}']\n\

@@ -1,4 +1,4 @@
-//! Papers, read from their files, and how an item of one is run.
+//! Papers, read from their files; runs their items.
 
 use std::sync::LazyLock;
 
@@ -12,9 +12,9 @@ const PAPER_FILE: &str = "/paper.toml";
 
 /// A paper.
 pub struct Paper {
-    /// Name for commands: that of its folder.
+    /// Name on the command line: the name of its folder.
     pub name: &'static str,
-    /// Authors, title, where and when.
+    /// Authors, title, publication and year.
     pub title: String,
     /// Its tables and figures.
     pub items: Vec<Item>,
@@ -24,7 +24,7 @@ pub struct Paper {
 pub struct Item {
     /// `table-4`, `figure-7`.
     pub name: String,
-    /// What it shows.
+    /// Its title.
     pub about: String,
     paper_file: &'static str,
     file: ItemFile,
@@ -56,7 +56,7 @@ impl Item {
     }
 }
 
-/// All papers; an error if a file of this crate does not read.
+/// All papers, or an error if a file of this crate is malformed.
 pub fn papers() -> Result<&'static [Paper], &'static ExperimentError> {
     static PAPERS: LazyLock<Result<Vec<Paper>, ExperimentError>> = LazyLock::new(read_all);
     PAPERS.as_deref()

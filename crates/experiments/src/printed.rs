@@ -1,18 +1,18 @@
-//! Tables of the numbers that papers print: comma-separated files beside the scenarios.
+//! Tables of numbers printed in papers: comma-separated files next to the scenarios.
 
 use thiserror::Error;
 
-/// A table of printed values: text columns that name the cell, number columns with `_ci` beside them.
+/// A table of printed values: text columns that name the cell, and number columns with `_ci` columns for intervals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Printed {
     header: Vec<&'static str>,
     rows: Vec<Vec<&'static str>>,
 }
 
-/// A printed table that does not read as one.
+/// Why a file is not a printed table.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PrintedError {
-    /// No line that is neither empty nor a comment.
+    /// The file contains only empty lines and comments.
     #[error("no header line")]
     NoHeader,
     /// A row with another number of fields than the header.
@@ -20,9 +20,9 @@ pub enum PrintedError {
     Fields {
         /// Line, from 1.
         line: usize,
-        /// Fields of the header.
+        /// Number of fields in the header.
         expected: usize,
-        /// Fields of the row.
+        /// Number of fields in the row.
         found: usize,
     },
 }
@@ -84,7 +84,7 @@ impl Row<'_> {
         self.text(column)?.parse().ok()
     }
 
-    /// A value and the half-width of its interval, from `column` and `column_ci`.
+    /// A value and the half width of its interval, from `column` and `column_ci`.
     pub fn value(&self, column: &str) -> Option<(f64, f64)> {
         let half_width = self.number(&format!("{column}_ci"))?;
         Some((self.number(column)?, half_width))
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_printed_value_has_its_interval_beside_it() {
+    fn a_printed_value_has_its_interval_in_the_ci_column() {
         let table = Printed::parse("# tables\nsender,thr_none,thr_none_ci\n\nS,472.0,4.1\n")
             .expect("reads");
         let row = table.rows().next().expect("a row");

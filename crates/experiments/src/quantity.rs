@@ -1,4 +1,4 @@
-//! What an item's run measured: numbers by cell and measure, which tables show and claims are judged by.
+//! The numbers measured for an item, by cell and measure; tables show them and claims are judged by them.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::interval::Value;
 pub struct Quantity {
     /// The cell of the grid: `S-Sender, 1 streams, 0.2 %, srpic`.
     pub cell: String,
-    /// What is measured, with its unit: `throughput, Mb/s`.
+    /// The measured quantity, with its unit: `throughput, Mb/s`.
     pub measure: String,
-    /// What came out.
+    /// Our result.
     pub value: Value,
-    /// What the paper prints for it, with the half-width of its interval if that is printed too.
+    /// The printed value, with the half width of its interval if it is also printed.
     pub printed: Option<(f64, Option<f64>)>,
-    /// Whether tables show it, or claims alone use it.
+    /// True if tables show it, false if only claims use it.
     pub shown: bool,
 }
 
-/// All that an item measured, in the order of its tables.
+/// All numbers measured for an item, in the order of its tables.
 #[derive(Debug, Clone, Default)]
 pub struct Quantities {
     all: Vec<Quantity>,
@@ -32,7 +32,7 @@ impl Quantities {
         self.add(cell, measure, value, true);
     }
 
-    /// Adds a number for claims alone.
+    /// Adds a number that only claims use.
     pub fn keep(&mut self, cell: &str, measure: &str, value: Value) {
         self.add(cell, measure, value, false);
     }
@@ -49,7 +49,7 @@ impl Quantities {
         });
     }
 
-    /// Notes what the paper prints for the cells that `pattern` matches (see [`captured`]).
+    /// Adds the printed value for the cells that match `pattern` (see [`captured`]).
     pub fn print(&mut self, pattern: &str, measure: &str, printed: (f64, Option<f64>)) {
         let mut all = self.all.iter_mut();
         let of = |q: &&mut Quantity| q.measure == measure && captured(pattern, &q.cell).is_some();
@@ -64,7 +64,7 @@ impl Quantities {
         self.all.get(*at)
     }
 
-    /// The numbers of the cells that `pattern` matches, each with what its `*` stands for.
+    /// The numbers of the cells that match `pattern`, each with the text that its `*` matched.
     pub fn matching<'a>(&'a self, pattern: &str, measure: &str) -> Vec<(&'a Quantity, String)> {
         if !pattern.contains('*') {
             let only = self.get(pattern, measure);
@@ -81,7 +81,7 @@ impl Quantities {
     }
 }
 
-/// What the single `*` of a pattern stands for in a text that matches; a pattern without one matches itself alone.
+/// The text matched by the single `*` of a pattern; a pattern without `*` matches only itself.
 pub fn captured<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
     match pattern.split_once('*') {
         None => (pattern == text).then_some(""),
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_any_text() {
         assert_eq!(captured("*, srpic", "1 stream, srpic"), Some("1 stream"));
         assert_eq!(captured("*, srpic", "1 stream, none"), None);
         assert_eq!(captured("a*a", "a"), None);

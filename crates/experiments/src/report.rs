@@ -1,11 +1,11 @@
-//! What a reproduction prints: claims and comparisons as columns, from which every output follows.
+//! The output of `reproduce`: claims and comparisons as columns, from which every format is made.
 
 use inorder_report::{Column, Digits, Element, Files, Kind, List, Value};
 
 use crate::claim::{Claim, Comparison, Findings};
 use crate::verdict::Verdict;
 
-/// All that was run of one paper.
+/// The results for one paper.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
@@ -13,12 +13,12 @@ pub struct Report {
     pub paper: String,
     /// Its title.
     pub title: String,
-    /// What the items that were run gave, in their order.
+    /// The results of the items, in their order.
     pub findings: Findings,
 }
 
 impl Report {
-    /// Of a paper nothing of which has been run yet.
+    /// A report without results yet.
     pub fn new(paper: &str, title: &str) -> Self {
         Report {
             paper: paper.to_owned(),
@@ -62,7 +62,7 @@ pub static REPORT: &[OfReport] = &[
     ),
 ];
 
-/// The words for verdicts in files.
+/// The names of verdicts in files.
 static VERDICTS: &[&str] = &[
     Verdict::Held.name(),
     Verdict::Failed.name(),
@@ -71,7 +71,7 @@ static VERDICTS: &[&str] = &[
 
 type OfClaim = Column<Claim>;
 
-/// A row a claim.
+/// One row for each claim.
 pub static CLAIMS: &[OfClaim] = &[
     OfClaim::new(
         "id",
@@ -101,7 +101,7 @@ pub static CLAIMS: &[OfClaim] = &[
     OfClaim::new(
         "ours",
         REAL,
-        "What came out; of a claim about several cells that of the cell that decides.",
+        "Our result; for a claim about several cells, that of the cell that decides.",
         |c| c.ours.into(),
     )
     .optional(),
@@ -120,13 +120,13 @@ pub static CLAIMS: &[OfClaim] = &[
     OfClaim::new(
         "verdict",
         Kind::Choice(VERDICTS),
-        "What the interval says of the statement.",
+        "The verdict according to the interval.",
         |c| c.verdict.name().into(),
     ),
     OfClaim::new(
         "detail",
         Kind::Text,
-        "Of a claim about several cells: the one that decides, and those in which it did not hold.",
+        "For a claim about several cells: the cell that decides, and the cells in which it did not hold.",
         |c| c.detail.as_ref().into(),
     )
     .optional(),
@@ -134,24 +134,27 @@ pub static CLAIMS: &[OfClaim] = &[
 
 type OfComparison = Column<Comparison>;
 
-/// A row a printed number.
+/// One row for each printed number.
 pub static COMPARISONS: &[OfComparison] = &[
     OfComparison::new("item", Kind::Text, "Table or figure.", |c| (&c.item).into()),
-    OfComparison::new("cell", Kind::Text, "Place in the table or figure.", |c| {
-        (&c.cell).into()
-    })
+    OfComparison::new(
+        "cell",
+        Kind::Text,
+        "Position in the table or figure.",
+        |c| (&c.cell).into(),
+    )
     .shown("", 0),
     OfComparison::new(
         "measure",
         Kind::Text,
-        "What is measured, with its unit.",
+        "The measured quantity, with its unit.",
         |c| (&c.measure).into(),
     )
     .shown("", 0),
     OfComparison::new(
         "printed",
         REAL,
-        "The paper's value, if it is printed; many are only drawn.",
+        "The paper's value, if it is printed; many are only shown in a graph.",
         |c| c.printed.into(),
     )
     .optional()
@@ -163,7 +166,7 @@ pub static COMPARISONS: &[OfComparison] = &[
         |c| c.printed_half_width.into(),
     )
     .optional(),
-    OfComparison::new("ours", REAL, "What came out.", |c| c.ours.into())
+    OfComparison::new("ours", REAL, "Our result.", |c| c.ours.into())
         .optional()
         .shown("ours", 0),
     OfComparison::new("interval", Kind::List(Element::Number), INTERVAL, |c| {
@@ -197,7 +200,7 @@ fn ends(interval: Option<[f64; 2]>) -> Value<'static> {
     interval.map(|ends| ends.to_vec()).into()
 }
 
-/// Nothing where nothing is random.
+/// Empty if nothing is random.
 fn half_width(interval: Option<[f64; 2]>) -> Option<f64> {
     let half = interval.map(|[low, high]| (high - low) / 2.0);
     half.filter(|half| *half > 0.0)

@@ -1,4 +1,4 @@
-//! What a reduction is given, and what may go wrong.
+//! The input of a reduction, and its errors.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,22 +7,22 @@ use thiserror::Error;
 
 use crate::quantity::Quantities;
 
-/// What stands in `experiments/`, by its path there.
+/// The files of `experiments/` with their paths.
 pub(crate) static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// How to run.
+/// How to run experiments.
 pub struct Context<'a> {
-    /// A smaller grid and shorter runs, for a first look and for tests.
+    /// Use a smaller grid and shorter runs, for a first look and for tests.
     pub quick: bool,
-    /// Independent repetitions; `None`: as the experiment wants.
+    /// Number of independent repetitions; `None` for the experiment's default.
     pub repetitions: Option<u32>,
     /// Seed of the first repetition; the others follow.
     pub seed: u64,
-    /// Threads; 0: one for each processor. The results do not depend on it.
+    /// Number of threads; 0 for one per processor. The results do not depend on it.
     pub threads: usize,
-    /// Told of runs done and runs known so far.
+    /// Called with the number of completed runs and the number of runs known so far.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Set to stop; what is complete is kept.
+    /// Set this to stop; results that are complete are kept.
     pub stop: &'a AtomicBool,
 }
 
@@ -42,30 +42,30 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// Repetitions to make, where the experiment itself wants `usual`.
+    /// Number of repetitions; `usual` is the experiment's default.
     pub fn repetitions_or(&self, usual: u32) -> u32 {
         self.repetitions
             .unwrap_or(if self.quick { 2 } else { usual })
             .max(1)
     }
 
-    /// True once the user has had enough.
+    /// True if the user has requested a stop.
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Why an item gave nothing.
+/// Why an item has no result.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
     /// Stopped by the user.
     #[error("stopped")]
     Stopped,
-    /// A printed table of this crate does not read.
+    /// A printed table of this crate is malformed.
     #[error("printed values: {0}")]
     Printed(#[from] crate::printed::PrintedError),
-    /// A scenario of this crate does not read.
+    /// A scenario of this crate is malformed.
     #[error("{0}")]
     Scenario(#[from] inorder_scenario::Error),
     /// A scenario could not be run.
@@ -74,21 +74,21 @@ pub enum ExperimentError {
     /// A network processor could not be simulated.
     #[error("{0}")]
     Netproc(#[from] inorder_netproc::NetprocError),
-    /// The system gives no threads.
+    /// The system does not provide threads.
     #[error("no threads to run on: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-    /// A paper's file does not read.
+    /// A paper's file is malformed.
     #[error("experiments/{file}: {what}")]
     Data {
         /// Path below `experiments/`.
         file: String,
-        /// What is wrong, with the line where it is known.
+        /// What is wrong, with the line if known.
         what: String,
     },
 }
 
 impl ExperimentError {
-    /// Something is wrong in a file of a paper.
+    /// An error in a file of a paper.
     pub(crate) fn data(file: &str, what: &impl ToString) -> Self {
         Self::Data {
             file: file.to_owned(),
@@ -97,10 +97,10 @@ impl ExperimentError {
     }
 }
 
-/// What measures for an item, from the settings in its file.
+/// The function that measures an item according to the settings in its file.
 pub(crate) type Reduction = fn(&Setting<'_>) -> Result<Quantities, ExperimentError>;
 
-/// What a reduction is given.
+/// The input of a reduction.
 pub(crate) struct Setting<'a> {
     /// How to run.
     pub context: &'a Context<'a>,
@@ -108,12 +108,12 @@ pub(crate) struct Setting<'a> {
     pub paper_file: &'a str,
     /// The item's name.
     pub item: &'a str,
-    /// What its `run` says.
+    /// The contents of its `run` table.
     pub run: &'a toml::Table,
 }
 
 impl Setting<'_> {
-    /// The settings of the item's `run`, as the reduction wants them.
+    /// The settings of the item's `run`, as the type that the reduction needs.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ExperimentError> {
         let mut table = self.run.clone();
         table.remove("reduction");
@@ -125,7 +125,7 @@ impl Setting<'_> {
     }
 }
 
-/// A file in `experiments/`, by its path there.
+/// A file of `experiments/`, by its path.
 pub(crate) fn file(name: &str) -> Result<&'static str, ExperimentError> {
     let found = FILES.iter().find(|(path, _)| *path == name);
     found

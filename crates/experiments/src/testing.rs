@@ -1,8 +1,8 @@
-//! What the tests of papers share.
+//! Functions shared by the tests of papers.
 
 use crate::setting::Context;
 
-/// Small runs of a paper for its tests: every item says something that can be read.
+/// Short runs of a paper for its tests: checks that every item has valid results.
 pub(crate) fn quick(paper: &str, repetitions: u32) -> crate::Findings {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let context = Context {
@@ -30,7 +30,7 @@ pub(crate) fn quick(paper: &str, repetitions: u32) -> crate::Findings {
     all
 }
 
-/// Those of `ids` that do not have this verdict or are not there.
+/// Those of `ids` that are missing or do not have this verdict.
 pub(crate) fn other_than<'a>(
     verdict: crate::Verdict,
     findings: &crate::Findings,
@@ -49,7 +49,7 @@ mod tests {
     use crate::setting::ExperimentError;
 
     #[test]
-    fn a_stop_is_obeyed() {
+    fn runs_stop_on_request() {
         let stop = std::sync::atomic::AtomicBool::new(true);
         let context = Context::quick(&stop);
         for paper in crate::papers().expect("reads") {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_one_result() {
+    fn equal_seeds_give_equal_results() {
         let at = |seed| {
             let stop = std::sync::atomic::AtomicBool::new(false);
             let context = Context {

@@ -1,21 +1,21 @@
-//! When a claim holds: a range of admissible values, and an interval laid beside it.
+//! Verdicts: compares an interval with a range of admissible values.
 
 use crate::interval::Interval;
 
-/// What a run says of a claim.
+/// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The whole interval violates the criterion.
+    /// Failed: the whole interval violates the criterion.
     Failed,
-    /// The interval reaches over the bound, or nothing is known of it.
+    /// Undecided: the interval contains the bound, or is unknown.
     Undecided,
-    /// The whole interval satisfies the criterion.
+    /// Held: the whole interval satisfies the criterion.
     Held,
 }
 
 impl Verdict {
-    /// The word for it in files.
+    /// The name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -24,28 +24,31 @@ impl Verdict {
         }
     }
 
-    /// Of a claim with several parts: it held if all of them did, it failed if one did, else it is undecided.
+    /// Combines the parts of a claim: it held if all parts held, it failed if one part failed, otherwise it is
+    /// undecided.
     ///
-    /// That all held is no less certain than each of them. That one failed may be chance where the parts are many and
-    /// their true values lie on the bound: one interval in forty is then beyond it. The detail names the part.
+    /// The verdict "held" is at least as certain as for each part. The verdict "failed" may be due to chance if there
+    /// are many parts with true values at the bound, because one interval in forty is then beyond it. The detail
+    /// names the part.
     pub fn all(parts: impl IntoIterator<Item = Verdict>) -> Self {
         parts.into_iter().min().unwrap_or(Self::Undecided)
     }
 
-    /// Of a claim with alternatives: it held if one of them did, it failed if all did, else it is undecided.
+    /// Combines alternatives: the claim held if one alternative held, it failed if all failed, otherwise it is
+    /// undecided.
     pub fn any(parts: impl IntoIterator<Item = Verdict>) -> Self {
         parts.into_iter().max().unwrap_or(Self::Undecided)
     }
 }
 
-/// Admissible values.
+/// A range of admissible values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     low: Bound,
     high: Bound,
 }
 
-/// An end of a range, and whether it belongs to it.
+/// An end of a range, and whether the end itself is included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Bound {
     at: f64,
@@ -63,18 +66,18 @@ impl Default for Range {
 }
 
 impl Range {
-    /// True if no value at all is excluded: a claim with this range cannot fail.
+    /// True if every value is admissible: a claim with this range cannot fail.
     pub fn is_everything(&self) -> bool {
         self.low.at == f64::NEG_INFINITY && self.high.at == f64::INFINITY
     }
 
-    /// True if no value is admitted: a claim with this range cannot hold.
+    /// True if no value is admissible: a claim with this range cannot hold.
     pub fn is_empty(&self) -> bool {
         let both_belong = self.low.belongs && self.high.belongs;
         self.low.at > self.high.at || (self.low.at == self.high.at && !both_belong)
     }
 
-    /// Only what is at least (`belongs`) or above `at`.
+    /// Restricts the range to values above `at`, including `at` if `belongs`.
     #[must_use]
     pub fn from(mut self, at: f64, belongs: bool) -> Self {
         if at > self.low.at || (at == self.low.at && !belongs) {
@@ -83,7 +86,7 @@ impl Range {
         self
     }
 
-    /// Only what is at most (`belongs`) or below `at`.
+    /// Restricts the range to values below `at`, including `at` if `belongs`.
     #[must_use]
     pub fn until(mut self, at: f64, belongs: bool) -> Self {
         if at < self.high.at || (at == self.high.at && !belongs) {
@@ -92,7 +95,7 @@ impl Range {
         self
     }
 
-    /// Only what is at most `distance` away from `centre`.
+    /// Restricts the range to values at most `distance` away from `centre`.
     #[must_use]
     pub fn around(self, centre: f64, distance: f64) -> Self {
         self.from(centre - distance, true)
@@ -107,7 +110,7 @@ impl Range {
         value < self.high.at || (self.high.belongs && value == self.high.at)
     }
 
-    /// Held only if the whole interval lies in the range, failed only if no part of it does.
+    /// Held only if the whole interval is in the range, failed only if no part of it is.
     pub fn judge(&self, interval: Interval) -> Verdict {
         let Interval { low, high, .. } = interval;
         let holds_at_low = self.is_above_low(low);
@@ -115,7 +118,7 @@ impl Range {
         if holds_at_low && holds_at_high {
             Verdict::Held
         } else if !self.is_above_low(high) || !self.is_below_high(low) {
-            // NaN is neither above nor below: what could not be measured is not a failure.
+            // NaN is neither above nor below: a quantity that could not be measured is not a failure.
             let unknown = interval.value.is_nan() || low.is_nan() || high.is_nan();
             if unknown {
                 Verdict::Undecided
@@ -127,8 +130,8 @@ impl Range {
         }
     }
 
-    /// How far the value is from the nearer bound, inside positive: the part of a claim with the least is the one to
-    /// look at.
+    /// Distance of the value from the nearer bound, positive inside the range: the part of a claim with the smallest
+    /// distance decides.
     pub fn margin(&self, value: f64) -> f64 {
         (value - self.low.at).min(self.high.at - value)
     }
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_combined_once() {
+    fn parts_and_alternatives_are_combined() {
         use Verdict::{Failed, Held, Undecided};
         assert_eq!(Verdict::all([Held, Held]), Held);
         assert_eq!(Verdict::all([Held, Undecided]), Undecided);

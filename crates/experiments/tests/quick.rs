@@ -1,4 +1,4 @@
-//! Every item runs on its small grid and says something; a stopped run says so.
+//! Every item runs with its small grid and has results; a stopped run reports the stop.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +18,7 @@ fn quick(paper: &str, item: &str) -> Findings {
     item.run(&context).expect("runs")
 }
 
-/// Short runs decide the throughputs, which hardly scatter, and none of the rest against the full runs.
+/// Short runs decide claims about throughputs, which scatter little; no verdict contradicts the full runs.
 #[test]
 fn throughputs_of_the_network_processor() {
     for (table, claims, held) in [
@@ -50,7 +50,7 @@ fn reordering_of_the_network_processor() {
     );
 }
 
-/// A chain's claims name cells that are there.
+/// The claims about chains refer to existing cells.
 #[test]
 fn engines_over_hops() {
     let findings = quick("network-processor", "figure-9");
@@ -66,7 +66,7 @@ fn failed(findings: &Findings) -> Vec<&str> {
 }
 
 #[test]
-fn blocks_grow_as_drawn() {
+fn block_sizes_grow_as_in_the_figure() {
     let findings = quick("srpic", "figure-2");
     assert_eq!(findings.count(Verdict::Held), 5, "{findings:#?}");
     assert_eq!((findings.claims.len(), findings.comparisons.len()), (5, 18));
@@ -75,7 +75,7 @@ fn blocks_grow_as_drawn() {
 }
 
 #[test]
-fn an_interactive_flow_hardly_notices_the_sorter() {
+fn the_sorter_adds_little_delay_to_an_interactive_flow() {
     let findings = quick("srpic", "figure-6");
     assert_eq!(failed(&findings), [""; 0], "{findings:#?}");
     assert_eq!(findings.claims.len(), 5);
@@ -83,10 +83,10 @@ fn an_interactive_flow_hardly_notices_the_sorter() {
 }
 
 #[test]
-fn cycles_are_billed_at_both_ends() {
+fn cycles_are_counted_at_both_ends() {
     let findings = quick("srpic", "figure-5");
     assert_eq!(findings.claims.len(), 13);
-    // Without reordering nothing is random, and the line is full after seconds; the paper has SACK off.
+    // Without reordering nothing is random, and the line is full after a few seconds; the paper has SACK off.
     for id in ["line-rate", "sender-same", "receiver-same"] {
         let id = format!("figure-5/{id}");
         let claim = findings.claims.iter().find(|claim| claim.id == id);
@@ -95,7 +95,7 @@ fn cycles_are_billed_at_both_ends() {
     }
 }
 
-/// A table's rows are run and told in pairs.
+/// The rows of a table are run and reported in pairs.
 #[test]
 fn a_table_of_pairs() {
     let findings = quick("srpic", "bursty-drops");
@@ -105,7 +105,7 @@ fn a_table_of_pairs() {
 }
 
 #[test]
-fn a_stop_is_obeyed() {
+fn runs_stop_on_request() {
     let context = Context {
         quick: true,
         repetitions: None,

@@ -1,11 +1,11 @@
 //! L. Schulte, A. Zimmermann, P. Nanjundaswamy, L. Eggert, J. Manner, "I'll be a bit late - packet reordering in
 //! mobile networks", Journal of Communications and Networks 19(6), 2017, section VI: TCP-aNCR beside TCP-NCR and
-//! Linux 3.19 over an emulated path on which a share of the packets comes later by a fixed time.
+//! Linux 3.19 over an emulated path that delays a share of the packets by an additional fixed time.
 //!
-//! What is read of a run is a number of its first flow between two times, such as the greatest duplicate-ACK threshold.
-//! The additional delay of a retransmission is its time since the first transmission less the round-trip time
-//! the sender then had: without any patience a loss is seen one round trip after the segment was sent. Figure 16
-//! gives it in round-trip times.
+//! Each reading is a number of the first flow of a run between two times, such as the greatest duplicate-ACK
+//! threshold. The additional delay of a retransmission is the time since its first transmission minus the round-trip
+//! time that the sender had measured then: without any additional waiting, a loss is detected one round trip after
+//! the segment was sent. Figure 16 gives it in round-trip times.
 
 use std::collections::BTreeMap;
 
@@ -34,18 +34,18 @@ struct Flows {
     /// Overrides of a quick run.
     #[serde(default)]
     quick: Vec<String>,
-    /// Cells that are run: an axis and its values; all of an axis that is not named.
+    /// The cells to run: axes and values; all values of an axis that is not named.
     #[serde(default)]
     only: BTreeMap<String, Vec<String>>,
-    /// The same of a quick run, besides.
+    /// Additional restriction of a quick run.
     #[serde(default)]
     quick_only: BTreeMap<String, Vec<String>>,
-    /// A cell's name; `{axis}` stands for its value.
+    /// The name of a cell; `{axis}` is replaced by its value.
     cell: String,
     /// End of the run, seconds.
     end_s: f64,
     quick_end_s: f64,
-    /// What is read between each two of these times, seconds; a cell's name is followed by them.
+    /// Values are read between each two of these times, seconds, which are appended to the cell's name.
     #[serde(default)]
     times_s: Vec<f64>,
     #[serde(default)]
@@ -54,25 +54,25 @@ struct Flows {
     reading: Vec<Reading>,
 }
 
-/// Something that is read of each run.
+/// A number that is read from each run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reading {
     of: Of,
     heading: String,
-    /// What follows in the cell's name.
+    /// Text appended to the name of the cell.
     part: Option<String>,
-    /// From when on, seconds (below zero: before the end), and until when; otherwise the whole run.
+    /// Start (below zero: seconds before the end) and end of the interval, seconds; otherwise the whole run.
     #[serde(default)]
     from_s: f64,
     quick_from_s: Option<f64>,
     to_s: Option<f64>,
-    /// For claims alone.
+    /// Used only by claims, not shown in tables.
     #[serde(default)]
     hidden: bool,
 }
 
-/// What can be read of a flow between two times.
+/// The numbers that can be read from a flow between two times.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Of {
@@ -83,16 +83,16 @@ enum Of {
     /// First retransmissions in fast recovery.
     Retransmissions,
     ExtraDelayMs,
-    /// In round-trip times, of all flows.
+    /// In round-trip times, over all flows.
     ExtraDelayRtt,
     RttMs,
-    /// Of the whole run after its warm-up: retransmissions that the receiver did not need.
+    /// In the whole run after its warm-up: spurious retransmissions.
     Spurious,
-    /// The same for each minute.
+    /// The same per minute.
     SpuriousPerMinute,
     /// Mbit/s.
     Throughput,
-    /// Changes of the threshold in the whole run, and of those the falls.
+    /// Number of changes of the threshold in the whole run, and number of decreases.
     ThresholdSteps,
     ThresholdFalls,
 }
@@ -165,7 +165,7 @@ impl Flows {
 }
 
 impl Of {
-    /// Of each repetition; `end_s` is how long a run lasts.
+    /// The value in each repetition; `end_s` is the duration of a run.
     fn value(self, runs: &[Vec<Watched>], from_s: f64, to_s: f64, end_s: f64) -> Value {
         let of = |flows: &Vec<Watched>| {
             let first = flows.first()?;
@@ -201,26 +201,26 @@ impl Of {
     }
 }
 
-/// States and retransmissions of a flow over time, seconds.
+/// State and retransmissions of a flow over time, seconds.
 #[derive(Debug, Clone)]
 struct Watched {
-    /// State every 10 ms.
+    /// Samples of the state every 10 ms.
     samples: Vec<Sample>,
-    /// Every change of the duplicate-ACK threshold: time and segments.
+    /// Every change of the duplicate-ACK threshold: time and number of segments.
     thresholds: Vec<(f64, u32)>,
     /// First retransmissions in fast recovery.
     again: Vec<Again>,
-    /// Retransmissions that the receiver did not need.
+    /// Number of spurious retransmissions.
     spurious: u64,
     /// Payload, Mbit/s.
     throughput: f64,
 }
 
-/// A segment sent for the second time.
+/// The first retransmission of a segment.
 #[derive(Debug, Clone, Copy)]
 struct Again {
     at_s: f64,
-    /// Since its first transmission, less the round-trip time, ns.
+    /// Time since its first transmission, minus the round-trip time, ns.
     extra_ns: f64,
     rtt_ns: f64,
 }
@@ -284,7 +284,7 @@ impl Watched {
         self.samples.iter().filter(inside)
     }
 
-    /// Greatest duplicate-ACK threshold in force between two times; `None` before the connection.
+    /// Greatest duplicate-ACK threshold in force between two times; `None` before the connection opens.
     fn greatest_threshold(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let changes = self.thresholds.iter();
         let before = changes.clone().rev().find(|(at, _)| *at < from_s);
@@ -293,7 +293,7 @@ impl Watched {
         all.reduce(f64::max)
     }
 
-    /// Mean threshold while something is missing but not taken for lost, of the samples between two times.
+    /// Mean threshold while a segment is missing but not considered lost, over the samples between two times.
     fn threshold_in_disorder(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let disorder = |s: &&Sample| s.state == CaState::Disorder;
         mean(
@@ -315,7 +315,7 @@ impl Watched {
             .reduce(f64::max)
     }
 
-    /// Segments sent again between two times.
+    /// Segments retransmitted between two times.
     fn retransmissions(&self, from_s: f64, to_s: f64) -> f64 {
         self.again
             .iter()
@@ -333,7 +333,7 @@ impl Watched {
         mean(self.delays(from_s, to_s).map(|a| a.extra_ns / 1e6))
     }
 
-    /// Additional delays in round-trip times of their moment.
+    /// Additional delays in units of the round-trip time at that moment.
     fn extra_delays_rtt(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = f64> {
         self.delays(from_s, to_s).map(|a| a.extra_ns / a.rtt_ns)
     }
@@ -348,7 +348,7 @@ impl Watched {
         self.thresholds.len().saturating_sub(1)
     }
 
-    /// Of those, downwards.
+    /// Number of decreases of the threshold.
     fn threshold_falls(&self) -> usize {
         self.thresholds
             .windows(2)
@@ -357,7 +357,7 @@ impl Watched {
     }
 }
 
-/// Mean of some numbers; `None` of none.
+/// Mean of some numbers; `None` without numbers.
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, n) = values.fold((0.0, 0u64), |(sum, n), value| (sum + value, n + 1));
     (n > 0).then(|| sum / n as f64)

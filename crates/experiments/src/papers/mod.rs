@@ -1,5 +1,5 @@
-//! Reductions that only one paper needs. A paper is its `experiments/PAPER/paper.toml`; if its numbers are not those
-//! that [`crate::measures`] reads off a run, it has a file here and a line in [`OWN`].
+//! Reductions that only one paper needs. A paper is its `experiments/PAPER/paper.toml`. If [`crate::measures`] cannot
+//! read its numbers from a run, the paper has a file here and a line in [`OWN`].
 
 mod entropy;
 mod mobile;
@@ -10,10 +10,10 @@ mod srpic;
 use crate::measures;
 use crate::setting::Reduction;
 
-/// A reduction and the name by which an item's `run.reduction` asks for it.
+/// The name of a reduction in an item's `run.reduction`, and the reduction.
 pub(crate) type Named = (&'static str, Reduction);
 
-/// Every paper's own reductions.
+/// The reductions of every paper.
 static OWN: &[&[Named]] = &[
     entropy::REDUCTIONS,
     mobile::REDUCTIONS,

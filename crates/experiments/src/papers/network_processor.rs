@@ -1,8 +1,9 @@
 //! S. Govind, R. Govindarajan, J. Kuri, "Packet reordering in network processors", IPDPS 2007.
 //!
-//! Configurations of `inorder-netproc`, singly and in chains, with what the paper prints of them. It does not say what
-//! its "retransmission" counts: of the readings only packets late by three or more can reach 61 % (a fast
-//! retransmission needs three duplicate ACKs besides the packet itself, so 25 % at the most).
+//! Runs configurations of `inorder-netproc`, single processors and chains, and compares them with the printed values.
+//! The paper does not define what its "retransmission" counts. Of the possible definitions, only packets late by
+//! three or more can reach 61 %: a fast retransmission needs three duplicate ACKs besides the packet itself, so there
+//! can be at most 25 %.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -26,12 +27,12 @@ const PACKETS: u64 = 100_000;
 const QUICK_PACKETS: u64 = 10_000;
 const REPETITIONS: u32 = 3;
 
-/// Places of a chain that tables show, if it is as long: the hop, from 1.
+/// Positions in a chain that tables show, if it is long enough: the hop, from 1.
 const HOPS_SHOWN: [usize; 3] = [1, 5, 10];
 
 const THROUGHPUT: &str = "throughput, Gb/s";
 
-/// What is read behind a hop, and the heading in tables.
+/// A quantity behind a hop, and its heading in tables.
 type Reading = (&'static str, fn(&Readings) -> u64);
 
 const REORDERING: Reading = ("reordering (duplicate ACKs), %", |r| r.dupacks);
@@ -43,30 +44,31 @@ const READINGS: [Reading; 4] = [
     ("duplicate ACKs from the third, %", |r| r.dupacks_from_third),
 ];
 
-/// What an item runs.
+/// The simulations of an item.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Configurations {
-    /// The paper's printed values, and which of its tables is this item's; without it nothing is printed.
+    /// The file of printed values, and the table in it that belongs to this item; without it there are no printed
+    /// values.
     printed: Option<String>,
     table: Option<String>,
     #[serde(rename = "config")]
     configs: Vec<Configuration>,
 }
 
-/// A network processor, or a chain of them, under one load.
+/// A network processor, or a chain of them, under a given load.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Configuration {
     /// Its name in tables and claims.
     name: String,
-    /// Its name in the printed values, if that is another.
+    /// Its name in the printed values, if different.
     printed: Option<String>,
     scheme: String,
     bytes: u16,
-    /// Flows that go on at once.
+    /// Number of concurrent flows.
     flows: u32,
-    /// Packets of a flow; without it the model's own.
+    /// Packets per flow; the model's default if not given.
     flow_packets: Option<u32>,
     engines: Option<u32>,
     threads: Option<u32>,
@@ -134,7 +136,7 @@ fn configurations(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> 
     Ok(all)
 }
 
-/// A reading behind hop `hop` (from 1), percent of the packets.
+/// A quantity behind hop `hop` (from 1), percent of the packets.
 fn reading(runs: &[Outcome], hop: usize, count: fn(&Readings) -> u64) -> Value {
     let readings = runs.iter().map(|outcome| outcome.hops.get(hop - 1));
     let packets = readings.clone().flatten().map(|r| r.packets).max();
@@ -144,7 +146,7 @@ fn reading(runs: &[Outcome], hop: usize, count: fn(&Readings) -> u64) -> Value {
     }
 }
 
-/// A value the paper prints.
+/// A value printed in the paper.
 struct PrintedCell {
     config: &'static str,
     bytes: u16,
@@ -154,7 +156,7 @@ struct PrintedCell {
     value: f64,
 }
 
-/// The values printed in `table`.
+/// The printed values of `table`.
 fn printed_cells(name: &str, table: &str) -> Result<Vec<PrintedCell>, ExperimentError> {
     let all = Printed::parse(file(name)?)?;
     let rows = all.rows().filter(|row| row.text("table") == Some(table));
@@ -173,7 +175,7 @@ impl PrintedCell {
         })
     }
 
-    /// Puts what `runs` gave beside it.
+    /// Adds the results of `runs` with the printed values.
     fn show(&self, runs: &[Outcome], all: &mut Quantities) {
         let (measure, value) = match self.metric {
             "throughput" => {
@@ -203,7 +205,7 @@ impl PrintedCell {
     }
 }
 
-/// Runs all configurations with several seeds, on all cores: a list a configuration.
+/// Runs all configurations with several seeds on all cores: one list for each configuration.
 fn run_all(
     context: &Context<'_>,
     configs: &[Config],

@@ -1,9 +1,9 @@
 //! Y. Fukuda, D. Nobayashi, T. Ikenaga, "Performance evaluation of TCP variants with packet reordering", ICN 2018.
 //!
-//! The paper's simulator is an ns-3 of its day with the CUBIC of Levasseur and others (2014). What it does not
-//! tell is derived where something must hold: the bound of the window from the absence of reordering at RI = 100
-//! ([`windows`]), the acknowledgement of every segment from the throughput without reordering (the scenario file).
-//! Nothing is random: a cell is run once.
+//! The paper's simulator is an ns-3 of that time with the CUBIC of Levasseur and others (2014). Settings that the
+//! paper does not give are derived from its results: the limit of the window from the absence of reordering at RI =
+//! 100 ([`windows`]), and the acknowledgement of every segment from the throughput without reordering (see the
+//! scenario file). Nothing is random: a cell is run once.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) const REDUCTIONS: &[Named] = &[
     ("periodic-traces", traces),
 ];
 
-/// Payload of a segment, bytes; its packet has 40 more.
+/// Payload of a segment, bytes; the IP packet has 40 bytes more.
 const PAYLOAD: u64 = 1460;
 
 /// A run of one TCP at one reorder interval.
@@ -33,10 +33,10 @@ struct Outcome {
     window: String,
     /// RI, packets; 0 without reordering.
     interval: u64,
-    /// Payload, Mbit/s.
+    /// Payload throughput, Mbit/s.
     throughput: f64,
     recoveries: u64,
-    /// State every 10 ms.
+    /// Samples of the state every 10 ms.
     samples: Vec<Sample>,
 }
 
@@ -46,7 +46,7 @@ impl Outcome {
     }
 }
 
-/// Runs the cells that `change` makes of the scenario's.
+/// Runs the cells of the scenario, changed by `change`.
 fn outcomes(
     context: &Context<'_>,
     scenario: &str,
@@ -98,7 +98,7 @@ struct Intervals {
     tcps: Vec<String>,
     /// Intervals of a quick run.
     quick: Vec<u64>,
-    /// Measures that tables show; claims may use all.
+    /// Measures that tables show; claims may use all measures.
     shown: Vec<String>,
 }
 
@@ -142,22 +142,22 @@ fn intervals(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
     Ok(all)
 }
 
-/// Throughput of the same TCP with the same window where nothing is reordered.
+/// Throughput of the same TCP with the same window without reordering.
 fn without_reordering(runs: &[Outcome], run: &Outcome) -> f64 {
     let same = |other: &&Outcome| (&other.tcp, &other.window) == (&run.tcp, &run.window);
     let alone = runs.iter().filter(same).find(|other| other.interval == 0);
     alone.map_or(f64::NAN, |alone| alone.throughput)
 }
 
-/// Bounds of the window, tried beside each other.
+/// Tests several limits of the window.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Windows {
     scenario: String,
     tcps: Vec<String>,
-    /// Segments.
+    /// The limits, segments.
     bounds: Vec<u64>,
-    /// The interval that must reorder, and the one that must not.
+    /// The interval at which packets must be reordered, and the one at which they must not.
     reorders: u64,
     does_not: u64,
 }
@@ -176,7 +176,7 @@ fn windows(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
     let runs = outcomes(setting.context, &wanted.scenario, bounded)?;
     let mut all = Quantities::default();
     let mut fitting = wanted.bounds.clone();
-    // Cells of one TCP and RI come one after the other, a bound each.
+    // The cells of one TCP and RI follow each other, one for each limit.
     for (run, bound) in runs.iter().zip(wanted.bounds.iter().cycle()) {
         let reorders = run.recoveries > 0;
         if reorders != (run.interval == wanted.reorders) {
@@ -206,7 +206,7 @@ struct Traces {
     scenario: String,
     interval: u64,
     window: String,
-    /// The figure that shows a TCP.
+    /// The figure that shows each TCP.
     figures: BTreeMap<String, String>,
 }
 
@@ -233,9 +233,9 @@ fn traces(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Start of the transfer, which the paper's time axes count from the simulation's start.
+/// Start of the transfer: the paper's time axes start with the simulation, seconds.
 const START_S: f64 = 0.2;
-/// End of the simulation.
+/// End of the simulation, seconds.
 const END_S: f64 = 10.2;
 
 /// A window over time.
@@ -248,7 +248,7 @@ impl Trace {
         Trace(started.filter(|(at, _)| *at > START_S).collect())
     }
 
-    /// Windows from `from_s` on and before `to_s`.
+    /// Windows at times from `from_s` (included) to `to_s` (excluded).
     fn between(&self, from_s: f64, to_s: f64) -> impl Iterator<Item = u32> + '_ {
         let inside = move |(at, _): &&(f64, u32)| *at >= from_s && *at < to_s;
         self.0.iter().filter(inside).map(|(_, cwnd)| *cwnd)
@@ -267,7 +267,7 @@ impl Trace {
         f64::from(self.between(from_s, to_s).max().unwrap_or(0))
     }
 
-    /// First time a window falls, seconds.
+    /// Time at which the window first decreases, seconds.
     fn first_fall(&self) -> Option<f64> {
         let pair = self.0.windows(2).find(|pair| pair[1].1 < pair[0].1)?;
         Some(pair[1].0)
@@ -286,7 +286,7 @@ impl Trace {
         longest.max(to_s - since)
     }
 
-    /// Least, mean and greatest window in every two seconds.
+    /// Minimum, mean and maximum of the window in every interval of two seconds.
     fn rows(&self, figure: &str, all: &mut Quantities) {
         for from in [0.0, 2.0, 4.0, 6.0, 8.0] {
             let cell = format!("{figure}, {from} to {} s", from + 2.0);
@@ -300,7 +300,7 @@ impl Trace {
         }
     }
 
-    /// What the text says of the curve.
+    /// The quantities of the curve that the paper's text describes.
     fn shape(&self, tcp: &str, all: &mut Quantities) {
         let first_fall = self.first_fall().unwrap_or(START_S);
         for (measure, ours) in [
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_random_so_that_every_claim_is_decided() {
+    fn every_claim_is_decided_because_nothing_is_random() {
         let findings = testing::quick("periodic", 1);
         let held = [
             "window/exists",

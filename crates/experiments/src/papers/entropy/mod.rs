@@ -2,8 +2,8 @@
 //! Journal of Computer Networks and Communications, 2020: the metrics of probes (figures 3 to 5), and transfers over the
 //! same paths (figures 6 to 8, [`transfers`]).
 //!
-//! The paper gives the jitter as a standard deviation (its figure 2); netem's own uniform distribution takes it
-//! as half the range, which makes the mean displacement smaller by the square root of 3. Both are shown.
+//! The paper gives the jitter as a standard deviation (its figure 2). netem's own uniform distribution uses it as
+//! half the range, which reduces the mean displacement by a factor of the square root of 3. Both are shown.
 
 mod transfers;
 
@@ -26,14 +26,14 @@ pub(super) const REDUCTIONS: &[Named] = &[
     ("entropy-transfers", transfers::transfers),
 ];
 
-/// The scenario's names of the paper's distributions, and the paper's.
+/// Names of the distributions in the scenario and in the paper.
 const DISTRIBUTIONS: [(&str, &str); 3] = [
     ("uniform-unit", "uniform"),
     ("normal", "normal"),
     ("exponential", "exponential"),
 ];
 
-/// From one packet to the next: 1518 bytes at 100 Mb/s, ns. Below it few packets change places.
+/// Time between two packets: 1518 bytes at 100 Mb/s, ns. Smaller jitters reorder few packets.
 const PACKET_NS: i64 = 121_440;
 
 /// Settings of the reduction.
@@ -42,24 +42,25 @@ const PACKET_NS: i64 = 121_440;
 struct Densities {
     probes: Probes,
     repetitions: u32,
-    /// The only jitter that is run, milliseconds, whose cells are named by the distribution alone.
+    /// The only jitter to run, milliseconds; cells are then named by the distribution alone.
     jitter_ms: Option<f64>,
     measure: Vec<Wanted>,
-    /// The first measure is fitted by straight lines over the jitter, or its logarithm, from this on, milliseconds.
+    /// Minimum jitter, milliseconds, from which straight lines over the jitter, or over its logarithm, are fitted to
+    /// the first measure.
     fit_from_ms: Option<f64>,
-    /// Another cell, run besides: its name, and overrides.
+    /// An additional cell: its name and its overrides.
     #[serde(default)]
     also: BTreeMap<String, Vec<String>>,
 }
 
-/// Where probes are sent, and what a quick run keeps of it.
+/// The scenario of the probes, and which cells a quick run keeps.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Probes {
     scenario: String,
     /// Overrides of a quick run.
     quick: Vec<String>,
-    /// Jitters of a quick run, milliseconds: those the paper names, and some to draw a curve.
+    /// Jitters of a quick run, milliseconds: those that the paper mentions, and some more for the curve.
     quick_ms: Vec<f64>,
 }
 
@@ -75,7 +76,7 @@ struct Wanted {
 #[serde(rename_all = "kebab-case")]
 enum Property {
     StandardDeviation,
-    /// Percent of the packets.
+    /// Percentage of the packets.
     InPlace,
     Skewness,
     ExcessKurtosis,
@@ -96,7 +97,7 @@ impl Property {
     }
 }
 
-/// The jitter of a cell's netem.
+/// The jitter of the netem stage of a cell.
 fn jitter_ns(cell: &Cell) -> i64 {
     let stages = cell.config.forward.iter();
     let jitter = stages.filter_map(|stage| match &stage.kind {
@@ -115,7 +116,7 @@ impl Probes {
         !context.quick || self.quick_ms.iter().any(|ms| ns(*ms) == jitter_ns)
     }
 
-    /// Sends the probes of the cells that `wanted` keeps.
+    /// Runs the probes of the cells for which `wanted` is true.
     fn send(
         &self,
         context: &Context<'_>,
@@ -213,7 +214,7 @@ impl Densities {
         }
     }
 
-    /// How well straight lines fit a curve, in each repetition.
+    /// How well straight lines fit a curve, for each repetition.
     fn fit(&self, name: &str, curve: &[(i64, &Vec<Displacements>)], all: &mut Quantities) {
         let (Some(from_ms), Some(wanted)) = (self.fit_from_ms, self.measure.first()) else {
             return;
@@ -243,24 +244,24 @@ fn in_place(d: &Displacements) -> f64 {
     d.density().find(|(k, _)| *k == 0).map_or(0.0, |(_, p)| p)
 }
 
-/// Exact: displacements are at most 200.
+/// Exact, because displacements are at most 200.
 fn power(displacement: i64, exponent: u32) -> f64 {
     displacement.pow(exponent) as f64
 }
 
-/// Third standardised moment; displacements have mean 0 (equation 4).
+/// Third standardised moment; the mean of displacements is 0 (equation 4).
 fn skewness(d: &Displacements) -> f64 {
     let third: f64 = d.density().map(|(k, p)| power(k, 3) * p).sum();
     third / (d.variance() * d.variance().sqrt())
 }
 
-/// Fourth standardised moment less that of a normal distribution.
+/// Fourth standardised moment minus that of a normal distribution.
 fn excess_kurtosis(d: &Displacements) -> f64 {
     let fourth: f64 = d.density().map(|(k, p)| power(k, 4) * p).sum();
     fourth / (d.variance() * d.variance()) - 3.0
 }
 
-/// Share of the variance that a straight line through the points explains (R squared).
+/// Share of the variance explained by a straight line through the points (R squared).
 fn fit(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
@@ -277,7 +278,7 @@ mod tests {
     use crate::testing;
 
     #[test]
-    fn a_line_is_a_line_and_a_parabola_is_not() {
+    fn a_line_fits_a_line_and_not_a_parabola() {
         let points = |f: fn(f64) -> f64| (0..10).map(|x| (f64::from(x), f(f64::from(x)))).collect();
         let line: Vec<_> = points(|x| 3.0 - 2.0 * x);
         assert!((fit(&line) - 1.0).abs() < 1e-12);
@@ -294,7 +295,7 @@ mod tests {
         }
         assert!((excess_kurtosis(&flat) + 1.5).abs() < 1e-9 && skewness(&flat).abs() < 1e-9);
         assert!((in_place(&flat) - 1.0 / 3.0).abs() < 1e-9);
-        // Two places late once for two packets one place early.
+        // Two positions late once, for two packets that are one position early.
         let mut late = Displacements::new(10);
         late.count(2, 1);
         late.count(-1, 2);

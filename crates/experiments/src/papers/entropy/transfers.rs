@@ -20,18 +20,18 @@ struct Transfers {
     repetitions: u32,
     /// Overrides of a quick run.
     quick: Vec<String>,
-    /// Overrides of runs besides those of the scenario's grid.
+    /// Overrides of additional runs besides the scenario's grid.
     besides: Vec<String>,
-    /// Their congestion control and distribution, which are no axes of theirs.
+    /// Congestion control and distribution of these runs, which are not axes of a grid.
     besides_congestion: String,
     besides_distribution: String,
-    /// Throughput has collapsed below this share of what it is without jitter.
+    /// Throughput counts as collapsed below this share of its value without jitter.
     collapse: f64,
-    /// Throughput is told at this entropy, nats.
+    /// Entropy at which throughput is reported, nats.
     entropy: f64,
 }
 
-/// What was measured at one jitter.
+/// The measured values at one jitter.
 #[derive(Debug, Clone)]
 struct Point {
     jitter_ns: i64,
@@ -41,35 +41,36 @@ struct Point {
     throughput: Value,
 }
 
-/// One congestion control over one distribution, by rising jitter.
+/// One congestion control with one distribution, by increasing jitter.
 struct Curve {
     congestion: String,
     distribution: &'static str,
     points: Vec<Point>,
 }
 
-/// Where throughput leaves its plateau: the last point of it, and the last it may surely or possibly have.
+/// Where throughput leaves its plateau: the last point of the plateau, and the range of points where this may be.
 #[derive(Debug, Clone, Copy)]
 struct Collapse<'a> {
     last: &'a Point,
-    /// Throughput certainly stands until here; none where the very first jitter may be beyond.
+    /// Up to this point throughput has certainly not collapsed; `None` if it may have collapsed at the first jitter.
     earliest: &'a Point,
-    /// After this one it has certainly fallen; `None` if it may stand at the largest jitter.
+    /// After this point throughput has certainly collapsed; `None` if it may not have collapsed at the largest
+    /// jitter.
     latest: Option<&'a Point>,
 }
 
 impl Curve {
-    /// Throughput at a point over that without jitter.
+    /// Throughput at a point divided by that without jitter.
     fn share(&self, point: &Point) -> Option<Interval> {
         let plateau = self.points.first()?;
         Some(point.throughput.over(&plateau.throughput).judged())
     }
 
-    /// The plateau ends before throughput first falls below a share of it.
+    /// The plateau ends before throughput first falls below a share of its start.
     fn collapse(&self, bound: f64) -> Option<Collapse<'_>> {
         let rest = self.points.iter().skip(1);
         let shares: Vec<Interval> = rest.filter_map(|point| self.share(point)).collect();
-        // Point n is the last before share n, which is of the point after it.
+        // Point n comes before share n, which belongs to point n + 1.
         let before = |falls: &dyn Fn(&Interval) -> bool| shares.iter().position(falls);
         let to_the_end = self.points.len().checked_sub(1)?;
         let last = before(&|share| share.value < bound);
@@ -82,7 +83,7 @@ impl Curve {
         })
     }
 
-    /// Percent of the plateau at an entropy, between its neighbours; `None` outside of what was measured.
+    /// Throughput in percent of the plateau at an entropy, interpolated; `None` outside the measured range.
     fn percent_at_entropy(&self, entropy: f64) -> Option<Value> {
         let pair = self
             .points
@@ -98,7 +99,7 @@ impl Curve {
 }
 
 impl Collapse<'_> {
-    /// A metric, which grows with the jitter, at the end of the plateau.
+    /// The value at the end of the plateau of a metric that grows with the jitter.
     fn at(&self, metric: impl Fn(&Point) -> f64) -> Interval {
         Interval {
             value: metric(self.last),
@@ -163,7 +164,8 @@ impl Transfers {
         Ok(cells)
     }
 
-    /// Cells come by congestion control, distribution and jitter: a curve begins where either of the first changes.
+    /// Cells are ordered by congestion control, distribution and jitter: a new curve begins when one of the first two
+    /// changes.
     fn curves(&self, cells: &[Cell], runs: &[Vec<f64>], measured: &Measured) -> Vec<Curve> {
         let mut curves: Vec<Curve> = Vec::new();
         for (cell, runs) in cells.iter().zip(runs) {
@@ -200,7 +202,7 @@ impl Transfers {
         curves
     }
 
-    /// Where a curve collapses, and its throughput at the entropy that the text names.
+    /// Where a curve collapses, and its throughput at the entropy that the text mentions.
     fn keep(&self, curve: &Curve, all: &mut Quantities) {
         let cell = format!("{}, {}", curve.congestion, curve.distribution);
         if let Some(collapse) = curve.collapse(self.collapse) {
@@ -213,8 +215,8 @@ impl Transfers {
         }
     }
 
-    /// How far apart the distributions collapse: greatest mean displacement over smallest, for each congestion control
-    /// that was run over all of them.
+    /// How much the collapses of the distributions differ: the greatest mean displacement at the collapse divided by
+    /// the smallest, for each congestion control that was run with all distributions.
     fn keep_spread(&self, curves: &[Curve], all: &mut Quantities) {
         for first in curves
             .iter()
@@ -231,7 +233,7 @@ impl Transfers {
     }
 }
 
-/// The greatest of some values over the smallest, at least 1.
+/// The greatest of some values divided by the smallest, at least 1.
 fn spread(values: &[Interval]) -> Interval {
     let greatest = |of: fn(&Interval) -> f64| values.iter().map(of).fold(0.0, f64::max);
     let least = |of: fn(&Interval) -> f64| values.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn where_throughput_scatters_the_plateau_may_end_before_or_later() {
+    fn scattered_throughput_gives_a_range_for_the_end_of_the_plateau() {
         let scatters = curve(&[
             (0, 0.5, [90.2, 90.1]),
             (1, 1.0, [70.0, 110.0]),
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_entropies_throughput_is_interpolated() {
+    fn throughput_is_interpolated_between_entropies() {
         let c = curve(&[
             (0, 0.0, [100.0, 100.5]),
             (1, 3.0, [90.0, 90.45]),

@@ -1,4 +1,4 @@
-//! Figure 2: how many packets a cycle of the softirq takes, at the throughputs of three cards in the sender.
+//! Figure 2: number of packets per cycle of the softirq, at the throughputs of the sender's three network cards.
 
 use inorder_path::nic::Histogram;
 use inorder_scenario::Cell;
@@ -13,7 +13,7 @@ use crate::interval::Value;
 use crate::quantity::Quantities;
 use crate::setting::{ExperimentError, Setting};
 
-/// The rates that stand for the sender's cards.
+/// The rates that represent the sender's cards.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cases {
@@ -21,11 +21,11 @@ struct Cases {
     /// Overrides of a quick run.
     quick: Vec<String>,
     case: Vec<Case>,
-    /// Sizes of blocks whose share is counted, packets: from, to.
+    /// Range of block sizes whose share is counted, packets: from, to.
     ranges: Vec<[f64; 2]>,
 }
 
-/// A card of the sender's, and the rate that stands for it in the scenario.
+/// A card of the sender, and the rate that represents it in the scenario.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -33,14 +33,14 @@ struct Case {
     rate: String,
 }
 
-/// A run at one rate.
+/// The result of a run at one rate.
 #[derive(Clone)]
 struct Blocks {
-    /// Mb/s.
+    /// Throughput, Mb/s.
     throughput: f64,
-    /// Packets of each cycle.
+    /// Number of packets in each cycle.
     packets: Histogram,
-    /// By equation 3.
+    /// The number predicted by equation 3.
     predicted: f64,
 }
 
@@ -58,7 +58,7 @@ impl Blocks {
         })
     }
 
-    /// Blocks of `low` to `high` packets, percent.
+    /// Percentage of blocks with `low` to `high` packets.
     fn percent(&self, low: f64, high: f64) -> f64 {
         let within = |(size, _): &(usize, &u64)| (low..=high).contains(&(*size as f64));
         let counts = self.packets.counts().iter().enumerate();
@@ -66,7 +66,7 @@ impl Blocks {
         100.0 * blocks as f64 / self.packets.total().max(1) as f64
     }
 
-    /// The size most blocks have, packets.
+    /// The most frequent block size, packets.
     fn most_common(&self) -> f64 {
         let counts = self.packets.counts().iter().enumerate();
         let most = counts.max_by_key(|&(size, count)| (count, std::cmp::Reverse(size)));
@@ -114,7 +114,7 @@ fn tell(case: &str, blocks: &Blocks, ranges: &[[f64; 2]], all: &mut Quantities) 
         let measure = format!("blocks of {low} to {high} packets, %");
         all.keep(case, &measure, Value::Exact(blocks.percent(*low, *high)));
     }
-    // The packet that starts the card's clock is not in equation 3.
+    // Equation 3 does not count the packet that starts the card's timer.
     let mean = blocks.packets.mean();
     let off = 100.0 * (mean - 1.0 - blocks.predicted) / mean;
     all.keep(
@@ -130,7 +130,7 @@ mod tests {
     use crate::setting::Context;
 
     #[test]
-    fn a_block_is_told_by_its_histogram() {
+    fn block_sizes_are_read_from_the_histogram() {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let context = Context::quick(&stop);
         let cells = campaign::load(
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(blocks.most_common(), 1.0);
         assert_eq!(blocks.percent(0.0, 1022.0), 100.0);
         assert!(blocks.percent(2.0, 1022.0) < 5.0);
-        // 1538 bytes at 100 Mb/s are 123 us: 75 us see six tenths of a packet.
+        // 1538 bytes at 100 Mb/s take 123 us, so 0.6 packets arrive in 75 us.
         assert!(
             (0.5..0.7).contains(&blocks.predicted),
             "{}",

@@ -1,10 +1,10 @@
 //! Figure 5: processor cycles at the sender and at the receiver, with and without sorting, with and without
 //! reordering.
 //!
-//! The simulator counts what was done, [`prices`](super::prices) tell what it costs. The paper counts instructions
-//! too; those are not modelled. Its experiments are designed to have the same throughput, so what is compared is
-//! cycles a segment of payload, measured once the line is filled: our A-Sender takes longer to get there than the
-//! paper's (see table 4).
+//! The simulator counts the operations, and [`prices`](super::prices) contains the cost of each. The paper also
+//! counts instructions, which are not modelled. Its experiments are designed to have the same throughput, so the
+//! comparison uses cycles per segment of payload, measured when the line is filled: our A-Sender needs more time for
+//! that than the paper's (see table 4).
 
 use inorder_sim::RunResult;
 use serde::Deserialize;
@@ -20,13 +20,13 @@ use crate::printed::Printed;
 use crate::quantity::Quantities;
 use crate::setting::{ExperimentError, Setting, file};
 
-/// Cycles a sample stands for (caption of the figure).
+/// Cycles represented by one sample of the profiler (caption of the figure).
 const SAMPLE: f64 = 100_000.0;
 /// Payload of a full segment, bits.
 const SEGMENT: f64 = 1448.0 * 8.0;
-/// The paper's runs, seconds: what its counts per Mb/s are of.
+/// Duration of the paper's runs, seconds, to which its counts per Mb/s refer.
 const PRINTED_RUN_S: f64 = 50.0;
-/// Full segments of one Mb/s in such a run.
+/// Number of full segments in such a run at 1 Mb/s.
 const SEGMENTS_PER_MBPS: f64 = 1e6 * PRINTED_RUN_S / SEGMENT;
 
 /// Settings of the reduction.
@@ -37,15 +37,15 @@ struct Cycles {
     repetitions: u32,
     /// Overrides of every run.
     set: Vec<String>,
-    /// Those of a run with and without reordering.
+    /// Overrides of runs with and without reordering.
     reordered: String,
     in_order: String,
-    /// How long the line takes to fill, seconds: so long nothing is counted. Then two fifths of it are.
+    /// Time until the line is filled, seconds, which is not counted. Counting then lasts two fifths of it.
     fill_s: u32,
     quick_fill_s: u32,
     /// Throughput of the figure's runs, Mb/s.
     line_mbps: f64,
-    /// The table that prints duplicate acknowledgements, and the rows of it that are this configuration's.
+    /// The table with printed duplicate acknowledgements, and its rows for this configuration.
     table: String,
     table_sender: String,
     table_variation_pct: f64,
@@ -60,24 +60,24 @@ struct Group {
     streams: u32,
     reordering: bool,
     sack: bool,
-    /// Whether a quick run has it.
+    /// Whether a quick run includes it.
     quick: bool,
 }
 
-/// What a run had to do.
+/// The operations of a run.
 #[derive(Clone)]
 struct Load {
     /// Mb/s.
     throughput: f64,
-    /// By [`Machine`], for a full segment of payload.
+    /// Operations per full segment of payload, by [`Machine`].
     work: [Vector; 2],
 }
 
-/// Whose processor.
+/// The machine whose processor is considered.
 #[derive(Clone, Copy)]
 struct Machine {
     name: &'static str,
-    /// Place in [`Load::work`].
+    /// Index in [`Load::work`].
     at: usize,
     prices: fn() -> Vector,
 }
@@ -125,7 +125,7 @@ impl Cycles {
         sets
     }
 
-    /// DupAcksIn per Mb/s of so many streams, without and with sorting, as the table prints them.
+    /// Printed DupAcksIn per Mb/s for this number of streams, without and with sorting.
     fn printed_dupacks(&self, table: &Printed, streams: u32) -> Option<[(f64, f64); 2]> {
         let row = table.rows().find(|row| {
             let cell = (row.number("streams"), row.number("variation_pct"));
@@ -137,8 +137,8 @@ impl Cycles {
 }
 
 impl Point {
-    /// The same runs with as many packets on the receiver's slow path as the table prints duplicate acknowledgements,
-    /// each of which answers one.
+    /// The same runs, but with the number of packets on the receiver's slow path that corresponds to the printed
+    /// duplicate acknowledgements: each such packet causes one.
     fn with_dupacks(&self, [none, srpic]: [(f64, f64); 2]) -> Self {
         let with = |loads: &[Load], (per_mbps, _): (f64, f64)| {
             let mut loads = loads.to_vec();
@@ -154,7 +154,7 @@ impl Point {
         }
     }
 
-    /// Cycles with sorting relative to without, run by run.
+    /// Cycles with sorting divided by cycles without, for each run.
     fn ratios(&self, machine: Machine, prices: &[f64]) -> Value {
         let cycles = |load: &Load| bill(&load.work[machine.at], prices);
         let pairs = self.none.iter().zip(&self.srpic);
@@ -239,7 +239,7 @@ pub(super) fn cycles(setting: &Setting<'_>) -> Result<Quantities, ExperimentErro
     Ok(all)
 }
 
-/// Loads a segment, and in the figure's unit: for the paper's runs at `line` Mb/s.
+/// Loads per segment, and in the figure's unit: for the paper's runs at `line` Mb/s.
 fn compare(point: &Point, line: f64, all: &mut Quantities) {
     let label = &point.group.label;
     let segments = line * SEGMENTS_PER_MBPS;
@@ -270,7 +270,7 @@ fn compare(point: &Point, line: f64, all: &mut Quantities) {
     }
 }
 
-/// Duplicate acknowledgements beside those of the table, where its configuration is the same.
+/// Duplicate acknowledgements next to those of the table, if it has the same configuration.
 fn compare_dupacks(point: &Point, printed: Option<[(f64, f64); 2]>, all: &mut Quantities) {
     let sorters = [("none", &point.none), ("srpic", &point.srpic)];
     for (n, (sorter, loads)) in sorters.into_iter().enumerate() {
@@ -289,7 +289,7 @@ fn compare_dupacks(point: &Point, printed: Option<[(f64, f64); 2]>, all: &mut Qu
 mod tests {
     use super::*;
 
-    /// Cycles of the receiver are 3,100 and 2,500 more for a packet on the slow path.
+    /// A packet on the slow path costs the receiver 3,100 or 2,500 additional cycles.
     #[test]
     fn loads_are_compared_at_all_prices() {
         let load = |slow: f64| {

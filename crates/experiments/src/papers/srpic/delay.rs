@@ -1,5 +1,5 @@
-//! Figure 6: an interactive flow beside bulk flows; its round-trip times as its TCP counts them, and how long the
-//! receiver's softirq works in a cycle.
+//! Figure 6: an interactive flow together with bulk flows; its round-trip times as measured by its TCP, and the time
+//! that the receiver's softirq works in a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::quantity::Quantities;
 use crate::setting::{ExperimentError, Setting};
 
 const PACKET_TIME: &str = "receiver_card.packet_time";
-/// The clock of the third system's TCP ticks so often, nanoseconds (section 4.4).
+/// Interval between the ticks of the TCP clock on the third system, nanoseconds (section 4.4).
 const TICK_NS: i64 = 1_000_000;
 
 /// Settings of the reduction.
@@ -24,28 +24,28 @@ struct Dialogue {
     repetitions: u32,
     full: Vec<String>,
     quick: Vec<String>,
-    /// Round trips whose share is counted, ticks: from, to.
+    /// Range of round-trip times whose share is counted, ticks: from, to.
     rtt_ticks: [f64; 2],
     /// Cycles of the softirq shorter than this are counted, microseconds.
     short_us: f64,
 }
 
-/// What a run showed.
+/// The results of a run.
 #[derive(Clone)]
 struct Shown {
     /// Round-trip times of the interactive flow, nanoseconds.
     rtts_ns: Vec<i64>,
-    /// The same in ticks of its TCP's clock: how often each came.
+    /// Number of round trips for each duration in ticks of its TCP's clock.
     ticks: BTreeMap<i64, u64>,
-    /// Time of a cycle of the receiver's softirq: its deciles, microseconds rounded down.
+    /// Deciles of the time of a cycle of the receiver's softirq, microseconds rounded down.
     deciles_us: [f64; 9],
-    /// Cycles shorter than the text's 20 us, percent.
+    /// Percentage of cycles shorter than the text's 20 us.
     short: f64,
-    /// Payload of all flows, Mb/s.
+    /// Payload throughput of all flows, Mb/s.
     throughput: f64,
 }
 
-/// Ticks of the clock between two times, nanoseconds.
+/// Number of ticks of the clock between two times in nanoseconds.
 fn ticks(from_ns: i64, until_ns: i64) -> i64 {
     until_ns / TICK_NS - from_ns / TICK_NS
 }
@@ -71,7 +71,7 @@ fn shown(run: &RunResult, short_us: f64) -> Option<Shown> {
     })
 }
 
-/// When each round-trip time was measured, and how long it was, nanoseconds.
+/// Time of each measurement of the round-trip time, and its result, nanoseconds.
 fn rtts(flow: &FlowResult) -> Vec<(i64, i64)> {
     let measured = flow.events.iter().filter_map(|event| match event.kind {
         EventKind::Rtt(rtt_ns) => Some((event.time_ns, rtt_ns)),
@@ -85,7 +85,7 @@ impl Shown {
         self.rtts_ns.iter().sum::<i64>() as f64 / self.rtts_ns.len() as f64 / 1e3
     }
 
-    /// Round trips of `low` to `high` ticks, percent.
+    /// Percentage of round trips of `low` to `high` ticks.
     fn percent(&self, low: f64, high: f64) -> f64 {
         let within = |(ticks, _): &(&i64, &u64)| (low..=high).contains(&(**ticks as f64));
         let some: u64 = self.ticks.iter().filter(within).map(|(_, n)| n).sum();
@@ -93,23 +93,23 @@ impl Shown {
     }
 }
 
-/// A softirq's speed: runs without and with sorting, repetition by repetition.
+/// One speed of the softirq: runs without and with sorting, for each repetition.
 struct Speed {
     label: String,
     none: Vec<Shown>,
     srpic: Vec<Shown>,
-    /// What a packet of a flow that never fills a block waits at most, microseconds (section 3.3).
+    /// Maximum waiting time of a packet of a flow that never fills a block, microseconds (section 3.3).
     bound_us: f64,
 }
 
 impl Speed {
-    /// Of each repetition without and with sorting.
+    /// The results of each repetition, without and with sorting.
     fn value(&self, of: impl Fn(&Shown, &Shown) -> f64) -> Value {
         let pairs = self.none.iter().zip(&self.srpic);
         Value::of(pairs.map(|(none, srpic)| of(none, srpic)))
     }
 
-    /// Ticks that any round trip took.
+    /// The durations in ticks that occurred.
     fn ticks(&self) -> BTreeSet<i64> {
         let runs = self.none.iter().chain(&self.srpic);
         runs.flat_map(|run| run.ticks.keys().copied()).collect()
@@ -153,7 +153,7 @@ pub(super) fn delay(setting: &Setting<'_>) -> Result<Quantities, ExperimentError
     Ok(all)
 }
 
-/// What is measured without and with sorting.
+/// The quantities measured without and with sorting.
 fn tell(speed: &Speed, [low, high]: [f64; 2], all: &mut Quantities) {
     for (sorter, runs) in [("none", &speed.none), ("srpic", &speed.srpic)] {
         let cell = format!("{} a packet, {sorter}", speed.label);
@@ -180,8 +180,8 @@ fn tell(speed: &Speed, [low, high]: [f64; 2], all: &mut Quantities) {
     }
 }
 
-/// The two curves of each figure point by point, and what sorting adds. The greatest distance of two curves of
-/// single runs would not do: it grows with their scatter.
+/// Compares the two curves of each figure point by point, and the delay that sorting adds. The greatest distance
+/// between two curves of single runs is not used, because it grows with their scatter.
 fn compare(speed: &Speed, all: &mut Quantities) {
     let cell = |point: &str| format!("{} a packet, {point}", speed.label);
     for tick in speed.ticks() {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_is_counted_in_ticks_of_the_clock() {
-        // 5.3 ms from 0.1 ms on see five ticks, from 0.9 ms on six.
+        // An interval of 5.3 ms contains five ticks if it starts at 0.1 ms, and six if it starts at 0.9 ms.
         assert_eq!(ticks(100_000, 5_400_000), 5);
         assert_eq!(ticks(900_000, 6_200_000), 6);
     }

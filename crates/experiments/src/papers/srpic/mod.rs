@@ -1,5 +1,5 @@
 //! W. Wu, P. Demar, M. Crawford, "Sorting Reordered Packets with Interrupt Coalescing", Computer Networks 53(15),
-//! 2009: figures 2, 5 and 6. Its tables need no reduction of their own.
+//! 2009: figures 2, 5 and 6. Its tables use the general reduction.
 
 mod blocks;
 mod cycles;
@@ -17,13 +17,13 @@ pub(super) const REDUCTIONS: &[Named] = &[
     ("srpic-delay", delay::delay),
 ];
 
-/// What the receiver's or the sender's card did.
+/// The counters of the receiver's or the sender's card.
 fn card<'a>(run: &'a RunResult, name: &str) -> Option<&'a Account> {
     let line = run.lines.iter().find(|line| line.name == name)?;
     line.account.as_ref()
 }
 
-/// Payload of all flows, Mb/s.
+/// Payload throughput of all flows, Mb/s.
 fn throughput(run: &RunResult) -> f64 {
     let rates = run.flows.iter().map(FlowResult::throughput_bits_per_s);
     rates.sum::<f64>() / 1e6

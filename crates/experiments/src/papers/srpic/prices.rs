@@ -1,17 +1,17 @@
-//! What the sender's work costs, in cycles of its processor; the receiver's prices are the card's own
+//! The cost of the sender's operations in cycles of its processor; the receiver's prices are those of the card model
 //! ([`inorder_path::nic::Costs`]).
 //!
-//! The paper shows samples of a profiler and no price. That a cache line that is not at hand takes 40 ns, as many as
-//! 80 cycles at 2 GHz, is what the Linux commit "tcp: implement rb-tree based retransmit queue" (E. Dumazet, 2017) gives
-//! for each place of the queue a walk looks at. The others are assumed: round figures, of the size the card's prices
-//! have, with the shares profiles of the time show (A. Menon, W. Zwaenepoel, "Optimizing TCP receive performance", USENIX
-//! 2008: costs go with packets rather than bytes). So nothing rests on a single price: claims are judged over every
-//! combination of half and double of each ([`corners`]).
+//! The paper shows samples of a profiler, but no cost per operation. The 40 ns (80 cycles at 2 GHz) for a cache line
+//! that is not cached come from the Linux commit "tcp: implement rb-tree based retransmit queue" (E. Dumazet, 2017),
+//! which gives them for each entry of the queue that a search visits. The other prices are assumed: round numbers of
+//! the same size as the card's prices, in accordance with profiles of that time (A. Menon, W. Zwaenepoel, "Optimizing
+//! TCP receive performance", USENIX 2008: costs depend on packets rather than bytes). To avoid that a result depends
+//! on a single price, claims are judged over every combination of half and double of each price ([`corners`]).
 
 use inorder_path::nic::{Account, Costs};
 use inorder_sim::RunResult;
 
-/// A list of kinds of work: how often each came, or what each costs.
+/// A list over the kinds of operations: the number of each, or the cost of each.
 pub(super) type Vector = Vec<f64>;
 
 /// The sender's kinds of work, with their prices in cycles.
@@ -19,18 +19,18 @@ pub(super) const SENDER: [(&str, f64); 10] = [
     ("an interrupt and its softirq", 4000.0),
     ("a packet fetched from the ring", 600.0),
     ("an acknowledgement through IP and TCP", 1500.0),
-    // Out of the fast path: state of recovery, reordering, undo.
+    // Beyond the fast path: recovery state, reordering, undo.
     ("a duplicate acknowledgement, besides", 1500.0),
     ("a SACK block", 300.0),
     ("a place of the retransmission queue a SACK walks by", 80.0),
     ("a segment acknowledged and freed", 300.0),
     ("a packet handed to the card", 3000.0),
-    // 1448 bytes at two bytes a cycle, and the memory for them.
+    // 1448 bytes at two bytes per cycle, and the allocation of memory.
     ("a segment's data copied", 1000.0),
     ("a retransmission, taken out of a larger packet", 3000.0),
 ];
 
-/// How often each kind of [`SENDER`]'s work came.
+/// How often each operation of [`SENDER`] occurred.
 pub(super) fn sender_work(run: &RunResult, card: &Account) -> Vector {
     let sum = |of: fn(&inorder_sim::Counts) -> u64| -> f64 {
         run.flows.iter().map(|flow| of(&flow.counts) as f64).sum()
@@ -55,13 +55,14 @@ pub(super) fn sender_prices() -> Vector {
     SENDER.iter().map(|(_, price)| *price).collect()
 }
 
-/// Place of duplicate acknowledgements in [`sender_work`].
+/// Index of duplicate acknowledgements in [`sender_work`].
 pub(super) const DUPLICATE_ACKS: usize = 3;
-/// Place of packets that take the stack's slow path in [`receiver_work`].
+/// Index of packets that take the stack's slow path in [`receiver_work`].
 pub(super) const SLOW_PATH: usize = 6;
 
-/// How often each kind of the receiver's work came. What is slow is counted with the fast and again by itself, so that
-/// every price is one for something added, and none of [`corners`] has the slow way cheaper than the fast.
+/// How often each operation of the receiver occurred. Packets on the slow path are counted with those on the fast
+/// path and once more separately. So every price is an additional cost, and none of the [`corners`] makes the slow
+/// path cheaper than the fast one.
 pub(super) fn receiver_work(card: &Account) -> Vector {
     let counts = [
         card.interrupts,
@@ -90,12 +91,12 @@ pub(super) fn receiver_prices() -> Vector {
     prices.map(|price| price as f64).to_vec()
 }
 
-/// Cycles.
+/// Total cost, cycles.
 pub(super) fn bill(work: &[f64], prices: &[f64]) -> f64 {
     work.iter().zip(prices).map(|(n, price)| n * price).sum()
 }
 
-/// The prices with each halved or doubled, in all combinations.
+/// All combinations of halved and doubled prices.
 pub(super) fn corners(prices: &[f64]) -> impl Iterator<Item = Vector> {
     (0u32..1 << prices.len()).map(|corner| {
         let numbered = prices.iter().enumerate();
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receivers_bill_is_the_cards_own() {
+    fn the_receivers_cost_equals_that_of_the_card_model() {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let context = Context::quick(&stop);
         let sets = ["run.duration=100 ms", "sender_card.coalesce=0 s"].map(str::to_owned);
@@ -141,7 +142,7 @@ mod tests {
         let sender = card(run, "sender card").expect("a card");
         let work = sender_work(run, sender);
         assert_eq!(work.len(), SENDER.len());
-        // SACK is off: no block, no walk; everything else has been done.
+        // SACK is off, so there are no blocks and no searches; every other operation occurs.
         let idle: Vec<usize> = (0..work.len()).filter(|&n| work[n] == 0.0).collect();
         assert_eq!(idle, [4, 5]);
     }
