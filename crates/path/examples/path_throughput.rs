@@ -1,8 +1,8 @@
-//! How fast packets go through a path: `cargo run --release --example path_throughput [PACKETS]`.
+//! Measures how many packets per second pass a path: `cargo run --release --example path_throughput [PACKETS]`.
 //!
-//! Prints packets a second of this machine. For a figure that does not depend on how busy it is,
-//! count instructions: run under `valgrind --tool=callgrind` with one scenario's name, twice with
-//! different numbers of packets, and divide the difference:
+//! Prints packets per second on this machine. For a number that does not depend on the load of the machine, count
+//! instructions: run under `valgrind --tool=callgrind` with the name of one scenario, twice with different numbers of
+//! packets, and divide the difference:
 //! `path_throughput 1000000 link+netem`.
 
 use std::hint::black_box;
@@ -13,8 +13,8 @@ use inorder_random::Random;
 
 type Build = fn() -> Vec<AnyStage<Probe>>;
 
-/// Those that begin with "path:" are without a queue of events: what a simulator pays beside its
-/// own.
+/// Scenarios whose name begins with "path:" have no event queue: they measure the cost that the path adds to a
+/// simulator.
 const SCENARIOS: [(&str, Build); 8] = [
     ("path:link", || vec![link()]),
     ("path:link+netem", || vec![link(), netem()]),
@@ -61,7 +61,7 @@ fn nic(block_size: Option<usize>) -> AnyStage<Probe> {
     nic.into()
 }
 
-/// Packets of 1500 bytes at the rate of the link, delivered as soon as it is known when.
+/// Packets of 1500 bytes at the rate of the link, delivered as soon as their time of delivery is known.
 fn run_path(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
     let mut path = Path::new(stages);
     let mut arrived = 0;
@@ -75,7 +75,7 @@ fn run_path(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
     arrived
 }
 
-/// The same with a queue of events; how many arrived.
+/// The same with an event queue; returns how many arrived.
 fn run(stages: Vec<AnyStage<Probe>>, packets: u64) -> u64 {
     let mut line = Timeline::new(Path::new(stages));
     let mut arrived = 0;

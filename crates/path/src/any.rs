@@ -1,4 +1,4 @@
-//! What the list of impairments in [`crate::stages`] is turned into: one type for all stages, so that handing a
+//! The macro that turns the list of impairments in [`crate::stages`] into one type for all stages, so that passing a
 //! packet to a stage is a jump and not a call through a pointer.
 
 /// One impairment.
@@ -7,23 +7,23 @@
 pub struct Impairment {
     /// Name in scenarios; also `AnyStage::name`.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Where its rules come from.
+    /// The source of its rules.
     pub source: &'static str,
 }
 
-/// Turns the list of impairments into [`REGISTRY`](crate::REGISTRY) and [`AnyStage`](crate::AnyStage). An entry says
-/// what the impairment does, its type, the scenario table that declares its keys (or its name, if there is none),
-/// whether it ever asks to be woken ([`Stage::next_wake_ns`](crate::Stage::next_wake_ns)), and where its rules come
-/// from.
+/// Turns the list of impairments into [`REGISTRY`](crate::REGISTRY) and [`AnyStage`](crate::AnyStage). An entry
+/// contains a description of the impairment, its type, the scenario table that declares its keys (or its name, if
+/// there is none), whether it may request a call at a later time
+/// ([`Stage::next_wake_ns`](crate::Stage::next_wake_ns)), and the source of its rules.
 macro_rules! stages {
     ($(
         #[doc = $about:literal]
         $name:ident($type:ty) $(, keys $keys:ident)? $(, named $named:literal)?, wakes $wakes:literal,
             source $source:literal;
     )*) => {
-        /// The name of each impairment: that of its table in scenarios, if it has one.
+        /// The name of each impairment: the name of its table in scenarios, if it has one.
         mod name {
             $(
                 #[allow(non_upper_case_globals, reason = "named as the variant is")]
@@ -44,13 +44,13 @@ macro_rules! stages {
         /// Any stage.
         pub enum AnyStage<P: Packet> {
             $(#[doc = $about] $name($type),)*
-            /// One made elsewhere.
+            /// A stage defined outside this crate.
             Custom(Box<dyn Stage<P> + Send>),
         }
 
         impl<P: Packet> AnyStage<P> {
-            /// The stage that a scenario declares; `random` is its own stream. All kinds of stages are matched, so
-            /// that one without an impairment does not compile.
+            /// Builds the stage that a scenario declares; `random` is its own stream of random numbers. The match
+            /// covers all kinds of stages, so a kind without an impairment does not compile.
             pub fn declared(kind: &StageKind, random: Random) -> Self {
                 match kind {
                     $($(
@@ -61,7 +61,7 @@ macro_rules! stages {
                 }
             }
 
-            /// Its name in [`crate::REGISTRY`]; of one made elsewhere, "custom".
+            /// Its name in [`crate::REGISTRY`]; "custom" for a stage defined outside this crate.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(AnyStage::$name(_) => name::$name,)*
@@ -69,7 +69,7 @@ macro_rules! stages {
                 }
             }
 
-            /// May [`Stage::next_wake_ns`] ever name a time?
+            /// True if [`Stage::next_wake_ns`] may return a time.
             pub(crate) fn may_wake(&self) -> bool {
                 match self {
                     $(AnyStage::$name(_) => $wakes,)*

@@ -1,4 +1,4 @@
-//! Probabilities and correlated draws as netem has them: 32-bit integers.
+//! Probabilities and correlated random numbers as in netem: 32-bit integers.
 
 use inorder_random::Random;
 
@@ -12,7 +12,7 @@ impl Probability {
     /// Always.
     pub const ALWAYS: Probability = Probability(u32::MAX);
 
-    /// From a ratio; below 0 and not a number count as 0, above 1 as 1.
+    /// From a ratio; NaN and values below 0 count as 0, values above 1 as 1.
     pub fn ratio(p: f64) -> Self {
         // A cast from float to integer saturates, and takes NaN to 0.
         Probability(libm::rint(p * f64::from(u32::MAX)) as u32)
@@ -28,19 +28,19 @@ impl Probability {
         f64::from(self.0) / f64::from(u32::MAX)
     }
 
-    /// Never?
+    /// True if the probability is 0.
     #[inline]
     pub fn is_never(self) -> bool {
         self.0 == 0
     }
 
-    /// Does the draw `random`, uniform over 32 bits, hit?
+    /// True if the event happens for `random`, a uniform 32-bit number.
     #[inline]
     pub fn hits(self, random: u32) -> bool {
         self.0 != 0 && random <= self.0
     }
 
-    /// One of two that exclude each other.
+    /// The probability of one of two events that exclude each other.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Probability(self.0.saturating_add(other.0))
@@ -53,9 +53,9 @@ impl Probability {
     }
 }
 
-/// Uniform 32-bit draws with netem's first-order correlation: each is the weighted mean of a
-/// fresh one and the one before, `u = (1 - rho) fresh + rho last`. That is not uniform any more:
-/// it gathers round the middle, so rare events become rarer still.
+/// Uniform 32-bit random numbers with netem's first-order correlation: each is the weighted mean of a new number and
+/// the previous one, `u = (1 - rho) fresh + rho last`. The result is no longer uniform: it is concentrated around the
+/// middle, so rare events become even rarer.
 #[derive(Clone, Debug)]
 pub struct Correlated {
     random: Random,
@@ -78,21 +78,21 @@ impl Correlated {
         }
     }
 
-    /// The next draw.
+    /// The next random number.
     #[inline]
     pub fn draw(&mut self) -> u32 {
         let fresh = self.random.next_u32();
         if self.rho == 0 {
             return fresh;
         }
-        // Both products and their sum stay below 2^64: the weights add up to 2^32.
+        // Both products and their sum are below 2^64, because the weights add up to 2^32.
         let mixed = u64::from(fresh) * ((1 << 32) - self.rho) + self.last * self.rho;
         self.last = mixed >> 32;
         self.last as u32
     }
 }
 
-/// Something that happens to a packet with a probability, correlated from packet to packet.
+/// An event that happens to a packet with a probability, correlated from packet to packet.
 #[derive(Clone, Debug)]
 pub struct Dice {
     probability: Probability,
@@ -100,7 +100,7 @@ pub struct Dice {
 }
 
 impl Dice {
-    /// `random` is this event's own stream.
+    /// `random` is the stream of this event.
     pub fn new(probability: Probability, correlation: Probability, random: Random) -> Self {
         Dice {
             probability,
@@ -108,13 +108,13 @@ impl Dice {
         }
     }
 
-    /// Can it happen at all?
+    /// True if the event can happen at all.
     #[inline]
     pub fn is_never(&self) -> bool {
         self.probability.is_never()
     }
 
-    /// Does it happen to this packet? What never happens draws nothing.
+    /// True if the event happens to this packet. An impossible event uses no random number.
     #[inline]
     pub fn roll(&mut self) -> bool {
         !self.is_never() && self.probability.hits(self.draws.draw())

@@ -1,24 +1,24 @@
-//! What became of the packets, stage by stage.
+//! Counters and fates of packets, stage by stage.
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Reason {
-    /// A loss model said so.
+    /// A loss model decided so.
     Loss,
     /// The queue of a link, shaper or delay was full.
     QueueFull,
     /// The receiver's ring was full.
     RingFull,
-    /// Damaged, and the packet or the stage's setting does not let it go on.
+    /// Damaged, and the packet or the setting of the stage does not allow it to continue.
     Corrupted,
-    /// Larger than a token bucket ever holds.
+    /// Larger than the token bucket.
     TooLarge,
-    /// The link has no rate now and none later, or the packet would leave after the end of time.
+    /// The link has no rate now and in the future, or the packet would leave after the largest time.
     NoService,
-    /// Given up after the last retransmission of a radio link.
+    /// Not delivered after the last retransmission of a radio link.
     RadioFailure,
-    /// It had waited too long, and a queue that keeps the delay down dropped it.
+    /// It waited too long, and a queue that limits the delay dropped it.
     QueueDelay,
 }
 
@@ -50,18 +50,18 @@ impl Reason {
     }
 }
 
-/// What happened to a packet, for who writes down the truth.
+/// What happened to a packet, for those who record the truth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It ends here.
+    /// It was dropped.
     Dropped(Reason),
     /// A copy of it was made.
     Duplicated,
-    /// It goes on damaged.
+    /// It continues damaged.
     Corrupted,
-    /// It was held back on purpose, so that others may pass: by how many nanoseconds, where known.
+    /// It was delayed on purpose, so that others overtake it; by how many nanoseconds, if known.
     HeldBack(Option<i64>),
-    /// It leaves before a packet that came earlier.
+    /// It leaves before a packet that arrived earlier.
     Overtook,
 }
 
@@ -69,17 +69,17 @@ pub enum Fate {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Came in.
+    /// Packets that arrived.
     pub arrived: u64,
-    /// Left, copies included; a merged packet counts as one.
+    /// Packets that left, including copies; a merged packet counts as one.
     pub sent: u64,
-    /// Copies made.
+    /// Copies created.
     pub duplicated: u64,
-    /// Went on damaged.
+    /// Packets that continued damaged.
     pub corrupted: u64,
-    /// Held back on purpose so that others may pass.
+    /// Packets delayed on purpose, so that others overtake them.
     pub held_back: u64,
-    /// Left before a packet that had left the stage's hands earlier.
+    /// Packets that left before a packet sent earlier.
     pub overtook: u64,
     dropped: [u64; Reason::ALL.len()],
 }

@@ -1,19 +1,19 @@
-//! How impairments are made from what a scenario file declares.
+//! How impairments are created from the declarations of a scenario file.
 
 use inorder_random::Random;
 
 /// A table of a scenario that declares an impairment for packets of type `P`.
 ///
-/// The conversion stands in the impairment's own file, beside what it does.
+/// The conversion is in the file of the impairment.
 pub(crate) trait Declared<P> {
-    /// What is made of it.
+    /// The type of the impairment.
     type Stage;
 
-    /// Makes the impairment; `random` is its own stream, used by those that draw.
+    /// Creates the impairment; `random` is its own stream, if it needs random numbers.
     fn build(&self, random: Random) -> Self::Stage;
 }
 
-/// A number of packets of a scenario as a length in memory.
+/// Converts a number of packets of a scenario to a length in memory.
 pub(crate) fn length(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -1,10 +1,9 @@
-//! Tables of delay distributions, as netem's `maketable` family makes them.
+//! Tables of delay distributions, as created by netem's `maketable` programs.
 //!
-//! netem draws a delay as `mean + jitter * t / 8192`, `t` one of 4096 equally likely 16-bit
-//! numbers. What a table's name promises and what the table holds differ: the range of 16 bits
-//! clips at four times the jitter, and the two Pareto tables have a standard deviation of 0.82 and
-//! 0.83 of it. The tables here follow the formulas iproute2 documents beside its generators
-//! (`netem/normal.c`, `pareto.c`, `paretonormal.c`).
+//! netem computes a delay as `mean + jitter * t / 8192`, where `t` is one of 4096 equally likely 16-bit numbers. The
+//! tables do not have exactly the distribution of their name: the range of 16 bits limits values to four times the
+//! jitter, and the two Pareto tables have standard deviations of 0.82 and 0.83 times the jitter. The tables here
+//! follow the formulas that iproute2 documents with its generators (`netem/normal.c`, `pareto.c`, `paretonormal.c`).
 
 use inorder_scenario::config as plain;
 use std::sync::{Arc, LazyLock};
@@ -12,20 +11,20 @@ use std::sync::{Arc, LazyLock};
 /// One standard deviation in a table (`NETEM_DIST_SCALE`).
 pub const SCALE: i64 = 8192;
 
-/// Numbers in a table of iproute2.
+/// Number of entries in a table of iproute2.
 const ENTRIES: u32 = 4096;
 
-/// Probability steps of iproute2's normal table, of which every fourth is kept.
+/// Number of probability steps in iproute2's normal table, of which every fourth one is used.
 const FINE: f64 = 16_384.0;
 
 /// The shape of random delays.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Distribution {
-    /// What netem does without a table: equally likely from -jitter to just below +jitter, so the
-    /// standard deviation is jitter / sqrt(3).
+    /// netem without a table: uniform from -jitter to just below +jitter, so the standard deviation is jitter /
+    /// sqrt(3).
     Uniform,
-    /// Equally likely with a standard deviation of the jitter itself, from a table.
+    /// Uniform with the jitter as its standard deviation, from a table.
     UniformOfUnitDeviation,
     /// Normal, clipped at -4.0 and +3.52 standard deviations.
     Normal,
@@ -35,11 +34,11 @@ pub enum Distribution {
     Pareto,
     /// A quarter normal, three quarters Pareto: -1.5 to +3.88, standard deviation 0.83.
     ParetoNormal,
-    /// Any other; see [`Table`].
+    /// Any other table; see [`Table`].
     Custom(Table),
 }
 
-/// Numbers a delay is drawn from, each equally likely, in units of jitter / [`SCALE`].
+/// Numbers from which a delay is chosen, each equally likely, in units of jitter / [`SCALE`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Table(Arc<[i16]>);
 
@@ -51,17 +50,18 @@ impl Table {
             .then(|| Table(numbers.into()))
     }
 
-    /// 4096 numbers from a quantile function in standard deviations, taken in the middle of each
-    /// step of probability and clipped to 16 bits, that is to four deviations.
+    /// 4096 numbers from a quantile function in standard deviations, evaluated in the middle of each step of
+    /// probability and limited to 16 bits, that is, to four deviations.
     pub fn from_quantiles(quantile: impl Fn(f64) -> f64) -> Self {
         let middle = |i| (f64::from(i) + 0.5) / f64::from(ENTRIES);
         Table((0..ENTRIES).map(|i| entry(quantile(middle(i)))).collect())
     }
 
-    /// The number that the draw `random` picks.
+    /// The number selected by `random`.
     #[inline]
     pub fn pick(&self, random: u32) -> i16 {
-        // netem takes the remainder; of 4096 it is the lower twelve bits, at a tenth of the cost.
+        // netem computes the remainder; for 4096 entries it consists of the lower twelve bits, at a tenth of the
+        // cost.
         let length = self.0.len();
         let index = match length.is_power_of_two() {
             true => random as usize & (length - 1),
@@ -75,7 +75,7 @@ impl Table {
         &self.0
     }
 
-    /// Mean and standard deviation of the delays drawn, in units of the jitter.
+    /// Mean and standard deviation of the delays, in units of the jitter.
     pub fn moments(&self) -> (f64, f64) {
         let n = self.0.len() as f64;
         let sum: i64 = self.0.iter().map(|&t| i64::from(t)).sum();
@@ -86,7 +86,7 @@ impl Table {
     }
 }
 
-/// Names of the distributions, with what sets them apart.
+/// Names of the distributions, with a description.
 pub const DISTRIBUTIONS: &[(&str, Distribution, &str)] = &[
     (
         "uniform",
@@ -121,13 +121,13 @@ pub const DISTRIBUTIONS: &[(&str, Distribution, &str)] = &[
 ];
 
 impl Distribution {
-    /// The one with this name in [`DISTRIBUTIONS`].
+    /// The distribution with this name in [`DISTRIBUTIONS`].
     pub fn named(name: &str) -> Option<Self> {
         let found = DISTRIBUTIONS.iter().find(|(known, ..)| *known == name);
         found.map(|(_, distribution, _)| distribution.clone())
     }
 
-    /// Its table; `None` for [`Distribution::Uniform`], which netem draws without one.
+    /// Its table; `None` for [`Distribution::Uniform`], for which netem uses no table.
     pub fn table(&self) -> Option<Table> {
         static UNIT: LazyLock<Table> = LazyLock::new(unit_uniform);
         static NORMAL: LazyLock<Table> = LazyLock::new(normal);
@@ -147,7 +147,7 @@ impl Distribution {
     }
 }
 
-/// Standard deviations as a table's number; the cast saturates.
+/// Standard deviations as an entry of a table; the cast saturates.
 fn entry(deviations: f64) -> i16 {
     libm::rint(deviations * SCALE as f64) as i16
 }
@@ -157,8 +157,8 @@ fn phi(x: f64) -> f64 {
     0.5 + 0.5 * libm::erf(x / std::f64::consts::SQRT_2)
 }
 
-/// The normal quantile for `step` of 16,384, on iproute2's grid: of the points -10, -9.99995, ...
-/// the last one whose probability rounds to the step.
+/// The normal quantile for `step` of 16,384, on iproute2's grid: the last of the points -10, -9.99995, ... whose
+/// probability rounds to the step.
 fn normal_quantile(step: u32) -> f64 {
     const SPACING: f64 = 0.000_05;
     let x = |point: u32| -10.0 + f64::from(point) * SPACING;
@@ -195,7 +195,7 @@ fn pareto() -> Table {
 }
 
 fn pareto_normal() -> Table {
-    // Both parts are rounded first, and the sum is cut off towards zero.
+    // Both parts are rounded first, and the sum is truncated towards zero.
     let rounded = |deviations: f64| libm::rint(deviations * SCALE as f64) as i32;
     let mixed = |i| (rounded(normal_quantile(4 * i)) + 3 * rounded(pareto_value(i))) / 4;
     Table((0..ENTRIES).map(|i| mixed(i) as i16).collect())
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_iproute2s_to_the_last_number() {
+    fn the_tables_equal_those_of_iproute2() {
         // FNV-1a over the numbers of the .dist files of iproute2 6.1, 16 bits each, low byte first.
         let hash = |distribution: Distribution| {
             let table = distribution.table().unwrap();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_measured_of_the_kernels_tables() {
+    fn moments_equal_those_measured_with_the_kernels_tables() {
         check(&Distribution::Normal, 0.0, 1.000, -4.0, 3.52);
         check(&Distribution::Pareto, -0.034, 0.82, -0.67, 4.0);
         check(&Distribution::ParetoNormal, -0.025, 0.83, -1.50, 3.88);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn the_other_tables_have_the_moments_of_their_formulas() {
-        // Clipping at +4 takes e^-5 off the exponential's mean.
+        // Limiting to +4 reduces the exponential's mean by e^-5.
         check(&Distribution::Exponential, -0.0066, 0.963, -1.0, 4.0);
         check(
             &Distribution::UniformOfUnitDeviation,
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_find_their_distributions() {
+    fn distributions_are_found_by_name() {
         for (name, distribution, _) in DISTRIBUTIONS {
             assert_eq!(Distribution::named(name).as_ref(), Some(distribution));
         }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_ones_own() {
+    fn a_custom_table() {
         let table = Table::new(&[-8192, 0, 8192]).unwrap();
         assert_eq!(
             (0..4).map(|i| table.pick(i)).collect::<Vec<_>>(),

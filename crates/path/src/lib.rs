@@ -1,9 +1,9 @@
-//! What a network does to packets, one impairment a file, in simulated and in real time.
+//! Models of what a network does to packets, one impairment per file, in simulated and in real time.
 //!
-//! A [`Path`] is a list of stages. It owns neither a clock nor a queue of events: a [`Driver`]
-//! does, the simulator or the loop of a live tool, and is told when to deliver each packet. What
-//! can be told ahead exactly is told ahead, so that a link and netem's delay together cost one
-//! event a packet. [`Timeline`] is a path with a queue, for tests and live tools.
+//! A [`Path`] is a list of stages. It has neither a clock nor an event queue: these belong to a [`Driver`] (the
+//! simulator, or the loop of a live tool), which is told when to deliver each packet. Delivery times are computed as
+//! early as this is exactly possible, so that a link and netem's delay together cost one event per packet.
+//! [`Timeline`] is a path with a queue, for tests and live tools.
 //!
 //! ```
 //! use inorder_path::{Delay, DelayConfig, Link, LinkConfig, Path, Probe, Timeline};
@@ -22,22 +22,22 @@
 //! assert!(!arrived.is_sorted());
 //! ```
 //!
-//! Times are nanoseconds, rates bits per second on the wire; draws come from streams handed in, so
-//! that a path is a function of its settings, its packets and a seed.
+//! Times are nanoseconds, rates are bits per second on the wire. Random numbers come from streams that are passed in,
+//! so a path is a function of its settings, its packets and a seed.
 //!
-//! [`AnyStage`] lists the impairments and what each does. One's own goes in as [`AnyStage::Custom`]; [`REGISTRY`]
-//! names them all with their sources.
+//! [`AnyStage`] lists the impairments with descriptions. A stage defined elsewhere is used as [`AnyStage::Custom`].
+//! [`REGISTRY`] lists all impairments with their sources.
 //!
 //! # Driving a path
 //!
-//! Where packets meet other things in time, as in a simulator, the path is driven by its owner:
-//! [`Path::push`] and [`Path::resume`] say through [`Driver::transfer`] what is to happen when, and
-//! [`Path::next_wake_ns`] says when [`Path::wake`] is due. At equal times transfers come first, in
-//! the order they were asked for. A driver that sets [`Driver::WATCHES`] is told what happened to
-//! which packet where.
+//! If packets interact with other events, as in a simulator, the owner of the clock drives the path. [`Path::push`]
+//! and [`Path::resume`] call [`Driver::transfer`] with the time of the next step of a packet, and
+//! [`Path::next_wake_ns`] returns the time of the next call of [`Path::wake`]. At equal times transfers come first,
+//! in the order of the calls. A driver that sets [`Driver::WATCHES`] is told what happened to each packet at each
+//! stage.
 //!
-//! Put stages with draws (loss, duplication) before those that reorder: after jitter each needs an
-//! event of its own, since which packet a draw is for depends on the order.
+//! Put stages with random decisions (loss, duplication) before those that reorder. Behind jitter each of them needs
+//! an event of its own, because the order of packets decides which random number belongs to which packet.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

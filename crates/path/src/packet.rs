@@ -1,46 +1,46 @@
-//! What a path must know of a packet.
+//! The properties of a packet that a path needs.
 
 use inorder_sort::{FlowKey, Meta};
 
-/// A packet, or whatever stands for one. A path looks at nothing else.
+/// A packet, or a value that represents one. A path uses only these methods.
 ///
-/// `Clone` is for duplication; nothing else copies a packet.
+/// `Clone` is used for duplication; no other code copies a packet.
 pub trait Packet: Clone {
-    /// What tells flows apart.
+    /// Identifies the flow.
     type Flow: FlowKey;
 
-    /// Bytes from the IP header on. What a link adds to each frame is the link's own setting.
+    /// Length including the IP header, bytes. The bytes that a link adds to each frame are a setting of the link.
     fn wire_bytes(&self) -> u32;
 
     /// The flow, one direction of it.
     fn flow(&self) -> Self::Flow;
 
-    /// What a sorter in the receiver's card looks at; by default nothing may be sorted.
+    /// The properties for a sorter in the receiver's card; by default the packet may not be sorted.
     fn meta(&self) -> Meta<Self::Flow> {
         Meta::unsuitable(self.flow())
     }
 
-    /// The packet is damaged on its way, `random` says where. True: it goes on, damaged, and the
-    /// receiver's checksum finds out. False (the default): count it as lost here.
+    /// Damages the packet; `random` decides where. Returns true if it continues, damaged, and the receiver's checksum
+    /// detects it. False (the default) means that it is dropped here.
     fn corrupt(&mut self, random: u64) -> bool {
         let _ = random;
         false
     }
 
-    /// A router reports congestion on it, if its transport hears such marks (RFC 3168). False (the default): it does
-    /// not.
+    /// Marks congestion on the packet if its transport supports ECN (RFC 3168). Returns false if it does not (the
+    /// default).
     fn mark_congestion(&mut self) -> bool {
         false
     }
 
-    /// Takes `next` in as its continuation, as LRO and GRO do; false when it is not the next
-    /// bytes of the same flow or may not be merged.
+    /// Merges `next` into this packet as LRO and GRO do. Returns false if `next` is not the continuation of the same
+    /// flow or may not be merged.
     fn absorb(&mut self, next: &Self) -> bool {
         let _ = next;
         false
     }
 
-    /// Frames taken in, itself included.
+    /// Number of frames merged into it, including itself.
     fn frames(&self) -> u32 {
         1
     }
@@ -51,13 +51,13 @@ pub trait Packet: Clone {
 pub struct Probe {
     /// Flow.
     pub flow: u32,
-    /// Number within the flow; sorters see it modulo 2^32.
+    /// Number within the flow; sorters use it modulo 2^32.
     pub number: u64,
-    /// Bytes from the IP header on.
+    /// Length including the IP header, bytes.
     pub bytes: u32,
-    /// Frames merged into this one.
+    /// Number of frames merged into this one.
     pub frames: u32,
-    /// Damaged on its way.
+    /// True if it was damaged in transit.
     pub corrupted: bool,
 }
 

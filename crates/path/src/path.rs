@@ -1,10 +1,10 @@
-//! A sequence of stages, evaluated as far ahead as can be done exactly.
+//! A sequence of stages, evaluated as far ahead of time as is exactly possible.
 //!
-//! A stage says at once when a packet will leave it. If it keeps the order, the next stage sees
-//! the same packets in the same order whether it is asked now, for the future time, or when that
-//! time has come: so it is asked now, and a packet's whole way costs its driver one event. Only a
-//! stage that depends on the order and comes after one that does not keep it has to wait, unless
-//! it sees to the order itself, as the network card does.
+//! A stage returns at once the time at which a packet will leave it. If the stage keeps the order, the next stage
+//! sees the same packets in the same order, whether it is called now for the future time, or at that time. So it is
+//! called now, and the whole path of a packet costs its driver one event. Only a stage that depends on the order, and
+//! that follows a stage which does not keep it, has to wait, unless it restores the order itself, as the network card
+//! does.
 
 use inorder_random::Random;
 use inorder_scenario::config as plain;
@@ -14,32 +14,30 @@ use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
 use crate::stages::AnyStage;
 
-/// Where a packet goes next: a stage, or out of the path.
+/// The next position of a packet: a stage, or the end of the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Place(u16);
 
 impl Place {
-    /// Out of the path: the packet is delivered.
+    /// The end of the path: the packet is delivered.
     pub const END: Place = Place(u16::MAX);
 
-    /// Is it delivered?
+    /// True if the packet is delivered.
     #[inline]
     pub fn is_end(self) -> bool {
         self == Place::END
     }
 }
 
-/// The simulator, or the loop of a live tool: whoever owns the clock and the queue of events.
+/// The owner of the clock and of the event queue: the simulator, or the loop of a live tool.
 ///
-/// A closure `FnMut(time_ns, place, packet)` is one.
+/// Implemented by closures `FnMut(time_ns, place, packet)`.
 pub trait Driver<P> {
-    /// Does it want [`Driver::watch`] to be called? Costs a copy of each packet something
-    /// happens to.
+    /// True if [`Driver::watch`] should be called. This costs one copy of each packet to which something happens.
     const WATCHES: bool = false;
 
-    /// At `time_ns` deliver the packet ([`Place::END`]) or hand it to [`Path::resume`] with
-    /// `place`. Events of one time are due in the order of these calls, and before
-    /// [`Path::wake`] for that time.
+    /// At `time_ns`, the driver must deliver the packet ([`Place::END`]) or pass it to [`Path::resume`] with `place`.
+    /// Events at the same time are due in the order of these calls, and before [`Path::wake`] for that time.
     fn transfer(&mut self, time_ns: i64, place: Place, packet: P);
 
     /// Something happened to a packet; see [`Mark`].
@@ -55,46 +53,46 @@ impl<P, F: FnMut(i64, Place, P)> Driver<P> for F {
     }
 }
 
-/// One line of the truth.
+/// One record of the truth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mark<P> {
-    /// When the packet was at the stage; may be later than now, never earlier.
+    /// The time at the stage; may be in the future, never in the past.
     pub time_ns: i64,
-    /// Position of the stage in the path.
+    /// Index of the stage in the path.
     pub stage: usize,
     /// What happened.
     pub fate: Fate,
-    /// To which packet.
+    /// The packet.
     pub packet: P,
 }
 
 struct Slot<P: Packet> {
     stage: AnyStage<P>,
-    /// Packets must come here in an event of their own.
+    /// Packets must reach this stage with an event of their own.
     event: bool,
     wakes: bool,
-    /// Its wakes are the driver's business alone: it may get packets ahead of its time.
+    /// The driver alone calls this stage: it may receive packets ahead of time.
     orders_itself: bool,
     keeps_order: bool,
-    /// Latest time a packet was sent off for, where the order is not kept.
+    /// Latest departure time of any packet, for stages that do not keep the order.
     latest_ns: i64,
 }
 
 /// A list of stages.
 pub struct Path<P: Packet> {
     slots: Vec<Slot<P>>,
-    /// Positions of stages that may wake.
+    /// Indices of stages that may need a call.
     wakers: Vec<usize>,
-    /// When the first of them is due; `i64::MAX` at no time.
+    /// When the first of these calls is due; `i64::MAX` if there is none.
     wake_ns: i64,
-    /// `wake_ns` may have changed.
+    /// True if `wake_ns` may have changed.
     touched: bool,
     out: Outbox<P>,
 }
 
 impl<P: Packet> Path<P> {
-    /// A path through `stages`, at most 65,534 of them (further ones are ignored); none at all
-    /// delivers at once.
+    /// A path through `stages`, at most 65,534 of them (further ones are ignored). A path without stages delivers at
+    /// once.
     pub fn new(stages: Vec<AnyStage<P>>) -> Self {
         let mut ordered = true;
         Self::build(stages, |stage| {
@@ -104,8 +102,8 @@ impl<P: Packet> Path<P> {
         })
     }
 
-    /// The path of a scenario. The stage at position n draws from the stream `name/n`, so that a name given to a stage
-    /// or taken from it changes no result.
+    /// The path of a scenario. The stage at index n uses the random stream `name/n`, so giving or removing the name
+    /// of a stage changes no result.
     pub fn declared(stages: &[plain::Stage], name: &str, seed: u64) -> Self {
         let built = stages.iter().enumerate().map(|(at, stage)| {
             let random = Random::new(seed, &format!("{name}/{at}"));
@@ -114,7 +112,7 @@ impl<P: Packet> Path<P> {
         Self::new(built.collect())
     }
 
-    /// The same path with an event at every stage: slower, and the same result.
+    /// The same path with an event at every stage: slower, with the same result.
     #[doc(hidden)]
     pub fn with_an_event_at_every_stage(stages: Vec<AnyStage<P>>) -> Self {
         Self::build(stages, |_| true)
@@ -153,8 +151,8 @@ impl<P: Packet> Path<P> {
         self.refresh();
     }
 
-    /// `packet` goes on where [`Driver::transfer`] said, at the time it said. (A packet that has
-    /// reached the end is given back to the driver.)
+    /// `packet` continues at the place and time that [`Driver::transfer`] gave. (A packet that has reached the end is
+    /// returned to the driver.)
     #[inline]
     pub fn resume<D: Driver<P>>(&mut self, now_ns: i64, place: Place, packet: P, driver: &mut D) {
         self.out.watching = D::WATCHES;
@@ -162,14 +160,14 @@ impl<P: Packet> Path<P> {
         self.refresh();
     }
 
-    /// When [`Path::wake`] is due. `None`: at no time. May change with every call.
+    /// When [`Path::wake`] is due; `None` if no call is needed. May change with every call.
     #[inline]
     pub fn next_wake_ns(&self) -> Option<i64> {
         (self.wake_ns != i64::MAX).then_some(self.wake_ns)
     }
 
-    /// Wakes the first stage that is due; call again while [`Path::next_wake_ns`] is not later
-    /// than now, transfers that are due by then first.
+    /// Calls the first stage that is due. Call again while [`Path::next_wake_ns`] is not later than now, after the
+    /// transfers that are due by then.
     pub fn wake<D: Driver<P>>(&mut self, now_ns: i64, driver: &mut D) {
         self.out.watching = D::WATCHES;
         let due = self.wakers.iter().find_map(|&at| {
@@ -182,7 +180,7 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// What became of the packets, stage by stage.
+    /// The counters, stage by stage.
     pub fn counters(&self) -> &[Counters] {
         self.out
             .counters
@@ -190,12 +188,12 @@ impl<P: Packet> Path<P> {
             .unwrap_or_default()
     }
 
-    /// The stages, to look at their own figures.
+    /// The stages, for reading their own counters.
     pub fn stages(&self) -> impl ExactSizeIterator<Item = &AnyStage<P>> {
         self.slots.iter().map(|slot| &slot.stage)
     }
 
-    /// Looks at the wakers' times again, if one of them has been asked anything.
+    /// Updates the time of the next call if a stage has been used.
     #[inline]
     fn refresh(&mut self) {
         if !self.touched {
@@ -207,7 +205,7 @@ impl<P: Packet> Path<P> {
         self.wake_ns = times.min().unwrap_or(i64::MAX);
     }
 
-    /// Carries a packet from stage `at` on as far as it can be told now.
+    /// Moves a packet from stage `at` on as far as its times can be computed now.
     fn advance<D: Driver<P>>(
         &mut self,
         mut at: usize,
@@ -253,14 +251,14 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// Takes out of the outbox what stage `at` sent. One packet alone is handed back, to go on
-    /// without recursion; of several, all are carried on here.
+    /// Takes what stage `at` sent from the outbox. A single packet is returned, to continue without recursion;
+    /// several packets are all moved on here.
     #[inline]
     fn leave<D: Driver<P>>(&mut self, at: usize, now_ns: i64, driver: &mut D) -> Option<(i64, P)> {
         if D::WATCHES {
             self.tell(at, now_ns, driver);
         }
-        // Looked at first: taking it out moves a whole packet, also where there is none.
+        // Checked first: taking a packet out moves it as a whole, even if there is none.
         self.out.first.as_ref()?;
         let (time_ns, packet) = self.out.first.take()?;
         self.count_sent(at, time_ns, &packet, driver);
@@ -279,7 +277,7 @@ impl<P: Packet> Path<P> {
         None
     }
 
-    /// A packet on its way into stage `at`: by an event if it needs one.
+    /// Passes a packet to stage `at`, through an event if needed.
     fn enter<D: Driver<P>>(&mut self, at: usize, time_ns: i64, packet: P, driver: &mut D) {
         match self.slots.get(at) {
             None => driver.transfer(time_ns, Place::END, packet),
@@ -321,8 +319,8 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// A packet reaches stage `at` at `now_ns`, perhaps ahead of the driver's time: wakes that
-    /// come before must be done before.
+    /// A packet reaches stage `at` at `now_ns`, possibly ahead of the driver's time: calls that are due earlier must
+    /// be made first.
     fn catch_up<D: Driver<P>>(&mut self, at: usize, now_ns: i64, driver: &mut D) {
         self.touched = true;
         while let Some(slot) = self.slots.get(at)

@@ -1,10 +1,10 @@
-//! How much may wait: drop-tail limits and the count of what waits.
+//! Limits of queues, and the number of waiting packets.
 
 use inorder_scenario::config as plain;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What a drop-tail queue holds at most. The packet being sent is not in the queue any more.
+/// Maximum content of a drop-tail queue. The packet being sent is no longer in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// Nothing is ever dropped.
@@ -13,7 +13,7 @@ pub enum Limit {
     Packets(u64),
     /// Bytes on the wire, frame overhead included.
     Bytes(u64),
-    /// The bytes that the link's rate at time 0 carries in this time: a bandwidth-delay product.
+    /// The bytes that the link's rate at time 0 carries in a round-trip time: a bandwidth-delay product.
     Bdp {
         /// Round-trip time, nanoseconds.
         rtt_ns: i64,
@@ -21,7 +21,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// May a frame of `frame` bytes join `packets` packets of `bytes` bytes in all?
+    /// True if a frame of `frame` bytes may be added to `packets` packets with `bytes` bytes in total.
     #[inline]
     pub(crate) fn admits(self, packets: usize, bytes: u64, frame: u32) -> bool {
         match self {
@@ -52,7 +52,7 @@ impl From<plain::Queue> for Limit {
     }
 }
 
-/// A first-in first-out queue, of which only the times packets leave it are kept.
+/// A first-in first-out queue, represented only by the times at which packets leave it.
 #[derive(Clone, Debug)]
 pub(crate) struct Backlog {
     limit: Limit,
@@ -69,7 +69,7 @@ impl Backlog {
         }
     }
 
-    /// May a packet of `bytes` be put in at `now_ns`?
+    /// True if a packet of `bytes` may be added at `now_ns`.
     #[inline]
     pub(crate) fn admits(&mut self, now_ns: i64, bytes: u32) -> bool {
         while let Some(&(leaves_ns, left)) = self.leave.front()
@@ -81,7 +81,7 @@ impl Backlog {
         self.fits(bytes)
     }
 
-    /// A packet that leaves at `leaves_ns`, not before those already in.
+    /// Adds a packet that leaves at `leaves_ns`, which is not before those already in the queue.
     #[inline]
     pub(crate) fn add(&mut self, leaves_ns: i64, bytes: u32) {
         if self.limit != Limit::Unlimited {
@@ -96,10 +96,10 @@ impl Backlog {
     }
 }
 
-/// Counts packets that leave in another order than they came, against a limit.
+/// Counts packets that leave in another order than they arrived, compared with a limit.
 ///
-/// Only a full queue has to know who has left; until then leaving times are just noted down. A
-/// queue that stays nearly full keeps them in a heap, so that it never looks at all of them.
+/// Only a full queue needs to know which packets have left; until then, departure times are only recorded. A queue
+/// that stays nearly full keeps them in a heap, so that it never scans all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Census {
     limit: usize,
@@ -108,7 +108,7 @@ pub(crate) struct Census {
 }
 
 impl Census {
-    /// `limit` in packets; `None`: no limit.
+    /// `limit` in packets; `None` for no limit.
     pub(crate) fn new(limit: Option<usize>) -> Self {
         Census {
             limit: limit.unwrap_or(usize::MAX),
@@ -117,13 +117,13 @@ impl Census {
         }
     }
 
-    /// Has one more packet room at `now_ns`?
+    /// True if there is room for another packet at `now_ns`.
     #[inline]
     pub(crate) fn admits(&mut self, now_ns: i64) -> bool {
         self.len() < self.limit || self.admits_after_counting(now_ns)
     }
 
-    /// A packet that leaves at `leaves_ns`.
+    /// Adds a packet that leaves at `leaves_ns`.
     #[inline]
     pub(crate) fn add(&mut self, leaves_ns: i64) {
         if self.limit != usize::MAX {

@@ -1,8 +1,8 @@
-//! A rate, constant or changing over time, and the exact time work takes at it.
+//! A rate, constant or changing over time, and the exact time that sending takes at this rate.
 //!
-//! Work is counted in nanobits: at r bit/s, r of them are done each nanosecond. A packet's end is
-//! then an integer number of nanoseconds and of nanobits done in the next one, both exact, so a
-//! million packets end when they should and not a million roundings later.
+//! Work is counted in nanobits: at r bit/s, r nanobits are done in each nanosecond. The end of a packet is then an
+//! integer number of nanoseconds plus an integer number of nanobits in the next one. Both are exact, so rounding
+//! errors do not accumulate over many packets.
 
 use crate::time::elapsed;
 use inorder_scenario::config as plain;
@@ -10,27 +10,26 @@ use inorder_scenario::config as plain;
 /// Bits per second over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rate {
-    /// Always the same, bit/s.
+    /// A constant rate, bit/s.
     Constant(u64),
     /// Changes at given times; see [`Steps`].
     Steps(Steps),
 }
 
-/// A rate that changes at given times. A packet on the link as the rate changes has the rest of
-/// its bits sent at the new rate.
+/// A rate that changes at given times. If the rate changes while a packet is sent, the remaining bits are sent at the
+/// new rate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Steps {
-    /// From `at_ns` on, the rate is `bits_per_s`; 0 is an outage. The first one holds also before
-    /// its time.
+    /// From `at_ns` on, the rate is `bits_per_s`; 0 is an outage. The first step also holds before its time.
     pub steps: Vec<Step>,
-    /// Repeat from the start after so many nanoseconds; steps at or after that never come.
+    /// Repeats from the start after this many nanoseconds; steps at or after that time are ignored.
     pub period_ns: Option<i64>,
 }
 
 /// One change of a rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Step {
-    /// Nanoseconds since the start, of the run or of the period.
+    /// Nanoseconds since the start of the run or of the period.
     pub at_ns: i64,
     /// Bits per second from then on.
     pub bits_per_s: u64,
@@ -72,7 +71,7 @@ impl From<&plain::Line> for Rate {
     }
 }
 
-/// A moment, exactly: nanoseconds, and nanobits done of the next one.
+/// An exact time: nanoseconds, and nanobits done in the next nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Moment {
     ns: i64,
@@ -80,7 +79,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// The first whole nanosecond that is not before.
+    /// The first whole nanosecond that is not before this time.
     fn ceil(self) -> Option<i64> {
         self.ns.checked_add(i64::from(self.done > 0))
     }
@@ -92,16 +91,16 @@ pub(crate) struct Server {
     rate: u64,
     steps: Option<Segments>,
     busy: Moment,
-    /// Size served last, and how long it takes: whole nanoseconds, nanobits over.
+    /// Last size that was served, and the time it takes: whole nanoseconds and remaining nanobits.
     cached: (u32, i64, u64),
 }
 
-/// When a packet is served, nanoseconds.
+/// The times at which a packet is served, nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Service {
-    /// It leaves the queue.
+    /// When it leaves the queue.
     pub start_ns: i64,
-    /// Its last bit is out.
+    /// When its last bit is sent.
     pub end_ns: i64,
 }
 
@@ -124,13 +123,13 @@ impl Server {
         }
     }
 
-    /// Does a packet that arrives now wait?
+    /// True if a packet that arrives now has to wait.
     #[inline]
     pub(crate) fn is_busy(&self, now_ns: i64) -> bool {
         self.busy.ns > now_ns || (self.busy.ns == now_ns && self.busy.done > 0)
     }
 
-    /// Serves `bytes` after all before; `None` when that never ends, and nothing has changed.
+    /// Serves `bytes` after all earlier packets; `None`, without any change, if that never ends.
     #[inline]
     pub(crate) fn serve(&mut self, now_ns: i64, bytes: u32) -> Option<Service> {
         let start = if self.is_busy(now_ns) {
@@ -165,7 +164,7 @@ impl Server {
             return None;
         }
         let (_, ns, over) = self.cached;
-        // `done` and `over` are both below the rate: at most one nanosecond more.
+        // `done` and `over` are both below the rate, so this is at most one more nanosecond.
         let (sum, wrapped) = start.done.overflowing_add(over);
         let carry = wrapped || sum >= self.rate;
         Some(Moment {
@@ -184,7 +183,7 @@ impl Server {
     }
 }
 
-/// A stretch of constant rate.
+/// An interval of constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     from_ns: i64,
@@ -194,10 +193,10 @@ struct Segment {
 
 #[derive(Clone, Debug)]
 struct Segments {
-    /// In order of time, each time once, before the period's end.
+    /// In order of time, with distinct times before the end of the period.
     steps: Vec<Step>,
     period_ns: Option<i64>,
-    /// Nanobits a period does.
+    /// Nanobits done in one period.
     per_period: u128,
     last: Option<Segment>,
 }
@@ -207,13 +206,13 @@ impl Segments {
         let period_ns = config.period_ns.filter(|&p| p > 0);
         let mut steps = config.steps.clone();
         if period_ns.is_some() {
-            // A period begins at 0.
+            // A period begins at time 0.
             steps
                 .iter_mut()
                 .for_each(|step| step.at_ns = step.at_ns.max(0));
         }
         steps.sort_by_key(|step| step.at_ns);
-        // Of steps at one time the last one given counts.
+        // Of several steps at the same time, the last one given counts.
         steps.reverse();
         steps.dedup_by_key(|step| step.at_ns);
         steps.reverse();
@@ -266,12 +265,12 @@ impl Segments {
         }
     }
 
-    /// When `work` begun at `start` is done; `None`: never.
+    /// The time at which `work` started at `start` is done; `None` if never.
     fn work(&mut self, start: Moment, mut work: u128) -> Option<Moment> {
         let mut at = start;
         if let Some(period_ns) = self.period_ns {
-            // Whole periods at once, whatever the phase; something is left for the last one, so
-            // that the end is where the work ends and not where the period does.
+            // Skips whole periods at once, in any phase. Some work is left for the last period, so that the result is
+            // the end of the work and not the end of the period.
             let periods = work.saturating_sub(1).checked_div(self.per_period)?;
             work -= periods * self.per_period;
             let periods = i64::try_from(periods).ok()?;
@@ -281,7 +280,7 @@ impl Segments {
             let segment = self.segment(at.ns);
             let rate = u128::from(segment.rate);
             let left = u128::from(elapsed(segment.until_ns, at.ns)) * rate;
-            // Nothing is left at the end of time.
+            // The remaining work would end after the largest time.
             let left = left.checked_sub(at.done.into())?;
             if rate > 0 && work <= left {
                 let done = u128::from(at.done) + work;
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn three_packets_at_three_bits_a_second_do_not_drift() {
+    fn rounding_errors_do_not_accumulate() {
         // 8 bits at 3 bit/s: 2 2/3 s. The third ends at 8 s to the nanosecond.
         let ends = ends(&Rate::Constant(3), &[(0, 1); 3]);
         assert_eq!(
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_feels_the_rate_change_while_it_is_sent() {
+    fn a_rate_change_affects_the_packet_being_sent() {
         // 1000 bits: 500 of them at 1 Mbit/s by 0.5 ms, the rest at 10 Mbit/s.
         let rate = Rate::Steps(Steps {
             steps: vec![step(0, 1_000_000), step(500_000, 10_000_000)],
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_waited_out_and_an_endless_one_is_told() {
+    fn sending_continues_after_an_outage_unless_it_is_endless() {
         let mut steps = vec![step(0, 1_000_000_000), step(500, 0), step(1_000_000, 8_000)];
         let rate = Rate::Steps(Steps {
             steps: steps.clone(),
@@ -375,7 +374,7 @@ mod tests {
             steps: vec![step(0, 1_000_000_000), step(1_000, 0)],
             period_ns: Some(2_000),
         });
-        // One period does 1000 bits: 125 bytes; 10 s of them pass without a step-by-step walk.
+        // One period carries 1000 bits (125 bytes); 10 s of periods are skipped without visiting each step.
         assert_eq!(
             ends(&rate, &[(0, 125), (0, 125)]),
             [Some(1_000), Some(3_000)]
@@ -390,7 +389,7 @@ mod tests {
         );
     }
 
-    /// One nanosecond after the other.
+    /// The straightforward twin: nanosecond by nanosecond.
     fn slow(rate: &Rate, packets: &[(i64, u32)]) -> Vec<Option<i64>> {
         let (mut ns, mut done) = (0, 0);
         packets
@@ -419,7 +418,7 @@ mod tests {
             mut steps in prop::collection::vec((0i64..60, 0u64..30_000_000_000), 1..5),
             period_ns in prop::option::of(1i64..80),
         ) -> Rate {
-            // Something is sent at some time, in every period.
+            // In every period, something is sent at some time.
             for (at, rate) in &mut steps {
                 *rate += u64::from(*at == 0) * 1_000_000_000;
             }
@@ -456,7 +455,7 @@ mod tests {
         }
 
         #[test]
-        fn no_rate_and_no_time_does_harm(
+        fn extreme_rates_and_times_do_not_panic(
             rate in any::<u64>(),
             at in any::<[i64; 3]>(),
             period_ns in prop::option::of(any::<i64>()),

@@ -1,51 +1,49 @@
-//! What every impairment offers: packets in, packets with a time out.
+//! The interface of every impairment: packets come in, packets with times come out.
 
 use crate::counters::{Counters, Reason};
 
 pub use crate::counters::Fate;
 
-/// One thing a network does to packets.
+/// One thing that a network does to packets.
 ///
-/// Time is an argument, nanoseconds on any clock that never runs backwards. A stage has no clock
-/// and no queue of events: it says when a packet leaves, at once if it can, and a stage that
-/// must see later packets or a later time first says by [`Stage::next_wake_ns`] when to ask it
-/// again. Calls come in the order of their times; at equal times packets come before wakes.
+/// Time is an argument, nanoseconds of any clock that never runs backwards. A stage has no clock and no event queue:
+/// it returns the time at which a packet leaves, at once if possible. A stage that must see later packets or a later
+/// time first uses [`Stage::next_wake_ns`] to request a call. Calls are made in the order of their times; at equal
+/// times packets come before wake calls.
 pub trait Stage<P> {
-    /// `packet` arrives. Whatever leaves goes to `out`: nothing (dropped, or held), one, or more.
+    /// `packet` arrives. The packets that leave go to `out`: none (dropped or held), one, or more.
     fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>);
 
-    /// The same for the usual packet, one that leaves alone or ends here: it stays where it is in
-    /// memory. A stage need not offer this. [`Pass::Otherwise`]: nothing has been done, call
-    /// [`Stage::push`].
+    /// A faster alternative for the common case of a packet that leaves alone or is dropped: it is not moved in
+    /// memory. Implementing this is optional. [`Pass::Otherwise`] means that nothing was done: call [`Stage::push`].
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let _ = (now_ns, packet, out);
         Pass::Otherwise
     }
 
-    /// When [`Stage::wake`] is due although nothing arrives. `None`: at no time.
+    /// When [`Stage::wake`] must be called even if no packet arrives; `None` if it need not be called.
     fn next_wake_ns(&self) -> Option<i64> {
         None
     }
 
-    /// The time [`Stage::next_wake_ns`] named has come. After a bounded number of calls the
-    /// named time must have moved on.
+    /// The time returned by [`Stage::next_wake_ns`] has come. After a bounded number of calls the returned time must
+    /// have increased.
     fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let _ = (now_ns, out);
     }
 
-    /// Leaving times never decrease from one packet sent to the next, whatever arrives (in order
-    /// of time). Such a stage may be evaluated ahead of time together with the next.
+    /// True if departure times never decrease from one packet to the next, for any arrivals in order of time. Such a
+    /// stage may be evaluated ahead of time together with the next one.
     fn keeps_order(&self) -> bool;
 
-    /// Takes packets ahead of their time and in any order, and sees to their order itself: what
-    /// happens to them it decides when it wakes. What leaves it is in order again if it keeps the
-    /// order.
+    /// True if the stage accepts packets ahead of time and in any order, and restores their order itself: it decides
+    /// about them only when it is called at a wake time. Packets leave it in order again if it keeps the order.
     fn orders_itself(&self) -> bool {
         false
     }
 
-    /// What it does to a packet depends on the packets before it, random draws included. False
-    /// only for a pure function of the packet and its time.
+    /// True if its effect on a packet depends on the packets before it, including random numbers. False only for a
+    /// pure function of the packet and its time.
     fn needs_order(&self) -> bool {
         true
     }
@@ -84,14 +82,14 @@ impl<P, S: Stage<P> + ?Sized> Stage<P> for Box<S> {
     }
 }
 
-/// What becomes of a packet that stays where it is; see [`Stage::pass`].
+/// The result for a packet that is not moved; see [`Stage::pass`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
     /// It leaves at this time, nanoseconds.
     Leaves(i64),
-    /// It ends here.
+    /// It is dropped.
     Dropped(Reason),
-    /// [`Stage::push`] must be asked.
+    /// [`Stage::push`] must be called.
     Otherwise,
 }
 
@@ -105,9 +103,9 @@ impl From<Result<i64, Reason>> for Pass {
     }
 }
 
-/// Where a stage puts what leaves it, and says what became of the rest.
+/// Receives the packets that leave a stage, and what happened to the others.
 pub struct Outbox<P> {
-    /// Nearly always at most one packet leaves: it takes no memory.
+    /// In nearly all cases at most one packet leaves, which needs no allocation.
     pub(crate) first: Option<(i64, P)>,
     pub(crate) more: Vec<(i64, P)>,
     pub(crate) counters: Vec<Counters>,
@@ -123,7 +121,7 @@ impl<P> Default for Outbox<P> {
 }
 
 impl<P> Outbox<P> {
-    /// Empty, for one stage.
+    /// An empty outbox for one stage.
     pub fn new() -> Self {
         Outbox::for_stages(1)
     }
@@ -149,7 +147,7 @@ impl<P> Outbox<P> {
         }
     }
 
-    /// `packet` goes no further.
+    /// `packet` is dropped.
     #[inline]
     pub fn drop(&mut self, packet: P, reason: Reason) {
         if let Some(counters) = self.counters.get_mut(self.stage) {
@@ -160,7 +158,7 @@ impl<P> Outbox<P> {
         }
     }
 
-    /// Does with `packet` what [`Stage::pass`] said.
+    /// Applies the result of [`Stage::pass`] to `packet`.
     #[inline]
     pub(crate) fn settle(&mut self, packet: P, pass: Pass) {
         match pass {
@@ -170,19 +168,19 @@ impl<P> Outbox<P> {
         }
     }
 
-    /// Takes out what has left, times first, in the order it was sent.
+    /// Takes out the packets that have left, with their times, in the order in which they were sent.
     pub fn take(&mut self) -> impl Iterator<Item = (i64, P)> + '_ {
         self.first.take().into_iter().chain(self.more.drain(..))
     }
 
-    /// What has been counted; of a stage alone, its counters.
+    /// The counters of the stage.
     pub fn counters(&self) -> Counters {
         self.counters.get(self.stage).copied().unwrap_or_default()
     }
 }
 
 impl<P: Clone> Outbox<P> {
-    /// Something happened to a packet that goes on; a drop is told by [`Outbox::drop`] instead.
+    /// Records what happened to a packet that continues; a drop is recorded by [`Outbox::drop`] instead.
     #[inline]
     pub fn mark(&mut self, packet: &P, fate: Fate) {
         if let Some(counters) = self.counters.get_mut(self.stage) {

@@ -1,13 +1,13 @@
-//! Time here is signed nanoseconds, on any clock that never runs backwards.
+//! Times are signed nanoseconds of any clock that never runs backwards.
 
-/// `now_ns` and a delay: a packet never leaves before it came, so a negative delay counts as none. `None`: after
-/// the end of time.
+/// `now_ns` plus a delay. A packet never leaves before it arrives, so a negative delay counts as 0. `None` if the
+/// result is after the largest time.
 #[inline]
 pub(crate) fn later(now_ns: i64, delay_ns: i64) -> Option<i64> {
     now_ns.checked_add(delay_ns.max(0))
 }
 
-/// Nanoseconds from `since_ns` to `now_ns` as a count: 0 if it lies ahead.
+/// Nanoseconds from `since_ns` to `now_ns` as a count; 0 if `since_ns` is later.
 #[inline]
 pub(crate) fn elapsed(now_ns: i64, since_ns: i64) -> u64 {
     now_ns.saturating_sub(since_ns).max(0).cast_unsigned()
@@ -25,7 +25,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_elapses_before_its_beginning() {
+    fn no_time_elapses_before_the_start() {
         assert_eq!(elapsed(7, 3), 4);
         assert_eq!(elapsed(-7, -10), 3);
         assert_eq!(elapsed(3, 7), 0);

@@ -1,4 +1,4 @@
-//! A path with a queue of its events: all a live tool or a test needs.
+//! A path with its event queue, for live tools and tests.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,7 +7,7 @@ use crate::counters::Counters;
 use crate::packet::Packet;
 use crate::path::{Driver, Mark, Path, Place};
 
-/// A path and what is under way in it.
+/// A path and the packets in transit in it.
 ///
 /// ```
 /// use inorder_path::{Link, LinkConfig, Path, Probe, Timeline};
@@ -24,23 +24,23 @@ pub struct Timeline<P: Packet> {
     queue: Queue<P>,
 }
 
-/// Earliest first; equal times as they came.
+/// Earliest first; events at the same time in the order in which they were added.
 struct Queue<P> {
     heap: BinaryHeap<Reverse<(i64, u64, usize)>>,
-    /// Packets by their number in the heap's entries, so that the heap moves small things only.
+    /// Packets by the index in the heap's entries, so that the heap moves only small values.
     packets: Vec<Option<(Place, P)>>,
     free: Vec<usize>,
     sequence: u64,
 }
 
-/// Hands the path's marks to a function.
+/// Passes the marks of the path to a function.
 struct Watched<'a, P, F> {
     queue: &'a mut Queue<P>,
     watch: F,
 }
 
 impl<P: Packet> Timeline<P> {
-    /// Nothing under way.
+    /// A path without packets.
     pub fn new(path: Path<P>) -> Self {
         Timeline {
             path,
@@ -53,37 +53,37 @@ impl<P: Packet> Timeline<P> {
         }
     }
 
-    /// `packet` enters at `now_ns`, not before the one pushed last. What is due earlier may be
-    /// popped before or after: the result is the same.
+    /// `packet` enters at `now_ns`, which is not before the previous push. Packets that are due earlier may be popped
+    /// before or after this call, with the same result.
     pub fn push(&mut self, now_ns: i64, packet: P) {
         self.path.push(now_ns, packet, &mut self.queue);
     }
 
-    /// As [`Timeline::push`], telling `watch` what happens to packets.
+    /// As [`Timeline::push`]; `watch` is told what happens to packets.
     pub fn push_watched(&mut self, now_ns: i64, packet: P, watch: impl FnMut(Mark<P>)) {
         let queue = &mut self.queue;
         self.path
             .push(now_ns, packet, &mut Watched { queue, watch });
     }
 
-    /// When [`Timeline::pop`] is next worth calling. It may give nothing then: a stage inside
-    /// the path had to be asked.
+    /// When the next call of [`Timeline::pop`] is useful. It may return nothing then, because only a stage inside the
+    /// path had to be called.
     pub fn next_wake_ns(&self) -> Option<i64> {
         let transfer = self.queue.next_ns();
         let wake = self.path.next_wake_ns();
         transfer.into_iter().chain(wake).min()
     }
 
-    /// The next packet delivered by `now_ns`, with the time it is delivered at.
+    /// The next packet delivered by `now_ns`, with its time of delivery.
     pub fn pop(&mut self, now_ns: i64) -> Option<(i64, P)> {
         self.pop_watched(now_ns, |_| {})
     }
 
-    /// As [`Timeline::pop`], telling `watch` what happens to packets.
+    /// As [`Timeline::pop`]; `watch` is told what happens to packets.
     pub fn pop_watched(&mut self, now_ns: i64, mut watch: impl FnMut(Mark<P>)) -> Option<(i64, P)> {
         loop {
             let wake_ns = self.path.next_wake_ns().filter(|&t| t <= now_ns);
-            // At equal times transfers come before wakes.
+            // At equal times transfers come before wake calls.
             let popped = self.queue.pop(wake_ns.unwrap_or(now_ns));
             let queue = &mut self.queue;
             let watch = &mut watch;
@@ -99,7 +99,7 @@ impl<P: Packet> Timeline<P> {
         }
     }
 
-    /// Packets under way as far as the queue knows; stages may hold more.
+    /// Number of packets in the queue; stages may hold more.
     pub fn in_flight(&self) -> usize {
         self.queue.heap.len()
     }
@@ -109,7 +109,7 @@ impl<P: Packet> Timeline<P> {
         &self.path
     }
 
-    /// What became of the packets, stage by stage.
+    /// The counters, stage by stage.
     pub fn counters(&self) -> &[Counters] {
         self.path.counters()
     }

@@ -1,4 +1,4 @@
-//! A path evaluated ahead delivers what one with an event at every stage delivers.
+//! A path evaluated ahead of time gives the same result as a path with an event at every stage.
 
 use inorder_path::*;
 use inorder_random::Random;
@@ -146,7 +146,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
 
 const KINDS: u8 = 16;
 
-/// Everything delivered, in order, and what each stage counted.
+/// All deliveries in order, and the counters of each stage.
 fn run(path: Path<Probe>, gaps: &[(i64, u32)]) -> (Vec<(i64, Probe)>, Vec<Counters>) {
     let mut line = Timeline::new(path);
     let mut delivered = Vec::new();
@@ -154,7 +154,7 @@ fn run(path: Path<Probe>, gaps: &[(i64, u32)]) -> (Vec<(i64, Probe)>, Vec<Counte
     for (number, &(gap, bytes)) in gaps.iter().enumerate() {
         now += gap;
         line.push(now, Probe::of_flow(bytes % 3, number as u64, bytes));
-        // Popping or not must not matter; sometimes it is done.
+        // The time of popping must not matter, so it happens at random.
         if bytes % 4 == 0 {
             delivered.extend(std::iter::from_fn(|| line.pop(now)));
         }
@@ -178,7 +178,7 @@ proptest! {
         prop_assert_eq!(&ahead.1, &naive.1);
         prop_assert_eq!(ahead.0, naive.0);
         for counters in &ahead.1 {
-            // Once all is done nothing is held: what came or was made went on, or was dropped.
+            // At the end no packet is held: those that arrived or were created have been forwarded or dropped.
             let gone = counters.sent + counters.dropped();
             prop_assert_eq!(counters.arrived + counters.duplicated, gone);
         }
@@ -186,7 +186,7 @@ proptest! {
 }
 
 #[test]
-fn a_link_and_netem_cost_one_event_a_packet() {
+fn a_link_and_netem_cost_one_event_per_packet() {
     let link = Link::new(&LinkConfig::new(1_000_000_000));
     let jitter = NetemConfig::delay(DelayConfig::normal(2_500_000, 250_000));
     let netem = Netem::new(&jitter, &Random::new(1, "netem"));
@@ -201,7 +201,7 @@ fn a_link_and_netem_cost_one_event_a_packet() {
 }
 
 #[test]
-fn what_depends_on_the_order_waits_for_its_event_after_jitter() {
+fn a_stage_that_depends_on_the_order_waits_for_its_event_after_jitter() {
     let jitter = || {
         Delay::new(
             &DelayConfig::normal(10_000, 1_000),
@@ -228,7 +228,7 @@ fn what_depends_on_the_order_waits_for_its_event_after_jitter() {
     assert!(places.len() == 1 && places[0].1.is_end());
 }
 
-/// A driver that writes down the truth.
+/// A driver that records the truth.
 struct Truth(Vec<Mark<Probe>>);
 
 impl Driver<Probe> for Truth {
@@ -279,11 +279,11 @@ fn a_driver_that_watches_is_told_the_truth() {
             .iter()
             .all(|mark| mark.time_ns >= mark.packet.number as i64 * 1000)
     );
-    // Each held-back packet is overtaken by the next two that come.
+    // Each delayed packet is overtaken by the next two that arrive.
     assert!(counters[1].overtook > counters[1].held_back);
 }
 
-/// Holds packets until there are two, then sends them the other way round.
+/// Holds one packet until a second arrives, then sends them in reverse order.
 struct Swap(Option<Probe>);
 
 impl Stage<Probe> for Swap {
@@ -303,7 +303,7 @@ impl Stage<Probe> for Swap {
 }
 
 #[test]
-fn a_stage_of_ones_own() {
+fn a_custom_stage() {
     let link = Link::new(&LinkConfig::new(1_000_000_000));
     let swap = AnyStage::Custom(Box::new(Swap(None)));
     let mut line = Timeline::new(Path::new(vec![swap, link.into()]));

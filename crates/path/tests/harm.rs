@@ -1,5 +1,5 @@
-//! No setting, no time and no packet does harm: nothing panics, nothing hangs, nothing goes back
-//! in time, and nothing comes from nowhere.
+//! Extreme settings, times and packets: no panic, no endless loop, no decreasing times, and no packet without an
+//! origin.
 
 use inorder_path::*;
 use inorder_random::Random;
@@ -25,7 +25,7 @@ fn extreme() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Half of them negative.
+/// Negative in half of the cases.
 fn ns(x: u64) -> i64 {
     x.cast_signed()
 }
@@ -229,7 +229,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
                 link: link(x),
                 sources: vec![CrossTraffic {
                     pattern: pattern[x[3] as usize % 3],
-                    // Higher rates are right, but a million packets each time make a slow test.
+                    // Higher rates are valid, but a million packets in each case would make the test slow.
                     bits_per_s: x[4] % 10_000,
                     packet_bytes: x[5] as u32,
                 }],
@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn nothing_does_harm(
+    fn extreme_settings_are_harmless(
         stages in prop::collection::vec((0u8..14, prop::array::uniform6(extreme())), 1..4),
         mut times in prop::collection::vec(extreme().prop_map(ns), 1..30),
         sizes in prop::collection::vec(any::<u32>(), 30),

@@ -1,4 +1,4 @@
-//! What the papers say of their paths, found again in ours.
+//! Results that papers report about their paths, reproduced with these paths.
 
 use inorder_metrics::{Metrics, Summary};
 use inorder_path::*;
@@ -7,7 +7,7 @@ use inorder_random::Random;
 const MS: i64 = 1_000_000;
 const US: i64 = 1_000;
 
-/// Sends `packets` of `bytes` every `gap_ns` and measures the order they arrive in.
+/// Sends `packets` packets of `bytes` every `gap_ns` and measures the order of arrival.
 fn measure(stages: Vec<AnyStage<Probe>>, packets: u64, bytes: u32, gap_ns: i64) -> Summary {
     let mut line = Timeline::new(Path::new(stages));
     let mut metrics = Metrics::default();
@@ -47,9 +47,9 @@ fn mean_displacement(distribution: Distribution, jitter_ns: i64) -> f64 {
 
 #[test]
 fn mean_displacement_at_a_jitter_of_1_ms() {
-    // Printed: 7.1 uniform, 6.6 normal, 5.3 exponential. The first tells that their uniform
-    // jitter had a standard deviation of 1 ms: what netem does without a table gives 4.1.
-    // The exponential table falls short of theirs: clipped at 4 SD it gives 6.0.
+    // Printed: 7.1 uniform, 6.6 normal, 5.3 exponential. The first one shows that the paper's uniform jitter had a
+    // standard deviation of 1 ms: netem without a table gives 4.1. The exponential table differs from theirs: limited
+    // to 4 SD it gives 6.0.
     for (distribution, expected) in [
         (Distribution::UniformOfUnitDeviation, 7.1),
         (Distribution::Normal, 6.6),
@@ -86,7 +86,7 @@ fn median_extent(mbit_per_s: u64) -> u64 {
     let summary = measure(vec![link.into(), late.into()], 20_000, 1460, gap_ns);
     let ratio = summary.counts.reordered_ratio();
     assert!((ratio - 0.02).abs() < 0.005, "{ratio}");
-    // Not the greatest: other late packets that arrive meanwhile are counted in an extent, too.
+    // Not the maximum: other late packets that arrive meanwhile also count in an extent.
     summary.order.extents.quantile(0.5).unwrap()
 }
 
@@ -97,7 +97,7 @@ fn extents_grow_with_the_rate_at_a_constant_reordering_delay() {
     assert_eq!([3, 4, 70].map(median_extent), [5, 6, 119]);
 }
 
-/// Share of packets reordered at the stack, 1 Gb/s, a jitter, through a card.
+/// Share of packets reordered at the stack, 1 Gb/s, with jitter, behind a card.
 fn reordered(jitter_ns: i64, nic: &NicConfig) -> f64 {
     let link = || Link::new(&LinkConfig::new(1_000_000_000));
     let delay = DelayConfig::normal(2_500 * US, jitter_ns);
@@ -110,7 +110,7 @@ fn reordered(jitter_ns: i64, nic: &NicConfig) -> f64 {
 }
 
 #[test]
-fn srpic_mends_what_lies_in_one_block_and_coalescing_alone_nothing() {
+fn srpic_sorts_within_a_block_and_coalescing_alone_changes_nothing() {
     let (plain, sorter) = (NicConfig::default(), NicConfig::default().with_srpic(32));
     let at_once = NicConfig {
         coalesce: Coalesce::delay(0),
@@ -127,13 +127,13 @@ fn srpic_mends_what_lies_in_one_block_and_coalescing_alone_nothing() {
         assert!(sorted < none);
         left.push(sorted / none);
     }
-    // The wider the variation, the less lies within one block: 14, 36, 65, 97 % are left.
+    // The wider the variation, the fewer packets are within one block: 14, 36, 65, 97 % remain reordered.
     assert!(left.is_sorted(), "{left:?}");
     assert!(left[0] < 0.5, "{left:?}");
 }
 
 #[test]
-fn late_bursts_on_the_radio_are_reordered_in_chunks() {
+fn late_radio_blocks_cause_bursts_of_reordering() {
     let link = Link::new(&LinkConfig::new(60_000_000));
     let config = RadioConfig {
         block_error: Probability::percent(2.0),
@@ -152,8 +152,8 @@ fn late_bursts_on_the_radio_are_reordered_in_chunks() {
     };
     let as_it_comes = radio(false);
     assert!(as_it_comes.counts.reordered > 2_000);
-    // A block at 60 Mbit/s is five packets: as the paper says, the first of them has the extent
-    // the rate gives, the following ones less and less; late times are the retransmissions'.
+    // A block at 60 Mbit/s is five packets. As the paper reports, the first of them has the extent that follows from
+    // the rate, the following ones have smaller ones; late times are those of the retransmissions.
     let extents = &as_it_comes.order.extents;
     assert!((30..60).contains(&extents.quantile(0.5).unwrap()));
     assert_eq!(radio(true).counts.reordered, 0);

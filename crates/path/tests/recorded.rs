@@ -1,4 +1,4 @@
-//! A path with every kind of draw delivers what it delivered when it was recorded, to the nanosecond.
+//! A path with every kind of random number gives the recorded deliveries, exact to the nanosecond.
 
 use inorder_path::*;
 use inorder_random::Random;
@@ -12,7 +12,7 @@ fn fingerprint(numbers: impl Iterator<Item = u64>) -> u64 {
 }
 
 #[test]
-fn a_path_of_draws_logarithms_and_powers_is_what_it_was() {
+fn a_path_with_random_numbers_logarithms_and_powers_equals_the_recorded_one() {
     // Recorded on x86-64; `tools/other-machine` runs this on other processors.
     let random = |name| Random::new(7, name);
     let shared = SharedLinkConfig {

@@ -1,6 +1,6 @@
-//! What receiving costs.
+//! The cost of receiving.
 //!
-//! The card counts events; what each costs is a table of its own, so that one run can be billed
+//! The card counts events. The cost of each event is in a separate table, so that the cost of one run can be computed
 //! for any machine.
 
 use inorder_stats::Histogram;
@@ -8,24 +8,24 @@ use inorder_stats::Histogram;
 /// Events counted by a card.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Account {
-    /// Interrupts, each of which begins a cycle of the softirq.
+    /// Interrupts, each of which starts a cycle of the softirq.
     pub interrupts: u64,
-    /// Frames fetched from the ring in cycles that have ended.
+    /// Frames fetched from the ring in completed cycles.
     pub frames: u64,
-    /// Packets put in by the sorter behind the one before of their flow.
+    /// Packets that the sorter appended behind the previous one of their flow.
     pub sorted_fast: u64,
-    /// Packets for which it had to look for the place.
+    /// Packets for which the sorter had to search the position.
     pub sorted_slow: u64,
-    /// Packets handed to the stack that it was waiting for.
+    /// Packets passed to the stack that it expected next.
     pub delivered_fast: u64,
-    /// Packets handed to the stack out of order, or while an earlier one is missing.
+    /// Packets passed to the stack out of order, or while an earlier one is missing.
     pub delivered_slow: u64,
-    /// Frames that came to the stack merged into another.
+    /// Frames that reached the stack merged into another one.
     pub merged: u64,
-    /// Packets of a cycle: the paper's block sizes.
+    /// Number of packets per cycle: the paper's block sizes.
     pub block_packets: Histogram,
-    /// Time the softirq takes to empty the ring, microseconds rounded down (the paper's figure
-    /// 6B). What merging and delivering cost is in it only as far as `service_ns` says.
+    /// Time in which the softirq empties the ring, microseconds rounded down (the paper's figure 6B). It includes the
+    /// cost of merging and delivery only as far as `service_ns` contains it.
     pub cycle_us: Histogram,
 }
 
@@ -64,7 +64,7 @@ impl Account {
         self.cycle_us.add(busy_ns / 1000);
     }
 
-    /// What was done after `earlier`, an account of the same card.
+    /// The events since `earlier`, an earlier state of the same card.
     #[must_use]
     pub fn since(&self, earlier: &Account) -> Account {
         Account {
@@ -80,7 +80,7 @@ impl Account {
         }
     }
 
-    /// The bill at these prices.
+    /// The cost at these prices.
     pub fn bill(&self, costs: &Costs) -> Bill {
         let both = |(fast, fast_cost): (u64, u64), (slow, slow_cost): (u64, u64)| {
             let slow = slow.saturating_mul(slow_cost);
@@ -107,24 +107,23 @@ impl Account {
 pub struct Costs {
     /// An interrupt and the softirq it starts.
     pub interrupt: u64,
-    /// A frame fetched from the ring.
+    /// Fetching a frame from the ring.
     pub driver: u64,
-    /// A packet the sorter puts at the end of its list.
+    /// A packet that the sorter appends to its list.
     pub sort_fast: u64,
-    /// A packet it puts elsewhere.
+    /// A packet that the sorter inserts elsewhere.
     pub sort_slow: u64,
-    /// A frame merged into another.
+    /// Merging a frame into another one.
     pub merge: u64,
-    /// A packet, merged or not, through the stack's fast path.
+    /// A packet, merged or not, on the stack's fast path.
     pub stack_fast: u64,
-    /// A packet through its slow path: queue of what is out of order, duplicate ACK, SACK blocks.
+    /// A packet on the stack's slow path: out-of-order queue, duplicate ACK, SACK blocks.
     pub stack_slow: u64,
 }
 
 impl Default for Costs {
-    /// Assumed: round figures of the size published for servers of the paper's time, where the
-    /// stack dominates. The paper shows samples of a profiler and no prices. Compare bills by
-    /// them, do not quote them.
+    /// Assumed: round numbers of the size published for servers of the paper's time, where the stack causes most of
+    /// the cost. The paper shows samples of a profiler and no prices. Use these prices for comparisons only.
     fn default() -> Self {
         Costs {
             interrupt: 4000,
@@ -138,7 +137,7 @@ impl Default for Costs {
     }
 }
 
-/// What receiving cost, CPU cycles.
+/// The cost of receiving, CPU cycles.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bill {
     /// Interrupts.
@@ -154,7 +153,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// All of it.
+    /// The total.
     pub fn total(&self) -> u64 {
         let parts = [self.driver, self.sort, self.merge, self.stack];
         parts.into_iter().fold(self.interrupt, u64::saturating_add)
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_begins_anew() {
+    fn the_difference_of_two_accounts() {
         let mut account = Account::new();
         account.interrupts = 3;
         account.sorted(false);

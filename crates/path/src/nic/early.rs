@@ -1,15 +1,15 @@
-//! Arrivals that are known ahead of their time.
+//! Arrivals that are known before they happen.
 
 use std::collections::VecDeque;
 
-/// Packets in the order of their arrival, whatever order they are told in; equal times in the
-/// order they were told.
+/// Packets in the order of their arrival times, independent of the order in which they are added; packets with equal
+/// times in the order in which they were added.
 ///
-/// Jitter moves a packet past a few others, so each finds its place near the end; only small
-/// entries are moved for it, packets stay where they are.
+/// Jitter moves a packet past only a few others, so its position is near the end. Only small entries are moved,
+/// packets are not.
 #[derive(Clone, Debug)]
 pub(crate) struct Early<P> {
-    /// Time, and where the packet is.
+    /// Time, and the index of the packet.
     order: VecDeque<(i64, u32)>,
     packets: Vec<Option<P>>,
     free: Vec<u32>,
@@ -36,13 +36,13 @@ impl<P> Early<P> {
         }
     }
 
-    /// When the `n`-th arrival from now comes, counted from 0.
+    /// The time of the `n`-th arrival from now, counted from 0.
     #[inline]
     pub(crate) fn time_ns(&self, n: usize) -> Option<i64> {
         self.order.get(n).map(|&(at_ns, _)| at_ns)
     }
 
-    /// The next arrival, if it comes by `now_ns`.
+    /// The next arrival, if it is not later than `now_ns`.
     #[inline]
     pub(crate) fn take(&mut self, now_ns: i64) -> Option<(i64, P)> {
         let &(at_ns, place) = self.order.front().filter(|(at_ns, _)| *at_ns <= now_ns)?;

@@ -1,15 +1,15 @@
-//! LRO and GRO: consecutive packets of a flow go up as one.
+//! LRO and GRO: consecutive packets of a flow are passed to the stack as one.
 
 use crate::packet::Packet;
 
 /// Settings of merging.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MergeConfig {
-    /// Bytes of a merged packet at most.
+    /// Maximum length of a merged packet, bytes.
     pub max_bytes: u32,
-    /// Frames of a merged packet at most.
+    /// Maximum number of frames in a merged packet.
     pub max_frames: u32,
-    /// Flows merged at once; one more sends the oldest up.
+    /// Maximum number of flows merged at the same time; a further flow sends the oldest one to the stack.
     pub max_flows: usize,
 }
 
@@ -25,11 +25,11 @@ impl Default for MergeConfig {
     }
 }
 
-/// Merges packets until the end of the cycle. A packet that does not continue its flow sends up
-/// what is held of it: merging never reorders.
+/// Merges packets until the end of the cycle. A packet that does not continue its flow sends the held packets of that
+/// flow to the stack, so merging never reorders.
 pub(crate) struct Merger<P> {
     config: MergeConfig,
-    /// One a flow, the oldest first.
+    /// One packet per flow, the oldest first.
     held: Vec<P>,
 }
 
@@ -89,7 +89,8 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    /// (flow, first number, frames) of what goes up; the flush at the end is not marked.
+    /// Flow, first number and number of frames of the packets passed to the stack; the flush at the end is not
+    /// marked.
     fn merge(config: MergeConfig, packets: &[(u32, u64)]) -> Vec<(u32, u64, u32)> {
         let mut merger = Merger::new(config);
         let mut gone = Vec::new();
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_in_order_go_up_as_one() {
+    fn packets_in_order_are_merged() {
         let gone = merge(
             MergeConfig::default(),
             &[(1, 1), (2, 9), (1, 2), (1, 3), (2, 10)],
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_out_of_order_breaks_it() {
+    fn a_packet_out_of_order_ends_merging() {
         let gone = merge(
             MergeConfig::default(),
             &[(1, 1), (1, 3), (1, 2), (1, 4), (1, 5)],
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn one_flow_too_many_sends_the_oldest_up() {
+    fn a_further_flow_sends_the_oldest_to_the_stack() {
         let config = MergeConfig {
             max_flows: 2,
             ..MergeConfig::default()

@@ -1,12 +1,12 @@
 //! The receiver's network card, and the softirq that empties its ring.
 //!
-//! After Wu, Demar and Crawford, "Sorting Reordered Packets with Interrupt Coalescing" (2009),
-//! section 3.1: packets go to a ring; the first one at an idle ring starts the interrupt's delay;
-//! then the softirq hands packets up, one after another at its service rate, those too that
-//! arrive meanwhile, until the ring is empty. All that is one cycle, and its packets one block.
+//! After Wu, Demar and Crawford, "Sorting Reordered Packets with Interrupt Coalescing" (2009), section 3.1. Packets
+//! are stored in a ring. The first packet in an idle ring starts the interrupt delay. Then the softirq passes packets
+//! to the stack, one after another at its service rate, including those that arrive meanwhile, until the ring is
+//! empty. This is one cycle, and its packets are one block.
 //!
-//! Between ring and stack stands a sorter, any of `inorder_sort::SORTERS`. One that holds packets past
-//! the end of a cycle has deadlines: the card wakes for them as a driver's timer would.
+//! Between ring and stack there is a sorter, any of `inorder_sort::SORTERS`. If a sorter holds packets beyond the end
+//! of a cycle, it has deadlines, and the card is called at these times as by a driver's timer.
 
 mod account;
 mod early;
@@ -39,27 +39,27 @@ pub struct NicConfig {
     pub coalesce: Coalesce,
     /// Time the softirq takes for a packet, nanoseconds: 1 / R_sn.
     pub service_ns: i64,
-    /// Time it takes besides for a packet that may be sorted, nanoseconds: 1 / R'_sn - 1 / R_sn.
+    /// Additional time for a packet that may be sorted, nanoseconds: 1 / R'_sn - 1 / R_sn.
     pub sort_ns: i64,
-    /// What sorts packets before they go up; by default nothing does.
+    /// The sorter between ring and stack; none by default.
     pub sorter: SorterConfig,
-    /// LRO or GRO, after the sorter.
+    /// LRO or GRO, behind the sorter.
     pub merge: Option<MergeConfig>,
 }
 
-/// When a card interrupts. The first packet at an idle ring starts the clock.
+/// When a card interrupts. The first packet in an idle ring starts the delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coalesce {
-    /// From the first packet to the softirq, nanoseconds: T_intr, ethtool's rx-usecs.
+    /// Time from the first packet to the softirq, nanoseconds: T_intr, ethtool's rx-usecs.
     pub delay_ns: i64,
-    /// At once when so many packets wait: ethtool's rx-frames.
+    /// Number of waiting packets that causes an interrupt at once: ethtool's rx-frames.
     pub frames: Option<usize>,
-    /// From one interrupt to the next at least, nanoseconds, as by an interrupt throttle rate.
+    /// Minimum time between two interrupts, nanoseconds, as set by an interrupt throttle rate.
     pub gap_ns: i64,
 }
 
 impl Coalesce {
-    /// T_intr after the first packet, whatever else comes.
+    /// T_intr after the first packet, independent of further packets.
     pub fn delay(delay_ns: i64) -> Self {
         Coalesce {
             delay_ns,
@@ -70,8 +70,8 @@ impl Coalesce {
 }
 
 impl Default for NicConfig {
-    /// The paper's receiver without sorter: a ring of 512, 75 us, and a softirq of 2.5 million
-    /// packets a second (assumed: the paper gives no figure).
+    /// The paper's receiver without a sorter: a ring of 512, 75 us, and a softirq of 2.5 million packets per second
+    /// (assumed: the paper gives no figure).
     fn default() -> Self {
         NicConfig {
             ring_packets: 512,
@@ -85,8 +85,8 @@ impl Default for NicConfig {
 }
 
 impl NicConfig {
-    /// The same card with the paper's sorter: blocks of `block_size`, flushed at the latest when
-    /// as many packets have come as the ring holds.
+    /// The same card with the paper's sorter: blocks of `block_size`, flushed at the latest when as many packets have
+    /// arrived as the ring holds.
     #[must_use]
     pub fn with_srpic(self, block_size: usize) -> Self {
         NicConfig {
@@ -99,22 +99,22 @@ impl NicConfig {
 /// A network card with any sorter, chosen by name.
 pub type Nic<P> = Card<P, AnySorter<<P as Packet>::Flow, P>>;
 
-/// A network card with sorter `S`. What it sends goes to the stack.
+/// A network card with sorter `S`. It sends its packets to the stack.
 ///
-/// It decides at its wakes: a packet told ahead of its time waits until then, and one that finds
-/// the ring full is counted as dropped at the wake after its arrival.
+/// The card decides when it is called at a wake time: a packet that is announced before its arrival waits until then,
+/// and a packet that finds the ring full is counted as dropped at the first call after its arrival.
 pub struct Card<P: Packet, S> {
     config: NicConfig,
     early: Early<P>,
     ring: VecDeque<P>,
     state: State,
     sorter: S,
-    /// The sorter does something: it costs time.
+    /// True if the sorter can hold packets, so that it takes processor time.
     sorts: bool,
     arrivals: Tracker<P::Flow>,
     up: Up<P>,
     last_interrupt_ns: Option<i64>,
-    /// The current cycle: begin, and packets fetched.
+    /// The current cycle: its start, and the number of packets fetched.
     cycle: (i64, u64),
 }
 
@@ -125,19 +125,19 @@ enum State {
     Armed {
         fire_ns: i64,
     },
-    /// The softirq has its hands full until then.
+    /// The softirq is busy with a packet until then.
     Working {
         until_ns: i64,
     },
 }
 
-/// What lies between the sorter and the stack.
+/// The part between the sorter and the stack.
 struct Up<P: Packet> {
     merger: Option<Merger<P>>,
     stack: Stack<P>,
 }
 
-/// The door of the stack.
+/// The entrance of the stack.
 struct Stack<P: Packet> {
     tracker: Tracker<P::Flow>,
     account: Account,
@@ -170,7 +170,7 @@ impl<P: Packet> Up<P> {
 }
 
 impl<P: Packet> Nic<P> {
-    /// An idle card; wrong only if the sorter's settings are. A ring holds one packet at least.
+    /// An idle card; an error only if the sorter's settings are invalid. A ring holds at least one packet.
     pub fn new(config: &NicConfig) -> Result<Self, ConfigError> {
         let around = Surroundings::ring(config.ring_packets.max(1));
         let sorter = config.sorter.build(&around)?;
@@ -179,7 +179,7 @@ impl<P: Packet> Nic<P> {
 }
 
 impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
-    /// An idle card with a sorter made elsewhere; [`NicConfig::sorter`] is not looked at.
+    /// An idle card with a sorter created elsewhere; [`NicConfig::sorter`] is ignored.
     pub fn with_sorter(config: &NicConfig, sorter: S) -> Self {
         Card {
             config: NicConfig {
@@ -211,22 +211,22 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         }
     }
 
-    /// What it has done so far.
+    /// The events counted so far.
     pub fn account(&self) -> &Account {
         &self.up.stack.account
     }
 
-    /// What the sorter has done so far.
+    /// The sorter's counters so far.
     pub fn sorter_counters(&self) -> Counters {
         self.sorter.counters()
     }
 
-    /// Descriptors in use at `now_ns`, that of the packet in the softirq's hands included.
+    /// Descriptors in use at `now_ns`, including that of the packet in service.
     fn in_use(&self, now_ns: i64) -> usize {
         let State::Working { until_ns } = self.state else {
             return self.ring.len();
         };
-        // The softirq works without a pause: the time left tells the packets left.
+        // The softirq works without pauses, so the remaining time gives the number of remaining packets.
         let left_ns = elapsed(until_ns, now_ns);
         let per_packet_ns = self.config.service_ns.max(1).cast_unsigned();
         let left = usize::try_from(left_ns.div_ceil(per_packet_ns)).unwrap_or(usize::MAX);
@@ -235,7 +235,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
             .saturating_add(left.min(self.cycle.1 as usize))
     }
 
-    /// When the interrupt comes for a packet at an idle ring.
+    /// When the interrupt for a packet in an idle ring fires.
     fn fire_ns(&self, now_ns: i64) -> i64 {
         let fire_ns = now_ns.saturating_add(self.config.coalesce.delay_ns);
         let gap_ns = self.config.coalesce.gap_ns;
@@ -243,13 +243,13 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         earliest.map_or(fire_ns, |earliest| fire_ns.max(earliest))
     }
 
-    /// So many packets do not wait any longer.
+    /// The number of waiting packets that causes an interrupt at once.
     fn urgent_packets(&self) -> usize {
         let frames = self.config.coalesce.frames.unwrap_or(usize::MAX);
         frames.clamp(1, self.config.ring_packets)
     }
 
-    /// When the softirq begins, if it is to begin at `fire_ns` unless too many packets wait.
+    /// When the softirq starts: at `fire_ns`, or earlier if too many packets wait.
     fn begins_ns(&self, fire_ns: i64) -> i64 {
         match self.urgent_packets().checked_sub(self.ring.len() + 1) {
             Some(n) => self.early.time_ns(n).map_or(fire_ns, |t| t.min(fire_ns)),
@@ -257,7 +257,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         }
     }
 
-    /// All that has arrived by `now_ns` goes to the ring.
+    /// Moves all packets that have arrived by `now_ns` into the ring.
     fn receive(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         while let Some((at_ns, packet)) = self.early.take(now_ns) {
             if self.in_use(at_ns) < self.config.ring_packets {
@@ -283,7 +283,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         }
     }
 
-    /// The softirq takes on all that is in the ring now.
+    /// The softirq takes all packets that are in the ring now.
     fn fetch(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let mut at_ns = now_ns;
         self.cycle.1 = self.cycle.1.saturating_add(self.ring.len() as u64);
@@ -312,7 +312,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         });
     }
 
-    /// The sorter's deadline, if it has come by `now_ns`; true if it has.
+    /// Handles the sorter's deadline if it is not later than `now_ns`; returns true in that case.
     #[inline]
     fn release(&mut self, now_ns: i64, out: &mut Outbox<P>) -> bool {
         let due = self.sorter.next_deadline_ns();
@@ -325,7 +325,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         has_come
     }
 
-    /// Nothing is under way but the timer: what it releases goes up at once.
+    /// Only the timer is active, so released packets go to the stack at once.
     fn on_timer(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         if self.release(now_ns, out) {
             self.up.flush(now_ns, out);
@@ -333,7 +333,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         }
     }
 
-    /// The ring is empty: the softirq flushes and goes.
+    /// The ring is empty: the softirq flushes the sorter and ends.
     fn end_cycle(&mut self, now_ns: i64, out: &mut Outbox<P>) {
         let up = &mut self.up;
         self.sorter
@@ -356,7 +356,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Stage<P> for Card<P, S> {
         let fire_ns = match self.state {
             State::Idle => self.early.time_ns(0).map(|first_ns| self.fire_ns(first_ns)),
             State::Armed { fire_ns } => Some(fire_ns),
-            // A deadline that comes while the softirq works is seen to by it.
+            // While the softirq works, it also handles deadlines.
             State::Working { until_ns } => return Some(until_ns),
         };
         let begins_ns = fire_ns.map(|fire_ns| self.begins_ns(fire_ns));
@@ -394,7 +394,7 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Stage<P> for Card<P, S> {
     }
 
     fn keeps_order(&self) -> bool {
-        // It changes the order of packets, but the times it sends them at never go back.
+        // It changes the order of packets, but the times at which it sends them never decrease.
         true
     }
 }

@@ -16,7 +16,7 @@ fn account(line: &Timeline<Probe>) -> Account {
     }
 }
 
-/// (time in microseconds, number) of deliveries for (time in microseconds, number) of arrivals.
+/// Time in microseconds and number of each delivery, for arrivals given by time and number.
 fn run(config: &NicConfig, arrivals: &[(i64, u64)]) -> Vec<(i64, u64)> {
     let mut line = line(config);
     arrivals
@@ -27,7 +27,7 @@ fn run(config: &NicConfig, arrivals: &[(i64, u64)]) -> Vec<(i64, u64)> {
         .collect()
 }
 
-/// 75 us, 10 us a packet.
+/// 75 us of delay, 10 us per packet.
 fn slow() -> NicConfig {
     NicConfig {
         service_ns: 10 * US,
@@ -36,8 +36,9 @@ fn slow() -> NicConfig {
 }
 
 #[test]
-fn the_interrupt_waits_the_softirq_works_on() {
-    // 0 fires at 75 and is done at 85; 80 joins, done at 95; 95 joins, done at 105; 106 does not.
+fn packets_that_arrive_during_the_softirq_join_its_cycle() {
+    // The interrupt for 0 fires at 75, and 0 is done at 85; 80 joins and is done at 95; 95 joins and is done at 105;
+    // 106 is too late.
     let up = run(&slow(), &[(0, 1), (80, 2), (95, 3), (106, 4)]);
     assert_eq!(up, [(85, 1), (95, 2), (105, 3), (106 + 85, 4)]);
 }
@@ -54,14 +55,14 @@ fn a_sorter_that_holds_past_the_cycle_is_woken_at_its_deadline() {
         sorter: sorter.parse().unwrap(),
         ..slow()
     };
-    // 1 goes up at 85; 3 waits at 95 for 2, which is handled at 286; 5 waits at 386 for nobody.
+    // 1 is delivered at 85; 3 waits from 95 on for 2, which is handled at 286; 5 is not held at 386.
     let arrivals = [(0, 1), (11, 3), (201, 2), (301, 5)];
     let up = run(&sorted("window:hold=300us"), &arrivals);
     assert_eq!(up, [(85, 1), (286, 2), (286, 3), (386 + 300, 5)]);
-    // Too short a hold: 3 goes up at its deadline, 2 comes late.
+    // The hold time is too short: 3 is delivered at its deadline, and 2 is late.
     let up = run(&sorted("window:hold=100us"), &arrivals);
     assert_eq!(up, [(85, 1), (195, 3), (286, 2), (386 + 100, 5)]);
-    // A deadline at 295, while the softirq works until 316: with the next packet handled, at 296.
+    // A deadline at 295 while the softirq works until 316: it is handled with the next packet, at 296.
     let up = run(
         &sorted("window:hold=200us"),
         &[(0, 1), (1, 3), (201, 6), (202, 7), (203, 8), (204, 9)],
@@ -70,7 +71,7 @@ fn a_sorter_that_holds_past_the_cycle_is_woken_at_its_deadline() {
 }
 
 #[test]
-fn a_card_takes_a_sorter_of_one_s_own() {
+fn a_card_with_a_custom_sorter() {
     use inorder_sort::{SorterConfig, Surroundings};
     let sorter = SorterConfig::named("srpic").unwrap();
     let sorter = sorter
@@ -90,7 +91,7 @@ fn a_card_takes_a_sorter_of_one_s_own() {
 }
 
 #[test]
-fn srpic_flushes_full_blocks_before() {
+fn srpic_flushes_full_blocks_earlier() {
     let up = run(
         &slow().with_srpic(2),
         &[(0, 2), (1, 1), (2, 4), (3, 3), (4, 5)],
@@ -111,7 +112,7 @@ fn sorting_costs_service_rate() {
 }
 
 #[test]
-fn merged_packets_go_up_at_the_end_of_the_cycle() {
+fn merged_packets_reach_the_stack_at_the_end_of_the_cycle() {
     let config = NicConfig {
         merge: Some(MergeConfig::default()),
         ..slow().with_srpic(32)
@@ -138,7 +139,7 @@ fn a_full_ring_drops_its_tail_and_interrupts_at_once() {
         ring_packets: 4,
         ..slow()
     };
-    // The fourth fires. While the softirq works, a descriptor becomes free every 10 us.
+    // The fourth packet causes the interrupt. While the softirq works, a descriptor becomes free every 10 us.
     let arrivals: Vec<_> = (0..20u64).map(|n| (n.cast_signed(), n)).collect();
     let up = run(&config, &arrivals);
     assert_eq!(up, [(13, 0), (23, 1), (33, 2), (43, 3), (53, 13)]);
@@ -165,7 +166,7 @@ fn frames_and_gaps_of_interrupts() {
 }
 
 #[test]
-fn the_stack_pays_for_what_is_out_of_order() {
+fn packets_out_of_order_cost_the_stack_more() {
     let bill = |config: &NicConfig| {
         let mut line = line(config);
         for block in 0..100 {
@@ -189,7 +190,7 @@ fn the_stack_pays_for_what_is_out_of_order() {
     assert!(with < without);
 }
 
-/// Mean packets a cycle of a steady stream of 1500-byte packets.
+/// Mean number of packets per cycle for a steady stream of 1500-byte packets.
 fn mean_block(mbit_per_s: f64, t_intr_us: i64, service_ns: i64) -> f64 {
     let config = NicConfig {
         coalesce: Coalesce::delay(t_intr_us * US),
@@ -223,7 +224,7 @@ fn block_sizes_follow_equation_3() {
         let (p, r_sn) = (mbit_per_s * 1e6 / 12_000.0, 1e9 / service_ns as f64);
         let expected = model::block_size(p, 90e-6, r_sn);
         let block = mean_block(mbit_per_s, 90, service_ns);
-        // A block is a whole number, begins with a packet, and ends after the last one.
+        // A block is a whole number of packets, begins with a packet, and ends after the last one.
         assert!(
             block >= expected && block < expected + 1.0 / (1.0 - p / r_sn) + 1.0,
             "{mbit_per_s} {service_ns}: {block}, equation {expected}"
@@ -243,7 +244,7 @@ fn emptying_times_follow_equation_4() {
     );
 }
 
-/// A card nanosecond by nanosecond, one packet in the softirq's hands at a time: deliveries.
+/// A card simulated nanosecond by nanosecond, with one packet in service at a time; returns the deliveries.
 fn slow_card(config: &NicConfig, arrivals: &[i64]) -> Vec<(i64, u64)> {
     let urgent = config.coalesce.frames.unwrap_or(usize::MAX);
     let urgent = urgent.clamp(1, config.ring_packets);
@@ -309,7 +310,7 @@ proptest! {
     }
 
     #[test]
-    fn a_card_without_a_limit_loses_nothing_and_its_cycles_are_the_batchers(
+    fn a_card_without_a_limit_drops_nothing_and_its_cycles_equal_the_batchers(
         gaps in prop::collection::vec(0i64..60, 1..200),
         delay_us in 0i64..90,
         service_us in 0i64..12,

@@ -1,11 +1,11 @@
-//! Which packets go the stack's fast path.
+//! Decides which packets take the stack's fast path.
 
 use inorder_sort::{FlowKey, Meta};
 
-/// Flows told apart; one that shares its place with another begins anew whenever it takes it.
+/// Number of flows that are tracked; two flows with the same slot replace each other.
 const PLACES: usize = 256;
 
-/// Follows the sequence numbers of flows roughly: enough to say whether a packet is the next one.
+/// Tracks the sequence numbers of flows approximately, which is enough to decide whether a packet is the next one.
 #[derive(Clone, Debug)]
 pub(crate) struct Tracker<K> {
     flows: Vec<Option<Followed<K>>>,
@@ -16,7 +16,7 @@ struct Followed<K> {
     flow: K,
     /// End of the highest packet so far.
     next: u32,
-    /// Skipped and not yet come.
+    /// Bytes skipped and not received yet.
     missing: u32,
 }
 
@@ -27,14 +27,14 @@ impl<K: FlowKey> Tracker<K> {
         }
     }
 
-    /// Does the packet begin where the highest before it ended?
+    /// True if the packet begins where the highest one before it ended.
     pub(crate) fn follows(&mut self, meta: &Meta<K>) -> bool {
         self.update(meta).0 == 0
     }
 
-    /// Is the packet the next one the receiver waits for? While something is missing none is, and
-    /// each goes the slow path: a queue of what is out of order, a duplicate ACK, SACK blocks.
-    /// What may not be sorted (ACKs, SYN, FIN) counts as fast.
+    /// True if the packet is the next one that the receiver expects. While data is missing, no packet is, and each
+    /// one takes the slow path: out-of-order queue, duplicate ACK, SACK blocks. Packets that may not be sorted (ACKs,
+    /// SYN, FIN) count as fast.
     pub(crate) fn takes_fast_path(&mut self, meta: &Meta<K>) -> bool {
         if !meta.is_suitable() {
             return true;
@@ -43,7 +43,7 @@ impl<K: FlowKey> Tracker<K> {
         ahead == 0 && missing == 0
     }
 
-    /// How far the packet is ahead of what was expected (negative: late), and what is missing.
+    /// How far the packet is ahead of the expected one (negative: late), and how many bytes are missing.
     fn update(&mut self, meta: &Meta<K>) -> (i32, u32) {
         let place = (meta.flow.hash64(0) >> 56) as usize;
         let Some(slot) = self.flows.get_mut(place) else {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_slow_while_something_is_missing() {
+    fn every_packet_is_slow_while_data_is_missing() {
         assert_eq!(
             fast(&[1, 2, 4, 5, 3, 6]),
             [true, true, false, false, false, true]
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn following_is_a_matter_of_the_highest_only() {
+    fn only_the_highest_packet_decides_what_follows() {
         let mut tracker = Tracker::new();
         let follows: Vec<bool> = [1, 2, 4, 5, 3, 6]
             .iter()

@@ -1,4 +1,4 @@
-//! A box on the way that takes packets by interrupt.
+//! A device on the path that receives packets by interrupt.
 
 use crate::counters::Reason;
 use crate::declared::Declared;
@@ -11,22 +11,21 @@ use inorder_scenario::config as plain;
 /// Settings of [`Batch`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BatchConfig {
-    /// From the first packet that waits to the interrupt, nanoseconds.
+    /// Time from the first waiting packet to the interrupt, nanoseconds.
     pub delay_ns: i64,
-    /// From one interrupt to the next at least, nanoseconds.
+    /// Minimum time between two interrupts, nanoseconds.
     pub gap_ns: i64,
 }
 
-/// A router or an emulator whose card raises an interrupt only so often: what has come since the
-/// last one goes on in one instant, in order. Jitter behind it shuffles packets that were apart on
-/// the line before.
+/// A router or an emulator whose card limits its interrupts: all packets that arrived since the last interrupt are
+/// forwarded at the same instant, in order. Jitter behind it reorders packets that were far apart on the line before.
 ///
-/// Intel's e1000, the card of the SRPIC paper's emulator, keeps between 4000 and 20,000 interrupts
-/// a second by default, 4000 under bulk traffic (InterruptThrottleRate 3): a gap of 250 us.
+/// Intel's e1000, the card of the SRPIC paper's emulator, limits interrupts to between 4000 and 20,000 per second by
+/// default, 4000 under bulk traffic (InterruptThrottleRate 3): a gap of 250 us.
 #[derive(Clone, Debug)]
 pub struct Batch {
     config: BatchConfig,
-    /// The interrupt that takes the packets waiting, or the last one that was.
+    /// Time of the interrupt that takes the waiting packets, or of the last one.
     interrupt_ns: Option<i64>,
 }
 
@@ -39,7 +38,7 @@ impl Batch {
         }
     }
 
-    /// When a packet that comes now goes on; `None` beyond the end of time.
+    /// When a packet that arrives now is forwarded; `None` if that is after the largest time.
     fn release(&mut self, now_ns: i64) -> Option<i64> {
         if let Some(last) = self.interrupt_ns
             && now_ns <= last
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_goes_together() {
+    fn waiting_packets_are_forwarded_together() {
         let config = BatchConfig {
             delay_ns: 0,
             gap_ns: 250_000,
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_from_the_first() {
+    fn the_delay_starts_with_the_first_packet() {
         let config = BatchConfig {
             delay_ns: 75_000,
             gap_ns: 0,

@@ -1,8 +1,10 @@
-//! A link whose queue keeps the delay down: CoDel.
+//! A link whose queue limits the delay: CoDel.
 //!
-//! Source: RFC 8289; marking as in Linux `codel_impl.h`. A queue that empties now and then is a good queue, whatever its
-//! length. A packet is late if it has waited for the target or longer while more than a packet stayed behind it. Once
-//! packets have been late for an interval without a break, the queue drops the one that is due to leave, and the next
+//! Source: RFC 8289; marking as in Linux `codel_impl.h`. A queue that becomes empty from time to time is acceptable
+//! at any length. A packet is late if it waited for at least the target while more than one packet remained behind
+//! it. When packets have been late for a whole interval without a break, the queue drops the packet that is due to
+//! leave, and the n-th following one after `interval / sqrt(n)`, until a packet is on time. If the packet's transport
+//! supports ECN, it is marked instead.
 //! after `interval / sqrt(n)` for the n-th, until one is on time. A packet whose transport hears marks is marked instead.
 
 use std::collections::VecDeque;
@@ -18,13 +20,13 @@ use crate::time::elapsed;
 /// Settings of a [`CodelLink`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodelConfig {
-    /// The link; what its queue holds at most is a bound for bursts, not the control.
+    /// The link; the limit of its queue is only a bound for bursts.
     pub link: LinkConfig,
-    /// The delay that is acceptable, nanoseconds; 5 ms in RFC 8289.
+    /// Acceptable delay, nanoseconds; 5 ms in RFC 8289.
     pub target_ns: i64,
     /// The longest usual round-trip time, nanoseconds; 100 ms in RFC 8289.
     pub interval_ns: i64,
-    /// Packets that can be marked are not dropped.
+    /// Whether packets that can be marked are marked instead of dropped.
     pub mark: bool,
 }
 
@@ -40,25 +42,25 @@ impl CodelConfig {
     }
 }
 
-/// Drops in a row are further apart than this many intervals: the next ones begin slowly again.
+/// If two series of drops are further apart than this many intervals, the second starts slowly again.
 const MEMORY_INTERVALS: i64 = 16;
 
-/// When to drop: the control law of RFC 8289 section 5, for whatever queue.
+/// When to drop: the control law of RFC 8289 section 5, for any queue.
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     target_ns: i64,
     interval_ns: i64,
-    /// Packets that can be marked are not dropped.
+    /// Whether packets that can be marked are marked instead of dropped.
     mark: bool,
-    /// Packets that leave from then on have been late for an interval.
+    /// Packets that leave from this time on have been late for an interval.
     late_until_ns: Option<i64>,
-    /// Packets are being dropped; the next at `next_ns`.
+    /// Packets are being dropped; the next one at `next_ns`.
     dropping: bool,
     next_ns: i64,
-    /// One has just been dropped; if the packet after it is late as well, the next time is set.
+    /// A packet has just been dropped; if the next packet is also late, the time of the next drop is set.
     dropped: bool,
-    /// Drops since that began, and how many there were when the last one began. The more, the closer drops follow
-    /// each other.
+    /// Number of drops in this series, and at the start of the previous series. The more drops, the shorter the time
+    /// between them.
     pub(super) count: u32,
     last_count: u32,
 }
@@ -78,8 +80,8 @@ impl Law {
         }
     }
 
-    /// A packet leaves that has waited `sojourn_ns`; `alone` if at most one more packet's worth waits behind it. True
-    /// if it may be dropped.
+    /// A packet leaves after waiting `sojourn_ns`; `alone` is true if at most one packet waits behind it. Returns
+    /// true if it may be dropped.
     fn late(&mut self, now_ns: i64, sojourn_ns: u64, alone: bool) -> bool {
         if sojourn_ns < self.target_ns.max(0).cast_unsigned() || alone {
             self.late_until_ns = None;
@@ -92,7 +94,7 @@ impl Law {
         now_ns >= *since
     }
 
-    /// A packet is on time, or none is left: no more is dropped.
+    /// A packet is on time, or the queue is empty: dropping ends.
     fn stop(&mut self) {
         self.dropping = false;
         self.dropped = false;
@@ -104,7 +106,7 @@ impl Law {
         self.stop();
     }
 
-    /// A packet was marked in place of being dropped, and is sent.
+    /// A packet was marked instead of dropped, and is sent.
     fn marked(&mut self) {
         if std::mem::take(&mut self.dropped) {
             self.next_ns = self.next(self.next_ns);
@@ -117,7 +119,7 @@ impl Law {
         from_ns.saturating_add(step as i64)
     }
 
-    /// What becomes of a packet that leaves now, `late` or not.
+    /// The decision about a packet that leaves now, `late` or not.
     fn decide(&mut self, now_ns: i64, late: bool) -> Verdict {
         if self.dropping {
             if !late {
@@ -141,7 +143,7 @@ impl Law {
         Verdict::DropFirst
     }
 
-    /// Dropping begins. If it ended only just now, its rate was about right: begin where it stood.
+    /// Starts dropping. If the last series ended only recently, its rate was about right: continue from there.
     fn begin(&mut self, now_ns: i64) {
         self.dropping = true;
         let grown = self.count.saturating_sub(self.last_count);
@@ -153,27 +155,27 @@ impl Law {
     }
 }
 
-/// What becomes of a packet.
+/// The decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Send,
-    /// Drop it, and ask about the next one.
+    /// Drop it, and decide about the next one.
     Drop,
-    /// Drop it; the next one is sent whatever its delay.
+    /// Drop it; the next one is sent independent of its delay.
     DropFirst,
 }
 
 /// A packet that was at the head of a queue.
 pub(super) struct Head<P> {
     pub packet: P,
-    /// How long it waited, nanoseconds.
+    /// Its waiting time, nanoseconds.
     pub waited_ns: u64,
-    /// At most one more packet's worth of bytes waits behind it.
+    /// At most the bytes of one packet wait behind it.
     pub alone: bool,
 }
 
 impl Law {
-    /// The packet that leaves next, after those that are dropped. `head` takes the first packet out of the queue.
+    /// The next packet to send; packets before it are dropped. `head` takes the first packet from the queue.
     pub(super) fn dequeue<P: Packet>(
         &mut self,
         now_ns: i64,
@@ -207,7 +209,7 @@ impl Law {
     }
 }
 
-/// A packet that waits.
+/// A waiting packet.
 pub(super) struct Waiting<P> {
     pub came_ns: i64,
     pub frame_bytes: u32,
@@ -219,7 +221,7 @@ pub struct Codel<P> {
     law: Law,
     queue: VecDeque<Waiting<P>>,
     bytes: u64,
-    /// Bytes of the largest packet so far: a queue of one packet is no standing queue.
+    /// Length of the largest packet so far, bytes: a queue of one packet is not a standing queue.
     largest: u32,
     limit: Limit,
 }

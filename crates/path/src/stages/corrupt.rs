@@ -14,10 +14,10 @@ use crate::stage::{Fate, Outbox, Pass, Stage};
 pub struct CorruptConfig {
     /// Probability of damage.
     pub probability: Probability,
-    /// Of each draw with the one before.
+    /// Correlation of each random number with the previous one.
     pub correlation: Probability,
-    /// Damaged packets end here, as where a link's own checksum finds them; otherwise they go on
-    /// if [`Packet::corrupt`] lets them.
+    /// True if damaged packets are dropped here, as by a link with its own checksum; otherwise they continue if
+    /// [`Packet::corrupt`] allows it.
     pub discard: bool,
 }
 
@@ -30,7 +30,7 @@ pub struct Corrupt {
 }
 
 impl Corrupt {
-    /// `random` is this stage's own stream.
+    /// `random` is the stream of this stage.
     pub fn new(config: &CorruptConfig, random: Random) -> Self {
         Corrupt {
             places: random.fork(1),
@@ -39,7 +39,7 @@ impl Corrupt {
         }
     }
 
-    /// Damages the packet or not; false when it goes no further.
+    /// Damages the packet or not; false if it is dropped.
     #[inline]
     pub(crate) fn damage<P: Packet>(&mut self, packet: &mut P, out: &mut Outbox<P>) -> bool {
         if !self.dice.roll() {

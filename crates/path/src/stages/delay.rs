@@ -1,4 +1,4 @@
-//! Delay with jitter, as netem draws and queues it.
+//! Delay with jitter, computed and queued as in netem.
 
 use crate::declared::{Declared, length};
 use inorder_random::Random;
@@ -17,18 +17,18 @@ use crate::time::later;
 pub struct DelayConfig {
     /// Mean, nanoseconds.
     pub delay_ns: i64,
-    /// Jitter, nanoseconds; what share of it the standard deviation is, the distribution says.
+    /// Jitter, nanoseconds; its ratio to the standard deviation depends on the distribution.
     pub jitter_ns: i64,
     /// Shape of the jitter.
     pub distribution: Distribution,
-    /// Of each draw with the one before.
+    /// Correlation of each random number with the previous one.
     pub correlation: Probability,
-    /// Packets delayed at once at most, further ones are dropped; netem's default is 1000.
+    /// Maximum number of packets delayed at the same time, further ones are dropped; netem's default is 1000.
     pub limit_packets: Option<usize>,
 }
 
 impl DelayConfig {
-    /// Always the same delay, nanoseconds, without limit.
+    /// A constant delay, nanoseconds, without limit.
     pub fn constant(delay_ns: i64) -> Self {
         DelayConfig {
             delay_ns,
@@ -49,7 +49,7 @@ impl DelayConfig {
     }
 }
 
-/// Draws delays.
+/// Generates random delays.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayDraws {
     mean_ns: i64,
@@ -62,7 +62,7 @@ impl DelayDraws {
     pub(crate) fn new(config: &DelayConfig, random: Random) -> Self {
         DelayDraws {
             mean_ns: config.delay_ns,
-            // 2^47 ns are 39 hours; so the product with a table's number fits.
+            // 2^47 ns are 39 hours, so the product with an entry of the table fits.
             jitter_ns: config.jitter_ns.clamp(0, 1 << 47),
             table: config.distribution.table(),
             draws: Correlated::new(config.correlation, random),
@@ -88,16 +88,15 @@ impl DelayDraws {
     }
 }
 
-/// `jitter_ns * t / 8192`, rounded, halves away from zero.
+/// `jitter_ns * t / 8192`, rounded half away from zero.
 #[inline]
 fn scaled(jitter_ns: i64, t: i16) -> i64 {
     let product = jitter_ns * i64::from(t);
     (product + (SCALE / 2) * product.signum()) / SCALE
 }
 
-/// Delays each packet by a draw of its own. What is drawn shorter overtakes: netem's queue is
-/// sorted by the time to send, and so is whatever takes packets out of a path. Packets of one
-/// time stay in the order they came.
+/// Delays each packet by an independent random time. Packets with shorter delays overtake others: netem's queue is
+/// sorted by departure time, and so are events. Packets with equal times keep their order.
 #[derive(Clone, Debug)]
 pub struct Delay {
     draws: DelayDraws,
@@ -106,7 +105,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// `random` is this delay's own stream.
+    /// `random` is the stream of this stage.
     pub fn new(config: &DelayConfig, random: Random) -> Self {
         Delay {
             draws: DelayDraws::new(config, random),
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_halves_away_from_zero() {
+    fn rounding_is_half_away_from_zero() {
         assert_eq!(
             [scaled(1, 4096), scaled(1, -4096), scaled(1, 4095)],
             [1, -1, 0]
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_what_is_delayed_now() {
+    fn the_limit_counts_packets_delayed_at_the_same_time() {
         let config = DelayConfig {
             limit_packets: Some(3),
             ..DelayConfig::constant(10)
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn no_setting_and_no_time_does_harm() {
+    fn extreme_settings_and_times_do_not_panic() {
         let config = DelayConfig::normal(i64::MAX, i64::MAX);
         let mut delay = Delay::new(&config, Random::new(1, "harm"));
         let mut out = Outbox::new();

@@ -13,13 +13,13 @@ use crate::stage::{Fate, Outbox, Stage};
 pub struct DuplicateConfig {
     /// Probability of a second copy.
     pub probability: Probability,
-    /// Of each draw with the one before.
+    /// Correlation of each random number with the previous one.
     pub correlation: Probability,
-    /// The copy comes so many nanoseconds after the original.
+    /// Delay of the copy after the original, nanoseconds.
     pub copy_delay_ns: i64,
 }
 
-/// Sends some packets twice.
+/// Duplicates some packets.
 #[derive(Clone, Debug)]
 pub struct Duplicate {
     dice: Dice,
@@ -27,7 +27,7 @@ pub struct Duplicate {
 }
 
 impl Duplicate {
-    /// `random` is this stage's own stream.
+    /// `random` is the stream of this stage.
     pub fn new(config: &DuplicateConfig, random: Random) -> Self {
         Duplicate {
             dice: Dice::new(config.probability, config.correlation, random),

@@ -1,10 +1,10 @@
-//! A link whose queue shares it fairly between flows and keeps the delay of each down: FQ-CoDel.
+//! A link whose queue gives flows equal shares and limits the delay of each: FQ-CoDel.
 //!
-//! Source: RFC 8290; what it leaves open as in Linux `sch_fq_codel.c`, the default of most Linux distributions. Flows
-//! are hashed into queues. Each queue may send a quantum of bytes before it is another queue's turn, and a queue that
-//! was empty comes before those that were not, so that flows that send little do not wait behind those that send much.
-//! Each queue is watched over by CoDel. When all together hold too many packets, the one with most bytes loses half of
-//! them, at most 64 packets, from its head.
+//! Source: RFC 8290; details that it leaves open as in Linux `sch_fq_codel.c`, the default of most Linux
+//! distributions. Flows are hashed into queues. Each queue may send a quantum of bytes before the next queue's turn.
+//! A queue that was empty comes before those that were not, so that sparse flows do not wait for bulk flows. Each
+//! queue is controlled by CoDel. If all queues together hold too many packets, the one with the most bytes loses half
+//! of them, at most 64 packets, from its head.
 
 use std::collections::VecDeque;
 
@@ -23,17 +23,17 @@ use crate::time::elapsed;
 /// Settings of a [`FqCodelLink`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FqCodelConfig {
-    /// The link; its queue limit holds for all flows together. Linux's default is 10,240 packets.
+    /// The link; its queue limit applies to all flows together. Linux's default is 10,240 packets.
     pub link: LinkConfig,
-    /// Queues that flows are hashed into; 1024 in RFC 8290, at least 1.
+    /// Number of queues into which flows are hashed; 1024 in RFC 8290, at least 1.
     pub queues: u32,
-    /// Bytes on the wire that a queue may send before it is another one's turn; 1514 in RFC 8290, at least 1.
+    /// Bytes on the wire that a queue may send before the next queue's turn; 1514 in RFC 8290, at least 1.
     pub quantum_bytes: u32,
     /// CoDel's acceptable delay, nanoseconds; 5 ms in RFC 8290.
     pub target_ns: i64,
     /// CoDel's interval, nanoseconds; 100 ms in RFC 8290.
     pub interval_ns: i64,
-    /// Packets that can be marked are not dropped for their delay.
+    /// Whether packets that can be marked are marked instead of dropped for their delay.
     pub mark: bool,
 }
 
@@ -51,28 +51,28 @@ impl FqCodelConfig {
     }
 }
 
-/// Packets that a queue loses at once at most when there is no room (`drop_batch_size` in Linux).
+/// Maximum number of packets that a queue loses at once if there is no room (`drop_batch_size` in Linux).
 const MAX_DROPPED_AT_ONCE: u32 = 64;
 
-/// The packets of the flows that are hashed alike.
+/// The packets of all flows with the same hash.
 struct Queue<P> {
     law: Law,
     packets: VecDeque<Waiting<P>>,
     bytes: u64,
-    /// Bytes it may still send in this turn; what it overdrew counts against its next one.
+    /// Bytes it may still send in this turn; if negative, they are subtracted from the next turn.
     deficit: i64,
-    /// It is in one of the two lists.
+    /// True if it is in one of the two lists.
     listed: bool,
 }
 
 /// An FQ-CoDel queue.
 pub struct FqCodel<P> {
     queues: Vec<Queue<P>>,
-    /// Queues that have packets again after they had none, and those that had their turn. By position in `queues`.
+    /// Queues that have packets again after being empty, and queues that had their turn; by index in `queues`.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     quantum: i64,
-    /// Of the hash, so that collisions differ from run to run.
+    /// Key of the hash, so that collisions differ from run to run.
     hash_seed: u64,
     limit: Limit,
     packets: usize,
@@ -109,8 +109,8 @@ impl<P: Packet> FqCodel<P> {
         (hash % self.queues.len() as u64) as usize
     }
 
-    /// Makes room: the queue with most bytes loses packets from its head, as an overflow tells its flow soonest there
-    /// (RFC 8290 section 4.1).
+    /// Makes room: the queue with the most bytes loses packets from its head, because the loss of an early packet
+    /// informs its flow soonest (RFC 8290 section 4.1).
     fn drop_from_the_longest(&mut self, out: &mut Outbox<P>) {
         let longest = self.queues.iter_mut().max_by_key(|queue| queue.bytes);
         let Some(queue) = longest else { return };
@@ -122,7 +122,7 @@ impl<P: Packet> FqCodel<P> {
             queue.bytes -= u64::from(first.frame_bytes);
             self.bytes -= u64::from(first.frame_bytes);
             self.packets -= 1;
-            // As in Linux: CoDel is to drop faster, too.
+            // As in Linux: CoDel then also drops faster.
             queue.law.count = queue.law.count.saturating_add(1);
             out.drop(first.packet, Reason::QueueFull);
             if queue.bytes <= enough {
@@ -137,7 +137,7 @@ impl<P: Packet> FqCodel<P> {
         new.or_else(|| self.old.front().map(|&at| (at, false)))
     }
 
-    /// The turn of the queue at the head of its list is over.
+    /// Ends the turn of the queue at the head of its list.
     fn end_turn(&mut self, new: bool) -> Option<usize> {
         match new {
             true => self.new.pop_front(),
@@ -145,7 +145,7 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// The packet that CoDel lets the queue send.
+    /// The packet that CoDel allows the queue to send.
     fn take(&mut self, at: usize, now_ns: i64, out: &mut Outbox<P>) -> Option<P> {
         let queue = self.queues.get_mut(at)?;
         let (waiting, bytes, all) = (&mut queue.packets, &mut queue.bytes, &mut self.bytes);
@@ -159,7 +159,7 @@ impl<P: Packet> FqCodel<P> {
             *packets -= 1;
             Some(Head {
                 waited_ns: elapsed(now_ns, first.came_ns),
-                // As in Linux: of all queues together.
+                // As in Linux: the bytes of all queues together.
                 alone: *all <= u64::from(self.largest),
                 packet: first.packet,
             })
@@ -216,8 +216,8 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
                 return Some(packet);
             }
             self.end_turn(new);
-            // A new queue that is empty goes through the old ones once, so that a flow cannot always come first by
-            // sending one packet at a time (RFC 8290 section 4.2).
+            // A new queue that becomes empty is appended to the old ones once, so that a flow cannot always be first
+            // by sending one packet at a time (RFC 8290 section 4.2).
             if new && !self.old.is_empty() {
                 self.old.push_back(at);
             } else if let Some(queue) = self.queues.get_mut(at) {
@@ -231,7 +231,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 pub type FqCodelLink<P> = ManagedLink<FqCodel<P>>;
 
 impl<P: Packet> FqCodelLink<P> {
-    /// An idle link; flows are hashed with a draw of `random`, this stage's own stream.
+    /// An idle link; flows are hashed with a number from `random`, the stream of this stage.
     pub fn new(config: &FqCodelConfig, random: Random) -> Self {
         let link = &config.link;
         let queue = FqCodel::new(config, random);

@@ -1,4 +1,4 @@
-//! A fixed share of the packets, later by a fixed time.
+//! Delays a share of the packets by an additional fixed time.
 
 use crate::declared::Declared;
 use inorder_random::Random;
@@ -13,11 +13,11 @@ use crate::time::later;
 /// Settings of [`Late`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LateConfig {
-    /// Share of packets that come late.
+    /// Share of packets that are late.
     pub probability: Probability,
-    /// Of each draw with the one before.
+    /// Correlation of each random number with the previous one.
     pub correlation: Probability,
-    /// Later by so many nanoseconds.
+    /// Additional delay, nanoseconds.
     pub delay_ns: i64,
 }
 
@@ -31,7 +31,7 @@ pub struct Late {
 }
 
 impl Late {
-    /// `random` is this stage's own stream.
+    /// `random` is the stream of this stage.
     pub fn new(config: &LateConfig, random: Random) -> Self {
         Late {
             dice: Dice::new(config.probability, config.correlation, random),
@@ -85,7 +85,7 @@ mod tests {
     use crate::Probe;
 
     #[test]
-    fn two_percent_come_20_ms_later() {
+    fn two_percent_arrive_20_ms_later() {
         let config = LateConfig {
             probability: Probability::percent(2.0),
             correlation: Probability::NEVER,

@@ -1,4 +1,4 @@
-//! A link: rate, propagation, and a drop-tail queue before it.
+//! A link: rate, propagation delay, and a drop-tail queue in front of it.
 
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -15,18 +15,18 @@ pub struct LinkConfig {
     pub rate: Rate,
     /// From the last bit sent to the last bit received, nanoseconds.
     pub propagation_ns: i64,
-    /// What waits at most.
+    /// Maximum content of the queue.
     pub queue: Limit,
-    /// Framing of each packet.
+    /// Framing of packets.
     pub framing: Framing,
 }
 
-/// What a link makes of a packet's bytes.
+/// The length of a packet on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Framing {
     /// Bytes added to each packet.
     pub overhead_bytes: u32,
-    /// Bytes a packet takes at least, the overhead included.
+    /// Minimum length of a packet, bytes, overhead included.
     pub min_bytes: u32,
 }
 
@@ -47,7 +47,7 @@ impl Framing {
         overhead_bytes: 2,
         min_bytes: 0,
     };
-    /// Nothing added.
+    /// No additional bytes.
     pub const NONE: Framing = Framing {
         overhead_bytes: 0,
         min_bytes: 0,
@@ -74,7 +74,7 @@ impl LinkConfig {
     }
 }
 
-/// Sends packets one after another, exact to the nanosecond however many there are.
+/// Sends packets one after another; rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub struct Link {
     server: Server,
@@ -94,7 +94,7 @@ impl Link {
         }
     }
 
-    /// When a packet of `bytes` that comes now arrives at the other end.
+    /// When a packet of `bytes` that arrives now reaches the other end.
     #[inline]
     pub(crate) fn carry(&mut self, now_ns: i64, bytes: u32) -> Result<i64, Reason> {
         let frame = self.framing.frame_bytes(bytes);
@@ -155,7 +155,7 @@ mod tests {
     use crate::Probe;
     use proptest::prelude::*;
 
-    /// A queue that really holds packets, one nanosecond at a time.
+    /// The straightforward twin: a queue that holds packets, simulated nanosecond by nanosecond.
     fn slow(config: &LinkConfig, arrivals: &[(i64, u32)], until_ns: i64) -> Vec<(i64, u64)> {
         let Rate::Constant(rate) = config.rate else {
             return Vec::new();
@@ -201,7 +201,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_link_is_a_queue_that_is_served(
-            // Whole nanoseconds a byte, so that the slow twin starts each on a whole one.
+            // A whole number of nanoseconds per byte, so that the twin starts each packet on a whole nanosecond.
             ns_per_byte in 1u64..4,
             limit in prop_oneof![
                 Just(Limit::Unlimited),
@@ -217,7 +217,7 @@ mod tests {
                 framing: Framing { overhead_bytes: 3, min_bytes: 20 },
                 ..LinkConfig::new(8_000_000_000 / ns_per_byte)
             };
-            // 8e9 is divisible by 1, 2 but not 3: 3 ns a byte is left to the exact server.
+            // 8e9 is divisible by 1 and 2 but not by 3: the exact server handles 3 ns per byte.
             prop_assume!(8_000_000_000 % ns_per_byte == 0);
             let mut now = 0;
             let arrivals: Vec<_> = gaps.iter().map(|&(gap, b)| { now += gap; (now, b) }).collect();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_packets_do_not_drift() {
+    fn rounding_errors_do_not_accumulate() {
         // 1538 bytes at 7 Gb/s take 1757.714285... ns; 1,000,000 of them 1,757,714,285.71 ns.
         let mut link = Link::new(&LinkConfig::new(7_000_000_000));
         let last = (0..1_000_000).try_fold(0, |_, _| link.carry(0, 1500));

@@ -1,4 +1,4 @@
-//! Loss: independent or correlated, by four states, or by Gilbert and Elliott's two.
+//! Loss: independent or correlated, with four states, or with the two states of Gilbert and Elliott.
 
 use crate::declared::Declared;
 use inorder_random::Random;
@@ -9,22 +9,22 @@ use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 
-/// Which packets are lost.
+/// The loss model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossConfig {
     /// None.
     None,
-    /// Each with the same probability, the draws correlated (netem `loss random`).
+    /// Each packet with the same probability, with correlated random numbers (netem `loss random`).
     Uniform {
         /// Probability of loss.
         probability: Probability,
-        /// Of each draw with the one before.
+        /// Correlation of each random number with the previous one.
         correlation: Probability,
     },
     /// Four states: Salsano, Ludovici, Ordine, Giannuzzi, "Definition of a general and intuitive
     /// loss model for packet networks and its implementation in the Netem module", 2012.
     Markov(Markov),
-    /// Two states, each with its own loss: E. N. Gilbert 1960, E. O. Elliott 1963.
+    /// Two states, each with its own probability of loss: E. N. Gilbert 1960, E. O. Elliott 1963.
     GilbertElliott(GilbertElliott),
 }
 
@@ -32,21 +32,21 @@ pub enum LossConfig {
 /// a gap, 2 good in a burst, 3 lost in a burst, 4 lost alone in a gap (always back to 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Markov {
-    /// A burst begins.
+    /// p13: a burst begins.
     pub p13: Probability,
-    /// A burst ends.
+    /// p31: a burst ends.
     pub p31: Probability,
-    /// A good packet within a burst.
+    /// p32: a good packet within a burst.
     pub p32: Probability,
-    /// Lost again after a good packet within a burst.
+    /// p23: a loss after a good packet within a burst.
     pub p23: Probability,
-    /// Lost alone.
+    /// p14: an isolated loss.
     pub p14: Probability,
 }
 
 impl Markov {
-    /// With netem's defaults for what is not given: a burst of mean length 1 / (1 - p13), no good
-    /// packets in it, none lost alone.
+    /// With netem's defaults for the other parameters: bursts of mean length 1 / (1 - p13), no good packets in
+    /// bursts, no isolated losses.
     pub fn new(p13: Probability) -> Self {
         Markov {
             p13,
@@ -72,8 +72,8 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// With netem's defaults for what is not given (Bernoulli): r = 1 - p, all lost in bad, none
-    /// in good.
+    /// With netem's defaults for the other parameters (Bernoulli): r = 1 - p, all packets lost in the bad state, none
+    /// in the good state.
     pub fn new(to_bad: Probability) -> Self {
         GilbertElliott {
             to_bad,
@@ -83,7 +83,7 @@ impl GilbertElliott {
         }
     }
 
-    /// Loss to be expected in the long run.
+    /// The expected share of lost packets in the long run.
     pub fn mean_loss(&self) -> f64 {
         let (p, r) = (self.to_bad.as_ratio(), self.to_good.as_ratio());
         let bad = if p + r > 0.0 { p / (p + r) } else { 0.0 };
@@ -91,7 +91,7 @@ impl GilbertElliott {
     }
 }
 
-/// Loses packets.
+/// Drops packets.
 #[derive(Clone, Debug)]
 pub struct Loss {
     model: Model,
@@ -114,7 +114,7 @@ enum State {
 }
 
 impl Loss {
-    /// `random` is this loss's own stream.
+    /// `random` is the stream of this stage.
     pub fn new(config: &LossConfig, random: Random) -> Self {
         let model = match *config {
             LossConfig::None => Model::None,
@@ -128,7 +128,7 @@ impl Loss {
         Loss { model }
     }
 
-    /// Is the next packet lost?
+    /// True if the next packet is lost.
     #[inline]
     pub fn roll(&mut self) -> bool {
         match &mut self.model {
@@ -139,7 +139,7 @@ impl Loss {
                 matches!(state, State::LostInBurst | State::LostInGap)
             }
             Model::GilbertElliott(model, bad, random) => {
-                // netem's order: the state moves on first, the loss is that of the state before.
+                // netem's order: the state changes first, and the loss is that of the previous state.
                 let (leave, loss) = if *bad {
                     (model.to_good, model.loss_in_bad)
                 } else {
@@ -152,7 +152,7 @@ impl Loss {
     }
 }
 
-/// One draw decides: its range is divided among the state's ways out, the rest stays.
+/// A single random number decides: its range is divided among the transitions of the state; the rest means no change.
 fn next_state(markov: &Markov, state: State, random: u32) -> State {
     let either = |a: Probability, first, b: Probability, second, otherwise| {
         if a.hits(random) {
@@ -264,7 +264,7 @@ mod tests {
 
     const N: u32 = 400_000;
 
-    /// Share lost, and mean length of runs of losses.
+    /// Share of lost packets, and mean length of runs of losses.
     fn measure(config: &LossConfig) -> (f64, f64) {
         let mut loss = Loss::new(config, Random::new(1, "loss"));
         let (mut lost, mut runs, mut before) = (0u32, 0u32, false);
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn correlation_makes_small_losses_smaller() {
-        // The mixed draw seldom comes near 0 any more: netem's known defect, kept.
+        // The mixed random number is rarely near 0: a known defect of netem, which is reproduced.
         let (share, _) = measure(&LossConfig::Uniform {
             probability: Probability::percent(2.0),
             correlation: Probability::percent(25.0),
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn four_states_have_the_losses_of_their_balance() {
+    fn losses_of_four_states_follow_the_balance_equations() {
         let model = Markov {
             p13: Probability::percent(1.0),
             p31: Probability::percent(30.0),

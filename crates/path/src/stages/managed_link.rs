@@ -1,4 +1,4 @@
-//! A link whose queue decides itself which packet leaves it next and which are dropped: active queue management.
+//! A link whose queue decides which packet is sent next and which are dropped: active queue management.
 
 use super::link::Framing;
 use crate::counters::Reason;
@@ -6,10 +6,11 @@ use crate::packet::Packet;
 use crate::rate::{Rate, Server};
 use crate::stage::{Outbox, Stage};
 
-/// A queue before a link, as the link sees it.
+/// A queue in front of a link.
 pub trait Discipline<P> {
-    /// A packet comes that takes `frame_bytes` on the link. If `idle`, nothing waits and the link is free: the packet
-    /// is taken out again at once, so no limit applies to it. Packets there is no room for go to `out` as dropped.
+    /// A packet arrives that takes `frame_bytes` on the link. If `idle`, the queue is empty and the link is free: the
+    /// packet is taken out at once, so no limit applies to it. Packets for which there is no room go to `out` as
+    /// dropped.
     fn enqueue(
         &mut self,
         now_ns: i64,
@@ -19,11 +20,11 @@ pub trait Discipline<P> {
         out: &mut Outbox<P>,
     );
 
-    /// The link is free: takes out the packet that is sent next. Packets that are dropped before it go to `out`.
+    /// The link is free: takes out the packet to send next. Packets dropped before it go to `out`.
     fn dequeue(&mut self, now_ns: i64, out: &mut Outbox<P>) -> Option<P>;
 }
 
-/// A link with a queue of its own discipline.
+/// A link with a queue discipline.
 pub struct ManagedLink<D> {
     queue: D,
     server: Server,
@@ -77,7 +78,7 @@ impl<D> ManagedLink<D> {
 
 impl<P: Packet, D: Discipline<P>> Stage<P> for ManagedLink<D> {
     fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
-        // At this very moment the link may have become free.
+        // The link may have become free at exactly this time.
         self.wake(now_ns, out);
         let frame_bytes = self.frame_bytes(&packet);
         let idle = self.free_ns.is_none();

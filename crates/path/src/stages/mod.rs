@@ -1,10 +1,10 @@
-//! The list of impairments, one file each.
+//! The list of impairments, one file for each.
 //!
-//! A new impairment is its file, here its `mod` line, its `pub use` line and its entry in `stages!`, and the declaration
-//! of its keys in `inorder-scenario`, `config/impairments.rs`. Its file says what it does to packets ([`Stage`]) and how it is
-//! made from those keys ([`Declared`]). A queue discipline of a link is listed here, too, and chosen in
-//! `impl Declared for plain::Link` below; its keys stand in `config/link.rs`. What it shares with others of its kind is in
-//! `managed_link`.
+//! To add an impairment, add its file, and here its `mod` line, its `pub use` line and its entry in `stages!`;
+//! declare its keys in `inorder-scenario`, `config/impairments.rs`. Its file contains what it does to packets
+//! ([`Stage`]) and how it is created from its keys ([`Declared`]). A queue discipline of a link is also listed here,
+//! and selected in `impl Declared for plain::Link` below; its keys are in `config/link.rs`. The code that all
+//! disciplines share is in `managed_link`.
 
 mod batch;
 mod codel;
@@ -55,13 +55,13 @@ stages! {
     /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
     Link(Link), keys Link, wakes false,
         source "IEEE 802.3 framing; drop-tail first in, first out";
-    /// a link whose queue keeps the delay down: CoDel
+    /// a link whose queue limits the delay: CoDel
     Codel(Box<CodelLink<P>>), named "codel", wakes true,
         source "RFC 8289; Linux codel_impl.h for marks";
     /// a link shared fairly between flows, each with a CoDel queue: FQ-CoDel
     FqCodel(Box<FqCodelLink<P>>), named "fq-codel", wakes true,
         source "RFC 8290; Linux sch_fq_codel";
-    /// delay with jitter from a distribution, correlated; what is drawn shorter overtakes
+    /// delay with jitter from a distribution, correlated; packets with shorter delays overtake
     Delay(Delay), keys Delay, wakes false,
         source "Linux sch_netem, tables of iproute2";
     /// duplication, loss, corruption, limit, delay, rate, reorder and gap in the kernel's order
@@ -70,16 +70,16 @@ stages! {
     /// uniform loss with correlation, four-state Markov, Gilbert-Elliott
     Loss(Loss), keys Loss, wakes false,
         source "Linux sch_netem; Salsano and others 2012; Gilbert 1960, Elliott 1963";
-    /// some packets come twice
+    /// some packets are duplicated
     Duplicate(Duplicate), keys Duplicate, wakes false,
         source "Linux sch_netem";
-    /// some packets are damaged, and go on or are discarded
+    /// some packets are damaged, and continue or are dropped
     Corrupt(Corrupt), keys Corrupt, wakes false,
         source "Linux sch_netem";
     /// delays packets, except some that are sent at once (probability, gap)
     Reorder(Reorder), keys Reorder, wakes false,
         source "Linux sch_netem";
-    /// a fixed share of the packets comes later by a fixed time
+    /// a fixed share of the packets is delayed by an additional fixed time
     Late(Late), keys Late, wakes false,
         source "Schulte and others, I'll be a bit late: Packet Reordering in Mobile Networks, VI-B";
     /// a link whose queue moves the packet at its head behind RI others
@@ -97,10 +97,10 @@ stages! {
     /// the receiver's card: ring, interrupt coalescing, softirq, sorter, LRO/GRO, costs
     Nic(Box<Nic<P>>), named "nic", wakes true,
         source "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009";
-    /// a box on the way that takes packets by interrupt and passes them on together
+    /// a device on the path that receives packets by interrupt and forwards them together
     Batch(Batch), keys Batch, wakes false,
         source "Linux e1000, InterruptThrottleRate";
-    /// passes bursts at once, then holds to a rate
+    /// passes bursts at once, then limits the rate
     TokenBucket(TokenBucket), keys TokenBucket, wakes false,
         source "Linux sch_tbf and sch_htb";
 }
@@ -129,7 +129,7 @@ impl<P: Packet> From<Nic<P>> for AnyStage<P> {
     }
 }
 
-/// A link, its queue by its discipline.
+/// A link with the queue of its discipline.
 impl<P: Packet> Declared<P> for plain::Link {
     type Stage = AnyStage<P>;
 
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_impairment_has_a_name_of_its_own_and_says_something() {
+    fn every_impairment_has_a_unique_name_and_a_description() {
         let filled = |e: &Impairment| !e.about.is_empty() && !e.source.is_empty();
         assert!(REGISTRY.iter().all(filled));
         let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();

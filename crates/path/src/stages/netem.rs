@@ -1,7 +1,7 @@
-//! All of netem at once, in the kernel's order: duplicate, loss, corrupt, limit, delay.
+//! All features of netem in the kernel's order: duplicate, loss, corrupt, limit, delay.
 //!
-//! What sch_netem of Linux 6.12 does, with unlimited service below it: a packet leaves as soon as
-//! its time to send has come.
+//! Follows sch_netem of Linux 6.12 with unlimited service below it: a packet leaves as soon as its departure time has
+//! come.
 
 use crate::declared::{Declared, length};
 use inorder_random::Random;
@@ -22,7 +22,7 @@ use crate::time::later;
 /// Settings of [`Netem`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetemConfig {
-    /// `delay`, `distribution`, and `limit`, which of all netem's settings counts packets.
+    /// `delay`, `distribution` and `limit`, which counts packets.
     pub delay: DelayConfig,
     /// `duplicate`.
     pub duplicate: Probability,
@@ -34,15 +34,15 @@ pub struct NetemConfig {
     pub corrupt: CorruptConfig,
     /// `reorder` and `gap`.
     pub reorder: ReorderConfig,
-    /// `rate`, here in bit/s (a multiple of 8: the kernel counts bytes/s); 0: none. Each packet is
-    /// timed from the last one queued, which takes the reordering out of any jitter.
+    /// `rate`, here in bit/s (a multiple of 8, because the kernel counts bytes/s); 0 for none. Each packet is timed
+    /// relative to the last one queued, so jitter causes no reordering.
     pub rate_bits_per_s: u64,
-    /// What `rate` counts of a packet.
+    /// The bytes that `rate` counts for a packet.
     pub framing: Framing,
 }
 
 impl NetemConfig {
-    /// `tc qdisc add ... netem` with a delay only.
+    /// `tc qdisc add ... netem` with only a delay.
     pub fn delay(delay: DelayConfig) -> Self {
         NetemConfig {
             delay,
@@ -75,13 +75,13 @@ pub struct Netem {
     draws: DelayDraws,
     bytes_per_s: u64,
     framing: Framing,
-    /// Latest time to send of any packet; what is not later than now has been sent.
+    /// Latest departure time of any packet; packets whose time is not later than now have been sent.
     last_ns: i64,
 }
 
 impl Netem {
-    /// Takes a stream for each thing that happens from `random`, so that switching one on leaves
-    /// the others' draws as they were.
+    /// Uses one stream from `random` for each feature, so that switching one on does not change the random numbers of
+    /// the others.
     pub fn new(config: &NetemConfig, random: &Random) -> Self {
         Netem {
             duplicate: Dice::new(
@@ -100,7 +100,7 @@ impl Netem {
         }
     }
 
-    /// Sends a packet on its own: a copy, or one that has none.
+    /// Sends a single packet: a copy, or one without a copy.
     #[inline]
     fn enqueue<P: Packet>(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         if self.loss.roll() {
@@ -115,14 +115,14 @@ impl Netem {
         self.time_to_send(now_ns, packet)
     }
 
-    /// A packet with a copy. The copy goes through everything but duplication once more, and is
-    /// queued before its original.
+    /// Sends a packet with a copy. The copy passes all features except duplication once more, and is queued before
+    /// its original.
     fn enqueue_twice<P: Packet>(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        // Of a packet that was doubled and lost, one is left.
+        // If a packet is duplicated and lost, one of the two remains.
         let copy = (!self.loss.roll()).then(|| packet.clone());
         let whole = self.corrupt.damage(&mut packet, out);
         if whole && !self.census.admits(now_ns) {
-            // The kernel drops the copy with it.
+            // The kernel also drops the copy.
             return out.drop(packet, Reason::QueueFull);
         }
         if let Some(mut copy) = copy {
@@ -156,8 +156,8 @@ impl Netem {
         Pass::Leaves(at_ns)
     }
 
-    /// With a rate: sending begins when the last packet's is over, and only what the wait for
-    /// that has not used up of the delay is waited besides.
+    /// With a rate: sending starts when the last packet is sent, and only the part of the delay that exceeds this
+    /// wait is added.
     fn paced(&self, now_ns: i64, delay_ns: i64, bytes: u32, bytes_per_s: u64) -> Option<i64> {
         let frame = u128::from(self.framing.frame_bytes(bytes));
         let sending_ns = i64::try_from(frame * 1_000_000_000 / u128::from(bytes_per_s)).ok()?;
@@ -189,8 +189,8 @@ impl<P: Packet> Stage<P> for Netem {
     }
 
     fn keeps_order(&self) -> bool {
-        // With a rate times never go back, if the queue is never empty of what a negative delay
-        // sent at once: such a packet leaves now, and later ones not before.
+        // With a rate, departure times never decrease, unless the queue is empty after a negative delay: such a
+        // packet leaves now, and later ones not before it.
         self.jumps.is_never() && (self.draws.is_constant() || self.bytes_per_s > 0)
     }
 }
@@ -224,7 +224,7 @@ impl<P: Packet> Declared<P> for plain::Netem {
                 correlation: p(self.reorder_correlation),
                 gap: self.gap,
             },
-            // A rate of 0 is none.
+            // A rate of 0 means no rate.
             rate_bits_per_s: self.bits_per_s.unwrap_or(0),
             framing: Framing::ETHERNET_HEADER,
         };
@@ -247,7 +247,7 @@ mod tests {
         (sent, out)
     }
 
-    /// Packets that arrive after one sent later.
+    /// Number of packets that arrive after one sent later.
     fn reordered(mut sent: Vec<(i64, u64)>) -> usize {
         sent.sort_by_key(|&(t, _)| t);
         let mut highest = 0;
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn rate_times_each_packet_from_the_last_one() {
-        // 1514 bytes at 12.112 Mbit/s take 1 ms; the delay is waited for once.
+        // 1514 bytes at 12.112 Mbit/s take 1 ms; the delay is added only once.
         let config = NetemConfig {
             rate_bits_per_s: 12_112_000,
             ..NetemConfig::delay(DelayConfig::constant(5 * MS))
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_limit_drops_what_rate_times_delay_exceeds() {
+    fn the_default_limit_drops_packets_if_rate_times_delay_exceeds_it() {
         // 1 Gbit/s times 50 ms are about 4100 packets of 1500 bytes.
         let config = NetemConfig::delay(DelayConfig {
             limit_packets: Some(1000),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_delayed_on_its_own_and_queued_first() {
+    fn a_copy_has_its_own_delay_and_is_queued_first() {
         let config = NetemConfig {
             duplicate: Probability::ALWAYS,
             ..jitter()
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn loss_takes_one_of_two_copies() {
-        // Half doubled; all lost: of a doubled packet the original goes on.
+        // Half of the packets are duplicated and all are lost: of a duplicated packet the original continues.
         let config = NetemConfig {
             duplicate: Probability::percent(50.0),
             loss: LossConfig::Uniform {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn jumping_packets_go_at_once() {
+    fn packets_that_skip_the_delay_leave_at_once() {
         let config = NetemConfig {
             reorder: ReorderConfig::gap(4),
             ..NetemConfig::delay(DelayConfig::constant(9))
@@ -358,7 +358,7 @@ mod tests {
         };
         let (all, _) = run(&jitter(), 100, 0);
         let (some, _) = run(&lossy, 100, 0);
-        // Lost packets draw no delay, so the sequence of draws is the same, shifted.
+        // Lost packets use no random delay, so the sequence of delays is the same, but shifted.
         let times = |v: &[(i64, u64)]| v.iter().map(|x| x.0).collect::<Vec<_>>();
         assert_eq!(times(&all)[..some.len()], times(&some));
     }

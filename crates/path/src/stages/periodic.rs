@@ -1,4 +1,4 @@
-//! Every so often the packet at the head of a router's queue is moved back.
+//! A router that periodically moves the packet at the head of its queue back.
 
 use crate::declared::{Declared, length};
 use inorder_random::Random;
@@ -18,11 +18,11 @@ use crate::time::later;
 pub struct PeriodicConfig {
     /// RI: the packet at the head of the queue is moved behind this many others; 0: never.
     pub reorder_interval_packets: usize,
-    /// The bottleneck link; its queue is where it happens.
+    /// The bottleneck link, whose queue is reordered.
     pub link: LinkConfig,
 }
 
-/// A link whose queue moves its head back, after Fukuda, Nobayashi, Ikenaga, "Performance
+/// A link that moves the head of its queue back, after Fukuda, Nobayashi, Ikenaga, "Performance
 /// Evaluation of TCP Variants with Packet Reordering" (ICN 2018), section III:
 ///
 /// "if the buffer size of R1 is larger than the predetermined variable RI (Reorder Interval),
@@ -30,8 +30,8 @@ pub struct PeriodicConfig {
 /// packets are not reordered until transmission of the moved packet is completed."
 ///
 /// So with RI 4, packets 10 to 20 waiting leave as 11 12 13 14 10, then 16 17 18 19 15, then 20.
-/// With RI packets or fewer waiting nothing is moved: the queue goes on being served, so there is
-/// nothing to wait for and no timeout. The packet being sent is not waiting any more.
+/// If RI packets or fewer are waiting, none is moved: the queue continues to be served, so there is no reason to wait
+/// and no timeout. The packet being sent no longer waits.
 pub struct PeriodicReorder<P> {
     interval: usize,
     queue: VecDeque<P>,
@@ -40,9 +40,9 @@ pub struct PeriodicReorder<P> {
     server: Server,
     propagation_ns: i64,
     framing: Framing,
-    /// Packets that leave before the one moved back, and it itself, while there is one.
+    /// Number of packets that leave before the one that was moved back, and that packet, while there is one.
     until_moved: usize,
-    /// The packet being sent is out.
+    /// Time at which the packet being sent is out.
     free_ns: Option<i64>,
 }
 
@@ -112,7 +112,7 @@ impl<P: Packet> PeriodicReorder<P> {
 
 impl<P: Packet> Stage<P> for PeriodicReorder<P> {
     fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
-        // At this very moment the link may have become free.
+        // The link may have become free at exactly this time.
         if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
             self.serve(now_ns, out);
         }
@@ -138,7 +138,7 @@ impl<P: Packet> Stage<P> for PeriodicReorder<P> {
     }
 
     fn keeps_order(&self) -> bool {
-        // Packets are moved before they are sent off: the times never go back.
+        // Packets are moved before they are sent, so departure times never decrease.
         true
     }
 }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::{Path, Probe, Timeline};
 
-    /// Numbers in the order they leave, all sent at time 0 but the first a little earlier.
+    /// Packet numbers in the order of departure; all are sent at time 0, except the first, which is a little earlier.
     fn order(interval: usize, numbers: std::ops::RangeInclusive<u64>) -> Vec<u64> {
         let link = LinkConfig {
             framing: Framing::NONE,
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn figure_2() {
-        // 9 is being sent as 10 to 20 come to wait.
+        // Packet 9 is being sent while 10 to 20 start to wait.
         let expected = [9, 11, 12, 13, 14, 10, 16, 17, 18, 19, 15, 20];
         assert_eq!(order(4, 9..=20), expected);
     }
@@ -200,11 +200,11 @@ mod tests {
                 extents.push(late.extent);
             }
         }
-        assert_eq!(extents, vec![8; 100]); // 900 packets waited, one of nine moved
+        assert_eq!(extents, vec![8; 100]); // 900 packets waited, and one of nine was moved.
     }
 
     #[test]
-    fn the_link_keeps_its_pace() {
+    fn reordering_does_not_change_the_rate() {
         let config = PeriodicConfig {
             reorder_interval_packets: 4,
             link: LinkConfig {
@@ -218,7 +218,7 @@ mod tests {
         let times: Vec<i64> = std::iter::from_fn(|| line.pop(i64::MAX))
             .map(|(t, _)| t)
             .collect();
-        // 1.2 ms a packet, as in the paper.
+        // 1.2 ms per packet, as in the paper.
         let expected: Vec<i64> = (1..=20).map(|i| 5_000_000 + i * 1_200_000).collect();
         assert_eq!(times, expected);
     }

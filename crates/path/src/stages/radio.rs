@@ -1,4 +1,4 @@
-//! Bursts of late packets, as LTE's retransmissions make them.
+//! Bursts of late packets, as caused by LTE's retransmissions.
 //!
 //! Schulte and others, "I'll be a bit late: Packet Reordering in Mobile Networks" (section V-B),
 //! found "that a lot of reordering happens in bursts,
@@ -22,28 +22,27 @@ use crate::stage::{Fate, Outbox, Pass, Stage};
 /// Settings of a [`Radio`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RadioConfig {
-    /// Length of a transmission time interval; packets that come in one share a block and arrive
-    /// together at its end. Nanoseconds, 1 ms in LTE; 0 makes each packet a block.
+    /// Length of a transmission time interval, nanoseconds; 1 ms in LTE. Packets of one interval share a block and
+    /// arrive together at its end. 0 makes each packet a block.
     pub tti_ns: i64,
-    /// A block fails at its first transmission, the block before having succeeded.
+    /// Probability that a block fails at its first transmission if the previous block succeeded.
     pub block_error: Probability,
-    /// The same, the block before having failed: fading lasts longer than a TTI.
+    /// The same if the previous block failed: fading lasts longer than a TTI.
     pub block_error_again: Probability,
-    /// A retransmission fails; lower, since HARQ combines what it has received.
+    /// Probability that a retransmission fails; lower, because HARQ combines the received copies.
     pub retransmission_error: Probability,
-    /// From a transmission to the next of the same block, nanoseconds: 8 ms in LTE FDD.
+    /// Time from one transmission to the next of the same block, nanoseconds: 8 ms in LTE FDD.
     pub harq_rtt_ns: i64,
-    /// Retransmissions by HARQ, before RLC.
+    /// Number of HARQ retransmissions before RLC retransmits.
     pub harq_retransmissions: u32,
-    /// Additional delay when RLC retransmits, nanoseconds; `None`: RLC gives the block up
-    /// (unacknowledged mode).
+    /// Additional delay if RLC retransmits, nanoseconds; `None` if RLC gives the block up (unacknowledged mode).
     pub rlc_delay_ns: Option<i64>,
-    /// RLC releases in order.
+    /// Whether RLC delivers in order.
     pub in_order: bool,
 }
 
 impl Default for RadioConfig {
-    /// LTE FDD with the usual target of one block in ten, nothing put in order.
+    /// LTE FDD with the usual target of one failed block in ten, without reordering by RLC.
     fn default() -> Self {
         RadioConfig {
             tti_ns: 1_000_000,
@@ -58,7 +57,7 @@ impl Default for RadioConfig {
     }
 }
 
-/// Sends packets in blocks, some of which take several attempts.
+/// Sends packets in blocks, some of which need several transmissions.
 #[derive(Clone, Debug)]
 pub struct Radio {
     config: RadioConfig,
@@ -71,14 +70,14 @@ pub struct Radio {
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// End of its TTI; packets up to then are in it.
+    /// End of its TTI; it contains packets up to then.
     end_ns: i64,
-    /// Retransmissions cost so much; `None`: given up.
+    /// Additional delay by retransmissions; `None` if the block was given up.
     extra_ns: Option<i64>,
 }
 
 impl Radio {
-    /// `random` is this stage's own stream.
+    /// `random` is the stream of this stage.
     pub fn new(config: &RadioConfig, random: Random) -> Self {
         Radio {
             config: *config,
@@ -108,7 +107,7 @@ impl Radio {
         }
     }
 
-    /// What the attempts of a block cost.
+    /// The additional delay of a block by retransmissions.
     fn transmit(&mut self) -> Option<i64> {
         let error = match self.failed_before {
             true => self.config.block_error_again,
@@ -135,7 +134,7 @@ impl Radio {
     }
 }
 
-/// The end of the interval of `tti_ns` that `now_ns` falls in; intervals begin at time 0.
+/// The end of the interval of `tti_ns` that contains `now_ns`; intervals begin at time 0.
 fn end_of_interval(now_ns: i64, tti_ns: i64) -> i64 {
     let into_ns = now_ns.rem_euclid(tti_ns);
     match into_ns {
@@ -201,7 +200,7 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// (sent, received) in milliseconds, packets every 0.2 ms from 0.1 ms on.
+    /// Times sent and received in milliseconds, for packets every 0.2 ms from 0.1 ms on.
     fn run(config: &RadioConfig, n: u64) -> (Vec<(f64, f64)>, Outbox<Probe>) {
         let mut radio = Radio::new(config, Random::new(1, "radio"));
         let mut out = Outbox::new();
@@ -231,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn in_order_release_reorders_nothing_and_comes_in_lumps() {
+    fn in_order_delivery_causes_bursts_and_no_reordering() {
         let config = RadioConfig {
             in_order: true,
             ..RadioConfig::default()
         };
         let (times, _) = run(&config, 50_000);
         assert!(times.is_sorted_by_key(|t| t.1));
-        // Behind a block 8 ms late wait the eight after it.
+        // The eight blocks after a block that is 8 ms late wait for it.
         let lumps = times
             .chunk_by(|a, b| a.1 == b.1)
             .filter(|lump| lump.len() == 45);
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn fading_makes_neighbouring_blocks_fail() {
+    fn failures_come_in_runs() {
         let fading = RadioConfig {
             block_error: Probability::percent(1.0),
             block_error_again: Probability::percent(80.0),

@@ -1,4 +1,4 @@
-//! netem's `reorder P gap N`: some packets jump the queue of those that are delayed.
+//! netem's `reorder P gap N`: some packets skip the delay.
 
 use crate::declared::Declared;
 use inorder_random::Random;
@@ -14,16 +14,16 @@ use crate::time::later;
 /// Which packets are sent at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReorderConfig {
-    /// Probability of being sent at once, for a packet whose turn it is.
+    /// Probability of being sent at once, for an eligible packet.
     pub probability: Probability,
-    /// Of each draw with the one before.
+    /// Correlation of each random number with the previous one.
     pub correlation: Probability,
-    /// Its turn comes after `gap - 1` delayed packets; 0: never.
+    /// A packet is eligible after `gap - 1` delayed packets; 0: never.
     pub gap: u32,
 }
 
 impl ReorderConfig {
-    /// `reorder P`: each packet has its turn, as with gap 1.
+    /// `reorder P`: every packet is eligible, as with gap 1.
     pub fn probability(probability: Probability) -> Self {
         ReorderConfig {
             probability,
@@ -32,7 +32,7 @@ impl ReorderConfig {
         }
     }
 
-    /// `gap N` alone: every N-th packet for certain.
+    /// `gap N` alone: every N-th packet with certainty.
     pub fn gap(gap: u32) -> Self {
         ReorderConfig {
             gap,
@@ -41,7 +41,7 @@ impl ReorderConfig {
     }
 }
 
-/// Decides who jumps.
+/// Decides which packets are sent at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Jumps {
     gap: u32,
@@ -62,7 +62,7 @@ impl Jumps {
         self.gap == 0 || self.dice.is_never()
     }
 
-    /// Is the next packet sent at once?
+    /// True if the next packet is sent at once.
     #[inline]
     pub(crate) fn roll(&mut self) -> bool {
         let turn = self.gap != 0 && self.delayed >= self.gap - 1;
@@ -76,8 +76,8 @@ impl Jumps {
     }
 }
 
-/// Delays packets, except those that are sent at once. `delay 20ms reorder 98%` sends 98 % at
-/// once and delays the others: the rule makes most packets early, not some late.
+/// Delays packets, except those that are sent at once. `delay 20ms reorder 98%` sends 98 % at once and delays the
+/// others: the rule makes most packets early instead of some late.
 #[derive(Clone, Debug)]
 pub struct Reorder {
     jumps: Jumps,
@@ -85,7 +85,7 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// `random` is this stage's own stream. Of `delay` everything counts but the limit.
+    /// `random` is the stream of this stage. All settings of `delay` apply except the limit.
     pub fn new(config: &ReorderConfig, delay: &DelayConfig, random: Random) -> Self {
         Reorder {
             draws: DelayDraws::new(delay, random.fork(1)),
@@ -168,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_not_taken_stays() {
-        // Once four have been delayed, each packet has its chance until one takes it.
+    fn packets_stay_eligible_until_one_is_sent_at_once() {
+        // After four delayed packets, each packet is eligible until one is sent at once.
         let config = ReorderConfig {
             gap: 5,
             ..ReorderConfig::probability(Probability::percent(50.0))

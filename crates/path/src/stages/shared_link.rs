@@ -1,4 +1,4 @@
-//! A link shared with traffic nobody looks at.
+//! A link shared with cross traffic.
 
 use crate::declared::Declared;
 use inorder_random::Random;
@@ -13,7 +13,7 @@ use crate::stage::{Outbox, Pass, Stage};
 pub struct SharedLinkConfig {
     /// The link.
     pub link: LinkConfig,
-    /// Each takes part of the link and of its queue.
+    /// The sources of cross traffic; each takes part of the link and of its queue.
     pub sources: Vec<CrossTraffic>,
 }
 
@@ -24,43 +24,43 @@ pub struct CrossTraffic {
     pub pattern: Pattern,
     /// Mean rate while it sends, bit/s of IP packets.
     pub bits_per_s: u64,
-    /// Bytes of each packet from the IP header on.
+    /// Length of each packet including the IP header, bytes.
     pub packet_bytes: u32,
 }
 
 /// When a source sends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pattern {
-    /// One packet after another at the same distance.
+    /// Constant intervals.
     Constant,
-    /// Independently: exponential distances.
+    /// A Poisson process: exponential intervals.
     Poisson,
-    /// At a constant rate for a time, then not, both times Pareto: many such sources together are
-    /// self-similar (Willinger, Taqqu, Sherman, Wilson, "Self-similarity through high-variability",
-    /// 1997).
+    /// Alternates between sending at a constant rate and silence, both with Pareto-distributed durations: many such
+    /// sources together are self-similar (Willinger, Taqqu, Sherman, Wilson, "Self-similarity through
+    /// high-variability", 1997).
     OnOffPareto {
         /// Mean time on, nanoseconds.
         on_ns: i64,
         /// Mean time off, nanoseconds.
         off_ns: i64,
-        /// Index of both times, above 1; below 2 the variance is infinite.
+        /// Index of both Pareto distributions, above 1; below 2 the variance is infinite.
         shape: f64,
     },
 }
 
-/// After a longer silence cross traffic is taken up again this long before now, or so many packets
-/// of it: what was sent earlier has left the queue, or the queue is full anyway.
+/// After a long time without packets, cross traffic is simulated only from this long before now, or for this many
+/// packets: earlier packets have left the queue, or the queue is full anyway.
 const LOOK_BACK_NS: i64 = 10_000_000_000;
 const LOOK_BACK_PACKETS: f64 = 1e6;
 
 #[derive(Clone, Debug)]
 struct Source {
     config: CrossTraffic,
-    /// Mean distance of packets, nanoseconds.
+    /// Mean interval between packets, nanoseconds.
     gap_ns: f64,
     random: Random,
     next_ns: i64,
-    /// Of an on-off source: the current time on ends.
+    /// End of the current burst of an on-off source.
     on_until_ns: i64,
 }
 
@@ -78,7 +78,7 @@ impl Source {
         source
     }
 
-    /// Skips what was sent too long ago to matter.
+    /// Skips packets sent too long ago to matter.
     fn skip(&mut self, now_ns: i64) {
         let packets_ns = (self.gap_ns * LOOK_BACK_PACKETS) as i64;
         let from_ns = now_ns.saturating_sub(packets_ns.min(LOOK_BACK_NS));
@@ -87,19 +87,19 @@ impl Source {
         }
     }
 
-    /// Takes up sending at a random phase.
+    /// Starts sending in a random phase.
     fn begin(&mut self, now_ns: i64) {
         self.on_until_ns = now_ns;
         self.next_ns = after(now_ns, self.gap_ns * self.random.unit());
     }
 
-    /// The packet due has been sent: sets the time of the next one.
+    /// The packet that was due has been sent: sets the time of the next one.
     fn step(&mut self) {
         let gap_ns = match self.config.pattern {
             Pattern::Poisson => self.gap_ns * self.random.exponential(),
             Pattern::Constant | Pattern::OnOffPareto { .. } => self.gap_ns,
         };
-        // Never the same packet again, however high the rate.
+        // The time must increase, at any rate.
         let next_ns = after(self.next_ns, gap_ns).max(self.next_ns.saturating_add(1));
         self.next_ns = match self.config.pattern {
             Pattern::OnOffPareto {
@@ -117,7 +117,7 @@ impl Source {
         };
     }
 
-    /// Pareto with this mean: smallest value (shape - 1) / shape of it.
+    /// A Pareto variate with this mean; its minimum is (shape - 1) / shape times the mean.
     fn pareto(&mut self, mean_ns: i64, shape: f64) -> f64 {
         let shape = if shape > 1.0 { shape } else { 1.000_001 };
         let least = mean_ns as f64 * (shape - 1.0) / shape;
@@ -125,22 +125,22 @@ impl Source {
     }
 }
 
-/// The cast saturates; a negative wait is none.
+/// The cast saturates; a negative time counts as 0.
 fn after(now_ns: i64, wait_ns: f64) -> i64 {
     now_ns.saturating_add(wait_ns.max(0.0) as i64)
 }
 
-/// A link and its queue, shared. The cross traffic's packets go no further than its end.
+/// A shared link with its queue. Packets of cross traffic leave at its end.
 #[derive(Clone, Debug)]
 pub struct SharedLink {
     link: Link,
     sources: Vec<Source>,
-    /// Of the cross traffic: packets sent into the link, packets dropped.
+    /// Packets of cross traffic sent, and dropped.
     carried: (u64, u64),
 }
 
 impl SharedLink {
-    /// Each source takes a stream of its own from `random`.
+    /// Each source uses a stream of its own from `random`.
     pub fn new(config: &SharedLinkConfig, random: &Random) -> Self {
         let sends = |source: &&CrossTraffic| source.bits_per_s > 0 && source.packet_bytes > 0;
         let streams = (0..).map(|number| random.fork(number));
@@ -154,12 +154,12 @@ impl SharedLink {
         }
     }
 
-    /// Packets of cross traffic: carried, and dropped at the queue.
+    /// Packets of cross traffic: sent, and dropped at the queue.
     pub fn cross_packets(&self) -> (u64, u64) {
         self.carried
     }
 
-    /// Sends all cross traffic due by `now_ns`, in the order of its times.
+    /// Sends all cross traffic that is due by `now_ns`, in order of time.
     fn catch_up(&mut self, now_ns: i64) {
         self.sources
             .iter_mut()
@@ -253,8 +253,8 @@ mod tests {
         SharedLink::new(&config, &Random::new(1, "cross"))
     }
 
-    /// Mean time a probe of 100 bytes waits, one every millisecond, for `seconds`; in
-    /// microseconds. Sending it takes 8 us.
+    /// Mean waiting time of 100-byte probes sent every millisecond for `seconds`, microseconds. Sending a probe takes
+    /// 8 us.
     fn mean_wait_us(link: &mut SharedLink, seconds: u64) -> f64 {
         let mut out = Outbox::new();
         let probes = seconds * 1000;
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_makes_the_queue_of_m_d_1() {
+    fn poisson_traffic_gives_an_m_d_1_queue() {
         // Pollaczek-Khinchine: rho / (1 - rho) * service / 2, service 80 us; at rho 0.5, 40 us.
         // (The probes themselves add 0.8 % to the load.)
         let mut link = shared(Pattern::Poisson, 50_000_000);
@@ -280,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_leaves_the_rest_free() {
-        // A packet every 160 us takes 80 us: a probe waits half the time, 40 us then, so 20 us,
-        // less as the phases of 1 ms and 160 us beat: never more than 80 us.
+    fn constant_traffic_leaves_the_remaining_rate() {
+        // A packet every 160 us takes 80 us: half of the probes wait, 40 us on average, so the mean is 20 us, or less
+        // depending on the phases of 1 ms and 160 us; never more than 80 us.
         let mut link = shared(Pattern::Constant, 50_000_000);
         let wait = mean_wait_us(&mut link, 2);
         assert!((10.0..30.0).contains(&wait), "{wait}");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_dropped() {
+    fn excess_traffic_is_dropped() {
         let mut link = shared(Pattern::Constant, 200_000_000);
         mean_wait_us(&mut link, 1);
         let (carried, dropped) = link.cross_packets();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_is_not_walked_through() {
+    fn a_long_silence_is_skipped() {
         let mut link = shared(Pattern::Poisson, u64::MAX);
         let mut out = Outbox::new();
         let mut slow = shared(Pattern::Constant, 1_000);

@@ -1,4 +1,4 @@
-//! Packets of one flow over several unequal paths.
+//! Distributes the packets of one flow over several unequal paths.
 
 use crate::declared::Declared;
 use inorder_random::Random;
@@ -12,34 +12,34 @@ use crate::stage::{Outbox, Pass, Stage};
 /// Settings of a [`Spray`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SprayConfig {
-    /// The paths, each with a queue of its own.
+    /// The paths, each with its own queue.
     pub lanes: Vec<LinkConfig>,
-    /// Who goes where.
+    /// How a path is chosen.
     pub policy: SprayPolicy,
 }
 
 /// How a path is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SprayPolicy {
-    /// Each packet for itself, any with the same probability.
+    /// A random path for each packet, with equal probabilities.
     Random,
-    /// One after another.
+    /// Round robin.
     RoundRobin,
-    /// By flow: nothing is reordered (ECMP, RFC 2992).
+    /// One path per flow: no reordering (ECMP, RFC 2992).
     Flow,
-    /// By flow, and anew at random after a flow has paused this long, nanoseconds (FLARE: Kandula,
-    /// Katabi, Sinha, Berger, "Dynamic Load Balancing Without Packet Reordering", 2007). Keeps
-    /// the order if the pause is longer than the paths' delays differ.
+    /// One path per flow, chosen again at random after a pause of the flow (FLARE: Kandula, Katabi, Sinha, Berger,
+    /// "Dynamic Load Balancing Without Packet Reordering", 2007). The order is kept if the pause is longer than the
+    /// difference of the paths' delays.
     Flowlet {
         /// The pause, nanoseconds.
         gap_ns: i64,
     },
 }
 
-/// Flows are told apart by this many bits of their hash, as in switches' flowlet tables.
+/// Number of hash bits that distinguish flows, as in switches' flowlet tables.
 const FLOWLET_BITS: u32 = 10;
 
-/// A flow's path, or what shares its place in the table.
+/// The path of a flow, or of all flows with the same table entry.
 #[derive(Clone, Copy, Default, Debug)]
 struct Flowlet {
     lane: usize,
@@ -59,7 +59,7 @@ pub struct Spray {
 }
 
 impl Spray {
-    /// `random` is this stage's own stream. Without a path packets pass at once.
+    /// `random` is the stream of this stage. Without any path packets pass at once.
     pub fn new(config: &SprayConfig, mut random: Random) -> Self {
         let flowlets = match config.policy {
             SprayPolicy::Flowlet { .. } => 1 << FLOWLET_BITS,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn random_is_even() {
+    fn random_choice_is_uniform() {
         let delays = delays(SprayPolicy::Random, 1, 30_000, MS);
         for lane in [10, 20, 40] {
             let share = delays.iter().filter(|&&d| d == lane).count();

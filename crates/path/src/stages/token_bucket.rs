@@ -1,4 +1,4 @@
-//! Token buckets: what Linux's TBF and HTB do to one class.
+//! Token buckets: the effect of Linux's TBF and HTB on one class.
 
 use super::link::Framing;
 use crate::counters::Reason;
@@ -13,35 +13,34 @@ use inorder_scenario::config as plain;
 /// Settings of a [`TokenBucket`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucketConfig {
-    /// Tokens come at this rate, bit/s.
+    /// Rate at which tokens are added, bit/s.
     pub rate_bits_per_s: u64,
-    /// Tokens the bucket holds, bytes; full at the start.
+    /// Size of the bucket, bytes; it is full at the start.
     pub burst_bytes: u64,
     /// A second bucket that limits the bursts: rate in bit/s and its size in bytes (TBF
     /// `peakrate` and `mtu`, HTB `ceil` and `cburst`).
     pub peak: Option<(u64, u64)>,
-    /// Must the tokens be there?
+    /// When the tokens must be available.
     pub charge: Charge,
-    /// What waits at most.
+    /// Maximum content of the queue.
     pub queue: Limit,
-    /// What is charged for a packet.
+    /// Bytes charged for a packet.
     pub framing: Framing,
 }
 
-/// When a packet may go.
+/// When a packet may pass.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Charge {
-    /// Once the bucket holds tokens for all of it, as in TBF. A packet larger than the bucket
-    /// never goes.
+    /// When the bucket holds tokens for the whole packet, as in TBF. A packet larger than the bucket never passes.
     Before,
-    /// Once the bucket is not in debt, as in HTB: the packet may leave a debt behind.
+    /// When the bucket is not negative, as in HTB; the packet may make it negative.
     After,
 }
 
-/// Lets packets pass at once while there are tokens, then at the rate.
+/// Passes packets at once while there are tokens, then at the rate.
 ///
-/// It has no line rate of its own: what passes in a burst passes in one moment. A
-/// [`crate::Link`] after it spreads that out.
+/// It has no line rate of its own: a burst passes in one instant. A [`crate::Link`] behind it spreads the burst over
+/// time.
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: Bucket,
@@ -49,11 +48,11 @@ pub struct TokenBucket {
     charge: Charge,
     backlog: Backlog,
     framing: Framing,
-    /// When the last packet went.
+    /// When the last packet passed.
     last_ns: i64,
 }
 
-/// Nanobits: a bucket of r bit/s gains r of them each nanosecond.
+/// Nanobits: a bucket with r bit/s gains r nanobits per nanosecond.
 #[derive(Clone, Debug)]
 struct Bucket {
     per_ns: i128,
@@ -80,7 +79,7 @@ impl Bucket {
         self.level.saturating_add(gained).min(self.full)
     }
 
-    /// From when on the level is `wanted`, not before `now_ns`; `None`: never.
+    /// When the level reaches `wanted`, not before `now_ns`; `None` if never.
     fn when(&self, now_ns: i64, wanted: i128) -> Option<i64> {
         let missing = wanted - self.level_at(now_ns);
         if missing <= 0 {
@@ -100,7 +99,7 @@ impl Bucket {
 }
 
 impl TokenBucket {
-    /// Full buckets, nothing waiting.
+    /// Full buckets and an empty queue.
     pub fn new(config: &TokenBucketConfig) -> Self {
         TokenBucket {
             rate: Bucket::new(config.rate_bits_per_s, config.burst_bytes),
@@ -212,11 +211,11 @@ mod tests {
         let sent = run(&config(Charge::Before), &[(0, 1000); 8]);
         let expected = [0, 0, 0, 1000, 2000, 3000, 4000].map(Some);
         assert_eq!(sent[..7], expected);
-        assert_eq!(sent[7], None); // four wait already
+        assert_eq!(sent[7], None); // Four packets are waiting already.
     }
 
     #[test]
-    fn htb_lets_a_packet_leave_a_debt() {
+    fn htb_allows_a_negative_bucket() {
         let sent = run(
             &config(Charge::After),
             &[(0, 2500), (0, 2500), (0, 1), (5000, 9000)],
@@ -236,8 +235,8 @@ mod tests {
         assert_eq!(sent, [0, 100, 200, 1000, 2000].map(Some));
     }
 
-    /// A bucket that gains a byte each nanosecond and a queue that holds packets; the number and
-    /// time of each that goes.
+    /// The straightforward twin: a bucket that gains one byte per nanosecond, and a queue that holds packets. Returns
+    /// number and time of each packet that passes.
     fn slow(config: &TokenBucketConfig, packets: &[(i64, u32)]) -> Vec<(usize, i64)> {
         let Limit::Packets(limit) = config.queue else {
             return Vec::new();
@@ -313,7 +312,7 @@ mod tests {
                 let mut bytes = 0;
                 for &(t, b) in &sent[from..] {
                     bytes += i64::from(b);
-                    // One byte a microsecond; times were rounded down to it.
+                    // One byte per microsecond; times were rounded down to it.
                     prop_assert!(bytes <= 3000 + t - sent[from].0 + 1);
                 }
             }

@@ -1,4 +1,4 @@
-//! The control law, drop by drop, and the whole link against RFC 8289's own program.
+//! The control law drop by drop, and the whole link compared with the program in RFC 8289.
 
 use super::*;
 use crate::{Framing, Path, Probe, Timeline};
@@ -15,7 +15,7 @@ fn config(queue: Limit) -> CodelConfig {
     })
 }
 
-/// A packet that can be marked, or not.
+/// A packet that may support marking.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Marked {
     number: u64,
@@ -37,7 +37,7 @@ impl Packet for Marked {
     }
 }
 
-/// Sends packet after packet at these times; what arrives, when.
+/// Sends one packet at each of these times; returns what arrives, and when.
 fn through(config: &CodelConfig, times: &[i64], capable: bool) -> Vec<(i64, Marked)> {
     let mut line = Timeline::new(Path::new(vec![CodelLink::new(config).into()]));
     for (number, &at) in times.iter().enumerate() {
@@ -51,7 +51,7 @@ fn through(config: &CodelConfig, times: &[i64], capable: bool) -> Vec<(i64, Mark
     std::iter::from_fn(|| line.pop(i64::MAX)).collect()
 }
 
-/// Times at which a packet that had waited was missing: the gaps in the numbers that arrive.
+/// The departure times at which a packet was dropped before: the gaps in the numbers that arrive.
 fn drops(arrived: &[(i64, Marked)]) -> Vec<i64> {
     arrived
         .windows(2)
@@ -60,9 +60,9 @@ fn drops(arrived: &[(i64, Marked)]) -> Vec<i64> {
         .collect()
 }
 
-/// Five packets in four milliseconds, for ever: the queue stands above the target from 25 ms on.
+/// Five packets in four milliseconds, without end: the queue stays above the target from 25 ms on.
 #[test]
-fn a_standing_queue_is_thinned_faster_and_faster() {
+fn the_rate_of_drops_increases_while_the_queue_stands() {
     let times: Vec<i64> = (0..1000).map(|n| n * 800_000).collect();
     let arrived = through(&config(Limit::Unlimited), &times, false);
     let drops = drops(&arrived);
@@ -81,7 +81,7 @@ fn a_standing_queue_is_thinned_faster_and_faster() {
     }
 }
 
-/// A burst of 50 ms that drains is none of its business.
+/// A burst that drains within 50 ms is not affected.
 #[test]
 fn a_burst_shorter_than_the_interval_passes() {
     let times = vec![0; 50];
@@ -89,14 +89,14 @@ fn a_burst_shorter_than_the_interval_passes() {
     assert_eq!(arrived.len(), 50);
 }
 
-/// A full queue drops what comes, as any queue.
+/// A full queue drops new packets, like any queue.
 #[test]
-fn the_bound_holds() {
+fn a_full_queue_drops_arrivals() {
     let arrived = through(&config(Limit::Packets(10)), &[0; 50], false);
     assert_eq!(arrived.len(), 11);
 }
 
-/// What can be marked is marked where it would have been dropped, and nothing is lost.
+/// Packets that can be marked are marked where they would have been dropped, and none is lost.
 #[test]
 fn marks_replace_drops() {
     let times: Vec<i64> = (0..1000).map(|n| n * 800_000).collect();
@@ -115,19 +115,20 @@ fn marks_replace_drops() {
     assert_eq!(through(&never, &times, true).len(), without.len());
 }
 
-/// Once the load is gone the queue empties, and the next load begins from the rate of drops that was right before.
+/// After the load ends the queue becomes empty, and the next load starts with the rate of drops that was right
+/// before.
 #[test]
-fn what_was_right_is_remembered() {
+fn the_rate_of_drops_is_remembered() {
     let overload = |from: i64| (0..2000).map(move |n| from + n * 800_000);
     let times: Vec<i64> = overload(0).chain(overload(2100 * MS)).collect();
     let arrived = through(&config(Limit::Unlimited), &times, false);
     let drops = drops(&arrived);
     let again: Vec<i64> = drops.into_iter().filter(|&at| at > 2100 * MS).collect();
-    // The first two of the second load are closer than the interval.
+    // The first two drops under the second load are closer than the interval.
     assert!(again[1] - again[0] < 60 * MS, "{:?}", &again[..4]);
 }
 
-/// RFC 8289 section 5, line by line, in a queue that is asked for a packet whenever the link is free.
+/// RFC 8289 section 5, line by line, for a queue that is asked for a packet whenever the link is free.
 struct Rfc {
     queue: VecDeque<(i64, u64, u32)>,
     bytes: u64,
@@ -193,7 +194,7 @@ impl Rfc {
         packet
     }
 
-    /// Numbers in the order they leave, and those dropped.
+    /// Packet numbers in the order of departure, and the dropped ones.
     fn run(arrivals: &[(i64, u32)]) -> (Vec<(i64, u64)>, Vec<u64>) {
         let mut rfc = Rfc {
             queue: VecDeque::new(),
@@ -209,7 +210,8 @@ impl Rfc {
         let (mut sent, mut free, mut next) = (Vec::new(), 0, 0);
         loop {
             let arrival = arrivals.get(next).map(|&(at, _)| at);
-            // The link takes a packet as soon as it is free and one is there, before what comes at that moment.
+            // The link takes a packet as soon as it is free and a packet is waiting, before arrivals at the same
+            // time.
             if !rfc.queue.is_empty() && arrival.is_none_or(|at| free <= at) {
                 let sizes: Vec<(u64, u32)> = rfc.queue.iter().map(|&(_, n, b)| (n, b)).collect();
                 if let Some(number) = rfc.dequeue(free) {
@@ -239,14 +241,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn it_is_the_program_of_the_rfc(
+    fn the_queue_agrees_with_the_program_of_the_rfc(
         phases in proptest::collection::vec((1i64..40, 1u32..4, 20usize..600), 1..6),
     ) {
         let mut now = 1;
         let mut arrivals = Vec::new();
         for (gap, thirds, packets) in phases {
             for _ in 0..packets {
-                // On the grid of whole service times, so that both clocks agree to the nanosecond.
+                // Times are multiples of the service time, so that both clocks agree to the nanosecond.
                 now += gap * 100_000;
                 arrivals.push((now, thirds * 300));
             }

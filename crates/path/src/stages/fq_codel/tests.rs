@@ -1,4 +1,4 @@
-//! Turns of queues packet by packet, and one flow alone against CoDel.
+//! Turns of queues packet by packet, and a single flow compared with CoDel.
 
 use super::super::codel::{CodelConfig, CodelLink};
 use super::*;
@@ -17,12 +17,12 @@ fn link(queue: Limit) -> LinkConfig {
     }
 }
 
-/// Seven flows that are hashed into seven different queues with the seed of these tests.
+/// Seven flows that are hashed into different queues with the seed of these tests.
 fn stage(config: &FqCodelConfig) -> AnyStage<Probe> {
     FqCodelLink::new(config, Random::new(1, "fq-codel")).into()
 }
 
-/// Packets of (time, flow, bytes), numbered from 0: what arrives, as (time, flow, number).
+/// Packets given by time, flow and bytes, numbered from 0; returns the arrivals as time, flow and number.
 fn through(stage: AnyStage<Probe>, packets: &[(i64, u32, u32)]) -> Vec<(i64, u32, u64)> {
     let mut line = Timeline::new(Path::new(vec![stage]));
     for (number, &(at, flow, bytes)) in packets.iter().enumerate() {
@@ -68,7 +68,7 @@ fn a_packet_of_a_flow_that_sends_little_does_not_wait_behind_a_flow_that_sends_m
     packets.push((10 * MS + 1, 1, 1500));
     let arrived = through(stage(&config), &packets);
     let alone = arrived.iter().find(|&&(_, flow, _)| flow == 1);
-    // At 10 ms flow 0's eleventh packet had begun.
+    // At 10 ms the eleventh packet of flow 0 has started.
     assert_eq!(alone, Some(&(12 * MS, 1, 50)));
 }
 
@@ -78,7 +78,7 @@ fn a_queue_that_empties_is_not_new_again_at_once() {
         quantum_bytes: 1500,
         ..FqCodelConfig::new(link(Limit::Unlimited))
     };
-    // Flow 1 sends one packet, and the next one as soon as that is out: flow 0 has its turn in between.
+    // Flow 1 sends one packet, and the next one as soon as that is sent: flow 0 has its turn in between.
     let mut packets = vec![(0, 0, 1500); 6];
     packets.extend([(MS + 1, 1, 1500), (3 * MS + 1, 1, 1500)]);
     let order: Vec<u32> = through(stage(&config), &packets)
@@ -89,7 +89,7 @@ fn a_queue_that_empties_is_not_new_again_at_once() {
 }
 
 #[test]
-fn what_there_is_no_room_for_is_dropped_from_the_head_of_the_longest_queue() {
+fn an_overflow_drops_from_the_head_of_the_longest_queue() {
     let config = FqCodelConfig::new(link(Limit::Packets(10)));
     // 0 is being sent; 1 to 10 fill the queue; 11, of another flow, makes flow 0 lose half of its packets.
     let mut packets = vec![(0, 0, 1500); 11];
@@ -115,7 +115,7 @@ fn at_most_64_packets_are_dropped_at_once() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// One flow has nobody to share with: CoDel alone does the same.
+    /// A single flow shares with no other flow, so the result is that of CoDel.
     #[test]
     fn one_flow_alone_is_codel(
         phases in proptest::collection::vec((1i64..30, 1u32..5, 20usize..400), 1..6),
@@ -133,9 +133,9 @@ proptest! {
         prop_assert_eq!(through(fair, &packets), through(codel, &packets));
     }
 
-    /// While two flows both have packets waiting, neither is ahead of the other by more than a turn.
+    /// While two flows both have waiting packets, neither is ahead of the other by more than one turn.
     #[test]
-    fn nobody_is_ahead_by_more_than_a_turn(
+    fn no_flow_is_ahead_by_more_than_a_turn(
         quantum_bytes in 300u32..3000,
         sizes in proptest::collection::vec(60u32..1500, 2..7),
     ) {
@@ -145,7 +145,7 @@ proptest! {
             ..FqCodelConfig::new(link(Limit::Unlimited))
         };
         let flows = sizes.len();
-        // All flows send 60 kB at time 0; nobody is through before 50 kB of each are out.
+        // All flows send 60 kB at time 0; none is finished before 50 kB of each are sent.
         let mut packets = Vec::new();
         for (flow, &size) in sizes.iter().enumerate() {
             packets.extend(vec![(0, flow as u32, size); 60_000 / size as usize]);
@@ -158,7 +158,7 @@ proptest! {
                 break;
             }
             let (least, most) = (sent.iter().min(), sent.iter().max());
-            // A turn, and a packet that each overdraws its turn by, and the packet that found the link idle.
+            // One turn, plus a packet by which each may exceed its turn, plus the packet that found the link idle.
             let ahead = most.zip(least).map_or(0, |(most, least)| most - least);
             prop_assert!(ahead <= u64::from(quantum_bytes) + 3 * 1500, "{sent:?}");
         }
