@@ -1,4 +1,4 @@
-//! Runs the scripts named on the command line with the profile `linux-6` and prints their traces and outcomes.
+//! Runs the scripts named on the command line with the profile `linux-6` and prints their traces and results.
 
 use std::fs;
 

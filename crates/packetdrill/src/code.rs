@@ -1,9 +1,9 @@
 //! The assertions between `%{` and `}%`: a small, safe part of Python over names of `tcp_info`.
 //!
-//! Statements: `assert EXPRESSION[, MESSAGE]`, `print(EXPRESSION, ...)`, `NAME = EXPRESSION` and its kin with
-//! `+=`, `-=`, `*=`, separated by line ends or `;`. Names assigned live until the end of the script.
-//! Expressions: integers, decimal fractions, strings, names, `+ - * / // %`, comparisons (chained as in
-//! Python), `and`, `or`, `not`, brackets. Anything else is unsupported, not false.
+//! Statements: `assert EXPRESSION[, MESSAGE]`, `print(EXPRESSION, ...)`, `NAME = EXPRESSION`, and assignments with
+//! `+=`, `-=`, `*=`, separated by line ends or `;`. Assigned names are valid until the end of the script.
+//! Expressions: integers, decimal fractions, strings, names, `+ - * / // %`, comparisons (chained as in Python),
+//! `and`, `or`, `not`, parentheses. Any other code is unsupported, which is not the same as false.
 
 mod expression;
 
@@ -17,34 +17,34 @@ use expression::{Expression, Reader, is_name};
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement {
-    /// Must be true.
+    /// The condition must be true.
     Assert {
-        /// What must be true.
+        /// The condition.
         condition: Expression,
         /// The condition as written, for the report.
         text: String,
-        /// Values worth printing when it is not.
+        /// Values to print if the condition is false.
         message: Vec<Expression>,
     },
     /// Values to print in the trace.
     Print(Vec<Expression>),
-    /// A name of the script's own.
+    /// Assigns a name of the script.
     Assign(String, Expression),
 }
 
-/// Names the script has assigned, with their values.
+/// Names assigned by the script, with their values.
 pub type Variables = BTreeMap<String, Value>;
 
 /// Why code cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CodeError {
-    /// Not of the part of Python that is known here.
+    /// Not in the supported part of Python.
     #[error("unsupported code at `{0}`")]
     Unsupported(String),
-    /// A name that the endpoint does not tell.
+    /// A name that the endpoint does not provide.
     #[error("unknown name {0}")]
     UnknownName(String),
-    /// An operation without a result: division by zero, a string minus a number.
+    /// An operation without a result: division by zero, or a string minus a number.
     #[error("no result: {0}")]
     NoResult(&'static str),
 }
@@ -86,7 +86,7 @@ fn statement(text: &str) -> Result<Statement, CodeError> {
     Ok(Statement::Print(values))
 }
 
-/// `name = x`, or `name += x` read as `name = name + x`.
+/// `name = x`, or `name += x`, which is read as `name = name + x`.
 fn assignment(text: &str) -> Result<Option<(String, Expression)>, CodeError> {
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
@@ -110,16 +110,16 @@ fn assignment(text: &str) -> Result<Option<(String, Expression)>, CodeError> {
     Ok(Some((name.to_owned(), value)))
 }
 
-/// What running the code of one event gave.
+/// The result of running the code of one event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// One line for each assertion that did not hold: the condition and its message.
+    /// One line for each assertion that is false: the condition and its message.
     pub failed: Vec<String>,
     /// One line for each `print`.
     pub printed: Vec<String>,
 }
 
-/// Runs the statements; `known` tells the value of a name the script has not assigned itself.
+/// Runs the statements; `known` returns the value of a name that the script has not assigned.
 pub fn run(
     statements: &[Statement],
     variables: &mut Variables,
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn assertions_hold_or_say_what_they_saw() {
+    fn false_assertions_report_their_values() {
         assert_eq!(
             outcome("assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd"),
             Ok(Ran::default())
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn unknown_code_is_reported() {
         assert!(matches!(
             outcome("import os"),
             Err(CodeError::Unsupported(_))

@@ -1,8 +1,8 @@
-//! packetdrill scripts run against TCP endpoints in virtual time.
+//! Runs packetdrill scripts against TCP endpoints in virtual time.
 //!
-//! A script ([`parse`]) injects segments, expects others, makes socket calls and states what must be true of the
-//! sender. [`run`] plays it against endpoints of [`inorder_tcp`] and says whether every statement held, or which
-//! did not, or which this subset of the language cannot judge; [`table`] prints the outcomes of many.
+//! A script ([`parse`]) injects segments, expects others, makes socket calls and asserts properties of the sender.
+//! [`run`] executes it against endpoints of [`inorder_tcp`] and returns whether every statement held, which
+//! statements failed, or which ones are unsupported; [`table`] prints the results of many scripts.
 //!
 //! ```
 //! use inorder_packetdrill::{Options, Verdict, parse, run};
@@ -38,7 +38,7 @@ pub use outcome::{Finding, Outcome, Verdict};
 pub use parse::{ParseError, parse};
 pub use run::{Options, run};
 
-/// Parses and runs the text of a script; a text that is not one fails at its line.
+/// Parses and runs the text of a script; text that is not a script fails with its line.
 pub fn run_text(text: &str, options: &Options<'_>) -> Outcome {
     match parse(text) {
         Ok(script) => run(&script, options),

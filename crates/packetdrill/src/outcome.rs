@@ -1,4 +1,4 @@
-//! What running a script gave.
+//! The result of running a script.
 
 use serde::Serialize;
 
@@ -8,9 +8,9 @@ use serde::Serialize;
 pub enum Verdict {
     /// Every statement was understood and held.
     Passed,
-    /// A statement did not hold, or the text is not a script.
+    /// A statement failed, or the text is not a script.
     Failed,
-    /// Nothing failed before a statement this subset cannot judge.
+    /// No statement failed before an unsupported one.
     Unsupported,
 }
 
@@ -25,33 +25,33 @@ impl Verdict {
     }
 }
 
-/// Something to tell about a line of the script.
+/// A message about a line of the script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Line of the script, from 1.
     pub line: usize,
-    /// What kind of verdict it leads to: failed or unsupported.
+    /// The verdict to which it leads: failed or unsupported.
     pub verdict: Verdict,
-    /// One sentence; for packets, further lines with what was expected and what came.
+    /// One sentence; for packets, followed by lines with the expected and the actual packet.
     pub message: String,
 }
 
-/// The outcome of one script.
+/// The result of one script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The verdict.
     pub verdict: Verdict,
-    /// What led to it: the failure, or every unsupported statement.
+    /// The reasons: the failure, or every unsupported statement.
     pub findings: Vec<Finding>,
-    /// Events carried out.
+    /// Number of events executed.
     pub events: usize,
-    /// What happened, a line each, if asked for.
+    /// What happened, one line per event, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<String>,
 }
 
 impl Outcome {
-    /// The outcome of a text that is not a script.
+    /// The result for text that is not a script.
     pub fn unreadable(line: usize, message: String) -> Self {
         Self {
             verdict: Verdict::Failed,

@@ -1,9 +1,9 @@
-//! Runs a script: events in order, in virtual time, against endpoints.
+//! Executes a script: its events in order, in virtual time, against endpoints.
 //!
 //! - `host`: connections and time.
-//! - `application`: calls, some of which wait; `sockets`, `calls`, `options`: what they do.
-//! - `packets`: injected and expected; `wire`, `expect`: what they mean and how they compare.
-//! - `names`: what assertions can ask for.
+//! - `application`: calls, some of which block; `sockets`, `calls`, `options`: their implementation.
+//! - `packets`: injected and expected packets; `wire`, `expect`: conversion and comparison.
+//! - `names`: the values available to assertions.
 
 mod application;
 mod calls;
@@ -27,10 +27,10 @@ use host::{Host, ORIGIN};
 use sockets::{Answer, Table};
 use wire::Clock;
 
-/// How long an event without a time may be waited for.
+/// Maximum time to wait for an event without a time.
 const LONGEST_WAIT: Nanos = 3_600_000_000_000;
 
-/// Why a script does not go on.
+/// Why a script stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stop {
     Failed(String),
@@ -40,11 +40,11 @@ enum Stop {
 /// How to run scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// What the stack is before the script configures it.
+    /// The profile of the stack before the script configures it.
     pub profile: &'a Profile,
-    /// Instead of the script's own tolerance, ns.
+    /// Tolerance that replaces the script's own one, ns.
     pub tolerance: Option<Nanos>,
-    /// Keep a trace.
+    /// Whether to keep a trace.
     pub trace: bool,
 }
 
@@ -95,8 +95,7 @@ impl<'a> Runner<'a> {
             .as_ref()
             .is_some_and(|stop| stop.verdict == Verdict::Failed);
         findings.extend(stop);
-        // A failure is only as good as what went before it: where something before it was not understood,
-        // the script is unsupported.
+        // A failure is reliable only if everything before it was understood; otherwise the script is unsupported.
         let verdict = match (failed, findings.len()) {
             (_, 0) => Verdict::Passed,
             (true, 1) => Verdict::Failed,
@@ -123,7 +122,7 @@ impl<'a> Runner<'a> {
             }
             self.write_trace();
             self.events += 1;
-            // A statement without meaning here makes everything after it guesswork.
+            // An unsupported statement here makes all following results unreliable.
             if !self.unsupported.is_empty() {
                 self.survey(&script.events[index + 1..]);
                 return None;
@@ -140,7 +139,7 @@ impl<'a> Runner<'a> {
         });
     }
 
-    /// Names what else of the script could not have been judged.
+    /// Records which other statements of the script are unsupported.
     fn survey(&mut self, rest: &[Event]) {
         for event in rest {
             let reason = match &event.what {
@@ -182,7 +181,7 @@ impl<'a> Runner<'a> {
         self.tolerance.unwrap_or(self.setup.tolerance).into()
     }
 
-    /// A moment of the script in virtual time; relative ones count from what the last event really took.
+    /// A time of the script in virtual time; relative times count from when the last event actually happened.
     fn moment(&self, moment: Moment) -> i128 {
         match moment {
             Moment::Absolute(ns) => i128::from(ORIGIN) + i128::from(ns),
@@ -190,7 +189,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Lets time pass until an event that is to be made to happen.
+    /// Advances time to an event that the script triggers.
     fn wait_for(&mut self, when: When) -> Result<(), Stop> {
         let at = match when {
             When::At(moment) | When::Between(moment, _) => self.moment(moment),
@@ -212,7 +211,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// The span in which an expected packet may come.
+    /// The interval in which an expected packet may arrive.
     fn span(&self, when: When) -> (i128, i128) {
         let tolerance = self.tolerance();
         match when {

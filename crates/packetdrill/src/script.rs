@@ -1,4 +1,4 @@
-//! A script as data: what `parse` makes and the runner walks through.
+//! A script as data: the output of the parser and the input of the runner.
 
 /// A whole script.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -9,7 +9,7 @@ pub struct Script {
     pub events: Vec<Event>,
 }
 
-/// `--name=value`; the value is empty where there is none.
+/// `--name=value`; the value is empty if there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// Line, from 1.
@@ -20,16 +20,16 @@ pub struct Setting {
     pub value: String,
 }
 
-/// Something that happens, or must happen, at a time.
+/// An action or expectation at a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// Line of the script, from 1.
     pub line: usize,
-    /// When.
+    /// The time.
     pub when: When,
-    /// For a blocking call: how long after it starts it must return, or at which time.
+    /// For a blocking call: the time at which it must return, absolute or relative to its start.
     pub until: Option<Moment>,
-    /// What.
+    /// The action or expectation.
     pub what: What,
 }
 
@@ -38,7 +38,7 @@ pub struct Event {
 pub enum Moment {
     /// Since the start of the script.
     Absolute(i64),
-    /// Since the event before.
+    /// Since the previous event.
     Relative(i64),
 }
 
@@ -51,11 +51,11 @@ pub enum When {
     Between(Moment, Moment),
     /// At any time (`*`).
     Any,
-    /// Together with the event before: commands and code without a time.
+    /// Together with the previous event: commands and code without a time.
     Same,
 }
 
-/// What happens.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A segment arrives at the endpoint (`<`).
@@ -64,11 +64,11 @@ pub enum What {
     Expect(Packet),
     /// The application calls the socket interface.
     Call(Call),
-    /// A shell command between backquotes: only its settings of the stack mean something here.
+    /// A shell command between backquotes: only settings of the stack have an effect.
     Command(String),
     /// Assertions between `%{` and `}%`.
     Code(String),
-    /// Something this subset does not know; the runner reports it.
+    /// A statement outside this subset; the runner reports it.
     Unsupported(String),
 }
 
@@ -81,7 +81,7 @@ pub struct Packet {
     pub fin: bool,
     /// RST.
     pub rst: bool,
-    /// PSH; not compared in expectations, as packetdrill's authors recommend for merged segments.
+    /// PSH; ignored in expectations, as packetdrill's authors recommend for merged segments.
     pub psh: bool,
     /// ACK (`.` or `A`).
     pub ack_flag: bool,
@@ -99,7 +99,7 @@ pub struct Packet {
     pub ack: Option<u32>,
     /// Window as in the header, before scaling.
     pub window: Option<u32>,
-    /// ECN field of the IP header, where written; injected packets without one cannot be marked.
+    /// ECN field of the IP header, if written; injected packets without one are not ECN-capable.
     pub ecn: Option<EcnField>,
     /// Urgent pointer.
     pub urgent: Option<u32>,
@@ -144,11 +144,11 @@ pub enum TcpOption {
     Nop,
     /// `eol`
     EndOfList,
-    /// An option this subset does not know, as written.
+    /// An unsupported option, as written.
     Other(String),
 }
 
-/// A system call with what it must return.
+/// A system call and its expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// `write`, `setsockopt`, ...
@@ -164,7 +164,7 @@ pub struct Call {
 /// An argument of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// `...`: anything, or what the interpreter fills in.
+    /// `...`: any value, or a value that the interpreter fills in.
     Ellipsis,
     /// A number.
     Integer(i64),

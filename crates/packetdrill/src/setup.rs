@@ -1,7 +1,7 @@
-//! What a script configures: the stack, before sockets are made from it.
+//! The configuration of the stack by a script, before sockets are created.
 //!
-//! A script says so in three ways: `--name=value` options, commands between backquotes (`sysctl`, `ip route`,
-//! scripts like `defaults.sh` known by name), and nothing at all, which leaves the profile.
+//! A script can configure the stack by `--name=value` options and by commands between backquotes (`sysctl`, `ip
+//! route`, and known scripts such as `defaults.sh`). Without them the profile applies.
 
 mod command;
 mod sysctl;
@@ -18,7 +18,7 @@ pub use command::apply_command;
 /// packetdrill's own default tolerance.
 pub const DEFAULT_TOLERANCE: Nanos = 4_000_000;
 
-/// Everything a new connection is made from.
+/// The settings for a new connection.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The endpoint's configuration.
@@ -31,30 +31,30 @@ pub struct Setup {
     pub max_reordering: Option<u32>,
     /// `tcp_reordering`, if set.
     pub reordering: Option<u32>,
-    /// How far times may be off, ns.
+    /// Tolerance for times, ns.
     pub tolerance: Nanos,
-    /// Tick of the timestamps in the script, if they are to be checked against the clock, ns.
+    /// Tick of the timestamps in the script, ns, if they are to be checked against the clock.
     pub timestamp_tick: Option<Nanos>,
-    /// `tcp_min_tso_segs`: segments of a paced burst, at the least.
+    /// `tcp_min_tso_segs`: minimum number of segments in a paced burst.
     pub least_burst: u32,
-    /// The device takes nothing (a queue without room): what the stack wants to send stays unsent.
+    /// The device accepts nothing (a queue without room), so the stack's packets stay unsent.
     pub device_full: bool,
 }
 
-/// A number of a script, of `unit` nanoseconds each; what is too long for a time is the longest there is.
+/// A number in a script in units of `unit` nanoseconds; values that are too large become the largest time.
 fn nanos(number: u64, unit: Nanos) -> Nanos {
     Nanos::try_from(number).map_or(Nanos::MAX, |number| number.saturating_mul(unit))
 }
 
 impl Setup {
-    /// As the profile says.
+    /// The settings of the profile.
     pub fn new(profile: &Profile) -> Self {
         Self {
             config: Config {
                 read_at_once: false,
-                // Scripts tell the buffer to the byte.
+                // Scripts specify the buffer to the byte.
                 window_account: WindowAccount::Unread,
-                // The first window Linux and BSD show; larger ones come from autotuning, which stays off.
+                // The first window of Linux and BSD; larger ones come from autotuning, which stays off.
                 receive_buffer: 65_535,
                 ..(profile.build)()
             },
@@ -69,10 +69,10 @@ impl Setup {
         }
     }
 
-    /// Takes an option of the script.
+    /// Applies an option of the script.
     ///
     /// # Errors
-    /// A sentence if this subset does not know it.
+    /// A sentence if this subset does not support it.
     pub fn option(&mut self, setting: &Setting) -> Result<(), String> {
         let value = setting.value.trim_matches('"');
         let number = || {
@@ -89,8 +89,8 @@ impl Setup {
             }
             "mtu" => self.config.mss = number()?.saturating_sub(40).clamp(1, 65_495) as u32,
             "ip_version" if value == "ipv4" => {}
-            // Addresses and ports name nothing here: there is one connection at a time.
-            // `mss` says how large the pieces of an injected super-segment were; here it arrives as one.
+            // Addresses and ports have no effect: there is one connection at a time. `mss` is the size of the pieces
+            // of an injected super-segment, which arrives as one here.
             "mss" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
             | "connect_port" | "non_fatal" | "tolerance_percent" | "persistent_tun_dev"
             | "send_omit_free" | "verbose" | "debug" => {}
@@ -117,17 +117,17 @@ impl Setup {
     }
 
     pub(crate) fn set_congestion(&mut self, name: &str) -> Result<(), String> {
-        // The names of kernels for what has another one here.
+        // Names that kernels use for algorithms with other names here.
         let name = if name == "newreno" { "reno" } else { name };
         congestion::find(name).ok_or_else(|| format!("congestion control {name}"))?;
         name.clone_into(&mut self.congestion);
         Ok(())
     }
 
-    /// The loss detection with the thresholds the script asks for.
+    /// The loss detection with the thresholds that the script requests.
     ///
     /// # Errors
-    /// A sentence for thresholds no detection here can start from.
+    /// A sentence if no loss detection supports these thresholds.
     pub fn loss_detection(&self) -> Result<Box<dyn LossDetection>, String> {
         let entry = loss::find(&self.loss).ok_or_else(|| format!("no {:?}", self.loss))?;
         let start = self.reordering.unwrap_or(3);
@@ -155,10 +155,10 @@ impl Setup {
         })
     }
 
-    /// A closed endpoint that counts its sequence numbers from `isn`.
+    /// A closed endpoint with initial sequence number `isn`.
     ///
     /// # Errors
-    /// A sentence if the algorithms asked for do not exist.
+    /// A sentence if a requested algorithm does not exist.
     pub fn endpoint(&self, isn: u32) -> Result<Endpoint, String> {
         let control = congestion::find(&self.congestion)
             .ok_or_else(|| format!("congestion control {}", self.congestion))?;
@@ -173,7 +173,7 @@ impl Setup {
         ))
     }
 
-    /// Spreads segments over the round trip, at `max_rate` bytes per second at the most; `None`: not at all.
+    /// Paces segments over the round trip, with at most `max_rate` bytes per second; `None` switches pacing off.
     pub fn set_pacing(&mut self, max_rate: Option<u64>) {
         self.config.pacing = max_rate.map(|max_rate| Pacing {
             max_rate,
@@ -181,8 +181,8 @@ impl Setup {
         });
     }
 
-    /// `SO_RCVBUF`: Linux doubles it for bookkeeping and offers half; a scale is announced only where the buffer
-    /// needs one (`tcp_select_initial_window`).
+    /// `SO_RCVBUF`: Linux doubles the value for its bookkeeping and offers half of it. A window scale is announced
+    /// only if the buffer needs one (`tcp_select_initial_window`).
     pub(crate) fn set_receive_buffer(&mut self, bytes: u64) {
         let bytes = bytes.max(1_152);
         self.config.receive_buffer = bytes;
@@ -195,7 +195,7 @@ impl Setup {
         self.config.nagle = if on { Nagle::Off } else { Nagle::Minshall };
     }
 
-    /// How long an acknowledgement may wait (`net.inet.tcp.delacktime`), ns.
+    /// Maximum delay of an acknowledgement (`net.inet.tcp.delacktime`), ns.
     pub(crate) fn set_delay(&mut self, wait: Nanos) {
         match &mut self.config.delayed_ack {
             DelayedAck::Off => {}
@@ -207,7 +207,7 @@ impl Setup {
         }
     }
 
-    /// Acknowledges every segment at once, or as the standard says (`net.inet.tcp.delayed_ack`).
+    /// Acknowledges every segment at once, or as in the standard (`net.inet.tcp.delayed_ack`).
     pub(crate) fn set_delayed_ack(&mut self, on: bool) {
         self.config.delayed_ack = if on {
             profiles::rfc().delayed_ack
@@ -217,7 +217,7 @@ impl Setup {
     }
 }
 
-/// How the window comes down in recovery, by the names of RFC 6937 and before.
+/// The reduction of the window in recovery, by the names of RFC 6937 and its predecessors.
 fn reduction(name: &str) -> Result<Reduction, String> {
     Ok(match name {
         "immediate" => Reduction::Immediate,

@@ -1,4 +1,4 @@
-//! The outcomes of many scripts, for people and for programs.
+//! The results of many scripts, as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use crate::outcome::{Outcome, Verdict};
 
-/// A script and what became of it.
+/// A script and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// Its file, as the user named it.
     pub file: String,
-    /// What became of it.
+    /// Its result.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// How many scripts passed, failed, and could not be judged.
+/// Number of scripts that passed, failed, and are unsupported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Passed.
@@ -42,7 +42,7 @@ impl Summary {
         }
     }
 
-    /// 0: all passed, 1: some failed, 2: none failed, but some could not be judged.
+    /// Exit code. 0: all passed, 1: some failed, 2: none failed, but some are unsupported.
     pub fn exit_status(self) -> u8 {
         match self {
             Self { failed: 1.., .. } => 1,
@@ -54,7 +54,7 @@ impl Summary {
     }
 }
 
-/// One line a script, what went wrong under it as `file:line: ...`, and the sums.
+/// One line for each script, its findings below as `file:line: ...`, and the totals.
 pub fn text(rows: &[Row]) -> String {
     let width = rows
         .iter()
@@ -89,7 +89,7 @@ pub fn text(rows: &[Row]) -> String {
 /// The same as one JSON object: `summary` and `scripts`.
 ///
 /// # Errors
-/// None that plain data could cause.
+/// Only if the output cannot be written.
 pub fn json(rows: &[Row]) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct All<'a> {

@@ -1,4 +1,4 @@
-//! Whatever is done to a script: reading and running it ends, without a panic, with a verdict.
+//! Any change of a script: reading and running it ends with a verdict and without a panic.
 
 use std::fs;
 use std::path::Path;
@@ -24,13 +24,13 @@ static SCRIPTS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// One change of a script.
 #[derive(Debug, Clone)]
 enum Change {
-    /// A line is left out.
+    /// A line is removed.
     Drop(Index),
-    /// A line comes twice.
+    /// A line is duplicated.
     Repeat(Index),
-    /// Two lines change places.
+    /// Two lines are swapped.
     Swap(Index, Index),
-    /// A number becomes another.
+    /// A number is changed.
     Number(Index, u32),
     /// Part of the text is replaced.
     Text(Index, usize, String),

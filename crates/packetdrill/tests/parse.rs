@@ -1,4 +1,4 @@
-//! The language, statement by statement, and text that is not the language.
+//! The language, statement by statement, and text that is not in the language.
 
 use inorder_packetdrill::script::{Call, Moment, Packet, TcpOption, Value, What, When};
 use inorder_packetdrill::{ParseError, parse};
@@ -21,7 +21,7 @@ sysctl -q net.ipv4.tcp_timestamps=1`
 "#;
 
 #[test]
-fn every_statement_of_the_sample_reads() {
+fn every_statement_of_the_sample_is_parsed() {
     let script = parse(SAMPLE).expect("reads");
     assert_eq!(script.options[0].name, "tolerance_usecs");
     assert_eq!(script.options[0].value, "20000");
@@ -112,7 +112,7 @@ fn other_protocols_are_unsupported_not_wrong() {
 }
 
 #[test]
-fn errors_name_line_and_expectation() {
+fn errors_contain_line_and_expectation() {
     let error = |text: &str| parse(text).expect_err("wrong");
     let ParseError { line, expected, .. } =
         error("0 socket(..., A, B) = 3\n\n+0 < S 0:5(0) win 1\n");
@@ -131,14 +131,14 @@ fn errors_name_line_and_expectation() {
         "`*/` at the end of the comment"
     );
     assert!(parse(&format!("+0 f({}", "[".repeat(100_000))).is_err());
-    // What states nothing cannot fail, and so must not pass.
+    // A script without statements cannot fail, so it must not pass.
     for nothing in ["", "// a remark\n", "--mtu=1500\n"] {
         assert_eq!(error(nothing).expected, "a statement");
     }
 }
 
 proptest! {
-    /// Whatever happens to a script, reading it ends with a script or an error.
+    /// Parsing a damaged script ends with a script or an error.
     #[test]
     fn damaged_text_never_panics(at in 0..SAMPLE.len(), length in 0..40_usize, with in "\\PC{0,6}") {
         let end = (at + length).min(SAMPLE.len());

@@ -1,4 +1,4 @@
-//! Running scripts: what fails must fail, where it fails, and what is not understood is never passed.
+//! Running scripts: errors are found where they occur, and scripts that are not understood never pass.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ const OPEN: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 accept(3, ..., ...) = 4
 ";
 
-/// The outcome of a connection that goes on with `rest`, whose first line is 8.
+/// The result of a connection that continues with `rest`, whose first line is line 8.
 fn outcome(rest: &str) -> Outcome {
     run_text(&format!("{OPEN}{rest}\n"), &OPTIONS)
 }
@@ -56,7 +56,7 @@ fn a_wrong_packet_is_shown_beside_the_expected_one() {
 }
 
 #[test]
-fn a_packet_that_does_not_come_is_missed_at_its_time() {
+fn a_missing_packet_is_reported_at_its_time() {
     let (line, message) = failure("+.2 > . 1:1(0) ack 1");
     assert_eq!(
         (line, message.lines().next()),
@@ -65,9 +65,9 @@ fn a_packet_that_does_not_come_is_missed_at_its_time() {
 }
 
 #[test]
-fn times_may_be_off_by_the_tolerance_and_no_more() {
+fn times_may_differ_by_the_tolerance_and_no_more() {
     let data = "+0 write(4, ..., 1000) = 1000\n+0 > P. 1:1001(1000) ack 1\n";
-    // The timeout is 100 ms and 200 ms.
+    // The timeout happens after 100 ms and 200 ms.
     for (when, verdict) in [
         ("+.300", Verdict::Passed),
         ("+.304", Verdict::Passed),
@@ -85,7 +85,7 @@ fn times_may_be_off_by_the_tolerance_and_no_more() {
 }
 
 #[test]
-fn results_of_calls_count() {
+fn wrong_results_of_calls_are_failures() {
     assert_eq!(
         failure("+0 write(4, ..., 500) = 400").1,
         "write: expected 400, returned 500"
@@ -123,7 +123,7 @@ fn blocking_calls_return_when_they_can() {
 }
 
 #[test]
-fn assertions_say_what_they_saw() {
+fn false_assertions_report_their_values() {
     let (line, message) = failure("+0 %{ assert tcpi_snd_cwnd == 11, tcpi_snd_cwnd }%");
     assert_eq!(
         (line, message.as_str()),
@@ -132,7 +132,7 @@ fn assertions_say_what_they_saw() {
 }
 
 #[test]
-fn what_is_not_understood_is_never_passed() {
+fn unsupported_scripts_never_pass() {
     assert_eq!(unsupported("+0 epoll_create(1) = 5"), "call epoll_create");
     assert_eq!(unsupported("+0 `rm file`"), "command `rm file`");
     assert_eq!(
@@ -152,7 +152,7 @@ fn what_is_not_understood_is_never_passed() {
         unsupported("+0 %{ import os }%"),
         "unsupported code at `import os`"
     );
-    // Nothing after it is judged, right or wrong.
+    // Nothing after it is judged.
     let outcome = outcome("+0 `rm file`\n+0 > . 7:7(0) ack 7\n+0 < icmp x");
     let lines: Vec<_> = outcome
         .findings
@@ -201,7 +201,7 @@ fn scripts() -> Vec<(String, Script)> {
         .collect()
 }
 
-/// Our scripts pass; so that this means something, each of their expectations must be able to fail.
+/// Our scripts pass. To show that this is meaningful, each of their expectations must be able to fail.
 #[test]
 fn every_expectation_of_our_scripts_can_fail() {
     let mut tried = 0;
@@ -225,7 +225,7 @@ fn every_expectation_of_our_scripts_can_fail() {
 
 fn wrong_sequence(script: &mut Script, index: usize) -> bool {
     match &mut script.events[index].what {
-        // The SYN's number is where the endpoint is told to begin.
+        // The SYN's sequence number is the endpoint's configured start.
         What::Expect(packet) if !packet.syn => packet.seq = packet.seq.wrapping_add(1),
         _ => return false,
     }

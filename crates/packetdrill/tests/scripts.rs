@@ -1,4 +1,4 @@
-//! Every script of ours has to pass.
+//! Every script of this crate must pass.
 
 use std::fs;
 use std::path::Path;

@@ -1,17 +1,17 @@
-//! Expressions: reading by precedence, and their values.
+//! Expressions: parsing by precedence, and evaluation.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use super::CodeError;
 
-/// How deep brackets may nest.
+/// Maximum nesting of parentheses.
 const DEPTH: usize = 64;
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Also truth values, as in Python.
+    /// An integer; also truth values, as in Python.
     Integer(i64),
     /// A fraction.
     Real(f64),
@@ -22,7 +22,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Python's truth.
+    /// Python's rule for truth.
     pub fn is_true(&self) -> bool {
         match self {
             Value::Integer(n) => *n != 0,
@@ -78,7 +78,7 @@ pub enum Expression {
     And(Box<Expression>, Box<Expression>),
     /// `x or y`
     Or(Box<Expression>, Box<Expression>),
-    /// `x < y <= z`: the first operand, then operators with their right sides.
+    /// `x < y <= z`: the first operand, then operators with their right-hand sides.
     Comparison(Box<Expression>, Vec<(&'static str, Expression)>),
     /// `(x, y)`
     Tuple(Vec<Expression>),
@@ -95,7 +95,7 @@ impl Expression {
         )
     }
 
-    /// Its value; `name` tells the values of names.
+    /// Its value; `name` returns the values of names.
     pub fn value(&self, name: &dyn Fn(&str) -> Option<Value>) -> Result<Value, CodeError> {
         Ok(match self {
             Expression::Literal(value) => value.clone(),
@@ -157,7 +157,7 @@ fn compares(operator: &str, left: &Value, right: &Value) -> Result<bool, CodeErr
     })
 }
 
-/// `'%d of %d' % (a, b)`: each `%` and its letter becomes the next value. Widths and precisions are ignored.
+/// `'%d of %d' % (a, b)`: each `%` with its letter is replaced by the next value. Widths and precisions are ignored.
 fn format(text: &str, values: &Value) -> String {
     let values = match values {
         Value::Tuple(values) => values.as_slice(),
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What has been read so far.
+    /// The text read so far.
     pub(super) fn taken(&self) -> &'a str {
         &self.text[..self.at]
     }
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
         tokens.iter().find(|token| self.take(token)).copied()
     }
 
-    /// Nothing may follow.
+    /// Fails unless the text ends here.
     pub(super) fn end(&mut self) -> Result<(), CodeError> {
         if self.rest().is_empty() {
             Ok(())
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Expressions separated by commas, with or without brackets around them all.
+    /// Expressions separated by commas, with or without parentheses around all of them.
     pub(super) fn list(&mut self) -> Result<Vec<Expression>, CodeError> {
         let start = self.at;
         if self.take("(") {
@@ -377,7 +377,7 @@ impl<'a> Reader<'a> {
             Some(c) if is_name(c) => {
                 let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
                 self.at += length;
-                // A call is beyond this subset.
+                // Calls are not supported.
                 if self.rest().starts_with(['(', '.', '[']) {
                     return Err(CodeError::Unsupported(rest.chars().take(24).collect()));
                 }
@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows `(`: one expression, or a tuple.
+    /// Parses what follows `(`: one expression, or a tuple.
     fn brackets(&mut self) -> Read {
         let first = self.nested(Reader::expression)?;
         if self.take(")") {

@@ -3,7 +3,7 @@
 use super::{ParseError, scanner::Scanner};
 use crate::script::{Call, Value};
 
-/// How deep lists and structures may nest.
+/// Maximum nesting of lists and structures.
 const DEPTH: usize = 16;
 
 pub(super) fn call(scanner: &mut Scanner<'_>) -> Result<Call, ParseError> {
@@ -28,7 +28,7 @@ fn result(scanner: &mut Scanner<'_>) -> Result<Option<i64>, ParseError> {
     integer(scanner).map(Some)
 }
 
-/// An error name and its text in brackets, on the same line.
+/// An error name and its text in parentheses, on the same line.
 fn errno(scanner: &mut Scanner<'_>) -> Result<Option<String>, ParseError> {
     scanner.run(|c| c == ' ' || c == '\t');
     let name = scanner
@@ -80,7 +80,7 @@ fn value(scanner: &mut Scanner<'_>, depth: usize) -> Result<Value, ParseError> {
     }
 }
 
-/// Constants joined by `|`, written back without spaces; `htons(8080)` and the like keep their argument.
+/// Constants joined by `|`, written without spaces; `htons(8080)` and similar calls keep their argument.
 fn names(scanner: &mut Scanner<'_>) -> String {
     let mut text = scanner.word().to_owned();
     loop {

@@ -1,4 +1,4 @@
-//! From text to [`Script`].
+//! Parses text into a [`Script`].
 
 mod call;
 mod packet;
@@ -10,29 +10,29 @@ use thiserror::Error;
 use crate::script::{Event, Script, Setting, What, When};
 use scanner::Scanner;
 
-/// A script that does not read.
+/// Why text is not a script.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 pub struct ParseError {
     /// Line, from 1.
     pub line: usize,
-    /// What could have stood there.
+    /// What was expected there.
     pub expected: String,
-    /// What stands there.
+    /// What was found there.
     pub found: String,
 }
 
-/// Reads a script.
+/// Parses a script.
 ///
-/// Statements the language has and this subset has not (packets of other protocols, encapsulation) become
-/// [`What::Unsupported`]; text that is not the language is an error.
+/// Statements of the language that this subset does not support (packets of other protocols, encapsulation) become
+/// [`What::Unsupported`]; text that is not in the language is an error.
 pub fn parse(text: &str) -> Result<Script, ParseError> {
     let mut scanner = Scanner::new(text);
     let mut script = Script::default();
     loop {
         scanner.skip_blank()?;
         if scanner.at_end() {
-            // Nothing that could fail must not count as passed.
+            // A script without events cannot fail, so it must not pass.
             return match script.events.is_empty() {
                 true => Err(scanner.error("a statement")),
                 false => Ok(script),

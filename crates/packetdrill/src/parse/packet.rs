@@ -3,7 +3,7 @@
 use super::{ParseError, scanner::Scanner};
 use crate::script::{EcnField, Packet, TcpOption, What};
 
-/// Reads a packet with its direction.
+/// Parses a packet with its direction.
 pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
     let inbound = scanner.take("<");
     if !inbound {
@@ -13,7 +13,7 @@ pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
     if let Some(reason) = foreign(scanner) {
         return Ok(What::Unsupported(reason));
     }
-    // Where none are written there are none; `<...>` leaves them open.
+    // Without `<...>` the packet has no options; `<...>` means that any options match.
     let mut packet = Packet {
         ecn: ecn(scanner),
         options: Some(Vec::new()),
@@ -29,7 +29,7 @@ pub(super) fn packet(scanner: &mut Scanner<'_>) -> Result<What, ParseError> {
     })
 }
 
-/// Packets of other protocols; the statement is taken to its end.
+/// Packets of other protocols; skips to the end of the statement.
 fn foreign(scanner: &mut Scanner<'_>) -> Option<String> {
     const WORDS: [&str; 8] = [
         "icmp", "udp", "udplite", "ipv4", "ipv6", "gre", "mpls", "sctp",
@@ -40,7 +40,7 @@ fn foreign(scanner: &mut Scanner<'_>) -> Option<String> {
     Some(format!("packet of kind {word}"))
 }
 
-/// `[ect0]` and the like; none where none is written.
+/// `[ect0]` and similar fields; `None` if none is written.
 fn ecn(scanner: &mut Scanner<'_>) -> Option<EcnField> {
     const FIELDS: [(&str, EcnField); 5] = [
         ("[noecn]", EcnField::None),

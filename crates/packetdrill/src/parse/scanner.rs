@@ -1,8 +1,8 @@
-//! Characters with a place: the bottom of the parser.
+//! The lowest level of the parser: characters with their position.
 
 use super::ParseError;
 
-/// Walks over the text; knows the line it is in.
+/// Walks over the text and counts lines.
 #[derive(Debug, Clone)]
 pub(super) struct Scanner<'a> {
     text: &'a str,
@@ -48,12 +48,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Spaces and line ends.
+    /// Skips spaces and line ends.
     pub(super) fn skip_space(&mut self) {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Spaces, line ends and comments (`//`, `#`, `/* */`).
+    /// Skips spaces, line ends and comments (`//`, `#`, `/* */`).
     pub(super) fn skip_blank(&mut self) -> Result<(), ParseError> {
         loop {
             self.skip_space();
@@ -71,7 +71,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes `token` if it comes next.
+    /// Consumes `token` if it is next.
     pub(super) fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
@@ -80,7 +80,7 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Takes `token`, after spaces, or fails.
+    /// Skips spaces and consumes `token`, or fails.
     pub(super) fn expect(&mut self, token: &str) -> Result<(), ParseError> {
         self.skip_space();
         if self.take(token) {
@@ -90,7 +90,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The longest run of characters that satisfy `wanted`; may be empty.
+    /// The longest run of characters for which `wanted` is true; may be empty.
     pub(super) fn run(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -98,7 +98,7 @@ impl<'a> Scanner<'a> {
         &rest[..end]
     }
 
-    /// Everything up to `end`, which is taken too.
+    /// Everything up to `end`, which is also consumed.
     pub(super) fn until(&mut self, end: &str) -> Result<&'a str, ParseError> {
         let rest = self.rest();
         let length = rest
@@ -119,7 +119,7 @@ impl<'a> Scanner<'a> {
         self.run(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// An unsigned decimal number of 32 bits.
+    /// An unsigned decimal number with 32 bits.
     pub(super) fn number(&mut self) -> Result<u32, ParseError> {
         self.skip_space();
         let before = self.clone();

@@ -1,9 +1,9 @@
-//! When: `0.1`, `+.01`, `0.1~0.2`, `+0~+.05`, `*`, and `0...0.2` for calls that block.
+//! Times: `0.1`, `+.01`, `0.1~0.2`, `+0~+.05`, `*`, and `0...0.2` for blocking calls.
 
 use super::{ParseError, scanner::Scanner};
 use crate::script::{Moment, When};
 
-/// Reads a time, and the end of a blocking call where there is one.
+/// Parses a time, and the end of a blocking call if there is one.
 pub(super) fn when(scanner: &mut Scanner<'_>) -> Result<(When, Option<Moment>), ParseError> {
     if scanner.take("*") {
         return Ok((When::Any, None));
@@ -41,7 +41,7 @@ fn moment(scanner: &mut Scanner<'_>) -> Result<Moment, ParseError> {
     })
 }
 
-/// Seconds written as `whole.part`; `None` without any digit, or beyond 292 years.
+/// Seconds written as `whole.part`; `None` without digits, or above 292 years.
 fn nanoseconds(whole: &str, part: &str) -> Option<i64> {
     if whole.is_empty() && part.is_empty() {
         return None;
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn all_the_ways_to_write_a_time() {
+    fn all_notations_of_times() {
         use Moment::{Absolute, Relative};
         assert_eq!(read("0.1 "), (When::At(Absolute(100_000_000)), None));
         assert_eq!(read("+.01 "), (When::At(Relative(10_000_000)), None));

@@ -1,4 +1,4 @@
-//! Calls of the script, among them such that wait: when they return, and whether that is what the script says.
+//! Calls of the script, including blocking ones: when they return, and whether the result is as expected.
 
 use inorder_tcp::Nanos;
 
@@ -14,13 +14,13 @@ pub(super) struct Pending {
     line: usize,
     call: Call,
     since: Nanos,
-    /// When it must return.
+    /// The time at which it must return.
     until: Option<(i128, i128)>,
 }
 
 impl Runner<'_> {
     pub(super) fn call(&mut self, index: usize, event: &Event, call: &Call) -> Result<(), Stop> {
-        // One call at a time: the one before has to return first.
+        // There is only one call at a time: the previous one must return first.
         if let Some(finding) = self.finish_pending() {
             return Err(match finding.verdict {
                 Verdict::Unsupported => Stop::Unsupported(finding.message),
@@ -29,7 +29,7 @@ impl Runner<'_> {
         }
         let now = self.host.now;
         let until = event.until.map(|until| {
-            // The end of a call with a relative start counts from the same moment.
+            // If the start of a call is relative, its end counts from the same time.
             let at = match (event.when, until) {
                 (When::At(Moment::Relative(start)), Moment::Absolute(end)) => {
                     i128::from(now) + i128::from(end) - i128::from(start)
@@ -71,7 +71,7 @@ impl Runner<'_> {
         .answer(call)
     }
 
-    /// Looks whether the waiting call can return now.
+    /// Checks whether the blocked call can return now.
     pub(super) fn ask_pending(&mut self) -> Result<(), Stop> {
         let Some(pending) = self.pending.take() else {
             return Ok(());
@@ -92,7 +92,7 @@ impl Runner<'_> {
             })
     }
 
-    /// Lets time pass until the waiting call returns; tells what is wrong with that.
+    /// Advances time until the blocked call returns; reports a wrong time or result.
     pub(super) fn finish_pending(&mut self) -> Option<Finding> {
         let pending = self.pending.as_ref()?;
         let line = pending.line;
@@ -125,7 +125,7 @@ impl Runner<'_> {
     }
 }
 
-/// The result against the script's.
+/// Compares the result with the script.
 fn check_answer(call: &Call, answer: &Answer) -> Result<(), Stop> {
     let (value, errno) = match answer {
         Answer::Value(value) => (*value, None),
@@ -134,7 +134,7 @@ fn check_answer(call: &Call, answer: &Answer) -> Result<(), Stop> {
     };
     let same_value = call.result.is_none_or(|result| result == value);
     let same_errno = call.result.is_none() || call.errno.as_deref() == errno;
-    // EWOULDBLOCK is another name of EAGAIN on every system these scripts are for.
+    // EWOULDBLOCK is another name for EAGAIN on every system for which these scripts are written.
     let again = call.errno.as_deref() == Some("EWOULDBLOCK") && errno == Some("EAGAIN");
     if same_value && (same_errno || again) {
         return Ok(());

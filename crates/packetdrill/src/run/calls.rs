@@ -1,7 +1,7 @@
-//! The socket calls a script makes, carried out on endpoints.
+//! The socket calls of a script, executed on endpoints.
 //!
-//! A call either answers at once or waits and is asked again after everything that happens ([`Answer::Wait`]).
-//! What it means follows POSIX, and `tcp(7)` of Linux where POSIX leaves it open.
+//! A call either returns at once, or blocks and is tried again after every event ([`Answer::Wait`]). The semantics
+//! follow POSIX, and `tcp(7)` of Linux where POSIX leaves them open.
 
 use inorder_tcp::{Nanos, State};
 
@@ -12,17 +12,17 @@ use super::sockets::{self, Answer, Kind, Socket, Table};
 use crate::script::{Call, Value};
 use crate::setup::Setup;
 
-/// Everything a call can reach.
+/// The state that a call can access.
 pub(super) struct Calls<'a> {
     pub(super) host: &'a mut Host,
     pub(super) table: &'a mut Table,
     /// The system's settings, for new sockets.
     pub(super) setup: &'a Setup,
-    /// Where the next connection begins its sequence numbers.
+    /// Initial sequence number of the next connection.
     pub(super) isn: u32,
     /// When the call was made.
     pub(super) since: Nanos,
-    /// False when a waiting call is asked again.
+    /// False if a blocked call is tried again.
     pub(super) first: bool,
 }
 
@@ -33,7 +33,7 @@ fn unsupported(what: impl Into<String>) -> Result {
 }
 
 impl Calls<'_> {
-    /// Carries out a call, or looks again whether it can be answered now.
+    /// Executes a call, or tries a blocked call again.
     pub(super) fn answer(&mut self, call: &Call) -> Result {
         match call.name.as_str() {
             "socket" => self.socket(call),
@@ -73,7 +73,7 @@ impl Calls<'_> {
             return unsupported(format!("socket of type {kind}"));
         }
         let nonblocking = flags.contains("SOCK_NONBLOCK");
-        // The script names its descriptors by the result it expects.
+        // The script chooses its descriptors by the result it expects.
         let fd = call.result.filter(|&fd| fd >= 0).unwrap_or(3);
         self.table.insert(fd, Socket::new(self.setup, nonblocking));
         Ok(Answer::Value(fd))
@@ -138,7 +138,7 @@ impl Calls<'_> {
         Ok(match endpoint.state() {
             State::SynSent | State::SynReceived if socket.nonblocking => Answer::Errno("EALREADY"),
             State::SynSent | State::SynReceived => Answer::Wait,
-            // A call that waited has succeeded; a new one on a nonblocking socket finds it connected.
+            // A call that blocked has succeeded; a new call on a nonblocking socket finds it connected.
             _ if self.first && !socket.nonblocking => Answer::Errno("EISCONN"),
             _ => Answer::Value(0),
         })
@@ -231,7 +231,7 @@ impl Calls<'_> {
             Kind::Connection(number) => {
                 let connection = &mut self.host.connections[number];
                 connection.orphan = true;
-                // RFC 2525 section 2.17: data nobody will read must not look delivered.
+                // RFC 2525 section 2.17: data that no process will read must not appear to be delivered.
                 if socket.resets || connection.endpoint.readable() > 0 {
                     connection.endpoint.abort();
                 } else {
@@ -378,7 +378,7 @@ fn integer(call: &Call, index: usize) -> std::result::Result<i64, Stop> {
     }
 }
 
-/// The constant written as an argument; empty for anything else.
+/// The constant written as an argument; empty for other arguments.
 fn name(call: &Call, index: usize) -> &str {
     match call.arguments.get(index) {
         Some(Value::Name(name)) => name,

@@ -1,4 +1,4 @@
-//! An expected packet against what was sent.
+//! Compares an expected packet with the sent one.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use super::host::Sent;
 use super::wire::{self, Clock, Options};
 use crate::script::Packet;
 
-/// Takes the next packet off the wire. Where the script expects a longer one, what follows at the same instant
-/// without a gap belongs to it: a stack hands its card one large segment, this one hands out each.
+/// Takes the next packet from the wire. If the script expects a longer packet, contiguous packets sent at the same
+/// time are joined: a real stack passes one large segment to its card, this one sends single segments.
 pub(super) fn next(sent: &mut VecDeque<Sent>, wanted: u32) -> Option<Sent> {
     let mut packet = sent.pop_front()?;
     while packet.segment.payload < wanted {
@@ -40,7 +40,7 @@ fn continues(packet: &Sent, more: &Sent) -> bool {
         && b.ecn == a.ecn
 }
 
-/// What of the packet is not as expected; empty if all is. Learns the clock on the way.
+/// The differences from the expected packet; empty if there are none. Also learns the timestamp clock.
 pub(super) fn differences(
     packet: &Packet,
     actual: &Segment,
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_segment_is_put_together() {
+    fn segments_sent_together_are_joined() {
         let mut queue: VecDeque<_> = (0..3).map(|i| sent(5, 1 + 100 * i, 100)).collect();
         assert_eq!(next(&mut queue, 200).map(|s| s.segment.payload), Some(200));
         assert_eq!(next(&mut queue, 200).map(|s| s.segment.payload), Some(100));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_in_time_or_sequence_part_it() {
+    fn gaps_in_time_or_sequence_separate_segments() {
         let mut queue = VecDeque::from([sent(5, 1, 100), sent(6, 101, 100), sent(6, 301, 100)]);
         for _ in 0..3 {
             assert_eq!(next(&mut queue, 1000).map(|s| s.segment.payload), Some(100));

@@ -1,23 +1,23 @@
-//! The machine under test: connections on virtual time, and what they have sent.
+//! The machine under test: connections in virtual time, and the packets they have sent.
 
 use std::collections::VecDeque;
 
 use inorder_tcp::{Endpoint, Flags, Nanos, Segment, State};
 
-/// Where virtual time begins, so that no timestamp is 0 (RFC 7323 gives a zero echo no meaning).
+/// Start of virtual time, chosen so that no timestamp is 0 (RFC 7323 gives a zero echo no meaning).
 pub(super) const ORIGIN: Nanos = 1_000_000_000_000;
-/// Segments one event may send; more is a loop without time.
+/// Maximum number of segments sent for one event; more indicates an endless loop.
 const BURST: usize = 1 << 20;
-/// Timers that may expire in a script.
+/// Maximum number of timer expiries in a script.
 const EXPIRIES: u32 = 1 << 20;
 
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) endpoint: Endpoint,
-    /// Handed out by `accept`, or made by `connect`.
+    /// Returned by `accept`, or created by `connect`.
     pub(super) taken: bool,
-    /// The application has closed it: nobody will read what still arrives.
+    /// The application has closed it: no process will read data that still arrives.
     pub(super) orphan: bool,
 }
 
@@ -29,16 +29,16 @@ pub(super) struct Sent {
     pub(super) segment: Segment,
 }
 
-/// See the module's description.
+/// See the description of the module.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) now: Nanos,
     pub(super) connections: Vec<Connection>,
-    /// Sent and not yet expected by the script.
+    /// Packets sent that the script has not expected yet.
     pub(super) sent: VecDeque<Sent>,
-    /// Everything sent since the trace was last written.
+    /// Everything sent since the last trace output.
     pub(super) fresh: Vec<Sent>,
-    /// The device takes nothing: endpoints are not asked what they have to send.
+    /// The device accepts nothing, so endpoints are not asked for packets to send.
     pub(super) device_full: bool,
     expiries: u32,
 }
@@ -55,7 +55,7 @@ impl Host {
         }
     }
 
-    /// The connection segments belong to: the latest.
+    /// The connection to which segments belong: the latest one.
     pub(super) fn current(&self) -> Option<&Connection> {
         self.connections.last()
     }
@@ -70,7 +70,7 @@ impl Host {
         self.connections.len() - 1
     }
 
-    /// True if the segment opens something new: no connection is left that could take it.
+    /// True if the segment starts a new connection: no existing connection could accept it.
     pub(super) fn is_vacant(&self) -> bool {
         self.current()
             .is_none_or(|connection| connection.endpoint.state() == State::Closed)
@@ -95,7 +95,7 @@ impl Host {
         let number = self.connections.len() - 1;
         let endpoint = &mut self.connections[number].endpoint;
         endpoint.abort();
-        // It goes out in the form of section 3.5.2 instead of the one an application's abort takes.
+        // It is sent in the form of section 3.5.2, not in that of an application's abort.
         while endpoint.poll_transmit(self.now).is_some() {}
         self.record(
             number,
@@ -107,7 +107,7 @@ impl Host {
         );
     }
 
-    /// Takes what all connections have to send.
+    /// Takes all packets that the connections have to send.
     pub(super) fn flush(&mut self) {
         if self.device_full {
             return;
@@ -140,7 +140,7 @@ impl Host {
             .min()
     }
 
-    /// Goes to the next timer, if one expires until `limit`; false if none does.
+    /// Advances to the next timer that expires before `limit`; false if there is none.
     pub(super) fn step(&mut self, limit: Nanos) -> bool {
         let Some(at) = self.next_timer().filter(|&at| at <= limit) else {
             return false;

@@ -99,7 +99,7 @@ fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
         "tcpi_segs_out" => counters.out_segs,
         "tcpi_data_segs_in" => counters.data_segs_in,
         "tcpi_dsack_dups" => counters.tcp_dsack_recv + counters.tcp_dsack_ofo_recv,
-        // Linux counts every event it learns from; so do these.
+        // Linux counts every event from which it learns, and so do these counters.
         "tcpi_reord_seen" => {
             counters.tcp_sack_reorder + counters.tcp_ts_reorder + counters.tcp_reno_reorder
         }
@@ -109,7 +109,7 @@ fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// Event counters under the names `nstat` prints, which only scripts for this interpreter can ask for.
+/// Event counters with the names that `nstat` prints; only scripts for this interpreter can use them.
 fn mib(endpoint: &Endpoint, name: &str) -> Option<i64> {
     let counters = endpoint.counters();
     let number = match name {

@@ -1,4 +1,4 @@
-//! Socket options, and what `poll` looks at.
+//! Socket options, and the state that `poll` reports.
 
 use inorder_tcp::State;
 
@@ -7,8 +7,7 @@ use super::host::Host;
 use super::sockets::{self, Kind, Socket, Table};
 use crate::script::Value;
 
-/// Options that change nothing a script can see here. The send buffer takes all that is written, and nothing here
-/// looks at the IP header.
+/// Options without an observable effect here. The send buffer accepts all data, and IP headers are not examined.
 const WITHOUT_EFFECT: [&str; 11] = [
     "IP_MTU_DISCOVER",
     "IP_TOS",
@@ -44,7 +43,7 @@ pub(super) fn set(
                     .set_nagle(socket.setup.config.nagle);
             }
         }
-        // 2^32 - 1 takes the bound away; a socket that is paced stays so.
+        // 2^32 - 1 removes the limit; a paced socket stays paced.
         ("SO_MAX_PACING_RATE", Some(rate)) => {
             let rate = u64::try_from(rate).unwrap_or(u64::MAX);
             let unbounded = rate >= u64::from(u32::MAX);
@@ -58,7 +57,7 @@ pub(super) fn set(
                     .set_pacing(socket.setup.config.pacing);
             }
         }
-        // Before the handshake they shape it; afterwards they would need a change of the running connection.
+        // Before the handshake these options influence it; afterwards they would change a running connection.
         ("SO_RCVBUF", Some(bytes)) if !connected => {
             let bytes = u64::try_from(bytes).unwrap_or(0);
             socket.setup.set_receive_buffer(bytes);
@@ -81,7 +80,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// `{onoff=1, linger=0}`, by whatever prefix: closing resets.
+/// `{onoff=1, linger=0}`, with any prefix: closing then resets the connection.
 fn lingers_not(value: Option<&Value>) -> bool {
     let Some(Value::Struct(fields)) = value else {
         return false;
@@ -109,7 +108,7 @@ pub(super) fn get(socket: &mut Socket, host: &Host, option: &str) -> Result<i64,
     })
 }
 
-/// Fails if the value a call stored is not the one the script wants.
+/// Fails if the value stored by a call differs from the expected one.
 pub(super) fn compare(what: &str, expected: Option<i64>, found: i64) -> Result<(), Stop> {
     match expected {
         Some(expected) if expected != found => Err(Stop::Failed(format!(
@@ -179,12 +178,12 @@ fn events(
         .collect())
 }
 
-/// True if the entry has something to report.
+/// True if the entry has an event to report.
 pub(super) fn poll(table: &Table, host: &Host, fields: &[(String, Value)]) -> Result<bool, Stop> {
     Ok(!events(table, host, fields)?.is_empty())
 }
 
-/// Holds what `poll` reports against the `revents` of the script.
+/// Compares what `poll` reports with the `revents` of the script.
 pub(super) fn check_poll(table: &Table, host: &Host, list: &[Value]) -> Result<(), Stop> {
     for entry in list {
         let Value::Struct(fields) = entry else {

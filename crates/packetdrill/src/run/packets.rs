@@ -1,4 +1,4 @@
-//! Packets of the script: injected, and expected.
+//! Injected and expected packets of the script.
 
 use inorder_tcp::Nanos;
 
@@ -23,8 +23,8 @@ impl Runner<'_> {
         self.ask_pending()
     }
 
-    /// An endpoint for a segment that belongs to no connection: a new one if somebody listens, else one that
-    /// refuses.
+    /// An endpoint for a segment without a connection: a new connection if a socket is listening, otherwise one that
+    /// refuses the segment.
     fn admit(&mut self, index: usize) -> Result<(), Stop> {
         let isn = self.next_isn(index);
         let listener = self.table.listener();
@@ -39,7 +39,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The sequence number the script writes in the next SYN it expects.
+    /// The sequence number in the next SYN that the script expects.
     pub(super) fn next_isn(&self, index: usize) -> u32 {
         self.script.events[index..]
             .iter()

@@ -1,4 +1,4 @@
-//! The socket table: what a file descriptor stands for. The calls themselves are in [`super::calls`].
+//! The socket table: file descriptors and their meaning. The calls themselves are in [`super::calls`].
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use inorder_tcp::{Endpoint, Error};
 use super::host::Host;
 use crate::setup::Setup;
 
-/// What a call has come to.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     /// It returned.
     Value(i64),
     /// It returned -1 with this `errno`.
     Errno(&'static str),
-    /// It is waiting.
+    /// It blocks.
     Wait,
 }
 
-/// What a descriptor stands for.
+/// The state of a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Neither listening nor connected.
@@ -34,13 +34,13 @@ pub(super) enum Kind {
 pub(super) struct Socket {
     pub(super) kind: Kind,
     pub(super) nonblocking: bool,
-    /// What a connection made from it starts with: the system's settings and the socket's own options.
+    /// Initial settings of a connection: those of the system and the socket's own options.
     pub(super) setup: Setup,
     /// `SO_LINGER` with a time of 0: closing resets.
     pub(super) resets: bool,
     /// `shutdown` for reading.
     pub(super) deaf: bool,
-    /// Its error has been reported; it is reported once.
+    /// True if its error was reported; it is reported only once.
     pub(super) error_told: bool,
 }
 
@@ -80,7 +80,7 @@ impl Table {
         self.open.get_mut(&fd)
     }
 
-    /// The settings a listening socket gives its connections.
+    /// The settings that a listening socket passes to its connections.
     pub(super) fn listener(&self) -> Option<&Setup> {
         self.open
             .values()
@@ -96,7 +96,7 @@ pub(super) fn acceptable(host: &Host) -> Option<usize> {
         .position(|connection| !connection.taken && connection.endpoint.state().is_synchronized())
 }
 
-/// The `errno` of what ended the connection.
+/// The `errno` for the error that ended the connection.
 pub(super) fn errno(endpoint: &Endpoint) -> Option<&'static str> {
     endpoint.error().map(|error| match error {
         Error::Refused => "ECONNREFUSED",
@@ -106,7 +106,7 @@ pub(super) fn errno(endpoint: &Endpoint) -> Option<&'static str> {
     })
 }
 
-/// The error of a connection, the first time it is asked for.
+/// The error of a connection, on the first request.
 pub(super) fn take_error(socket: &mut Socket, endpoint: &Endpoint) -> Option<&'static str> {
     if socket.error_told {
         return None;

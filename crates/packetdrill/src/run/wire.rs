@@ -1,4 +1,4 @@
-//! Between the script's packets and the endpoint's segments, and how packets are written.
+//! Converts between packets of the script and segments of the endpoint, and prints packets.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,25 @@ use inorder_tcp::{Ecn, Flags, Nanos, SackBlocks, Segment, Timestamps};
 
 use crate::script::{EcnField, Packet, TcpOption};
 
-/// What the script calls our timestamps, and what they really were.
+/// Maps the timestamps in the script to the endpoint's real ones.
 ///
-/// packetdrill takes the values in a script for names: a value echoed by an injected packet stands for the clock
-/// at the packet that first showed it.
+/// Timestamps in a script are placeholders: an echoed value in an injected packet means the clock at the time of the
+/// packet that first had this value.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     pairs: Vec<(u32, u32)>,
 }
 
 impl Clock {
-    /// Notes that the script wrote `script` where the endpoint sent `actual`.
+    /// Records that the script wrote `script` where the endpoint sent `actual`.
     pub(super) fn learn(&mut self, script: u32, actual: u32) {
         if !self.pairs.iter().any(|pair| pair.0 == script) {
             self.pairs.push((script, actual));
         }
     }
 
-    /// The endpoint's value for one in the script: the same packet's, else as far from the first as written.
+    /// The endpoint's value for a value in the script: that of the same packet, otherwise at the written distance
+    /// from the first one.
     pub(super) fn actual(&self, script: u32) -> u32 {
         let exact = self.pairs.iter().find(|pair| pair.0 == script);
         let first = self.pairs.first();
@@ -34,7 +35,7 @@ impl Clock {
         }
     }
 
-    /// How far `actual` is from where the script's clock should stand, in ticks.
+    /// Difference between `actual` and the script's clock, ticks.
     pub(super) fn drift(&self, script: u32, actual: u32) -> u32 {
         let expected = self.pairs.first().map_or(actual, |pair| {
             pair.1.wrapping_add(script.wrapping_sub(pair.0))
@@ -43,7 +44,7 @@ impl Clock {
         ahead.min(ahead.wrapping_neg())
     }
 
-    /// The script's value for one of the endpoint's, for display.
+    /// The script's value for a value of the endpoint, for display.
     fn script(&self, actual: u32) -> u32 {
         let exact = self.pairs.iter().find(|pair| pair.1 == actual);
         match (exact, self.pairs.first()) {
@@ -54,7 +55,7 @@ impl Clock {
     }
 }
 
-/// What a packet needs that this stack has not.
+/// A feature of the packet that this stack does not support.
 pub(super) fn unsupported(packet: &Packet) -> Option<String> {
     if packet.urg || packet.urgent.is_some_and(|urgent| urgent > 0) {
         return Some("urgent data".to_owned());
@@ -69,7 +70,7 @@ pub(super) fn unsupported(packet: &Packet) -> Option<String> {
         })
 }
 
-/// The segment an injected packet stands for.
+/// Converts an injected packet to a segment.
 pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
     let mut segment = Segment {
         seq: packet.seq,
@@ -106,7 +107,7 @@ pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
     segment
 }
 
-/// Is the ECN field of a segment what is written? Where nothing is written it is open.
+/// True if the ECN field of a segment is as written; if none is written, any field matches.
 pub(super) fn same_ecn(written: Option<EcnField>, actual: Ecn) -> bool {
     match written {
         None => true,
@@ -118,7 +119,7 @@ pub(super) fn same_ecn(written: Option<EcnField>, actual: Ecn) -> bool {
     }
 }
 
-/// Control bits, without PSH: where a burst is cut decides it, and that is the card's business (see README).
+/// Control bits except PSH, which depends on how the network card cuts a burst (see README).
 pub(super) fn flags(packet: &Packet) -> Flags {
     let mut flags = Flags::NONE;
     let pairs = [
@@ -138,13 +139,13 @@ pub(super) fn flags(packet: &Packet) -> Flags {
     flags
 }
 
-/// Options without padding, in one order: stacks lay them out differently, and mean the same.
+/// Options without padding, in a fixed order: stacks arrange them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Options {
     mss: Option<u32>,
     window_scale: Option<u32>,
     sack_permitted: bool,
-    /// Present; the value is compared apart.
+    /// Present; the value is compared separately.
     pub(super) value: Option<Option<u32>>,
     pub(super) echo: Option<Option<u32>>,
     sack: SackBlocks,
@@ -180,7 +181,7 @@ impl Options {
         }
     }
 
-    /// Equal, timestamps apart.
+    /// True if equal, ignoring timestamps.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
         let plain = |options: &Self| Self {
             value: options.value.map(|_| None),
@@ -191,7 +192,7 @@ impl Options {
     }
 }
 
-/// A segment as a script would write it, with the script's clock.
+/// A segment in the notation of scripts, with the script's clock.
 pub(super) fn show(segment: &Segment, clock: &Clock) -> String {
     let flags = format!("{:?}", segment.flags);
     let flags = if flags.is_empty() { "-" } else { &flags };

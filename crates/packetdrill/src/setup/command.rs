@@ -1,22 +1,22 @@
-//! Shell commands between backquotes. Nothing is executed: commands that set what an endpoint knows are
-//! understood, commands without any meaning for one endpoint alone are let pass, the rest is unsupported.
+//! Shell commands between backquotes. Nothing is executed: commands that configure the endpoint are interpreted,
+//! commands without effect on a single endpoint are ignored, all others are unsupported.
 
 use super::{Setup, nanos, sysctl};
 
-/// Commands that prepare a machine for packetdrill and mean nothing here.
+/// Commands that prepare a machine for packetdrill and have no effect here.
 const WITHOUT_EFFECT: [&str; 6] = ["kldload", "kldunload", "modprobe", "sync", "true", ":"];
 
-/// Forms without a meaning here of commands that can have one.
+/// Forms without effect of commands whose other forms have one.
 const KNOWN_FORMS: [&str; 2] = [
-    // Counters are reset for a later look; the look itself is not supported.
+    // Resetting counters for a later check; the check itself is not supported.
     "nstat -n",
-    // The algorithms HyStart has switched on by default.
+    // The HyStart algorithms that are on by default.
     "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect",
 ];
 
-/// Applies the lines of a command; returns what was not understood, one sentence each.
+/// Applies the lines of a command; returns one sentence for each unsupported line.
 pub fn apply_command(setup: &mut Setup, text: &str) -> Vec<String> {
-    // A backslash at the end of a line joins it with the next.
+    // A backslash at the end of a line joins it with the next one.
     let joined = text.replace("\\\n", " ");
     joined
         .split(['\n', ';'])
@@ -48,15 +48,15 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
         "tc" => queue(setup, line, arguments),
         "sh" | "bash" if arguments.len() == 1 => apply_line(setup, arguments[0]),
         _ if WITHOUT_EFFECT.contains(&name) || KNOWN_FORMS.contains(&line) => Ok(()),
-        // The script that takes settings back at the end, written by `set_sysctls.py`.
+        // The script that restores settings at the end, written by `set_sysctls.py`.
         _ if name.starts_with("sysctl_restore_") => Ok(()),
         _ => Err(format!("command `{line}`")),
     }
 }
 
-/// A queueing discipline that neither drops nor delays what one connection sends; `fq`, which paces it; or one
-/// without any room: the device then takes nothing more. Others would do something in between. What a stack sends again, and when, once
-/// there is room again depends on what it had been refused; so a full device stays full.
+/// Accepts queueing disciplines that neither drop nor delay the packets of one connection, `fq`, which paces them,
+/// and one without room, which makes the device refuse all packets. Others are unsupported. What a stack retransmits
+/// when there is room again depends on what the device had refused, so a full device stays full.
 fn queue(setup: &mut Setup, line: &str, arguments: &[&str]) -> Result<(), String> {
     let unsupported = || Err(format!("command `{line}`"));
     let ["qdisc", "add" | "replace", "dev", _, "root", kind @ ..] = arguments else {
@@ -71,7 +71,7 @@ fn queue(setup: &mut Setup, line: &str, arguments: &[&str]) -> Result<(), String
     Ok(())
 }
 
-/// Words as a shell splits them: blanks separate, quotes join.
+/// Splits words as a shell does: at spaces, except within quotes.
 fn split_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -94,7 +94,7 @@ fn split_words(line: &str) -> Vec<String> {
     words
 }
 
-/// `sysctl -q net.ipv4.tcp_sack=1 ...`; redirections at the end are cut off.
+/// `sysctl -q net.ipv4.tcp_sack=1 ...`; redirections at the end are removed.
 fn sysctl_command(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
     arguments
         .iter()
@@ -116,7 +116,7 @@ fn proc_setting(setup: &mut Setup, argument: &str) -> Result<(), String> {
     sysctl::set(setup, path.trim_start_matches("/proc/sys/"), value)
 }
 
-/// `ip tcp_metrics flush all`, `ip route change ... initcwnd N`: of a route, what TCP reads of it.
+/// `ip tcp_metrics flush all`, `ip route change ... initcwnd N`: only the route attributes that TCP reads.
 fn ip(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
     match arguments.first() {
         Some(&("tcp_metrics" | "link" | "addr")) => return Ok(()),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_said() {
+    fn unsupported_commands_are_reported() {
         let mut setup = setup();
         let unknown = apply_command(
             &mut setup,

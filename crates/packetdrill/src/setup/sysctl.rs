@@ -1,11 +1,11 @@
-//! System settings and what they are here. Linux: `Documentation/networking/ip-sysctl.rst`; FreeBSD: tcp(4).
+//! System settings and their equivalents here. Linux: `Documentation/networking/ip-sysctl.rst`; FreeBSD: tcp(4).
 
 use inorder_tcp::config::{EcnUse, LossProbe, MS, SECOND};
 
 use super::{Setup, nanos};
 
-/// Settings that do not change what one endpoint sends in a script: memory limits beyond any script, keys and
-/// features of other protocols, caches that virtual time does not have.
+/// Settings without effect on what one endpoint sends in a script: memory limits beyond any script, keys and features
+/// of other protocols, and caches that do not exist here.
 const WITHOUT_EFFECT: &[&str] = &[
     "net.core.",
     "kern.",
@@ -52,7 +52,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "net.ipv4.tcp_workaround_signed_windows",
 ];
 
-/// Settings of a feature this stack does not have: fine while they switch it off.
+/// Settings of features that this stack lacks: accepted if they switch the feature off.
 const OFF_ONLY: &[&str] = &[
     "net.ipv4.tcp_abort_on_overflow",
     "net.ipv4.tcp_mtu_probing",
@@ -67,7 +67,7 @@ const OFF_ONLY: &[&str] = &[
 /// Sets `name` to `value`.
 ///
 /// # Errors
-/// The setting, if it means something this stack cannot do, or nothing that is known.
+/// The setting, if it requests a feature that this stack lacks, or is unknown.
 pub(super) fn set(setup: &mut Setup, name: &str, value: &str) -> Result<(), String> {
     // `net/ipv4/tcp_sack` is another way to write `net.ipv4.tcp_sack`.
     let name = &name.replace('/', ".");
@@ -86,7 +86,7 @@ pub(super) fn set(setup: &mut Setup, name: &str, value: &str) -> Result<(), Stri
     Err(unsupported())
 }
 
-/// True if the setting has been made; `None` if its value is not what it should be.
+/// True if the setting was applied; `None` if its value is invalid.
 fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
     let config = &mut setup.config;
     let last = || product(value.split_whitespace().last()?);
@@ -138,10 +138,10 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             let max_rate = setup.config.pacing.map(|pacing| pacing.max_rate);
             setup.set_pacing(max_rate);
         }
-        // The rates the endpoint paces at.
+        // The pacing rates of the endpoint.
         "net.ipv4.tcp_pacing_ss_ratio" => return (last()? == 200).then_some(true),
         "net.ipv4.tcp_pacing_ca_ratio" => return (last()? == 120).then_some(true),
-        // How long to wait for a larger burst: the endpoint under test does not wait.
+        // Time to wait for a larger burst: the endpoint under test does not wait.
         "net.ipv4.tcp_tso_win_divisor" => {}
         "net.ipv4.tcp_rmem" => config.window_scale = Some(scale_for(last()?)),
         "net.ipv4.tcp_adv_win_scale" | "net.ipv4.tcp_app_win" => return Some(false),
@@ -162,7 +162,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
     Some(true)
 }
 
-/// A number, or a product as shells write it: `$((32*1024*1024))`.
+/// A number, or a product in shell notation: `$((32*1024*1024))`.
 fn product(text: &str) -> Option<u64> {
     let inner = text
         .strip_prefix("$((")
@@ -173,14 +173,14 @@ fn product(text: &str) -> Option<u64> {
     })
 }
 
-/// Linux `tcp_select_initial_window`: the smallest shift by which the largest buffer fits 16 bits.
+/// Linux `tcp_select_initial_window`: the smallest shift with which 16 bits can represent the largest buffer.
 pub(super) fn scale_for(bytes: u64) -> u8 {
     (0..14)
         .find(|&shift| bytes >> shift <= 65_535)
         .unwrap_or(14)
 }
 
-/// 0: neither; 3 and 4: tail loss probe. 1 and 2 are the early retransmit RACK replaced in Linux 4.13.
+/// 0: neither; 3 and 4: tail loss probe. 1 and 2 select early retransmit, which RACK replaced in Linux 4.13.
 fn early_retransmit(setup: &mut Setup, value: u64) -> Option<()> {
     setup.config.loss_probe = match value {
         0 => LossProbe::Off,
@@ -190,7 +190,7 @@ fn early_retransmit(setup: &mut Setup, value: u64) -> Option<()> {
     Some(())
 }
 
-/// 0: counting, 1: RACK. Its other bits have no counterpart here.
+/// 0: counting duplicate ACKs, 1: RACK. The other bits have no equivalent here.
 fn recovery(setup: &mut Setup, value: u64) -> Option<()> {
     let name = match value {
         0 => "linux-norack",
@@ -220,7 +220,7 @@ fn sack_compression(
     setup.config.sack_compression = on.then_some(compression);
 }
 
-/// What `defaults.sh` of the public suites sets, as far as it matters here.
+/// The settings of `defaults.sh` in the public test suites that have an effect here.
 pub(super) fn defaults(setup: &mut Setup) {
     let config = &mut setup.config;
     config.sack = true;
@@ -235,6 +235,6 @@ pub(super) fn defaults(setup: &mut Setup) {
     config.window_scale = Some(scale_for(15 << 20));
     setup.reordering = Some(3);
     "linux".clone_into(&mut setup.loss);
-    // A name of the registry, so there is nothing to report.
+    // A name of the registry, so this cannot fail.
     let _ = setup.set_congestion("cubic");
 }
