@@ -1,8 +1,8 @@
-//! A congestion control of one's own: Scalable TCP (Kelly, ACM CCR 33(2), 2003), which this crate does not
-//! have, beside Reno, which it has.
+//! A custom congestion control: Scalable TCP (Kelly, ACM CCR 33(2), 2003), which this crate does not contain,
+//! compared with Reno, which it does.
 //!
-//! It is an implementation of one trait; nothing in the crate needs to know of it. Whatever takes a
-//! `Box<dyn CongestionControl>` takes it.
+//! A congestion control implements one trait, and the crate needs no change. Every function that takes a `Box<dyn
+//! CongestionControl>` accepts it.
 //!
 //! ```text
 //! cargo run -p inorder-tcp --example own_congestion_control
@@ -12,8 +12,8 @@ use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::congestion::{AckEvent, CongestionControl, Event, LossEvent, Reno, Start, Window};
 use inorder_tcp::{Endpoint, Pair, loss, profiles};
 
-/// `cwnd += 0.01` per segment acknowledged, `cwnd -= cwnd / 8` at a loss: recovering takes the same number of
-/// round trips at any window.
+/// `cwnd += 0.01` per segment acknowledged, `cwnd -= cwnd / 8` at a loss: recovery takes the same number of round
+/// trips at any window.
 #[derive(Debug)]
 struct Scalable {
     /// Window below which it is Reno.
@@ -46,7 +46,7 @@ impl CongestionControl for Scalable {
     }
 }
 
-/// Round trips until the window is back where it was lost.
+/// Round trips until the window has its size before the loss again.
 fn recovery(cc: &mut dyn CongestionControl, lost_at: u32) -> u32 {
     let mut window = Window::new(lost_at);
     cc.start(&mut window, &Start::default());
@@ -75,7 +75,7 @@ fn recovery(cc: &mut dyn CongestionControl, lost_at: u32) -> u32 {
     round_trips
 }
 
-/// Seconds that 100 MB take over 100 ms, each 10,000th data segment lost, in a sender like Linux's.
+/// Seconds that 100 MB take over 100 ms, with each 10,000th data segment lost, for a sender like Linux's.
 fn transfer(cc: Box<dyn CongestionControl>) -> f64 {
     const BYTES: u64 = 100_000_000;
     let config = profiles::linux_6();

@@ -1,5 +1,5 @@
-//! A loss detection of one's own, without touching the crate: patience proportional to the round-trip time, and
-//! nothing else. A segment SACKed above a hole starts a clock; the hole is lost when half a round trip has passed.
+//! A custom loss detection without changes to the crate: it waits for a time proportional to the round-trip time. A
+//! segment SACKed above a hole starts a timer; the hole counts as lost after half a round trip.
 //!
 //! `cargo run -p inorder-tcp --example own_loss_detection`
 
@@ -7,7 +7,7 @@ use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::loss::{AckNews, Context, LossDetection, Verdict};
 use inorder_tcp::{Config, Endpoint, Nanos, Pair, congestion};
 
-/// Waits half a smoothed round trip after the first sign of a hole.
+/// Waits half a smoothed round trip after the first SACK above a hole.
 #[derive(Debug, Default)]
 struct HalfRoundTrip {
     deadline: Option<Nanos>,
@@ -37,7 +37,7 @@ impl LossDetection for HalfRoundTrip {
 
     fn on_timer(&mut self, cx: &mut Context<'_>) -> Verdict {
         self.deadline = None;
-        // Everything below the highest SACK that has not arrived by now.
+        // Everything below the highest SACK that has not arrived by now is lost.
         cx.board.mark_by_threshold(1);
         Verdict {
             recover: cx.board.lost_out() > 0,
@@ -72,7 +72,7 @@ fn main() {
     let arrived = pair.transfer(3_000_000, 600 * SECOND);
     let sender = pair.client.counters();
     println!(
-        "{arrived} bytes in {} ms: {} resent, {} of them needlessly, {} recoveries, {} timeouts",
+        "{arrived} bytes in {} ms: {} retransmitted, {} of them spurious, {} recoveries, {} timeouts",
         pair.now / MS,
         sender.retrans_segs,
         pair.server.counters().duplicate_segs_in,

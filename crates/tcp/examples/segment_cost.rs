@@ -1,7 +1,7 @@
-//! What one data segment and its acknowledgement cost both endpoints: a transfer at 1 Gb/s with a delay that
-//! varies, driven by the leanest loop possible. Give the number of segments, the standard deviation of the delay
-//! in microseconds, the congestion control, the loss detection, the profile, `sack` or `nosack`, and how many
-//! segments the queue takes.
+//! Measures the cost of one data segment and its acknowledgement at both endpoints: a transfer at 1 Gb/s with a
+//! varying delay, driven by the simplest possible loop. Arguments: number of segments, standard deviation of the
+//! delay in microseconds, congestion control, loss detection, profile, `sack` or `nosack`, and the queue limit in
+//! segments.
 //!
 //! `cargo run --release -p inorder-tcp --example segment_cost -- 2000000 50 cubic linux-2.6.24`
 
@@ -12,7 +12,7 @@ use inorder_random::Random;
 use inorder_tcp::config::MS;
 use inorder_tcp::{Config, Endpoint, Nanos, Segment};
 
-/// Sender, bottleneck, varying delay, receiver, and the way back.
+/// Sender, bottleneck, varying delay, receiver, and the return path.
 struct World {
     now: Nanos,
     sender: Endpoint,

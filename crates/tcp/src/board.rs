@@ -1,9 +1,9 @@
-//! The scoreboard: every segment outstanding, what became of it, and counts that never need a scan.
+//! The scoreboard: the state of every outstanding segment, and counts that need no scan.
 //!
-//! Records have identities that only grow; `id - base` is the place in the queue, so that a hint survives
-//! cumulative acknowledgements without being moved. Three cursors make each question cheap: where marking by
-//! threshold has got to, where the next lost segment may be, and which original transmission is the oldest one
-//! unanswered. A SACK block costs what is new in it, not what it spans.
+//! Segments have identities that only increase; `id - base` is the index in the queue, so a stored identity stays
+//! valid after cumulative acknowledgements. Three cursors avoid scans: how far marking by threshold has got, where
+//! the next lost segment may be, and which original transmission is the oldest unanswered one. The cost of a SACK
+//! block depends on what is new in it, not on its length.
 
 mod marking;
 mod sent;
@@ -28,18 +28,18 @@ pub struct Board {
     retrans_out: u32,
     /// Identity after the highest segment ever SACKed.
     highest_sacked: Id,
-    /// Retransmissions in order of time; entries may be stale.
+    /// Retransmissions in order of time; entries may be outdated.
     retransmissions: VecDeque<(Id, Nanos)>,
-    /// No segment below is lost without a retransmission outstanding.
+    /// No segment below is lost and waiting for its retransmission.
     lost_hint: Id,
-    /// No segment below is a candidate of forward retransmission.
+    /// No segment below is a candidate for forward retransmission.
     forward_hint: Id,
-    /// Below, threshold marking is done; `mark_sacked` of them are SACKed.
+    /// Below this, threshold marking is complete; `mark_sacked` of these segments are SACKed.
     mark_hint: Id,
     mark_sacked: u32,
-    /// No segment below waits for marking by place.
+    /// No segment below still needs marking by position.
     first_hint: Id,
-    /// No segment below is an original transmission still waiting for an answer.
+    /// No segment below is an original transmission that still waits for an answer.
     oldest_hint: Id,
     fresh: Vec<(Seq, Seq)>,
 }
@@ -50,17 +50,17 @@ impl Board {
         self.records.len() as u32
     }
 
-    /// Segments ever taken for lost, retransmissions included (Linux `lost`).
+    /// Segments ever considered lost, retransmissions included (Linux `lost`).
     pub(crate) fn losses(&self) -> u64 {
         self.losses
     }
 
-    /// Of those outstanding, reported received. Without SACK the sender counts duplicate acknowledgements here.
+    /// Of those outstanding, reported as received. Without SACK the sender counts duplicate acknowledgements here.
     pub fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
-    /// Of those, taken for lost (whether or not sent again).
+    /// Of those, considered lost (retransmitted or not).
     pub fn lost_out(&self) -> u32 {
         self.lost_out
     }
@@ -70,7 +70,7 @@ impl Board {
         self.retrans_out
     }
 
-    /// Segments in the network, as far as is known: RFC 6675's pipe in segments.
+    /// Segments in the network according to this sender: RFC 6675's pipe in segments.
     pub fn in_flight(&self) -> u32 {
         (self.packets_out() + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
@@ -85,7 +85,7 @@ impl Board {
         self.highest_sacked.saturating_sub(self.base) as u32
     }
 
-    /// One past the highest SACKed sequence number; `None` while nothing is SACKed.
+    /// One past the highest SACKed sequence number; `None` if nothing is SACKed.
     pub fn highest_sack_end(&self) -> Option<Seq> {
         let last = self.highest_sacked.checked_sub(1)?;
         self.get(last).filter(|r| r.sacked).map(|record| record.end)
@@ -111,7 +111,7 @@ impl Board {
         self.base
     }
 
-    /// Identity the next new segment will get.
+    /// Identity of the next new segment.
     pub fn next_id(&self) -> Id {
         self.base + self.records.len() as u64
     }
@@ -126,7 +126,7 @@ impl Board {
         self.records.iter()
     }
 
-    /// Place in the queue of the segment that holds `seq`; segments of equal size are found by division.
+    /// Index in the queue of the segment that contains `seq`; for segments of equal size it is found by division.
     pub fn index_of(&self, seq: Seq) -> Option<usize> {
         let front = self.records.front()?;
         let distance = seq.checked_sub(front.start)?;
@@ -145,7 +145,7 @@ impl Board {
         self.records.push_back(record);
     }
 
-    /// The segment leaves only now.
+    /// The segment is sent only now.
     pub(crate) fn set_sent(&mut self, id: Id, now: Nanos) {
         let Some(at) = id.checked_sub(self.base) else {
             return;
@@ -156,7 +156,7 @@ impl Board {
         }
     }
 
-    /// Removes everything below `una` and reports what had not been SACKed.
+    /// Removes everything below `una` and reports the segments that had not been SACKed.
     pub(crate) fn acknowledge(&mut self, una: Seq, delivered: &mut Vec<Delivered>) {
         let first = self.base;
         while let Some(record) = self.records.front().copied() {
@@ -185,7 +185,7 @@ impl Board {
         }
     }
 
-    /// Takes a segment that leaves the queue out of the counts.
+    /// Removes a segment that leaves the queue from the counts.
     fn retire(&mut self, record: &Sent) {
         self.sacked_out -= u32::from(record.sacked);
         self.lost_out -= u32::from(record.lost);
@@ -210,8 +210,8 @@ impl Board {
         }
     }
 
-    /// Takes in a SACK block and reports the segments it covers for the first time. A segment counts once all
-    /// of it is covered.
+    /// Processes a SACK block and reports the segments it covers for the first time. A segment counts when it is
+    /// covered completely.
     pub(crate) fn sack(&mut self, start: Seq, end: Seq, delivered: &mut Vec<Delivered>) {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.clear();
@@ -256,7 +256,7 @@ impl Board {
         }
     }
 
-    /// The oldest lost segment that waits to be sent again.
+    /// The oldest lost segment that waits for its retransmission.
     pub(crate) fn next_lost(&mut self) -> Option<Id> {
         if self.lost_out == 0 {
             return None;
@@ -272,8 +272,8 @@ impl Board {
         (id < self.next_id()).then_some(id)
     }
 
-    /// The oldest segment below the highest SACK that is neither SACKed, lost nor sent again (RFC 6675
-    /// NextSeg rule 3).
+    /// The oldest segment below the highest SACK that is neither SACKed, lost nor retransmitted (RFC 6675 NextSeg
+    /// rule 3).
     pub(crate) fn next_forward(&mut self) -> Option<Id> {
         let mut id = self.forward_hint.max(self.base);
         while id < self.highest_sacked {
@@ -287,7 +287,7 @@ impl Board {
         (id < self.highest_sacked).then_some(id)
     }
 
-    /// A copy of the segment goes out again; returns the record as it is then.
+    /// The segment is transmitted again; returns the updated record.
     pub(crate) fn retransmit(&mut self, id: Id, now: Nanos, tsval: u32, cwnd: u32) -> Option<Sent> {
         let at = id.checked_sub(self.base)? as usize;
         let record = self.records.get_mut(at)?;
@@ -302,8 +302,8 @@ impl Board {
         Some(copy)
     }
 
-    /// The transmission waiting longest for an answer: neither SACKed, nor lost without having been sent
-    /// again. Of transmissions at the same time the earlier one in the stream comes first.
+    /// The transmission that has waited longest for an answer: neither SACKed, nor lost without a retransmission.
+    /// Among transmissions at the same time, the one with the lowest sequence number.
     pub fn oldest_outstanding(&mut self) -> Option<(Id, Sent)> {
         let original = self.oldest_original();
         let again = self.oldest_retransmission();

@@ -1,4 +1,4 @@
-//! How an endpoint behaves. Times are nanoseconds, windows segments, buffers bytes.
+//! The settings of an endpoint. Times are nanoseconds, windows segments, buffers bytes.
 
 use crate::Nanos;
 
@@ -7,7 +7,7 @@ pub const MS: Nanos = 1_000_000;
 /// One second.
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// When data is acknowledged that came in order.
+/// When data in order is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DelayedAck {
     /// Every segment at once.
@@ -19,40 +19,40 @@ pub enum DelayedAck {
         /// Longest wait, ns; at most 500 ms by the RFC.
         timeout: Nanos,
     },
-    /// As Linux does: at once in quick-ACK mode (the first 16 segments), when more than one full-sized segment
-    /// waits, or while data is missing; otherwise after a time that follows the gaps between arrivals.
+    /// As in Linux: at once in quick-ACK mode (the first 16 segments), when more than one full-sized segment waits,
+    /// or while data is missing; otherwise after a time that depends on the intervals between arrivals.
     Linux {
         /// Shortest wait, ns (40 ms).
         min: Nanos,
         /// Longest wait, ns (200 ms).
         max: Nanos,
-        /// Acknowledgements sent at once at the start and after trouble (16).
+        /// Number of acknowledgements sent at once at the start and after disturbances (16).
         quick: u32,
     },
 }
 
-/// Linux's compression of acknowledgements that bring SACK news only (since 4.18): the first few duplicates go
-/// out at once, later ones wait for `min(delay, 5 % of the round-trip time)`.
+/// Linux's compression of acknowledgements that only report new SACK blocks (since 4.18): the first few duplicates
+/// are sent at once, later ones wait for `min(delay, 5 % of the round-trip time)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SackCompression {
-    /// Longest wait, ns (1 ms), but for a twentieth of the round trip.
+    /// Longest wait, ns (1 ms), unless a twentieth of the round trip is shorter.
     pub delay: Nanos,
-    /// Added to it by a timer that may come late, ns (100 us).
+    /// Slack added by a timer that may fire late, ns (100 us).
     pub slack: Nanos,
-    /// Greatest number of acknowledgements held back (44).
+    /// Maximum number of acknowledgements held back (44).
     pub max: u32,
 }
 
-/// What the advertised window leaves out of the receive buffer.
+/// Which bytes reduce the advertised window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WindowAccount {
-    /// What the application has not read; one that reads at once leaves nothing.
+    /// Bytes that the application has not read; none if it reads at once.
     #[default]
     Unread,
-    /// What is held, out of order as well, but for one segment; and data is acknowledged before any application
-    /// reads it. So an acknowledgement that moves on may bring a smaller window and the next one a larger: an
-    /// update, not a duplicate (Linux `__tcp_select_window`; in 6.1 a quarter of the repetitions was, on a path that
-    /// reordered).
+    /// All bytes held, also those out of order, except one segment; and data is acknowledged before the application
+    /// reads it. So an acknowledgement that advances may carry a smaller window and the next one a larger window: it
+    /// is a window update, not a duplicate (Linux `__tcp_select_window`; with Linux 6.1 on a reordering path, a
+    /// quarter of the repeated acknowledgements were updates).
     Memory,
 }
 
@@ -67,13 +67,13 @@ pub enum Nagle {
     Minshall,
 }
 
-/// How the retransmission timeout follows from round-trip times.
+/// How the retransmission timeout is computed from round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RtoStyle {
     /// RFC 6298: `max(min, SRTT + max(G, 4 RTTVAR))`.
     Rfc,
-    /// Linux: the variation itself never falls below `min`, decays once a window, and a fall of the round-trip
-    /// time counts less.
+    /// Linux: the variation never falls below `min` and decays once per window, and a decrease of the round-trip time
+    /// has less weight.
     Linux,
 }
 
@@ -90,13 +90,13 @@ pub struct Rto {
     pub max: Nanos,
     /// Clock granularity G of RFC 6298, ns.
     pub granularity: Nanos,
-    /// Expiries in a row after which the connection is given up (Linux `tcp_retries2`, 15).
+    /// Number of consecutive expiries after which the connection is given up (Linux `tcp_retries2`, 15).
     pub retries: u32,
     /// The same for SYN and SYN-ACK (Linux `tcp_syn_retries`, 6).
     pub syn_retries: u32,
 }
 
-/// How the window comes down in fast recovery.
+/// How the window is reduced in fast recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
     /// At once: `cwnd = ssthresh` with SACK (RFC 6675), inflated by duplicates without (RFC 6582).
@@ -112,42 +112,43 @@ pub enum Reduction {
     PrrLinux,
 }
 
-/// How much new data duplicate acknowledgements let out before recovery.
+/// How much new data duplicate acknowledgements allow before recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitedTransmit {
-    /// None: all that is outstanding counts.
+    /// None: everything outstanding counts as in flight.
     Off,
     /// RFC 3042: one segment for each of the first two.
     Rfc3042,
-    /// As in Linux: whatever was reported received no longer counts as in flight.
+    /// As in Linux: data reported as received no longer counts as in flight.
     Pipe,
 }
 
-/// By what one acknowledgement lets the window grow.
+/// How much one acknowledgement lets the window grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrowthUnit {
-    /// By one segment's worth, however many it acknowledges (Linux before 3.18, RFC 5681 without byte counting).
+    /// As for one segment, for any number of acknowledged segments (Linux before 3.18, RFC 5681 without byte
+    /// counting).
     PerAck,
-    /// By all segments it acknowledges.
+    /// As for all segments that it acknowledges.
     Segments,
 }
 
-/// Taking unnecessary reductions of the window back.
+/// Undoing unnecessary reductions of the congestion window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undo {
     /// Eifel detection by timestamps (RFC 3522).
     pub eifel: bool,
     /// All retransmissions of a recovery reported by DSACK (RFC 3708, Linux).
     pub dsack: bool,
-    /// After a spurious timeout, adapt the retransmission timer as RFC 4015 does, and take its window:
-    /// what is outstanding and a little more. Otherwise restore the window and leave the timer.
+    /// After a spurious timeout, adapts the retransmission timer as RFC 4015 does and uses its window: the data
+    /// outstanding plus a little more. Otherwise the window is restored and the timer is unchanged.
     pub rfc4015: bool,
-    /// A partial acknowledgement of an original restores the window but not the threshold, and recovery goes
-    /// on (Linux 2.6). Otherwise recovery ends there, once no retransmission is outstanding.
+    /// A partial acknowledgement of an original restores the window but not the threshold, and recovery continues
+    /// (Linux 2.6). Otherwise recovery ends there if no retransmission is outstanding.
     pub partial_within_recovery: bool,
 }
 
-/// Tail loss probe: when the last segments of a flight stay unanswered.
+/// Tail loss probe: what is sent if the last segments of a flight are not acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossProbe {
     /// None.
@@ -158,14 +159,14 @@ pub enum LossProbe {
     Linux,
 }
 
-/// Sending at a rate instead of whenever the window allows, as Linux does under `fq` or with
-/// `SO_MAX_PACING_RATE`. A congestion control that says a rate itself is paced without this; its rate is bounded all
-/// the same.
+/// Pacing: sending at a rate instead of as fast as the window allows, as Linux does under `fq` or with
+/// `SO_MAX_PACING_RATE`. A congestion control with its own rate is paced without this setting, but the upper bound
+/// applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pacing {
-    /// Upper bound of the rate, bytes per second; `u64::MAX`: none.
+    /// Upper bound of the rate, bytes per second; `u64::MAX` for none.
     pub max_rate: u64,
-    /// Segments that leave together, at the least (Linux `tcp_min_tso_segs`).
+    /// Minimum number of segments that are sent together (Linux `tcp_min_tso_segs`).
     pub burst: u32,
 }
 
@@ -188,20 +189,20 @@ impl Default for Pacing {
 pub enum EcnUse {
     /// Never (0).
     Off,
-    /// If the peer asks for it (2, as installed).
+    /// If the peer requests it (2, the default).
     Accept,
-    /// Asked for with every SYN, and accepted (1).
+    /// Requested with every SYN, and accepted (1).
     Request,
 }
 
-/// Everything that can be chosen about an endpoint, apart from congestion control and loss detection.
+/// All settings of an endpoint except congestion control and loss detection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Largest payload of a segment without options, bytes: what the MSS option announces.
     pub mss: u32,
     /// Initial sequence number.
     pub isn: u32,
-    /// Seed of what an algorithm draws by chance, such as the phase in which BBR begins to probe: equal seeds make
+    /// Seed for the random numbers of algorithms, such as the phase in which BBR starts to probe: equal seeds give
     /// equal runs.
     pub seed: u64,
     /// Initial congestion window, segments.
@@ -220,47 +221,47 @@ pub struct Config {
     pub timestamp_tick: Nanos,
     /// Protection against wrapped sequences (RFC 7323 section 5); with `timestamps`.
     pub paws: bool,
-    /// Window scale announced; `None` leaves the option out.
+    /// Announced window scale; `None` omits the option.
     pub window_scale: Option<u8>,
-    /// Receive buffer, bytes: of fixed size, or the largest that autotuning may make.
+    /// Receive buffer, bytes: a fixed size, or the maximum for autotuning.
     pub receive_buffer: u64,
-    /// Autotuning of the receive buffer, which begins with so many bytes (Linux: half of `tcp_rmem[1]`).
+    /// Initial size for autotuning of the receive buffer, bytes (Linux: half of `tcp_rmem[1]`).
     pub receive_autotuning: Option<u64>,
-    /// Bytes written and not yet acknowledged that [`write`](crate::Endpoint::write) accepts.
+    /// Maximum number of bytes written and not yet acknowledged; [`write`](crate::Endpoint::write) accepts no more.
     pub send_buffer: u64,
-    /// What counts against the receive buffer.
+    /// Which bytes reduce the advertised window.
     pub window_account: WindowAccount,
-    /// The application reads at once whatever has arrived in order.
+    /// Whether the application reads data in order as soon as it arrives.
     pub read_at_once: bool,
-    /// Acknowledging.
+    /// When acknowledgements are sent.
     pub delayed_ack: DelayedAck,
-    /// Holding back acknowledgements with SACK news only.
+    /// Delaying acknowledgements that only report new SACK blocks.
     pub sack_compression: Option<SackCompression>,
-    /// Blind-reset protection: exact RST, challenge acknowledgements (RFC 5961).
+    /// Protection against blind resets: exact RST, challenge acknowledgements (RFC 5961).
     pub challenge_ack: bool,
-    /// Small segments.
+    /// Which small segments wait.
     pub nagle: Nagle,
-    /// Segments that segmentation offload takes at once, 45 of 1448 bytes with Linux: new data waits for
-    /// bursts of up to a millisecond of the pacing rate, as `tcp_tso_should_defer` does. 0 or 1: no wait.
+    /// Number of segments that segmentation offload sends at once, 45 of 1448 bytes in Linux: new data waits for
+    /// bursts of up to a millisecond at the pacing rate, as in `tcp_tso_should_defer`. 0 or 1: no wait.
     pub tso_segments: u32,
-    /// Segments are spread over the round trip; `None`: only if the congestion control says a rate.
+    /// Pacing over the round trip; `None`: only if the congestion control has its own rate.
     pub pacing: Option<Pacing>,
     /// Retransmission timer.
     pub rto: Rto,
     /// Window growth per acknowledgement.
     pub growth: GrowthUnit,
-    /// While reordering is known (a threshold above 3), SACKs alone let the window grow too (Linux since 3.11).
+    /// While reordering is known (a threshold above 3), SACKs alone also let the window grow (Linux since 3.11).
     pub grow_on_sack: bool,
-    /// New data before recovery.
+    /// New data on duplicate acknowledgements before recovery.
     pub limited_transmit: LimitedTransmit,
-    /// The window in recovery.
+    /// Reduction of the window in recovery.
     pub reduction: Reduction,
-    /// In recovery and without new data, also retransmit what is missing below the highest SACK but not taken
-    /// for lost (RFC 6675 NextSeg rule 3).
+    /// In recovery without new data, also retransmits segments below the highest SACK that are missing but not
+    /// considered lost (RFC 6675 NextSeg rule 3).
     pub forward_retransmit: bool,
     /// Keep the window within three segments of what is in flight in Disorder and after an undo (Linux 2.6).
     pub moderate_cwnd: bool,
-    /// Explicit congestion notification. A loss detection that governs the window hears no echo.
+    /// Explicit congestion notification. Ignored if the loss detection controls the window.
     pub ecn: EcnUse,
     /// F-RTO (RFC 5682).
     pub frto: bool,

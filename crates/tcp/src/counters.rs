@@ -1,10 +1,10 @@
-//! What an endpoint counts, under the names people know.
+//! The counters of an endpoint, under their usual names.
 
 use crate::Nanos;
 use crate::state::CaState;
 
-/// Event counters: those of Linux (`nstat`) under their names there, then the papers'. All start at 0 and only
-/// grow.
+/// Event counters: those of Linux (`nstat`) under their names there, then those of the papers. All start at 0 and
+/// only increase.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Segments received (`InSegs`).
@@ -25,13 +25,13 @@ pub struct Counters {
     pub tcp_reno_reorder: u64,
     /// `TCPTSReorder`: seen by timestamps.
     pub tcp_ts_reorder: u64,
-    /// `TCPFullUndo`: a recovery taken back at its end.
+    /// `TCPFullUndo`: a recovery undone at its end.
     pub tcp_full_undo: u64,
-    /// `TCPPartialUndo`: taken back on a partial acknowledgement.
+    /// `TCPPartialUndo`: undone on a partial acknowledgement.
     pub tcp_partial_undo: u64,
-    /// `TCPDSACKUndo`: taken back because every retransmission was a duplicate.
+    /// `TCPDSACKUndo`: undone because every retransmission was a duplicate.
     pub tcp_dsack_undo: u64,
-    /// `TCPLossUndo`: a timeout taken back.
+    /// `TCPLossUndo`: a timeout undone.
     pub tcp_loss_undo: u64,
     /// `TCPSpuriousRTOs`: a timeout found spurious by F-RTO.
     pub tcp_spurious_rtos: u64,
@@ -39,7 +39,7 @@ pub struct Counters {
     pub tcp_dsack_recv: u64,
     /// `TCPDSACKOfoRecv`: DSACK inside the second block received.
     pub tcp_dsack_ofo_recv: u64,
-    /// `TCPDSACKIgnoredDubious`: DSACKs that cannot be true.
+    /// `TCPDSACKIgnoredDubious`: DSACKs that cannot be correct.
     pub tcp_dsack_ignored_dubious: u64,
     /// `TCPDSACKOldSent`: DSACK sent for data already delivered.
     pub tcp_dsack_old_sent: u64,
@@ -55,13 +55,13 @@ pub struct Counters {
     pub tcp_loss_probe_recovery: u64,
     /// `TCPTimeouts`: retransmission timer expired.
     pub tcp_timeouts: u64,
-    /// `TCPLostRetransmit`: a retransmission was taken for lost.
+    /// `TCPLostRetransmit`: a retransmission was considered lost.
     pub tcp_lost_retransmit: u64,
     /// `TCPSACKReneging`: the receiver discarded what it had reported.
     pub tcp_sack_reneging: u64,
     /// `TCPOFOQueue`: segments queued out of order.
     pub tcp_ofo_queue: u64,
-    /// `TCPAckCompressed`: acknowledgements not sent thanks to SACK compression.
+    /// `TCPAckCompressed`: acknowledgements saved by SACK compression.
     pub tcp_ack_compressed: u64,
     /// `DelayedACKs`: acknowledgements sent by the timer.
     pub delayed_acks: u64,
@@ -69,11 +69,11 @@ pub struct Counters {
     pub paws_estab: u64,
     /// `TCPChallengeACK`.
     pub tcp_challenge_ack: u64,
-    /// `TCPWinProbe` and `TCPKeepAlive`-like probes of a closed window.
+    /// `TCPWinProbe`: probes of a closed window, also those like `TCPKeepAlive`.
     pub tcp_win_probe: u64,
 
-    /// Acknowledgements without payload that repeat the number while something is outstanding (`DupAcksIn`); those
-    /// that bring another window count here, though RFC 5681 section 2 calls them updates and no recovery does.
+    /// Acknowledgements without payload that repeat the number while data is outstanding (`DupAcksIn`). Those with
+    /// another window count here, although RFC 5681 section 2 calls them window updates and recovery ignores them.
     pub dup_acks_in: u64,
     /// SACK blocks received (`SackBlocksRcvd`).
     pub sack_blocks_rcvd: u64,
@@ -81,11 +81,11 @@ pub struct Counters {
     pub acks_out: u64,
     /// Fast recoveries begun.
     pub fast_recoveries: u64,
-    /// Fast recoveries the sender itself came to hold for needless, and took back.
+    /// Fast recoveries that the sender itself recognised as unnecessary and undid.
     pub undone_recoveries: u64,
     /// Payload bytes sent for the first time.
     pub bytes_sent: u64,
-    /// Payload bytes sent again.
+    /// Payload bytes retransmitted.
     pub bytes_retrans: u64,
     /// Payload bytes acknowledged cumulatively.
     pub bytes_acked: u64,
@@ -93,9 +93,9 @@ pub struct Counters {
     pub bytes_received: u64,
     /// Data segments received.
     pub data_segs_in: u64,
-    /// Data segments that brought nothing new: the truth of spurious retransmission, at the receiver.
+    /// Data segments without new data: the truth about spurious retransmissions, at the receiver.
     pub duplicate_segs_in: u64,
-    /// Data segments that arrived above the next one expected.
+    /// Data segments that arrived above the next expected one.
     pub out_of_order_segs_in: u64,
     /// Data segments that arrived and were discarded although some of their bytes were missing: too old by
     /// their timestamps (PAWS), or outside the window.
@@ -135,7 +135,7 @@ pub struct Info {
     pub total_retrans: u64,
     /// `tcpi_reordering`, the duplicate-ACK threshold in force.
     pub reordering: u32,
-    /// `unacked - sacked - lost + retrans`: in flight.
+    /// `unacked - sacked - lost + retrans`: segments in flight.
     pub pipe: u32,
     /// Bytes written and not sent yet (`tcpi_notsent_bytes`).
     pub notsent_bytes: u64,

@@ -1,9 +1,9 @@
-//! Bytes as fates: what the fuzz target and the property tests check.
+//! Random fates of segments, read from bytes: the check for the fuzz target and the property tests.
 //!
-//! The first bytes choose both ends; every later byte is the fate of one segment. When the bytes run out the
-//! path is perfect, so that every transfer has a chance to end. On a path that loses, repeats and reorders, every
-//! byte arrives exactly once and in order, or the connection reports an error; on one that also forges fields,
-//! nothing panics and nothing goes on for ever.
+//! The first bytes choose the configuration of both ends; each later byte is the fate of one segment. When the bytes
+//! end, the path is perfect, so that every transfer can end. On a path that loses, repeats and reorders, every byte
+//! arrives exactly once and in order, or the connection reports an error. On a path that also forges fields, there
+//! must be no panic and no endless exchange.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,9 +13,9 @@ use crate::config::{
 use crate::pair::{Pair, Side};
 use crate::{Ecn, Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
 
-/// No honest exchange of this size takes more events.
+/// Maximum number of events of a regular exchange of this size.
 const MAX_EVENTS: u64 = 400_000;
-/// Virtual time by which even the most patient timers have given up.
+/// Virtual time by which all timers have given up.
 const DEADLINE: Nanos = 100_000 * SECOND;
 
 /// Reads the input byte by byte; zeros after its end.
@@ -37,7 +37,7 @@ impl Bytes {
     }
 }
 
-/// Which parts of a stream a side has been given.
+/// The parts of a stream that a side has received.
 #[derive(Debug, Default)]
 struct Arrived {
     ranges: crate::ranges::RangeSet,
@@ -75,7 +75,7 @@ impl Arrived {
 /// Checks one input.
 ///
 /// # Panics
-/// If a transfer ends wrongly: that is the finding.
+/// If a transfer ends incorrectly.
 pub fn fuzz_one(data: &[u8]) {
     let mut bytes = Bytes {
         data: data.into(),
@@ -110,7 +110,7 @@ pub fn fuzz_one(data: &[u8]) {
     }
 }
 
-/// Both sides write, read and close; returns the events it took.
+/// Both sides write, read and close; returns the number of events.
 fn run(pair: &mut Pair, size: u64, back: u64) -> u64 {
     pair.open();
     pair.client.write(size);
@@ -155,7 +155,7 @@ fn check(pair: &Pair, arrived: &[Mutex<Arrived>; 2], size: u64, back: u64) {
     }
 }
 
-/// What one wants to see of a failure.
+/// The state to print for a failure.
 fn describe(pair: &Pair) -> String {
     let side = |end: &Endpoint| {
         format!(
@@ -180,7 +180,7 @@ fn endpoint(bytes: &mut Bytes, isn: u32) -> Endpoint {
     let detection = &loss::REGISTRY[usize::from(bytes.next()) % loss::REGISTRY.len()];
     let mut config = (profile.build)();
     vary(&mut config, bytes);
-    // Just below a wrap on one side, of the sign on the other.
+    // Just below a wrap of the sequence numbers on one side, and below a wrap of the sign on the other.
     config.isn = isn.wrapping_sub(u32::from(bytes.next()) * 16);
     Endpoint::new(&config, (control.build)(), (detection.build)())
 }
@@ -233,7 +233,7 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.rto.retries = config.rto.retries.min(10);
 }
 
-/// One byte, one segment: mostly in order, sometimes late, lost, twice, or (if `forge`) changed.
+/// One byte per segment: mostly in order, sometimes late, lost, duplicated, or (if `forge`) changed.
 fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<Nanos>) {
     if bytes.exhausted() {
         copies.push(0);
@@ -249,7 +249,7 @@ fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<
         7 => copies.extend([0, low * MS]),
         8 => copies.extend([low * MS, low * 100 * MS, 0]),
         9 if !forge => {
-            // A router under load marks what says it can be marked.
+            // A router under load marks ECN-capable segments.
             if segment.ecn != Ecn::NotCapable {
                 segment.ecn = Ecn::Congestion;
             }
@@ -264,7 +264,7 @@ fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<
     }
 }
 
-/// What an attacker, or a fault behind the checksum, may do to a segment.
+/// Changes that an attacker, or an error behind the checksum, may make to a segment.
 fn alter(segment: &mut Segment, field: u8, value: u8) {
     let big = u32::from(value) << 24 | u32::from(value);
     match field % 12 {

@@ -1,11 +1,11 @@
 //! TCP endpoints without I/O: congestion controls, loss detection and tolerance of reordering.
 //!
-//! An [`Endpoint`] is one end of a connection: a state machine that takes the time and segments and gives
-//! segments and the time of its next wake-up. It owns no socket and no clock, chance comes from the seed in its
-//! configuration, and payload is counted, not carried. Three things are chosen when it is made: a [`Config`] (or one of the named [`profiles`]), a
-//! congestion control (how much may be in flight: [`congestion`]) and a loss detection (what is taken for lost,
-//! and how much reordering is tolerated before: [`loss`]). [`Pair`] joins two of them by paths of your choice on
-//! virtual time.
+//! An [`Endpoint`] is one end of a connection: a state machine that takes the time and segments and returns segments
+//! and the time of its next call. It has no socket and no clock, random numbers come from the seed in its
+//! configuration, and payload is counted, not transported. Three things are chosen at creation: a [`Config`] (or one
+//! of the named [`profiles`]), a congestion control (how much may be in flight: [`congestion`]) and a loss detection
+//! (what counts as lost, and how much reordering is tolerated before that: [`loss`]). [`Pair`] connects two endpoints
+//! by configurable paths in virtual time.
 //!
 //! ```
 //! use inorder_tcp::{Config, Endpoint, Pair, config::{MS, SECOND}};

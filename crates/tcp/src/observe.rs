@@ -1,4 +1,4 @@
-//! Watching an endpoint: the observer is passed in and costs a branch when absent.
+//! Observation of an endpoint: the observer is passed in; without one, only a branch remains.
 
 use crate::Nanos;
 use crate::seq::Seq;
@@ -29,7 +29,7 @@ pub struct Snapshot {
     pub snd_una: Seq,
 }
 
-/// A segment sent again.
+/// A retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retransmission {
     /// Time.
@@ -38,25 +38,25 @@ pub struct Retransmission {
     pub start: Seq,
     /// One past the last.
     pub end: Seq,
-    /// Since its first transmission: the delay its bytes suffer at least.
+    /// Time since its first transmission: the minimum delay of its bytes.
     pub delay: Nanos,
-    /// How often it has been sent now.
+    /// Number of transmissions including this one.
     pub transmissions: u8,
     /// State in which it is sent.
     pub state: CaState,
 }
 
-/// Receives what happens at an endpoint. Every method does nothing unless overridden.
+/// Receives the events of an endpoint. Every method does nothing by default.
 pub trait Observer: std::fmt::Debug + Send {
     /// After each acknowledgement and each timer.
     fn state(&mut self, _snapshot: &Snapshot) {}
     /// A round-trip time was measured.
     fn rtt(&mut self, _now: Nanos, _sample: Nanos) {}
-    /// A segment is sent again.
+    /// A segment is retransmitted.
     fn retransmitted(&mut self, _event: &Retransmission) {}
     /// The sender's state changed.
     fn ca_state(&mut self, _now: Nanos, _from: CaState, _to: CaState) {}
-    /// A reduction was taken back.
+    /// A reduction of the congestion window was undone.
     fn undo(&mut self, _now: Nanos, _cwnd: u32) {}
     /// The duplicate-ACK threshold of the loss detection changed.
     fn dupthresh(&mut self, _now: Nanos, _from: u32, _to: u32) {}

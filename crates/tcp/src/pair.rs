@@ -1,12 +1,12 @@
-//! Two endpoints joined on virtual time: for tests, examples, and whoever needs no more of a network than a
-//! delay and a rule which segment suffers what.
+//! Two endpoints connected in virtual time, for tests, examples, and all uses that only need a delay and a rule for
+//! the fate of each segment.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::{Endpoint, Nanos, Segment, State};
 
-/// Which of the two.
+/// One of the two endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The one that connects.
@@ -25,22 +25,23 @@ impl Side {
     }
 }
 
-/// A segment on its way, as a fate sees it.
+/// A segment in transit, as passed to a [`Fate`].
 #[derive(Debug)]
 pub struct Departure<'a> {
     /// Time.
     pub now: Nanos,
     /// Who sends it.
     pub from: Side,
-    /// How many segments this side has sent before, pure acknowledgements included.
+    /// Number of segments this side has sent before, including pure acknowledgements.
     pub index: u64,
-    /// How many segments with payload it has sent before, retransmissions included.
+    /// Number of segments with payload it has sent before, including retransmissions.
     pub data_index: u64,
-    /// The segment; may be changed on the way.
+    /// The segment; it may be changed in transit.
     pub segment: &'a mut Segment,
 }
 
-/// Decides what becomes of a segment: pushes the extra delay (ns) of every copy that arrives; none: lost.
+/// Decides the fate of a segment: pushes the additional delay (ns) of every copy that arrives; without any the
+/// segment is lost.
 pub type Fate = Box<dyn FnMut(Departure<'_>, &mut Vec<Nanos>) + Send>;
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +62,8 @@ pub struct Pair {
     pub now: Nanos,
     /// One-way delay, ns.
     pub delay: Nanos,
-    /// Called after each segment has been taken in, with the side that took it: for whoever carries bytes.
+    /// Called after each segment has been processed, with the side that received it, for programs that transport real
+    /// bytes.
     pub on_arrival: Option<ArrivalHook>,
     fate: Fate,
     queue: BinaryHeap<Reverse<Arrival>>,
@@ -73,8 +75,8 @@ pub struct Pair {
     copies: Vec<Nanos>,
 }
 
-/// See [`Pair::on_arrival`]: the side that took the segment, its endpoint, the segment, and where the segment's
-/// payload lies in the stream of the side that sent it.
+/// See [`Pair::on_arrival`]: the side that received the segment, its endpoint, the segment, and the offset of the
+/// segment's payload in the stream of its sender.
 pub type ArrivalHook = Box<dyn FnMut(Side, &Endpoint, &Segment, u64) + Send>;
 
 impl std::fmt::Debug for Pair {
@@ -88,7 +90,7 @@ impl std::fmt::Debug for Pair {
 }
 
 impl Pair {
-    /// Joins two closed endpoints by paths that delay every segment by `delay` ns.
+    /// Connects two closed endpoints by paths that delay every segment by `delay` ns.
     pub fn new(client: Endpoint, server: Endpoint, delay: Nanos) -> Self {
         Self {
             client,
@@ -107,7 +109,7 @@ impl Pair {
         }
     }
 
-    /// Has `fate` decide about every segment.
+    /// Lets `fate` decide about every segment.
     #[must_use]
     pub fn with_fate(
         mut self,
@@ -132,7 +134,7 @@ impl Pair {
         }
     }
 
-    /// Sends what `side` has to send. To be called after using an endpoint directly.
+    /// Sends what `side` has to send. Call this after using an endpoint directly.
     pub fn flush(&mut self, side: Side) {
         let now = self.now;
         while let Some(segment) = self.endpoint(side).poll_transmit(now) {
@@ -178,7 +180,7 @@ impl Pair {
         }));
     }
 
-    /// Time of the next event, if anything is still to happen.
+    /// Time of the next event, if there is one.
     pub fn next_event(&self) -> Option<Nanos> {
         let arrival = self.queue.peek().map(|next| next.0.at);
         [arrival, self.client.next_timer(), self.server.next_timer()]
@@ -187,8 +189,8 @@ impl Pair {
             .min()
     }
 
-    /// Goes to the next event and handles it; false if there is none up to `deadline`. Timers come before
-    /// arrivals of the same instant, the client's before the server's.
+    /// Advances to the next event and processes it; false if there is none up to `deadline`. At equal times, timers
+    /// come before arrivals, and the client's before the server's.
     pub fn step(&mut self, deadline: Nanos) -> bool {
         let Some(at) = self.next_event().filter(|&at| at <= deadline) else {
             return false;
@@ -223,19 +225,19 @@ impl Pair {
         self.flush(arrival.to);
     }
 
-    /// Handles everything up to `deadline`; time stands there afterwards.
+    /// Processes everything up to `deadline`; this is the time afterwards.
     pub fn run_until(&mut self, deadline: Nanos) {
         while self.step(deadline) {}
         self.now = self.now.max(deadline);
     }
 
-    /// Handles everything until nothing is left to happen, or `deadline`, or `done`.
+    /// Processes everything until there are no more events, or until `deadline`, or until `done` returns true.
     pub fn run_while(&mut self, deadline: Nanos, mut busy: impl FnMut(&Self) -> bool) {
         while busy(self) && self.step(deadline) {}
     }
 
-    /// Opens, sends `bytes` from client to server, closes both ways and waits for the end, at most until
-    /// `deadline`. Returns what the server received.
+    /// Opens the connection, sends `bytes` from client to server, closes both directions and waits for the end, at
+    /// most until `deadline`. Returns what the server received.
     pub fn transfer(&mut self, bytes: u64, deadline: Nanos) -> u64 {
         self.open();
         self.client.write(bytes);

@@ -1,22 +1,22 @@
-//! Named configurations. One line each in [`PROFILES`].
+//! Named configurations, one entry each in [`PROFILES`].
 
 use crate::config::{
     Config, DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto,
     RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
 };
 
-/// A configuration people can ask for by name.
+/// A configuration that can be selected by name.
 #[derive(Debug)]
 pub struct Profile {
     /// Name in scenario files.
     pub name: &'static str,
     /// One line for help texts.
     pub about: &'static str,
-    /// The loss detection that belongs to it, a name in [`loss::REGISTRY`](crate::loss::REGISTRY).
+    /// Its loss detection, a name in [`loss::REGISTRY`](crate::loss::REGISTRY).
     pub loss: &'static str,
-    /// The congestion control that belongs to it.
+    /// Its congestion control.
     pub congestion: &'static str,
-    /// Makes it.
+    /// Creates the configuration.
     pub build: fn() -> Config,
 }
 
@@ -64,7 +64,7 @@ impl Default for Config {
     }
 }
 
-/// Linux 6 as installed, its buffers wide enough never to limit.
+/// Linux 6 as installed, with buffers so large that they never limit.
 pub fn linux_6() -> Config {
     Config {
         mss: 1460,
@@ -128,7 +128,7 @@ pub fn linux_6() -> Config {
 }
 
 /// Linux 2.6.24 as installed: an initial window of three segments (RFC 3390 with an MSS of 1460), growth per
-/// acknowledgement, initial timeout 3 s, no probe of the tail, no compression.
+/// acknowledgement, initial timeout 3 s, no tail loss probe, no SACK compression.
 pub fn linux_2_6_24() -> Config {
     let modern = linux_6();
     Config {
@@ -155,7 +155,7 @@ pub fn linux_2_6_24() -> Config {
     }
 }
 
-/// ns-3 as it comes: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s.
+/// ns-3 with its defaults: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s.
 pub fn ns_3() -> Config {
     Config {
         mss: 536,

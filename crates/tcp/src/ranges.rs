@@ -1,11 +1,11 @@
-//! A set of sequence numbers, kept as sorted disjoint ranges: what a receiver holds out of order, what a sender
-//! knows to have been received.
+//! A set of sequence numbers as sorted disjoint ranges: the data a receiver holds out of order, or the data a sender
+//! knows to be received.
 
 use std::collections::VecDeque;
 
 use crate::seq::Seq;
 
-/// Half-open ranges `(start, end)`, ascending; neighbours that touch are one range.
+/// Half-open ranges `(start, end)`, ascending; adjacent ranges are joined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RangeSet {
     ranges: VecDeque<(Seq, Seq)>,
@@ -20,7 +20,7 @@ impl RangeSet {
         self.ranges.clear();
     }
 
-    /// True when all of `start..end` is in the set.
+    /// True if all of `start..end` is in the set.
     pub(crate) fn holds(&self, start: Seq, end: Seq) -> bool {
         let at = self.first_reaching(end);
         self.ranges.get(at).is_some_and(|range| range.0 <= start)
@@ -31,8 +31,8 @@ impl RangeSet {
         self.ranges.iter().copied()
     }
 
-    /// Adds `start..end`, appends to `new` the parts that were not there, and returns the range it is part of
-    /// now. An empty range changes nothing.
+    /// Adds `start..end`, appends to `new` the parts that were missing, and returns the range that contains it now.
+    /// An empty range changes nothing.
     pub(crate) fn insert(&mut self, start: Seq, end: Seq, new: &mut Vec<(Seq, Seq)>) -> (Seq, Seq) {
         if start >= end {
             return (start, start);
@@ -49,7 +49,8 @@ impl RangeSet {
         }
     }
 
-    /// The first range that ends at or after `start`. News mostly belongs to the last one: look there first.
+    /// The first range that ends at or after `start`. New data mostly extends the last range, so that one is checked
+    /// first.
     fn first_reaching(&self, start: Seq) -> usize {
         match self.ranges.back() {
             Some(last) if last.1 >= start => self.ranges.partition_point(|range| range.1 < start),
@@ -82,7 +83,7 @@ impl RangeSet {
         merged
     }
 
-    /// Forgets everything below `floor`.
+    /// Removes everything below `floor`.
     pub(crate) fn remove_below(&mut self, floor: Seq) {
         while let Some(range) = self.ranges.front_mut() {
             if range.1 <= floor {
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The obviously correct twin: one flag a number.
+    /// The straightforward twin: one flag per number.
     #[derive(Default)]
     struct Bitmap(Vec<bool>);
 

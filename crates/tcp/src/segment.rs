@@ -31,7 +31,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -73,7 +73,7 @@ impl fmt::Debug for Flags {
 /// The ECN field of the IP header that carries a segment (RFC 3168 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Ecn {
-    /// 00: the transport cannot hear a mark.
+    /// 00: the transport does not support ECN.
     #[default]
     NotCapable,
     /// 10: ECT(0), what senders use.
@@ -93,8 +93,7 @@ pub struct Timestamps {
     pub ecr: u32,
 }
 
-/// The SACK option: up to four blocks, each from its first sequence number to the one after its last
-/// (RFC 2018 section 3).
+/// The SACK option: up to four blocks, each from its first sequence number to one past its last (RFC 2018 section 3).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks {
     count: u8,
@@ -146,8 +145,8 @@ impl FromIterator<(u32, u32)> for SackBlocks {
     }
 }
 
-/// A segment as it travels. Payload is counted, not carried; who carries bytes asks the endpoints where they
-/// belong ([`Endpoint::stream_offset`](crate::Endpoint::stream_offset),
+/// A segment in transit. Payload is counted, not transported. A program that transports real bytes asks the endpoints
+/// for their offsets ([`Endpoint::stream_offset`](crate::Endpoint::stream_offset),
 /// [`Endpoint::accepted`](crate::Endpoint::accepted)).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
@@ -157,7 +156,7 @@ pub struct Segment {
     pub ack: u32,
     /// Payload, bytes.
     pub payload: u32,
-    /// The window field as it travels: not yet scaled.
+    /// The window field of the header, not scaled.
     pub window: u16,
     /// Control bits.
     pub flags: Flags,
@@ -171,7 +170,7 @@ pub struct Segment {
     pub timestamps: Option<Timestamps>,
     /// Option SACK.
     pub sack: SackBlocks,
-    /// Of the IP header: what routers do instead of dropping.
+    /// The ECN field of the IP header, which routers set instead of dropping.
     pub ecn: Ecn,
 }
 
@@ -183,7 +182,7 @@ impl Segment {
             .saturating_add(u32::from(self.flags.has(Flags::FIN)))
     }
 
-    /// Bytes of TCP options, padded to words of 4 bytes as stacks lay them out.
+    /// Length of the TCP options, padded to 4 bytes in the usual layout.
     pub fn option_bytes(&self) -> u32 {
         let mut bytes = 0;
         if self.mss.is_some() {
@@ -205,7 +204,7 @@ impl Segment {
         bytes
     }
 
-    /// Bytes on the wire from the IPv4 header on: 20 of IP, 20 of TCP, options, payload.
+    /// Length on the wire including the IPv4 header, bytes: 20 of IP, 20 of TCP, options, payload.
     pub fn ip_bytes(&self) -> u32 {
         self.payload
             .saturating_add(40)
@@ -214,7 +213,7 @@ impl Segment {
 }
 
 impl fmt::Debug for Segment {
-    /// Much as packetdrill writes it: `. 1:1001(1000) ack 1 win 100 <sack ...>`.
+    /// Similar to packetdrill's notation: `. 1:1001(1000) ack 1 win 100 <sack ...>`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let end = self.seq.wrapping_add(self.sequence_length());
         write!(f, "{:?} {}:{end}({})", self.flags, self.seq, self.payload)?;
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_like_a_trace() {
+    fn it_is_printed_like_a_trace() {
         let segment = Segment {
             seq: 1,
             ack: 7,

@@ -1,13 +1,13 @@
-//! Sequence numbers: 32 bits on the wire, 64 inside.
+//! Sequence numbers: 32 bits in segments, 64 bits in computations.
 //!
-//! A 64-bit sequence number carries the wire's number in its low 32 bits, so that turning one into the other is
-//! a truncation, and unwrapping needs only a nearby number as reference.
+//! The low 32 bits of a 64-bit sequence number are those of the segment, so one conversion is a truncation, and the
+//! other needs a nearby number as reference.
 
 /// A sequence number that does not wrap.
 pub type Seq = u64;
 
-/// The 64-bit number of an initial sequence number. One wrap of headroom lies below it, so that numbers a
-/// little older than the connection stay positive.
+/// The 64-bit number for an initial sequence number. It is at least one wrap above zero, so that numbers slightly
+/// older than the connection stay positive.
 pub(crate) fn first(isn: u32) -> Seq {
     (1 << 32) | u64::from(isn)
 }

@@ -1,14 +1,14 @@
 //! The sender's states of recovery.
 
-/// State of the sender (Linux `tcp_ca_state`), in order of gravity.
+/// State of the sender (Linux `tcp_ca_state`), in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum CaState {
-    /// Nothing unusual.
+    /// No losses and no reordering.
     #[default]
     Open,
-    /// Duplicate acknowledgements or SACKs; not yet taken for loss.
+    /// Duplicate acknowledgements or SACKs, which do not count as a loss yet.
     Disorder,
-    /// The window comes down without anything to retransmit (after an ECN echo).
+    /// The window is reduced without a retransmission (after an ECN echo).
     Cwr,
     /// Fast recovery.
     Recovery,

@@ -1,19 +1,19 @@
-//! Time: signed nanoseconds, as everywhere in this workspace.
+//! Time: signed nanoseconds, as in all crates of this workspace.
 //!
-//! Signed, because times of captures may lie before the epoch they count from and differences have a sign; one
-//! type from capture to simulator means that no boundary converts. 63 bits of nanoseconds are 292 years.
+//! Signed, because capture times may be before the epoch and differences have a sign. With the same type in all
+//! crates, no conversion is needed. 63 bits of nanoseconds are 292 years.
 
-/// Nanoseconds since the start of the run, or between two moments.
+/// Nanoseconds since the start of the run, or between two times.
 pub type Nanos = i64;
 
-/// How long after `since` it is; 0 if `since` lies ahead.
+/// Time since `since`; 0 if `since` is later.
 #[inline]
 pub const fn elapsed(now: Nanos, since: Nanos) -> Nanos {
     let elapsed = now.saturating_sub(since);
     if elapsed < 0 { 0 } else { elapsed }
 }
 
-/// A time or duration as a count for integer arithmetic: negative ones count as 0.
+/// A time or duration as a count; negative values become 0.
 #[inline]
 pub const fn count(time: Nanos) -> u64 {
     if time < 0 { 0 } else { time.cast_unsigned() }
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_elapses_before_its_beginning() {
+    fn no_time_elapses_before_the_start() {
         assert_eq!(elapsed(7, 3), 4);
         assert_eq!(elapsed(3, 7), 0);
         assert_eq!(elapsed(Nanos::MIN, Nanos::MAX), 0);
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_counts_as_nothing() {
+    fn negative_times_become_zero() {
         assert_eq!(count(-1), 0);
         assert_eq!(count(Nanos::MAX), (1 << 63) - 1);
     }

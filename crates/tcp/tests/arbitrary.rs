@@ -1,10 +1,11 @@
-//! Arbitrary fates: what the fuzz target does, from seeds, so that every test run does some of it.
+//! Random fates of segments: the check of the fuzz target with generated input, so that every test run executes some
+//! of it.
 
 use inorder_random::Random;
 use inorder_tcp::fuzz::fuzz_one;
 use proptest::prelude::*;
 
-/// Inputs with long tails of fates: enough for whole transfers under fire.
+/// Inputs with many fates, enough for whole transfers over a bad path.
 #[test]
 fn every_byte_arrives_once_or_the_connection_fails() {
     // FATES=100000 for a longer search.
@@ -18,7 +19,7 @@ fn every_byte_arrives_once_or_the_connection_fails() {
         let input: Vec<u8> = (0..length)
             .map(|at| {
                 let byte = random.next_u32() as u8;
-                // Most segments of most runs pass, or nothing but the handshake would be tried.
+                // Most segments of most runs are delivered; otherwise only the handshake would be tested.
                 if at > 24 && random.below(16) < calm {
                     0xf0
                 } else {

@@ -1,11 +1,11 @@
-//! Every congestion control in a real sender: bytes arrive whatever the algorithm thinks of the path.
+//! Every congestion control in a real sender: all bytes arrive.
 
 use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::{Endpoint, Pair, congestion, profiles};
 
 const BYTES: u64 = 3_000_000;
 
-/// Every 97th data segment is lost, every 31st comes 3 ms late.
+/// Every 97th data segment is lost, every 31st arrives 3 ms late.
 fn rough_pair(profile: &str, congestion: &str) -> Pair {
     let config = (profiles::find(profile).unwrap().build)();
     let end = || Endpoint::with_names(&config, congestion, "static").unwrap();
@@ -32,7 +32,7 @@ fn every_byte_arrives_over_a_rough_path() {
     }
 }
 
-/// The same run twice is the same run.
+/// The same run twice gives the same result.
 #[test]
 fn a_run_repeats_itself_to_the_nanosecond() {
     for entry in congestion::REGISTRY {
@@ -45,9 +45,9 @@ fn a_run_repeats_itself_to_the_nanosecond() {
     }
 }
 
-/// A bottleneck-free path of 20 ms and one loss early on: who grows faster is done sooner.
+/// A path of 20 ms without a bottleneck and one early loss: faster growth means earlier completion.
 #[test]
-fn what_grows_faster_is_done_sooner() {
+fn faster_growth_completes_earlier() {
     let time = |name: &str| {
         let config = (profiles::find("linux-6").unwrap().build)();
         let end = || Endpoint::with_names(&config, name, "static").unwrap();

@@ -1,5 +1,5 @@
-//! One megabyte over paths that lose and reorder, by every loss detection: the table in `tolerance.txt` is what it
-//! took, so that behaviour moving shows as a difference. `UPDATE_TABLES=1` writes it anew.
+//! One megabyte over paths that lose and reorder, with every loss detection: the table in `tolerance.txt` contains
+//! the results, so that changes of behaviour appear as differences. `UPDATE_TABLES=1` regenerates it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use inorder_tcp::{Config, Endpoint, Nanos, Pair, loss, profiles};
 
 const BYTES: u64 = 2_000_000;
 
-/// What becomes of a data segment, by chance.
+/// The random fates of data segments.
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
@@ -48,7 +48,7 @@ const CASES: [Case; 4] = [
 
 /// 10 Mb/s, 40 ms there and back: segments leave 1.2 ms apart.
 fn run(detection: &str, case: Case) -> Pair {
-    // Slow start ends before it fills the queue: the table is about tolerance, not about overshoot.
+    // Slow start ends before it fills the queue, because the table is about tolerance and not about overshoot.
     let config = Config {
         initial_ssthresh: 60,
         ..profiles::linux_6()
@@ -84,7 +84,7 @@ fn table() -> String {
         "path",
         "ms",
         "resent",
-        "needless",
+        "spurious",
         "recoveries",
         "timeouts",
         "undone",
@@ -113,7 +113,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_table_is_as_it_was() {
+fn the_table_is_unchanged() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tolerance.txt");
     let text = table();
     if std::env::var_os("UPDATE_TABLES").is_some() {
@@ -121,7 +121,7 @@ fn the_table_is_as_it_was() {
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     for (before, now) in kept.lines().zip(text.lines()) {
-        assert_eq!(before, now, "UPDATE_TABLES=1 takes it over");
+        assert_eq!(before, now, "UPDATE_TABLES=1 regenerates it");
     }
     assert_eq!(kept.lines().count(), text.lines().count());
 }

@@ -1,4 +1,4 @@
-//! Whole transfers over paths that do what they are told.
+//! Whole transfers over paths with prescribed losses and delays.
 
 use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::{Endpoint, Pair, State, profiles};
@@ -29,7 +29,7 @@ fn a_perfect_path_takes_everything_once() {
 }
 
 #[test]
-fn one_lost_segment_is_sent_once_more() {
+fn one_lost_segment_is_retransmitted_once() {
     for profile in profiles::PROFILES {
         for congestion in ["reno", "cubic"] {
             let mut pair = pair(profile.name, congestion, "static").with_fate(|d, copies| {

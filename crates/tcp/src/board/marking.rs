@@ -1,10 +1,10 @@
-//! Marking what is lost, and taking it back.
+//! Marks segments as lost, and unmarks them.
 
 use super::{Board, Id};
 
 impl Board {
-    /// Marks the segment lost, or its retransmission if one is outstanding. False if it is not outstanding,
-    /// SACKed, or already waiting to be sent again.
+    /// Marks the segment as lost, or its outstanding retransmission. False if it is not outstanding, is SACKed, or
+    /// already waits for its retransmission.
     pub fn mark_lost(&mut self, id: Id) -> bool {
         let Some(at) = id.checked_sub(self.base) else {
             return false;
@@ -26,8 +26,8 @@ impl Board {
         true
     }
 
-    /// Marks every segment with at least `threshold` SACKed ones above it (RFC 6675 IsLost in segments; a
-    /// retransmission outstanding stays). Returns how many were marked.
+    /// Marks every segment with at least `threshold` SACKed segments above it (RFC 6675 IsLost in segments), except
+    /// those with an outstanding retransmission. Returns how many were marked.
     pub fn mark_by_threshold(&mut self, threshold: u32) -> u32 {
         let mut marked = 0;
         while let Some(record) = self.get(self.mark_hint).copied() {
@@ -45,8 +45,8 @@ impl Board {
         marked
     }
 
-    /// Marks the first `count` segments that are not SACKed as far as they are among the first `count` places
-    /// (FACK). Returns how many were marked.
+    /// Marks those of the first `count` segments without SACK that are among the first `count` positions (FACK).
+    /// Returns how many were marked.
     pub fn mark_first(&mut self, count: u32) -> u32 {
         let mut marked = 0;
         let end = self.base + u64::from(count);
@@ -64,7 +64,7 @@ impl Board {
         marked
     }
 
-    /// Lost, without touching a retransmission outstanding.
+    /// Marks a segment as lost, but not its outstanding retransmission.
     fn add_lost(&mut self, id: Id) -> bool {
         let at = (id - self.base) as usize;
         let Some(record) = self.records.get_mut(at) else {
@@ -79,7 +79,8 @@ impl Board {
         true
     }
 
-    /// After a timeout: everything not SACKed is lost and waits to be sent again. `renege` forgets the SACKs.
+    /// After a timeout: all segments that are not SACKed are lost and wait for retransmission. `renege` clears the
+    /// SACKs.
     pub(crate) fn mark_all_lost(&mut self, renege: bool) {
         if renege {
             self.forget_sacks();
@@ -96,7 +97,7 @@ impl Board {
         self.lost_hint = self.base;
     }
 
-    /// Drops what SACK blocks have said (RFC 2018 section 8: the receiver may have discarded it).
+    /// Clears the SACK information (RFC 2018 section 8: the receiver may have discarded the data).
     fn forget_sacks(&mut self) {
         for record in &mut self.records {
             record.sacked = false;
@@ -111,12 +112,12 @@ impl Board {
         self.oldest_hint = self.base;
     }
 
-    /// Nothing is lost after all; retransmissions outstanding stay outstanding.
+    /// Unmarks all lost segments; outstanding retransmissions stay outstanding.
     pub(crate) fn clear_lost(&mut self) {
         if self.lost_out > 0 {
             let forgotten = self.retransmissions.len();
             for (at, record) in self.records.iter_mut().enumerate() {
-                // The copy that was taken for lost is waited for again.
+                // The transmission that counted as lost is expected again.
                 if record.lost && !record.retrans && record.ever_retransmitted() {
                     let id = self.base + at as u64;
                     self.retransmissions.push_back((id, record.sent_at));

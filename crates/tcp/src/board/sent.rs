@@ -1,9 +1,9 @@
-//! A segment outstanding, and one that has been reported received.
+//! An outstanding segment, and one that has been reported as received.
 
 use crate::Nanos;
 use crate::seq::Seq;
 
-/// Identity of a segment outstanding; consecutive in sequence order.
+/// Identity of an outstanding segment; consecutive in sequence order.
 pub type Id = u64;
 
 /// One segment outstanding.
@@ -13,19 +13,19 @@ pub struct Sent {
     pub start: Seq,
     /// One past the last; counts SYN and FIN.
     pub end: Seq,
-    /// Last transmission.
+    /// Time of the last transmission.
     pub sent_at: Nanos,
-    /// First transmission.
+    /// Time of the first transmission.
     pub first_sent_at: Nanos,
     /// Congestion window when it was last sent.
     pub cwnd: u32,
     /// Timestamp value of the last transmission.
     pub tsval: u32,
-    /// Transmissions so far.
+    /// Number of transmissions so far.
     pub transmissions: u8,
-    /// Reported received by SACK.
+    /// Reported as received by SACK.
     pub sacked: bool,
-    /// Taken for lost.
+    /// Considered lost.
     pub lost: bool,
     /// A retransmission is outstanding.
     pub retrans: bool,
@@ -52,13 +52,13 @@ impl Sent {
     }
 }
 
-/// A segment an acknowledgement has just reported received for the first time.
+/// A segment that an acknowledgement has just reported as received for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
-    /// Its place in the queue before the acknowledgement, 0 for the oldest.
+    /// Its index in the queue before the acknowledgement, 0 for the oldest.
     pub index: u32,
-    /// By a SACK block rather than cumulatively.
+    /// Reported by a SACK block, not cumulatively.
     pub by_sack: bool,
-    /// The record as it was before.
+    /// The record before the acknowledgement.
     pub record: Sent,
 }

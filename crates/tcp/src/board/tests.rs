@@ -1,10 +1,10 @@
-//! The scoreboard against a twin that scans everything, every time.
+//! Compares the scoreboard with a twin that scans everything each time.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The obviously correct twin: no hint, no interval set, no count.
+/// The straightforward twin: no cursors, no interval set, no counts.
 #[derive(Debug, Default)]
 struct Twin {
     records: Vec<(Id, Sent)>,
@@ -26,7 +26,7 @@ impl Twin {
         for (id, record) in &mut self.records {
             let has = |map: &[bool], seq: Seq| map.get(seq as usize) == Some(&true);
             let whole = (record.start..record.end).all(|seq| has(&self.received, seq));
-            // A front trimmed to what was SACKed before says nothing new.
+            // A range without the part SACKed before contains nothing new.
             let news = (record.start..record.end).any(|seq| !has(&before, seq));
             if whole && news && !record.sacked {
                 record.sacked = true;
@@ -128,7 +128,7 @@ fn record(start: Seq, end: Seq, now: Nanos) -> Sent {
     }
 }
 
-/// Does the same to both, and compares what they report of it.
+/// Applies the step to both, and compares the results.
 fn apply(
     board: &mut Board,
     twin: &mut Twin,

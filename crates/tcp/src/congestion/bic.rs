@@ -1,4 +1,4 @@
-//! BIC: binary search for the window that was lost, then probing beyond it.
+//! BIC: binary search for the window at the last loss, then probing beyond it.
 //!
 //! Source: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM
 //! 2004; constants and order of computation as in Linux 4.0 to 5.6.
@@ -15,9 +15,9 @@
 //! Segments become acknowledgements by the measured ratio of delayed acknowledgements. Loss:
 //! `ssthresh = 819 cwnd / 1024`, half up to a window of 14, at least 2; fast convergence as in the paper.
 //!
-//! Versions: before 4.0 a step came one acknowledgement late; since 5.7 segments are counted although the
-//! ratio still divides. ns-3 ([`Bic::ns3`]) counts segments without the ratio and has a `smooth` of 5; its
-//! other differences, (1) below 14 only and `0.8 cwnd` remembered in fast convergence, are not followed.
+//! Versions: before 4.0 a step came one acknowledgement late; since 5.7 segments are counted although the ratio still
+//! divides. ns-3 ([`Bic::ns3`]) counts segments without the ratio and uses a `smooth` of 5. Its other differences,
+//! (1) only below 14 and `0.8 cwnd` stored in fast convergence, are not reproduced.
 
 use super::binary_increase::{AckRatio, Throttle, last_max, reduced};
 use super::reno::half;
@@ -46,7 +46,7 @@ const B: u32 = 4;
 #[derive(Debug, Clone)]
 pub struct Bic {
     name: &'static str,
-    /// Round trips spent next to Wmax.
+    /// Number of round trips spent near Wmax.
     smooth: u32,
     /// True if growth is counted in acknowledgements, scaled by their measured ratio.
     per_ack: bool,
@@ -73,7 +73,7 @@ impl Default for Bic {
 }
 
 impl Bic {
-    /// Linux's, with another smooth part: the round trips it takes from `Wmax - B` to `Wmax`, at least 1.
+    /// Linux's BIC with another smooth part: the number of round trips from `Wmax - B` to `Wmax`, at least 1.
     pub fn with_smooth_part(round_trips: u32) -> Self {
         Self {
             smooth: round_trips.max(1),

@@ -1,5 +1,5 @@
-//! What Linux's BIC and CUBIC have in common: the memory of the last maximum, fast convergence, the ratio
-//! of delayed acknowledgements, and the rule that the increase is computed at most once in HZ/32.
+//! The common parts of Linux's BIC and CUBIC: the last maximum, fast convergence, the ratio of delayed
+//! acknowledgements, and the rule that the increase is computed at most once in HZ/32.
 
 use super::{HZ, Window};
 
@@ -11,8 +11,8 @@ pub(super) fn reduced(cwnd: u32, beta: u32) -> u32 {
     scale(cwnd, beta, BETA_SCALE).max(2)
 }
 
-/// The maximum to remember at a loss at `cwnd`. Fast convergence (CUBIC paper section 3.7, BIC paper section
-/// III.C): a flow that did not reach its last maximum releases bandwidth, `Wmax = cwnd (1 + beta) / 2`.
+/// The maximum to store at a loss at `cwnd`. Fast convergence (CUBIC paper section 3.7, BIC paper section III.C): a
+/// flow that did not reach its last maximum releases bandwidth, `Wmax = cwnd (1 + beta) / 2`.
 pub(super) fn last_max(cwnd: u32, last_max: u32, beta: u32) -> u32 {
     if cwnd < last_max {
         scale(cwnd, BETA_SCALE + beta, 2 * BETA_SCALE)
@@ -29,13 +29,13 @@ fn scale(value: u32, numerator: u32, denominator: u32) -> u32 {
 
 /// Segments per acknowledgement, in sixteenths, smoothed over sixteen acknowledgements.
 ///
-/// The arithmetic of Linux rounds so that, coming from its initial 2, the ratio of a receiver that
-/// acknowledges every segment ends at 31/16 instead of 1: BIC and old CUBIC grow nearly twice as fast there.
+/// Linux's integer arithmetic rounds such that the ratio for a receiver that acknowledges every segment goes from its
+/// initial value 2 to 31/16 instead of 1: BIC and old CUBIC then grow nearly twice as fast.
 #[derive(Debug, Clone)]
 pub(super) struct AckRatio(u32);
 
 impl AckRatio {
-    /// Two segments an acknowledgement until measured otherwise.
+    /// Two segments per acknowledgement before the first measurement.
     pub(super) fn new() -> Self {
         Self(2 << 4)
     }
@@ -58,7 +58,7 @@ impl AckRatio {
     }
 }
 
-/// The window and time of the last computation: it holds while the window is the same, for HZ/32.
+/// Window and time of the last computation, which is valid for the same window for HZ/32.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Throttle {
     cwnd: u32,
@@ -66,7 +66,7 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// True if the last computation still holds at `now` (jiffies) for `cwnd`.
+    /// True if the last computation is still valid at `now` (jiffies) for `cwnd`.
     pub(super) fn holds(&self, cwnd: u32, now: u64) -> bool {
         self.cwnd == cwnd && now.saturating_sub(self.time) <= HZ / 32
     }
@@ -76,14 +76,14 @@ impl Throttle {
         self.time == now
     }
 
-    /// A computation is made.
+    /// Records a computation.
     pub(super) fn note(&mut self, cwnd: u32, now: u64) {
         *self = Self { cwnd, time: now };
     }
 }
 
-/// Growth as Linux counted it before 3.15: by acknowledgements, however many segments each covers, and a
-/// step after `per` of them at the next one.
+/// Growth as Linux counted it before 3.15: by acknowledgements, for any number of segments each covers, with the step
+/// at the acknowledgement after the `per`-th.
 pub(super) fn step_per_acknowledgement(window: &mut Window, per: u32) {
     if window.count >= per {
         window.count = 0;

@@ -1,4 +1,4 @@
-//! Compound TCP: Reno's window plus one that follows the delay.
+//! Compound TCP: Reno's window plus a window that depends on the delay.
 //!
 //! Source: Tan, Song, Zhang, Sridharan, "A Compound TCP Approach for High-Speed and Long Distance Networks",
 //! INFOCOM 2006; draft-sridharan-tcpm-ctcp-02, sections 3 and 4. alpha 1/8, beta 1/2, eta 1, k 3/4, gamma 30.
@@ -15,11 +15,11 @@
 //! 6. Optionally gamma follows the path: at a loss `gamma += (3/4 diff_reno - gamma) / 2`, within 5 and 30,
 //!    where `diff_reno` is `diff` with `cwnd` in place of `wnd`.
 //!
-//! x is [`X::Window`] in the paper, in ns-2.35's `tcp_compound.c`, and here by default; the draft prints
-//! `dwnd`, [`X::DelayWindow`], with which a `dwnd` of 0 never grows: that is Reno. With the former, nothing
-//! is added up to a window of 40, so that the draft's "Reno up to 38" holds by itself.
+//! x is [`X::Window`] in the paper, in ns-2.35's `tcp_compound.c`, and here by default. The draft prints `dwnd`,
+//! [`X::DelayWindow`], with which a `dwnd` of 0 never grows: the result is Reno. With the former, nothing is added up
+//! to a window of 40, so the draft's rule "Reno up to 38" holds automatically.
 //!
-//! ns-2.35 differs in adding to `dwnd` during slow start too and in leaving `dwnd` as it is at a loss.
+//! ns-2.35 differs: it also adds to `dwnd` during slow start, and leaves `dwnd` unchanged at a loss.
 
 use super::reno::{self, half};
 use super::round::{Finished, Round};
@@ -32,10 +32,10 @@ pub(super) const ENTRY: Entry = Entry {
     build: || Box::new(Compound::default()),
 };
 
-/// Bounds of gamma where it follows the path, segments.
+/// Bounds of gamma if it follows the path, segments.
 const GAMMA: (u32, u32) = (5, 30);
 
-/// What the delay window's growth depends on, equation (3).
+/// The window on which the growth of the delay window depends, equation (3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum X {
     /// The whole window: paper and ns-2.35.
@@ -53,7 +53,7 @@ pub struct Compound {
     gamma: u32,
     dwnd: u32,
     round: Round,
-    /// Loss window's part of the queue in half segments, of the last round.
+    /// The loss window's part of the queue in the last round, half segments.
     diff_reno: Option<u32>,
     /// Window and delay window before the last reduction.
     before_loss: (u32, u32),
@@ -66,7 +66,7 @@ impl Default for Compound {
 }
 
 impl Compound {
-    /// With a choice of x, and of gamma following the path (6).
+    /// With a choice of x, and of whether gamma follows the path (6).
     pub fn new(x: X, tune_gamma: bool) -> Self {
         Self {
             x,
@@ -100,7 +100,7 @@ impl Compound {
         self.fit(window);
     }
 
-    /// The window may have been moved from outside; the loss window is what is left, at least 1.
+    /// The window may have been changed by the caller; the loss window is the rest, at least 1.
     fn fit(&mut self, window: &Window) {
         self.dwnd = self.dwnd.min(window.cwnd.saturating_sub(1));
     }
@@ -115,16 +115,17 @@ impl Compound {
     }
 }
 
-/// Equation (2): half segments of `window` that wait in queues.
+/// Equation (2): number of half segments of `window` that wait in queues.
 fn queued(window: u32, round: Finished) -> u32 {
     let expected = 2 * u128::from(window) * u128::from(round.base_us) / u128::from(round.min_us);
-    // No more than twice the window, which fits where any real window does.
+    // At most twice the window, which fits for all realistic windows.
     u32::try_from(2 * u128::from(window) - expected).unwrap_or(u32::MAX)
 }
 
 /// Equation (3): `max(x^(3/4) / 8 - 1, 0)`, each step rounded down.
 fn growth(x: u32) -> u32 {
-    // The floor of a floor's root is that of the root: exact, where the kernel's Newton steps stop nearby.
+    // The floor of a floor's root equals that of the root: this is exact, whereas the kernel's Newton steps stop
+    // nearby.
     let cube = u128::from(x).pow(3);
     let root = cube.isqrt().isqrt() as u32;
     (root >> 3).saturating_sub(1)

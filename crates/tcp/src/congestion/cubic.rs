@@ -10,8 +10,8 @@
 //! 4. Slow start ends by HyStart (`hystart.rs`), unless switched off.
 //! 5. Idle time does not count: the epoch moves on by it, so that the window does not jump at a restart.
 //!
-//! The curve is computed once a jiffy at most. What is lost to the timer resets everything. Undo returns to
-//! the window before the reduction. How this differs from 2008 is told in `cubic_2008.rs`.
+//! The curve is computed at most once per jiffy. A timeout resets everything. Undo restores the window before the
+//! reduction. `cubic_2008.rs` lists the differences from 2008.
 
 use super::binary_increase::{Throttle, last_max, reduced};
 use super::cubic_curve::{Epoch, pace_to};
@@ -68,7 +68,7 @@ impl Default for Cubic {
 }
 
 impl Cubic {
-    /// As in Linux 5.16 to 6.13: HyStart misses the rounds that end in recovery.
+    /// As in Linux 5.16 to 6.13: HyStart does not notice rounds that end in recovery.
     pub fn with_growing_rounds() -> Self {
         Self {
             hystart: Some(HyStart::new(Rounds::Growing)),
@@ -76,7 +76,7 @@ impl Cubic {
         }
     }
 
-    /// Slow start goes on until a loss.
+    /// Slow start continues until a loss.
     pub fn without_hystart() -> Self {
         Self {
             last_max: 0,
@@ -121,8 +121,8 @@ impl Cubic {
         }
     }
 
-    /// Keeps the smallest RTT, but not those within a second of the start of an epoch, when the queue that
-    /// overflowed is still draining.
+    /// Keeps the smallest RTT, except within a second of the start of an epoch, when the queue that overflowed is
+    /// still draining.
     fn measure_delay(&mut self, now: u64, rtt_us: u64) -> bool {
         if self
             .epoch

@@ -11,9 +11,9 @@
 //! 5. Reno's window, `beta` of 819/1024, grows by one per 23/8 cwnd; not slower than it.
 //! 6. Segments become acknowledgements by the measured ratio of delayed acknowledgements.
 //!
-//! Later versions: 717/1024 since 2.6.25 (version 2.2), no limit (3), HyStart since 2.6.29, no (6) since
-//! 4.0. Undo returns to `last_max_cwnd`, as that kernel did: the maximum after fast convergence, and nothing
-//! once the timer has expired, which resets everything.
+//! Later versions: 717/1024 since 2.6.25 (version 2.2), no limit (3), HyStart since 2.6.29, no (6) since 4.0. Undo
+//! restores `last_max_cwnd`, as that kernel did: the maximum after fast convergence, and nothing after a timeout,
+//! which resets everything.
 
 use super::binary_increase::{AckRatio, Throttle, last_max, reduced, step_per_acknowledgement};
 use super::cubic_curve::{Epoch, pace_to};
@@ -60,8 +60,8 @@ impl Default for Cubic2008 {
 }
 
 impl Cubic2008 {
-    /// Keeps the smallest RTT, but not those within a second of the start of an epoch, when the queue that
-    /// overflowed is still draining.
+    /// Keeps the smallest RTT, except within a second of the start of an epoch, when the queue that overflowed is
+    /// still draining.
     fn measure_delay(&mut self, now: u64, rtt: Nanos) {
         if self
             .epoch
@@ -125,7 +125,7 @@ impl CongestionControl for Cubic2008 {
 
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         if window.cwnd <= window.ssthresh {
-            // One segment an acknowledgement: appropriate byte counting was off.
+            // One segment per acknowledgement: appropriate byte counting was off.
             window.cwnd = window.cwnd.saturating_add(1).min(window.clamp);
         } else {
             self.update(window.cwnd, jiffies(ack.now));

@@ -7,8 +7,8 @@
 //! 3. Reno's window over the same epoch grows by one per `cwnd (1 + b) / (3 (1 - b))` segments, b the factor
 //!    of the decrease (the paper's equation (4), whose beta is `1 - b`).
 //!
-//! Times are 1024ths of a second. Linux's cubic root is a table with one Newton step, off by 0.2 % on
-//! average; this one is exact (the next integer below), so K may differ by that much.
+//! Times are 1024ths of a second. Linux computes the cubic root with a table and one Newton step, with an error of
+//! 0.2 % on average. The root here is exact (rounded down), so K may differ by that much.
 
 /// C in 1024ths per 100 ms, times ten: 410 / 1024 is 0.4004.
 const RATE: u64 = 410;
@@ -16,15 +16,15 @@ const RATE: u64 = 410;
 /// An epoch: the time from one reduction of the window to the next.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Epoch {
-    /// When congestion avoidance began, in jiffies; `None` between a reduction and that moment.
+    /// Start of congestion avoidance, in jiffies; `None` between a reduction and that time.
     pub(super) start: Option<u64>,
     /// The plateau of the curve, segments.
     pub(super) origin: u32,
     /// Time from the start to the plateau, 1024ths of a second.
     pub(super) k: u64,
-    /// What Reno would have (equation 3).
+    /// The window that Reno would have (equation 3).
     reno: u32,
-    /// What has been acknowledged since `reno` last grew.
+    /// Segments acknowledged since `reno` last grew.
     acked: u32,
 }
 
@@ -43,7 +43,7 @@ impl Epoch {
         };
     }
 
-    /// Something was acknowledged.
+    /// Adds acknowledged segments.
     pub(super) fn count(&mut self, acked: u32) {
         self.acked = self.acked.saturating_add(acked);
     }
@@ -51,7 +51,7 @@ impl Epoch {
     /// The curve `t` 1024ths of a second into the epoch (equation 1).
     pub(super) fn target(&self, t: u64) -> u32 {
         let offset = u128::from(t.abs_diff(self.k));
-        // Below 2^121: an offset is at most a run of 2^64 ns, 2^34 s * 2^10.
+        // The result is below 2^121: an offset is at most a run of 2^64 ns, 2^34 s * 2^10.
         let distance = (u128::from(RATE) * offset.min(1 << 37).pow(3)) >> 40;
         let distance = u32::try_from(distance).unwrap_or(u32::MAX);
         if t < self.k {
@@ -61,11 +61,11 @@ impl Epoch {
         }
     }
 
-    /// Reno's window (equation 3) with one step per `cwnd * eighths / 8`; the segments per step that
-    /// keep up with it, if it is ahead.
+    /// Advances Reno's window (equation 3) with one step per `cwnd * eighths / 8`. Returns the number of segments per
+    /// step that keeps up with it, if it is ahead.
     pub(super) fn reno_pace(&mut self, cwnd: u32, eighths: u32) -> Option<u32> {
         let step = u32::try_from((u64::from(cwnd) * u64::from(eighths)) >> 3).unwrap_or(u32::MAX);
-        // The loop of the kernel, whose step is constant within it.
+        // Equivalent to the loop in the kernel, in which the step is constant.
         let steps = self.acked.saturating_sub(1) / step.max(1);
         self.acked -= steps * step.max(1);
         self.reno = self.reno.saturating_add(steps);
@@ -79,8 +79,8 @@ impl Epoch {
     }
 }
 
-/// Segments per step that reach `target` within one round trip: `cwnd / (target - cwnd)`, or next to
-/// nothing at or above it.
+/// Number of segments per step that reaches `target` within one round trip: `cwnd / (target - cwnd)`, or a very large
+/// number at or above it.
 pub(super) fn pace_to(target: u32, cwnd: u32) -> u32 {
     if target > cwnd {
         cwnd / (target - cwnd)
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_root_is_the_largest_that_fits(value: u64) {
+        fn the_root_is_the_largest_integer_below(value: u64) {
             let root = u128::from(cube_root(value));
             prop_assert!(root.pow(3) <= u128::from(value));
             prop_assert!((root + 1).pow(3) > u128::from(value));

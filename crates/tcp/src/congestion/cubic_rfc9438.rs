@@ -14,8 +14,8 @@
 //!    4.8).
 //! 8. Spurious: everything before the loss comes back if the window is still below it (section 4.9).
 //!
-//! Beside Linux: real instead of integer arithmetic, no rounding of time, FlightSize instead of cwnd (6), the
-//! alpha of 1 (4), no HyStart (section 4.10 recommends one; RFC 9406 is not part of this).
+//! Differences from Linux: real instead of integer arithmetic, no rounding of time, FlightSize instead of cwnd (6),
+//! the alpha of 1 (4), no HyStart (section 4.10 recommends one; RFC 9406 is not part of this).
 
 use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window};
 use crate::time::elapsed;
@@ -31,7 +31,7 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// What a spurious reduction must bring back (section 4.9).
+/// State to restore after a spurious reduction (section 4.9).
 #[derive(Debug, Clone, Default, PartialEq)]
 struct State {
     /// Start of the epoch; `None` from a loss to the next growth in congestion avoidance.
@@ -41,7 +41,7 @@ struct State {
     w_est: f64,
     /// The window at the last loss.
     cwnd_prior: u32,
-    /// Part of a segment by which the window is larger than the integer.
+    /// Fraction of a segment by which the window exceeds the integer window.
     fraction: f64,
 }
 
@@ -53,7 +53,7 @@ pub struct CubicRfc9438 {
 }
 
 impl CubicRfc9438 {
-    /// Congestion avoidance begins with the window at `cwnd` (2 and 7).
+    /// Congestion avoidance starts with the window at `cwnd` (2 and 7).
     fn begin(&mut self, now: Nanos, cwnd: f64) {
         let state = &mut self.state;
         state.epoch = Some(now);
@@ -111,7 +111,7 @@ impl CongestionControl for CubicRfc9438 {
         if self.state.epoch.is_none() {
             self.begin(ack.now, cwnd);
         }
-        // One acknowledgement of everything must not take the window past the target it aims at.
+        // A single large acknowledgement must not increase the window beyond the target.
         let next = self.next(cwnd, f64::from(left.min(window.cwnd)), ack);
         let whole = libm::floor(next.min(f64::from(window.clamp)));
         self.state.fraction = (next - whole).clamp(0.0, 1.0 - f64::EPSILON);

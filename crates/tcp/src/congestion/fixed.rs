@@ -1,5 +1,5 @@
-//! A window that never moves: for tests of loss detection, where growth and reduction would only blur what
-//! is looked at, and as the sender with a constant window that analyses of reordering assume.
+//! A constant window, for tests of loss detection that changes of the window would disturb, and as the sender with a
+//! constant window that analyses of reordering assume.
 
 use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Start, Window};
 
@@ -17,7 +17,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// A window of `segments`; 0 keeps the one the connection starts with.
+    /// A window of `segments`; 0 for the initial window of the connection.
     pub fn new(segments: u32) -> Self {
         Self { segments }
     }
@@ -54,7 +54,7 @@ impl CongestionControl for Fixed {
     }
 
     fn event(&mut self, window: &mut Window, event: Event, _now: Nanos) {
-        // An idle restart and the end of recovery may have shrunk it.
+        // The rules for idle times and for the end of recovery may have reduced it.
         if !matches!(event, Event::DupAck) {
             self.restore(window);
         }

@@ -1,4 +1,4 @@
-//! HighSpeed TCP: larger steps and smaller cuts the larger the window.
+//! HighSpeed TCP: the larger the window, the larger the increase and the smaller the decrease.
 //!
 //! Source: RFC 3649, section 5 and appendix B; used as Linux uses its table.
 //!
@@ -7,10 +7,10 @@
 //! 3. `p(w) = 0.078 / w^1.2`, as `1 / (12.8 w^1.2)` in appendix B: the loss rate the response has at `w`.
 //! 4. `a(w) = w^2 p(w) 2 b(w) / (2 - b(w))`: segments a round trip.
 //!
-//! Linux keeps, as appendix B prints it, the smallest window of each whole step of `a`; between two the larger
-//! `a` and the smaller `b` hold. Here the table is computed, and tests hold it against the printed rows. As
-//! in Linux and the RFC, each acknowledgement adds `a(w) / w`, however many segments it covers, and `b` is
-//! the one the last growth had.
+//! As in Linux and in appendix B, the table contains the smallest window for each whole value of `a`; between two
+//! rows the larger `a` and the smaller `b` apply. Here the table is computed, and tests compare it with the printed
+//! rows. As in Linux and the RFC, each acknowledgement adds `a(w) / w`, for any number of segments it covers, and `b`
+//! is the one of the last growth.
 
 use std::sync::OnceLock;
 
@@ -27,15 +27,15 @@ const LOW_WINDOW: f64 = 38.0;
 const HIGH_WINDOW: f64 = 83_000.0;
 /// Rows of Linux's table.
 const ROWS: usize = 72;
-/// Beyond this the products with 128ths would not fit 32 bits in Linux.
+/// For larger windows the products with 128ths would not fit 32 bits in Linux.
 const LARGEST_WINDOW: u32 = u32::MAX / 128;
 
-/// A row: up to this window the additive increase is one more than the row's place in the table.
+/// A row: up to this window, the additive increase is the index of the row plus one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// Largest window of the row, segments.
     pub cwnd: u32,
-    /// The cut at a loss, 256ths of the window.
+    /// The decrease at a loss, 256ths of the window.
     pub decrease: u32,
 }
 
@@ -50,7 +50,7 @@ fn increase(w: f64) -> f64 {
     w * w * 2.0 * b / ((2.0 - b) * libm::pow(w, 1.2) * 12.8)
 }
 
-/// The smallest window above `from` whose increase is more than `above`; `a` rises up to some 95,000.
+/// The smallest window above `from` whose increase exceeds `above`; `a` grows up to a window of about 95,000.
 fn first_above(above: f64, from: u32) -> u32 {
     let (mut low, mut high) = (from, 95_000);
     while low + 1 < high {
@@ -91,7 +91,7 @@ pub struct HighSpeed {
 }
 
 impl HighSpeed {
-    /// The row for `cwnd`; the last one has no end.
+    /// Index of the row for `cwnd`; the last row has no upper end.
     fn find_row(cwnd: u32) -> usize {
         table().partition_point(|row| row.cwnd < cwnd).min(ROWS - 1)
     }
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(last, [75_401, 79_517, 84_035, 89_053]);
     }
 
-    /// The program of appendix B: every window in turn.
+    /// The straightforward twin, as in appendix B: tries every window in turn.
     #[test]
     fn bisection_finds_what_a_scan_of_all_windows_finds() {
         let mut rows = vec![38];

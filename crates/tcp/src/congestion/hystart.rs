@@ -1,9 +1,9 @@
-//! HyStart: leaving slow start before it overflows the queue, as Linux's CUBIC does.
+//! HyStart: leaves slow start before the queue overflows, as Linux's CUBIC does.
 //!
 //! Source: Ha, Rhee, "Taming the Elephants: New TCP Slow Start", Computer Networks 55(9), 2011; thresholds
 //! as in Linux 5.8 and later, in microseconds.
 //!
-//! Either of two signs, from a window of 16 on, once per slow start:
+//! One of two signals, for windows from 16 on, ends slow start:
 //!
 //! 1. Train: acknowledgements at most 2 ms apart have come for longer than half of
 //!    `RTTmin + min(1 ms, 4 * 65536 B / pacing rate)` since the round began. The second term allows for
@@ -11,38 +11,38 @@
 //! 2. Delay: the smallest of the round's RTTs, of more than 8, exceeds RTTmin by more than
 //!    `RTTmin / 8`, held within 4 and 16 ms.
 //!
-//! A round lasts until what was outstanding at its start is acknowledged. From 5.16 to 6.13 Linux noticed that
-//! only where the window may grow: not in recovery, nor while the application limits. A round that goes
-//! unnoticed makes a train of any length, and reordering ends slow start early ([`Rounds`]). Linux before 5.6
-//! measured the train in milliseconds and without the offload term, before 5.8 took the delay from the first 8
-//! RTTs only.
+//! A round lasts until the data outstanding at its start is acknowledged. Linux 5.16 to 6.13 noticed the end only
+//! with acknowledgements that may increase the window: not in recovery, nor while the application limits sending. If
+//! the end goes unnoticed, a train can have any length, and reordering ends slow start early ([`Rounds`]). Linux
+//! before 5.6 measured the train in milliseconds and without the offload term, and before 5.8 used only the first 8
+//! RTTs for the delay.
 //!
-//! The sign counts as soon as it is seen: a loss found with the same acknowledgement saves the threshold it
-//! set, and an undo returns to it.
+//! The signal takes effect at once: if the same acknowledgement reveals a loss, the loss stores the new threshold,
+//! and an undo restores it.
 
 use super::{AckEvent, Window, micros, usual_pacing_rate};
 
-/// Smallest window at which HyStart looks.
+/// Smallest window at which HyStart is active.
 const LOW_WINDOW: u32 = 16;
 /// Acknowledgements further apart than this end a train, microseconds.
 const TRAIN_GAP_US: u64 = 2000;
-/// RTTs of a round that must be seen before its smallest counts.
+/// Number of RTTs of a round before its minimum is used.
 const SAMPLES: u32 = 8;
 /// Bounds of the tolerated increase of the RTT, microseconds.
 const DELAY_US: (u64, u64) = (4000, 16_000);
-/// Bytes a segmentation offload may hold back: four times its largest.
+/// Bytes that segmentation offload may delay: four times its maximum.
 const OFFLOAD_BYTES: u64 = 4 * 65_536;
-/// The delay that is allowed for it at most, microseconds.
+/// Maximum delay allowed for it, microseconds.
 const MAX_OFFLOAD_DELAY_US: u64 = 1000;
 
-/// Where the end of a round is noticed.
+/// When the end of a round is noticed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Rounds {
     /// With every acknowledgement: Linux until 5.15, from 6.14 on, and stable kernels such as 6.1.129 and
     /// later.
     #[default]
     Acknowledged,
-    /// With acknowledgements that may make the window grow: Linux 5.16 to 6.13.
+    /// With acknowledgements that may increase the window: Linux 5.16 to 6.13.
     Growing,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Rounds {
 #[derive(Debug, Clone, Default)]
 pub(super) struct HyStart {
     rounds: Rounds,
-    /// True once a sign was seen; nothing is looked for any more.
+    /// True if a signal was found; HyStart is then inactive.
     found: bool,
     round_end: u64,
     round_start_us: u64,
@@ -68,7 +68,7 @@ impl HyStart {
         }
     }
 
-    /// A fresh slow start of the same kind.
+    /// A new slow start with the same kind of rounds.
     pub(super) fn renewed(&self) -> Self {
         Self::new(self.rounds)
     }
@@ -78,15 +78,15 @@ impl HyStart {
         self.rounds
     }
 
-    /// An acknowledgement in slow start that may make the window grow.
+    /// An acknowledgement in slow start that may increase the window.
     pub(super) fn growing(&mut self, ack: &AckEvent) {
         if self.rounds == Rounds::Growing && ack.snd_una > self.round_end {
             self.begin_round(micros(ack.now), ack.snd_nxt);
         }
     }
 
-    /// An acknowledgement in slow start with a round-trip time of `rtt_us`, `min_us` the smallest so far.
-    /// Sets the threshold to the window if it is time to leave.
+    /// An acknowledgement in slow start with a round-trip time of `rtt_us`; `min_us` is the minimum so far. Sets the
+    /// threshold to the window if slow start must end.
     pub(super) fn update(&mut self, window: &mut Window, ack: &AckEvent, rtt_us: u64, min_us: u64) {
         if self.found || !window.in_slow_start() {
             return;
@@ -112,7 +112,7 @@ impl HyStart {
         self.min_us = u64::MAX;
     }
 
-    /// The first sign.
+    /// The first signal.
     fn train(&mut self, now: u64, min_us: u64, offload_us: u64) -> bool {
         if now.saturating_sub(self.last_ack_us) > TRAIN_GAP_US {
             return false;
@@ -121,7 +121,7 @@ impl HyStart {
         now.saturating_sub(self.round_start_us) > min_us.saturating_add(offload_us) / 2
     }
 
-    /// The second sign.
+    /// The second signal.
     fn delay(&mut self, rtt_us: u64, min_us: u64) -> bool {
         self.min_us = self.min_us.min(rtt_us);
         if self.samples < SAMPLES {
@@ -133,7 +133,7 @@ impl HyStart {
     }
 }
 
-/// How long segmentation offload may hold acknowledgements together, microseconds.
+/// Maximum time for which segmentation offload may delay acknowledgements, microseconds.
 fn offload_us(window: &Window, ack: &AckEvent) -> u64 {
     let flight = window.cwnd.max(ack.in_flight);
     match usual_pacing_rate(window, flight, ack.mss, ack.srtt) {

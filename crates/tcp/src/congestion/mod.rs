@@ -1,14 +1,14 @@
-//! Congestion control: how large the window is.
+//! Congestion control: computes the congestion window.
 //!
-//! One algorithm a file, behind [`CongestionControl`]; [`REGISTRY`] names them all. The window is counted in
-//! segments, as Linux counts it, because every algorithm here is published or deployed in that unit. An
-//! algorithm sees acknowledgements and losses and changes a [`Window`]; what is sent, and what is taken for
-//! lost, is decided elsewhere. An endpoint takes any `Box<dyn CongestionControl>`, so one made outside this
-//! crate needs no entry here.
+//! Each algorithm is one file that implements [`CongestionControl`]; [`REGISTRY`] lists them all. The window is
+//! counted in segments, as in Linux, because every algorithm here is published or deployed in that unit. An algorithm
+//! receives acknowledgements and losses and changes a [`Window`]; what is sent, and what counts as lost, is decided
+//! elsewhere. An endpoint accepts any `Box<dyn CongestionControl>`, so an algorithm defined outside this crate needs
+//! no entry here.
 //!
-//! What Linux computes in integers is computed in integers, with its jiffies ([`jiffies`]); everything else
-//! uses additions, multiplications, divisions and square roots of IEEE 754 or `libm`. So a run gives the
-//! same windows on every machine.
+//! Algorithms that Linux computes in integers use integers here, with its jiffies ([`jiffies`]). All others use
+//! additions, multiplications, divisions and square roots of IEEE 754, or `libm`. So a run gives the same windows on
+//! every machine.
 //!
 //! ```
 //! use inorder_tcp::congestion::{AckEvent, Event, LossEvent, Start, Window, find};
@@ -28,15 +28,15 @@
 //! assert_eq!(window.cwnd, 10);
 //! ```
 //!
-//! The caller's part: before each reduction it asks [`CongestionControl::ssthresh`], sets the window
-//! (`cwnd`, `ssthresh`, and `count` to 0), then tells [`CongestionControl::event`]; per acknowledgement of
-//! new data it calls [`CongestionControl::measure`] and then, outside recovery and if the window limited
-//! sending, [`CongestionControl::grow`].
+//! Contract of the caller: before each reduction it calls [`CongestionControl::ssthresh`], sets the window (`cwnd`,
+//! `ssthresh`, and `count` to 0), and then calls [`CongestionControl::event`]. For each acknowledgement of new data
+//! it calls [`CongestionControl::measure`] and then, outside recovery and if the window limited sending,
+//! [`CongestionControl::grow`].
 //!
-//! That is how algorithms see losses and windows. One that goes by rates is told of each transmission
-//! ([`CongestionControl::on_sent`]), gets samples of the delivery rate ([`CongestionControl::rate_sample`]), says at
-//! which rate data may leave ([`CongestionControl::pacing_rate`]), and may be the only one to move the window
-//! ([`CongestionControl::governs_window`]).
+//! These calls are sufficient for algorithms that use losses and windows. An algorithm that uses rates is also
+//! informed of each transmission ([`CongestionControl::on_sent`]), receives samples of the delivery rate
+//! ([`CongestionControl::rate_sample`]), sets the rate of sending ([`CongestionControl::pacing_rate`]), and may be
+//! the only one to change the window ([`CongestionControl::governs_window`]).
 
 use std::fmt::Debug;
 
@@ -77,8 +77,8 @@ pub use yeah::Yeah;
 pub use crate::time::Nanos;
 use crate::time::count;
 
-/// Ticks per second of Linux's clock where an algorithm counts in jiffies. 1000 is the finest a kernel is
-/// built with, so its rounding disturbs least.
+/// Ticks per second of Linux's clock for algorithms that count in jiffies. 1000 is the highest rate with which
+/// kernels are built, so rounding has the smallest effect.
 pub const HZ: u64 = 1000;
 
 /// Whole ticks of [`HZ`] in `time`.
@@ -131,7 +131,7 @@ impl Window {
     /// Additive increase: one segment per `per` segments acknowledged. `per` of `cwnd` is Reno's.
     pub fn additive_increase(&mut self, per: u32, acked: u32) {
         let per = per.max(1);
-        // Credit gathered under a larger `per` must not turn into a burst.
+        // Credit collected under a larger `per` must not cause a burst.
         if self.count >= per {
             self.count = 0;
             self.cwnd = self.cwnd.saturating_add(1);
@@ -162,7 +162,7 @@ pub(crate) fn usual_pacing_rate(window: &Window, flight: u32, mss: u32, srtt: Na
     u64::try_from(bytes * 100_000_000 / u128::from(count(srtt))).unwrap_or(u64::MAX)
 }
 
-/// What is known when the connection is established.
+/// Information available when the connection is established.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Start {
@@ -174,9 +174,9 @@ pub struct Start {
     pub srtt: Nanos,
     /// See `srtt`.
     pub min_rtt: Nanos,
-    /// Segments delivered, the SYN included: where [`RateSample::delivered`] starts from.
+    /// Segments delivered, the SYN included: the initial value of [`RateSample::delivered`].
     pub delivered: u64,
-    /// What the algorithm draws by chance comes from here, so that a run repeats itself.
+    /// Seed for random numbers of the algorithm, so that a run can be repeated.
     pub random: Random,
 }
 
@@ -194,24 +194,24 @@ impl Default for Start {
     }
 }
 
-/// What an acknowledgement of new data tells the algorithm.
+/// What an acknowledgement of new data reports to the algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AckEvent {
     /// Time of arrival.
     pub now: Nanos,
     /// Segments newly acknowledged, cumulatively or by SACK.
     pub acked: u32,
-    /// Segments outstanding before this acknowledgement (sent, neither acknowledged nor taken for lost).
+    /// Segments outstanding before this acknowledgement (sent, neither acknowledged nor considered lost).
     pub in_flight: u32,
     /// Bytes newly acknowledged cumulatively.
     pub acked_bytes: u64,
     /// True if the window, not the application or the receiver, limited sending.
     pub cwnd_limited: bool,
-    /// True while something is suspected lost or reordered (duplicate acknowledgements, SACKed segments,
-    /// recovery), that is outside Linux's state Open; samples taken then are distorted.
+    /// True while losses or reordering are suspected (duplicate acknowledgements, SACKed segments, recovery), that
+    /// is, outside Linux's state Open; samples taken then are distorted.
     pub dubious: bool,
-    /// Round-trip time measured by this acknowledgement (never of a retransmitted segment unless timestamps
-    /// tell them apart).
+    /// Round-trip time measured by this acknowledgement (of a retransmitted segment only if timestamps identify the
+    /// transmission).
     pub rtt: Option<Nanos>,
     /// Smoothed round-trip time, 0 before the first measurement (RFC 6298).
     pub srtt: Nanos,
@@ -225,7 +225,7 @@ pub struct AckEvent {
     pub mss: u32,
 }
 
-/// A moment at which the window must shrink.
+/// A time at which the window must be reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LossEvent {
     /// Time of the decision.
@@ -236,27 +236,27 @@ pub struct LossEvent {
     pub timeout: bool,
 }
 
-/// What else happens to the connection (Linux `set_state` and `cwnd_event`).
+/// Other events of the connection (Linux `set_state` and `cwnd_event`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// An acknowledgement that delivers nothing new: a duplicate without SACK news.
+    /// An acknowledgement that delivers nothing new: a duplicate without new SACK blocks.
     DupAck,
-    /// Fast recovery begins; the window has been cut.
+    /// Fast recovery begins; the window has been reduced.
     RecoveryStart,
     /// Fast recovery ends with everything outstanding at its start acknowledged.
     RecoveryEnd,
-    /// The retransmission timer expired; the window has been cut to one segment.
+    /// The retransmission timer expired; the window has been reduced to one segment.
     Timeout,
-    /// The last reduction turned out to be unnecessary and was taken back.
+    /// The last reduction was unnecessary and was undone.
     Undo,
-    /// Sending starts with nothing in flight after having been idle for `ns`.
+    /// Sending resumes with nothing in flight after having been idle for `ns`.
     Restart {
         /// Time since the last transmission.
         ns: Nanos,
     },
 }
 
-/// An algorithm of congestion control.
+/// A congestion control algorithm.
 pub trait CongestionControl: Debug + Send {
     /// Its name in [`REGISTRY`], scenario files and results.
     fn name(&self) -> &'static str;
@@ -264,9 +264,9 @@ pub trait CongestionControl: Debug + Send {
     /// Called once, when the connection is established.
     fn start(&mut self, _window: &mut Window, _start: &Start) {}
 
-    /// Every acknowledgement that delivers something, cumulatively or by SACK, also during recovery: for
-    /// algorithms that measure. It comes before the acknowledgement is searched for losses; `window` may be
-    /// changed (HyStart does). The others come as [`Event::DupAck`].
+    /// Called for every acknowledgement that delivers data, cumulatively or by SACK, also during recovery, for
+    /// algorithms that measure. It is called before losses are detected; `window` may be changed (HyStart does that).
+    /// Other acknowledgements are reported as [`Event::DupAck`].
     fn measure(&mut self, _window: &mut Window, _ack: &AckEvent) {}
 
     /// An acknowledgement of new data outside recovery: grow the window. Not called while the application or
@@ -277,73 +277,74 @@ pub trait CongestionControl: Debug + Send {
     /// the window itself.
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32;
 
-    /// The window to return to when a reduction proves unnecessary. Linux's default: at least what the
-    /// reduction, if it was to a half, started from.
+    /// The window to restore when a reduction was unnecessary. The default is Linux's: at least twice the threshold,
+    /// which is the window before a reduction to one half.
     fn undo_cwnd(&mut self, window: &Window) -> u32 {
         window.cwnd.max(window.ssthresh.saturating_mul(2))
     }
 
-    /// True if the algorithm alone moves the window, as BBR does: [`CongestionControl::grow`] is not called, nothing
-    /// reduces or restores the window in recovery (no proportional rate reduction), and nothing shrinks it after idle
-    /// times; [`CongestionControl::ssthresh`] only tells that a reduction would begin (Linux `cong_control`). Asked
-    /// once.
+    /// True if only the algorithm changes the window, as in BBR: [`CongestionControl::grow`] is not called, nothing
+    /// reduces or restores the window in recovery (no proportional rate reduction), and nothing reduces it after idle
+    /// times. [`CongestionControl::ssthresh`] then only reports that a reduction would begin (Linux `cong_control`).
+    /// Called once.
     fn governs_window(&self) -> bool {
         false
     }
 
-    /// True if the algorithm wants [`CongestionControl::rate_sample`]. Asked once; each segment is cheaper without.
+    /// True if the algorithm needs [`CongestionControl::rate_sample`]. Called once; without it each segment costs
+    /// less.
     fn samples_rate(&self) -> bool {
         self.governs_window()
     }
 
-    /// Every acknowledgement, once it has been searched for losses and the state of the sender is settled: the last
-    /// word on the window.
+    /// Called for every acknowledgement after losses have been detected and the state of the sender is updated: the
+    /// final decision on the window.
     fn rate_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
 
     /// True if the last sample made the algorithm send less than the path carries (BBR's probing for the round-trip
-    /// time): samples of what is in flight then count as limited by the application.
+    /// time): samples of the data in flight then count as limited by the application.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// True if the algorithm wants [`CongestionControl::on_sent`]. Asked once; each segment is cheaper without.
+    /// True if the algorithm needs [`CongestionControl::on_sent`]. Called once; without it each segment costs less.
     fn watches_sending(&self) -> bool {
         self.samples_rate()
     }
 
-    /// A segment with payload is about to leave.
+    /// A segment with payload is about to be sent.
     fn on_sent(&mut self, _window: &mut Window, _sent: &SentEvent) {}
 
-    /// The rate at which data may leave, bytes per second; 0: not known yet, nothing is held back. An algorithm that
-    /// says a rate says one from the beginning and is always paced; `None`: data leaves when the window allows, or, if
-    /// the configuration asks for pacing, at 1.2 to 2 windows per round-trip time.
+    /// The pacing rate, bytes per second; 0 if it is unknown so far, which means no pacing. An algorithm with its own
+    /// rate returns one from the beginning and is always paced. `None`: data is sent as the window allows, or, if
+    /// pacing is configured, at 1.2 to 2 windows per round-trip time.
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
 
-    /// Segments of a burst at the least, for an algorithm that says a rate (Linux `min_tso_segs`); `None`: as
-    /// configured.
+    /// Minimum number of segments in a burst, for an algorithm with its own rate (Linux `min_tso_segs`); `None` for
+    /// the configured number.
     fn min_burst(&self) -> Option<u32> {
         None
     }
 
-    /// Anything else that happens; `window` may be changed (Westwood+ and Compound do).
+    /// All other events; `window` may be changed (Westwood+ and Compound do that).
     fn event(&mut self, _window: &mut Window, _event: Event, _now: Nanos) {}
 
-    /// Further values worth tracing, as (name, value): the delay window of Compound, the origin of CUBIC.
+    /// Further values for traces, as (name, value): the delay window of Compound, the origin of CUBIC.
     fn trace(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// An algorithm people can ask for by name.
+/// An algorithm that can be selected by name.
 #[derive(Debug)]
 pub struct Entry {
     /// Name in scenario files: lower case.
     pub name: &'static str,
     /// One line for help texts.
     pub about: &'static str,
-    /// RFC, paper or kernel version it follows.
+    /// RFC, paper or kernel version that it follows.
     pub source: &'static str,
-    /// Makes a fresh one.
+    /// Creates an instance.
     pub build: fn() -> Box<dyn CongestionControl>,
 }
 

@@ -1,16 +1,15 @@
-//! Reno and NewReno: additive increase by one segment a round trip, half the window at a loss.
+//! Reno and NewReno: additive increase by one segment per round trip, half the window at a loss.
 //!
-//! Source: RFC 5681 section 3.1, RFC 6582; what makes NewReno of Reno is the recovery, which the endpoint
-//! does, so both share this window.
+//! Source: RFC 5681 section 3.1, RFC 6582. NewReno differs from Reno only in recovery, which the endpoint implements,
+//! so both share this window.
 //!
 //! 1. Slow start: `cwnd += acked` while `cwnd < ssthresh` (RFC 5681 (2), with L of one segment per segment
 //!    acknowledged, as RFC 3465 and Linux since 3.15; one per acknowledgement before that).
 //! 2. Congestion avoidance: `cwnd += 1` per `cwnd` segments acknowledged (RFC 5681 (3)).
 //! 3. Loss: `ssthresh = max(W / 2, 2)` (RFC 5681 (4)).
 //!
-//! W is `FlightSize` in the RFC and `cwnd` in Linux. They agree while the window limits sending and differ
-//! after limited transmit or for an application that pauses; [`Reno::rfc5681`] takes the former, the default
-//! the latter.
+//! W is `FlightSize` in the RFC and `cwnd` in Linux. They are equal while the window limits sending, and differ after
+//! limited transmit or for an application that pauses. [`Reno::rfc5681`] uses the former, the default the latter.
 
 use super::{AckEvent, CongestionControl, Entry, LossEvent, Window};
 
@@ -38,7 +37,7 @@ impl Reno {
     }
 }
 
-/// Slow start, then Reno's additive increase: what several algorithms do where they claim nothing better.
+/// Slow start, then Reno's additive increase; shared by several algorithms.
 pub(super) fn grow(window: &mut Window, acked: u32) {
     let mut left = acked;
     if window.in_slow_start() {

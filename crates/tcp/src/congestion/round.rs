@@ -1,9 +1,9 @@
-//! One round trip at a time, as Vegas and its heirs measure: from the moment everything outstanding at the
-//! last look is acknowledged, with the smallest round-trip time seen meanwhile.
+//! Round trips as Vegas and its successors measure them: a round ends when all data outstanding at its start is
+//! acknowledged, and has the smallest round-trip time measured in it.
 
 use super::{AckEvent, Nanos, micros};
 
-/// Round-trip times of one round, and the smallest of all.
+/// Round-trip times of the current round, and the smallest of all.
 #[derive(Debug, Clone)]
 pub(super) struct Round {
     /// Stream offset at which the round ends.
@@ -15,18 +15,18 @@ pub(super) struct Round {
     /// Smallest RTT of the round.
     min: Nanos,
     samples: u32,
-    /// What was last known to be sent, for a restart between acknowledgements.
+    /// Highest sequence number known to be sent, for a restart between acknowledgements.
     sent: u64,
 }
 
-/// What a finished round has shown.
+/// The result of a finished round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Finished {
     /// Smallest RTT of the connection, at least 1 microsecond.
     pub(super) base_us: u64,
-    /// Smallest RTT of the round, at least that.
+    /// Smallest RTT of the round, at least the smallest of the connection.
     pub(super) min_us: u64,
-    /// Bytes sent in the round before, which this one has acknowledged.
+    /// Bytes sent in the previous round, which this round has acknowledged.
     pub(super) bytes: u64,
 }
 
@@ -42,15 +42,15 @@ impl Round {
         }
     }
 
-    /// Takes a round-trip time into account.
+    /// Adds a round-trip time.
     pub(super) fn sample(&mut self, rtt: Nanos) {
         self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         self.min = self.min.min(rtt);
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// If `ack` ends the round: begins the next, and tells of this one if it saw more than two samples. With
-    /// fewer there was one acknowledgement a round trip, which the receiver is likely to have delayed.
+    /// If `ack` ends the round: starts the next one, and returns the result if the round had more than two samples.
+    /// With fewer samples there was one acknowledgement per round trip, which the receiver has probably delayed.
     pub(super) fn finish(&mut self, ack: &AckEvent) -> Option<Finished> {
         self.sent = ack.snd_nxt;
         if ack.snd_una <= self.end {
@@ -58,7 +58,7 @@ impl Round {
         }
         let base = self.base.filter(|_| self.samples > 2);
         let finished = base.map(|base| Finished {
-            // A microsecond more, as in Linux, so that nothing is zero.
+            // One microsecond is added, as in Linux, so that no value is zero.
             base_us: micros(base) + 1,
             min_us: micros(self.min) + 1,
             bytes: self.end.saturating_sub(self.begin),
@@ -69,14 +69,14 @@ impl Round {
         finished
     }
 
-    /// Measures afresh from what is sent next: what is outstanding went through a loss.
+    /// Starts measuring with the next data sent, because the outstanding data was affected by a loss.
     pub(super) fn restart(&mut self) {
         self.end = self.sent;
         self.begin = self.sent;
         self.forget();
     }
 
-    /// The path may have become another: the smallest RTT is to be found again.
+    /// The path may have changed: the smallest RTT is measured again.
     pub(super) fn forget_base(&mut self) {
         self.base = None;
     }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_of_two_samples_tells_nothing() {
+    fn a_round_of_two_samples_has_no_result() {
         let mut round = Round::new();
         (0..2).for_each(|_| round.sample(20_000_000));
         assert_eq!(round.finish(&ack(1000, 5000)), None);

@@ -1,4 +1,4 @@
-//! Westwood+: after a loss the window the path was just seen to carry.
+//! Westwood+: after a loss, the window is the measured bandwidth times the smallest RTT.
 //!
 //! Source: Grieco, Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
 //! congestion control", ACM CCR 34(2), 2004; constants and arithmetic as in Linux 2.6.24 and later, where the
@@ -11,8 +11,8 @@
 //! 4. Recovery ends: `cwnd = ssthresh = max(BWE RTTmin / MSS, 2)`. Timeout: `ssthresh` so, and RTTmin is
 //!    measured anew.
 //!
-//! Growth is Reno's; so is the threshold during recovery, half the window. The other Westwood+ people know,
-//! that of ns-3, is in `westwood_ns3.rs`.
+//! Growth is that of Reno, and so is the threshold during recovery, half the window. The variant in ns-3 is in
+//! `westwood_ns3.rs`.
 
 use super::reno::{self, half};
 use super::{
@@ -40,7 +40,7 @@ pub struct Westwood {
     bytes: u64,
     since: u64,
     snd_una: Option<u64>,
-    /// Bytes counted by duplicate acknowledgements and not yet given back.
+    /// Bytes counted for duplicate acknowledgements that later cumulative acknowledgements must subtract.
     accounted: u64,
     mss: u64,
     rtt: u64,
@@ -60,7 +60,7 @@ impl Default for Westwood {
             mss: 0,
             rtt: UNKNOWN_RTT,
             rtt_min: UNKNOWN_RTT,
-            // The handshake's time stands in until data is measured.
+            // The handshake's time is used until data is measured.
             reset_rtt_min: true,
             before_loss: 0,
         }
@@ -98,7 +98,7 @@ impl Westwood {
         self.since = now;
     }
 
-    /// Bytes that arrived, of `cumulative` newly acknowledged (3).
+    /// Bytes delivered, given `cumulative` newly acknowledged bytes (3).
     fn arrived(&mut self, cumulative: u64) -> u64 {
         if cumulative == 0 {
             self.accounted = self.accounted.saturating_add(self.mss);
@@ -129,7 +129,7 @@ impl Westwood {
 
 /// `(7 old + new) / 8`.
 fn filter(old: u64, new: u64) -> u64 {
-    // Rates of bytes per jiffy stay far from 2^61.
+    // Rates in bytes per jiffy are far below 2^61.
     (old.saturating_mul(7).saturating_add(new)) >> 3
 }
 
@@ -149,7 +149,7 @@ impl CongestionControl for Westwood {
             self.count(ack.snd_una.saturating_sub(before));
         }
         if let Some(rtt) = ack.rtt {
-            // Less than a jiffy is one: at zero nothing would ever be measured.
+            // Less than one jiffy counts as one: with zero, no measurement would ever end.
             self.rtt = jiffies(rtt).max(1);
         }
         self.update_rtt_min();

@@ -1,4 +1,4 @@
-//! Westwood+ as ns-3 has it: one sample a round trip, Tustin's filter, and the estimate as threshold.
+//! Westwood+ as in ns-3: one sample per round trip, Tustin's filter, and the estimate as threshold.
 //!
 //! Source: Mascolo, Casetti, Gerla, Sanadidi, Wang, "TCP Westwood: bandwidth estimation for enhanced transport
 //! over wireless links", MobiCom 2001 (the filter); ns-3 `TcpWestwoodPlus`.
@@ -7,8 +7,8 @@
 //! 2. `BWE = 0.9 BWE + 0.1 (b + b_last) / 2`.
 //! 3. Any loss: `ssthresh = max(BWE RTTmin, 2 MSS)`.
 //!
-//! Growth is Reno's. ns-3 takes the sample when a timer runs out, here it is taken by the first
-//! acknowledgement from that moment on; the bytes of that acknowledgement belong to the next sample.
+//! Growth is that of Reno. ns-3 takes the sample when a timer expires; here the first acknowledgement from that time
+//! on takes it, and the bytes of that acknowledgement belong to the next sample.
 
 use super::reno;
 use super::{AckEvent, CongestionControl, Entry, LossEvent, Nanos, Window};
@@ -29,7 +29,7 @@ pub struct WestwoodNs3 {
     bandwidth: f64,
     last_sample: f64,
     segments: u64,
-    /// End and length of the measurement under way.
+    /// End and length of the current measurement.
     until: Option<(Nanos, Nanos)>,
     min_rtt: Nanos,
     before_loss: u32,

@@ -1,9 +1,9 @@
-//! YeAH: scalable growth while the queue is short, Reno's while it is long, and the queue removed early.
+//! YeAH: scalable growth while the queue is short, Reno's growth while it is long, and early removal of the queue.
 //!
 //! Source: Baiocchi, Castellani, Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007; constants and
 //! order of computation as in Linux 5.7 and later. alpha 80, gamma 1, delta 3, epsilon 1, phy 8, rho 16, zeta 50.
 //!
-//! Once a round trip that brought more than two RTT samples:
+//! Once per round trip with more than two RTT samples:
 //!
 //! 1. `Q = cwnd (RTT - RTTbase) / RTT`, RTT the smallest of the round: the segments queued.
 //! 2. Slow mode if `Q > 80` or `RTT - RTTbase > RTTbase / 8`. If `Q > 80` and `cwnd > reno_count`, early
@@ -16,7 +16,7 @@
 //! `max(min(Q, max(cwnd / 2, 2)), cwnd / 8)`, else half, since loss-based flows are about; `reno_count` is
 //! halved.
 //!
-//! Before Linux 5.7 fast mode stepped past, not at, the threshold and forgot what was beyond it.
+//! Before Linux 5.7, fast mode increased the window above instead of at the threshold, and discarded the remainder.
 
 use super::round::{Finished, Round};
 use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Start, Window};
@@ -30,19 +30,19 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Queue above which early decongestion starts, segments.
 const ALPHA: u32 = 80;
-/// Shift: least part of the window removed at a loss.
+/// Shift: minimum part of the window removed at a loss.
 const DELTA: u32 = 3;
-/// Shift: largest part of the window early decongestion removes.
+/// Shift: maximum part of the window that early decongestion removes.
 const EPSILON: u32 = 1;
 /// Queueing delay tolerated in fast mode, as a divisor of the smallest RTT.
 const PHY: u64 = 8;
-/// Rounds of slow mode after which a loss means competition.
+/// Number of rounds of slow mode after which a loss indicates competing flows.
 const RHO: u32 = 16;
-/// Rounds of fast mode after which competition is forgotten.
+/// Number of rounds of fast mode after which competing flows are assumed to be gone.
 const ZETA: u32 = 50;
 /// Segments per step of Scalable TCP.
 const SCALABLE: u32 = 100;
-/// Beyond this the products of Linux would not fit 32 bits.
+/// For larger windows the products would not fit 32 bits in Linux.
 const LARGEST_WINDOW: u32 = u32::MAX / 128;
 
 /// YeAH.
@@ -50,7 +50,7 @@ const LARGEST_WINDOW: u32 = u32::MAX / 128;
 pub struct Yeah {
     round: Round,
     queue: u32,
-    /// Rounds in slow mode without a break; 0 is fast mode.
+    /// Consecutive rounds in slow mode; 0 in fast mode.
     slow_rounds: u32,
     fast_rounds: u32,
     reno_count: u32,

@@ -7,13 +7,13 @@ use crate::segment::{Flags, Segment};
 use crate::sender::AckSegment;
 use crate::seq::{self, Seq, ts_before};
 
-/// Linux answers at most one stray segment without data in this time (`tcp_invalid_ratelimit`).
+/// Minimum time between answers to stray segments without data, as in Linux (`tcp_invalid_ratelimit`).
 const STRAY_ACK_INTERVAL: Nanos = 500 * MS;
-/// RFC 7323 section 5.5: a timestamp this old no longer protects.
+/// RFC 7323 section 5.5: a timestamp older than this no longer protects.
 const TS_RECENT_LIFETIME: Nanos = 24 * 24 * 3600 * 1_000 * MS;
 
 impl Endpoint {
-    /// Takes in a segment from the other side. Poll for answers afterwards.
+    /// Processes a segment from the other side. Call [`Endpoint::poll_transmit`] afterwards.
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
         self.receiver.clear_accepted();
         self.sender.counters.in_segs += 1;
@@ -62,15 +62,15 @@ impl Endpoint {
         self.progress(now);
     }
 
-    /// The segment is about to be discarded: was any of its payload missing?
+    /// The segment is about to be discarded; records whether any of its payload was missing.
     fn count_refused(&mut self, segment: &Segment, start: Seq) {
         let end = start + u64::from(segment.payload);
         let missing = segment.payload > 0 && self.receiver.lacks(start, end);
         self.sender.counters.refused_segs_in += u64::from(missing);
     }
 
-    /// RFC 7323 section 5.3 R1. Acknowledgements overtaken by others are let through, as Linux does: they can
-    /// do no harm and may carry news.
+    /// RFC 7323 section 5.3 R1. Acknowledgements that were overtaken are accepted, as in Linux: they are harmless and
+    /// may contain new information.
     fn paws_rejects(&self, now: Nanos, segment: &Segment, start: Seq, end: Seq) -> bool {
         let Some(ts) = segment.timestamps else {
             return false;
@@ -87,9 +87,9 @@ impl Endpoint {
         !(pure && start == self.receiver.rcv_nxt)
     }
 
-    /// RFC 7323 section 4.3: the timestamp to echo is that of the segment the last acknowledgement waited for.
-    /// Asked once the acknowledgement has been found acceptable, as in Linux: a forged segment in the window
-    /// must not move the clock that PAWS compares with.
+    /// RFC 7323 section 4.3: the timestamp to echo is that of the segment for which the last acknowledgement waited.
+    /// This is done after the acknowledgement was found acceptable, as in Linux: a forged segment in the window must
+    /// not change the timestamp with which PAWS compares.
     fn update_ts_recent(&mut self, now: Nanos, segment: &Segment, start: Seq) {
         let Some(ts) = segment.timestamps else {
             return;
@@ -102,8 +102,8 @@ impl Endpoint {
         }
     }
 
-    /// A segment outside the window, or too old: acknowledge where we are. Data is always answered, with
-    /// DSACK; the rest seldom, lest two confused ends answer each other for ever.
+    /// A segment outside the window, or too old: acknowledges the current position. Data is always answered, with
+    /// DSACK; other segments rarely, so that two inconsistent ends do not answer each other without end.
     fn answer_stray(&mut self, now: Nanos, segment: &Segment, start: Seq) {
         if segment.payload > 0 && !segment.flags.has(Flags::SYN) {
             let end = (start + u64::from(segment.payload)).min(self.receiver.rcv_nxt);
@@ -178,7 +178,7 @@ impl Endpoint {
         true
     }
 
-    /// Passes the acknowledgement on to the sender. False if the segment must not be processed further.
+    /// Passes the acknowledgement to the sender. False if the segment must not be processed further.
     pub(super) fn take_ack(&mut self, now: Nanos, segment: &Segment, start: Seq) -> bool {
         let ack = seq::expand(self.sender.stream.una, segment.ack);
         if ack > self.sender.stream.nxt {
@@ -238,7 +238,7 @@ impl Endpoint {
         } else if segment.payload > 0 || (fin && !open) {
             self.receiver.ack_now();
         }
-        // A FIN beyond the window is cut off; it will come again.
+        // A FIN beyond the window is ignored; the peer retransmits it.
         let inside = end >= self.receiver.rcv_nxt && end <= self.receiver.window_end();
         if fin && open && self.receiver.fin.is_none() && inside {
             self.receiver.fin = Some(end);

@@ -1,5 +1,5 @@
-//! Explicit congestion notification (RFC 3168 section 6.1): what the SYNs agree on, and the echo of a mark until
-//! the peer says that it has slowed down. What the sender makes of an echo is in `sender/ecn.rs`.
+//! Explicit congestion notification (RFC 3168 section 6.1): negotiation in the SYNs, and the echo of a mark until the
+//! peer reports that it has reduced its window. The sender's reaction to an echo is in `sender/ecn.rs`.
 
 use super::{Endpoint, State};
 use crate::config::EcnUse;
@@ -8,8 +8,8 @@ use crate::segment::{Ecn, Flags, Segment};
 const REQUEST: Flags = Flags::ECE.with(Flags::CWR);
 
 impl Endpoint {
-    /// Bits of our SYN: a request, which a SYN sent again leaves out in case it was what had been lost (section
-    /// 6.1.1.1).
+    /// Bits of our SYN: a request, which a retransmitted SYN omits, because the request may have been the reason for
+    /// the loss (section 6.1.1.1).
     pub(super) fn ecn_request(&self) -> Flags {
         let again = self
             .sender
@@ -31,7 +31,7 @@ impl Endpoint {
         }
     }
 
-    /// The peer's SYN, or SYN-ACK: is ECN in use?
+    /// Processes the peer's SYN or SYN-ACK: decides whether ECN is used.
     pub(super) fn agree_on_ecn(&mut self, syn: &Segment) {
         let asked = syn.flags.has(REQUEST);
         let answered = syn.flags.has(Flags::ECE) && !syn.flags.has(Flags::CWR);
@@ -45,7 +45,7 @@ impl Endpoint {
         };
     }
 
-    /// Data has arrived: CWR ends the echo, a mark begins one and is acknowledged at once.
+    /// Data has arrived: CWR ends the echo; a mark starts one and is acknowledged at once.
     pub(super) fn notice_mark(&mut self, segment: &Segment) {
         if !self.sender.ecn.on {
             return;

@@ -6,9 +6,9 @@ use crate::segment::{Ecn, Flags, Segment, Timestamps};
 use crate::sender::Outgoing;
 
 impl Endpoint {
-    /// The next segment to carry to the other side; `None` when there is nothing to send now.
+    /// The next segment to send to the other side; `None` if there is nothing to send now.
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Segment> {
-        // Looked at first: taking it out moves a whole segment, also where there is none.
+        // Checked first: taking a segment out moves it as a whole, even if there is none.
         if self.control.is_some() {
             return self.take_control(now);
         }
@@ -37,7 +37,7 @@ impl Endpoint {
         Some(segment)
     }
 
-    /// A segment of the stream, with the acknowledgement it carries along.
+    /// A segment of the stream, with an acknowledgement.
     fn with_stream(&mut self, now: Nanos, outgoing: &Outgoing) -> Segment {
         let mut segment = if outgoing.syn {
             self.syn(now)
@@ -91,7 +91,7 @@ impl Endpoint {
         })
     }
 
-    /// SYN, or SYN-ACK: options that were not offered are not answered.
+    /// SYN or SYN-ACK: options that the peer did not offer are not included.
     fn syn(&mut self, now: Nanos) -> Segment {
         let answers = self.state == State::SynReceived;
         let scale = match answers {
@@ -138,8 +138,8 @@ impl Endpoint {
         }
     }
 
-    /// Our reset, at the sequence number the peer expects, with timestamps (RFC 7323 section 3.2) whose clock
-    /// is read when it leaves.
+    /// Our reset, with the sequence number that the peer expects and with timestamps (RFC 7323 section 3.2) of the
+    /// time at which it is sent.
     pub(super) fn reset_segment(&self) -> Segment {
         Segment {
             seq: self.sender.stream.nxt as u32,

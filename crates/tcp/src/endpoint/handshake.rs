@@ -1,4 +1,4 @@
-//! From CLOSED to ESTABLISHED (RFC 9293 sections 3.5, 3.10.7.2 and 3.10.7.3), and what the SYNs agree on.
+//! From CLOSED to ESTABLISHED (RFC 9293 sections 3.5, 3.10.7.2 and 3.10.7.3), and the negotiation of options.
 
 use super::{Endpoint, Error, State};
 use crate::Nanos;
@@ -6,7 +6,7 @@ use crate::segment::{Flags, Segment};
 use crate::seq;
 
 impl Endpoint {
-    /// Active open: SYN goes out with the next poll. Only from CLOSED, before any connection.
+    /// Active open: the next poll returns a SYN. Only from CLOSED, before any connection.
     pub fn connect(&mut self, now: Nanos) {
         if self.state != State::Closed
             || self.error.is_some()
@@ -69,13 +69,13 @@ impl Endpoint {
             self.established(now, segment);
             self.receiver.ack_now();
         } else {
-            // Both opened at once: answer with SYN-ACK, the same SYN as before.
+            // Both sides opened at once: answer with SYN-ACK, the same SYN as before.
             self.state = State::SynReceived;
             self.sender.send_syn(now);
         }
     }
 
-    /// Notes the peer's initial sequence number and options.
+    /// Stores the peer's initial sequence number and options.
     fn take_syn(&mut self, now: Nanos, segment: &Segment) {
         self.receiver.start(segment.seq);
         self.peer_mss = segment.mss.map_or(536, u32::from).max(1);
@@ -90,7 +90,7 @@ impl Endpoint {
         }
     }
 
-    /// Window scaling counts only if both sides offered it (RFC 7323 section 2.2).
+    /// Window scaling is used only if both sides offered it (RFC 7323 section 2.2).
     pub(super) fn scaling(&self) -> Option<u8> {
         self.config.window_scale.and(self.peer_scale)
     }

@@ -1,9 +1,9 @@
 //! One end of a connection.
 //!
-//! - `handshake`: from CLOSED to ESTABLISHED, and what the options of the SYNs settle.
+//! - `handshake`: from CLOSED to ESTABLISHED, and the negotiation of options.
 //! - `arrive`: a segment arrives (RFC 9293 section 3.10.7).
-//! - `emit`: the next segment to go out.
-//! - `ecn`: marks of the network, agreed on and echoed.
+//! - `emit`: the next segment to send.
+//! - `ecn`: negotiation of ECN, and echo of marks.
 
 mod arrive;
 mod ecn;
@@ -44,7 +44,7 @@ pub enum State {
     Closing,
     /// Closed by the peer, then here; FIN not yet acknowledged.
     LastAck,
-    /// Over; waiting for stray segments to die.
+    /// Closed; waiting until stray segments have left the network.
     TimeWait,
 }
 
@@ -61,13 +61,13 @@ impl State {
 /// Why a connection ended before both sides closed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The peer answered SYN with RST: nobody listens there.
+    /// The peer answered SYN with RST: there is no listener.
     #[error("connection refused")]
     Refused,
     /// The peer sent RST.
     #[error("connection reset by the peer")]
     Reset,
-    /// Retransmissions stayed unanswered; the path is gone, or drops everything.
+    /// Retransmissions were not answered: the path is interrupted, or drops everything.
     #[error("connection timed out")]
     TimedOut,
     /// [`Endpoint::abort`] was called here.
@@ -88,10 +88,10 @@ pub enum UnknownAlgorithm {
 
 /// One end of a TCP connection, without I/O.
 ///
-/// Drive it like this: after every call that may change something (`connect`, `write`, `read`, `close`,
-/// `on_segment`, `on_timer`), call [`Endpoint::poll_transmit`] until it returns `None` and carry the segments
-/// to the other side; then arrange for [`Endpoint::on_timer`] at [`Endpoint::next_timer`]. Polling after *each*
-/// segment matters: acknowledgements that are due are not queued, they merge. `now` never goes back.
+/// Usage: after every call that may change the state (`connect`, `write`, `read`, `close`, `on_segment`, `on_timer`),
+/// call [`Endpoint::poll_transmit`] until it returns `None` and deliver the segments to the other side; then arrange
+/// a call of [`Endpoint::on_timer`] at [`Endpoint::next_timer`]. Polling after *each* segment is important: pending
+/// acknowledgements are not queued, they are merged. `now` must never decrease.
 #[derive(Debug)]
 pub struct Endpoint {
     config: Config,
@@ -99,19 +99,19 @@ pub struct Endpoint {
     error: Option<Error>,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
-    /// A segment outside the stream: RST, or an answer to one that does not belong here.
+    /// A segment outside the stream: RST, or an answer to a segment that does not belong to the connection.
     control: Option<Segment>,
     ts_recent: u32,
     ts_recent_at: Nanos,
     time_wait_at: Option<Nanos>,
-    /// Answers to segments without data that fall outside the window are at least this apart.
+    /// Answers to segments without data outside the window have at least this distance in time.
     stray_ack_at: Option<Nanos>,
     peer_mss: u32,
     peer_scale: Option<u8>,
     passive: bool,
-    /// The application has done something that may give cause to send.
+    /// The application has done something after which there may be data to send.
     touched: bool,
-    /// A mark of the network has arrived; every acknowledgement says so until the peer answers with CWR.
+    /// A congestion mark has arrived; every acknowledgement echoes it until the peer answers with CWR.
     echoes: bool,
 }
 
@@ -144,7 +144,7 @@ impl Endpoint {
     /// A closed endpoint with algorithms from the registries.
     ///
     /// # Errors
-    /// If a name is in none of them.
+    /// If a name is in none of the registries.
     pub fn with_names(
         config: &Config,
         congestion: &str,
@@ -156,12 +156,12 @@ impl Endpoint {
         Ok(Self::new(config, (control.build)(), (detection.build)()))
     }
 
-    /// Has `observer` told of everything that happens from now on.
+    /// Installs `observer`, which is informed of all events from now on.
     pub fn observe(&mut self, observer: Box<dyn Observer>) {
         self.sender.observer = Some(observer);
     }
 
-    /// Takes the observer back.
+    /// Removes the observer and returns it.
     pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
         self.sender.observer.take()
     }
@@ -171,7 +171,7 @@ impl Endpoint {
         self.state
     }
 
-    /// Why it ended, if not by closing.
+    /// Why it ended, unless by closing.
     pub fn error(&self) -> Option<Error> {
         self.error
     }
@@ -201,7 +201,7 @@ impl Endpoint {
         &self.sender.board
     }
 
-    /// Largest payload of a segment to be sent, bytes: [`Info::snd_mss`] without the rest.
+    /// Maximum payload of a segment to be sent, bytes: a cheaper way to read [`Info::snd_mss`].
     pub fn snd_mss(&self) -> u32 {
         self.sender.agreed.mss
     }
@@ -218,14 +218,14 @@ impl Endpoint {
         self.sender.set_pacing(pacing);
     }
 
-    /// Appends `bytes` to the stream; returns how many the send buffer took. 0 once closed.
+    /// Appends `bytes` to the stream; returns how many the send buffer accepted. 0 after closing.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.sender.stream.fin_queued || self.error.is_some() {
             return 0;
         }
         let held =
             self.sender.stream.write_end - self.sender.stream.una.max(self.sender.stream.iss + 1);
-        // Room for every connection's lifetime, and none for overflow.
+        // Enough for the lifetime of every connection, without overflow.
         let room = self.config.send_buffer.min(1 << 60).saturating_sub(held);
         let taken = bytes
             .min(room)
@@ -236,8 +236,8 @@ impl Endpoint {
         taken
     }
 
-    /// True once after the application has written, closed, or read so much that the peer is to be told: time to
-    /// poll. What only arrives elsewhere gives no cause to send here.
+    /// True once after the application has written, closed, or read so much that the peer must be informed: time to
+    /// poll. Arriving segments do not set it.
     pub fn take_touched(&mut self) -> bool {
         std::mem::take(&mut self.touched)
     }
@@ -248,7 +248,7 @@ impl Endpoint {
         stream.write_end - stream.una.clamp(stream.iss + 1, stream.write_end)
     }
 
-    /// Bytes that arrived out of order and wait for a gap before them to close.
+    /// Bytes that arrived out of order and wait behind a gap.
     pub fn waiting_bytes(&self) -> u64 {
         self.receiver.waiting()
     }
@@ -261,7 +261,7 @@ impl Endpoint {
         self.receiver.readable()
     }
 
-    /// Takes up to `bytes` out of the receive buffer; returns how many there were.
+    /// Removes up to `bytes` from the receive buffer; returns how many there were.
     pub fn read(&mut self, bytes: u64) -> u64 {
         if self.receiver.rcv_nxt == 0 {
             return 0;
@@ -301,8 +301,8 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::close`] that waits for the handshake if it is still under way: what has been written is
-    /// sent first (a socket with `SO_LINGER`).
+    /// As [`Endpoint::close`], but waits for the handshake if it is in progress: data that was written is sent first
+    /// (a socket with `SO_LINGER`).
     pub fn close_after_open(&mut self) {
         if self.state == State::SynSent {
             self.touched = true;
@@ -321,15 +321,15 @@ impl Endpoint {
         self.fail(Error::Aborted);
     }
 
-    /// Where the payload of a segment sent by this endpoint lies in its stream, bytes from the beginning.
+    /// Offset in the stream of the payload of a segment sent by this endpoint, bytes.
     pub fn stream_offset(&self, segment: &Segment) -> u64 {
         let start = seq::expand(self.sender.stream.nxt, segment.seq);
         let syn = u64::from(segment.flags.has(crate::Flags::SYN));
         (start + syn).saturating_sub(self.sender.stream.iss + 1)
     }
 
-    /// Parts of the peer's stream that the last segment brought for the first time: (from, to) in bytes from
-    /// the beginning. Whoever carries bytes stores these.
+    /// Parts of the peer's stream that the last segment delivered for the first time: (from, to) in bytes from the
+    /// start of the stream. A program that transports real bytes stores these.
     pub fn accepted(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.receiver.irs + 1;
         self.receiver
@@ -338,7 +338,7 @@ impl Endpoint {
             .map(move |&(start, end)| (start - first, end - first))
     }
 
-    /// When [`Endpoint::on_timer`] next has something to do.
+    /// When [`Endpoint::on_timer`] must be called next.
     pub fn next_timer(&self) -> Option<Nanos> {
         let mut at = self.sender.next_timer().unwrap_or(Nanos::MAX);
         at = at.min(self.receiver.next_timer().unwrap_or(Nanos::MAX));
@@ -346,7 +346,7 @@ impl Endpoint {
         (at != Nanos::MAX).then_some(at)
     }
 
-    /// Time has come to [`Endpoint::next_timer`] (earlier calls do nothing).
+    /// Called at the time [`Endpoint::next_timer`] (earlier calls have no effect).
     pub fn on_timer(&mut self, now: Nanos) {
         if self.time_wait_at.is_some_and(|at| at <= now) {
             self.time_wait_at = None;

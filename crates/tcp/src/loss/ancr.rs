@@ -1,6 +1,6 @@
-//! TCP-aNCR (draft-zimmermann-tcpm-reordering-reaction-02 section 5, the mobile-network paper section VI): NCR
-//! as the upper bound, and below it as much patience as the reordering seen so far asks for, relative to the
-//! window. Needs SACK; without, the common rule applies.
+//! TCP-aNCR (draft-zimmermann-tcpm-reordering-reaction-02 section 5, the mobile-network paper section VI): as
+//! TCP-NCR, but the threshold follows the reordering seen so far, relative to the window, with NCR's threshold as the
+//! upper bound. Needs SACK; without SACK the common rule applies.
 
 use super::detection::Detector;
 use super::extended_limited_transmit::{MIN_THRESHOLD, Phase, Variant, segments};
@@ -31,11 +31,11 @@ pub struct Ancr {
     extent: f64,
     threshold: u32,
     phase: Option<Phase>,
-    /// End of the flight `phase.flight_before` belongs to (`recover`).
+    /// End of the flight to which `phase.flight_before` belongs (`recover`).
     recover: Seq,
     /// Greatest number of bytes in the network during the phase.
     pipe_max: u64,
-    /// Bytes of new data this acknowledgement may still let out.
+    /// Bytes of new data that this acknowledgement may still release.
     burst: u64,
 }
 
@@ -54,7 +54,7 @@ impl Ancr {
         }
     }
 
-    /// The relative extent the algorithm reckons with, 0 to 1.
+    /// The relative extent that the algorithm uses, 0 to 1.
     pub fn relative_extent(&self) -> f64 {
         self.extent
     }
@@ -65,7 +65,7 @@ impl Ancr {
         };
         let bound = self.variant.threshold_segments(cx.flight_bytes(), cx.mss);
         let flight = phase.flight_before as f64 / f64::from(cx.mss.max(1));
-        // A segment exactly as late as the latest seen must still be waited for.
+        // A segment exactly as late as the latest one seen must not count as lost.
         let seen = libm::ceil(self.extent * flight) as u32;
         self.threshold = bound.min(seen).max(MIN_THRESHOLD);
     }
@@ -76,7 +76,7 @@ impl Ancr {
         }
     }
 
-    /// Section 5.2: the first acknowledgement with SACK news.
+    /// Section 5.2: the first acknowledgement with new SACK blocks.
     fn begin(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) {
         self.phase = Some(Phase::new(ack, cx.mss));
         self.recover = cx.snd_nxt.saturating_sub(1);
@@ -84,13 +84,13 @@ impl Ancr {
         self.set_threshold(cx);
     }
 
-    /// Section 5.4: the cumulative acknowledgement moves on.
+    /// Section 5.4: the cumulative acknowledgement advances.
     fn terminate(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>, mut phase: Phase) {
         if !ack.has_sack {
             cx.window.ssthresh = cx.window.ssthresh.max(cx.window.cwnd);
-            // Never more than it was: FlightSize may have grown by what was sent during disorder.
+            // At most its previous value: FlightSize may have grown by the data sent during disorder.
             cx.window.cwnd = (cx.board.packets_out() + 1).min(cx.window.cwnd).max(1);
-            // The threshold stays as it was for traces; the next phase sets it.
+            // The threshold stays unchanged for traces; the next phase sets it.
             self.phase = None;
             return;
         }

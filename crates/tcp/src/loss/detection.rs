@@ -1,10 +1,10 @@
-//! How far a late segment was late: draft-zimmermann-tcpm-reordering-detection-02 section 4, and section III of
-//! the mobile-network paper. Tells late originals from retransmissions by timestamps and DSACKs.
+//! Measures how late segments were: draft-zimmermann-tcpm-reordering-detection-02 section 4, and section III of the
+//! mobile-network paper. Distinguishes late originals from retransmissions by timestamps and DSACKs.
 //!
-//! An acknowledgement that newly covers one segment below what is already known to have arrived is evidence.
-//! If the segment was never sent again, it was late. If it was, the echoed timestamp says which copy arrived
-//! (only for cumulative coverage: the echo of an out-of-order arrival is an older one); without timestamps a
-//! DSACK does later, and with both a DSACK also shows an original later than a round trip.
+//! An acknowledgement that newly covers one segment below the highest data known to have arrived is evidence. If the
+//! segment was never retransmitted, it was late. If it was, the echoed timestamp identifies the transmission that
+//! arrived (only for cumulative coverage: for an out-of-order arrival an older timestamp is echoed). Without
+//! timestamps a later DSACK shows it; with both, a DSACK also reveals an original later than a round trip.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{AckNews, Context, Delivered};
 use crate::Nanos;
 use crate::seq::{Seq, ts_before};
 
-/// Samples waiting for a DSACK; far more than are sent again within two round trips.
+/// Maximum number of samples that wait for a DSACK; far more than are retransmitted within two round trips.
 const MAX_SAMPLES: usize = 1024;
 
 /// How far a segment was late.
@@ -20,14 +20,14 @@ const MAX_SAMPLES: usize = 1024;
 pub struct Extent {
     /// In segments: `ExtA`.
     pub absolute: u32,
-    /// As a share of the flight it belonged to: `ExtR`.
+    /// As a share of the flight to which it belonged: `ExtR`.
     pub relative: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     extent: Extent,
-    /// A DSACK will show an original later than a round trip: measure then, against this flight.
+    /// A DSACK will reveal an original later than a round trip: the extent is then measured relative to this flight.
     measure_at_dsack: Option<u64>,
     at: Nanos,
 }
@@ -39,7 +39,7 @@ pub struct Detector {
     dsack: bool,
     samples: BTreeMap<Seq, Sample>,
     flight_before: u64,
-    /// End of the flight `flight_before` belongs to.
+    /// End of the flight to which `flight_before` belongs.
     refresh_at: Seq,
 }
 
@@ -49,9 +49,9 @@ impl Detector {
         Self::default()
     }
 
-    /// Takes in an acknowledgement and gives the extents it proves.
+    /// Processes an acknowledgement and returns the extents that it proves.
     pub fn on_ack(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) -> [Option<Extent>; 2] {
-        // A.1, and once per window while disorder lasts.
+        // Step A.1, and once per window while disorder lasts.
         if (ack.has_sack && ack.prior_sacked == 0) || cx.snd_una >= self.refresh_at {
             self.flight_before = ack.prior_flight_bytes;
             self.refresh_at = cx.snd_nxt;
@@ -88,7 +88,7 @@ impl Detector {
                 self.remember(cx, record.start, extent, Some(self.flight_before));
             }
         } else if !cx.timestamps {
-            // DSACK support shows only with the first one, so samples are kept from the beginning.
+            // DSACK support is known only after the first DSACK, so samples are kept from the beginning.
             self.remember(cx, record.start, extent, None);
         }
         None
@@ -115,7 +115,7 @@ impl Detector {
         let first = !std::mem::replace(&mut self.dsack, true);
         let sample = self.samples.remove(&block.0)?;
         if first && !cx.timestamps {
-            // D.1: samples from before DSACKs were known to be sent prove nothing.
+            // D.1: samples from before the first DSACK prove nothing.
             return None;
         }
         match sample.measure_at_dsack {
@@ -127,7 +127,7 @@ impl Detector {
         }
     }
 
-    /// A retransmission timeout: nothing collected so far can be trusted.
+    /// A retransmission timeout: the samples collected so far are unreliable.
     pub fn on_timeout(&mut self) {
         self.samples.clear();
         self.flight_before = 0;

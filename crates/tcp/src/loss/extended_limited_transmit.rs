@@ -1,20 +1,20 @@
-//! What TCP-NCR and TCP-aNCR share: the threshold that spans a round trip, and new data let out while it is not
-//! known whether segments are lost or late.
+//! The common parts of TCP-NCR and TCP-aNCR: the threshold that covers a round trip, and new data sent while it is
+//! unknown whether segments are lost or late.
 
 use super::{AckNews, Context, Transmission};
 
-/// How much new data goes out during disorder (RFC 4653 section 3).
+/// How much new data is sent during disorder (RFC 4653 section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// One new segment for every two that have left the network: the window is halved already while waiting.
+    /// One new segment for every two that have left the network: the sending rate is halved already while waiting.
     Careful,
-    /// One for one: nothing changes before a loss is established.
+    /// One for one: the rate does not change before a loss is established.
     Aggressive,
 }
 
 impl Variant {
-    /// `LT_F`: the share of FlightSize that the threshold amounts to (RFC 4653 section 3): two thirds, or a
-    /// half, which with the new data sent in the meantime makes a round trip.
+    /// `LT_F`: the threshold as a share of FlightSize (RFC 4653 section 3): two thirds, or one half, which together
+    /// with the new data sent meanwhile makes one round trip.
     pub(super) fn threshold_segments(self, flight_bytes: u64, mss: u32) -> u32 {
         let segments = flight_bytes / u64::from(mss.max(1));
         let share = match self {
@@ -33,13 +33,13 @@ pub(super) const MIN_THRESHOLD: u32 = 3;
 pub(super) struct Phase {
     /// FlightSize when it began, bytes.
     pub(super) flight_before: u64,
-    /// Bytes of new data not to be sent, for those that were (careful).
+    /// Bytes of new data that must be left unsent because of those that were sent (careful).
     pub(super) skipped: u64,
 }
 
 impl Phase {
-    /// Step I.1. A phase that begins with SACKs outstanding, at the end of a recovery, must not take what has left
-    /// the network for flight: it would let the window grow by itself.
+    /// Step I.1. A phase that starts with SACKs outstanding, at the end of a recovery, must not count data that has
+    /// left the network as in flight: the window would grow by itself.
     pub(super) fn new(ack: &AckNews<'_>, mss: u32) -> Self {
         let arrived = u64::from(ack.prior_sacked) * u64::from(mss);
         Self {
@@ -48,7 +48,7 @@ impl Phase {
         }
     }
 
-    /// Step E.2: bytes in the network, and those skipped.
+    /// Step E.2: bytes in the network, and those left unsent.
     pub(super) fn load(&self, cx: &Context<'_>) -> u64 {
         u64::from(cx.board.in_flight()) * u64::from(cx.mss) + self.skipped
     }

@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: || Box::new(Static::new(3)),
 };
 
-/// The threshold, and nothing learnt.
+/// A constant threshold, without adaptation.
 #[derive(Debug, Clone)]
 pub struct Static {
     threshold: u32,

@@ -1,13 +1,13 @@
 //! Linux before 4.15: a threshold that grows with the reordering seen, and forward acknowledgement (FACK) until
-//! the first is seen.
+//! reordering is seen for the first time.
 //!
-//! The extent of a late segment is its distance in segments, holes included, from the highest one SACKed. It is
-//! learnt from a hole SACKed late, a hole filled cumulatively, a DSACK for a segment sent again, a partial
-//! acknowledgement of an original (timestamps), and, without SACK, from impossibly many duplicates. The
-//! threshold never falls but at a timeout.
+//! The extent of a late segment is its distance in segments, holes included, from the highest SACKed one. It is
+//! measured for a hole SACKed late, a hole filled cumulatively, a DSACK for a retransmitted segment, a partial
+//! acknowledgement of an original (timestamps), and, without SACK, for more duplicates than possible. The threshold
+//! decreases only at a timeout.
 //!
-//! 2.6.24 bounds it by 127 and marks, once FACK is off, only the oldest segment; 3.19 bounds it by 300, counts
-//! SACKed segments instead of places, and marks every hole with that many above it.
+//! 2.6.24 limits it to 127 and, when FACK is off, marks only the oldest segment; 3.19 limits it to 300, counts SACKed
+//! segments instead of positions, and marks every hole with that many above it.
 
 use crate::time::elapsed;
 
@@ -28,10 +28,10 @@ pub(super) const ENTRY_3_19: Entry = Entry {
     build: || Box::new(LinuxFack::new(Version::V3_19)),
 };
 
-/// `tcp_reordering`: the threshold to start from.
+/// `tcp_reordering`: the initial threshold.
 const INITIAL: u32 = 3;
 
-/// Whose rules.
+/// The kernel versions whose rules are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// 2.6.24 to 3.18.
@@ -50,7 +50,7 @@ pub struct LinuxFack {
 }
 
 impl LinuxFack {
-    /// As installed.
+    /// The installed defaults.
     pub fn new(version: Version) -> Self {
         let cap = match version {
             Version::V2_6_24 => 127,
@@ -64,7 +64,7 @@ impl LinuxFack {
         }
     }
 
-    /// With another bound (`tcp_max_reordering`).
+    /// With another upper bound (`tcp_max_reordering`).
     #[must_use]
     pub fn with_cap(mut self, cap: u32) -> Self {
         self.cap = cap.max(1);
@@ -88,7 +88,7 @@ impl LinuxFack {
         self.fack = false;
     }
 
-    /// Places of late arrivals, counted from the oldest segment before the acknowledgement.
+    /// Positions of late arrivals, counted from the oldest segment before the acknowledgement.
     fn watch(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
         let popped = ack.prior_packets.saturating_sub(cx.board.packets_out());
         let old_base = cx.board.front_id() - u64::from(popped);
@@ -106,7 +106,7 @@ impl LinuxFack {
         }
     }
 
-    /// Duplicates counted against the threshold.
+    /// The number of duplicates that is compared with the threshold.
     fn duplicates(&self, cx: &Context<'_>) -> u32 {
         let by_place = match self.version {
             Version::V2_6_24 => true,
@@ -130,7 +130,8 @@ impl LinuxFack {
         if head_timed_out(cx) {
             return true;
         }
-        // A small window cannot produce that many duplicates; half of it must do, with nothing more to send.
+        // A small window cannot produce that many duplicates; half of the window is enough if there is nothing more
+        // to send.
         let packets = board.packets_out();
         packets <= self.reordering && board.sacked_out() >= (packets / 2).max(INITIAL) && !cx.unsent
     }
@@ -153,8 +154,8 @@ impl LinuxFack {
     }
 }
 
-/// Lowest places of segments never sent again that were SACKed below the highest SACK, and that were
-/// acknowledged cumulatively; `u32::MAX` for none.
+/// Lowest positions of segments never retransmitted: of those SACKed below the highest SACK, and of those
+/// acknowledged cumulatively; `u32::MAX` if there are none.
 fn lowest_holes(ack: &AckNews<'_>) -> (u32, u32) {
     let (mut sacked, mut filled) = (u32::MAX, u32::MAX);
     for item in ack.delivered {
@@ -170,7 +171,7 @@ fn lowest_holes(ack: &AckNews<'_>) -> (u32, u32) {
     (sacked, filled)
 }
 
-/// A DSACK for a segment still on the board, sent again and SACKed: its place.
+/// The position of a segment still on the board that was retransmitted and SACKed, for which a DSACK arrived.
 fn duplicate_place(cx: &Context<'_>, ack: &AckNews<'_>) -> Option<u32> {
     let (start, end) = ack.dsack?;
     if end <= cx.snd_una {
@@ -189,8 +190,8 @@ fn head_timed_out(cx: &Context<'_>) -> bool {
             .is_some_and(|head| elapsed(cx.now, head.sent_at) > cx.rto)
 }
 
-/// The oldest segments have waited longer than the retransmission timeout, which each acknowledgement sets
-/// anew: they are lost.
+/// Marks the oldest segments as lost if they have waited longer than the retransmission timeout, which each
+/// acknowledgement restarts.
 fn mark_timed_out(cx: &mut Context<'_>) {
     if !head_timed_out(cx) {
         return;
@@ -220,7 +221,7 @@ impl LossDetection for LinuxFack {
             if let Some(metric) = impossible_duplicates(cx, ack) {
                 self.learn(cx, metric, false);
             }
-            // Linux compares the duplicates plus the one missing.
+            // Linux compares the duplicates plus the missing segment.
             return Verdict {
                 recover: mark_without_sack(cx, ack, self.reordering),
                 ..Verdict::default()

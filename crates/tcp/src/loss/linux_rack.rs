@@ -1,8 +1,8 @@
-//! Linux since 4.18: RACK with the old threshold inside it, and reordering measured by sequence.
+//! Linux since 4.18: RACK combined with the older adaptive threshold, and reordering measured by sequence numbers.
 //!
-//! The reordering window is zero while no reordering has been seen and either recovery is under way or as many
-//! segments are SACKed as the threshold says; the threshold itself adapts ([`SequenceMetric`]) and is what
-//! `tcpi_reordering` shows.
+//! The reordering window is zero while no reordering has been seen and either recovery is in progress or the number
+//! of SACKed segments has reached the threshold. The threshold adapts ([`SequenceMetric`]) and is reported as
+//! `tcpi_reordering`.
 
 use super::linux_sequence::SequenceMetric;
 use super::newreno::mark_without_sack;
@@ -74,7 +74,7 @@ impl LossDetection for LinuxRack {
             };
         }
         self.core.update(cx, ack);
-        // DSACKs without any reordering seen come from elsewhere.
+        // DSACKs without any reordering have other causes.
         self.core
             .adapt(cx, ack.dsack.is_some() && self.metric.seen > 0);
         if cx.board.is_empty() {

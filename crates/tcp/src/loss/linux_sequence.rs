@@ -15,12 +15,12 @@ pub(super) const ENTRY: Entry = Entry {
 /// `tcp_reordering`.
 const INITIAL: u32 = 3;
 
-/// What Linux 4.15 and later know of reordering.
+/// The reordering state of Linux 4.15 and later.
 #[derive(Debug, Clone)]
 pub struct SequenceMetric {
     /// The threshold, segments (`tp->reordering`).
     pub reordering: u32,
-    /// Events seen (`reord_seen`).
+    /// Number of events seen (`reord_seen`).
     pub seen: u32,
     cap: u32,
 }
@@ -35,7 +35,7 @@ impl SequenceMetric {
         }
     }
 
-    /// `low` was late by the distance to the highest SACK.
+    /// Records that `low` was late by its distance to the highest SACK.
     fn check(&mut self, cx: &mut Context<'_>, low: Seq, fack: Seq, by_timestamps: bool) {
         if low >= fack {
             return;
@@ -53,7 +53,7 @@ impl SequenceMetric {
         }
     }
 
-    /// Learns from an acknowledgement.
+    /// Adapts to an acknowledgement.
     pub fn watch(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
         if !cx.sack {
             if let Some(metric) = impossible_duplicates(cx, ack) {
@@ -89,11 +89,11 @@ impl SequenceMetric {
         }
     }
 
-    /// Learns from a partial acknowledgement of an original.
+    /// Adapts to a partial acknowledgement of an original.
     pub fn partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
-        // Without SACK the "highest SACKed" segment of Linux walks along with the head of the queue: the extent
-        // is what this one acknowledgement covers. Measured: a 6.1 kernel with windows of 165 segments stays at
-        // a threshold of 40 over dozens of such undos.
+        // Without SACK, Linux's "highest SACKed" segment advances with the head of the queue, so the extent is what
+        // this acknowledgement covers. Measured: a 6.1 kernel with windows of 165 segments keeps a threshold of 40
+        // over dozens of such undos.
         let fack = if cx.sack {
             cx.board.highest_sack_end().unwrap_or(0).max(ack.prior_fack)
         } else {
@@ -102,7 +102,7 @@ impl SequenceMetric {
         self.check(cx, ack.prior_una, fack, true);
     }
 
-    /// A timeout with many SACKs and no recovery: the threshold kept the sender waiting.
+    /// A timeout with many SACKs and no recovery: the threshold was so high that the sender waited for the timeout.
     pub fn timeout(&mut self, cx: &mut Context<'_>) {
         if !cx.recovering() && cx.board.sacked_out() >= INITIAL {
             self.reordering = self.reordering.min(INITIAL);
@@ -110,7 +110,8 @@ impl SequenceMetric {
     }
 }
 
-/// A DSACK for a segment still on the board that was SACKed before: its start; else the greatest number.
+/// The start of a segment still on the board that was SACKed before and for which a DSACK arrived; otherwise the
+/// greatest number.
 fn duplicate_start(cx: &Context<'_>, ack: &AckNews<'_>) -> Seq {
     let Some((start, end)) = ack.dsack else {
         return Seq::MAX;
@@ -128,7 +129,7 @@ fn duplicate_start(cx: &Context<'_>, ack: &AckNews<'_>) -> Seq {
     }
 }
 
-/// The threshold alone, without RACK.
+/// Only the threshold, without RACK.
 #[derive(Debug, Clone)]
 pub struct LinuxSequence {
     metric: SequenceMetric,

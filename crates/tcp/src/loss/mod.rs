@@ -1,10 +1,10 @@
-//! Loss detection: what is taken for lost, when, and how much reordering is tolerated before.
+//! Loss detection: which segments count as lost, when, and how much reordering is tolerated before that.
 //!
-//! One algorithm a file, behind [`LossDetection`]; [`REGISTRY`] names them all. The sender tells it of every
-//! acknowledgement, after the scoreboard has taken it in; the algorithm marks segments lost on the
-//! [`Board`] and may ask for fast recovery. It can also govern how much new data goes out while the order of
-//! arrival is in doubt, restore the window when it was reordering, and run a timer of its own. An endpoint
-//! takes any `Box<dyn LossDetection>`, so one made outside this crate needs no entry here.
+//! Each algorithm is one file that implements [`LossDetection`]; [`REGISTRY`] lists them all. The sender passes every
+//! acknowledgement to it after the scoreboard has been updated; the algorithm marks segments as lost on the [`Board`]
+//! and may request fast recovery. It can also control how much new data is sent during disorder, restore the window
+//! after reordering, and use a timer of its own. An endpoint accepts any `Box<dyn LossDetection>`, so an algorithm
+//! defined outside this crate needs no entry here.
 
 use std::fmt::Debug;
 
@@ -39,10 +39,10 @@ pub use ncr::{Ncr, Variant};
 pub use pr::TcpPr;
 pub use rack::Rack;
 
-/// What an acknowledgement says, beside what it did to the board.
+/// The content of an acknowledgement, in addition to its effect on the board.
 #[derive(Debug)]
 pub struct AckNews<'a> {
-    /// Segments reported received for the first time, SACKed ones first.
+    /// Segments reported as received for the first time, SACKed ones first.
     pub delivered: &'a [Delivered],
     /// First unacknowledged sequence number before.
     pub prior_una: Seq,
@@ -60,7 +60,7 @@ pub struct AckNews<'a> {
     pub prior_flight_bytes: u64,
     /// The segment carried SACK blocks, DSACK not counted.
     pub has_sack: bool,
-    /// A duplicate the receiver reported (RFC 2883).
+    /// A duplicate segment that the receiver reported (RFC 2883).
     pub dsack: Option<(Seq, Seq)>,
     /// It is a duplicate acknowledgement in the sense of RFC 5681 section 2.
     pub duplicate: bool,
@@ -77,14 +77,14 @@ impl AckNews<'_> {
     }
 }
 
-/// What a loss detection sees of the sender and may change.
+/// The part of the sender that a loss detection can see and change.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Time.
     pub now: Nanos,
-    /// Segments outstanding; marking them is the algorithm's business.
+    /// Segments outstanding; the algorithm marks them.
     pub board: &'a mut Board,
-    /// The window; to be changed only by algorithms whose specification does.
+    /// The window; only algorithms whose specification requires it may change it.
     pub window: &'a mut Window,
     /// Event counters.
     pub counters: &'a mut Counters,
@@ -110,11 +110,11 @@ pub struct Context<'a> {
     pub sack: bool,
     /// Timestamps are in use.
     pub timestamps: bool,
-    /// Data waits that the peer's window would allow.
+    /// Data is waiting that the peer's window would allow.
     pub unsent: bool,
-    /// The retransmission timer has expired and F-RTO is deciding.
+    /// The retransmission timer has expired and F-RTO has not decided yet.
     pub frto: bool,
-    /// Where recovery began, if it can still be undone (Linux `undo_marker`).
+    /// Sequence number at which recovery began, if it can still be undone (Linux `undo_marker`).
     pub undo_marker: Option<Seq>,
 }
 
@@ -130,12 +130,12 @@ impl Context<'_> {
     }
 }
 
-/// What an algorithm wants after an acknowledgement or a timer.
+/// What an algorithm requests after an acknowledgement or a timer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Begin fast recovery (ignored while in one).
     pub recover: bool,
-    /// Keep the window from growing on this acknowledgement.
+    /// Prevent the window from growing on this acknowledgement.
     pub hold_window: bool,
 }
 
@@ -150,42 +150,42 @@ pub struct Transmission {
     pub end: Seq,
     /// Timestamp value it carries.
     pub tsval: u32,
-    /// Sent before.
+    /// True for a retransmission.
     pub again: bool,
 }
 
-/// An algorithm that decides what is lost.
+/// An algorithm that decides which segments are lost.
 pub trait LossDetection: Debug + Send {
     /// Its name in [`REGISTRY`], scenario files and results.
     fn name(&self) -> &'static str;
 
-    /// The duplicate-ACK threshold in force, segments, for traces; algorithms without one say how many
-    /// segments their time amounts to, or 0.
+    /// The duplicate-ACK threshold in force, segments, for traces. Algorithms without one return the equivalent of
+    /// their time in segments, or 0.
     fn dupthresh(&self) -> u32;
 
     /// Called once, when the connection is established.
     fn start(&mut self, _cx: &mut Context<'_>) {}
 
-    /// An acknowledgement, in every state except after a timeout before new data is acknowledged. The board
-    /// has taken it in.
+    /// Processes an acknowledgement, in every state except after a timeout before new data is acknowledged. The board
+    /// is already updated.
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict;
 
-    /// True if the algorithm wants [`LossDetection::on_sent`] and [`LossDetection::may_send`] called. Asked
-    /// once; most do not, and each segment is cheaper for it.
+    /// True if the algorithm needs calls of [`LossDetection::on_sent`] and [`LossDetection::may_send`]. Called once;
+    /// most algorithms do not need them, which makes each segment cheaper.
     fn governs_sending(&self) -> bool {
         false
     }
 
-    /// A segment goes out.
+    /// A segment is about to be sent.
     fn on_sent(&mut self, _cx: &mut Context<'_>, _sent: &Transmission) {}
 
-    /// May new data go out now? `None` leaves it to the sender: while less is in flight than the window.
+    /// Whether new data may be sent now. `None` leaves the decision to the sender: while less is in flight than the
+    /// window.
     fn may_send(&self, _cx: &Context<'_>) -> Option<bool> {
         None
     }
 
-    /// Segments (of `mss` bytes) on which the reduction of a loss found now is based; `None`: those
-    /// outstanding.
+    /// Number of segments (of `mss` bytes) on which the reduction for a loss is based; `None` for those outstanding.
     fn flight_at_loss(&self, _mss: u32) -> Option<u32> {
         None
     }
@@ -193,16 +193,16 @@ pub trait LossDetection: Debug + Send {
     /// Fast recovery has begun.
     fn on_recovery(&mut self, _cx: &mut Context<'_>) {}
 
-    /// Fast recovery has ended, `undone` if it was unnecessary.
+    /// Fast recovery has ended; `undone` if it was unnecessary.
     fn on_recovery_end(&mut self, _cx: &mut Context<'_>, _undone: bool) {}
 
     /// A partial acknowledgement of the original transmission: the segment was late, not lost.
     fn on_partial_undo(&mut self, _cx: &mut Context<'_>, _ack: &AckNews<'_>) {}
 
-    /// The retransmission timer expired; the board is not yet marked.
+    /// The retransmission timer expired; the board is not marked yet.
     fn on_timeout(&mut self, _cx: &mut Context<'_>) {}
 
-    /// When [`LossDetection::on_timer`] wants to be called.
+    /// When [`LossDetection::on_timer`] must be called.
     fn next_timer(&self) -> Option<Nanos> {
         None
     }
@@ -212,23 +212,23 @@ pub trait LossDetection: Debug + Send {
         Verdict::default()
     }
 
-    /// True if the algorithm also governs the window and replaces fast recovery and the retransmission timer
-    /// (TCP-PR). The congestion control then only sees acknowledgements.
+    /// True if the algorithm also controls the window and replaces fast recovery and the retransmission timer
+    /// (TCP-PR). The congestion control then receives only acknowledgements.
     fn governs_window(&self) -> bool {
         false
     }
 }
 
-/// An algorithm people can ask for by name.
+/// An algorithm that can be selected by name.
 #[derive(Debug)]
 pub struct Entry {
     /// Name in scenario files: lower case.
     pub name: &'static str,
     /// One line for help texts.
     pub about: &'static str,
-    /// RFC, draft, paper or kernel version it follows.
+    /// RFC, draft, paper or kernel version that it follows.
     pub source: &'static str,
-    /// Makes a fresh one.
+    /// Creates an instance.
     pub build: fn() -> Box<dyn LossDetection>,
 }
 

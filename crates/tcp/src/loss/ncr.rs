@@ -1,6 +1,5 @@
-//! TCP-NCR (RFC 4653): wait for about a round trip's worth of duplicates before taking a segment for lost, and
-//! keep sending new data meanwhile. Names of the steps are those of its section 3. Needs SACK; without, the
-//! common rule applies.
+//! TCP-NCR (RFC 4653): waits for about a round trip of duplicates before a segment counts as lost, and keeps sending
+//! new data meanwhile. The steps are named as in its section 3. Needs SACK; without SACK the common rule applies.
 
 pub use super::extended_limited_transmit::Variant;
 use super::extended_limited_transmit::{MIN_THRESHOLD, Phase, segments};
@@ -43,21 +42,21 @@ impl Ncr {
         self.threshold = self.variant.threshold_segments(cx.flight_bytes(), cx.mss);
     }
 
-    /// Section 3.2: the cumulative acknowledgement moves on before a loss was established.
+    /// Section 3.2: the cumulative acknowledgement advances before a loss was established.
     fn terminate(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>, phase: Phase) {
         let before = segments(phase.flight_before, cx.mss);
-        // T.1 and T.2: no burst now, but soon back to where it was.
+        // T.1 and T.2: no burst now, but the window soon returns to its previous size.
         cx.window.cwnd = (cx.board.packets_out() + 1).min(before).max(1);
         cx.window.ssthresh = before;
         if ack.has_sack {
-            // T.4: still in disorder; the flight it began with stays (not I.1).
+            // T.4: disorder continues, so the flight at its start stays the same (not I.1).
             self.phase = Some(Phase {
                 skipped: 0,
                 ..phase
             });
             self.set_threshold(cx);
         } else {
-            // The threshold stays as it was for traces; the next phase sets it.
+            // The threshold stays unchanged for traces; the next phase sets it.
             self.phase = None;
         }
     }
@@ -92,7 +91,7 @@ impl LossDetection for Ncr {
                 _ => {}
             }
         }
-        // E.1: what the threshold now in force makes of the SACKs; then E.6.
+        // E.1: applies the current threshold to the SACKs; then E.6.
         let marked = cx.board.mark_by_threshold(self.threshold);
         if marked == 0 && self.phase.is_some() && !cx.recovering() {
             self.set_threshold(cx);
@@ -117,13 +116,13 @@ impl LossDetection for Ncr {
         }
     }
 
-    /// E.2: as long as a full segment fits below the flight that disorder began with.
+    /// E.2: as long as a full segment fits below the flight at the start of disorder.
     fn may_send(&self, cx: &Context<'_>) -> Option<bool> {
         let phase = self.phase.filter(|_| !cx.recovering())?;
         Some(phase.load(cx) + u64::from(cx.mss) <= phase.flight_before)
     }
 
-    /// Section 3.4: the reduction is based on the flight disorder began with.
+    /// Section 3.4: the reduction is based on the flight at the start of disorder.
     fn flight_at_loss(&self, mss: u32) -> Option<u32> {
         self.phase.map(|phase| segments(phase.flight_before, mss))
     }

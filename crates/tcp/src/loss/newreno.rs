@@ -1,9 +1,9 @@
-//! What all algorithms do without SACK: NewReno's rule, and Linux's way to learn from too many duplicates.
+//! The common rules without SACK: NewReno's rule, and Linux's adaptation to too many duplicates.
 
 use super::{AckNews, CaState, Context};
 
-/// The oldest segment is lost once `threshold` duplicates have come, and again on each partial acknowledgement
-/// in recovery (RFC 6582 section 3.2). True if something is lost.
+/// The oldest segment is lost after `threshold` duplicates, and again on each partial acknowledgement in recovery
+/// (RFC 6582 section 3.2). True if a segment is lost.
 pub(super) fn mark_without_sack(cx: &mut Context<'_>, ack: &AckNews<'_>, threshold: u32) -> bool {
     let due = match cx.state {
         CaState::Recovery => ack.advances(),
@@ -16,8 +16,8 @@ pub(super) fn mark_without_sack(cx: &mut Context<'_>, ack: &AckNews<'_>, thresho
     cx.board.lost_out() > 0
 }
 
-/// Linux `tcp_check_reno_reordering`: more duplicates than segments outstanding, one of them missing, mean
-/// that nothing was missing. The extent is then the whole window; `None` if the count is possible.
+/// Linux `tcp_check_reno_reordering`: if there are as many duplicates as segments outstanding, no segment was
+/// missing. The extent is then the whole window; `None` if the count is possible.
 pub(super) fn impossible_duplicates(cx: &Context<'_>, ack: &AckNews<'_>) -> Option<u32> {
     if cx.sack {
         return None;

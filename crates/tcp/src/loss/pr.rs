@@ -1,5 +1,5 @@
 //! TCP-PR (S. Bohacek, J. Hespanha, J. Lee, C. Lim, K. Obraczka, "A new TCP for persistent packet reordering",
-//! IEEE/ACM Transactions on Networking 14(2), 2006): duplicates mean nothing; a segment is lost when it has
+//! IEEE/ACM Transactions on Networking 14(2), 2006): duplicates are ignored; a segment is lost when it has
 //! waited longer than a bound on the round-trip time. The algorithm governs the window itself.
 //!
 //! On an acknowledgement of n: `ewrtt = max(alpha^(1/cwnd) ewrtt, now - sent(n))`, `mxrtt = beta ewrtt`. When n
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 const ALPHA: f64 = 0.995;
 const BETA: Nanos = 3;
-/// Before the first measurement, as RFC 6298's initial timeout.
+/// Bound before the first measurement: RFC 6298's initial timeout.
 const INITIAL_BOUND: Nanos = 3 * SECOND;
 const MAX_BOUND: Nanos = 64 * SECOND;
 
@@ -33,15 +33,15 @@ pub struct TcpPr {
     ewrtt: f64,
     /// `mxrtt`.
     bound: Nanos,
-    /// `memorize`: everything up to here that was outstanding at the last reduction.
+    /// `memorize`: everything up to this number that was outstanding at the last reduction.
     memorized_to: Seq,
     /// Losses that belong to the last reduction.
     burst: u32,
     slow_start: bool,
     growth: f64,
-    /// Extreme losses in a row.
+    /// Consecutive extreme losses.
     restarts: u32,
-    /// Transmissions up to then belong to what the last fresh start gave up.
+    /// Transmissions before this time were given up at the last restart.
     restarted_at: Nanos,
     paused_until: Nanos,
     timer: Option<Nanos>,
@@ -70,7 +70,7 @@ impl TcpPr {
         }
     }
 
-    /// `mxrtt`, ns: how long a segment may stay unanswered.
+    /// `mxrtt`, ns: how long a segment may remain unanswered.
     pub fn bound(&self) -> Nanos {
         self.bound
     }
@@ -78,7 +78,7 @@ impl TcpPr {
     fn measure(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) {
         let cwnd = f64::from(cx.window.cwnd.max(1));
         for item in ack.delivered {
-            // A segment sent again leaves open which copy is answered.
+            // For a retransmitted segment it is unknown which transmission was answered.
             if item.record.ever_retransmitted() {
                 continue;
             }
@@ -108,25 +108,25 @@ impl TcpPr {
         }
     }
 
-    /// The segment that has waited longest, and until when it may.
+    /// The segment that has waited longest, and the end of its permitted waiting time.
     fn schedule(&mut self, cx: &mut Context<'_>) {
         let oldest = cx.board.oldest_outstanding();
         let due = oldest.map(|(_, record)| record.sent_at.saturating_add(self.bound));
         let resume = (self.paused_until > cx.now).then_some(self.paused_until);
-        // While paused the lost segments wait for the end of the pause.
+        // While paused, the lost segments wait for the end of the pause.
         self.timer = match (due, resume) {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
         };
     }
 
-    /// One segment has waited too long. True if the losses call for a fresh start.
+    /// One segment has waited too long. True if the losses require a restart.
     fn drop_one(&mut self, cx: &mut Context<'_>, record: &Sent) -> bool {
         if self.restarts > 0 && record.sent_at <= self.restarted_at {
             return false;
         }
         if record.end > self.memorized_to {
-            // A new event: what is outstanding now belongs to it.
+            // A new event: the segments outstanding now belong to it.
             self.memorized_to = cx.snd_nxt;
             self.burst = 0;
             self.slow_start = false;

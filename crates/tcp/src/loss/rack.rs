@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: || Box::new(Rack::new()),
 };
 
-/// `DupThresh` of RFC 8985 section 6.2: as many SACKs end the tolerance while no reordering has been seen.
+/// `DupThresh` of RFC 8985 section 6.2: this number of SACKs ends the tolerance while no reordering has been seen.
 const THRESHOLD: u32 = 3;
 
 /// See the module's description.
@@ -30,7 +30,7 @@ impl Rack {
         Self::default()
     }
 
-    /// Section 6.2 step 3: a segment never sent again, delivered below what had been delivered.
+    /// Section 6.2 step 3: a segment that was never retransmitted was delivered below the highest delivered data.
     fn notice_reordering(&mut self, ack: &AckNews<'_>) {
         self.reordering_seen |= ack
             .delivered

@@ -1,14 +1,14 @@
-//! RACK's core: the latest transmission known delivered, and everything sent long enough before it
-//! (RFC 8985 section 6.2).
+//! The core of RACK: the latest transmission known to be delivered, and everything sent long enough before it (RFC
+//! 8985 section 6.2).
 
 use super::{AckNews, Context, Delivered};
 use crate::Nanos;
 use crate::seq::{Seq, ts_before};
 use crate::time::elapsed;
 
-/// Recoveries for which a widened reordering window is kept (RFC 8985 section 6.2 step 4).
+/// Number of recoveries for which a widened reordering window is kept (RFC 8985 section 6.2 step 4).
 const PERSIST: u32 = 16;
-/// Bound of the multiplier, as in Linux.
+/// Upper bound of the multiplier, as in Linux.
 const MAX_MULTIPLIER: u32 = 255;
 
 /// State of RFC 8985 section 5.2, per connection.
@@ -39,7 +39,7 @@ impl RackWindow {
         let record = &item.record;
         let rtt = elapsed(cx.now, record.sent_at);
         if record.ever_retransmitted() {
-            // The original may have been meant.
+            // The acknowledgement may have been for the original.
             let echo_is_older =
                 !item.by_sack && ack.tsecr.is_some_and(|ecr| ts_before(ecr, record.tsval));
             if rtt < cx.min_rtt || echo_is_older {
@@ -73,14 +73,14 @@ impl RackWindow {
         }
     }
 
-    /// The widened quarter of the smallest round trip, at most a smoothed one.
+    /// The multiple of a quarter of the smallest round-trip time, at most a smoothed one.
     pub(super) fn window(&self, cx: &Context<'_>) -> Nanos {
         let quarter = cx.min_rtt / 4;
         (quarter * Nanos::from(self.multiplier.max(1))).min(cx.srtt)
     }
 
-    /// Section 6.2 step 5: marks what was sent before the latest delivery and has had `rtt + window` to
-    /// arrive; sets the timer for the rest, `slack` late. Without `always` only if something was delivered.
+    /// Section 6.2 step 5: marks segments that were sent before the latest delivery and have had `rtt + window` to
+    /// arrive; sets the timer for the others, `slack` later. Without `always`, only if something was delivered.
     pub(super) fn detect(
         &mut self,
         cx: &mut Context<'_>,
@@ -98,7 +98,7 @@ impl RackWindow {
                 break;
             }
             if record.sent_at.saturating_add(patience) > cx.now {
-                // Everything before the latest delivery is decided at once, so wait for the last of it.
+                // Everything before the latest delivery is decided together, so the timer waits for the last one.
                 let at = self.point.0.saturating_add(patience);
                 self.timer = Some(at.max(cx.now + 1).saturating_add(slack));
                 break;

@@ -1,4 +1,4 @@
-//! When an acknowledgement goes out: at once, after a while, or with the next segment.
+//! When an acknowledgement is sent: at once, later, or with the next segment.
 
 use crate::Nanos;
 use crate::config::{Config, DelayedAck, MS, SackCompression};
@@ -6,17 +6,17 @@ use crate::counters::Counters;
 use crate::seq::Seq;
 use crate::time::elapsed;
 
-/// Acknowledgements of the same `rcv_nxt` that go out at once before Linux begins to compress them.
+/// Number of acknowledgements with the same `rcv_nxt` that Linux sends at once before it starts to compress.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
 
-/// What an arrival means to whoever acknowledges.
+/// The properties of an arrival that matter for acknowledgements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
-    /// It begins at or below what was expected.
+    /// It begins at or below the next expected number.
     pub(super) in_order: bool,
-    /// It met what waited behind a gap.
+    /// It closed a gap to data that was waiting.
     pub(super) filled: bool,
-    /// Something is missing still, or now.
+    /// Data is missing now, or was missing before.
     pub(super) missing: bool,
     /// Next sequence number expected.
     pub(super) rcv_nxt: Seq,
@@ -47,15 +47,15 @@ impl SackCompression {
 pub(super) struct AckDelay {
     style: DelayedAck,
     compression: Option<SackCompression>,
-    /// An acknowledgement is to go out with the next poll.
+    /// An acknowledgement must be sent with the next poll.
     pub(super) due: bool,
     timer: Option<Nanos>,
-    /// Acknowledgements still to be sent at once (quick-ACK mode).
+    /// Number of acknowledgements still to be sent at once (quick-ACK mode).
     quick: u32,
-    /// Linux `ato`: how long to wait, after the gaps between arrivals; 0 before the first data.
+    /// Linux `ato`: how long to wait, derived from the intervals between arrivals; 0 before the first data.
     ato: Nanos,
     last_data: Nanos,
-    /// Compression: timer, acknowledgements held, duplicates sent for this `rcv_nxt`.
+    /// Compression: timer, acknowledgements held back, and duplicates sent for this `rcv_nxt`.
     compress_until: Option<Nanos>,
     held: u32,
     duplicates: u32,
@@ -83,7 +83,7 @@ impl AckDelay {
         }
     }
 
-    /// Linux measures the gap between arrivals: half of it and half of the estimate before.
+    /// Linux averages the interval between arrivals with the previous estimate.
     pub(super) fn data_arrives(&mut self, now: Nanos, rtt: Nanos) {
         let DelayedAck::Linux { min, max, quick } = self.style else {
             return;
@@ -97,13 +97,13 @@ impl AckDelay {
         } else if gap < self.ato {
             self.ato = (self.ato / 2 + gap).min(max);
         } else if gap > rtt.max(max) {
-            // A pause: the sender may be starting over with a small window.
+            // After a pause the sender may start again with a small window.
             self.quick = quick;
         }
         self.last_data = now;
     }
 
-    /// Data arrived that had not been here before, or lies above a gap.
+    /// New data arrived, or data above a gap.
     pub(super) fn arrived(&mut self, now: Nanos, arrival: &Arrival) {
         if self.at_once(arrival) {
             self.due = true;
@@ -114,7 +114,7 @@ impl AckDelay {
         }
     }
 
-    /// What is acknowledged whatever else is missing.
+    /// Data that is acknowledged at once, whether or not other data is missing.
     fn at_once(&self, arrival: &Arrival) -> bool {
         let mss = u64::from(arrival.mss);
         let Arrival {
@@ -128,14 +128,14 @@ impl AckDelay {
                         || arrival.filled
                         || arrival.waiting >= mss * u64::from(segments.max(1)))
             }
-            // `__tcp_ack_snd_check`; the end of the last gap is news (RFC 5681 section 4.2).
+            // As in `__tcp_ack_snd_check`; closing the last gap must be reported (RFC 5681 section 4.2).
             DelayedAck::Linux { .. } => {
                 arrival.waiting > mss || self.quick > 0 || (arrival.filled && !missing)
             }
         }
     }
 
-    /// One segment waits for the next.
+    /// One segment waits for the next one.
     fn wait(&mut self, now: Nanos, rtt: Nanos) {
         match self.style {
             DelayedAck::Off => self.due = true,
@@ -154,7 +154,7 @@ impl AckDelay {
         }
     }
 
-    /// RFC 5681 section 4.2 wants an acknowledgement at once; Linux sends three for the same `rcv_nxt` and then
+    /// RFC 5681 section 4.2 requires an immediate acknowledgement; Linux sends three for the same `rcv_nxt` and then
     /// holds them back.
     fn while_missing(&mut self, now: Nanos, arrival: &Arrival) {
         let Some(compression) = self.compression.filter(|_| arrival.sack) else {
@@ -180,12 +180,12 @@ impl AckDelay {
         }
     }
 
-    /// News waits to be reported together with later news.
+    /// New information waits to be reported together with later information.
     pub(super) fn holds_back(&self) -> bool {
         self.held > 0
     }
 
-    /// A duplicate or something unusable came: acknowledge, and for a while without delay.
+    /// A duplicate or an unusable segment arrived: acknowledge at once, and without delay for some time.
     pub(super) fn trouble(&mut self) {
         self.due = true;
         if let DelayedAck::Linux { quick, .. } = self.style {
@@ -230,13 +230,13 @@ impl AckDelay {
         }
     }
 
-    /// An acknowledgement goes out.
+    /// An acknowledgement is sent.
     pub(super) fn sent(&mut self, counters: &mut Counters) {
         self.due = false;
         self.timer = None;
         self.quick = self.quick.saturating_sub(1);
         if self.held > 0 {
-            // The one going out stands for all that were held back.
+            // It also replaces all that were held back.
             counters.tcp_ack_compressed += u64::from(self.held - 1);
             self.held = 0;
         }

@@ -1,7 +1,7 @@
 //! The receiving half: what has arrived, what is acknowledged, and when.
 //!
 //! - `sack`: which blocks an acknowledgement reports, and in which order.
-//! - `delay`: whether an acknowledgement goes out now or later.
+//! - `delay`: whether an acknowledgement is sent now or later.
 //! - `window`: how much of the buffer is offered.
 
 mod delay;
@@ -19,7 +19,7 @@ use delay::{AckDelay, Arrival};
 use sack::SackList;
 use window::{Held, ReceiveWindow};
 
-/// Blocks of a SACK option that can be counted on, when some acknowledgements may be lost (Linux
+/// Number of blocks in a SACK option that reach the sender reliably even if some acknowledgements are lost (Linux
 /// `TCP_SACK_BLOCKS_EXPECTED`).
 const BLOCKS_EXPECTED: usize = 2;
 
@@ -46,7 +46,7 @@ pub(crate) struct Receiver {
     pub(crate) sack: bool,
     dsack_enabled: bool,
     dsack: Option<(Seq, Seq)>,
-    /// A block to be reported only after the acknowledgement that is due.
+    /// A block that must be reported only after the pending acknowledgement.
     after_ack: Option<(Seq, Seq)>,
     delay: AckDelay,
     /// `rcv_nxt` in the last acknowledgement sent.
@@ -89,7 +89,7 @@ impl Receiver {
         self.window.start(self.rcv_nxt);
     }
 
-    /// Options in force: window shift, SACK, and the payload of a full segment.
+    /// The negotiated options: window shift, SACK, and the payload of a full segment.
     pub(crate) fn establish(&mut self, scale: u8, sack: bool, mss: u32) {
         self.scale = scale;
         self.sack = sack;
@@ -106,7 +106,7 @@ impl Receiver {
         (self.rcv_nxt - u64::from(self.fin_taken)).saturating_sub(self.read_to)
     }
 
-    /// Takes up to `bytes` out of the buffer. True if the window opened enough to tell the peer.
+    /// Removes up to `bytes` from the buffer. True if the window opened enough to inform the peer.
     pub(crate) fn read(&mut self, bytes: u64) -> (u64, bool) {
         let taken = bytes.min(self.readable());
         self.read_to += taken;
@@ -128,12 +128,12 @@ impl Receiver {
         self.window.advertise(&self.held(), scale)
     }
 
-    /// RFC 9293 section 3.10.7.4, first step: does any of the segment lie in the window?
+    /// RFC 9293 section 3.10.7.4, first step: true if any part of the segment lies in the window.
     pub(crate) fn acceptable(&self, start: Seq, end: Seq) -> bool {
         end >= self.last_ack_sent.min(self.rcv_nxt) && start <= self.window.right_edge()
     }
 
-    /// Is any byte of `start..end` missing?
+    /// True if any byte of `start..end` is missing.
     pub(crate) fn lacks(&self, start: Seq, end: Seq) -> bool {
         end > self.rcv_nxt && !self.out_of_order.holds(start.max(self.rcv_nxt), end)
     }
@@ -143,7 +143,7 @@ impl Receiver {
         self.window.right_edge().max(self.rcv_nxt)
     }
 
-    /// Parts of the stream the last segment brought, in 64-bit sequence numbers.
+    /// Parts of the stream that the last segment delivered, in 64-bit sequence numbers.
     pub(crate) fn accepted(&self) -> &[(Seq, Seq)] {
         &self.accepted
     }
@@ -152,7 +152,7 @@ impl Receiver {
         self.accepted.clear();
     }
 
-    /// A segment with payload. Returns true if anything of it was new.
+    /// Processes a segment with payload. Returns true if any of it was new.
     pub(crate) fn on_data(
         &mut self,
         now: Nanos,
@@ -169,7 +169,7 @@ impl Receiver {
         if end <= self.rcv_nxt {
             return self.known(start, end, counters);
         }
-        // Beyond the window, and beyond the end of the stream, nothing is kept.
+        // Data beyond the window, or beyond the end of the stream, is discarded.
         let limit = self.window_end().min(self.fin.unwrap_or(Seq::MAX));
         let end = end.min(limit);
         if start >= end {
@@ -189,7 +189,7 @@ impl Receiver {
         }
     }
 
-    /// Nothing of the segment is new.
+    /// The segment contains nothing new.
     fn known(&mut self, start: Seq, end: Seq, counters: &mut Counters) -> bool {
         counters.duplicate_segs_in += 1;
         self.report_old(start, end, counters);
@@ -202,7 +202,7 @@ impl Receiver {
         }
     }
 
-    /// Only what is known already: acknowledge at once, with a DSACK.
+    /// All of it is already known: acknowledge at once, with a DSACK.
     fn report_old(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
         self.delay.trouble();
         if self.sack && self.dsack_enabled {
@@ -213,7 +213,7 @@ impl Receiver {
 
     fn in_order(&mut self, now: Nanos, start: Seq, end: Seq, rtt: Nanos, counters: &mut Counters) {
         if start < self.rcv_nxt {
-            // The front part has been here before.
+            // The front part was received before.
             self.overlap(start, self.rcv_nxt, counters);
         }
         let old = self.rcv_nxt;
@@ -231,14 +231,14 @@ impl Receiver {
         self.judge(now, true, filled, rtt);
     }
 
-    /// An application that reads at once has read.
+    /// For an application that reads at once.
     fn catch_up(&mut self) {
         if self.read_at_once {
             self.read_to = self.rcv_nxt - u64::from(self.fin_taken);
         }
     }
 
-    /// Lets `delay` decide about the acknowledgement.
+    /// Lets `delay` decide when to acknowledge.
     fn judge(&mut self, now: Nanos, in_order: bool, filled: bool, rtt: Nanos) {
         if (in_order || self.sack) && self.window.grow(&self.held()) {
             self.delay.quicken();
@@ -256,7 +256,7 @@ impl Receiver {
         self.delay.arrived(now, &arrival);
     }
 
-    /// Data joins what waits out of order.
+    /// Adds data to what waits out of order.
     fn fill(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
         let known = self.accepted.len();
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
@@ -277,7 +277,7 @@ impl Receiver {
         }
     }
 
-    /// A gap lies before: keep it, and acknowledge (RFC 5681 section 4.2: immediately).
+    /// There is a gap before it: store it, and acknowledge (RFC 5681 section 4.2: immediately).
     fn above(
         &mut self,
         now: Nanos,
@@ -297,8 +297,8 @@ impl Receiver {
             counters.tcp_ofo_queue += 1;
         }
         if self.delay.holds_back() && self.sacks.place((start, end)) >= BLOCKS_EXPECTED {
-            // The option holds few blocks: what was held back goes out before this one takes a place. This one
-            // waits for the next acknowledgement, but asks for none (Linux `tcp_sack_new_ofo_skb`).
+            // The option has room for few blocks: held-back information is sent before this block takes the place.
+            // This block waits for the next acknowledgement, but does not request one (Linux `tcp_sack_new_ofo_skb`).
             self.delay.now();
             self.after_ack = Some(merged);
         } else {
@@ -326,12 +326,12 @@ impl Receiver {
         true
     }
 
-    /// The connection is over: nothing more is acknowledged.
+    /// The connection has ended: nothing more is acknowledged.
     pub(crate) fn stop(&mut self) {
         self.delay.stop();
     }
 
-    /// Asks for an acknowledgement as soon as possible.
+    /// Requests an acknowledgement as soon as possible.
     pub(crate) fn ack_now(&mut self) {
         self.delay.now();
     }
@@ -367,7 +367,7 @@ impl Receiver {
         option
     }
 
-    /// An acknowledgement goes out.
+    /// An acknowledgement is sent.
     pub(crate) fn acknowledged(&mut self, counters: &mut Counters) {
         self.last_ack_sent = self.rcv_nxt;
         self.delay.sent(counters);
@@ -375,7 +375,7 @@ impl Receiver {
     }
 }
 
-/// Of a segment that brought `new` of itself, the first contiguous part that had been there before: what a DSACK
+/// For a segment that delivered the ranges `new`: its first contiguous part that was received before, which a DSACK
 /// reports (RFC 2883 section 4: one contiguous duplicate).
 fn first_duplicate(start: Seq, end: Seq, new: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
     let skip = usize::from(new.first().is_some_and(|gap| gap.0 <= start));
@@ -389,7 +389,7 @@ mod tests {
     use super::first_duplicate;
 
     #[test]
-    fn a_duplicate_ends_where_something_new_begins() {
+    fn a_reported_duplicate_ends_where_new_data_begins() {
         assert_eq!(
             first_duplicate(1, 60, &[(1, 10), (30, 40), (50, 60)]),
             Some((10, 30))

@@ -1,9 +1,9 @@
-//! The order in which a receiver reports what it holds (RFC 2018 section 4): the block with the segment that
-//! triggers the acknowledgement first, then the blocks most recently reported.
+//! The order in which a receiver reports its blocks (RFC 2018 section 4): first the block with the segment that
+//! triggers the acknowledgement, then the blocks most recently reported.
 
 use crate::seq::Seq;
 
-/// Blocks remembered; the option holds at most four.
+/// Number of blocks remembered; the option has room for at most four.
 const CAPACITY: usize = 4;
 
 /// The most recent blocks, newest first.
@@ -22,7 +22,7 @@ impl SackList {
         &self.blocks[..self.count]
     }
 
-    /// `block` has just grown or appeared: it comes first, and what it has swallowed goes.
+    /// `block` has just grown or appeared: it becomes the first one, and blocks that it contains are removed.
     pub(super) fn report(&mut self, block: (Seq, Seq)) {
         let mut next = block;
         let mut kept = 0;
@@ -42,7 +42,7 @@ impl SackList {
         self.count = kept;
     }
 
-    /// The place of the first block that `block` touches, or the number of blocks there are.
+    /// Index of the first block that `block` touches, or the number of blocks.
     pub(super) fn place(&self, block: (Seq, Seq)) -> usize {
         let touches = |old: &(Seq, Seq)| block.0 <= old.1 && old.0 <= block.1;
         let found = self.as_slice().iter().position(touches);
@@ -67,7 +67,7 @@ impl SackList {
 mod tests {
     use super::*;
 
-    /// RFC 2018 section 4, case 3 in spirit: every other segment of 500 bytes from 5000 is lost.
+    /// Similar to RFC 2018 section 4, case 3: every other segment of 500 bytes from 5000 on is lost.
     #[test]
     fn the_newest_block_comes_first() {
         let mut list = SackList::default();
@@ -75,7 +75,7 @@ mod tests {
         list.report((6500, 7000));
         list.report((7500, 8000));
         assert_eq!(list.as_slice(), [(7500, 8000), (6500, 7000), (5500, 6000)]);
-        // The fourth segment comes late: it joins two blocks, and the union leads.
+        // The fourth segment arrives late: it joins two blocks, and the joined block is first.
         list.report((6500, 8000));
         assert_eq!(list.as_slice(), [(6500, 8000), (5500, 6000)]);
         list.advance(6000);

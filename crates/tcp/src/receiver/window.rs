@@ -1,32 +1,32 @@
-//! The window an endpoint offers: what of the receive buffer is free, and how large the buffer is to be.
+//! The advertised window: the free part of the receive buffer, and the size of the buffer.
 //!
-//! Autotuning is Linux's dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_grow_window`; Fisk and Feng, LANL,
-//! 2001): once a round trip the buffer becomes twice what the application read in it, and twice the growth since
-//! the round trip before; within it the offer grows by two segments with every segment that arrives, which is
-//! then acknowledged at once. Without SACK arrivals out of order do not let it grow: a larger window would hide
-//! a duplicate.
+//! Autotuning is Linux's dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_grow_window`; Fisk and Feng, LANL, 2001).
+//! Once per round trip the buffer is set to twice what the application read in it, plus twice the growth since the
+//! previous round trip. In between, the advertised part grows by two segments with every segment that arrives, which
+//! is then acknowledged at once. Without SACK, arrivals out of order do not increase it: a larger window would hide a
+//! duplicate acknowledgement.
 
 use crate::Nanos;
 use crate::config::{Config, WindowAccount};
 use crate::seq::Seq;
 use crate::time::elapsed;
 
-/// Segments of cushion in a buffer made to measure.
+/// Additional segments when the buffer size is computed.
 const CUSHION: u64 = 16;
-/// Segments a sender may begin with, by which the first measurement is judged (`TCP_INIT_CWND`).
+/// Number of segments with which a sender may begin; the first measurement is compared with it (`TCP_INIT_CWND`).
 const FIRST_ROUND: u64 = 10;
 
-/// The receive buffer and the right edge that was promised.
+/// The receive buffer and the advertised right edge.
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     pub(super) account: WindowAccount,
     /// Largest buffer, bytes.
     most: u64,
-    /// Buffer at present, bytes (Linux `window_clamp`).
+    /// Current size of the buffer, bytes (Linux `window_clamp`).
     buffer: u64,
-    /// What is offered of it, bytes (Linux `rcv_ssthresh`).
+    /// The advertised part of it, bytes (Linux `rcv_ssthresh`).
     offer: u64,
-    /// Right edge as advertised; never moves back.
+    /// Right edge as advertised; it never moves back.
     right_edge: Seq,
     tuning: Option<Tuning>,
 }
@@ -34,13 +34,13 @@ pub(super) struct ReceiveWindow {
 /// The measurement of a round trip.
 #[derive(Debug)]
 struct Tuning {
-    /// Bytes read in the round trip before.
+    /// Bytes read in the previous round trip.
     read: u64,
     from: Seq,
     since: Nanos,
 }
 
-/// What is held of the buffer.
+/// The used part of the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) rcv_nxt: Seq,
@@ -98,14 +98,14 @@ impl ReceiveWindow {
         held.rcv_nxt + self.free(held).min(self.offer)
     }
 
-    /// Has reading opened the window by enough to tell the peer?
+    /// True if reading has opened the window enough to inform the peer.
     pub(super) fn opened(&self, held: &Held) -> bool {
         let step = u64::from(held.mss).saturating_mul(2).min(self.offer / 2);
         self.wanted_edge(held).saturating_sub(self.right_edge) >= step.max(1)
     }
 
-    /// The window field: whatever is free, but the right edge never moves back, and moves on only by a full
-    /// segment or half of what is offered at most (RFC 9293 section 3.8.6.2.2).
+    /// The window field: the free space. The right edge never moves back, and advances only by at least a full
+    /// segment or half of the advertised part (RFC 9293 section 3.8.6.2.2).
     pub(super) fn advertise(&mut self, held: &Held, scale: u8) -> u16 {
         let wanted = self.wanted_edge(held);
         let step = u64::from(held.mss).min(self.offer / 2).max(1);
@@ -114,7 +114,7 @@ impl ReceiveWindow {
         let field = if wanted >= self.right_edge + step {
             (wanted - held.rcv_nxt) >> scale
         } else {
-            // Rounding down would take back what was offered.
+            // Rounding down would withdraw part of the advertised window.
             old.div_ceil(unit)
         };
         let field = field.min(u64::from(u16::MAX));
@@ -122,7 +122,7 @@ impl ReceiveWindow {
         field as u16
     }
 
-    /// A segment has been kept. True if more is offered now: reason enough to say so at once.
+    /// A segment has been stored. True if more is advertised now, which must be reported at once.
     pub(super) fn grow(&mut self, held: &Held) -> bool {
         if self.tuning.is_none() {
             return false;
@@ -132,7 +132,7 @@ impl ReceiveWindow {
         room > 0
     }
 
-    /// The application has read up to `read_to`; `rtt` is the round-trip time, 0 if not known.
+    /// The application has read up to `read_to`; `rtt` is the round-trip time, 0 if unknown.
     pub(super) fn measure(&mut self, now: Nanos, read_to: Seq, rtt: Nanos, mss: u32) {
         let Some(tuning) = &mut self.tuning else {
             return;

@@ -1,5 +1,5 @@
-//! An acknowledgement, taken in: SACK blocks and DSACK, cumulative progress, round-trip time; then on to the
-//! states of recovery and to the window.
+//! Processes an acknowledgement: SACK blocks and DSACK, cumulative progress, round-trip time; then the states of
+//! recovery and the window.
 
 use super::Sender;
 use crate::Nanos;
@@ -12,7 +12,7 @@ use crate::seq::Seq;
 use crate::state::CaState;
 use crate::time::elapsed;
 
-/// What matters to the sender of a segment with ACK that has been found acceptable.
+/// The fields of an acceptable segment with ACK that the sender needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AckSegment {
     /// Acknowledgement number, not beyond `snd_nxt`.
@@ -23,15 +23,15 @@ pub(crate) struct AckSegment {
     pub(crate) window: u64,
     /// SACK option.
     pub(crate) sack: SackBlocks,
-    /// Echoed timestamp, if the option is in use and the echo is set.
+    /// Echoed timestamp, if the option is used and the echo is set.
     pub(crate) tsecr: Option<u32>,
-    /// It echoes a mark of the network (ECE), and ECN was agreed on.
+    /// It echoes a congestion mark (ECE), and ECN is used.
     pub(crate) echo: bool,
-    /// It carries payload, SYN or FIN, and so cannot be a duplicate acknowledgement.
+    /// It carries payload, SYN or FIN, so it cannot be a duplicate acknowledgement.
     pub(crate) carries: bool,
 }
 
-/// What was true before the acknowledgement.
+/// The state before the acknowledgement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Before {
     /// The oldest segment outstanding.
@@ -46,7 +46,7 @@ pub(super) struct Before {
 }
 
 impl Sender {
-    /// Takes in an acknowledgement.
+    /// Processes an acknowledgement.
     pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
         if self.is_old_news(segment) {
             self.update_window(segment);
@@ -68,7 +68,7 @@ impl Sender {
         let duplicate = repeated && !window_changed;
         self.counters.dup_acks_in += u64::from(repeated);
         if before.una == self.stream.iss {
-            // The handshake says nothing about congestion.
+            // The handshake contains no information about congestion.
             self.reports.delivered = delivered;
             self.rearm(now);
             return;
@@ -104,15 +104,14 @@ impl Sender {
         self.observe(now);
     }
 
-    /// SACKs restart the timer only if they answer data sent before the oldest segment was last sent (as in
-    /// Linux): otherwise a lost retransmission would never time out while new data flows.
+    /// SACKs restart the timer only if they answer data sent before the oldest segment was last sent (as in Linux):
+    /// otherwise a lost retransmission would never time out while new data is sent.
     fn sack_restarts_timer(&self, now: Nanos, rtt: Option<Nanos>) -> bool {
         let head = self.board.front().map(|head| elapsed(now, head.sent_at));
         matches!((rtt, head), (Some(rtt), Some(age)) if rtt > age)
     }
 
-    /// Nothing is outstanding, and nothing is reported: what every segment of a one-way stream tells the
-    /// side that only receives.
+    /// The common case at the side that only receives: nothing is outstanding, and nothing is reported.
     fn is_old_news(&self, segment: &AckSegment) -> bool {
         segment.ack == self.stream.una && segment.sack.is_empty() && self.board.is_empty()
     }
@@ -134,7 +133,7 @@ impl Sender {
         }
     }
 
-    /// The window the segment brings. True if it is another one.
+    /// The window in the segment. True if it has changed.
     fn update_window(&mut self, segment: &AckSegment) -> bool {
         let changed = self.peer.update(segment, self.stream.una);
         if changed {
@@ -153,7 +152,7 @@ impl Sender {
         self.timers.persist_backoff = 0;
     }
 
-    /// What the acknowledgement is to congestion control.
+    /// The acknowledgement as the congestion control receives it.
     fn ack_event(
         &self,
         now: Nanos,
@@ -177,8 +176,8 @@ impl Sender {
         }
     }
 
-    /// Congestion control measures before the acknowledgement is judged, as in Linux (`pkts_acked` comes
-    /// before `tcp_fastretrans_alert`): what it finds, a loss found next does not take back.
+    /// The congestion control measures before losses are detected, as in Linux (`pkts_acked` before
+    /// `tcp_fastretrans_alert`): its decision is not undone by a loss found afterwards.
     fn measure_congestion(&mut self, now: Nanos, news: &AckNews<'_>, event: &AckEvent) {
         if event.acked > 0 {
             self.control.algorithm.measure(&mut self.window, event);
@@ -187,7 +186,7 @@ impl Sender {
         }
     }
 
-    /// The window follows: growing outside reductions, coming down within.
+    /// Adapts the window: growth outside reductions, decrease within.
     fn move_window(
         &mut self,
         news: &AckNews<'_>,
@@ -218,14 +217,14 @@ impl Sender {
         }
     }
 
-    /// Linux `tcp_may_raise_cwnd`: with reordering known, any delivery that SACK reports counts as progress;
-    /// otherwise the cumulative acknowledgement has to move.
+    /// Linux `tcp_may_raise_cwnd`: if reordering is known, any delivery reported by SACK counts as progress;
+    /// otherwise the cumulative acknowledgement must advance.
     fn may_grow(&self, news: &AckNews<'_>) -> bool {
         news.advances() || (self.agreed.sack && self.config.grow_on_sack && self.dupthresh() > 3)
     }
 
-    /// Round-trip times from the segments just acknowledged; only those sent once are unambiguous
-    /// (Karn's rule, RFC 6298 section 3). Timestamps help out where all were sent again.
+    /// Round-trip times of the segments just acknowledged; only those sent once are unambiguous (Karn's rule, RFC
+    /// 6298 section 3). Timestamps are used if all were retransmitted.
     fn measure(&mut self, now: Nanos, segment: &AckSegment, delivered: &[Delivered]) -> Rtts {
         let mut first = None;
         let mut last = None;
@@ -280,9 +279,10 @@ impl Sender {
 
 /// Round-trip times of one acknowledgement.
 pub(super) struct Rtts {
-    /// For congestion control: the last segment SACKed, else the last acknowledged (Linux `ca_rtt_us`).
+    /// For congestion control: of the last segment SACKed, otherwise of the last one acknowledged (Linux
+    /// `ca_rtt_us`).
     control: Option<Nanos>,
-    /// The same, or by its timestamp where it was sent more than once (Linux `rs->rtt_us`).
+    /// The same, or by its timestamp if it was sent more than once (Linux `rs->rtt_us`).
     pub(super) delivered: Option<Nanos>,
     /// Of the first segment SACKed.
     sacked: Option<Nanos>,

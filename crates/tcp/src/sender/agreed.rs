@@ -1,13 +1,13 @@
-//! What the handshake settles, and the clock of the timestamps option.
+//! The negotiated options, and the clock of the timestamps option.
 
 use crate::Nanos;
 use crate::config::Config;
 use crate::time::count;
 
-/// Options in force.
+/// The negotiated options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Agreed {
-    /// Payload of a full segment: the peer's MSS less the options of every segment.
+    /// Payload of a full segment: the peer's MSS minus the options of every segment.
     pub(crate) mss: u32,
     /// Selective acknowledgements.
     pub(crate) sack: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Agreed {
 }
 
 impl Agreed {
-    /// As far as this side wants, until the peer has answered.
+    /// The options that this side requests, until the peer has answered.
     pub(super) fn wanted(config: &Config) -> Self {
         Self {
             mss: config.mss.max(1),
@@ -26,8 +26,8 @@ impl Agreed {
     }
 }
 
-/// The clock of the timestamps option; the value of the present moment is kept, because several segments leave at the
-/// same moment and a division each would be dear.
+/// The clock of the timestamps option. The value of the current time is cached, because several segments are sent at
+/// the same time and each division is expensive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimestampClock {
     tick: Nanos,
@@ -44,7 +44,7 @@ impl TimestampClock {
         }
     }
 
-    /// The timestamp of a segment that leaves now.
+    /// The timestamp of a segment sent now.
     pub(super) fn read(&mut self, now: Nanos) -> u32 {
         if self.moment != now {
             self.moment = now;
@@ -53,8 +53,8 @@ impl TimestampClock {
         self.value
     }
 
-    /// Time that has passed since the timestamp `echo` was read, at least a tick; `None` for one from the future, or
-    /// older than any round trip: it was not ours.
+    /// Time since the timestamp `echo` was created, at least one tick; `None` for a timestamp from the future, or
+    /// older than any round trip, which is not ours.
     pub(super) fn since(&mut self, now: Nanos, echo: u32) -> Option<Nanos> {
         let ticks = self.read(now).wrapping_sub(echo);
         (ticks < 1 << 24).then(|| Nanos::from(ticks).max(1) * self.tick)
@@ -67,7 +67,7 @@ mod tests {
     use crate::config::MS;
 
     #[test]
-    fn ticks_and_what_lies_between_them() {
+    fn times_within_a_tick_have_the_same_timestamp() {
         let mut clock = TimestampClock::new(MS);
         let sent = clock.read(7 * MS + 900_000);
         assert_eq!(sent, 7);

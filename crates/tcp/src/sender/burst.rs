@@ -1,12 +1,12 @@
-//! Segmentation offload: new data leaves in bursts, and waits for one that is worth it.
+//! Segmentation offload: new data is sent in bursts, and waits for bursts of a sufficient size.
 //!
-//! Source: Linux 6.1 `tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`. The application's data lies in
-//! the queue in pieces of at most [`tso_segments`](crate::Config::tso_segments) segments. A burst is what of a
-//! piece the window takes, up to a millisecond of the pacing rate. A piece of several segments waits for a larger
-//! window, unless
+//! Source: Linux 6.1 `tcp_write_xmit`, `tcp_tso_autosize`, `tcp_tso_should_defer`. The application's data is queued
+//! in pieces of at most [`tso_segments`](crate::Config::tso_segments) segments. A burst is the part of a piece that
+//! the window allows, up to a millisecond at the pacing rate. A piece of several segments waits for a larger window,
+//! unless
 //!
-//! 1. a recovery is under way, or nothing has been sent for a millisecond,
-//! 2. a whole burst fits, or the rest of a piece that will not grow, or a third of the window,
+//! 1. a recovery is in progress, or nothing has been sent for a millisecond,
+//! 2. a whole burst fits, or the rest of a piece that will not grow, or a third of the window fits,
 //! 3. the next acknowledgement is not expected within a millisecond or half a round trip.
 
 use super::Sender;
@@ -15,17 +15,18 @@ use crate::congestion::micros;
 use crate::state::CaState;
 use crate::time::elapsed;
 
-/// Silence after which nothing waits, and the farthest acknowledgement worth waiting for.
+/// Silence after which no burst waits, and the maximum time to wait for an acknowledgement.
 const MILLISECOND: Nanos = 1_000_000;
-/// Segments of a burst, at the least (Linux `tcp_min_tso_segs`).
+/// Minimum number of segments in a burst (Linux `tcp_min_tso_segs`).
 const LEAST: u32 = 2;
-/// Share of the window worth sending (`tcp_tso_win_divisor`).
+/// Share of the window that is sufficient for a burst (`tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u64 = 3;
-/// Near receivers get larger bursts: halved for each `2^9` us of the smallest round trip (`tcp_tso_rtt_log`).
+/// Near receivers get larger bursts: the bonus is halved for each `2^9` us of the smallest round trip
+/// (`tcp_tso_rtt_log`).
 const RTT_SHIFT: u32 = 9;
 
 impl Sender {
-    /// May a new segment go, `room` segments being left of the window? Once it may, the burst goes with it.
+    /// True if a new segment may be sent; the window has room for `room` segments. The rest of the burst follows it.
     pub(super) fn burst_allows(&mut self, now: Nanos, room: u32) -> bool {
         if self.usage.burst_left > 0 {
             return true;
@@ -41,7 +42,7 @@ impl Sender {
         true
     }
 
-    /// Segments left of the piece at the head of the queue.
+    /// Number of remaining segments of the piece at the head of the queue.
     fn piece(&self) -> u64 {
         let mss = u64::from(self.agreed.mss);
         let sent = (self.stream.nxt - self.stream.iss - 1) / mss;
@@ -54,7 +55,7 @@ impl Sender {
         (size - sent % size).min(waiting)
     }
 
-    /// Segments of a whole burst: a millisecond at the pacing rate, more to a near receiver.
+    /// Number of segments in a whole burst: a millisecond at the pacing rate, more to a near receiver.
     pub(super) fn burst_size(&self, most: u64, least: u32) -> u64 {
         let mss = u64::from(self.agreed.mss);
         let rate = self.unbounded_rate();

@@ -1,4 +1,4 @@
-//! The congestion control the sender works with, and what it is told.
+//! The congestion control of the sender, and the calls of it.
 
 use inorder_random::Random;
 
@@ -9,17 +9,17 @@ use crate::Nanos;
 use crate::congestion::{CongestionControl, Event, RateSample, SentEvent, Start};
 use crate::loss::AckNews;
 
-/// A congestion control and what it said of itself when it was given.
+/// A congestion control and its properties, which are read once.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) algorithm: Box<dyn CongestionControl>,
-    /// It alone moves the window: no growth, no reduction, no restart of the sender's.
+    /// It alone changes the window: the sender neither grows, nor reduces, nor restarts it.
     pub(super) governs_window: bool,
-    /// It says at which rate data may leave.
+    /// It sets the rate of sending.
     pub(super) paces: bool,
-    /// It wants to be told of every segment that leaves.
+    /// It needs a call for every segment sent.
     watches_sending: bool,
-    /// Samples of the delivery rate, if it wants them.
+    /// Samples of the delivery rate, if it needs them.
     pub(super) rate: Option<DeliveryRate>,
 }
 
@@ -34,7 +34,7 @@ impl Control {
         }
     }
 
-    /// The rate it paces at, bytes per second, if it says one.
+    /// Its pacing rate, bytes per second, if it has one.
     pub(super) fn pacing_rate(&self) -> Option<u64> {
         if !self.paces {
             return None;
@@ -42,7 +42,7 @@ impl Control {
         self.algorithm.pacing_rate()
     }
 
-    /// Segments of a burst at the least; `otherwise` if the algorithm leaves that to the configuration.
+    /// Minimum number of segments in a burst; `otherwise` if the algorithm uses the configuration.
     pub(super) fn min_burst(&self, otherwise: u32) -> u32 {
         if !self.paces {
             return otherwise;
@@ -56,7 +56,7 @@ impl Control {
 }
 
 impl Sender {
-    /// The connection is established: the algorithm begins.
+    /// The connection is established: the algorithm starts.
     pub(super) fn start_control(&mut self, now: Nanos) {
         let delivered = self.control.rate.as_ref().map_or(1, |rate| rate.delivered);
         let start = Start {
@@ -74,7 +74,7 @@ impl Sender {
         self.control.algorithm.event(&mut self.window, event, now);
     }
 
-    /// A segment of `payload` bytes is about to leave.
+    /// A segment of `payload` bytes is about to be sent.
     #[inline]
     pub(super) fn announce(&mut self, now: Nanos, payload: u32, again: bool) {
         if payload == 0 || !self.control.watches_sending {
@@ -90,8 +90,8 @@ impl Sender {
         self.control.algorithm.on_sent(&mut self.window, &event);
     }
 
-    /// The application is about to write: has what it wrote before been too little to fill the window? (Linux
-    /// `tcp_rate_check_app_limited`)
+    /// The application is about to write: checks whether the data written before was too little to fill the window
+    /// (Linux `tcp_rate_check_app_limited`).
     pub(crate) fn check_app_limited(&mut self) {
         let Some(rate) = &mut self.control.rate else {
             return;
@@ -105,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// The acknowledgement has been judged: a sample of the delivery rate for the algorithm that wants one.
+    /// Losses have been detected: passes a sample of the delivery rate to an algorithm that needs one.
     pub(super) fn sample_rate(
         &mut self,
         now: Nanos,
@@ -123,7 +123,7 @@ impl Sender {
         }
         let front = self.board.front_id();
         let measured = rate.finish(now, delivered, front, self.rtt.min_rtt);
-        // A small segment that was alone in flight: the receiver waited for a second one.
+        // A small segment that was alone in flight: the receiver has waited for a second one.
         let ack_delayed = delivered == 1
             && before.sacked == 0
             && !news.has_sack
@@ -156,8 +156,8 @@ impl Sender {
         }
     }
 
-    /// The rules that every algorithm shares move the window: growth, reduction in recovery, restart after idle times.
-    /// Not so if the loss detection or the congestion control does it alone.
+    /// True if the common rules change the window: growth, reduction in recovery, restart after idle times. False if
+    /// the loss detection or the congestion control alone does so.
     pub(super) fn shared_rules(&self) -> bool {
         !self.control.governs_window && !self.detection_governs()
     }

@@ -1,9 +1,9 @@
 //! Samples of the delivery rate.
 //!
-//! Source: draft-cheng-iccrg-delivery-rate-estimation; Linux `tcp_rate.c`. Each transmission notes how many segments
-//! had been delivered before it, when the last of them was, and when the segment was sent whose acknowledgement came
-//! last. The acknowledgement of the transmission then tells how many were delivered since, and over which time they
-//! were sent and acknowledged. Of the segments one acknowledgement delivers, the one sent last is taken.
+//! Source: draft-cheng-iccrg-delivery-rate-estimation; Linux `tcp_rate.c`. Each transmission stores how many segments
+//! had been delivered before it, when the last of them was, and when the segment acknowledged last had been sent. The
+//! acknowledgement of the transmission then gives the number of segments delivered since, and the time over which
+//! they were sent and acknowledged. If one acknowledgement delivers several segments, the one sent last is used.
 
 use std::collections::VecDeque;
 
@@ -12,17 +12,17 @@ use crate::board::{Id, Sent};
 use crate::congestion::Measured;
 use crate::seq::Seq;
 
-/// What a transmission notes.
+/// The data stored with a transmission.
 #[derive(Debug, Clone, Copy, Default)]
 struct Note {
     delivered: u64,
     delivered_at: Nanos,
-    /// Transmission of the segment acknowledged last.
+    /// Time at which the segment acknowledged last was sent.
     first_sent_at: Nanos,
     app_limited: bool,
 }
 
-/// The transmission on which the sample of the present acknowledgement rests.
+/// The transmission used for the sample of the current acknowledgement.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     sent_at: Nanos,
@@ -30,17 +30,17 @@ struct Newest {
     note: Note,
 }
 
-/// The sampler; runs only for algorithms that ask for it.
+/// The sampler; runs only for algorithms that need it.
 #[derive(Debug)]
 pub(super) struct DeliveryRate {
-    /// Segments delivered, the SYN included, and when the last of them was.
+    /// Number of segments delivered, including the SYN, and the time of the last delivery.
     pub(super) delivered: u64,
     pub(super) delivered_at: Nanos,
     first_sent_at: Nanos,
-    /// Until more than so many segments are delivered, samples show the application's rate.
+    /// Until this number of segments is delivered, samples are limited by the application.
     limited_until: Option<u64>,
     newest: Option<Newest>,
-    /// Of the segments outstanding, beginning with the one called `first`.
+    /// One entry for each outstanding segment, starting with the one called `first`.
     notes: VecDeque<Note>,
     first: Id,
 }
@@ -62,12 +62,12 @@ impl DeliveryRate {
         self.limited_until.is_some()
     }
 
-    /// Less than the window takes is being sent: what is in flight shows no more than that.
+    /// Less data is sent than the window allows: samples of the data in flight show no more than that.
     pub(super) fn limit(&mut self, in_flight: u32) {
         self.limited_until = Some(self.delivered + u64::from(in_flight));
     }
 
-    /// The segment `id` leaves; `idle` if nothing else is outstanding: then the time before it was no sending.
+    /// The segment `id` is sent; `idle` if nothing else is outstanding, so that the time before it does not count.
     pub(super) fn sent(&mut self, now: Nanos, id: Id, idle: bool) {
         if idle {
             self.first_sent_at = now;
@@ -89,7 +89,7 @@ impl DeliveryRate {
         self.notes[at] = note;
     }
 
-    /// An acknowledgement reports the segment `id`, last sent as `record` says.
+    /// An acknowledgement reports the segment `id`, which was last sent as in `record`.
     pub(super) fn reported(&mut self, id: Id, record: &Sent) {
         let at = id.checked_sub(self.first).map(|at| at as usize);
         let Some(&note) = at.and_then(|at| self.notes.get(at)) else {
@@ -106,8 +106,9 @@ impl DeliveryRate {
         }
     }
 
-    /// The acknowledgement has been taken in: `newly` segments were delivered, `front` is the oldest outstanding now.
-    /// A rate over less than the smallest round-trip time, `min_rtt`, is none: acknowledgements were compressed.
+    /// The acknowledgement is complete: `newly` segments were delivered, and `front` is the oldest outstanding one
+    /// now. Rates over less than the smallest round-trip time, `min_rtt`, are discarded: the acknowledgements were
+    /// compressed.
     pub(super) fn finish(
         &mut self,
         now: Nanos,
@@ -181,8 +182,8 @@ mod tests {
         assert_eq!((measured.delivered, measured.interval), (10, 10 * MS));
     }
 
-    /// Ten acknowledgements that a queue holds back and releases at once: the time of sending shows the rate, not that of
-    /// the acknowledgements.
+    /// Ten acknowledgements that a queue delays and releases together: the times of sending give the rate, not those
+    /// of the acknowledgements.
     #[test]
     fn compressed_acknowledgements_do_not_inflate_the_rate() {
         let mut rate = DeliveryRate::new();
@@ -204,17 +205,17 @@ mod tests {
     }
 
     #[test]
-    fn samples_shorter_than_a_round_trip_are_none() {
+    fn samples_shorter_than_a_round_trip_are_discarded() {
         let mut rate = DeliveryRate::new();
         rate.sent(0, 0, true);
         rate.reported(0, &record(0, 1000));
         assert_eq!(rate.finish(3 * MS, 1, 1, 5 * MS), None);
     }
 
-    /// Two segments are in flight when the application runs dry; the samples of what is sent then, and only those, say
-    /// so.
+    /// Two segments are in flight when the application has no more data. Only the samples of data sent then are
+    /// marked as limited by the application.
     #[test]
-    fn samples_are_limited_until_the_bubble_has_gone() {
+    fn samples_are_marked_until_the_application_limited_data_is_delivered() {
         let mut rate = DeliveryRate::new();
         rate.sent(0, 0, true);
         rate.sent(0, 1, false);
@@ -235,7 +236,7 @@ mod tests {
         assert!(!rate.app_limited());
     }
 
-    /// A retransmission is noted anew, and its acknowledgement measures from then on.
+    /// A retransmission is stored again, and its acknowledgement measures from then on.
     #[test]
     fn a_retransmission_counts_from_its_own_sending() {
         let mut rate = DeliveryRate::new();

@@ -1,17 +1,17 @@
-//! The loss detection the sender works with, and what it is shown.
+//! The loss detection of the sender, and the calls of it.
 
 use super::Sender;
 use crate::Nanos;
 use crate::loss::{Context, LossDetection};
 
-/// A loss detection and what it said of itself when it was given.
+/// A loss detection and its properties, which are read once.
 #[derive(Debug)]
 pub(super) struct Detection {
-    /// Always present; taken out only while it is being called.
+    /// Always present, except while it is being called.
     algorithm: Option<Box<dyn LossDetection>>,
-    /// It moves the window itself, and replaces fast recovery and the retransmission timer (TCP-PR).
+    /// It controls the window, and replaces fast recovery and the retransmission timer (TCP-PR).
     pub(super) governs_window: bool,
-    /// It wants to be told of each transmission and asked before new data goes out.
+    /// It needs a call for each transmission, and decides whether new data may be sent.
     pub(super) governs_sending: bool,
 }
 
@@ -32,14 +32,14 @@ impl Detection {
         self.algorithm.as_ref().map_or(0, |loss| loss.dupthresh())
     }
 
-    /// Segments on which a reduction is based, if it knows better than the scoreboard.
+    /// Number of segments on which a reduction is based, if it does not use the scoreboard.
     pub(super) fn flight_at_loss(&self, mss: u32) -> Option<u32> {
         self.algorithm.as_ref()?.flight_at_loss(mss)
     }
 }
 
 impl Sender {
-    /// Calls the loss detection with a view of everything else.
+    /// Calls the loss detection with access to the rest of the sender.
     pub(super) fn consult<R>(
         &mut self,
         now: Nanos,
@@ -51,7 +51,7 @@ impl Sender {
         Some(result)
     }
 
-    /// What the loss detection says about sending, if anything.
+    /// The loss detection's decision on sending, if it makes one.
     pub(super) fn own_verdict(&mut self, now: Nanos) -> Option<bool> {
         if !self.detection.governs_sending {
             return None;
@@ -92,7 +92,7 @@ impl Sender {
             .map_or("-", |loss| loss.name())
     }
 
-    /// The loss detection moves the window, and there is no recovery and no retransmission timer of the sender's own.
+    /// True if the loss detection controls the window; the sender then has no recovery and no retransmission timer.
     pub(super) fn detection_governs(&self) -> bool {
         self.detection.governs_window
     }

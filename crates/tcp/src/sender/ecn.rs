@@ -1,4 +1,4 @@
-//! What the sender does about explicit congestion notification (RFC 3168 section 6.1.2).
+//! The sender's reaction to explicit congestion notification (RFC 3168 section 6.1.2).
 
 use super::Sender;
 use crate::Nanos;
@@ -7,16 +7,16 @@ use crate::state::CaState;
 /// The sender's half of ECN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EcnSender {
-    /// Both sides agreed in the handshake: new data says it can be marked.
+    /// ECN was negotiated: new data is marked as ECN-capable.
     pub(crate) on: bool,
-    /// The acknowledgement being processed echoes a mark.
+    /// The current acknowledgement echoes a mark.
     echoed: bool,
-    /// The next new segment tells the peer that the window has come down.
+    /// The next new segment informs the peer that the window was reduced.
     cwr_due: bool,
 }
 
 impl EcnSender {
-    /// The window comes down, for whatever reason.
+    /// The window is reduced, for any reason.
     pub(super) fn window_reduced(&mut self) {
         self.cwr_due = self.on;
     }
@@ -28,8 +28,8 @@ impl EcnSender {
 }
 
 impl Sender {
-    /// An acknowledgement echoes a mark or does not. An echo says the network asked for less: a reduction under
-    /// way is not needless, and is not taken back (Linux `tcp_fastretrans_alert`).
+    /// Processes the echo bit of an acknowledgement. An echo means that the network is congested: a reduction in
+    /// progress is then justified, and is not undone (Linux `tcp_fastretrans_alert`).
     pub(super) fn note_echo(&mut self, echo: bool) {
         self.ecn.echoed = echo;
         if echo {
@@ -37,8 +37,8 @@ impl Sender {
         }
     }
 
-    /// Outside of a reduction the window comes down as for a loss, once per window of data, with nothing to send
-    /// again (Linux `tcp_enter_cwr`).
+    /// Outside a reduction, the window is reduced as for a loss, once per window of data, without a retransmission
+    /// (Linux `tcp_enter_cwr`).
     pub(super) fn heed_echo(&mut self, now: Nanos) {
         if !self.ecn.echoed || self.state >= CaState::Cwr || self.detection_governs() {
             return;

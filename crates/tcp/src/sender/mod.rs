@@ -1,12 +1,12 @@
-//! The sending half: what is outstanding, what is lost, how much may be in flight.
+//! The sending half: which segments are outstanding or lost, and how much may be in flight.
 //!
-//! - `stream`: where it stands in the sequence numbers. `agreed`: the options in force. `peer`: the peer's window.
-//! - `ack`: what an acknowledgement says, taken in. `sack`: its SACK blocks.
-//! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and how one leads to the other.
-//! - `control`: the congestion control, and what it is told. `delivery`: samples of the delivery rate.
-//! - `detection`: the loss detection, and what it is shown.
-//! - `ecn`: the network's marks, echoed by the peer.
-//! - `reduce`: the window coming down in recovery. `undo`: a reduction taken back.
+//! - `stream`: its position in the sequence numbers. `agreed`: the negotiated options. `peer`: the peer's window.
+//! - `ack`: processing of an acknowledgement. `sack`: its SACK blocks.
+//! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and their transitions.
+//! - `control`: the congestion control and its calls. `delivery`: samples of the delivery rate.
+//! - `detection`: the loss detection and its calls.
+//! - `ecn`: congestion marks echoed by the peer.
+//! - `reduce`: the reduction of the window in recovery. `undo`: undoing a reduction.
 //! - `rtt`: round-trip time and timeout. `timers`: retransmission timeout, persist;
 //!   in it `frto`, was the timeout spurious, and `tail_probe`, the last segments of a flight.
 //! - `transmit`: the next segment to go out. `usage`: what limits sending. `burst`: how many go together. `pace`: not
@@ -148,7 +148,7 @@ impl Sender {
         }
     }
 
-    /// Shows the observer, if there is one, how things stand.
+    /// Passes the current state to the observer, if there is one.
     pub(crate) fn observe(&mut self, now: Nanos) {
         if self.observer.is_none() {
             return;
@@ -204,7 +204,7 @@ impl Sender {
         self.stream.fin_acknowledged()
     }
 
-    /// Nothing may be sent any more: the connection is over.
+    /// Nothing may be sent any more: the connection has ended.
     pub(crate) fn stop(&mut self) {
         self.timers.stop();
         self.recovery.force_retransmit = false;

@@ -1,9 +1,9 @@
-//! Pacing: data leaves in small bursts at a rate, not all that the window allows at once.
+//! Pacing: data is sent in small bursts at a rate, not all at once as the window allows.
 //!
-//! Source: Linux 6 `tcp_update_skb_after_send`, `tcp_pacing_check`, `tcp_tso_autosize`. The rate is the algorithm's,
-//! else [`usual_pacing_rate`], bounded by the application. A burst takes the time its bytes need at that rate before the next
-//! may leave; time passed unused shortens that by up to a half, and the first ten segments of a connection take
-//! none.
+//! Source: Linux 6 `tcp_update_skb_after_send`, `tcp_pacing_check`, `tcp_tso_autosize`. The rate is that of the
+//! algorithm, otherwise [`usual_pacing_rate`], limited by the application. After a burst, the next one waits for the
+//! time that its bytes take at that rate. Unused time before it reduces this wait by up to one half, and the first
+//! ten segments of a connection are not paced.
 
 use super::Sender;
 use super::timers::TimerKind;
@@ -12,53 +12,52 @@ use crate::config::{Pacing, SECOND};
 use crate::congestion::usual_pacing_rate;
 use crate::time::count;
 
-/// Segments of a connection that are not paced.
+/// Number of segments at the start of a connection that are not paced.
 const FREE_SEGMENTS: u64 = 10;
-/// Bytes of the largest burst.
+/// Maximum size of a burst, bytes.
 const MAX_BURST_BYTES: u64 = 65_535;
 
-/// Where the clock of pacing stands.
+/// The state of the pacing clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pacer {
-    /// The next burst may leave then (Linux `tcp_wstamp_ns`).
+    /// When the next burst may be sent (Linux `tcp_wstamp_ns`).
     at: Nanos,
-    /// The present burst: when it began, and how many segments it may still take at that moment.
+    /// The current burst: its time, and how many more segments may be sent at that time.
     began: Nanos,
     left: u32,
-    /// Time that passed unused before it.
+    /// Unused time before it.
     unused: Nanos,
-    /// Something waits for `at`.
+    /// True if data waits for `at`.
     held: bool,
     segments: u64,
 }
 
 impl Pacer {
-    /// When the next burst may leave, `now` at the earliest.
+    /// When the next burst may be sent, not before `now`.
     pub(super) fn next_departure(&self, now: Nanos) -> Nanos {
         self.at.max(now)
     }
 
-    /// What belongs to the present burst has left, even if more would have been allowed.
+    /// The current burst is complete, even if more would have been allowed.
     pub(super) fn end_burst(&mut self) {
         self.left = 0;
     }
 }
 
 impl Sender {
-    /// Changes the rate from now on (`SO_MAX_PACING_RATE`).
+    /// Changes the rate (`SO_MAX_PACING_RATE`).
     pub(crate) fn set_pacing(&mut self, pacing: Option<Pacing>) {
         self.config.pacing = pacing;
         self.pacer.held &= self.pacing().is_some();
     }
 
-    /// Pacing as configured; an algorithm that says a rate is paced whatever the configuration (Linux
-    /// `SK_PACING_NEEDED`).
+    /// Pacing as configured; an algorithm with its own rate is always paced (Linux `SK_PACING_NEEDED`).
     fn pacing(&self) -> Option<Pacing> {
         let needed = || self.control.paces.then(Pacing::default);
         self.config.pacing.or_else(needed)
     }
 
-    /// True if data has to wait for its time; [`Sender::pace_timer`] tells until when.
+    /// True if data has to wait; [`Sender::pace_timer`] returns until when.
     #[inline]
     pub(super) fn pace_holds(&mut self, now: Nanos) -> bool {
         self.is_paced() && self.burst_waits(now)
@@ -78,7 +77,7 @@ impl Sender {
         }
         if now < self.pacer.at {
             self.pacer.held = true;
-            // Waiting for one's time is no closed window.
+            // Waiting for the pacing time is not a closed window.
             if self.timers.waits_for(TimerKind::Persist) {
                 self.timers.timer = None;
             }
@@ -91,7 +90,7 @@ impl Sender {
         false
     }
 
-    /// A segment of `payload` bytes leaves.
+    /// A segment of `payload` bytes is sent.
     #[inline]
     pub(super) fn pace(&mut self, now: Nanos, payload: u64) {
         if self.is_paced() {
@@ -121,7 +120,7 @@ impl Sender {
         pacer.at = pacer.at.saturating_add(time - saved);
     }
 
-    /// Bytes per second; 0: unbounded, before the first round trip.
+    /// Bytes per second; 0 for no limit, before the first round trip.
     fn rate(&self, pacing: Pacing) -> u64 {
         match self.unbounded_rate() {
             0 if pacing.max_rate == u64::MAX => 0,
@@ -130,7 +129,7 @@ impl Sender {
         }
     }
 
-    /// The algorithm's rate, else the usual one for its window; 0 before the first round trip.
+    /// The algorithm's rate, otherwise the usual one for its window; 0 before the first round trip.
     pub(super) fn unbounded_rate(&self) -> u64 {
         self.control.pacing_rate().unwrap_or_else(|| {
             let flight = self.window.cwnd.max(self.board.packets_out());
@@ -138,12 +137,12 @@ impl Sender {
         })
     }
 
-    /// When what pacing holds back may go.
+    /// When data held back by pacing may be sent.
     pub(super) fn pace_timer(&self) -> Option<Nanos> {
         self.pacer.held.then_some(self.pacer.at)
     }
 
-    /// Time has passed: what was held back is asked for again.
+    /// The pacing time has come: data that was held back may be sent.
     pub(super) fn pace_released(&mut self, now: Nanos) {
         self.pacer.held &= now < self.pacer.at;
     }

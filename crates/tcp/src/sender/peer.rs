@@ -1,4 +1,4 @@
-//! The window the peer offers.
+//! The window advertised by the peer.
 
 use super::AckSegment;
 use crate::seq::Seq;
@@ -6,7 +6,7 @@ use crate::seq::Seq;
 /// The peer's receive window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PeerWindow {
-    /// Bytes from the first unacknowledged one on.
+    /// Bytes, counted from the first unacknowledged one.
     pub(crate) window: u64,
     /// The largest window the peer ever offered, bytes.
     pub(crate) largest: u64,
@@ -15,8 +15,8 @@ pub(crate) struct PeerWindow {
 }
 
 impl PeerWindow {
-    /// RFC 9293 section 3.10.7.4: a segment that is newer, or acknowledges more than `una`, brings the window. True if
-    /// it differs from the one before.
+    /// RFC 9293 section 3.10.7.4: a segment that is newer, or acknowledges more than `una`, updates the window. True
+    /// if the window has changed.
     pub(super) fn update(&mut self, segment: &AckSegment, una: Seq) -> bool {
         let newer = segment.ack > una
             || segment.seq > self.updated_at
@@ -59,9 +59,9 @@ mod tests {
         let mut peer = PeerWindow::default();
         assert!(peer.update(&segment(10, 100, 5000), 50));
         assert!(peer.update(&segment(20, 100, 3000), 100));
-        // Sent before the last one, and acknowledging nothing new.
+        // Sent before the last one, and acknowledges nothing new.
         assert!(!peer.update(&segment(10, 100, 5000), 100));
-        // The same moment of the peer's stream: the window may only grow.
+        // The same position in the peer's stream: the window may only grow.
         assert!(!peer.update(&segment(20, 100, 2000), 100));
         assert!(peer.update(&segment(20, 100, 4000), 100));
         assert_eq!((peer.window, peer.largest), (4000, 5000));

@@ -1,5 +1,5 @@
-//! The states of the sender and how an acknowledgement leads from one to the other: RFC 6675 and 6582, drawn
-//! as Linux's five states, so that detection, reduction and undo of any kind combine.
+//! The states of the sender and the transitions caused by acknowledgements: RFC 6675 and 6582, structured as Linux's
+//! five states, so that all kinds of detection, reduction and undo can be combined.
 
 use super::Sender;
 use super::ack::Before;
@@ -11,16 +11,16 @@ use crate::loss::{AckNews, Verdict};
 use crate::seq::Seq;
 use crate::state::CaState;
 
-/// The recovery under way, or the last one.
+/// The current recovery, or the last one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recovery {
     /// `snd_nxt` when it began (RFC 6582 `recover`).
     pub(super) high_seq: Seq,
-    /// The window on its way down.
+    /// The state of the reduction of the window.
     pub(super) reducer: Reducer,
-    /// One retransmission goes out whatever the window says (the one that starts recovery).
+    /// One retransmission is sent even if the window does not allow it (the one that starts recovery).
     pub(super) force_retransmit: bool,
-    /// A partial undo is under way: nothing is sent again until it is decided.
+    /// A partial undo is pending: nothing is retransmitted until it is decided.
     pub(super) hold_retransmit: bool,
 }
 
@@ -36,7 +36,7 @@ impl Recovery {
 }
 
 impl Sender {
-    /// Drives the states; the verdict says whether the window may grow.
+    /// Runs the state machine; the result says whether the window may grow.
     pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         match self.state {
             CaState::Loss => self.in_loss(now, news),
@@ -45,15 +45,15 @@ impl Sender {
         }
     }
 
-    /// Segments that left the network. Without SACK each duplicate stands for one, and is taken back when the
-    /// acknowledgement moves.
+    /// Number of segments that left the network. Without SACK each duplicate counts as one, and is subtracted when
+    /// the acknowledgement advances.
     pub(super) fn count_delivered(&mut self, news: &AckNews<'_>, before: &Before) -> u32 {
         if self.agreed.sack {
             return news.delivered.len() as u32;
         }
         let acked = news.delivered.len() as u32;
         let packets = self.board.packets_out();
-        // Something must be missing, or the acknowledgement would move.
+        // At least one segment must be missing, otherwise the acknowledgement would advance.
         let most = packets - self.board.lost_out().max(1).min(packets);
         if news.advances() {
             let counted = before.sacked;
@@ -64,7 +64,7 @@ impl Sender {
             self.board.set_emulated_sacked(left.min(most));
             return acked.saturating_sub(counted).max(u32::from(acked > 0));
         }
-        // After a timeout duplicates answer what was sent before it (RFC 6582 section 4.1).
+        // After a timeout, duplicates answer data sent before it (RFC 6582 section 4.1).
         let stale = self.state == CaState::Loss && self.stream.nxt <= self.recovery.high_seq;
         if !news.duplicate || stale {
             return 0;
@@ -76,7 +76,7 @@ impl Sender {
 
     /// Open, Disorder, CWR.
     fn in_order(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        // Held until something beyond is acknowledged: the segment with CWR has arrived then.
+        // Ends when something sent later is acknowledged: then the segment with CWR has arrived.
         if self.state == CaState::Cwr && self.stream.una > self.recovery.high_seq {
             self.finish_reduction();
             self.set_state(now, CaState::Open);
@@ -110,7 +110,7 @@ impl Sender {
         }
     }
 
-    /// Open while nothing is missing, else Disorder.
+    /// Open if nothing is missing, otherwise Disorder.
     pub(super) fn settle(&mut self, now: Nanos) {
         if self.state == CaState::Cwr {
             return;
@@ -136,7 +136,7 @@ impl Sender {
         self.counters.fast_recoveries += 1;
         self.undo_begin(now);
         self.begin_reduction(now);
-        // An algorithm that governs the window sees to it itself that something goes out.
+        // An algorithm that controls the window ensures itself that something is sent.
         self.recovery.force_retransmit = !self.control.governs_window;
         self.set_state(now, CaState::Recovery);
         self.tell(now, Event::RecoveryStart);
@@ -146,7 +146,7 @@ impl Sender {
         self.consult(now, |loss, cx| loss.on_recovery(cx));
     }
 
-    /// The slow-start threshold after a loss, and the window on its way there.
+    /// The slow-start threshold after a loss, and the start of the reduction.
     pub(super) fn begin_reduction(&mut self, now: Nanos) {
         self.recovery.high_seq = self.stream.nxt;
         self.timers.tail.end = None;
@@ -175,12 +175,12 @@ impl Sender {
             return Verdict::default();
         }
         if self.state != CaState::Recovery {
-            // Recovery is over; what remains outstanding starts afresh.
+            // Recovery has ended; the rest of the outstanding data starts anew.
             return self.in_order(now, news);
         }
         if news.advances() {
             if self.try_undo_partial(now, news) {
-                // Something else may be missing: that would be another recovery.
+                // Other data may be missing: that would be another recovery.
                 return self.in_order_if_open(now, news);
             }
             self.partial_acknowledgement(news);
@@ -193,7 +193,7 @@ impl Sender {
         self.in_order_if_open(now, news)
     }
 
-    /// Back in Open or Disorder a loss begins a new recovery; in Recovery it belongs to the one under way.
+    /// In Open or Disorder a loss starts a new recovery; in Recovery it belongs to the current one.
     fn in_order_if_open(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         if self.state == CaState::Recovery {
             return self.detect(now, news);
@@ -201,7 +201,7 @@ impl Sender {
         self.in_order(now, news)
     }
 
-    /// RFC 6582 section 3.2 step 3: the inflated window comes down by what was acknowledged, less one segment.
+    /// RFC 6582 section 3.2 step 3: the inflated window is reduced by the acknowledged amount minus one segment.
     fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
         if !self.inflates() {
             return;
@@ -209,12 +209,13 @@ impl Sender {
         let acked = news.delivered.len() as u32;
         self.recovery.reducer.inflation =
             (self.recovery.reducer.inflation + 1).saturating_sub(acked);
-        // Step 3 retransmits the first unacknowledged segment whatever the window.
+        // Step 3 retransmits the first unacknowledged segment even if the window does not allow it.
         self.recovery.force_retransmit = true;
     }
 
-    /// Everything outstanding when recovery began is acknowledged. False if recovery lingers: without SACK,
-    /// until something beyond is acknowledged, lest old duplicates start another (RFC 6582 section 6).
+    /// Everything outstanding at the start of recovery is acknowledged. False if the state is kept: without SACK,
+    /// until something sent later is acknowledged, so that old duplicates do not start another recovery (RFC 6582
+    /// section 6).
     fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
@@ -222,7 +223,7 @@ impl Sender {
         let undone = self.try_undo_full(now, news);
         if !self.agreed.sack && self.stream.una == self.recovery.high_seq && !self.board.is_empty()
         {
-            // The window is what the full acknowledgement makes it; only the state lingers.
+            // The window is set as for the full acknowledgement; only the state is kept.
             if self.config.reduction == Reduction::Immediate && !undone {
                 self.close_reduction();
             }
@@ -239,12 +240,12 @@ impl Sender {
         true
     }
 
-    /// After a timeout: F-RTO, undo, and the way out once everything sent before is acknowledged.
+    /// After a timeout: F-RTO, undo, and the end of the state when everything sent before is acknowledged.
     fn in_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         let recovered = self.stream.una >= self.recovery.high_seq;
         if news.advances() && self.try_undo_loss(now, news, false) {
             let mut verdict = self.after_loss(now, news);
-            // RFC 4015 has counted this acknowledgement already.
+            // RFC 4015 has already counted this acknowledgement.
             verdict.hold_window |= self.config.undo.rfc4015;
             return verdict;
         }
@@ -256,7 +257,7 @@ impl Sender {
             return self.after_loss(now, news);
         }
         if self.timers.frto.deciding {
-            // RFC 5682 step 2: two new segments, no more.
+            // RFC 5682 step 2: exactly two new segments.
             let verdict = self.detect(now, news);
             return Verdict {
                 hold_window: true,

@@ -1,4 +1,4 @@
-//! The window on its way down: at once, by rate halving, or by proportional rate reduction.
+//! The reduction of the window: at once, by rate halving, or by proportional rate reduction.
 
 use super::Sender;
 use super::ack::Before;
@@ -6,20 +6,20 @@ use crate::config::Reduction;
 use crate::loss::AckNews;
 use crate::state::CaState;
 
-/// Bookkeeping of a reduction; all in segments.
+/// State of a reduction; all numbers in segments.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reducer {
-    /// Base of the proportion (RFC 6937 RecoverFS; Linux: the window before).
+    /// Reference of the proportion (RFC 6937 RecoverFS; Linux: the window before the reduction).
     recover_fs: u32,
     /// Delivered since it began (`prr_delivered`).
     delivered: u32,
     /// Sent since it began (`prr_out`).
     out: u32,
-    /// Rate halving: acknowledgements not yet turned into a segment less.
+    /// Rate halving: acknowledgements that have not yet reduced the window.
     half: u32,
-    /// RFC 6582: segments by which duplicates inflate the window.
+    /// RFC 6582: number of segments by which duplicates inflate the window.
     pub(super) inflation: u32,
-    /// The full acknowledgement has come: the window has its final size.
+    /// The full acknowledgement has arrived: the window has its final size.
     closed: bool,
 }
 
@@ -42,7 +42,7 @@ impl Sender {
         }
     }
 
-    /// A segment went out during the reduction.
+    /// A segment was sent during the reduction.
     pub(super) fn count_out(&mut self) {
         if self.in_reduction() {
             self.recovery.reducer.out += 1;
@@ -64,8 +64,8 @@ impl Sender {
         }
     }
 
-    /// Recovery begins without an acknowledgement, when the reordering window has run out: the segment that
-    /// started the timer is taken for delivered now (Linux `tcp_rack_reo_timeout`).
+    /// Recovery starts without an acknowledgement, when the reordering window has expired: the segment that started
+    /// the timer counts as delivered now (Linux `tcp_rack_reo_timeout`).
     pub(super) fn reduce_at_timer(&mut self) {
         if self.control.governs_window {
             return;
@@ -76,8 +76,8 @@ impl Sender {
         }
     }
 
-    /// Linux until 3.1: every second acknowledgement takes a segment off the window, and never more than one
-    /// segment may be sent per acknowledgement.
+    /// Linux until 3.1: every second acknowledgement reduces the window by one segment, and at most one segment may
+    /// be sent per acknowledgement.
     fn halve_rate(&mut self, news: &AckNews<'_>, delivered: u32) {
         if delivered == 0 && !news.duplicate {
             return;
@@ -116,7 +116,7 @@ impl Sender {
             };
             limit.min(ssthresh - pipe)
         };
-        // The retransmission that starts recovery always goes out.
+        // The retransmission that starts recovery is always sent.
         let send = send.max(u32::from(prr.out == 0));
         self.window.cwnd = pipe + send;
     }
@@ -126,14 +126,14 @@ impl Sender {
         self.counts_outstanding() && !self.recovery.reducer.closed
     }
 
-    /// In recovery without SACK, RFC 6582 compares the window, inflated by duplicates, with all that is outstanding.
+    /// In recovery without SACK, RFC 6582 compares the window, inflated by duplicates, with everything outstanding.
     pub(super) fn counts_outstanding(&self) -> bool {
         !self.agreed.sack
             && self.config.reduction == Reduction::Immediate
             && !self.control.governs_window
     }
 
-    /// [`Sender::finish_reduction`], once for each reduction.
+    /// Calls [`Sender::finish_reduction`] once for each reduction.
     pub(super) fn close_reduction(&mut self) {
         if !std::mem::replace(&mut self.recovery.reducer.closed, true) {
             self.finish_reduction();
@@ -141,14 +141,15 @@ impl Sender {
         self.recovery.reducer.inflation = 0;
     }
 
-    /// The reduction is over: the window is the threshold.
+    /// The reduction is complete: the window equals the threshold.
     pub(super) fn finish_reduction(&mut self) {
         if self.undo.undone || !self.shared_rules() {
             return;
         }
         let threshold = self.window.ssthresh;
         self.window.cwnd = match self.config.reduction {
-            // Rate halving may have ended below; it never jumps up (Linux 2.6 `tcp_complete_cwr`).
+            // Rate halving may have ended below the threshold; the window is not increased to it (Linux 2.6
+            // `tcp_complete_cwr`).
             Reduction::RateHalving => self.window.cwnd.min(threshold).max(1),
             // RFC 6582 section 3.2 step 3, full acknowledgement, option 1: no burst after recovery.
             Reduction::Immediate if !self.agreed.sack => {
@@ -158,7 +159,7 @@ impl Sender {
         };
     }
 
-    /// No burst: at most three segments more than are in flight (Linux `tcp_max_burst`).
+    /// Limits bursts: at most three segments more than are in flight (Linux `tcp_max_burst`).
     pub(super) fn moderate(&mut self) {
         if self.control.governs_window {
             return;

@@ -1,4 +1,4 @@
-//! Round-trip time and the retransmission timeout that follows from it.
+//! Round-trip time, and the retransmission timeout computed from it.
 
 use crate::Nanos;
 use crate::config::{Rto, RtoStyle};
@@ -15,14 +15,14 @@ pub(crate) struct RttEstimator {
     pub(crate) rttvar: Nanos,
     pub(crate) min_rtt: Nanos,
     min_rtt_at: Nanos,
-    /// Linux: smoothed deviation, its greatest value within the present window, and the window's end.
+    /// Linux: smoothed deviation, its maximum in the current window, and the end of the window.
     mdev: Nanos,
     mdev_max: Nanos,
     window_end: Seq,
-    /// Doublings since the last new acknowledgement.
+    /// Number of doublings since the last new acknowledgement.
     pub(crate) backoff: u32,
     base: Nanos,
-    /// The timeout with its back-off.
+    /// The timeout including its back-off.
     rto: Nanos,
 }
 
@@ -43,7 +43,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes in a measurement. `una` and `nxt` delimit the window, for Linux's once-a-window decay.
+    /// Processes a measurement. `una` and `nxt` delimit the window, for Linux's decay once per window.
     pub(crate) fn sample(&mut self, now: Nanos, rtt: Nanos, una: Seq, nxt: Seq) {
         let rtt = rtt.max(1);
         if self.min_rtt == 0 || rtt <= self.min_rtt || now > self.min_rtt_at + MIN_RTT_WINDOW {
@@ -68,9 +68,9 @@ impl RttEstimator {
         }
     }
 
-    /// Linux: the variation is four times the mean deviation, is at least the minimal timeout, rises at once
-    /// and falls by a quarter of the difference once a window; a sharp fall of the round-trip time weighs an
-    /// eighth.
+    /// Linux: the variation is four times the mean deviation and at least the minimum timeout. It rises at once and
+    /// falls by a quarter of the difference once per window; a sharp decrease of the round-trip time has a weight of
+    /// one eighth.
     fn sample_linux(&mut self, rtt: Nanos, una: Seq, nxt: Seq) {
         let floor = self.config.min;
         if self.srtt == 0 {
@@ -82,7 +82,7 @@ impl RttEstimator {
             return;
         }
         let deviation = (self.srtt - rtt).abs();
-        // `mdev` holds four mean deviations, so a step of a quarter adds the deviation itself.
+        // `mdev` contains four mean deviations, so a step of a quarter adds the deviation itself.
         let old = self.mdev / 4;
         if rtt < self.srtt && deviation > old {
             self.mdev += (deviation - old) / 8;
@@ -119,7 +119,7 @@ impl RttEstimator {
         self.rto = base.saturating_mul(1 << backoff.min(32)).min(longest);
     }
 
-    /// Overrides the estimate: RFC 4015 step (RTO), and a path known from before.
+    /// Replaces the estimate: RFC 4015 step (RTO), or a path known from before.
     pub(crate) fn set(&mut self, srtt: Nanos, rttvar: Nanos) {
         self.srtt = srtt;
         self.rttvar = rttvar;

@@ -6,18 +6,18 @@ use crate::board::Delivered;
 use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
 
-/// What acknowledgements have reported.
+/// The reports in acknowledgements.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// Segments the present acknowledgement reports for the first time; kept for its memory.
+    /// Segments that the current acknowledgement reports for the first time; kept to reuse its memory.
     pub(super) delivered: Vec<Delivered>,
-    /// The last SACK option: most blocks come again, and say nothing new.
+    /// The last SACK option: most blocks are repeated and contain nothing new.
     pub(super) last_sack: SackBlocks,
-    /// Segments that DSACKs have reported in all.
+    /// Total number of segments reported by DSACKs.
     dsack_segments: u64,
 }
 
-/// What the SACK option said.
+/// The result of processing the SACK option.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SackNews {
     pub(super) dsack: Option<(Seq, Seq)>,
@@ -25,7 +25,7 @@ pub(super) struct SackNews {
 }
 
 impl Sender {
-    /// Takes in the SACK option.
+    /// Processes the SACK option.
     pub(super) fn take_sack(
         &mut self,
         segment: &AckSegment,
@@ -53,7 +53,7 @@ impl Sender {
         let before = std::mem::replace(&mut self.reports.last_sack, segment.sack);
         for at in usize::from(duplicate.is_some())..blocks.len() {
             let (start, end) = expanded[at];
-            // A block beyond what was sent is a lie, or a leftover of something else.
+            // A block beyond the data sent is forged, or belongs to another connection.
             if start < end && end <= self.stream.nxt && end > self.stream.una {
                 news.has_sack = true;
                 if !before.as_slice().contains(&blocks[at]) {
@@ -82,8 +82,8 @@ impl Sender {
         None
     }
 
-    /// Counts the duplicate against the retransmissions of the present recovery. One that reports more than
-    /// was ever sent again cannot be the answer to a retransmission.
+    /// Subtracts the duplicate from the retransmissions of the current recovery. A DSACK that reports more than was
+    /// ever retransmitted cannot be the answer to a retransmission.
     fn take_dsack(&mut self, block: (Seq, Seq), before: &Before) -> Option<(Seq, Seq)> {
         let segments = (block.1 - block.0).div_ceil(u64::from(self.agreed.mss));
         self.reports.dsack_segments += segments;

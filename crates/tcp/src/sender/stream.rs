@@ -1,4 +1,4 @@
-//! Where the sender stands in its stream of sequence numbers.
+//! The sender's position in its stream of sequence numbers.
 
 use crate::seq::Seq;
 
@@ -13,11 +13,11 @@ pub(crate) struct Stream {
     pub(crate) nxt: Seq,
     /// One past the last byte the application has written.
     pub(crate) write_end: Seq,
-    /// The application has closed: FIN follows `write_end`.
+    /// The application has closed: FIN comes at `write_end`.
     pub(crate) fin_queued: bool,
     /// The SYN has left.
     pub(super) syn_sent: bool,
-    /// End of the last segment sent that was smaller than the largest (Linux `snd_sml`).
+    /// End of the last segment sent that was smaller than the maximum (Linux `snd_sml`).
     pub(super) small_end: Seq,
 }
 
@@ -45,12 +45,12 @@ impl Stream {
         self.write_end.saturating_sub(self.nxt)
     }
 
-    /// Everything written has been sent, and FIN has not.
+    /// True if all written data has been sent, and FIN has not.
     pub(super) fn fin_due(&self) -> bool {
         self.fin_queued && self.nxt == self.write_end
     }
 
-    /// There is something that has not been sent: data or FIN.
+    /// True if data or FIN has not been sent yet.
     pub(super) fn has_new(&self) -> bool {
         self.write_end > self.nxt || self.fin_due()
     }

@@ -1,4 +1,4 @@
-//! The sender's timers: retransmission (RFC 6298), persist (RFC 9293 section 3.8.6.1), and when the tail is probed.
+//! The sender's timers: retransmission (RFC 6298), persist (RFC 9293 section 3.8.6.1), and tail loss probe.
 
 mod frto;
 mod tail_probe;
@@ -11,7 +11,7 @@ use crate::state::CaState;
 use frto::Frto;
 use tail_probe::TailProbe;
 
-/// What the one timer of the sender waits for.
+/// The purpose of the sender's single timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerKind {
     Retransmission,
@@ -19,18 +19,18 @@ pub(super) enum TimerKind {
     Persist,
 }
 
-/// What waits for time to pass, and what has come of it.
+/// The state of the timers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Timers {
-    /// The timer, if it runs, and when it expires.
+    /// The timer, if it is running, and its time of expiry.
     pub(super) timer: Option<(TimerKind, Nanos)>,
-    /// Doublings of the persist timer's wait.
+    /// Number of doublings of the persist timer.
     pub(super) persist_backoff: u32,
-    /// The persist timer has expired: one probe of the peer's window goes out.
+    /// The persist timer has expired: one probe of the peer's window is sent.
     pub(super) window_probe: bool,
-    /// Expiries in a row without new acknowledgement.
+    /// Consecutive expiries without a new acknowledgement.
     pub(crate) expiries: u32,
-    /// The connection is over: nothing expires any more.
+    /// The connection has ended: no timer expires any more.
     pub(super) stopped: bool,
     pub(super) frto: Frto,
     pub(super) tail: TailProbe,
@@ -46,19 +46,19 @@ impl Timers {
         self.tail.retransmit = false;
     }
 
-    /// The timer runs until `at`, for a retransmission.
+    /// Starts the timer for a retransmission at `at`.
     pub(super) fn retransmit_at(&mut self, at: Nanos) {
         self.timer = Some((TimerKind::Retransmission, at));
     }
 
-    /// The timer waits for what `kind` says.
+    /// Starts the timer for `kind`.
     pub(super) fn waits_for(&self, kind: TimerKind) -> bool {
         matches!(self.timer, Some((running, _)) if running == kind)
     }
 }
 
 impl Sender {
-    /// The earliest moment at which [`Sender::on_timer`] has something to do.
+    /// The earliest time at which [`Sender::on_timer`] must be called.
     pub(crate) fn next_timer(&self) -> Option<Nanos> {
         if self.timers.stopped {
             return None;
@@ -70,7 +70,7 @@ impl Sender {
         (at != Nanos::MAX).then_some(at)
     }
 
-    /// Handles what is due. False if the connection has to be given up.
+    /// Processes expired timers. False if the connection must be given up.
     pub(crate) fn on_timer(&mut self, now: Nanos) -> bool {
         if self.timers.stopped {
             return true;
@@ -96,7 +96,7 @@ impl Sender {
         alive
     }
 
-    /// The loss detection's own timer. False if the connection has to be given up.
+    /// The loss detection's own timer. False if the connection must be given up.
     fn loss_timer(&mut self, now: Nanos) -> bool {
         let verdict = self
             .consult(now, |loss, cx| loss.on_timer(cx))
@@ -106,11 +106,11 @@ impl Sender {
             self.reduce_at_timer();
         }
         if self.state == CaState::Recovery && !self.control.governs_window {
-            // Linux answers an expired reordering window at once: one retransmission at least.
+            // Linux reacts to an expired reordering window at once, with at least one retransmission.
             self.recovery.force_retransmit |= self.board.in_flight() >= self.window.cwnd;
         }
         if self.detection_governs() && verdict.recover {
-            // An algorithm that replaces the retransmission timer reports its expiry this way.
+            // An algorithm that replaces the retransmission timer reports its expiry in this way.
             self.counters.tcp_timeouts += 1;
             self.timers.expiries += 1;
             if self.timers.expiries > self.config.rto.retries {
@@ -122,13 +122,13 @@ impl Sender {
         true
     }
 
-    /// The retransmission timer runs anew.
+    /// Restarts the retransmission timer.
     pub(super) fn rearm_timeout(&mut self, now: Nanos) {
         self.timers
             .retransmit_at(now.saturating_add(self.rtt.rto()));
     }
 
-    /// Sets the timer anew after progress, or clears it when nothing is outstanding.
+    /// Restarts the timer after progress, or stops it if nothing is outstanding.
     pub(super) fn rearm(&mut self, now: Nanos) {
         if self.board.is_empty() {
             self.timers.timer = None;
@@ -143,8 +143,8 @@ impl Sender {
         self.arm_loss_probe(now);
     }
 
-    /// TCP-PR has a timer for every segment; the common one is left the handshake, and segments that were
-    /// SACKed but never acknowledged.
+    /// TCP-PR has a timer for every segment; the common timer is used only for the handshake, and for segments that
+    /// were SACKed but never acknowledged.
     fn loss_replaces_rto(&self) -> bool {
         let own = self.detection.next_timer();
         own.is_some() && self.detection_governs() && self.stream.una > self.stream.iss
@@ -179,7 +179,7 @@ impl Sender {
         self.timers.timer = Some((TimerKind::Persist, now.saturating_add(wait)));
     }
 
-    /// Nothing could be sent and nothing is outstanding: see to it that the peer's window is asked for.
+    /// Nothing could be sent and nothing is outstanding: the peer's window must be probed.
     pub(crate) fn idle(&mut self, now: Nanos) {
         if self.board.is_empty() && self.timers.timer.is_none() {
             self.arm_persist(now);
@@ -194,7 +194,7 @@ impl Sender {
         true
     }
 
-    /// RFC 6298 section 5.4 to 5.7. False once the limit of retries is reached.
+    /// RFC 6298 sections 5.4 to 5.7. False if the limit of retries is reached.
     fn retransmission_timeout(&mut self, now: Nanos) -> bool {
         if self.board.is_empty() {
             return true;
@@ -221,7 +221,7 @@ impl Sender {
         true
     }
 
-    /// Everything outstanding is taken for lost, the window falls to one segment.
+    /// Everything outstanding counts as lost, and the window is reduced to one segment.
     fn enter_loss(&mut self, now: Nanos) {
         let calm = self.state < CaState::Recovery;
         self.consult(now, |loss, cx| loss.on_timeout(cx));

@@ -1,4 +1,4 @@
-//! What goes out next: retransmissions, then new data, then what is merely missing.
+//! The next segment to send: retransmissions, then new data, then segments that are missing but not lost.
 
 use super::Sender;
 use super::timers::TimerKind;
@@ -21,14 +21,14 @@ pub(crate) struct Outgoing {
     pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) push: bool,
-    /// New data: routers may mark it, where ECN was agreed on (RFC 3168 section 6.1.5: nothing sent again).
+    /// New data: marked as ECN-capable if ECN was negotiated (RFC 3168 section 6.1.5: no retransmissions).
     pub(crate) markable: bool,
-    /// It says that the window has come down (CWR).
+    /// Informs the peer that the window was reduced (CWR).
     pub(crate) cwr: bool,
 }
 
 impl Sender {
-    /// Queues SYN; it goes out with the next poll.
+    /// Queues the SYN, which is sent with the next poll.
     pub(crate) fn send_syn(&mut self, now: Nanos) {
         if self.stream.nxt == self.stream.iss {
             self.append(now, self.stream.iss, self.stream.iss + 1, true, false);
@@ -39,7 +39,7 @@ impl Sender {
         }
     }
 
-    /// The next segment, if any may go out now.
+    /// The next segment, if one may be sent now.
     pub(crate) fn poll(&mut self, now: Nanos) -> Option<Outgoing> {
         if self.stream.opening() {
             return self.poll_syn(now);
@@ -67,7 +67,7 @@ impl Sender {
         }
         let id = self.board.front_id();
         if !std::mem::replace(&mut self.stream.syn_sent, true) {
-            // The record was made when the handshake was asked for; this is its first transmission.
+            // The record was created when the handshake was requested; this is its first transmission.
             self.board.set_sent(id, now);
             let record = *self.board.get(id)?;
             self.counters.out_segs += 1;
@@ -76,7 +76,7 @@ impl Sender {
         self.resend(now, id)
     }
 
-    /// Probes of the tail and of a closed window, which no window limits.
+    /// Tail loss probes and window probes, which are not limited by windows.
     fn poll_probes(&mut self, now: Nanos) -> Option<Outgoing> {
         if std::mem::take(&mut self.timers.tail.send_new) {
             self.timers.tail.end = Some(self.stream.nxt);
@@ -97,8 +97,8 @@ impl Sender {
         None
     }
 
-    /// A window that stays too small for a segment gets as much as it takes; a closed one an empty segment
-    /// below it, which the peer must answer.
+    /// If a window stays too small for a segment, sends as much as it allows; for a closed window, sends an empty
+    /// segment below it, which the peer must answer.
     fn probe_window(&mut self, now: Nanos) -> Option<Outgoing> {
         let room = self.room();
         let waiting = self.stream.unsent();
@@ -119,7 +119,7 @@ impl Sender {
     }
 
     fn poll_lost(&mut self, now: Nanos) -> Option<Outgoing> {
-        // F-RTO sends nothing again but the segment that asks the question.
+        // F-RTO retransmits only the segment that starts the detection.
         if self.recovery.hold_retransmit
             || (self.timers.frto.deciding && !self.recovery.force_retransmit)
         {
@@ -141,7 +141,7 @@ impl Sender {
         self.resend(now, id)
     }
 
-    /// RFC 6675 NextSeg rule 3: missing below the highest SACK, not deemed lost, nothing new to send.
+    /// RFC 6675 NextSeg rule 3: missing below the highest SACK, not considered lost, and no new data to send.
     fn poll_forward(&mut self, now: Nanos) -> Option<Outgoing> {
         let wanted = self.config.forward_retransmit
             && self.agreed.sack
@@ -181,8 +181,8 @@ impl Sender {
         Some(outgoing(&record, self.ends_push(record.end)))
     }
 
-    /// The first segment outstanding goes out again: a probe of the tail that still waits has lost its sense
-    /// (RFC 8985 section 7.2), and Linux gives the retransmission the whole timeout (`tcp_xmit_retransmit_queue`).
+    /// The first outstanding segment is retransmitted: a pending tail loss probe is cancelled (RFC 8985 section 7.2),
+    /// and Linux restarts the timeout (`tcp_xmit_retransmit_queue`).
     fn head_resent(&mut self, now: Nanos) {
         let whole = self.config.rto.style == RtoStyle::Linux && self.timers.timer.is_some();
         if whole || self.timers.waits_for(TimerKind::LossProbe) {
@@ -229,7 +229,7 @@ impl Sender {
             self.burst_over();
             return None;
         }
-        // A closed window is no idleness of the application; it counts once it opens.
+        // A closed window does not count as an idle application; idleness counts from its opening.
         if self.board.is_empty() && self.stream.una + self.peer.window > self.stream.nxt {
             self.restart_after_idle(now);
         }
@@ -250,8 +250,8 @@ impl Sender {
         sent
     }
 
-    /// Nothing more can be sent now. What limited the window is looked at only after sending, and remembered
-    /// while nothing is sent (Linux `tcp_write_xmit`).
+    /// Nothing more can be sent now. What limits the window is determined only after sending, and kept while nothing
+    /// is sent (Linux `tcp_write_xmit`).
     fn burst_over(&mut self) {
         self.usage.burst_left = 0;
         if std::mem::take(&mut self.usage.new_in_burst) {
@@ -259,7 +259,7 @@ impl Sender {
         }
     }
 
-    /// May the congestion window take another new segment?
+    /// True if the congestion window allows another new segment.
     fn window_allows(&mut self, now: Nanos) -> bool {
         if self.stream.fin_due() {
             return true;
@@ -274,11 +274,11 @@ impl Sender {
         self.config.tso_segments < 2 || self.burst_allows(now, window - flight)
     }
 
-    /// What counts as in flight against the window, in segments.
+    /// Number of segments that count as in flight.
     fn flight(&self) -> u32 {
         match self.state {
-            // A detection that governs the window has no recovery to tell the two apart: what it gave up and
-            // what has arrived is not in flight.
+            // A loss detection that controls the window has no recovery state: both the segments it gave up and those
+            // that arrived are not in flight.
             _ if self.detection_governs() => self.board.in_flight(),
             CaState::Open | CaState::Disorder
                 if self.config.limited_transmit != LimitedTransmit::Pipe =>
@@ -291,7 +291,7 @@ impl Sender {
         }
     }
 
-    /// The window, with what limited transmit or inflation add to it.
+    /// The window, including the additions by limited transmit or inflation.
     fn effective_window(&self) -> u32 {
         let extra = match self.state {
             CaState::Open | CaState::Disorder
@@ -305,7 +305,7 @@ impl Sender {
         self.window.cwnd.saturating_add(extra)
     }
 
-    /// The next new segment, if the peer's window and Nagle's rule let it go.
+    /// The next new segment, if the peer's window and Nagle's rule allow it.
     fn send_new(&mut self, now: Nanos, probe: bool) -> Option<Outgoing> {
         let waiting = self.stream.unsent();
         let room = self.room();
@@ -313,7 +313,8 @@ impl Sender {
         let payload = if room >= full {
             full
         } else if self.board.is_empty() && room > 0 && 2 * room >= self.peer.largest {
-            // Half of the greatest window ever offered is no silly window (RFC 9293 section 3.8.6.2.1).
+            // Half of the greatest advertised window is sufficient (silly window avoidance, RFC 9293 section
+            // 3.8.6.2.1).
             room
         } else {
             return None;
@@ -378,7 +379,7 @@ impl Sender {
         })
     }
 
-    /// A new record on the board; returns its timestamp.
+    /// Adds a new record to the board; returns its timestamp.
     fn append(&mut self, now: Nanos, start: Seq, end: Seq, syn: bool, fin: bool) -> u32 {
         let tsval = self.tsval(now);
         self.board.push(Sent {
@@ -403,7 +404,7 @@ impl Sender {
         end >= self.stream.write_end
     }
 
-    /// Sending has come to a stop, at the congestion window or at something else.
+    /// Sending has stopped, because of the congestion window or for another reason.
     fn note_limit(&mut self, by_cwnd: bool) {
         let packets = self.board.packets_out();
         let stream = &self.stream;
@@ -411,12 +412,12 @@ impl Sender {
             .note_limit(by_cwnd, packets, stream.una, stream.nxt);
     }
 
-    /// Bytes the peer's window still takes.
+    /// Bytes that the peer's window still allows.
     pub(super) fn room(&self) -> u64 {
         self.peer.room(self.stream.una, self.stream.nxt)
     }
 
-    /// RFC 5681 section 4.1; Linux halves once per timeout idle, down to the initial window.
+    /// RFC 5681 section 4.1; Linux halves the window once per idle timeout, down to the initial window.
     fn restart_after_idle(&mut self, now: Nanos) {
         let idle = elapsed(now, self.usage.last_sent_at);
         let rto = self.rtt.rto().max(1);

@@ -1,4 +1,4 @@
-//! Taking back a reduction that reordering caused: Eifel detection by timestamps (RFC 3522), DSACKs for all
+//! Undoing a reduction that reordering caused: Eifel detection by timestamps (RFC 3522), DSACKs for all
 //! retransmissions (RFC 3708, Linux `undo_retrans`), and what is restored (Linux, RFC 4015).
 
 use super::Sender;
@@ -8,23 +8,23 @@ use crate::loss::AckNews;
 use crate::seq::{Seq, ts_before};
 use crate::state::CaState;
 
-/// What is remembered from before a reduction.
+/// The state saved before a reduction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct UndoState {
-    /// `snd_una` when it began; `None` if there is nothing (more) to take back.
+    /// `snd_una` at its start; `None` if there is nothing (more) to undo.
     pub(super) marker: Option<Seq>,
-    /// Retransmissions not yet reported as duplicates.
+    /// Number of retransmissions not yet reported as duplicates.
     retrans: u32,
-    /// Any retransmission since `marker`.
+    /// True if there was any retransmission since `marker`.
     any: bool,
     /// Timestamp of the first retransmission.
     stamp: Option<u32>,
     prior_cwnd: u32,
     prior_ssthresh: u32,
-    /// The present reduction has been taken back.
+    /// The current reduction has been undone.
     pub(super) undone: bool,
-    /// A duplicate came that no retransmission explains: the network duplicates, and DSACKs prove nothing
-    /// (RFC 3708 section 3, A.5).
+    /// A duplicate arrived that no retransmission explains: the network duplicates, so DSACKs prove nothing (RFC 3708
+    /// section 3, A.5).
     pub(super) network_duplicate: bool,
     /// RFC 4015: outstanding segments, smoothed time and variation when the timer expired.
     pipe_prev: u32,
@@ -40,7 +40,7 @@ impl UndoState {
         self.prior_ssthresh = window.ssthresh;
     }
 
-    /// Recovery is over: what has not been taken back stays.
+    /// Recovery has ended: a reduction that was not undone remains.
     pub(super) fn finish(&mut self) {
         self.stamp = None;
         self.undone = false;
@@ -48,7 +48,7 @@ impl UndoState {
 }
 
 impl Sender {
-    /// A reduction begins that may prove unnecessary.
+    /// A reduction begins that may turn out to be unnecessary.
     pub(super) fn undo_begin(&mut self, _now: Nanos) {
         self.undo.marker = Some(self.stream.una);
         self.undo.retrans = self.board.retrans_out();
@@ -59,7 +59,7 @@ impl Sender {
         }
     }
 
-    /// What RFC 4015 section 3.2 steps (1) to (3) keep when the timer expires.
+    /// State saved by RFC 4015 section 3.2 steps (1) to (3) when the timer expires.
     pub(super) fn undo_save_timer(&mut self) {
         self.undo.pipe_prev = self.board.packets_out();
         self.undo.srtt_prev = self.rtt.srtt + 2 * self.config.rto.granularity;
@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// A duplicate was reported: one retransmission less to account for.
+    /// A duplicate was reported: one retransmission less is unexplained.
     pub(super) fn undo_on_dsack(&mut self, block: (Seq, Seq), segments: u32, una: Seq) {
         let Some(marker) = self.undo.marker else {
             return;
@@ -102,8 +102,8 @@ impl Sender {
             .count() as u32
     }
 
-    /// RFC 3522 section 3.2: the acknowledgement echoes a time before the first retransmission. Nothing sent
-    /// again since counts as well (Linux `tcp_packet_delayed`).
+    /// RFC 3522 section 3.2: the acknowledgement echoes a time before the first retransmission. It also counts if
+    /// nothing was retransmitted since (Linux `tcp_packet_delayed`).
     fn original_arrived(&self, news: &AckNews<'_>) -> bool {
         match (self.undo.stamp, news.tsecr) {
             (Some(stamp), Some(ecr)) => self.config.undo.eifel && ts_before(ecr, stamp),
@@ -118,12 +118,12 @@ impl Sender {
             && !self.undo.network_duplicate
     }
 
-    /// At the end of recovery. True if the reduction is taken back now or was before.
+    /// At the end of recovery. True if the reduction is undone now or was before.
     pub(super) fn try_undo_full(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
         if self.undo.undone {
             return true;
         }
-        // Otherwise the marker stays: DSACKs for the last retransmissions may still come.
+        // Otherwise the marker is kept: DSACKs for the last retransmissions may still arrive.
         if self.undo.marker.is_none() || !(self.all_duplicates() || self.original_arrived(news)) {
             return false;
         }
@@ -136,7 +136,7 @@ impl Sender {
         true
     }
 
-    /// Outside recovery: the last missing DSACK has come.
+    /// Outside recovery: the last missing DSACK has arrived.
     pub(super) fn try_undo_dsack(&mut self, now: Nanos) -> bool {
         if self.undo.marker.is_none() || self.undo.undone || !self.all_duplicates() {
             return false;
@@ -146,7 +146,7 @@ impl Sender {
         true
     }
 
-    /// On a partial acknowledgement that an original caused. True if nothing is to be sent again for now.
+    /// On a partial acknowledgement caused by an original. True if nothing must be retransmitted for now.
     pub(super) fn try_undo_partial(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
         if self.config.undo.partial_within_recovery {
             self.undo_within_recovery(now, news);
@@ -157,7 +157,7 @@ impl Sender {
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         if self.board.retrans_out() > 0 {
-            // Some are under way; wait and see before anything else is sent again.
+            // Some are in transit: wait before anything else is retransmitted.
             self.recovery.hold_retransmit = true;
             return true;
         }
@@ -167,7 +167,7 @@ impl Sender {
         true
     }
 
-    /// Linux 2.6: the window is restored, the threshold stays, and the reduction goes on from there.
+    /// Linux 2.6: the window is restored, the threshold is not, and the reduction continues from there.
     fn undo_within_recovery(&mut self, now: Nanos, news: &AckNews<'_>) {
         let undoable = self.original_arrived(news) || self.all_duplicates();
         if self.undo.marker.is_none() || !undoable {
@@ -182,11 +182,11 @@ impl Sender {
                 self.moderate();
             }
         }
-        // The next segments are probably late as well: nothing is sent again for this acknowledgement.
+        // The next segments are probably also late: nothing is retransmitted for this acknowledgement.
         self.recovery.hold_retransmit = true;
     }
 
-    /// A timeout taken back; `by_frto` if F-RTO found it spurious.
+    /// A timeout is undone; `by_frto` if F-RTO detected that it was spurious.
     pub(super) fn try_undo_loss(&mut self, now: Nanos, news: &AckNews<'_>, by_frto: bool) -> bool {
         let undoable = self.undo.marker.is_some()
             && (by_frto || self.original_arrived(news) || self.all_duplicates());
@@ -209,7 +209,7 @@ impl Sender {
         true
     }
 
-    /// Window and threshold as before the reduction, or better.
+    /// Restores window and threshold to at least their values before the reduction.
     fn restore(&mut self, now: Nanos, clear_lost: bool) {
         if clear_lost {
             self.board.clear_lost();
@@ -222,8 +222,7 @@ impl Sender {
         self.close_undo(now);
     }
 
-    /// RFC 4015 section 3.2 steps (5) to (7): continue with what is outstanding, and let the threshold be what
-    /// it held before.
+    /// RFC 4015 section 3.2 steps (5) to (7): continue with the data outstanding, and restore the threshold.
     fn restore_rfc4015(&mut self, now: Nanos, news: &AckNews<'_>) {
         self.board.clear_lost();
         if self.shared_rules() {

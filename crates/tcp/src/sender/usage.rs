@@ -1,28 +1,28 @@
-//! How far the congestion window is used, and the bursts in which it is.
+//! How much of the congestion window is used, and the current burst.
 
 use crate::Nanos;
 use crate::congestion::Window;
 use crate::seq::Seq;
 
-/// What sending has come to a stop at, of late.
+/// The reasons why sending stopped recently.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Usage {
-    /// The last transmission; 0: none yet.
+    /// Time of the last transmission; 0 if there was none.
     pub(super) last_sent_at: Nanos,
-    /// Segments left of the present burst of segmentation offload.
+    /// Remaining segments of the current burst of segmentation offload.
     pub(super) burst_left: u32,
-    /// New data has gone out since sending last came to a stop.
+    /// New data was sent since sending last stopped.
     pub(super) new_in_burst: bool,
     /// The window, not the application or the receiver, stopped sending.
     cwnd_limited: bool,
-    /// Most segments outstanding in this window of data, which ends at `until`.
+    /// Maximum number of outstanding segments in this window of data, which ends at `until`.
     most_out: u32,
     until: Seq,
 }
 
 impl Usage {
-    /// Remembers what stopped sending: only a window that was filled may grow (Linux `tcp_cwnd_validate`). It is
-    /// remembered for a window of data unless more comes to be outstanding.
+    /// Stores what stopped sending: only a window that was filled may grow (Linux `tcp_cwnd_validate`). The value is
+    /// kept for a window of data unless more segments become outstanding.
     pub(super) fn note_limit(&mut self, by_cwnd: bool, packets_out: u32, una: Seq, nxt: Seq) {
         if una >= self.until || by_cwnd || packets_out > self.most_out {
             self.cwnd_limited = by_cwnd;
@@ -31,7 +31,7 @@ impl Usage {
         }
     }
 
-    /// May the window grow? In slow start it may run ahead to twice what was used.
+    /// True if the window may grow. In slow start it may grow to twice what was used.
     pub(super) fn is_cwnd_limited(&self, window: &Window) -> bool {
         self.cwnd_limited
             || (window.in_slow_start() && window.cwnd < self.most_out.saturating_mul(2))
@@ -49,12 +49,12 @@ mod tests {
         window.ssthresh = 10;
         usage.note_limit(true, 10, 0, 10_000);
         assert!(usage.is_cwnd_limited(&window));
-        // The application pauses: within the same window of data that changes nothing yet.
+        // The application pauses: within the same window of data the result does not change.
         usage.note_limit(false, 4, 5_000, 10_000);
         assert!(usage.is_cwnd_limited(&window));
         usage.note_limit(false, 4, 10_000, 14_000);
         assert!(!usage.is_cwnd_limited(&window));
-        // Slow start: four were used, eight are fair.
+        // Slow start: four segments were used, so eight are allowed.
         window.ssthresh = u32::MAX;
         window.cwnd = 7;
         assert!(usage.is_cwnd_limited(&window));

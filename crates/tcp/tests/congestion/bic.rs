@@ -26,8 +26,8 @@ fn additive_increase_then_a_quarter_of_the_distance_each_round_trip() {
             2..=16 => distance,
             _ => 16,
         };
-        // Whole acknowledgements per step round down, which adds a segment or two in 16; the distance
-        // shrinks within the round, which takes a few off.
+        // Rounding to whole acknowledgements per step adds one or two segments in 16; the distance also shrinks
+        // within the round, which subtracts a few.
         let slack = 1 + expected / 4;
         assert!(
             step.abs_diff(expected) <= slack,
@@ -69,7 +69,7 @@ fn up_to_14_it_is_reno() {
 
 /// Without delayed acknowledgements Linux believes 31/16 segments came per acknowledgement.
 #[test]
-fn the_measured_ratio_of_linux_never_reaches_one() {
+fn linuxs_measured_ratio_never_reaches_one() {
     let grown = |name| {
         let mut driver = Driver::new(name, 100 * MS, 10).avoid(2000);
         driver.lose();

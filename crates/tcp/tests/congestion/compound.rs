@@ -9,8 +9,8 @@ fn up_to_40_it_is_reno() {
     assert_eq!(driver.traced("dwnd"), 0.0);
 }
 
-/// `dw/dt = w^(3/4) / 8` per round trip gives `w = (w0^(1/4) + t / 32)^4` (the paper's section III.B). Each
-/// round rounds down, and the window is that of the round before, so it lags.
+/// `dw/dt = w^(3/4) / 8` per round trip gives `w = (w0^(1/4) + t / 32)^4` (the paper's section III.B). Each round
+/// rounds down and uses the window of the previous round, so the result is smaller.
 #[test]
 fn without_a_queue_it_grows_by_the_binomial() {
     let mut driver = Driver::new("compound", 100 * MS, 10).avoid(400);
@@ -22,7 +22,7 @@ fn without_a_queue_it_grows_by_the_binomial() {
     }
 }
 
-/// 1000 segments in 100 ms. The delay window gives way to the queue: about gamma of 30 wait.
+/// 1000 segments in 100 ms. The delay window shrinks as the queue grows: about gamma of 30 wait.
 #[test]
 fn the_delay_window_yields_as_the_queue_grows_past_gamma() {
     let mut driver = Driver::new("compound", 100 * MS, 10)
@@ -32,7 +32,7 @@ fn the_delay_window_yields_as_the_queue_grows_past_gamma() {
     let early = driver.traced("dwnd");
     assert!(early > 200.0, "{early}");
     let windows = driver.rounds(300);
-    // Reno's part grows by one a round trip; as long as there is a delay window, the sum stays.
+    // Reno's part grows by one per round trip; as long as there is a delay window, the sum stays constant.
     assert!(
         windows[..200]
             .iter()
@@ -59,7 +59,7 @@ fn a_timeout_leaves_no_delay_window() {
     assert_eq!(driver.traced("dwnd"), 0.0);
 }
 
-/// `alpha 0^k - 1` is never above zero: with the formula as the draft prints it, nothing starts.
+/// `alpha 0^k - 1` is never above zero: with the formula as printed in the draft, growth never starts.
 #[test]
 fn the_formula_as_the_draft_prints_it_is_reno() {
     let compound = Compound::new(X::DelayWindow, false);
@@ -68,7 +68,7 @@ fn the_formula_as_the_draft_prints_it_is_reno() {
     assert_eq!(driver.rounds(100), reno.rounds(100));
 }
 
-/// A buffer of 12 segments: gamma follows down to three quarters of Reno's part of it.
+/// A buffer of 12 segments: gamma decreases to three quarters of Reno's part of it.
 #[test]
 fn gamma_follows_a_small_buffer_down() {
     let gamma = |tune| {

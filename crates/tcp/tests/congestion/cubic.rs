@@ -23,7 +23,7 @@ fn distance(mut driver: Driver, max: u32, rounds: usize) -> f64 {
     worst
 }
 
-/// To the plateau at 9.1 s and as far beyond it. The window shown is the whole segments of the one computed.
+/// To the plateau at 9.1 s and as far beyond it. The window shown is the computed one in whole segments.
 #[test]
 fn rfc_9438_follows_the_curve_within_a_segment() {
     let driver = Driver::new("cubic-rfc9438", 50 * MS, 10);
@@ -31,7 +31,7 @@ fn rfc_9438_follows_the_curve_within_a_segment() {
     assert!(worst <= 1.1, "{worst}");
 }
 
-/// Whole segments per step make Linux run ahead, by less than one and a half segments.
+/// Whole segments per step make Linux grow faster, by less than one and a half segments.
 #[test]
 fn linux_follows_the_curve_within_two_segments() {
     let driver = Driver::new("cubic", 50 * MS, 10);
@@ -39,7 +39,7 @@ fn linux_follows_the_curve_within_two_segments() {
     assert!(worst <= 2.0, "{worst}");
 }
 
-/// Up to the plateau at 7.9 s; past it 16 segments per 100 ms are the limit, and not reached at first.
+/// Up to the plateau at 7.9 s. Beyond it the limit is 16 segments per 100 ms, which is not reached at first.
 #[test]
 fn that_of_2008_follows_the_curve_within_two_segments_of_a_receiver_that_delays() {
     let driver = Driver::new("cubic-2008", 50 * MS, 10).delayed_acks();
@@ -48,14 +48,14 @@ fn that_of_2008_follows_the_curve_within_two_segments_of_a_receiver_that_delays(
 }
 
 #[test]
-fn the_cut_tells_the_versions_apart() {
+fn the_versions_differ_in_the_decrease() {
     let cut = |name| Driver::new(name, 50 * MS, 10).avoid(1000).lose();
     assert_eq!(cut("cubic-2008"), 799);
     assert_eq!(cut("cubic"), 700);
     assert_eq!(cut("cubic-rfc9438"), 700);
 }
 
-/// 1000, then 800: a plateau below the 800 just lost.
+/// 1000, then 800: the plateau is below the 800 of the last loss.
 #[test]
 fn fast_convergence_lowers_the_plateau_of_a_flow_that_did_not_reach_its_last() {
     let plateau = |name, trace| {
@@ -75,7 +75,7 @@ fn fast_convergence_lowers_the_plateau_of_a_flow_that_did_not_reach_its_last() {
 /// 3 (1 - b) / (1 + b) a round trip: 1/3 for b of 0.8, 0.53 for 0.7; RFC 9438 adds 1 once it is back at 20.
 #[test]
 fn on_a_short_path_it_is_no_slower_than_reno_of_the_same_mean() {
-    // Linux computes its pace each 31 ms at a steady window, six round trips late.
+    // Linux computes its growth every 31 ms while the window is constant, six round trips late.
     let expected = [
         ("cubic-2008", 16, 36, 3),
         ("cubic", 14, 46, 5),
@@ -100,7 +100,7 @@ fn before_the_first_loss_2008_steps_each_50_segments_and_later_linux_each_20() {
         driver.round();
         driver.window.cwnd - 1000
     };
-    // 2008 counts 25 acknowledgements and steps at the 26th.
+    // 2008 counts 25 acknowledgements and increases the window with the 26th.
     assert!(
         (18..=20).contains(&grown("cubic-2008")),
         "{}",
@@ -150,9 +150,9 @@ fn idle_time_does_not_make_the_window_jump() {
     }
 }
 
-/// Section 5.1 of RFC 9438: `W = (C (3 + b) / (4 (1 - b)))^(1/4) (RTT / p)^(3/4)`, for losses that meet the
-/// window exactly at the plateau. So flat is the curve there that every plateau reached within half a segment
-/// repeats itself, which leaves a range of some 10 % below.
+/// Section 5.1 of RFC 9438: `W = (C (3 + b) / (4 (1 - b)))^(1/4) (RTT / p)^(3/4)`, if losses occur exactly when the
+/// window reaches the plateau. The curve is so flat there that every plateau reached within half a segment repeats
+/// itself, so values up to about 10 % lower are possible.
 #[test]
 fn its_mean_window_is_that_of_the_response_function() {
     for name in ["cubic-nohystart", "cubic-rfc9438"] {

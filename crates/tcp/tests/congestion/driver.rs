@@ -1,6 +1,6 @@
-//! A sender and a path with as little in them as possible: round after round the whole window is sent, and
-//! acknowledged evenly over the round-trip time. Losses come when the test says so, are known at once and
-//! repaired in one round trip. What a window does under this can be computed with pencil and paper.
+//! A minimal sender and path: in each round the whole window is sent, and acknowledged evenly over the round-trip
+//! time. Losses occur when the test triggers them, are detected at once and repaired in one round trip. The resulting
+//! windows can be computed by hand.
 
 use inorder_tcp::congestion::{
     AckEvent, CongestionControl, Event, LossEvent, Nanos, Start, Window, find,
@@ -27,7 +27,7 @@ pub struct Driver {
     pub bottleneck: Option<Bottleneck>,
     /// Segments each acknowledgement covers.
     pub per_ack: u32,
-    /// Duplicates bring SACK blocks, each of one segment.
+    /// Duplicates carry SACK blocks, each for one segment.
     pub sack: bool,
     /// Segments acknowledged so far.
     pub delivered: u64,
@@ -75,7 +75,7 @@ impl Driver {
         self
     }
 
-    /// The round-trip time while `window` segments are out.
+    /// The round-trip time while `window` segments are in flight.
     pub fn rtt(&self, window: u32) -> Nanos {
         let serial =
             |b: Bottleneck| Nanos::from(window) * 1_000_000_000 / b.segments_per_s.cast_signed();
@@ -107,7 +107,7 @@ impl Driver {
         }
     }
 
-    /// One acknowledgement, `gap` after the one before.
+    /// One acknowledgement, `gap` after the previous one.
     fn acknowledge(&mut self, acked: u32, gap: Nanos, rtt: Nanos) {
         self.now += gap;
         self.delivered += u64::from(acked);
@@ -140,8 +140,8 @@ impl Driver {
         (0..count).map(|_| self.round()).collect()
     }
 
-    /// The first segment of a flight is lost: duplicates for the rest, fast recovery, one cumulative
-    /// acknowledgement a round trip later. The window after it.
+    /// The first segment of a flight is lost: duplicates for the rest, fast recovery, and one cumulative
+    /// acknowledgement a round trip later. Returns the window afterwards.
     pub fn lose(&mut self) -> u32 {
         let flight = self.window.cwnd;
         let rtt = self.rtt(flight);
@@ -190,7 +190,7 @@ impl Driver {
         self.cc.event(&mut self.window, event, self.now);
     }
 
-    /// The last reduction was needless.
+    /// The last reduction was unnecessary.
     pub fn undo(&mut self, ssthresh_before: u32) -> u32 {
         self.window.cwnd = self.cc.undo_cwnd(&self.window);
         self.window.ssthresh = self.window.ssthresh.max(ssthresh_before);
@@ -209,8 +209,8 @@ impl Driver {
         found.unwrap_or_else(|| panic!("{} traces no {name}", self.cc.name()))
     }
 
-    /// Mean window, by time, over `epochs` losses that come each `1 / p` segments, after as many to forget the
-    /// start.
+    /// Mean window over time for `epochs` losses, one in each `1 / p` segments, after the same number of losses that
+    /// are not counted.
     pub fn mean_window(&mut self, per_loss: u64, epochs: u32) -> f64 {
         for _ in 0..epochs {
             self.epoch(per_loss);
@@ -224,7 +224,7 @@ impl Driver {
         sum / time
     }
 
-    /// From loss to loss: the sum over its rounds of window times time, and the time.
+    /// From one loss to the next: the sum of window times time over the rounds, and the time.
     fn epoch(&mut self, per_loss: u64) -> (f64, f64) {
         let (end, mut sum, mut time) = (self.delivered + per_loss, 0.0, 0.0);
         while self.delivered < end {

@@ -11,7 +11,7 @@ fn slow_start(name: &str, rate: u64) -> Driver {
 fn slow_start_ends_when_the_queue_shows() {
     let driver = slow_start("cubic", 1000);
     let left = driver.window.ssthresh;
-    // A queue of 12.5 ms is 12 segments over the 100 of the path; eight samples of the round must show it.
+    // A queue of 12.5 ms is 12 segments above the 100 of the path; eight samples of the round must show it.
     assert!((112..=260).contains(&left), "{left}");
     assert!(driver.window.cwnd >= left);
 }
@@ -33,7 +33,7 @@ fn a_dense_train_ends_it_at_half_the_round_trip() {
 }
 
 #[test]
-fn below_16_segments_it_does_not_look() {
+fn below_16_segments_it_is_inactive() {
     let mut driver = Driver::new("cubic", 10 * MS, 4);
     driver.partial_round(4);
     driver.partial_round(7);

@@ -1,4 +1,4 @@
-//! Congestion controls against their equations, over a path simple enough to be checked by hand.
+//! Congestion controls compared with their equations, over a path that can be computed by hand.
 
 mod bic;
 mod compound;

@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order, a window is a window.
+//! Invariants of the window for any sequence of events.
 
 use inorder_tcp::CaState;
 use inorder_tcp::Nanos;
@@ -17,12 +17,12 @@ enum Step {
     Sent(SentEvent),
 }
 
-/// Mostly what happens, sometimes what cannot.
+/// Mostly realistic values, sometimes impossible ones.
 fn wide(usual: u64) -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..usual, 1 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)]
 }
 
-/// Times, of which the impossible ones may be negative.
+/// Times, some of which are negative and therefore impossible.
 fn time(usual: u64) -> impl Strategy<Value = Nanos> {
     wide(usual).prop_map(u64::cast_signed)
 }
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn no_order_of_events_breaks_a_window(
+    fn every_sequence_of_events_keeps_a_valid_window(
         cwnd in 1u32..2000,
         clamp in prop_oneof![Just(u32::MAX), 1u32..3000],
         ssthresh in prop_oneof![Just(u32::MAX), 2u32..3000],
@@ -156,7 +156,7 @@ proptest! {
         }
     }
 
-    /// Against its dumb twin: one segment at a time.
+    /// The straightforward twin: one segment at a time.
     #[test]
     fn additive_increase_is_that_of_single_segments(cwnd in 1u32..500, per in 1u32..500, acks in proptest::collection::vec(1u32..300, 1..50)) {
         let mut window = Window::new(cwnd);
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn names_are_unique_and_each_algorithm_knows_its_own() {
+fn names_are_unique_and_equal_those_of_the_algorithms() {
     let mut names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
     for entry in REGISTRY {
         assert_eq!((entry.build)().name(), entry.name);

@@ -42,7 +42,7 @@ fn flight_or_window_is_halved() {
     assert_eq!(Reno::rfc5681().ssthresh(&window, &loss), 15);
 }
 
-/// W = sqrt(3 / 2p), the mean of a saw between W/2 and W (Mathis et al., CCR 27(3), 1997).
+/// W = sqrt(3 / 2p), the mean of a sawtooth between W/2 and W (Mathis et al., CCR 27(3), 1997).
 #[test]
 fn its_mean_window_is_that_of_the_square_root_law() {
     for per_loss in [1_000u64, 10_000, 100_000] {

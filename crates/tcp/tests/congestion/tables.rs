@@ -1,5 +1,5 @@
-//! What each algorithm does, in two tables kept beside this file: behaviour that moves shows as a difference.
-//! `UPDATE_TABLES=1` writes them anew.
+//! The behaviour of each algorithm in two tables next to this file: changes of behaviour appear as differences.
+//! `UPDATE_TABLES=1` regenerates them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,18 +16,20 @@ fn compare(name: &str, table: &str) {
         std::fs::write(&path, table).expect("the table is written");
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(kept, table, "{name} differs; UPDATE_TABLES=1 takes it over");
+    assert_eq!(
+        kept, table,
+        "{name} differs; UPDATE_TABLES=1 regenerates it"
+    );
 }
 
-/// The algorithms whose window follows acknowledgements and losses alone, which is all the driver knows; one that
-/// governs it by rates needs a path that has some.
+/// The algorithms whose window depends only on acknowledgements and losses, which is all that the driver simulates.
 fn driven() -> impl Iterator<Item = &'static Entry> {
     REGISTRY
         .iter()
         .filter(|entry| !(entry.build)().governs_window())
 }
 
-/// Mean window under a loss each `1 / p` segments, 100 ms.
+/// Mean window for a loss in each `1 / p` segments, 100 ms.
 #[test]
 fn mean_window_by_loss_rate() {
     let mut table =

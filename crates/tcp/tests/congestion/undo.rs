@@ -1,4 +1,4 @@
-//! What a needless reduction leaves behind once it is taken back.
+//! The state after an unnecessary reduction has been undone.
 
 use crate::driver::{Driver, MS};
 
@@ -30,7 +30,7 @@ fn the_window_returns_to_where_it_was() {
     }
 }
 
-/// The kernel of 2008 returns to the maximum it remembers, which fast convergence has lowered.
+/// The kernel of 2008 restores the maximum it has stored, which fast convergence has lowered.
 #[test]
 fn that_of_2008_returns_to_a_lowered_maximum() {
     let mut driver = Driver::new("cubic-2008", 100 * MS, 10).avoid(1000);
@@ -40,9 +40,9 @@ fn that_of_2008_returns_to_a_lowered_maximum() {
     assert_eq!(driver.undo(1000), 809);
 }
 
-/// And nowhere after a timeout, which has reset it.
+/// It restores nothing after a timeout, which resets the maximum.
 #[test]
-fn after_a_timeout_that_of_2008_has_nothing_to_return_to() {
+fn cubic_2008_restores_nothing_after_a_timeout() {
     let mut driver = Driver::new("cubic-2008", 100 * MS, 10).avoid(1000);
     driver.time_out();
     assert_eq!(driver.undo(1000), 1);
@@ -51,7 +51,7 @@ fn after_a_timeout_that_of_2008_has_nothing_to_return_to() {
     assert_eq!(driver.undo(1000), 1000);
 }
 
-/// Section 4.9 of RFC 9438: the curve goes on where it was, plateau and K included.
+/// Section 4.9 of RFC 9438: the previous curve continues, including plateau and K.
 #[test]
 fn rfc_9438_goes_on_with_its_old_curve() {
     let mut driver = Driver::new("cubic-rfc9438", 100 * MS, 10).avoid(1000);

@@ -1,6 +1,6 @@
 use crate::driver::{Driver, MS};
 
-/// 100 segments each 100 ms: 1000 segments, 1.448 MB a second.
+/// 100 segments every 100 ms: 1000 segments, 1.448 MB per second.
 fn constant_clock(name: &str) -> Driver {
     let mut driver = Driver::new(name, 100 * MS, 100).avoid(100);
     for _ in 0..100 {
@@ -20,9 +20,9 @@ fn the_estimate_settles_at_the_rate_of_the_acknowledgements() {
     assert!((estimate / 1000.0 - 1.0).abs() < 0.02, "{estimate}");
 }
 
-/// A window that had filled a queue: 100 segments fit the path, 150 were out.
+/// A window that had filled a queue: the path carries 100 segments, 150 were in flight.
 #[test]
-fn recovery_ends_with_what_the_path_carries() {
+fn recovery_ends_with_the_measured_capacity_of_the_path() {
     let mut driver = constant_clock("westwood").bottleneck(1000, 100);
     for _ in 0..50 {
         driver.window.cwnd = 150;
@@ -54,9 +54,9 @@ fn the_threshold_during_recovery_is_renos_but_in_ns3_the_estimate() {
     );
 }
 
-/// A duplicate counts when it comes, and the cumulative acknowledgement does not count it again.
+/// A duplicate counts when it arrives, and the cumulative acknowledgement does not count it again.
 #[test]
-fn a_recovery_does_not_double_the_bytes() {
+fn a_recovery_does_not_count_bytes_twice() {
     for sack in [false, true] {
         let mut driver = constant_clock("westwood");
         driver.sack = sack;

@@ -7,7 +7,7 @@ fn fast_mode_adds_one_per_hundred_segments() {
     assert!((10..=11).contains(&grown), "{grown}");
 }
 
-/// 1000 segments in 100 ms: a window of 1050 queues 50, 5 ms: below 80 and an eighth.
+/// 1000 segments in 100 ms: a window of 1050 queues 50, which is 5 ms: below 80 and below an eighth.
 #[test]
 fn a_short_queue_is_measured_and_left() {
     let mut driver = Driver::new("yeah", 100 * MS, 10)
@@ -21,7 +21,7 @@ fn a_short_queue_is_measured_and_left() {
     assert_eq!(driver.traced("slow_rounds"), 0.0);
 }
 
-/// 1200 queue 200: the queue is taken out of the window at once.
+/// A window of 1200 queues 200: the queue is removed from the window at once.
 #[test]
 fn a_long_queue_is_removed_before_it_overflows() {
     let mut driver = Driver::new("yeah", 100 * MS, 10)
@@ -37,7 +37,7 @@ fn a_long_queue_is_removed_before_it_overflows() {
     assert_eq!(driver.window.ssthresh.min(1100), driver.window.ssthresh);
 }
 
-/// Left alone the window stays about the path's 1000 with a queue up to 80, and nothing is ever lost.
+/// Without competing flows the window stays near the path's 1000 with a queue of up to 80, without losses.
 #[test]
 fn alone_it_keeps_the_queue_below_alpha() {
     let mut driver = Driver::new("yeah", 100 * MS, 10)
@@ -51,7 +51,7 @@ fn alone_it_keeps_the_queue_below_alpha() {
     );
 }
 
-/// A delay of more than an eighth without much of a queue: Reno's pace.
+/// A delay above an eighth with a short queue: Reno's growth.
 #[test]
 fn slow_mode_is_reno() {
     let mut driver = Driver::new("yeah", 10 * MS, 10).avoid(60);
@@ -68,12 +68,12 @@ fn slow_mode_is_reno() {
 
 #[test]
 fn a_loss_removes_the_queue_or_an_eighth_and_half_against_competitors() {
-    // No queue: an eighth.
+    // Without a queue: an eighth.
     let mut driver = Driver::new("yeah", 100 * MS, 10).avoid(800);
     driver.rounds(2);
     let before = driver.window.cwnd;
     assert_eq!(driver.lose(), before - before / 8);
-    // Sixteen rounds of delay in a row: somebody else holds the queue.
+    // Sixteen rounds of delay in a row: other flows fill the queue.
     let mut driver = Driver::new("yeah", 10 * MS, 10).avoid(60);
     driver.rounds(3);
     driver.base_rtt = 20 * MS;

@@ -1,4 +1,4 @@
-//! When acknowledgements go out, and the window they offer.
+//! When acknowledgements are sent, and the window they advertise.
 
 use inorder_tcp::Config;
 use inorder_tcp::config::{DelayedAck, MS, SackCompression};
@@ -25,10 +25,10 @@ fn at_once_while_something_is_missing() {
     assert_eq!(only(&peer.data(4, 5)).0, 0);
     assert_eq!(only(&peer.data(0, 1)).0, 3, "part of the gap is filled");
     assert_eq!(only(&peer.data(3, 4)).0, 5);
-    assert_eq!(peer.data(5, 6), [], "all is well again");
+    assert_eq!(peer.data(5, 6), [], "nothing is missing any more");
 }
 
-/// Linux: the first sixteen at once, then as the gaps between arrivals say.
+/// Linux: the first sixteen at once, then depending on the intervals between arrivals.
 #[test]
 fn linux_begins_with_quick_acknowledgements() {
     let mut peer = Peer::new(&config("linux-6"));
@@ -87,7 +87,7 @@ fn compression_holds_back_news_by_sack() {
     assert!(peer.end.counters().tcp_ack_compressed >= 4);
 }
 
-/// With many gaps the option would lose blocks: what is held back goes out before a third block takes its place.
+/// With many gaps the option would lose blocks: held-back information is sent before a third block takes its place.
 #[test]
 fn compression_ends_before_a_block_is_lost() {
     let mut peer = Peer::new(&Config {
@@ -122,7 +122,7 @@ fn slow_reader(buffer: u64) -> Peer {
     })
 }
 
-/// RFC 9293 section 3.8.6.2.2: the window closes as data waits, and opens by a step worth announcing.
+/// RFC 9293 section 3.8.6.2.2: the window closes as data waits, and opens only by a sufficient step.
 #[test]
 fn the_window_closes_and_opens_with_reading() {
     let mut peer = slow_reader(8000);
@@ -130,7 +130,7 @@ fn the_window_closes_and_opens_with_reading() {
     assert_eq!(windows, [7000, 6000, 5000, 4000, 3000, 2000, 1000, 0]);
     assert_eq!(peer.end.readable(), 8000);
     assert_eq!(peer.end.read(500), 500);
-    assert_eq!(peer.out(), [], "half a segment is not worth a word");
+    assert_eq!(peer.out(), [], "half a segment is not announced");
     assert_eq!(peer.end.read(2000), 2000);
     let update = peer.out();
     assert_eq!(update.len(), 1);
@@ -150,9 +150,9 @@ fn data_beyond_the_window_is_not_kept() {
     assert_eq!(peer.end.accepted().count(), 0);
 }
 
-/// The right edge never moves back, whatever the scale rounds away.
+/// The right edge never moves back, although the scale rounds.
 #[test]
-fn the_right_edge_never_retreats() {
+fn the_right_edge_never_moves_back() {
     let mut peer = Peer::new(&Config {
         read_at_once: false,
         receive_buffer: 50_000,
@@ -180,8 +180,8 @@ fn tuned(sack: bool) -> Peer {
     })
 }
 
-/// Two round trips of 20 segments: the buffer becomes twice what was read and more, and the offer follows by two
-/// segments an arrival, up to the bound.
+/// Two round trips of 20 segments: the buffer becomes more than twice what was read, and the advertised window grows
+/// by two segments per arrival, up to the limit.
 #[test]
 fn the_window_follows_what_is_read() {
     let mut peer = tuned(true);
@@ -191,7 +191,7 @@ fn the_window_follows_what_is_read() {
         for at in round * 20..(round + 1) * 20 {
             peer.data(at, at + 1);
         }
-        let last = peer.data(0, 1); // a duplicate has everything read
+        let last = peer.data(0, 1); // A duplicate triggers the reading of everything.
         windows.push(u32::from(last[0].window) / MSS);
     }
     assert_eq!(windows, [20, 60, 60]);

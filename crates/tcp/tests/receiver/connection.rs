@@ -44,7 +44,7 @@ fn a_lost_syn_is_sent_again_after_a_second() {
 }
 
 #[test]
-fn nobody_listening_refuses() {
+fn without_a_listener_the_connection_is_refused() {
     let mut pair = pair(&config("rfc"));
     pair.client.connect(0);
     pair.flush(Side::Client);
@@ -54,7 +54,7 @@ fn nobody_listening_refuses() {
 }
 
 #[test]
-fn nobody_there_times_out() {
+fn without_a_peer_the_connection_times_out() {
     let mut pair = pair(&config("rfc")).with_fate(|_, _| {});
     pair.open();
     pair.run_until(1000 * SECOND);
@@ -93,7 +93,7 @@ fn closing_goes_through_every_state() {
     assert_eq!(pair.server.state(), State::CloseWait);
     pair.run_until(400 * MS);
     assert_eq!(pair.client.state(), State::FinWait2);
-    // The other direction stays open.
+    // The other direction remains open.
     pair.server.write(3000);
     pair.flush(Side::Server);
     pair.run_until(800 * MS);
@@ -160,9 +160,9 @@ fn a_reset_must_be_exact() {
     assert_eq!(peer.end.error(), Some(Error::Reset));
 }
 
-/// RFC 5961 section 4.2, and section 5.2 for an acknowledgement of what was never sent.
+/// RFC 5961 section 4.2, and section 5.2 for an acknowledgement of data that was never sent.
 #[test]
-fn a_stray_syn_or_acknowledgement_does_no_harm() {
+fn a_stray_syn_or_acknowledgement_is_harmless() {
     let mut peer = Peer::new(&config("linux-6"));
     let syn = peer.bare(5, Flags::SYN);
     assert_eq!(peer.deliver(&syn).len(), 1);
@@ -189,7 +189,7 @@ fn a_fin_out_of_order_waits_for_the_data_before_it() {
     assert!(peer.end.peer_closed());
 }
 
-/// What lies above the end of the stream is not taken, and what lies below it is old news.
+/// Data above the end of the stream is discarded, and data below it is a duplicate.
 #[test]
 fn data_across_the_fin_that_was_taken_is_a_duplicate() {
     let mut peer = Peer::new(&config("rfc"));

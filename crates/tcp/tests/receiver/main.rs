@@ -1,4 +1,4 @@
-//! The receiver and the connection, told by hand what arrives.
+//! The receiver and the connection, with arrivals chosen by the tests.
 
 mod acks;
 mod connection;

@@ -68,7 +68,7 @@ fn paws_rejects_what_is_late_by_its_timestamp() {
     let mut peer = Peer::new(&custom);
     peer.data_at(0, 100);
     peer.data_at(1, 200);
-    // The first after an acknowledgement brings the timestamp to be echoed.
+    // The first segment after an acknowledgement carries the timestamp to be echoed.
     peer.data_at(2, 300);
     assert_eq!(only(&peer.data_at(3, 150)).0, 3);
     assert_eq!(peer.end.counters().paws_estab, 1);
@@ -126,7 +126,7 @@ fn permute(order: &mut [u32; 5], at: usize, visit: &mut impl FnMut(&[u32; 5])) {
     }
 }
 
-/// Overlaps of every kind bring only what is new.
+/// Overlaps of every kind deliver only the new bytes.
 #[test]
 fn overlapping_segments_are_cut_to_what_is_new() {
     let mut peer = Peer::new(&config("rfc"));

@@ -1,4 +1,4 @@
-//! The other side, played by hand: data in units of segments, and the acknowledgements it draws.
+//! The other side, controlled by the test: data in units of segments, and the acknowledgements that answer it.
 
 use inorder_tcp::config::MS;
 use inorder_tcp::{Config, Endpoint, Flags, Nanos, Segment, State, Timestamps, profiles};
@@ -12,7 +12,7 @@ pub struct Peer {
     pub now: Nanos,
 }
 
-/// A configuration to start from: acknowledging every second segment or after 200 ms, no timestamps.
+/// A basic configuration: acknowledges every second segment or after 200 ms, no timestamps.
 pub fn config(profile: &str) -> Config {
     Config {
         mss: MSS,
@@ -64,7 +64,7 @@ impl Peer {
         }
     }
 
-    /// Delivers a segment and returns what it draws.
+    /// Delivers a segment and returns the answers.
     pub fn deliver(&mut self, segment: &Segment) -> Vec<Segment> {
         self.end.on_segment(self.now, segment);
         self.out()
@@ -74,7 +74,7 @@ impl Peer {
         std::iter::from_fn(|| self.end.poll_transmit(self.now)).collect()
     }
 
-    /// Segments `from..to` of the stream arrive as one.
+    /// Segments `from..to` of the stream arrive as one segment.
     pub fn data(&mut self, from: u32, to: u32) -> Vec<Segment> {
         let segment = Segment {
             payload: (to - from) * MSS,
@@ -93,7 +93,7 @@ impl Peer {
         self.deliver(&segment)
     }
 
-    /// Time passes; returns what timers send.
+    /// Advances time; returns what timers send.
     pub fn wait(&mut self, time: Nanos) -> Vec<Segment> {
         let until = self.now + time;
         let mut sent = Vec::new();
@@ -107,7 +107,7 @@ impl Peer {
     }
 }
 
-/// What an acknowledgement says: up to which segment, and which ranges beside.
+/// The content of an acknowledgement: the next expected segment, and the SACK ranges.
 pub fn says(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
     let unit = |seq: u32| (seq - 1) / MSS;
     let blocks = segment.sack.as_slice().iter();
@@ -119,7 +119,7 @@ pub fn says(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
     )
 }
 
-/// The single acknowledgement among these, or a panic that shows them.
+/// The single acknowledgement among these; panics and prints them otherwise.
 pub fn only(segments: &[Segment]) -> (u32, Vec<(u32, u32)>) {
     match segments {
         [segment] => says(segment),

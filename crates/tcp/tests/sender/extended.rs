@@ -14,7 +14,7 @@ fn open(loss: &str, window: u32) -> Peer {
     peer
 }
 
-/// Careful: one new segment for two that left; the threshold is two thirds of the flight.
+/// Careful: one new segment for two that left the network; the threshold is two thirds of the flight.
 #[test]
 fn careful_sends_one_for_two() {
     let mut peer = open("ncr-careful", 24);
@@ -25,7 +25,7 @@ fn careful_sends_one_for_two() {
     assert_eq!(peer.end.counters().retrans_segs, 0);
 }
 
-/// Aggressive: one for one; the threshold is half of the flight.
+/// Aggressive: one for one; the threshold is one half of the flight.
 #[test]
 fn aggressive_sends_one_for_one() {
     let mut peer = open("ncr-aggressive", 24);
@@ -35,7 +35,7 @@ fn aggressive_sends_one_for_one() {
     assert_eq!(peer.reordering(), 16);
 }
 
-/// Section 3.2: the late segment arrives; the window stays what it was, without a burst.
+/// Section 3.2: the late segment arrives; the window is unchanged, and there is no burst.
 #[test]
 fn disorder_ends_without_a_reduction() {
     let mut peer = open("ncr-aggressive", 24);
@@ -51,8 +51,8 @@ fn disorder_ends_without_a_reduction() {
     assert_eq!(peer.end.counters().retrans_segs, 0);
 }
 
-/// Section 3.4: a segment that stays missing is sent again after about a round trip, and the window halves
-/// from the flight disorder began with.
+/// Section 3.4: a segment that stays missing is retransmitted after about a round trip, and the window is halved
+/// relative to the flight at the start of disorder.
 #[test]
 fn a_loss_is_established_by_a_flight_of_duplicates() {
     for (loss, share) in [("ncr-careful", 2.0 / 3.0), ("ncr-aggressive", 0.5)] {
@@ -74,7 +74,7 @@ fn a_loss_is_established_by_a_flight_of_duplicates() {
     }
 }
 
-/// aNCR starts impatient and learns: a segment late by 8 of 24 makes it wait for a third of the window.
+/// aNCR starts with a low threshold and adapts: after a segment late by 8 of 24, it waits for a third of the window.
 #[test]
 fn ancr_learns_the_relative_extent() {
     let mut peer = open("ancr-aggressive", 24);
@@ -85,12 +85,12 @@ fn ancr_learns_the_relative_extent() {
     let top = peer.info().unacked;
     peer.ack(top, &[]);
     assert_eq!(peer.state(), CaState::Open);
-    // Now segment `top` is late by 2: below the threshold, so it is seen without a retransmission.
+    // Now segment `top` is late by 2, which is below the threshold and detected without a retransmission.
     let flight = peer.info().unacked;
     peer.ack(top, &[(top + 1, top + 3)]);
     peer.ack(top + 3, &[]);
     assert_eq!(peer.state(), CaState::Open);
-    // Three segments of a flight: the next phase waits for as much.
+    // Three segments of a flight: the next phase waits for the same share.
     let base = top + 3;
     let window = peer.info().unacked;
     assert!(window >= flight.min(12));
@@ -111,7 +111,7 @@ fn ancr_never_lowers_ssthresh_in_disorder() {
 #[test]
 fn ancr_waits_as_long_as_was_seen() {
     let mut peer = open("ancr-aggressive", 100);
-    // Segments 0, 1 are lost and repaired; meanwhile 30 arrives 20 segments late, never sent again.
+    // Segments 0 and 1 are lost and repaired; meanwhile 30 arrives 20 segments late without a retransmission.
     peer.ack(0, &[(2, 30)]);
     peer.ack(0, &[(31, 50), (2, 30)]);
     peer.ack(0, &[(2, 50)]);
@@ -121,7 +121,7 @@ fn ancr_waits_as_long_as_was_seen() {
     assert_eq!(peer.state(), CaState::Open);
     let flight = peer.info().unacked;
     peer.ack(top, &[(top + 1, top + 2)]);
-    // 20 of 100 segments late: a fifth of the flight now.
+    // 20 of 100 segments late: a fifth of the current flight.
     let expected = (0.2 * f64::from(flight)).ceil() as u32;
     assert_eq!(peer.reordering(), expected.max(3), "flight {flight}");
 }

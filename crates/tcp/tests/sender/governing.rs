@@ -1,5 +1,5 @@
-//! An algorithm that goes by rates: paced without being told to, told of each transmission, given samples of the
-//! delivery rate, and alone in moving the window.
+//! An algorithm that uses rates: it is always paced, receives each transmission and samples of the delivery rate, and
+//! alone changes the window.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use inorder_tcp::congestion::{
 
 use crate::peer::{Peer, config};
 
-/// What the algorithm was told, for the test to look at.
+/// The calls of the algorithm, recorded for the test.
 #[derive(Debug, Default)]
 struct Told {
     samples: Vec<RateSample>,
@@ -58,8 +58,8 @@ impl CongestionControl for Steady {
     }
 }
 
-/// A connection that sends segments of 1000 bytes at `rate`, its first ten acknowledged after 100 ms, and what its
-/// algorithm is told.
+/// A connection that sends segments of 1000 bytes at `rate`; its first ten are acknowledged after 100 ms. Also
+/// returns the calls of its algorithm.
 fn steady(rate: u64) -> (Peer, Arc<Mutex<Told>>) {
     let told = Arc::new(Mutex::new(Told::default()));
     let control = Steady {
@@ -73,12 +73,12 @@ fn steady(rate: u64) -> (Peer, Arc<Mutex<Told>>) {
 }
 
 #[test]
-fn it_is_paced_whatever_the_configuration() {
+fn it_is_paced_in_every_configuration() {
     let (mut peer, _) = steady(100_000);
-    // The tenth of the first ten segments took 10 ms of the rate, which is long over.
+    // The tenth of the first ten segments took 10 ms at the rate, which have long passed.
     let sent = peer.ack(10, &[]);
     assert_eq!(sent, [10, 11]);
-    // Half of the time of the burst is saved from the silence before it.
+    // Half of the burst's time is saved by the silence before it.
     assert_eq!(peer.wait(10 * MS), [12, 13]);
     assert_eq!(peer.wait(19 * MS), []);
     assert_eq!(peer.wait(MS), [14, 15]);
@@ -90,7 +90,7 @@ fn losses_leave_its_window_alone() {
     let (mut peer, told) = steady(100_000_000);
     assert_eq!(peer.ack(10, &[]).len(), 20);
     peer.now += 100 * MS;
-    // The first of a flight is missing: recovery begins, and nothing but the algorithm has changed the window.
+    // The first segment of a flight is missing: recovery begins, and only the algorithm has changed the window.
     peer.ack(10, &[(11, 30)]);
     assert_eq!(peer.state(), CaState::Recovery);
     assert_eq!(peer.cwnd(), 20);
@@ -113,7 +113,7 @@ fn samples_show_what_a_round_trip_delivers() {
     peer.now += 100 * MS;
     peer.ack(30, &[]);
     let told = told.lock().unwrap();
-    // The third acknowledgement of the handshake and the first window both measure from the SYN's on.
+    // The third acknowledgement of the handshake and the first window both measure from the SYN on.
     let shown: Vec<_> = told
         .samples
         .iter()
@@ -123,8 +123,8 @@ fn samples_show_what_a_round_trip_delivers() {
     assert_eq!(told.samples.last().unwrap().delivered, 31);
 }
 
-/// Three segments instead of the ten the window takes, and then more than enough: only the samples of the three, and of
-/// what was sent while they were outstanding, are held down by the application.
+/// Three segments although the window allows ten, and then more than enough data: only the samples of the three, and
+/// of data sent while they were outstanding, are marked as limited by the application.
 #[test]
 fn an_application_that_runs_dry_marks_its_samples() {
     let told = Arc::new(Mutex::new(Told::default()));
@@ -150,11 +150,11 @@ fn an_application_that_runs_dry_marks_its_samples() {
         .filter_map(|sample| sample.measured.map(|measured| measured.app_limited))
         .collect();
     assert_eq!(limited, [true, true, false]);
-    // The first to leave found nothing in flight.
+    // When the first one was sent, nothing was in flight.
     assert!(told.sent[0].in_flight == 0 && told.sent[0].app_limited);
 }
 
-/// The retransmission timer is the sender's own, and what it sends first waits for neither window nor rate.
+/// The retransmission timer belongs to the sender, and its first retransmission waits neither for window nor rate.
 #[test]
 fn a_timeout_is_repaired_from_one_segment() {
     let (mut peer, _) = steady(100_000_000);

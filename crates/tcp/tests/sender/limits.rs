@@ -1,4 +1,4 @@
-//! What else limits sending: Nagle, the peer's window, idle times, bursts.
+//! Other limits of sending: Nagle, the peer's window, idle times, bursts.
 
 use inorder_tcp::config::{MS, Nagle, SECOND};
 use inorder_tcp::{Flags, Nanos, Segment};
@@ -43,7 +43,7 @@ fn window(peer: &mut Peer, ack: u32, window: u16) -> Vec<Segment> {
     peer.segments()
 }
 
-/// RFC 9293 section 3.8.6.1: a closed window is probed, ever more seldom, until it opens.
+/// RFC 9293 section 3.8.6.1: a closed window is probed at increasing intervals until it opens.
 #[test]
 fn a_closed_window_is_probed() {
     let mut peer = Peer::new(&config("linux-6"), "reno", "linux");
@@ -63,7 +63,7 @@ fn a_closed_window_is_probed() {
         peer.end.on_timer(peer.now);
         let probe = peer.segments();
         assert_eq!(probe.len(), 1);
-        assert_eq!(probe[0].seq, 10 * MSS, "one below what is expected");
+        assert_eq!(probe[0].seq, 10 * MSS, "one below the expected number");
         gaps.push(peer.now - last);
         last = peer.now;
         window(&mut peer, 10, 0);
@@ -101,10 +101,10 @@ fn the_window_shrinks_while_idle() {
     assert!(peer.info().ssthresh >= before * 3 / 4);
 }
 
-/// Thirty acknowledgements of one segment each, a round trip of `rtt` after a burst of thirty: how many
-/// segments each of those that sent anything sent.
+/// Thirty acknowledgements of one segment each, a round trip of `rtt` after a burst of thirty: how many segments were
+/// sent for each of those that released any.
 fn bursts(rtt: Nanos) -> Vec<usize> {
-    const WARM: u32 = 80; // five whole pieces, one segment a round trip: the smoothed time settles
+    const WARM: u32 = 80; // Five whole pieces, one segment per round trip: the smoothed time settles.
     let mut custom = config("linux-6");
     custom.tso_segments = 16;
     custom.initial_window = 30;
@@ -120,14 +120,14 @@ fn bursts(rtt: Nanos) -> Vec<usize> {
     sent.filter(|&n| n > 0).collect()
 }
 
-/// Nearby, a trickle of acknowledgements gathers into a third of the window or the rest of a piece of the queue,
-/// until what is outstanding is so fresh that no acknowledgement is near.
+/// To a near receiver, released segments accumulate to a third of the window or to the rest of a piece of the queue,
+/// until the outstanding data is so recent that no acknowledgement is expected soon.
 #[test]
 fn bursts_wait_until_they_are_worth_it() {
     assert_eq!(bursts(MS), [2, 10, 6, 10, 2]);
 }
 
-/// Far away, a millisecond of the pacing rate is the least burst there is.
+/// To a far receiver, the minimum burst is a millisecond at the pacing rate.
 #[test]
 fn bursts_are_no_larger_than_a_millisecond() {
     let sizes = bursts(100 * MS);

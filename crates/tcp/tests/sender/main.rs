@@ -1,4 +1,4 @@
-//! The sender, told by hand what has arrived. Segments are numbered from 0.
+//! The sender, with acknowledgements chosen by the tests. Segments are numbered from 0.
 
 mod peer;
 

@@ -1,4 +1,4 @@
-//! Pacing: bursts at a rate, a loss repaired at that rate, and nothing that stays unsent.
+//! Pacing: bursts at a rate, a loss repaired at that rate, and no data left unsent.
 
 use inorder_tcp::Nanos;
 use inorder_tcp::config::{MS, Pacing};

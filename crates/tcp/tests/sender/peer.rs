@@ -1,4 +1,4 @@
-//! The other side, played by hand: acknowledgements in units of segments, and what the sender does about them.
+//! The other side, controlled by the test: acknowledgements in units of segments, and the sender's reactions.
 
 use inorder_tcp::config::MS;
 use inorder_tcp::congestion::CongestionControl;
@@ -16,7 +16,7 @@ pub struct Peer {
     tick: u32,
 }
 
-/// A configuration to start from: segments of `MSS` bytes, no timestamps, no Nagle.
+/// A basic configuration: segments of `MSS` bytes, no timestamps, no Nagle.
 pub fn config(profile: &str) -> Config {
     Config {
         mss: MSS,
@@ -33,7 +33,7 @@ impl Peer {
         Self::with(config, (find(congestion).build)(), loss)
     }
 
-    /// The same, with a congestion control of the test's own.
+    /// The same, with a congestion control defined by the test.
     pub fn with(config: &Config, congestion: Box<dyn CongestionControl>, loss: &str) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         let config = Config {
@@ -75,7 +75,7 @@ impl Peer {
         }
     }
 
-    /// Writes so many segments and returns what goes out.
+    /// Writes this number of segments and returns what is sent.
     pub fn write(&mut self, segments: u64) -> Vec<u32> {
         assert_eq!(
             self.end.write(segments * u64::from(MSS)),
@@ -84,7 +84,7 @@ impl Peer {
         self.out()
     }
 
-    /// Numbers of the segments that go out now, from 0; acknowledgements are left out.
+    /// Numbers of the segments sent now, from 0; acknowledgements are left out.
     pub fn out(&mut self) -> Vec<u32> {
         self.segments()
             .iter()
@@ -102,12 +102,12 @@ impl Peer {
         self.ack_echo(ack, sack, 0)
     }
 
-    /// The same, echoing a timestamp (if the option is in use).
+    /// The same, echoing a timestamp (if the option is used).
     pub fn ack_echo(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32) -> Vec<u32> {
         self.ack_with(ack, sack, ecr, u16::MAX)
     }
 
-    /// An acknowledgement without SACK that brings this window.
+    /// An acknowledgement without SACK that carries this window.
     pub fn ack_window(&mut self, ack: u32, window: u16) -> Vec<u32> {
         self.ack_with(ack, &[], 0, window)
     }
@@ -134,7 +134,7 @@ impl Peer {
         self.ack(ack, &[])
     }
 
-    /// Time passes; timers fire; returns what goes out.
+    /// Advances time; timers expire; returns what is sent.
     pub fn wait(&mut self, time: Nanos) -> Vec<u32> {
         let until = self.now + time;
         let mut sent = Vec::new();

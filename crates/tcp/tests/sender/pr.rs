@@ -1,4 +1,4 @@
-//! TCP-PR: time, and nothing but time.
+//! TCP-PR: losses are detected by time only.
 
 use inorder_tcp::config::MS;
 
@@ -13,7 +13,7 @@ fn open(window: u32) -> Peer {
 }
 
 #[test]
-fn duplicates_mean_nothing() {
+fn duplicates_are_ignored() {
     let mut peer = open(20);
     peer.now += 100 * MS;
     for top in 2..=19 {
@@ -24,7 +24,8 @@ fn duplicates_mean_nothing() {
     assert!(peer.cwnd() >= 20);
 }
 
-/// Three times the greatest round trip, then the window is half of what it was when the segment was sent.
+/// A segment is lost after three times the greatest round trip; then the window is half of what it was when the
+/// segment was sent.
 #[test]
 fn a_segment_is_lost_when_it_has_waited_three_round_trips() {
     let mut peer = open(20);
@@ -47,7 +48,7 @@ fn silence_starts_over_with_one_segment() {
     peer.wait(4000 * MS);
     assert_eq!(peer.cwnd(), 1);
     assert!(peer.end.counters().tcp_timeouts >= 1);
-    // And goes on once answers come.
+    // Sending continues when answers arrive.
     let mut acked = 0;
     for _ in 0..200 {
         peer.wait(1000 * MS);

@@ -25,7 +25,7 @@ fn without_reordering_seen_three_sacks_suffice() {
     }
 }
 
-/// Once a segment has been late, a quarter of the round trip must pass first.
+/// After a segment was late, a quarter of the round trip must pass before a loss.
 #[test]
 fn with_reordering_seen_time_decides() {
     for loss in ["rack", "linux"] {
@@ -34,7 +34,7 @@ fn with_reordering_seen_time_decides() {
         peer.ack(0, &[(1, 4)]);
         peer.ack(4, &[]);
         assert_eq!(peer.state(), CaState::Open, "{loss}");
-        // Segment 4 is missing; many above it arrive at once.
+        // Segment 4 is missing; many above it arrive together.
         let before = peer.end.counters().retrans_segs;
         peer.ack(4, &[(5, 20)]);
         assert_eq!(peer.end.counters().retrans_segs, before, "{loss}");
@@ -51,7 +51,7 @@ fn with_reordering_seen_time_decides() {
 fn dsacks_widen_the_window() {
     for loss in ["rack", "linux"] {
         let mut peer = open(loss);
-        // Reordering is seen, then segment 4 is sent again for nothing.
+        // Reordering is seen, then segment 4 is retransmitted spuriously.
         peer.ack(0, &[(1, 2), (3, 4)]);
         peer.ack(4, &[]);
         peer.ack(4, &[(5, 20)]);
@@ -61,7 +61,7 @@ fn dsacks_widen_the_window() {
         peer.ack(20, &[]);
         peer.ack(20, &[(4, 5)]);
         assert_eq!(peer.end.counters().tcp_dsack_recv, 1, "{loss}");
-        // Of the next flight the first is lost: now it has two quarters, 50 ms.
+        // In the next flight the first segment is lost: now it has two quarters, 50 ms.
         peer.now += 100 * MS;
         let flight = peer.ack(40, &[]);
         assert_eq!(flight.len(), 20, "{loss}");
@@ -72,7 +72,7 @@ fn dsacks_widen_the_window() {
     }
 }
 
-/// A retransmission that is lost itself is found by what is sent after it.
+/// A lost retransmission is detected by data sent after it.
 #[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let mut peer = open("rack");
@@ -82,7 +82,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let new = peer.ack(0, &[(1, 8)]);
     assert!(!new.is_empty());
     peer.now += 100 * MS;
-    // What was sent after the retransmission has arrived.
+    // Data sent after the retransmission has arrived.
     let last = new[new.len() - 1];
     let again = peer.ack(0, &[(last, last + 1), (1, 8)]);
     assert!(again.contains(&0), "{again:?}");
@@ -100,7 +100,7 @@ fn the_tail_is_probed_before_the_timeout() {
     assert_eq!(peer.wait(201 * MS), []);
     assert_eq!(peer.wait(2 * MS), [2]);
     assert_eq!(peer.end.counters().tcp_loss_probes, 1);
-    // Only the last had been lost: the probe repaired it, and the window comes down once.
+    // Only the last segment was lost: the probe repaired it, and the window is reduced once.
     peer.now += 100 * MS;
     peer.ack(3, &[]);
     assert_eq!(peer.end.counters().tcp_timeouts, 0);

@@ -70,7 +70,7 @@ fn two_holes_are_repaired_in_one_recovery() {
     peer.ack(0, &[(1, 2)]);
     peer.ack(0, &[(1, 3)]);
     assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
-    // Segment 4 is missing, too.
+    // Segment 4 is also missing.
     let mut sent = Vec::new();
     for top in 6..=10 {
         sent.extend(peer.ack(0, &[(5, top), (1, 4)]));
@@ -84,7 +84,7 @@ fn two_holes_are_repaired_in_one_recovery() {
     assert_eq!(peer.end.counters().retrans_segs, 2);
 }
 
-/// RFC 6582 section 3.2: inflation by duplicates, a partial acknowledgement sends the next hole again.
+/// RFC 6582 section 3.2: inflation by duplicates; a partial acknowledgement retransmits the next hole.
 #[test]
 fn newreno_repairs_one_hole_per_round_trip() {
     let mut rfc = config("rfc");
@@ -98,7 +98,8 @@ fn newreno_repairs_one_hole_per_round_trip() {
     assert_eq!(peer.state(), CaState::Recovery);
     let threshold = peer.info().ssthresh;
     assert_eq!(peer.cwnd(), threshold);
-    // Window inflated to ssthresh + duplicates; new data as soon as that exceeds what is outstanding (12).
+    // The window is inflated to ssthresh + duplicates; new data follows when that exceeds the outstanding segments
+    // (12).
     let mut duplicates = 3;
     let mut sent = Vec::new();
     while sent.is_empty() {
@@ -107,7 +108,7 @@ fn newreno_repairs_one_hole_per_round_trip() {
     }
     assert_eq!(threshold + duplicates, 13);
     assert_eq!(sent, [12]);
-    // A partial acknowledgement: segment 5 was lost as well.
+    // A partial acknowledgement: segment 5 was also lost.
     peer.now += 100 * MS;
     let sent = peer.ack(5, &[]);
     assert_eq!(sent.first(), Some(&5));
@@ -132,7 +133,7 @@ fn sends_after_one_loss(reduction: Reduction) -> Vec<usize> {
     (2..=20).map(|top| peer.ack(0, &[(1, top)]).len()).collect()
 }
 
-/// RFC 6937 in Linux, relative to the window: with a threshold of half, a segment for every second
+/// RFC 6937 in Linux, relative to the window: with a threshold of one half, one segment for every second
 /// acknowledgement, evenly.
 #[test]
 fn proportional_reduction_spreads_what_is_sent() {
@@ -142,7 +143,7 @@ fn proportional_reduction_spreads_what_is_sent() {
         sent,
         [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0]
     );
-    // The RFC's RecoverFS includes the two of limited transmit: 10 for 22.
+    // The RFC's RecoverFS includes the two segments of limited transmit: 10 for 22.
     let sent = sends_after_one_loss(Reduction::PrrSlowStart);
     assert_eq!(
         sent,
@@ -151,7 +152,7 @@ fn proportional_reduction_spreads_what_is_sent() {
     assert_eq!(sends_after_one_loss(Reduction::PrrConservative), sent);
 }
 
-/// RFC 6675: 19 in flight after the retransmission; the next goes out when there are fewer than 10.
+/// RFC 6675: 19 in flight after the retransmission; the next segment is sent when fewer than 10 are.
 #[test]
 fn an_immediate_reduction_pauses_then_follows_the_clock() {
     let sent = sends_after_one_loss(Reduction::Immediate);
@@ -205,9 +206,10 @@ fn without_sack() -> Peer {
     peer
 }
 
-/// RFC 5681 section 2: what enlarges the window is no duplicate, though it repeats the number.
+/// RFC 5681 section 2: an acknowledgement that enlarges the window is not a duplicate, although it repeats the
+/// number.
 #[test]
-fn a_larger_window_is_no_duplicate() {
+fn an_acknowledgement_with_a_larger_window_is_not_a_duplicate() {
     let mut peer = without_sack();
     peer.ack_window(1, 50_000);
     for window in [51_000, 52_000, 53_000, 54_000] {
@@ -221,10 +223,10 @@ fn a_larger_window_is_no_duplicate() {
     assert_eq!(peer.end.counters().dup_acks_in, 7);
 }
 
-/// Without SACK a duplicate stands for a segment that arrived; of those outstanding one at least has not. More
-/// duplicates than that answer copies, and let nothing new out.
+/// Without SACK a duplicate represents a segment that arrived; at least one of the outstanding segments has not.
+/// Additional duplicates answer copies, and release nothing new.
 #[test]
-fn duplicates_count_only_what_can_have_arrived() {
+fn duplicates_count_at_most_the_segments_that_can_have_arrived() {
     let mut peer = without_sack();
     let sent: usize = (0..40).map(|_| peer.duplicate(0).len()).sum();
     let info = peer.info();

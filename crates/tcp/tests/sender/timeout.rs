@@ -6,7 +6,7 @@ use inorder_tcp::{CaState, Error, State};
 use crate::peer::{Peer, config};
 
 #[test]
-fn silence_sends_the_first_again_and_doubles_the_wait() {
+fn a_timeout_retransmits_the_first_segment_and_doubles_the_wait() {
     let mut peer = Peer::new(&config("rfc"), "reno", "static");
     peer.write(5);
     assert_eq!(peer.wait(999 * MS), []);
@@ -16,7 +16,7 @@ fn silence_sends_the_first_again_and_doubles_the_wait() {
     assert_eq!(peer.wait(1990 * MS), []);
     assert_eq!(peer.wait(20 * MS), [0]);
     assert_eq!(peer.info().backoff, 2);
-    // Slow start resends the rest.
+    // Slow start retransmits the rest.
     peer.now += 100 * MS;
     assert_eq!(peer.ack(1, &[]), [1, 2]);
     assert_eq!(peer.ack(2, &[]), [3, 4]);
@@ -25,7 +25,7 @@ fn silence_sends_the_first_again_and_doubles_the_wait() {
 }
 
 #[test]
-fn what_was_sacked_is_not_sent_again() {
+fn sacked_segments_are_not_retransmitted() {
     let mut peer = Peer::new(&config("rfc"), "reno", "static");
     peer.write(6);
     peer.now += 100 * MS;
@@ -37,7 +37,8 @@ fn what_was_sacked_is_not_sent_again() {
     assert_eq!(sent, [0, 1, 3, 5]);
 }
 
-/// RFC 5682: two new segments instead of retransmissions; both answered by originals: the timeout was spurious.
+/// RFC 5682: two new segments instead of retransmissions; acknowledgements of originals show that the timeout was
+/// spurious.
 #[test]
 fn frto_finds_a_spurious_timeout() {
     for sack in [true, false] {
@@ -59,7 +60,7 @@ fn frto_finds_a_spurious_timeout() {
 }
 
 #[test]
-fn frto_believes_in_the_loss_when_a_duplicate_follows() {
+fn frto_confirms_the_loss_if_a_duplicate_follows() {
     let mut peer = Peer::new(&config("linux-6"), "reno", "linux");
     peer.write(100);
     assert_eq!(peer.wait(350 * MS), [0]);
@@ -83,7 +84,7 @@ fn a_dead_path_ends_the_connection_with_an_error() {
     assert_eq!(peer.end.error(), Some(Error::TimedOut));
 }
 
-/// SACKs of newer data do not put the timeout off for ever while a retransmission is lost.
+/// SACKs of newer data do not postpone the timeout without end while a retransmission is lost.
 #[test]
 fn a_lost_retransmission_times_out_though_data_flows() {
     let mut peer = Peer::new(&config("rfc"), "fixed", "static");

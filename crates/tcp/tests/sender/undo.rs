@@ -1,4 +1,4 @@
-//! Reductions taken back: Eifel (RFC 3522, 4015), DSACK (RFC 3708, Linux).
+//! Undone reductions: Eifel (RFC 3522, 4015), DSACK (RFC 3708, Linux).
 
 use inorder_tcp::CaState;
 use inorder_tcp::config::{MS, Undo};
@@ -22,8 +22,8 @@ const NONE: Undo = Undo {
     partial_within_recovery: false,
 };
 
-/// Segment 0 is late; it is sent again at 200 ms; its original is acknowledged.
-fn needless_recovery(peer: &mut Peer) {
+/// Segment 0 is late; it is retransmitted at 200 ms; its original is acknowledged.
+fn unnecessary_recovery(peer: &mut Peer) {
     peer.now += 100 * MS;
     peer.ack_echo(0, &[(1, 2)], 100);
     peer.ack_echo(0, &[(1, 3)], 100);
@@ -34,7 +34,7 @@ fn needless_recovery(peer: &mut Peer) {
 }
 
 #[test]
-fn an_old_echo_shows_that_the_original_arrived() {
+fn an_echo_of_an_older_timestamp_shows_that_the_original_arrived() {
     let mut peer = open(
         Undo {
             eifel: true,
@@ -43,7 +43,7 @@ fn an_old_echo_shows_that_the_original_arrived() {
         true,
     );
     let before = peer.cwnd();
-    needless_recovery(&mut peer);
+    unnecessary_recovery(&mut peer);
     // Echo of 100: the original's timestamp, not the retransmission's 200.
     peer.ack_echo(4, &[], 100);
     assert_eq!(peer.end.counters().tcp_partial_undo, 1);
@@ -61,7 +61,7 @@ fn the_echo_of_the_retransmission_proves_nothing() {
         },
         true,
     );
-    needless_recovery(&mut peer);
+    unnecessary_recovery(&mut peer);
     peer.now += 100 * MS;
     peer.ack_echo(4, &[], 200);
     assert_eq!(peer.end.counters().undone_recoveries, 0);
@@ -71,7 +71,7 @@ fn the_echo_of_the_retransmission_proves_nothing() {
 #[test]
 fn with_the_switch_off_nothing_is_undone() {
     let mut peer = open(NONE, true);
-    needless_recovery(&mut peer);
+    unnecessary_recovery(&mut peer);
     peer.ack_echo(4, &[], 100);
     peer.ack_echo(4, &[(0, 1)], 100);
     assert_eq!(peer.end.counters().undone_recoveries, 0);
@@ -87,7 +87,7 @@ fn a_full_acknowledgement_of_originals_undoes_at_the_end() {
     custom.timestamps = true;
     let mut peer = Peer::new(&custom, "reno", "static");
     peer.write(4);
-    needless_recovery(&mut peer);
+    unnecessary_recovery(&mut peer);
     peer.ack_echo(4, &[], 100);
     assert_eq!(peer.end.counters().tcp_full_undo, 1);
     assert_eq!(peer.state(), CaState::Open);
@@ -103,7 +103,7 @@ fn dsacks_for_all_retransmissions_undo() {
         false,
     );
     let before = peer.cwnd();
-    needless_recovery(&mut peer);
+    unnecessary_recovery(&mut peer);
     peer.ack(4, &[]);
     assert_eq!(peer.state(), CaState::Recovery);
     assert_eq!(peer.end.counters().undone_recoveries, 0);
@@ -125,7 +125,7 @@ fn one_dsack_for_two_retransmissions_does_not() {
         false,
     );
     peer.now += 100 * MS;
-    // 0 and 1 are sent again.
+    // 0 and 1 are retransmitted.
     for top in 3..9 {
         peer.ack(0, &[(2, top)]);
     }
@@ -148,13 +148,13 @@ fn dsacks_beyond_all_retransmissions_are_ignored() {
     );
     peer.now += 100 * MS;
     peer.ack(3, &[]);
-    // Nothing was ever sent again: the network duplicated.
+    // Nothing was retransmitted: the network duplicated.
     peer.ack(3, &[(0, 1)]);
     assert_eq!(peer.end.counters().tcp_dsack_ignored_dubious, 1);
 }
 
 #[test]
-fn a_spurious_timeout_is_taken_back_by_timestamps() {
+fn a_spurious_timeout_is_undone_by_timestamps() {
     let mut peer = open(
         Undo {
             eifel: true,
@@ -170,8 +170,8 @@ fn a_spurious_timeout_is_taken_back_by_timestamps() {
     assert!(peer.cwnd() >= 10);
 }
 
-/// RFC 4015 section 3.2: continue with what is outstanding plus what was acknowledged, up to the initial
-/// window; then let the timer learn.
+/// RFC 4015 section 3.2: continue with the outstanding data plus the acknowledged amount, up to the initial window;
+/// then the timer adapts.
 #[test]
 fn rfc_4015_keeps_the_flight_and_adapts_the_timer() {
     let undo = Undo {

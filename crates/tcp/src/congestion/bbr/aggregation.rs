@@ -1,28 +1,29 @@
-//! How many acknowledged segments come in bursts beyond what the bandwidth explains.
+//! Estimates how many acknowledged segments arrive in bursts above the bandwidth.
 //!
-//! Links that collect packets (wireless, cable) and receivers that delay acknowledgements deliver them in bursts.
-//! Between bursts nothing is acknowledged, and a window of exactly one bandwidth-delay product would leave the path
-//! idle. The greatest excess of the last 5 to 10 round trips is added to the window.
+//! Links that aggregate packets (wireless, cable) and receivers that delay acknowledgements cause bursts. Between
+//! bursts no acknowledgement arrives, so a window of exactly one bandwidth-delay product would leave the path idle.
+//! The greatest excess of the last 5 to 10 round trips is added to the window.
 
 use super::{Bandwidth, segments_over};
 use crate::Nanos;
 use crate::congestion::{RateSample, micros};
 use crate::time::elapsed;
 
-/// Round trips that one of the two halves of the filter covers.
+/// Number of round trips covered by each of the two halves of the filter.
 const WINDOW_ROUNDS: u32 = 5;
-/// An epoch ends at the latest after so many segments.
+/// Maximum number of segments in an epoch.
 const LONGEST_EPOCH: u64 = 1 << 20;
-/// The window allows for at most so much excess: what the bandwidth carries in this time, microseconds.
+/// Maximum excess added to the window: what the bandwidth carries in this time, microseconds.
 const MAX_EXTRA_ACKED_US: u64 = 100_000;
 
-/// The excess of the present epoch and the greatest ones of late.
+/// The excess of the current epoch and the greatest recent ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Aggregation {
-    /// The epoch: since when acknowledgements have come faster than the bandwidth, and how many segments.
+    /// The epoch: since when acknowledgements have arrived faster than the bandwidth, and for how many segments.
     since: Nanos,
     acked: u64,
-    /// Greatest excess of the present and of the last [`WINDOW_ROUNDS`], segments; `at` is the present one.
+    /// Greatest excess of the current and of the last [`WINDOW_ROUNDS`], segments; `at` is the index of the current
+    /// one.
     most: [u64; 2],
     at: usize,
     rounds: u32,
@@ -35,7 +36,7 @@ impl Aggregation {
         self.acked = 0;
     }
 
-    /// Takes in a valid sample; `round_started` if it begins a round trip.
+    /// Processes a valid sample; `round_started` if it starts a round trip.
     pub(super) fn update(
         &mut self,
         sample: &RateSample,

@@ -1,8 +1,8 @@
-//! The greatest of the recent values, in constant space.
+//! The maximum of recent values, in constant space.
 //!
 //! Source: K. Nichols' algorithm as in Linux `lib/win_minmax.c`. It keeps the best value of the window, the best
-//! since then, and the best since that one; each may be a little old when it takes over, which is the price for
-//! three values instead of all.
+//! since then, and the best since that one. A value may be somewhat outdated when it becomes the best: this is the
+//! cost of storing three values instead of all.
 
 /// A value and the round in which it was measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ struct Sample {
     value: u64,
 }
 
-/// The greatest value of the last rounds.
+/// The maximum of the last rounds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MaxFilter {
     /// The best, the second and the third choice, in order of time.
@@ -23,7 +23,7 @@ impl MaxFilter {
         self.best[0].value
     }
 
-    /// Takes in a value measured in `round`; values are forgotten after `window` rounds.
+    /// Adds a value measured in `round`; values expire after `window` rounds.
     pub(super) fn update(&mut self, window: u32, round: u32, value: u64) {
         let sample = Sample { round, value };
         let age = |of: Sample| round.saturating_sub(of.round);
@@ -40,7 +40,7 @@ impl MaxFilter {
         self.grow_old(window, sample);
     }
 
-    /// The best value leaves the window in time, and a window without a second choice gets one.
+    /// The best value expires in time, and a window without a second choice gets one.
     fn grow_old(&mut self, window: u32, sample: Sample) {
         let age = sample.round.saturating_sub(self.best[0].round);
         if age > window {
@@ -74,14 +74,14 @@ mod tests {
             filter.update(10, round, 50 + u64::from(round));
             assert_eq!(filter.get(), 100, "round {round}");
         }
-        // The best of what followed takes over.
+        // The best of the later values replaces it.
         filter.update(10, 11, 40);
         assert!((50..=60).contains(&filter.get()), "{}", filter.get());
     }
 
     proptest! {
-        /// The dumb twin keeps every value. The filter is never above the true maximum of the window, never
-        /// below the newest value, and equal to the maximum of the last quarter of the window or more.
+        /// The straightforward twin keeps every value. The filter is never above the true maximum of the window,
+        /// never below the newest value, and equal to the maximum of the last quarter of the window or more.
         #[test]
         fn it_lies_between_its_newest_value_and_the_true_maximum(
             window in 4u32..12,

@@ -1,4 +1,4 @@
-//! BBR, version 1: sends at the rate the path was seen to deliver, and keeps about two bandwidth-delay products in
+//! BBR, version 1: sends at the measured delivery rate of the path, and keeps about two bandwidth-delay products in
 //! flight.
 //!
 //! Source: Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5),
@@ -6,19 +6,19 @@
 //! `tcp_bbr.c`.
 //!
 //! The model of the path has two parameters: the greatest delivery rate of the last 10 round trips, and the smallest
-//! round-trip time of the last 10 seconds. Losses change neither. From them follow the pacing rate, `gain x bandwidth`,
-//! and the window, `gain x bandwidth x round-trip time`; what the gains are depends on the state:
+//! round-trip time of the last 10 seconds. Losses do not change them. They determine the pacing rate, `gain x
+//! bandwidth`, and the window, `gain x bandwidth x round-trip time`. The gains depend on the state:
 //!
-//! 1. Startup: 2/ln 2 for both, until the bandwidth has not grown by a quarter in three round trips.
+//! 1. Startup: 2/ln 2 for both, until three round trips in a row have not increased the bandwidth by a quarter.
 //! 2. Drain: ln 2 / 2 for the rate, until no more than one bandwidth-delay product is in flight.
-//! 3. Probing for bandwidth: eight phases of a round-trip time each, 5/4, 3/4 and six times 1 for the rate, 2 for the
-//!    window; which phase comes first is drawn by chance.
-//! 4. Probing for the round-trip time, if 10 s have not shown one as small: four segments in flight, for 200 ms and a
+//! 3. Probing for bandwidth: eight phases of one round-trip time each, with 5/4, 3/4 and six times 1 for the rate,
+//!    and 2 for the window; the first phase is random.
+//! 4. Probing for the round-trip time, if the minimum is 10 s old: four segments in flight, for 200 ms and one
 //!    round trip.
 //!
-//! Beside these: the window is bounded by what is delivered in the first round trip of a recovery and restored after
-//! it (`window.rs`), bursts of acknowledgements enlarge it (`aggregation.rs`), and the rate of a policer replaces the
-//! measured maximum (`policer.rs`).
+//! In addition, the window is limited to what is delivered in the first round trip of a recovery and restored
+//! afterwards (`window.rs`), bursts of acknowledgements enlarge it (`aggregation.rs`), and the rate of a policer
+//! replaces the measured maximum (`policer.rs`).
 
 mod aggregation;
 mod filter;
@@ -55,9 +55,9 @@ type Bandwidth = u64;
 const GAIN_UNIT: u64 = 256;
 /// 2/ln 2: doubles the rate each round trip.
 const HIGH_GAIN: u64 = GAIN_UNIT * 2885 / 1000 + 1;
-/// The inverse of it: drains within a round trip what startup has queued.
+/// The inverse: drains within one round trip the queue that startup has built.
 const DRAIN_GAIN: u64 = GAIN_UNIT * 1000 / 2885;
-/// Two bandwidth-delay products: acknowledgements may be delayed or come in bursts.
+/// Two bandwidth-delay products, because acknowledgements may be delayed or arrive in bursts.
 const WINDOW_GAIN: u64 = 2 * GAIN_UNIT;
 /// The phases of probing for bandwidth.
 const CYCLE: [u64; 8] = [
@@ -70,19 +70,19 @@ const CYCLE: [u64; 8] = [
     GAIN_UNIT,
     GAIN_UNIT,
 ];
-/// Round trips that the maximum of the bandwidth covers.
+/// Number of round trips covered by the maximum of the bandwidth.
 const BANDWIDTH_ROUNDS: u32 = 10;
-/// Startup ends when the bandwidth has not grown by a quarter for so many round trips.
+/// Startup ends if the bandwidth has not grown by a quarter for this many round trips.
 const FULL_ROUNDS: u32 = 3;
 /// Round-trip time assumed before the first measurement, microseconds.
 const UNKNOWN_RTT_US: u64 = 1_000;
 /// Below this rate, bytes per second, a burst may be a single segment.
 const SINGLE_SEGMENT_RATE: u64 = 1_200_000 / 8;
-/// Bytes and segments of the largest burst.
+/// Maximum size of a burst in bytes and segments.
 const MAX_BURST_BYTES: u64 = 65_279;
 const MAX_BURST_SEGMENTS: u64 = 127;
 
-/// Which parameter of the path is being found out.
+/// Which parameter of the path is being measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Mode {
     #[default]
@@ -92,7 +92,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// Whether the bandwidth still grows in startup.
+/// Detects whether the bandwidth still grows in startup.
 #[derive(Debug, Clone, Copy, Default)]
 struct FullPipe {
     bandwidth: Bandwidth,
@@ -100,13 +100,13 @@ struct FullPipe {
     reached: bool,
 }
 
-/// Round trips, counted by what is delivered: one is over when data sent after its beginning is acknowledged.
+/// Round trips, counted by deliveries: one ends when data sent after its start is acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rounds {
     count: u32,
-    /// The count of delivered segments at which the present one ends.
+    /// The count of delivered segments at which the current round trip ends.
     end: u64,
-    /// The last acknowledgement began one.
+    /// True if the last acknowledgement started a round trip.
     started: bool,
 }
 
@@ -118,7 +118,7 @@ pub struct Bbr {
     mss: u32,
     /// Bytes per second.
     pacing_rate: u64,
-    /// The rate rests on a round-trip time.
+    /// True if the rate is based on a measured round-trip time.
     rtt_seen: bool,
     pacing_gain: u64,
     window_gain: u64,
@@ -126,17 +126,17 @@ pub struct Bbr {
     rounds: Rounds,
     min_rtt: MinRtt,
     full: FullPipe,
-    /// Phase of [`CYCLE`], and when it began.
+    /// Phase of [`CYCLE`], and its start.
     phase: usize,
     phase_since: Nanos,
     policer: Policer,
     aggregation: Aggregation,
     conservation: Conservation,
-    /// Sending has begun anew after the application had nothing to send.
+    /// Sending has resumed after the application had no data to send.
     idle_restart: bool,
-    /// It has just held the sender back itself.
+    /// BBR itself has just limited the sender.
     held_back: bool,
-    /// What the last acknowledgement showed.
+    /// The state after the last acknowledgement.
     last: RateSample,
 }
 
@@ -167,7 +167,7 @@ impl Default for Bbr {
 }
 
 impl Bbr {
-    /// The bandwidth in use: a policer's rate, or the greatest of the last round trips.
+    /// The bandwidth in use: a policer's rate, or the maximum of the last round trips.
     fn bandwidth(&self) -> Bandwidth {
         self.policer.rate().unwrap_or(self.bandwidth.get())
     }
@@ -177,7 +177,7 @@ impl Bbr {
         bytes_per_second(self.bandwidth(), GAIN_UNIT, self.mss)
     }
 
-    /// The rate before anything has been delivered: the window in a round-trip time, times the gain.
+    /// The rate before any delivery: the window per round-trip time, multiplied by the gain.
     fn initial_rate(&mut self, cwnd: u32, srtt: Nanos) {
         let rtt_us = if srtt > 0 {
             self.rtt_seen = true;
@@ -189,7 +189,7 @@ impl Bbr {
         self.pacing_rate = bytes_per_second(bandwidth, HIGH_GAIN, self.mss);
     }
 
-    /// Startup never slows down: early samples are small because little has been sent.
+    /// Startup never reduces the rate: early samples are small because little has been sent.
     fn set_pacing_rate(&mut self, gain: u64, cwnd: u32, srtt: Nanos) {
         let rate = bytes_per_second(self.bandwidth(), gain, self.mss);
         if !self.rtt_seen && srtt > 0 {
@@ -216,7 +216,7 @@ impl Bbr {
             .min(MAX_BURST_SEGMENTS)
     }
 
-    /// Counts round trips, and keeps the greatest rate unless the application, not the path, held it down.
+    /// Counts round trips, and keeps the greatest rate, ignoring samples that the application limited.
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.rounds.started = false;
         let Some(measured) = sample.measured else {
@@ -245,8 +245,8 @@ impl Bbr {
         }
     }
 
-    /// A phase lasts a round-trip time; that of more until it has had its effect, that of less no longer than it takes
-    /// to drain what the one before has queued.
+    /// A phase lasts one round-trip time. A phase with a higher rate lasts longer if needed until it has an effect; a
+    /// phase with a lower rate ends as soon as the queue of the previous one is drained.
     fn update_phase(&mut self, sample: &RateSample) {
         if self.mode != Mode::ProbeBandwidth {
             return;
@@ -274,7 +274,7 @@ impl Bbr {
         self.phase_since = now;
     }
 
-    /// Begins probing for bandwidth, in any phase but the one that drains.
+    /// Starts probing for bandwidth, in any phase except the one that drains.
     fn probe_bandwidth(&mut self, now: Nanos) {
         self.mode = Mode::ProbeBandwidth;
         let back = self.random.below(CYCLE.len() as u64 - 1) as usize;
@@ -282,7 +282,7 @@ impl Bbr {
         self.next_phase(now);
     }
 
-    /// Startup is over once three round trips have not brought a quarter more.
+    /// Startup ends if three round trips have not increased the bandwidth by a quarter.
     fn check_full(&mut self, sample: &RateSample) {
         let limited = sample.measured.is_some_and(|measured| measured.app_limited);
         if self.full.reached || !self.rounds.started || limited {
@@ -356,7 +356,7 @@ impl CongestionControl for Bbr {
         self.policer.reset(&self.last);
     }
 
-    /// Never called: BBR moves the window itself.
+    /// Never called: BBR controls the window itself.
     fn grow(&mut self, _window: &mut Window, _ack: &AckEvent) {}
 
     fn governs_window(&self) -> bool {
@@ -384,7 +384,7 @@ impl CongestionControl for Bbr {
         self.last = *sample;
     }
 
-    /// After an idle time the known bandwidth is enough; more would only fill a buffer.
+    /// After an idle time the known bandwidth is used; a higher rate would only fill a queue.
     fn on_sent(&mut self, window: &mut Window, sent: &SentEvent) {
         if sent.in_flight > 0 || !sent.app_limited {
             return;
@@ -401,14 +401,14 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// The threshold means nothing to BBR; it is only told that recovery begins.
+    /// BBR does not use the threshold; this call only reports that recovery starts.
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
         self.save_window(window.cwnd);
         window.ssthresh
     }
 
-    /// The losses were none: what startup and the policer concluded from them is forgotten; the window follows the
-    /// model, not the undo.
+    /// The losses were spurious: conclusions from them in startup and by the policer detection are discarded. The
+    /// window follows the model, not the undo.
     fn undo_cwnd(&mut self, window: &Window) -> u32 {
         self.full.bandwidth = 0;
         self.full.rounds = 0;
@@ -451,7 +451,7 @@ fn segments_over(bandwidth: Bandwidth, us: u64) -> u64 {
     u64::try_from(product >> 24).unwrap_or(u64::MAX)
 }
 
-/// A pacing rate: one hundredth less than `gain x bandwidth`, so that a queue that has formed goes down.
+/// A pacing rate: one percent less than `gain x bandwidth`, so that an existing queue shrinks.
 fn bytes_per_second(bandwidth: Bandwidth, gain: u64, mss: u32) -> u64 {
     let product = u128::from(bandwidth) * u128::from(mss);
     let scaled = product.saturating_mul(gain.into()) >> 8;

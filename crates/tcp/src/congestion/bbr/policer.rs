@@ -1,54 +1,55 @@
-//! Token-bucket policers: they let a burst pass and then drop everything beyond their rate, so that the greatest
-//! rate ever seen is not one that can be kept.
+//! Detects token-bucket policers: they let a burst pass and then drop everything beyond their rate, so the greatest
+//! measured rate cannot be sustained.
 //!
-//! Between losses, intervals of 4 to 16 round trips are measured. Two intervals in a row with losses above a fifth and about
-//! the same throughput show a policer; its rate is then used for 48 round trips in place of the measured maximum.
+//! The throughput between losses is measured in intervals of 4 to 16 round trips. Two intervals in a row with losses
+//! above a fifth and about the same throughput indicate a policer; its rate then replaces the measured maximum for 48
+//! round trips.
 
 use super::{Bandwidth, GAIN_UNIT, bandwidth_of, bytes_per_second};
 use crate::congestion::{RateSample, micros};
 
-/// Round trips of the shortest interval; four times as many of the longest.
+/// Minimum length of an interval in round trips; the maximum is four times as long.
 const SHORTEST_ROUNDS: u32 = 4;
-/// Share of an interval's segments that must be lost, 1/256.
+/// Minimum share of lost segments in an interval, in 1/256.
 const LOSS_SHARE: u64 = 50;
-/// The rates of two intervals agree if they differ by at most this share, in units of 1/256, or by at most so many
-/// bytes per second.
+/// The rates of two intervals agree if they differ by at most this share, in units of 1/256, or by at most this
+/// number of bytes per second.
 const MAX_RATE_DIFFERENCE_SHARE: u64 = GAIN_UNIT / 8;
 const MAX_RATE_DIFFERENCE_BYTES: u64 = 4000 / 8;
-/// Round trips for which the rate is used.
+/// Number of round trips for which the rate is used.
 const USED_ROUNDS: u32 = 48;
 
 /// The long-term bandwidth.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Policer {
-    /// Of the last interval; 0: none.
+    /// Of the last interval; 0 if there is none.
     bandwidth: Bandwidth,
     used: bool,
     sampling: bool,
     rounds: u32,
-    /// The interval under way: when it began, what had been delivered and lost then.
+    /// The current interval: its start, and the segments delivered and lost until then.
     since_ms: u64,
     delivered: u64,
     lost: u64,
 }
 
-/// What a sample changed.
+/// The effect of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finding {
     Nothing,
-    /// The rate of a policer is in use from now on.
+    /// The rate of a policer is used from now on.
     Found,
-    /// It is no longer: the path is to be probed again.
+    /// It is no longer used: the path is probed again.
     Over,
 }
 
 impl Policer {
-    /// The rate of a policer, if one has been found.
+    /// The rate of a policer, if one was detected.
     pub(super) fn rate(&self) -> Option<Bandwidth> {
         self.used.then_some(self.bandwidth)
     }
 
-    /// Forgets everything.
+    /// Resets the detection.
     pub(super) fn reset(&mut self, sample: &RateSample) {
         *self = Self::default();
         self.begin(sample);
@@ -61,7 +62,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Takes in a sample; `probing` in the state that probes for bandwidth.
+    /// Processes a sample; `probing` is true in the state that probes for bandwidth.
     pub(super) fn update(
         &mut self,
         sample: &RateSample,
@@ -76,7 +77,7 @@ impl Policer {
             self.reset(sample);
             return Finding::Over;
         }
-        // An interval begins and ends with a loss: the policer's tokens are used up then.
+        // An interval starts and ends with a loss, because the policer's tokens are used up then.
         if !self.sampling {
             if sample.newly_lost == 0 {
                 return Finding::Nothing;
@@ -84,7 +85,7 @@ impl Policer {
             self.begin(sample);
             self.sampling = true;
         }
-        // Without data to send nothing is learnt.
+        // Without data to send, a sample contains no information.
         if sample.measured.is_some_and(|measured| measured.app_limited) {
             self.reset(sample);
             return Finding::Nothing;
@@ -125,7 +126,7 @@ impl Policer {
         Finding::Nothing
     }
 
-    /// Is `bandwidth` about that of the interval before?
+    /// True if `bandwidth` is about that of the previous interval.
     fn agrees(&self, bandwidth: Bandwidth, mss: u32) -> bool {
         if self.bandwidth == 0 {
             return false;

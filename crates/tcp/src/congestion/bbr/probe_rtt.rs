@@ -1,28 +1,29 @@
-//! The smallest round-trip time of the last 10 seconds, and the dip in which it is measured anew: with four segments in
-//! flight the queue this connection keeps at the bottleneck drains.
+//! The smallest round-trip time of the last 10 seconds, and the phase in which it is measured again: with four
+//! segments in flight, this connection's queue at the bottleneck drains.
 
 use super::window::LEAST_WINDOW;
 use super::{Bbr, Mode};
 use crate::congestion::{Nanos, RateSample, Window, jiffies};
 
-/// A minimum older than this is measured anew, ns.
+/// A minimum older than this is measured again, ns.
 const LIFETIME: Nanos = 10_000_000_000;
-/// The dip lasts so long, ns, and a round trip.
+/// Minimum duration of the measuring phase, ns; it also lasts at least one round trip.
 const DIP: Nanos = 200_000_000;
 
-/// The smallest round-trip time and the state of the dip. Linux keeps these times in jiffies, and so does this.
+/// The smallest round-trip time and the state of the measuring phase. Linux stores these times in jiffies, and so
+/// does this struct.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MinRtt {
     value: Option<Nanos>,
     /// When it was measured.
     at: Nanos,
-    /// The end of the dip, once little enough is in flight.
+    /// The end of the measuring phase, set as soon as few enough segments are in flight.
     done_at: Option<Nanos>,
     round_done: bool,
 }
 
 impl MinRtt {
-    /// The handshake has measured `rtt`; 0: it has not.
+    /// The handshake measured `rtt`; 0 if it measured none.
     pub(super) fn start(&mut self, rtt: Nanos, now: Nanos) {
         self.value = (rtt > 0).then_some(rtt);
         self.at = now;
@@ -32,12 +33,12 @@ impl MinRtt {
         self.value
     }
 
-    /// The value; the longest time there is before the first measurement.
+    /// The value; the largest time before the first measurement.
     pub(super) fn value(&self) -> Nanos {
         self.value.unwrap_or(Nanos::MAX)
     }
 
-    /// Takes in a sample. True if the old value had reached its age.
+    /// Processes a sample. True if the old value has expired.
     fn update(&mut self, sample: &RateSample) -> bool {
         let expired = jiffies(sample.now) > jiffies(self.at) + jiffies(LIFETIME);
         if let Some(rtt) = sample.rtt
@@ -53,7 +54,7 @@ impl MinRtt {
 impl Bbr {
     pub(super) fn update_min_rtt(&mut self, window: &mut Window, sample: &RateSample) {
         let expired = self.min_rtt.update(sample);
-        // What begins after an idle time has measured a path without this connection's queue.
+        // The first samples after an idle time measure the path without this connection's queue.
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_window(window.cwnd);
@@ -81,7 +82,7 @@ impl Bbr {
         }
     }
 
-    /// The dip is over: back to the window and the state there was.
+    /// The measuring phase is over: returns to the previous window and state.
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Nanos) {
         let done = self.min_rtt.done_at;
         if done.is_none_or(|at| jiffies(now) <= jiffies(at)) {

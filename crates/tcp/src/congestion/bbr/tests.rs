@@ -1,4 +1,4 @@
-//! BBR told by hand what a path delivers, round trip by round trip; and BBR in an endpoint, over a bottleneck.
+//! BBR with prescribed deliveries, round trip by round trip; and BBR in an endpoint, over a bottleneck.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::congestion::Measured;
 use crate::state::CaState;
 use crate::{Endpoint, Pair, profiles};
 
-/// A connection whose path delivers what the test says.
+/// A connection whose path delivers what the test prescribes.
 struct Told {
     bbr: Bbr,
     window: Window,
@@ -39,7 +39,7 @@ impl Told {
         told
     }
 
-    /// A round trip that delivers `segments`, and finds `lost` others lost.
+    /// One round trip that delivers `segments` and loses `lost` others.
     fn round_with(&mut self, segments: u32, lost: u32, app_limited: bool) -> Mode {
         let before = self.sample.delivered;
         let now = self.sample.now + self.rtt;
@@ -68,7 +68,7 @@ impl Told {
         self.round_with(segments, 0, false)
     }
 
-    /// Startup over a path of 100 segments a round trip, and the queue drained.
+    /// Startup over a path of 100 segments per round trip, with the queue drained.
     fn filled() -> Self {
         let mut told = Self::new();
         for segments in [10, 20, 40, 80, 100, 100, 100] {
@@ -86,7 +86,7 @@ impl Told {
         segments_over(self.bbr.bandwidth() + 1, micros(self.rtt))
     }
 
-    /// The rate it paces at, in percent of the bandwidth.
+    /// The pacing rate in percent of the bandwidth.
     fn pace(&self) -> u64 {
         (self.bbr.pacing_rate as f64 * 100.0 / self.bbr.bytes_per_second() as f64).round() as u64
     }
@@ -100,11 +100,11 @@ fn startup_ends_after_three_round_trips_without_a_quarter_more() {
         assert_eq!(told.round(segments), Mode::Startup);
         assert_eq!(told.segments(), u64::from(segments));
     }
-    // 80 to 100 was a quarter; from 100 on it is too little, three times.
+    // An increase from 80 to 100 is a quarter; from 100 on the increase is too small three times.
     assert_eq!(told.round(110), Mode::Startup);
     assert_eq!(told.round(120), Mode::Startup);
     assert_eq!(told.round(124), Mode::Drain);
-    // Growth in time begins the count anew.
+    // Growth in time restarts the count.
     let mut told = Told::new();
     told.sample.in_flight = 400;
     for segments in [10, 20, 40, 41, 41, 60, 60, 60] {
@@ -126,7 +126,7 @@ fn startup_paces_at_2_over_ln_2_and_never_slows_down() {
 }
 
 #[test]
-fn what_startup_has_queued_is_drained() {
+fn the_queue_of_startup_is_drained() {
     let mut told = Told::new();
     for segments in [10, 20, 40, 80, 100, 100, 100] {
         told.round(segments);
@@ -135,7 +135,7 @@ fn what_startup_has_queued_is_drained() {
     assert_eq!(told.round(100), Mode::Drain);
     assert_eq!(told.pace(), 34);
     assert_eq!(told.round(100), Mode::Drain);
-    // One bandwidth-delay product and room for three bursts of two.
+    // One bandwidth-delay product, plus three bursts of two segments.
     told.sample.in_flight = 107;
     assert_eq!(told.round(100), Mode::Drain);
     told.sample.in_flight = 106;
@@ -163,8 +163,8 @@ fn eight_phases_of_a_round_trip_each() {
     assert_eq!(told.bbr.phase, 2);
 }
 
-/// A higher rate is kept up until it has filled the path that much or has cost a segment; a lower one ends as soon as the
-/// queue is gone.
+/// A higher rate is kept until it has filled the path accordingly or has caused a loss; a lower rate ends as soon as
+/// the queue is drained.
 #[test]
 fn probing_lasts_until_it_has_had_its_effect() {
     let mut told = Told::filled();
@@ -177,7 +177,7 @@ fn probing_lasts_until_it_has_had_its_effect() {
     assert_eq!(told.bbr.phase, 0);
     told.round_with(100, 1, false);
     assert_eq!(told.bbr.phase, 1);
-    // One bandwidth-delay product is in flight: nothing is left to drain.
+    // One bandwidth-delay product is in flight: there is no queue to drain.
     told.rtt = MS;
     told.sample.prior_in_flight = 90;
     told.bbr.rate_sample(&mut told.window, &told.sample.clone());
@@ -185,7 +185,7 @@ fn probing_lasts_until_it_has_had_its_effect() {
 }
 
 #[test]
-fn the_first_phase_is_drawn_and_is_never_the_one_that_drains() {
+fn the_first_phase_is_random_and_never_the_one_that_drains() {
     let first = |seed: u64| {
         let mut bbr = Bbr {
             random: Random::new(seed, "congestion"),
@@ -218,7 +218,7 @@ fn an_application_that_sends_little_does_not_lower_the_bandwidth() {
         told.round_with(3, 0, true);
     }
     assert_eq!(told.segments(), 100);
-    // But if it shows more than was known, it is taken.
+    // A sample above the known bandwidth is used nevertheless.
     told.round_with(120, 0, true);
     assert_eq!(told.segments(), 120);
     let mut told = Told::new();
@@ -228,7 +228,8 @@ fn an_application_that_sends_little_does_not_lower_the_bandwidth() {
     assert_eq!(told.bbr.mode, Mode::Startup);
 }
 
-/// Ten seconds without a round-trip time as small: four segments in flight for 200 ms and a round trip, then back.
+/// Ten seconds without an equal or smaller round-trip time: four segments in flight for 200 ms and one round trip,
+/// then back.
 #[test]
 fn the_round_trip_time_is_measured_anew_after_ten_seconds() {
     let mut told = Told::filled();
@@ -244,7 +245,7 @@ fn the_round_trip_time_is_measured_anew_after_ten_seconds() {
     );
     assert_eq!(told.window.cwnd, 4);
     assert!(told.bbr.holds_back());
-    // The dip counts from when four segments are in flight.
+    // The phase starts when four segments are in flight.
     told.round(100);
     told.sample.in_flight = 4;
     told.rtt = 20 * MS;
@@ -279,7 +280,7 @@ fn recovery_conserves_packets_for_a_round_trip_and_restores_the_window() {
     };
     let threshold = told.window.ssthresh;
     assert_eq!(told.bbr.ssthresh(&told.window.clone(), &event), threshold);
-    // Ten segments are lost, one acknowledgement delivers two: what is in flight and these two.
+    // Ten segments are lost, and one acknowledgement delivers two: the window is the data in flight plus these two.
     told.sample.state = CaState::Recovery;
     told.sample.in_flight = 138;
     told.sample.newly_delivered = 2;
@@ -290,8 +291,8 @@ fn recovery_conserves_packets_for_a_round_trip_and_restores_the_window() {
     told.sample.in_flight = 130;
     told.sample.newly_lost = 0;
     told.bbr.rate_sample(&mut told.window, &told.sample.clone());
-    assert_eq!(told.window.cwnd, 140); // the larger of the window and what is conserved
-    // The next round trip grows towards the target by what is delivered.
+    assert_eq!(told.window.cwnd, 140); // The larger of the window and the conserved amount.
+    // The next round trip grows towards the target by the delivered segments.
     told.round(20);
     assert_eq!(told.window.cwnd, 160);
     told.sample.state = CaState::Open;
@@ -300,7 +301,7 @@ fn recovery_conserves_packets_for_a_round_trip_and_restores_the_window() {
 }
 
 #[test]
-fn an_undo_forgets_what_losses_made_startup_believe() {
+fn an_undo_discards_what_startup_concluded_from_losses() {
     let mut told = Told::new();
     for segments in [10, 20, 40, 40, 40] {
         told.round(segments);
@@ -313,7 +314,7 @@ fn an_undo_forgets_what_losses_made_startup_believe() {
     assert_eq!(told.bbr.full.rounds, 0);
 }
 
-/// Acknowledgements that come in bursts of 30 for a bandwidth of 5 a millisecond enlarge the window.
+/// Acknowledgements in bursts of 30 at a bandwidth of 5 per millisecond enlarge the window.
 #[test]
 fn bursts_of_acknowledgements_enlarge_the_window() {
     let mut told = Told::filled();
@@ -361,9 +362,9 @@ fn a_policer_is_found_and_its_rate_kept() {
     assert_eq!(told.bbr.policer.rate(), None);
 }
 
-/// Losses of a few per cent are no policer's.
+/// Losses of a few percent do not indicate a policer.
 #[test]
-fn few_losses_are_no_policer() {
+fn few_losses_do_not_indicate_a_policer() {
     let mut told = Told::filled();
     for _ in 0..100 {
         told.round_with(98, 2, false);
@@ -371,7 +372,8 @@ fn few_losses_are_no_policer() {
     assert_eq!(told.bbr.policer.rate(), None);
 }
 
-/// After a pause the bandwidth is known: no probing until data is acknowledged, and no dip for an old round-trip time.
+/// After a pause the bandwidth is known: no probing until data is acknowledged, and no measuring phase for an old
+/// round-trip time.
 #[test]
 fn a_restart_after_a_pause_paces_at_the_known_bandwidth() {
     let mut told = Told::filled();
@@ -389,12 +391,12 @@ fn a_restart_after_a_pause_paces_at_the_known_bandwidth() {
     assert_ne!(told.round_with(4, 0, true), Mode::ProbeRtt);
 }
 
-/// What happened on a path of 10 Mbit/s and 40 ms.
+/// The results of a run over a path of 10 Mbit/s and 40 ms.
 struct Run {
     pair: Pair,
-    /// Modes in order, each once per stay.
+    /// States in order, each once per stay.
     modes: Vec<u32>,
-    /// Data segments the queue dropped.
+    /// Data segments dropped by the queue.
     dropped: u64,
 }
 
@@ -456,7 +458,7 @@ fn share(run: &Run, seconds: f64) -> f64 {
 #[test]
 fn a_path_with_a_deep_queue_is_filled_without_filling_the_queue() {
     let run = run(25, SECOND, 0);
-    // Startup, drain, probing for bandwidth; after 10 s and after 20 s a dip.
+    // Startup, drain, probing for bandwidth; a measuring phase after 10 s and after 20 s.
     assert_eq!(run.modes, [0, 1, 2, 3, 2, 3, 2]);
     assert_eq!(run.dropped, 0);
     let share = share(&run, 25.0);
@@ -479,7 +481,7 @@ fn losses_of_one_in_a_hundred_cost_little() {
 }
 
 #[test]
-fn a_shallow_queue_costs_losses_and_not_the_rate() {
+fn a_shallow_queue_causes_losses_but_does_not_reduce_the_rate() {
     let run = run(10, 10 * MS, 0);
     assert!(run.dropped > 0);
     let share = share(&run, 10.0);

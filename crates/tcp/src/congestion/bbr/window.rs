@@ -1,21 +1,21 @@
-//! The window of BBR: what follows from the model, and what bounds it in recovery.
+//! The window of BBR: the target of the model, and its limits in recovery.
 
 use super::{Bandwidth, Bbr, CYCLE, GAIN_UNIT, Mode, segments_over};
 use crate::congestion::{RateSample, Window, micros};
 use crate::state::CaState;
 use crate::time::elapsed;
 
-/// Segments in flight at the least: enough to keep a receiver that delays acknowledgements going.
+/// Minimum number of segments in flight: enough for a receiver that delays acknowledgements.
 pub(super) const LEAST_WINDOW: u32 = 4;
 /// Window before the first round-trip time, and segments delivered before the window may stop growing.
 const INITIAL_WINDOW: u64 = 10;
 
-/// Recovery: in its first round trip no more is sent than is delivered, and afterwards the window is what it was.
+/// Recovery: in its first round trip no more is sent than is delivered, and afterwards the window is restored.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Conservation {
-    /// The last window that nothing had cut.
+    /// The last window before a reduction.
     pub(super) saved: u32,
-    /// State of the sender at the acknowledgement before.
+    /// State of the sender at the previous acknowledgement.
     state: CaState,
     active: bool,
 }
@@ -43,8 +43,8 @@ impl Bbr {
         u64::try_from((exact >> 8).div_ceil(1 << 24)).unwrap_or(u64::MAX)
     }
 
-    /// Room for three bursts (one here, one on its way, one being acknowledged in a card), an even number of
-    /// segments, and two more where the gain of a small window would be lost in rounding.
+    /// Adds three bursts (one here, one in transit, one being acknowledged by a network card), rounds up to an even
+    /// number of segments, and adds two where rounding would remove the gain of a small window.
     fn with_bursts(&self, segments: u64) -> u64 {
         let mut segments = segments.saturating_add(3 * self.burst());
         segments = segments.saturating_add(1) & !1;
@@ -54,12 +54,12 @@ impl Bbr {
         segments
     }
 
-    /// Segments in flight that fill the path `gain` times.
+    /// Number of segments in flight that fill the path `gain` times.
     pub(super) fn inflight(&self, bandwidth: Bandwidth, gain: u64) -> u64 {
         self.with_bursts(self.product(bandwidth, gain))
     }
 
-    /// Segments that will be in the network when the next one leaves: until then others arrive.
+    /// Number of segments that will be in the network when the next one leaves, because others arrive until then.
     pub(super) fn in_net_at_departure(&self, sample: &RateSample, in_flight: u32) -> u64 {
         let wait = micros(elapsed(sample.next_departure, sample.now));
         let mut then = u64::from(in_flight);
@@ -69,7 +69,7 @@ impl Bbr {
         then.saturating_sub(segments_over(self.bandwidth(), wait))
     }
 
-    /// Remembers the window before something cuts it.
+    /// Stores the window before a reduction.
     pub(super) fn save_window(&mut self, cwnd: u32) {
         let kept = &mut self.conservation;
         if kept.state < CaState::Recovery && self.mode != Mode::ProbeRtt {
@@ -79,8 +79,8 @@ impl Bbr {
         }
     }
 
-    /// The window as recovery has it; `Err` if nothing else may change it. An acknowledgement of P segments releases 2P
-    /// at most.
+    /// The window in recovery; `Err` if it must not be changed further. An acknowledgement of P segments releases at
+    /// most 2P.
     fn recover(&mut self, cwnd: u32, sample: &RateSample) -> Result<u32, u32> {
         let acked = sample.newly_delivered;
         let conserved = sample.in_flight.saturating_add(acked);
@@ -103,7 +103,7 @@ impl Bbr {
         Ok(cwnd)
     }
 
-    /// Grows towards the target by what is delivered, and comes down to it at once when the path is known.
+    /// Grows towards the target by the delivered segments, and falls to it at once if the path is known.
     fn follow_model(&self, cwnd: u32, sample: &RateSample) -> u32 {
         let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.window_gain);

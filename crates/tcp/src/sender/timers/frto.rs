@@ -1,20 +1,20 @@
-//! F-RTO: was the timeout spurious? (RFC 5682)
+//! F-RTO (RFC 5682): detects whether a timeout was spurious.
 
 use crate::Nanos;
 use crate::loss::AckNews;
 use crate::sender::Sender;
 
-/// The question whether the retransmission timeout was spurious.
+/// State of the detection of a spurious timeout.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::sender) struct Frto {
-    /// It is being decided.
+    /// The decision is pending.
     pub(in crate::sender) deciding: bool,
-    /// Two new segments have been allowed; the next acknowledgement decides.
+    /// Two new segments were allowed; the next acknowledgement decides.
     pub(in crate::sender) new_data: bool,
 }
 
 impl Sender {
-    /// RFC 5682 section 3.1, as acknowledgements come in after the timeout. True if the timeout is undone.
+    /// RFC 5682 section 3.1, for acknowledgements after the timeout. True if the timeout is undone.
     pub(in crate::sender) fn decide_frto(
         &mut self,
         now: Nanos,
@@ -43,14 +43,14 @@ impl Sender {
         false
     }
 
-    /// The window takes two more segments than are in flight.
+    /// The window allows two more segments than are in flight.
     fn allow_two(&mut self) {
         if !self.control.governs_window {
             self.window.cwnd = self.board.in_flight() + 2;
         }
     }
 
-    /// Step 3: an acknowledgement that moves on again answers originals; a duplicate confirms the loss.
+    /// Step 3: an acknowledgement that advances again answers originals; a duplicate confirms the loss.
     fn decide_frto_second(&mut self, now: Nanos, news: &AckNews<'_>, recovered: bool) -> bool {
         if news.advances() && !recovered {
             return self.try_undo_loss(now, news, true);

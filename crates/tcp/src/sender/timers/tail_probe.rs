@@ -1,4 +1,4 @@
-//! Tail loss probe: a segment sent when the last ones of a flight stay unanswered (RFC 8985 section 7).
+//! Tail loss probe: a segment sent if the last ones of a flight are not acknowledged (RFC 8985 section 7).
 
 use super::TimerKind;
 use crate::Nanos;
@@ -8,22 +8,22 @@ use crate::sender::Sender;
 use crate::seq::Seq;
 use crate::state::CaState;
 
-/// Linux keeps the window probe of one outstanding segment this far from the round trip: the receiver may be
-/// delaying its acknowledgement.
+/// For one outstanding segment, Linux delays the probe by this much beyond the round trip, because the receiver may
+/// delay its acknowledgement.
 const LINUX_PROBE_DELAY: Nanos = 200 * MS;
 /// RFC 8985 section 7.2: allowance for a delayed acknowledgement.
 const MAX_ACK_DELAY: Nanos = 200 * MS;
 
-/// A probe of the tail.
+/// The state of a tail loss probe.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::sender) struct TailProbe {
-    /// `snd_nxt` after the probe that has not been answered yet.
+    /// `snd_nxt` after the unanswered probe.
     pub(in crate::sender) end: Option<Seq>,
-    /// That probe was a retransmission.
+    /// The probe was a retransmission.
     pub(in crate::sender) retransmitted: bool,
-    /// New data goes out as a probe.
+    /// New data is sent as a probe.
     pub(in crate::sender) send_new: bool,
-    /// The last segment goes out again as a probe.
+    /// The last segment is retransmitted as a probe.
     pub(in crate::sender) retransmit: bool,
 }
 
@@ -32,7 +32,7 @@ impl Sender {
         self.config.loss_probe != LossProbe::Off && self.agreed.sack
     }
 
-    /// RFC 8985 section 7.2: when to probe, if at all.
+    /// RFC 8985 section 7.2: when to send a probe, if at all.
     pub(in crate::sender) fn arm_loss_probe(&mut self, now: Nanos) {
         let calm = matches!(self.state, CaState::Open | CaState::Cwr);
         if !self.probing_tail()
@@ -67,7 +67,7 @@ impl Sender {
         2 * self.rtt.srtt + extra
     }
 
-    /// RFC 8985 section 7.3: new data if there is some, else the last segment again; then the RTO.
+    /// RFC 8985 section 7.3: sends new data if there is any, otherwise the last segment again; then the RTO applies.
     pub(in crate::sender) fn tail_loss_probe(&mut self, now: Nanos) -> bool {
         self.rearm_timeout(now);
         if self.board.is_empty() || self.timers.tail.end.is_some() {
@@ -85,7 +85,7 @@ impl Sender {
         true
     }
 
-    /// RFC 8985 section 7.4: did the probe repair a loss nobody else saw?
+    /// RFC 8985 section 7.4: detects whether the probe repaired a loss that was not detected otherwise.
     pub(in crate::sender) fn process_loss_probe(
         &mut self,
         now: Nanos,
