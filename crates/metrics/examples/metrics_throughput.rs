@@ -1,10 +1,10 @@
-//! Packets per second of reorder density alone and of all metrics together, beside a
-//! straightforward implementation of all.
+//! Measures packets per second of reorder density alone and of all metrics together, next to a straightforward
+//! implementation of all metrics.
 //!
 //! `cargo run --release -p inorder-metrics --example metrics_throughput [packets]`
 //!
-//! The neighbour keeps every arrival, a hash set for copies, running maxima for extents and
-//! tree sets for RFC 5236; it must arrive at the same numbers.
+//! The straightforward implementation keeps every arrival, a hash set for copies, running maxima for extents and tree
+//! sets for RFC 5236. Both must give the same numbers.
 #![allow(clippy::disallowed_methods)] // A benchmark reads the clock.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -57,7 +57,7 @@ fn measure_density(arrivals: &[u64]) -> Displacements {
     density.finish()
 }
 
-/// What both must agree on.
+/// The numbers that both implementations must agree on.
 #[derive(PartialEq, Debug, Default)]
 struct Answer {
     reordered: u64,
@@ -159,7 +159,7 @@ fn neighbour_occupancy(arrivals: &[u64]) -> u64 {
     sum
 }
 
-/// Fastest of a few runs, million packets per second.
+/// The fastest of a few runs, million packets per second.
 fn rate<T>(packets: usize, mut run: impl FnMut() -> T) -> (f64, T) {
     let mut best = f64::MAX;
     let mut result = None;

@@ -6,9 +6,9 @@ use crate::bound::{MAX_SEQ, accepted};
 
 /// Density of the occupancy of a hypothetical buffer that restores the order.
 ///
-/// The buffer holds packets larger than the expected number `E`, at most the threshold `BT`
-/// of them. A packet that finds it full gives up on `E`, which moves on to the next number
-/// present. After each packet that is neither a copy nor below `E` the occupancy is counted.
+/// The buffer holds packets with numbers above the expected number `E`, at most the threshold `BT` of them. A packet
+/// that finds the buffer full gives up `E`, which moves on to the next number present. The occupancy is counted after
+/// each packet that is neither a copy nor below `E`.
 ///
 /// The expected number starts as the smallest of the first `BT + 1` arrivals, unless the
 /// first number sent is given: a stream need not be seen from its beginning.
@@ -27,13 +27,13 @@ pub struct BufferDensity {
     /// E of the RFC; before `settled`, the number after the consecutive first arrivals.
     expected: u64,
     settled: bool,
-    /// First arrivals, all consecutive and ending before `expected`.
+    /// The first arrivals, as long as they are consecutive and end before `expected`.
     first_run: u64,
-    /// First arrivals once they are not consecutive.
+    /// The first arrivals as soon as they are not consecutive.
     first: Vec<u64>,
     buffer: Runs,
     empty: u64,
-    /// Packets that found each occupancy from 1, less those that found one less.
+    /// For each occupancy from 1: packets that found it, minus packets that found one less.
     rises: Vec<i64>,
     ignored: u64,
     given_up: u64,
@@ -55,7 +55,7 @@ impl Runs {
         self.runs.back().map(|run| run.1)
     }
 
-    /// Adds `first .. first + n`, larger than all there; `n` > 0.
+    /// Adds `first .. first + n`, all larger than the numbers present; `n` > 0.
     fn append(&mut self, first: u64, n: usize) {
         let end = first + (n as u64 - 1);
         self.packets += n;
@@ -65,7 +65,7 @@ impl Runs {
         }
     }
 
-    /// The number after the run that starts with `seq`, which is taken out.
+    /// Removes the run that starts with `seq` and returns the number after it.
     fn take(&mut self, seq: u64) -> Option<u64> {
         let (start, end) = *self.runs.front()?;
         if start != seq {
@@ -76,7 +76,7 @@ impl Runs {
         Some(end + 1)
     }
 
-    /// False when `seq` is there already.
+    /// False if `seq` is present already.
     fn insert(&mut self, seq: u64) -> bool {
         let at = match self.runs.back_mut() {
             Some(last) if last.1 + 1 == seq => {
@@ -138,7 +138,7 @@ impl BufferDensity {
         }
     }
 
-    /// As [`new`](Self::new), of a stream known to start with `start`.
+    /// As [`new`](Self::new), for a stream whose first number sent, `start`, is known.
     pub fn with_start(threshold: u16, start: u64) -> Self {
         BufferDensity {
             expected: start,
@@ -147,7 +147,7 @@ impl BufferDensity {
         }
     }
 
-    /// The next arrival; `seq` up to [`MAX_SEQ`].
+    /// Counts the next arrival; `seq` is at most [`MAX_SEQ`].
     #[inline]
     pub fn update(&mut self, seq: u64) {
         if seq > MAX_SEQ {
@@ -159,8 +159,8 @@ impl BufferDensity {
         }
     }
 
-    /// `n` packets with the numbers `first`, `first + 1`, ...; O(1) while the buffer is
-    /// empty, at most O(BT) more for each hole that is given up.
+    /// Counts `n` packets with the numbers `first`, `first + 1`, ...; O(1) while the buffer is empty, at most O(BT)
+    /// more for each hole that is given up.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
         let (mut seq, mut left) = (first, accepted(first, n));
@@ -177,7 +177,7 @@ impl BufferDensity {
         }
     }
 
-    /// Some of a run that meets a buffer in use; returns how many.
+    /// Counts the first packets of a run while the buffer is in use; returns how many.
     #[inline]
     fn stored_run(&mut self, first: u64, n: u64) -> u64 {
         let room = usize::from(self.threshold) - self.buffer.packets.min(self.threshold.into());
@@ -189,12 +189,12 @@ impl BufferDensity {
         let before = self.buffer.packets;
         let taken = usize::try_from(n).map_or(room, |n| n.min(room));
         self.buffer.append(first, taken);
-        // One packet found each occupancy on the way.
+        // One packet found each occupancy between the old and the new one.
         self.count_each(before, taken);
         taken as u64
     }
 
-    /// Before the start is known.
+    /// Handles an arrival before the first number is known.
     fn learn(&mut self, seq: u64) {
         let enough = u64::from(self.threshold) + 1;
         if self.first.is_empty() {
@@ -215,7 +215,7 @@ impl BufferDensity {
         }
     }
 
-    /// The start is the smallest number so far; replays the first arrivals.
+    /// Fixes the start as the smallest number so far and replays the first arrivals.
     fn settle(&mut self) {
         self.settled = true;
         if self.first.is_empty() {
@@ -249,9 +249,9 @@ impl BufferDensity {
         self.count();
     }
 
-    /// A packet beyond the expected one finds the buffer full; false when it is a copy.
+    /// Handles a packet beyond the expected one that finds the buffer full; false if it is a copy.
     fn place_full(&mut self, seq: u64) -> bool {
-        // Whether it is a copy must be known before anything is given up.
+        // Check whether it is a copy before giving up any number.
         let copy = {
             let at = self.buffer.runs.partition_point(|run| run.1 < seq);
             self.buffer.runs.get(at).is_some_and(|run| run.0 <= seq)
@@ -287,7 +287,7 @@ impl BufferDensity {
         }
     }
 
-    /// One packet each for the `n` occupancies above `below`.
+    /// Counts one packet for each of the `n` occupancies above `below`.
     #[inline]
     fn count_each(&mut self, below: usize, n: usize) {
         let above = below + n;
@@ -312,12 +312,12 @@ impl BufferDensity {
         self.given_up
     }
 
-    /// Ends the stream and hands over the histogram.
+    /// Ends the stream and returns the histogram.
     pub fn finish(mut self) -> Occupancy {
         if !self.settled {
             self.settle();
         }
-        // All that rose has fallen after the highest occupancy.
+        // The last entry, above the highest occupancy, only brings the running sum back to zero.
         self.rises.pop();
         let filled = self.rises.iter().scan(0, |count, rise| {
             *count += rise;
@@ -375,7 +375,7 @@ impl Occupancy {
         self.density().fold(0.0, |sum, (k, p)| sum + k as f64 * p)
     }
 
-    /// The fullest the buffer got, packets.
+    /// The highest occupancy, packets.
     pub fn max(&self) -> u64 {
         self.filled.len() as u64
     }

@@ -2,10 +2,10 @@
 
 use crate::Distribution;
 
-/// How many reordered packets arrive in a row: the counterpart of the reordering-free [`Runs`](crate::Runs) between
-/// them, for RFC 4737 section 4.6 asks whether reordering comes in bursts.
+/// Lengths of bursts: how many reordered packets arrive in a row. This is the counterpart of the reordering-free
+/// [`Runs`](crate::Runs), with which RFC 4737 section 4.6 asks whether reordering is bursty.
 ///
-/// A late packet that stands alone is a burst of one. Losses and copies neither begin nor end one.
+/// A single late packet is a burst of one. Losses and copies neither begin nor end a burst.
 ///
 /// ```
 /// let mut bursts = inorder_metrics::Bursts::new();
@@ -28,7 +28,7 @@ impl Bursts {
         Bursts::default()
     }
 
-    /// Packets in order: the burst in progress, if there is one, has ended.
+    /// Counts packets in order: a burst in progress ends.
     #[inline]
     pub fn in_order(&mut self) {
         if self.current > 0 {
@@ -37,13 +37,13 @@ impl Bursts {
         }
     }
 
-    /// A reordered packet.
+    /// Counts a reordered packet.
     #[inline]
     pub fn reordered(&mut self) {
         self.current += 1;
     }
 
-    /// Ends the stream: the lengths of all bursts, packets.
+    /// Ends the stream and returns the lengths of all bursts, packets.
     pub fn finish(mut self) -> Distribution {
         self.in_order();
         self.lengths
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lasts_to_the_end_is_a_burst() {
+    fn a_burst_at_the_end_of_the_stream_counts() {
         let mut bursts = Bursts::new();
         bursts.in_order();
         assert_eq!(bursts.clone().finish().count(), 0);

@@ -1,44 +1,44 @@
-//! The stay-back window of reorder density while packets are out of order.
+//! The window of reorder density (RFC 5236, "stay-back") while packets are out of order.
 
 use std::collections::VecDeque;
 
 use crate::displacement::Displacements;
 use crate::missing::Missing;
 
-/// The RFC's `window` and `buf`, from which packets leave as soon as can be.
+/// The RFC's `window` and `buf`; packets leave them as early as their index is determined.
 ///
-/// The RFC's packets leave when `DT` others have come after them. The receive index is then
-/// given to the oldest if its number is in the window or in `buf`, and else skipped; but a
-/// number once there stays until it is an index, so an index there already is given at once
-/// and only a missing one is waited for. This changes no acceptance either: numbers below
-/// the index are either there, copies, or skipped as in the RFC. The exception is a packet
-/// too early by more than `DT`: it ceases to be there when discarded, and has to wait.
+/// In the RFC a packet leaves when `DT` others have arrived after it. The receive index then goes to the oldest
+/// packet if the index is in the window or in `buf`, and is skipped otherwise. A number that has arrived stays in one
+/// of the two until it is the index. So an index that has arrived can be assigned at once, and only a missing one
+/// must be waited for. This accepts the same packets: numbers below the index have been received, are copies, or were
+/// skipped as in the RFC. The exception is a packet that is early by more than `DT`: it is forgotten when it is
+/// discarded, so its own index must wait.
 ///
-/// The window is kept as runs of consecutive numbers in order of arrival: all packets of a
-/// run that take consecutive receive indices have the same displacement and leave at once.
-/// What is in neither is the missing numbers, all others up to the highest being there.
+/// The window is stored as runs of consecutive numbers in order of arrival. All packets of a run that take
+/// consecutive receive indices have the same displacement and leave together. Only missing numbers are stored
+/// separately; all others up to the highest are present.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     threshold: u16,
     runs: VecDeque<Run>,
     /// Packets in `runs`.
     waiting: u64,
-    /// The receive index to be given next.
+    /// The receive index to assign next.
     index: u64,
-    /// Numbers from `index` up to the highest that neither wait nor left the window early.
+    /// Numbers from `index` up to the highest that neither wait in the window nor left it early.
     missing: Missing,
     counts: Displacements,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
-    /// All packets are in `run .. next`; the first receive index is not known.
+    /// All packets are in `run .. next`; the first receive index is unknown.
     Starting,
-    /// No packet stays back, and the numbers from `next - ahead` on are there: indices not
-    /// taken yet. Packets that follow are displaced by `-ahead`; by 0 unless packets were
-    /// discarded as too late, whose indices fell to later ones.
+    /// No packet waits, and the numbers from `next - ahead` on have arrived: their indices are free. The packets that
+    /// follow are displaced by `-ahead`. `ahead` is 0 unless packets were discarded as too late, whose indices went
+    /// to later packets.
     Calm { ahead: u64 },
-    /// All but `run .. next` are in the window.
+    /// All packets except `run .. next` are in the window.
     Disturbed,
 }
 
@@ -60,12 +60,12 @@ impl Window {
         }
     }
 
-    /// Goes on, empty, from receive index `index`; keeps the counts.
+    /// Continues with an empty window at receive index `index`; keeps the counts.
     pub fn restart(&mut self, index: u64) {
         self.index = index;
     }
 
-    /// Numbers `from .. to`, `from` the one after the highest, are skipped.
+    /// Marks the numbers `from .. to` as skipped; `from` follows the highest number.
     #[inline]
     pub fn skip(&mut self, from: u64, to: u64) {
         if from < to {
@@ -73,8 +73,8 @@ impl Window {
         }
     }
 
-    /// An arrival below the highest number; false when it is skipped: a copy, or below the
-    /// receive index.
+    /// Takes a packet below the highest number; false if it is skipped, because it is a copy or below the receive
+    /// index.
     #[inline]
     pub fn update(&mut self, seq: u64) -> bool {
         let new = self.missing.remove(seq);
@@ -85,10 +85,10 @@ impl Window {
         new
     }
 
-    /// Arrivals `first .. first + n` that follow the highest number.
+    /// Takes the arrivals `first .. first + n`, which follow the highest number.
     ///
-    /// Larger numbers there too soon change nothing: whenever a packet leaves a full window
-    /// some smaller number at or above the receive index is there, and the smallest counts.
+    /// Taking larger numbers too early changes nothing: whenever a packet leaves a full window, some smaller number
+    /// at or above the receive index is present, and the smallest one counts.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
         if n > 0 {
@@ -97,12 +97,12 @@ impl Window {
         }
     }
 
-    /// Lets all that wait leave, at the end of the stream.
+    /// Releases all waiting packets at the end of the stream.
     pub fn drain(&mut self) {
         self.leave(0);
     }
 
-    /// The state after all numbers below `next`. When calm, nothing is kept.
+    /// The state after all numbers below `next`. If no packet waits, the window is discarded.
     #[inline]
     pub fn state(&self, next: u64) -> State {
         let ahead = next - self.index;
@@ -112,7 +112,7 @@ impl Window {
         State::Calm { ahead }
     }
 
-    /// Packets displaced by `-ahead`, without any that wait.
+    /// Counts packets displaced by `-ahead`, which do not have to wait.
     pub fn count_early(&mut self, ahead: u64, n: u64) {
         self.counts.count(-(ahead as i64), n);
     }
@@ -130,8 +130,8 @@ impl Window {
         }
     }
 
-    /// Packets leave and take the next receive indices while these are known, or lost
-    /// because more than `stay` packets wait.
+    /// Packets leave and take the next receive indices as long as these are known, or are given up as lost because
+    /// more than `stay` packets wait.
     #[inline]
     fn leave(&mut self, stay: u16) {
         let threshold = u64::from(self.threshold);
@@ -148,8 +148,8 @@ impl Window {
             let displacement = self.index.wrapping_sub(run.start) as i64;
             let distance = displacement.unsigned_abs();
             if distance <= threshold {
-                // The indices are the numbers of these packets or of others; either way they
-                // are behind now. Early packets stay known: their own numbers are ahead.
+                // The indices are the numbers of these packets or of others, and all of them are behind now. Early
+                // packets stay known, because their own numbers are still ahead.
                 let n = run.len.min(missing - self.index);
                 self.counts.count(displacement, n);
                 self.index += n;

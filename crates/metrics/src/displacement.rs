@@ -15,7 +15,7 @@ pub struct Displacements {
 }
 
 impl Displacements {
-    /// No packets, threshold DT in packets.
+    /// Starts without packets; the threshold DT is in packets.
     pub fn new(threshold: u16) -> Self {
         Displacements {
             threshold,
@@ -26,7 +26,7 @@ impl Displacements {
         }
     }
 
-    /// Counts `n` packets displaced by at most the threshold; others as
+    /// Counts `n` packets displaced by at most the threshold; packets displaced by more are counted as
     /// [`beyond`](Self::beyond).
     #[inline]
     pub fn count(&mut self, displacement: i64, n: u64) {
@@ -34,7 +34,7 @@ impl Displacements {
             self.in_place += n;
             return;
         }
-        // Out of range for all displacements beyond the threshold.
+        // The index is out of range exactly if the displacement is beyond the threshold.
         let index = i64::from(self.threshold).wrapping_add(displacement) as usize;
         match self.moved.get_mut(index) {
             Some(count) => *count += n,
@@ -42,7 +42,7 @@ impl Displacements {
         }
     }
 
-    /// Displaced beyond the threshold, or the first to be displaced.
+    /// Counts packets displaced beyond the threshold, or allocates the histogram for the first displaced packet.
     #[cold]
     fn count_rare(&mut self, displacement: i64, n: u64) {
         if displacement.unsigned_abs() > u64::from(self.threshold) {
@@ -62,7 +62,7 @@ impl Displacements {
         }
     }
 
-    /// Adds the counts of another stream. With different thresholds the larger one holds.
+    /// Adds the counts of another stream. If the thresholds differ, the larger one is used.
     pub fn merge(&mut self, other: &Displacements) {
         if other.threshold > self.threshold {
             let mut wider = other.clone();
@@ -122,7 +122,7 @@ impl Displacements {
             .map(move |(d, count)| (d, count as f64 / total))
     }
 
-    /// Mean of `value` over the packets; 0 rather than -0, the empty sum of floats, without any.
+    /// Mean of `value` over the packets. Without packets 0, not -0, which is the empty sum of floats.
     fn expect(&self, value: impl Fn(i64) -> f64) -> f64 {
         self.density().fold(0.0, |sum, (d, p)| sum + value(d) * p)
     }
@@ -134,17 +134,17 @@ impl Displacements {
 
     /// Reorder entropy, minus the sum of `RD[i] ln RD[i]`, nats (equation 7).
     pub fn entropy(&self) -> f64 {
-        // Not the platform's logarithm: its last bit depends on the processor. Zero rather than -0 when
-        // all packets are in place.
+        // `libm` instead of the platform's logarithm, whose last bit depends on the processor. The result is 0, not
+        // -0, if all packets are in place.
         0.0 - self.density().map(|(_, p)| p * libm::log(p)).sum::<f64>()
     }
 
-    /// Mean displacement of the late packets, packets; `None` without any.
+    /// Mean displacement of the late packets, packets; `None` if there are none.
     pub fn mean_lateness(&self) -> Option<f64> {
         mean(self.counts().filter(|(d, _)| *d > 0))
     }
 
-    /// Mean displacement of the early packets, packets, positive; `None` without any.
+    /// Mean displacement of the early packets, packets, positive; `None` if there are none.
     pub fn mean_earliness(&self) -> Option<f64> {
         mean(self.counts().filter(|(d, _)| *d < 0))
     }
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_merge_whatever_their_thresholds() {
+    fn streams_with_different_thresholds_can_be_merged() {
         let mut narrow = Displacements::new(2);
         for d in [0, 1, -1, 2, 3] {
             narrow.count(d, 1);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entropy_is_what_it_was_to_the_last_bit() {
+    fn the_entropy_equals_the_recorded_value_to_the_last_bit() {
         // Recorded on x86-64; `tools/other-machine` runs this on other processors.
         let mut d = Displacements::new(40);
         for (nth, moved) in (-40..=40).enumerate() {

@@ -2,7 +2,7 @@
 
 use crate::Distribution;
 
-/// A reordering discontinuity: the arrival that reordered packets were overtaken by first.
+/// A reordering discontinuity: the first arrival that overtook a packet which arrived later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Discontinuity {
     /// Position among the first copies received, from 1.
@@ -30,9 +30,8 @@ impl Gaps {
         Gaps::default()
     }
 
-    /// The next discontinuity in order of position, or one before all others (a stream's
-    /// first arrival turns out to be one as late as a packet sent before it arrives).
-    /// Other positions are out of order and ignored.
+    /// Takes the next discontinuity in order of position, or one before all others: a stream's first arrival becomes
+    /// a discontinuity only when a packet sent before it arrives. Other positions are out of order and ignored.
     ///
     /// Returns the gap to its neighbour in packets and nanoseconds; (0, 0) for the first.
     pub fn update(&mut self, d: Discontinuity) -> (u64, i64) {
@@ -60,7 +59,7 @@ impl Gaps {
         (packets, time)
     }
 
-    /// How many discontinuities.
+    /// Number of discontinuities.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -70,7 +69,7 @@ impl Gaps {
         &self.packets
     }
 
-    /// Gaps in nanoseconds; a clock that steps back counts as 0.
+    /// Gaps in nanoseconds; 0 if the clock stepped back.
     pub fn time_ns(&self) -> &Distribution {
         &self.time_ns
     }
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn later_ones_and_an_earlier_first() {
+    fn discontinuities_may_be_appended_or_put_first() {
         let mut gaps = Gaps::new();
         assert_eq!(gaps.update(at(4)), (0, 0));
         assert_eq!(gaps.update(at(11)), (7, 70));

@@ -1,4 +1,4 @@
-//! The numbers still missing below the highest one received.
+//! The missing numbers below the highest number received.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,30 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hole {
     pub lo: u64,
-    /// Inclusive.
+    /// The last missing number (inclusive).
     pub hi: u64,
-    /// Which discontinuity opened it.
+    /// Number of the discontinuity that opened the hole.
     pub opener: u64,
-    /// Position of the opener among first copies, from 1.
+    /// Position of the opening arrival among the first copies, from 1.
     pub position: u64,
     pub time_ns: i64,
-    /// What [`Holes::bytes`] stood at, less what is not above this hole: the difference to
-    /// the present value is the bytes received above it.
+    /// Value of [`Holes::bytes`] when the hole was opened, minus the bytes that do not lie above the hole. The
+    /// difference to the present value is the number of bytes received above the hole.
     pub below: u64,
 }
 
-/// Disjoint holes in ascending order, which is also the order they were opened in.
+/// Disjoint holes in ascending order, which is also the order in which they were opened.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Holes {
     holes: VecDeque<Hole>,
-    /// Reference all `below` are relative to; arithmetic on both wraps.
+    /// Reference to which all `below` are relative; the arithmetic wraps.
     bytes: u64,
-    /// `below` of a hole older than all others (the numbers before the first arrival), kept
-    /// up to date though that hole is only stored once a packet falls into it.
+    /// `below` of the hole older than all others (the numbers before the first arrival). It is kept up to date,
+    /// although that hole is stored only when a packet falls into it.
     oldest_below: u64,
 }
 
-/// Holes looked at one by one from the newest; late packets rarely miss these.
+/// Number of newest holes that are searched one by one; most late packets fall into these.
 const NEAR: usize = 6;
 
 impl Holes {
@@ -47,19 +47,19 @@ impl Holes {
         self.holes.pop_front()
     }
 
-    /// Bytes of in-order arrivals: above every hole there is.
+    /// Adds the bytes of arrivals in order: they are above every hole.
     #[inline]
     pub fn in_order(&mut self, bytes: u64) {
         self.bytes = self.bytes.wrapping_add(bytes);
     }
 
-    /// A hole above all others; call before [`in_order`](Self::in_order) of its opener.
+    /// Opens a hole above all others; call this before [`in_order`](Self::in_order) of the arrival that opens it.
     pub fn open(&mut self, mut hole: Hole) {
         hole.below = self.bytes;
         self.holes.push_back(hole);
     }
 
-    /// A hole below all others, opened by the first arrival.
+    /// Opens a hole below all others, attributed to the first arrival.
     pub fn open_oldest(&mut self, mut hole: Hole) {
         hole.below = self.oldest_below;
         self.holes.push_front(hole);
@@ -79,8 +79,8 @@ impl Holes {
         (hole.lo <= seq).then_some(index)
     }
 
-    /// Takes `seq` out of hole `index`, which must contain it; returns the hole as it was
-    /// and the bytes received above it so far.
+    /// Removes `seq` from hole `index`, which must contain it. Returns the hole as it was before and the bytes
+    /// received above it so far.
     pub fn fill(&mut self, index: usize, seq: u64, bytes: u64) -> Option<(Hole, u64)> {
         let hole = *self.holes.get(index)?;
         let above = self.bytes.wrapping_sub(hole.below);
@@ -105,9 +105,8 @@ impl Holes {
         Some((hole, above))
     }
 
-    /// A late packet's bytes are above the holes older than `index` and below the newer
-    /// ones: raise the reference and take it back for the newer, or leave the reference and
-    /// correct the older, whichever are fewer.
+    /// A late packet's bytes lie above the holes older than `index` and below the newer ones. Either the reference is
+    /// raised and the newer holes are corrected, or the older holes are corrected, whichever are fewer.
     fn count_above_older(&mut self, index: usize, bytes: u64, newer_is_shorter: bool) {
         if newer_is_shorter {
             self.bytes = self.bytes.wrapping_add(bytes);

@@ -1,9 +1,9 @@
 //! Packet reordering metrics of RFC 4737 and RFC 5236, streaming.
 //!
-//! Every metric is a type of its own, fed packet by packet (`new`, `update`, `finish`) or run
-//! by run, with no allocation per packet and bounded memory; what falls out of bounds is
-//! counted. [`Metrics`] runs all of them side by side, a packet in order costing next to
-//! nothing. Those that are one number stand in [`METRICS`], which every output reads.
+//! Every metric is a type of its own that takes packets one by one (`new`, `update`, `finish`) or run by run. There
+//! is no allocation per packet, and memory is bounded; packets beyond the bounds are counted. [`Metrics`] computes
+//! all metrics together; a packet in order costs about a nanosecond. All metrics that are single numbers are listed
+//! in [`METRICS`], from which every output is made.
 //!
 //! | metric | source | type |
 //! |---|---|---|
@@ -17,8 +17,8 @@
 //! | reorder buffer-occupancy density RBD | RFC 5236, 4 | [`BufferDensity`] |
 //! | mean displacement, entropy, lateness, ... | derived from RD | [`Displacements`] |
 //!
-//! Times are integer nanoseconds, sequence numbers count packets from any start up to
-//! [`MAX_SEQ`]; [`Unwrapper`] extends the wrapping numbers of a protocol to these.
+//! Times are integer nanoseconds. Sequence numbers count packets from any start up to [`MAX_SEQ`]; [`Unwrapper`]
+//! converts the wrapping numbers of a protocol to these.
 //!
 //! ```
 //! use inorder_metrics::{Config, Metrics};

@@ -1,4 +1,4 @@
-//! The numbers missing among those below a limit.
+//! The numbers below a limit that are missing.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ struct Range {
     end: u64,
 }
 
-/// Ranges looked at one by one from the highest; late packets rarely miss these.
+/// Number of highest ranges that are searched one by one; most late packets fall into these.
 const NEAR: usize = 6;
 
 impl Missing {
@@ -23,13 +23,13 @@ impl Missing {
         self.ranges.is_empty()
     }
 
-    /// The smallest.
+    /// The smallest missing number.
     #[inline]
     pub fn first(&self) -> Option<u64> {
         self.ranges.front().map(|range| range.lo)
     }
 
-    /// Adds the numbers `lo .. end`, all larger than any there; at least one.
+    /// Adds the numbers `lo .. end`, all larger than any present; at least one.
     #[inline]
     pub fn push(&mut self, lo: u64, end: u64) {
         match self.ranges.back_mut() {
@@ -38,10 +38,10 @@ impl Missing {
         }
     }
 
-    /// Adds the numbers `lo .. end`, none of which is there; at least one.
+    /// Adds the numbers `lo .. end`, none of which is present; at least one.
     pub fn insert(&mut self, lo: u64, end: u64) {
         let at = self.ranges.partition_point(|range| range.end < lo);
-        // A range that ends at `lo` stops the search too.
+        // A range that ends at `lo` also stops the search.
         let (mut lo, mut end) = (lo, end);
         while let Some(near) = self.ranges.get(at).filter(|range| range.lo <= end) {
             lo = lo.min(near.lo);
@@ -51,13 +51,12 @@ impl Missing {
         self.ranges.insert(at, Range { lo, end });
     }
 
-    /// Takes the smallest and all that follow it without a break out; returns the number
-    /// after them.
+    /// Removes the smallest number and all that follow it without a break; returns the number after them.
     pub fn pop_first(&mut self) -> Option<u64> {
         self.ranges.pop_front().map(|range| range.end)
     }
 
-    /// Takes a number out; false when it is not there.
+    /// Removes a number; false if it is not present.
     #[inline]
     pub fn remove(&mut self, number: u64) -> bool {
         let Some((index, range)) = self.find(number) else {
@@ -99,7 +98,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Twin: a tree set.
+        /// The straightforward twin: a tree set.
         #[test]
         fn agrees_with_a_tree_set(
             steps in prop::collection::vec((0u8..6, 0u64..60, 1u64..10), 1..80),

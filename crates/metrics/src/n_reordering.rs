@@ -1,18 +1,16 @@
-//! n-reordering (RFC 4737 section 5) and who takes part in reordering.
+//! n-reordering (RFC 4737 section 5), and which packets take part in reordering.
 
 use crate::bound::{MAX_SEQ, accepted};
 
 /// How many immediate predecessors of each packet have larger numbers.
 ///
-/// A packet is n-reordered when all of the `n` packets that arrived just before it have
-/// larger numbers (section 5.3); TCP with a threshold of `n` duplicate acknowledgements
-/// takes such a packet for lost. Feed first copies only.
+/// A packet is n-reordered if all of the `n` packets that arrived just before it have larger numbers (section 5.3).
+/// TCP with a threshold of `n` duplicate acknowledgements considers such a packet lost. Only first copies may be fed.
 ///
-/// Kept is a stack of runs of consecutive numbers, ascending, none of which was followed by
-/// a smaller number yet. A late packet pops what is above it, so the number of its larger
-/// predecessors is the distance to the run then on top; every packet is popped once, O(1)
-/// each on average. What is popped was overtaken by nothing but *did* overtake, which
-/// counts the packets that arrived early.
+/// The state is a stack of ascending runs of consecutive numbers that no smaller number has followed yet. A late
+/// packet pops the runs above it, so the number of its larger predecessors is the distance to the run that is then on
+/// top. Every packet is popped at most once, so the mean cost is O(1). A popped packet *did* overtake another one;
+/// the pops count the packets that arrived early.
 ///
 /// ```
 /// let mut n = inorder_metrics::NReordering::new(8, 1024);
@@ -26,11 +24,11 @@ pub struct NReordering {
     n_max: usize,
     max_runs: usize,
     stack: Vec<Run>,
-    /// Position of the last packet of the highest run dropped from the bottom, if any.
+    /// Position of the last packet of the highest run that was dropped from the bottom, if any.
     dropped: Option<u64>,
     received: u64,
     highest: Option<u64>,
-    /// `exact[n - 1]`: packets whose largest n is n, those beyond `n_max` in the last.
+    /// `exact[n - 1]`: packets whose largest n is exactly n; the last entry also counts larger ones.
     exact: Vec<u64>,
     overtaking: u64,
     late: u64,
@@ -44,13 +42,13 @@ struct Run {
     end: u64,
     /// Position of the arrival of `end`.
     position: u64,
-    /// Members that arrived in order.
+    /// Members of the run that arrived in order.
     in_order: u64,
 }
 
 impl NReordering {
-    /// Counts n up to `n_max` (packets beyond are counted there) and remembers at least
-    /// `max_runs` runs of consecutive numbers.
+    /// Counts n up to `n_max` (larger ones are counted there) and remembers at least `max_runs` runs of consecutive
+    /// numbers.
     pub fn new(n_max: usize, max_runs: usize) -> Self {
         NReordering {
             n_max: n_max.max(1),
@@ -66,7 +64,7 @@ impl NReordering {
         }
     }
 
-    /// The next arrival; returns the largest n for which it is n-reordered, 0 if for none.
+    /// Counts the next arrival; returns the largest n for which it is n-reordered, 0 if for none.
     #[inline]
     pub fn update(&mut self, seq: u64) -> u64 {
         if seq > MAX_SEQ {
@@ -95,8 +93,8 @@ impl NReordering {
         n
     }
 
-    /// `n` in-order arrivals with the numbers `first`, `first + 1`, ..., all larger than any
-    /// before, in O(1).
+    /// Counts `n` in-order arrivals with the numbers `first`, `first + 1`, ..., all larger than any number before, in
+    /// O(1).
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
         let n = accepted(first, n);
@@ -129,7 +127,7 @@ impl NReordering {
         });
     }
 
-    /// Drops the older half at once, so that the move costs O(1) a packet on average.
+    /// Drops the older half at once, so that the mean cost per packet is O(1).
     fn drop_bottom(&mut self) {
         let half = self.stack.len() / 2;
         if let Some(run) = self.stack.drain(..half).next_back() {
@@ -157,7 +155,7 @@ impl NReordering {
         self.highest
     }
 
-    /// Ends the stream: what is counted stays, what was remembered for further packets goes.
+    /// Ends the stream: keeps the counts and drops the state for further packets.
     pub(crate) fn forget(&mut self) {
         self.stack = Vec::new();
     }
@@ -183,8 +181,8 @@ impl NReordering {
         &self.exact
     }
 
-    /// Index `n - 1`: packets that are n-reordered. As in the RFC, a packet n-reordered for
-    /// some n is so for every smaller one.
+    /// Index `n - 1`: packets that are n-reordered. As in the RFC, a packet that is n-reordered for some n is
+    /// n-reordered for every smaller one.
     pub fn cumulative(&self) -> Vec<u64> {
         let mut counts = self.exact.clone();
         let mut above = 0;
@@ -195,22 +193,22 @@ impl NReordering {
         counts
     }
 
-    /// Packets that arrived, L of the RFC; the degree of n-reordering is the count over it.
+    /// Packets that arrived, L of the RFC; the degree of n-reordering is a count divided by it.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// In-order packets that arrived before a packet of a smaller number: early ones.
+    /// In-order packets that arrived before a packet with a smaller number: early packets.
     pub fn overtaking(&self) -> u64 {
         self.overtaking
     }
 
-    /// Packets that overtook or were overtaken: late ones and early ones together.
+    /// Packets that overtook another or were overtaken: late and early packets together.
     pub fn involved(&self) -> u64 {
         self.overtaking + self.late
     }
 
-    /// Packets for which memory reached less far back than their n: theirs is a lower bound.
+    /// Packets for which the memory did not reach back far enough: their n is a lower bound.
     pub fn truncated(&self) -> u64 {
         self.truncated
     }

@@ -6,22 +6,22 @@ use crate::bound::{MAX_SEQ, accepted};
 use crate::gaps::{Discontinuity, Gaps};
 use crate::holes::{Hole, Holes};
 
-/// Holes and discontinuities remembered unless told otherwise.
+/// Default number of holes and discontinuities that are remembered.
 pub const DEFAULT_MAX_HOLES: usize = 4096;
 
-/// What an arriving packet turned out to be.
+/// Classification of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
-    /// Not smaller than expected (RFC 4737 section 3.3).
+    /// In order: not smaller than expected (RFC 4737 section 3.3).
     InOrder {
-        /// Numbers skipped, the size of the sequence discontinuity; mostly 0.
+        /// Numbers skipped: the size of the sequence discontinuity, 0 for most packets.
         skipped: u64,
     },
-    /// Smaller than a number that arrived before it.
+    /// Reordered: smaller than a number that arrived before it.
     Reordered(Reordered),
     /// A copy of a packet already received; not a part of any metric.
     Duplicate,
-    /// Below what is remembered (or above [`MAX_SEQ`]): late or a copy, there is no telling.
+    /// Below the remembered numbers (or above [`MAX_SEQ`]): it is unknown whether the packet is late or a copy.
     Unclassified,
 }
 
@@ -30,22 +30,20 @@ pub enum Arrival {
 pub struct Reordered {
     /// Extent: positions since the first arrival with a larger number (section 4.2), >= 1.
     pub extent: u64,
-    /// Late time: nanoseconds since that arrival (section 4.3); negative only if the clock
-    /// stepped back.
+    /// Late time: nanoseconds since that arrival (section 4.3); negative only if the clock stepped back.
     pub late_ns: i64,
-    /// Bytes received with larger numbers, to be stored until now (section 4.4).
+    /// Bytes received with larger numbers, which a receiver must buffer until now (section 4.4).
     pub byte_offset: u64,
 }
 
-/// Tells in-order from reordered packets in one pass, keeping only the missing numbers.
+/// Distinguishes in-order from reordered packets in one pass; stores only the missing numbers.
 ///
-/// The first arrival with a number larger than `s` is the one that skipped `s`, so a hole
-/// that remembers its opener gives extent and late time, and a byte counter per hole the
-/// byte offset. Losses alone reorder nothing; only first copies count.
+/// The first arrival with a number larger than `s` is the one that skipped `s`. So a hole that remembers which
+/// arrival opened it gives extent and late time, and a byte counter per hole gives the byte offset. Losses alone
+/// cause no reordering; only first copies count.
 ///
-/// Cost: O(1) for an in-order packet; a late one pays for the holes newer (or older,
-/// whichever are fewer) than its own. Memory: at most `max_holes` holes, none while nothing
-/// is missing.
+/// Cost: O(1) for an in-order packet; a late packet costs one step for each hole newer than its own, or for each
+/// older one, whichever are fewer. Memory: at most `max_holes` holes, none while no number is missing.
 ///
 /// ```
 /// use inorder_metrics::{Arrival, Order};
@@ -60,20 +58,20 @@ pub struct Reordered {
 #[derive(Clone, Debug)]
 pub struct Order {
     max_holes: usize,
-    /// Numbers below are not remembered.
+    /// Numbers below this one are forgotten.
     floor: u64,
     /// NextExp of the RFC.
     next: u64,
     first: Option<First>,
     holes: Holes,
     openers: VecDeque<Opener>,
-    /// Number of the front of `openers`; 0 stands for the first arrival, kept apart.
+    /// Number of the front element of `openers`; 0 is the first arrival, which is stored separately.
     front_opener: u64,
     gaps: Gaps,
     counts: OrderCounts,
 }
 
-/// The first arrival, opener of everything sent before it.
+/// The first arrival, which opens the hole of everything sent before it.
 #[derive(Clone, Copy, Debug)]
 struct First {
     seq: u64,
@@ -82,7 +80,7 @@ struct First {
     confirmed: bool,
 }
 
-/// An arrival that skipped numbers; confirmed once one of them arrives.
+/// An arrival that skipped numbers; it becomes a discontinuity if one of them arrives later.
 #[derive(Clone, Copy, Debug)]
 struct Opener {
     at: Discontinuity,
@@ -98,18 +96,18 @@ pub struct OrderCounts {
     pub reordered: u64,
     /// Further copies.
     pub duplicates: u64,
-    /// Packets below what is remembered, neither `received` nor `duplicates`.
+    /// Packets below the remembered numbers; counted neither as `received` nor as `duplicates`.
     pub unclassified: u64,
     /// Sequence discontinuities: arrivals that skipped at least one number.
     pub sequence_discontinuities: u64,
-    /// Numbers skipped and not received since: lost, or not yet there.
+    /// Numbers skipped and not received since: lost, or still on the way.
     pub missing: u64,
-    /// Holes forgotten because more than the allowed number were newer.
+    /// Holes forgotten because more than the allowed number of newer ones existed.
     pub holes_given_up: u64,
 }
 
 impl OrderCounts {
-    /// Ratio of reordered to received packets (section 4.1); 0 when none was received.
+    /// Ratio of reordered to received packets (section 4.1); 0 if none was received.
     pub fn reordered_ratio(&self) -> f64 {
         if self.received == 0 {
             return 0.0;
@@ -125,13 +123,13 @@ impl Default for Order {
 }
 
 impl Order {
-    /// With [`DEFAULT_MAX_HOLES`], starting wherever the first arrival is.
+    /// With [`DEFAULT_MAX_HOLES`]; the stream starts at the first arrival.
     pub fn new() -> Self {
         Order::default()
     }
 
-    /// Remembers at most `max_holes` holes and as many discontinuities; `start` is the
-    /// number of the first packet sent, where it is known: smaller ones are unclassified.
+    /// Remembers at most `max_holes` holes and as many discontinuities. `start` is the number of the first packet
+    /// sent, if known; smaller numbers are unclassified.
     pub fn with_limits(max_holes: usize, start: Option<u64>) -> Self {
         Order {
             max_holes: max_holes.max(1),
@@ -146,7 +144,7 @@ impl Order {
         }
     }
 
-    /// An arrival at `time_ns` with `bytes` of payload.
+    /// Classifies an arrival at `time_ns` with `bytes` of payload.
     pub fn update(&mut self, seq: u64, time_ns: i64, bytes: u32) -> Arrival {
         let bytes = u64::from(bytes);
         if seq < self.floor || seq > MAX_SEQ {
@@ -171,9 +169,9 @@ impl Order {
         }
     }
 
-    /// `n` packets that follow the highest number received, of together `bytes` bytes, in
-    /// O(1). `time_ns` is when the first of them arrived; it matters only at the start of a
-    /// stream, which then begins at the known start, or at 1.
+    /// Counts `n` packets that follow the highest number received, `bytes` bytes in total, in O(1). `time_ns` is the
+    /// arrival time of the first of them. It only matters at the start of a stream, which then begins at the known
+    /// start, or at 1.
     #[inline]
     pub fn in_order_run(&mut self, n: u64, time_ns: i64, bytes: u64) {
         if n == 0 {
@@ -239,7 +237,7 @@ impl Order {
         self.forget_oldest();
     }
 
-    /// Stores the hole before the first arrival, now that a packet falls into it.
+    /// Stores the hole before the first arrival when a packet falls into it.
     fn open_before(&mut self, first: First) {
         self.first = Some(First {
             hole_stored: true,
@@ -266,7 +264,7 @@ impl Order {
         }
         self.confirm(hole.opener);
         self.forget_oldest();
-        // Only the oldest hole or, before it, that of the first arrival holds openers up.
+        // Only the oldest hole, or the hole before the first arrival, delays the confirmation of openers.
         if index <= 1 {
             self.settle_openers();
         }
@@ -291,7 +289,7 @@ impl Order {
         }
     }
 
-    /// Keeps within bounds; what is given up is below the floor from now on.
+    /// Enforces the limits; numbers that are given up are below the floor from now on.
     fn forget_oldest(&mut self) {
         while self.holes.len() > self.max_holes || self.openers.len() > self.max_holes {
             let Some(hole) = self.holes.pop_front() else {
@@ -303,9 +301,9 @@ impl Order {
         }
     }
 
-    /// Passes on, in order of position, discontinuities none of whose numbers can still come.
+    /// Passes on, in order of position, the discontinuities that can no longer change.
     fn settle_openers(&mut self) {
-        // The numbers before the first arrival hold nothing up: Gaps takes that one late.
+        // The numbers before the first arrival cause no delay, because Gaps accepts that discontinuity late.
         let open = self.holes.oldest_opener();
         while self.front_opener < open {
             let Some(opener) = self.openers.pop_front() else {
@@ -324,13 +322,13 @@ impl Order {
         self.next
     }
 
-    /// Packets so far.
+    /// The counts so far.
     #[inline]
     pub fn counts(&self) -> &OrderCounts {
         &self.counts
     }
 
-    /// Ends the stream: the counts and the gaps between all discontinuities.
+    /// Ends the stream; returns the counts and the gaps between all discontinuities.
     pub fn finish(mut self) -> (OrderCounts, Gaps) {
         for opener in self.openers.drain(..).filter(|opener| opener.confirmed) {
             self.gaps.update(opener.at);

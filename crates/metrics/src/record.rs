@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::bound::MAX_SEQ;
 
-/// One line of such a text.
+/// One line of such text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
     /// Sequence number as written.
@@ -15,18 +15,18 @@ pub struct Record {
     pub bytes: Option<u32>,
 }
 
-/// Why a line is no record; displays as what was expected.
+/// Why a line is not a record; displays what was expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordError {
-    /// The first field is no number of the given width (bits), or above [`MAX_SEQ`].
+    /// The first field is not a number of the given width (bits), or is above [`MAX_SEQ`].
     Seq(u32),
-    /// The second field is no decimal number of seconds within 64 bits of nanoseconds.
+    /// The second field is not a decimal number of seconds that fits 64 bits of nanoseconds.
     Time,
-    /// The third field is no number of bytes below 2^32.
+    /// The third field is not a number of bytes below 2^32.
     Bytes,
     /// More than three fields.
     Fields,
-    /// A time where there was none before, or the other way round.
+    /// A time on a line after lines without times, or the other way round.
     TimeNowAndThen,
 }
 
@@ -53,8 +53,7 @@ impl fmt::Display for RecordError {
 
 impl std::error::Error for RecordError {}
 
-/// Decimal seconds as nanoseconds, exactly; `None` for anything else, digits below a
-/// nanosecond included.
+/// Decimal seconds as exact nanoseconds; `None` for any other text, also for digits below a nanosecond.
 ///
 /// ```
 /// assert_eq!(inorder_metrics::parse_seconds("-1.5"), Some(-1_500_000_000));
@@ -65,7 +64,7 @@ pub fn parse_seconds(text: &str) -> Option<i64> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let fraction = fraction.trim_end_matches('0');
     let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-    // "1." and ".5" are numbers, "." and "" are not.
+    // "1." and ".5" are numbers; "." and "" are not.
     let some = digits.bytes().any(|b| b.is_ascii_digit());
     if !some || fraction.len() > 9 || !all_digits(whole) || !all_digits(fraction) {
         return None;
@@ -84,8 +83,8 @@ pub fn parse_seconds(text: &str) -> Option<i64> {
     i64::try_from(if negative { -ns } else { ns }).ok()
 }
 
-/// Reads lines of one text: comments (`#` to the end of the line), blank lines and a header
-/// before the first record are no records.
+/// Reads the lines of one text. Comments (`#` to the end of the line), blank lines and a header line before the first
+/// record are skipped.
 ///
 /// ```
 /// use inorder_metrics::RecordParser;
@@ -145,7 +144,7 @@ impl RecordParser {
         }))
     }
 
-    /// A first line whose first field names sequence numbers is one; any other word is an error.
+    /// A first line is a header if its first field is a known name for sequence numbers; any other word is an error.
     fn is_header(&mut self, line: &str) -> bool {
         let field = line.split(',').next().unwrap_or("");
         let name = field.trim().trim_matches('"').to_ascii_lowercase();
@@ -162,7 +161,7 @@ impl RecordParser {
     }
 }
 
-/// Digits only: the standard library would accept a leading plus.
+/// Accepts digits only: the standard library's parser would accept a leading plus sign.
 fn parse_number<T: std::str::FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
@@ -220,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn seconds_come_back(ns in any::<i64>()) {
+        fn printed_seconds_are_parsed_back(ns in any::<i64>()) {
             let (sign, size) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
             let text = format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
             prop_assert_eq!(parse_seconds(&text), Some(ns));

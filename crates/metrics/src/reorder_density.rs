@@ -4,16 +4,16 @@ use crate::bound::{MAX_SEQ, accepted};
 use crate::density_window::{State, Window};
 use crate::displacement::Displacements;
 
-/// Density of packet displacements, by the RFC's stay-back algorithm.
+/// Density of packet displacements, by the stay-back algorithm of the RFC.
 ///
-/// Packets take the receive indices in order of arrival. An index is a number that arrives,
-/// in ascending order; a packet's displacement is its index minus its own number: early
-/// packets negative, late ones positive. A number not there yet is waited for until
-/// `DT + 1` packets stay back for it, then it is lost and the next smallest there counts. A
-/// packet displaced by more than the threshold `DT` counts as lost; copies are skipped.
+/// Packets take the receive indices in order of arrival. The indices are the numbers that arrive, in ascending order.
+/// A packet's displacement is its index minus its own number: negative for early packets, positive for late ones. A
+/// missing number is waited for until `DT + 1` packets stay back for it; then it counts as lost, and the next
+/// smallest number present is the index. A packet displaced by more than the threshold `DT` counts as lost; copies
+/// are skipped.
 ///
-/// While packets come in order they are only counted, each in O(1); a window is built when a
-/// number is skipped, and rests again once all numbers skipped have arrived or are lost.
+/// Packets that arrive in order are only counted, each in O(1). A window is built when a number is skipped, and
+/// dropped when all skipped numbers have arrived or are lost.
 ///
 /// ```
 /// let mut rd = inorder_metrics::ReorderDensity::new(4);
@@ -29,17 +29,17 @@ pub struct ReorderDensity {
     threshold: u16,
     state: State,
     start: u64,
-    /// The number after the highest; [`NONE`] before the first.
+    /// The number after the highest one; [`NONE`] before the first.
     next: u64,
-    /// Packets `run .. next` came in order last and are not accounted for yet.
+    /// The packets `run .. next` arrived last, in order, and are not counted yet.
     run: u64,
-    /// Packets of displacement 0 that never went through the window.
+    /// Packets of displacement 0 that bypassed the window.
     in_place: u64,
     ignored: u64,
     window: Option<Box<Window>>,
 }
 
-/// No number: it does not follow any, nor is it one.
+/// Marks the absence of a number; it follows no number and equals none.
 const NONE: u64 = u64::MAX;
 
 impl ReorderDensity {
@@ -48,7 +48,7 @@ impl ReorderDensity {
         ReorderDensity::with_start(threshold, 0)
     }
 
-    /// As [`new`](Self::new); packets with numbers below `start` are ignored.
+    /// As [`new`](Self::new), but packets with numbers below `start` are ignored.
     pub fn with_start(threshold: u16, start: u64) -> Self {
         ReorderDensity {
             threshold,
@@ -62,7 +62,7 @@ impl ReorderDensity {
         }
     }
 
-    /// The next arrival; `seq` up to [`MAX_SEQ`].
+    /// Counts the next arrival; `seq` is at most [`MAX_SEQ`].
     #[inline]
     pub fn update(&mut self, seq: u64) {
         if seq == self.next && seq <= MAX_SEQ {
@@ -72,8 +72,8 @@ impl ReorderDensity {
         self.update_general(seq);
     }
 
-    /// `n` packets with the numbers `first`, `first + 1`, ...; O(1) while packets come in
-    /// order, at most O(DT) more after each that did not.
+    /// Counts `n` packets with the numbers `first`, `first + 1`, ...; O(1) while packets arrive in order, at most
+    /// O(DT) more after each packet that did not.
     #[inline]
     pub fn update_run(&mut self, first: u64, n: u64) {
         let accepted = accepted(first, n);
@@ -91,7 +91,7 @@ impl ReorderDensity {
         }
     }
 
-    /// `n` packets following the highest number so far (1 or the known start, if none).
+    /// Counts `n` packets following the highest number so far (if there is none: 1 or the known start).
     #[inline]
     pub fn in_order_run(&mut self, n: u64) {
         let first = match self.next {
@@ -101,7 +101,7 @@ impl ReorderDensity {
         self.update_run(first, n);
     }
 
-    /// Anything but the number that follows.
+    /// Handles any number except the one that follows the highest.
     #[inline(never)]
     fn update_general(&mut self, seq: u64) {
         if seq > MAX_SEQ || seq < self.start {
@@ -115,7 +115,7 @@ impl ReorderDensity {
         }
     }
 
-    /// Larger than all before, it is no copy: it may wait to be accounted for.
+    /// A number larger than all before is not a copy, so its count may be postponed.
     #[inline]
     fn skip(&mut self, seq: u64) {
         self.account();
@@ -129,7 +129,7 @@ impl ReorderDensity {
         (self.run, self.next) = (seq, seq + 1);
     }
 
-    /// A number below the highest.
+    /// Handles a number below the highest.
     #[inline]
     fn late(&mut self, seq: u64) {
         let passed = match self.state {
@@ -150,12 +150,12 @@ impl ReorderDensity {
         }
     }
 
-    /// Enough packets stay back for the numbers before the first.
+    /// True if enough packets stay back to give up the numbers before the first.
     fn started(&self) -> bool {
         self.next - self.run > u64::from(self.threshold)
     }
 
-    /// Packets `run .. next` take their indices, or stay back in the window.
+    /// The packets `run .. next` take their indices, or stay back in the window.
     fn account(&mut self) {
         if matches!(self.state, State::Starting) {
             self.account_start();
@@ -185,7 +185,7 @@ impl ReorderDensity {
         }
     }
 
-    /// Lets the window go on from receive index `index`.
+    /// Continues the window at receive index `index`.
     #[inline]
     fn disturb(&mut self, index: u64) {
         self.state = State::Disturbed;
@@ -196,7 +196,7 @@ impl ReorderDensity {
         window.restart(index);
     }
 
-    /// Packets skipped as copies, or as later than the threshold allows.
+    /// Packets skipped because they are copies, or later than the threshold allows.
     pub fn ignored(&self) -> u64 {
         self.ignored
     }
@@ -206,10 +206,10 @@ impl ReorderDensity {
         self.threshold
     }
 
-    /// Ends the stream: lets those waiting leave the window, and hands over the histogram.
+    /// Ends the stream: waiting packets leave the window. Returns the histogram.
     pub fn finish(mut self) -> Displacements {
         if matches!(self.state, State::Starting) {
-            // Nothing came before the first.
+            // No packet with a smaller number arrived before the first one.
             self.state = State::Calm { ahead: 0 };
         }
         self.account();

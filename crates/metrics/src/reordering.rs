@@ -1,31 +1,31 @@
-//! What every metric is read from, and the list of the metrics that every output has.
+//! The result from which all metrics are read, and the list of metrics that every output has.
 
 use inorder_report::{Column, Digits, Kind, Value};
 
 use crate::order::Reordered;
 use crate::{Bursts, Displacements, Distribution, NReordering, ReorderDensity, Runs};
 
-/// Displacement threshold DT where none is chosen, packets: Torres and Ribeiro (2020) measured with it.
+/// Default displacement threshold DT, packets: the value with which Torres and Ribeiro (2020) measured.
 pub const DEFAULT_THRESHOLD: u16 = 200;
-/// Largest n of n-reordering told apart where none is chosen.
+/// Default for the largest n of n-reordering that is counted separately.
 pub const DEFAULT_N_MAX: usize = 1024;
 
-/// The order of one stream of packets, or of several added up.
+/// The order of one stream of packets, or the sum over several streams.
 ///
-/// A [`Tally`] makes it, whichever way late packets are told from others: [`Metrics`](crate::Metrics) tells them by
-/// sequence numbers, an analysis of TCP by what a capture proves. [`COUNTS`] and [`METRICS`] say what outputs
-/// read from it, and how each number is called.
+/// Built by a [`Tally`]. The caller decides which packets are late: [`Metrics`](crate::Metrics) by sequence numbers,
+/// an analysis of TCP by the evidence in a capture. [`COUNTS`] and [`METRICS`] define the numbers that outputs read
+/// from it, and their names.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reordering {
     /// First copies that arrived, L of RFC 4737.
     pub received: u64,
-    /// Of these, reordered (RFC 4737 section 3.3); those that cannot be told not counted.
+    /// Of these, reordered (RFC 4737 section 3.3); ambiguous packets are not counted.
     pub reordered: u64,
-    /// Packets of which it cannot be told.
+    /// Packets for which it is unknown whether they are reordered.
     pub ambiguous: u64,
     /// Extents of the reordered packets (section 4.2), packets.
     pub extents: Distribution,
-    /// Their late times (section 4.3), nanoseconds; where the clock stepped back, 0.
+    /// Their late times (section 4.3), nanoseconds; 0 if the clock stepped back.
     pub late_ns: Distribution,
     /// Their byte offsets (section 4.4), bytes.
     pub extent_bytes: Distribution,
@@ -35,12 +35,12 @@ pub struct Reordering {
     pub bursts: Distribution,
     /// n-reordering (section 5), and the packets that take part in reordering.
     pub n_reordering: NReordering,
-    /// Displacements, which the reorder density is made of (RFC 5236 section 3).
+    /// Displacements, the basis of reorder density (RFC 5236 section 3).
     pub displacements: Displacements,
 }
 
 impl Default for Reordering {
-    /// Of no packets, with a threshold of [`DEFAULT_THRESHOLD`].
+    /// A result without packets, with a threshold of [`DEFAULT_THRESHOLD`].
     fn default() -> Self {
         Reordering {
             received: 0,
@@ -58,15 +58,15 @@ impl Default for Reordering {
 }
 
 impl Reordering {
-    /// Reordered packets over received ones (RFC 4737 section 4.1); 0 when none was received.
+    /// Reordered packets divided by received ones (RFC 4737 section 4.1); 0 if none was received.
     pub fn reordered_ratio(&self) -> f64 {
         self.share(self.reordered)
     }
 
     /// Share of the received packets that overtook another or were overtaken, 0 to 1.
     ///
-    /// The other reading of "percentage of reordered packets": of 1 2 5 4 3 6 half, while
-    /// [`reordered_ratio`](Self::reordered_ratio) counts late packets only, a third.
+    /// This is another meaning of "percentage of reordered packets": it is one half for 1 2 5 4 3 6, while
+    /// [`reordered_ratio`](Self::reordered_ratio) counts only late packets and is one third.
     pub fn involved_ratio(&self) -> f64 {
         self.share(self.n_reordering.involved())
     }
@@ -98,10 +98,10 @@ impl Reordering {
     }
 }
 
-/// Makes a [`Reordering`] as packets arrive.
+/// Builds a [`Reordering`] while packets arrive.
 ///
-/// Packets in order are only counted; the metrics are told of the run when it ends, so that such a packet costs next
-/// to nothing however many metrics there are.
+/// Packets in order are only counted, and the metrics receive the whole run when it ends. The cost of such a packet
+/// therefore hardly depends on the number of metrics.
 ///
 /// ```
 /// use inorder_metrics::{Reordered, Tally};
@@ -119,7 +119,7 @@ pub struct Tally {
     found: Reordering,
     density: ReorderDensity,
     bursts: Bursts,
-    /// Packets `next - pending .. next` came in order and have not been told of.
+    /// The packets `next - pending .. next` arrived in order and are not passed to the metrics yet.
     next: u64,
     pending: u64,
 }
@@ -131,11 +131,11 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// With the displacement threshold DT, packets, and the number of the first packet sent, 0 where it is not known:
-    /// the reorder density ignores smaller ones.
+    /// Takes the displacement threshold DT, packets, and the number of the first packet sent, 0 if unknown: the
+    /// reorder density ignores smaller numbers.
     pub fn new(threshold: u16, start: u64) -> Self {
-        /// Runs of consecutive numbers that n-reordering looks back on at least. A packet later than that is
-        /// counted with the n it surely has.
+        /// Minimum number of runs of consecutive numbers that n-reordering remembers. A packet later than that is
+        /// counted with a lower bound of its n.
         const MIN_RUNS: usize = 32;
         Tally::with_runs(threshold, start, DEFAULT_N_MAX, MIN_RUNS)
     }
@@ -154,7 +154,7 @@ impl Tally {
         }
     }
 
-    /// So many packets arrived in order, numbered from `first` on.
+    /// Counts `packets` packets that arrived in order, numbered from `first` on.
     #[inline]
     pub fn in_order(&mut self, first: u64, packets: u64) {
         if first != self.next {
@@ -164,7 +164,7 @@ impl Tally {
         self.pending += packets;
     }
 
-    /// A packet arrived late.
+    /// Counts a packet that arrived late.
     pub fn late(&mut self, number: u64, how: &Reordered) {
         self.late_unmeasured();
         let found = &mut self.found;
@@ -175,7 +175,7 @@ impl Tally {
         self.density.update(number);
     }
 
-    /// A packet arrived late; which and how late is not known.
+    /// Counts a packet that arrived late, if its number and lateness are unknown.
     pub fn late_unmeasured(&mut self) {
         self.flush();
         self.found.received += 1;
@@ -184,7 +184,7 @@ impl Tally {
         self.bursts.reordered();
     }
 
-    /// A packet arrived of which it cannot be told whether it was late; its number, where it is known.
+    /// Counts a packet for which it is unknown whether it was late; its number, if known.
     pub fn late_perhaps(&mut self, number: Option<u64>) {
         self.flush();
         self.found.received += 1;
@@ -194,18 +194,18 @@ impl Tally {
         }
     }
 
-    /// Something cannot be told of a packet that did not arrive.
+    /// Counts an ambiguity about a packet that did not arrive.
     pub fn ambiguous(&mut self) {
         self.found.ambiguous += 1;
     }
 
-    /// A copy or a packet that cannot be placed: RFC 5236 has rules of its own for these.
+    /// Passes on a copy or a packet that cannot be classified; RFC 5236 has its own rules for these.
     pub(crate) fn other(&mut self, number: u64) {
         self.flush();
         self.density.update(number);
     }
 
-    /// Tells the metrics of the run that ended.
+    /// Passes the finished run to the metrics.
     fn flush(&mut self) {
         let packets = std::mem::take(&mut self.pending);
         if packets > 0 {
@@ -213,20 +213,20 @@ impl Tally {
         }
     }
 
-    /// A run of packets in order, of together `bytes` bytes.
+    /// Counts a run of packets in order with `bytes` bytes in total.
     pub(crate) fn run(&mut self, first: u64, packets: u64, bytes: u64) {
         let found = &mut self.found;
         found.received += packets;
         found.runs.in_order(packets, bytes);
         self.bursts.in_order();
-        // Numbers by estimate may come twice; n-reordering is asked of those that grow.
+        // Estimated numbers may repeat; only increasing ones are passed to n-reordering.
         if found.n_reordering.highest().is_none_or(|most| most < first) {
             found.n_reordering.update_run(first, packets);
         }
         self.density.update_run(first, packets);
     }
 
-    /// Packets so far, and those of them reordered.
+    /// Number of packets so far, and of reordered ones among them.
     pub fn counts(&self) -> (u64, u64) {
         (self.found.received + self.pending, self.found.reordered)
     }
@@ -247,12 +247,12 @@ type Of = Column<Reordering>;
 
 const PACKETS: Kind = Kind::Number(Digits::Fixed(3));
 
-/// What the shares of [`METRICS`] are shares of.
+/// The counts to which the shares of [`METRICS`] refer.
 pub static COUNTS: &[Column<Reordering>] = &[
     Of::new(
         "received",
         Kind::Count,
-        "Packets received, duplicates not counted; of TCP, original transmissions known to have arrived.",
+        "Packets received, duplicates not counted; for TCP, original transmissions that certainly arrived.",
         |r| r.received.into(),
     ),
     Of::new(
@@ -263,8 +263,7 @@ pub static COUNTS: &[Column<Reordering>] = &[
     ),
 ];
 
-/// Every metric that is one number, under the name and in the unit that all outputs have it. A new one is its line
-/// here.
+/// Every metric that is a single number, with its name and unit in all outputs. To add a metric, add it here.
 pub static METRICS: &[Column<Reordering>] = &[
     Of::new(
         "reordered_ratio",
@@ -282,7 +281,7 @@ pub static METRICS: &[Column<Reordering>] = &[
     Of::new(
         "max_extent",
         Kind::Count,
-        "Greatest extent, RFC 4737 section 4.2; 0 when nothing was late.",
+        "Greatest extent, RFC 4737 section 4.2; 0 if no packet was late.",
         |r| r.of_late(r.extents.max()),
     )
     .unit("packets")
@@ -310,7 +309,7 @@ pub static METRICS: &[Column<Reordering>] = &[
     Of::new(
         "max_late_ms",
         Kind::Duration,
-        "Greatest late time, RFC 4737 section 4.3; 0 when nothing was late.",
+        "Greatest late time, RFC 4737 section 4.3; 0 if no packet was late.",
         |r| r.of_late(r.late_ns.max()),
     )
     .optional()
@@ -345,7 +344,7 @@ pub static METRICS: &[Column<Reordering>] = &[
     Of::new(
         "n3_reordering",
         Kind::Share,
-        "Packets whose three predecessors were sent later, RFC 4737 section 5: TCP takes them for lost.",
+        "Packets whose three predecessors were sent later, RFC 4737 section 5: TCP considers them lost.",
         |r| r.degree(3).into(),
     ),
     Of::new("run_mean", PACKETS, "Mean length of the runs in order before late packets, RFC 4737 section 4.6.", |r| {
@@ -430,7 +429,7 @@ pub static METRICS: &[Column<Reordering>] = &[
 ];
 
 impl Reordering {
-    /// A number of the late packets: 0 without any, absent if none was measured.
+    /// A number about the late packets: 0 if there are none, absent if it was not measured.
     fn of_late<'a, T: Into<Value<'a>> + Default>(&self, measured: Option<T>) -> Value<'a> {
         match self.reordered {
             0 => Some(measured.unwrap_or_default()).into(),
@@ -439,7 +438,7 @@ impl Reordering {
     }
 }
 
-/// For people, a dash for what says nothing without late packets.
+/// Text output shows a dash if there are no late packets.
 fn if_late(order: &Reordering, text: String) -> String {
     match order.reordered {
         0 => "-".to_owned(),
@@ -459,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_absent() {
+    fn unmeasured_values_are_absent() {
         fn value(order: &Reordering) -> Value<'_> {
             let column = METRICS.iter().find(|c| c.field.name == "max_late_ms");
             column.unwrap().value(order)

@@ -7,7 +7,7 @@ use crate::Distribution;
 /// The counters are those of RFC 4737 section 4.6: an in-order packet adds to the current
 /// run `r` and to the accumulator `a`; a reordered packet ends the run, adds `r` squared to
 /// `q`, sets `r` to 0 and counts one more run in `x`. The run in progress at the end is
-/// part of `a`, as the RFC has it, but of neither `q` nor `x`.
+/// part of `a`, as in the RFC, but of neither `q` nor `x`.
 ///
 /// ```
 /// let mut runs = inorder_metrics::Runs::new();
@@ -31,8 +31,7 @@ pub struct Runs {
 struct Accumulator {
     current: u64,
     total: u64,
-    /// Sum of squares; run lengths below 2^64 and fewer than 2^64 of them need 192 bits in
-    /// theory, hence saturating.
+    /// Sum of squares. Run lengths below 2^64 and fewer than 2^64 runs could need 192 bits, so the sum saturates.
     squares: u128,
 }
 
@@ -48,13 +47,13 @@ impl Accumulator {
         self.current = 0;
     }
 
-    /// Adds the completed runs of another stream, and the packets of the one it ended with.
+    /// Adds the completed runs of another stream, and the packets of its last, unfinished run.
     fn merge(&mut self, other: &Accumulator) {
         self.total = self.total.saturating_add(other.total);
         self.squares = self.squares.saturating_add(other.squares);
     }
 
-    /// (q/a)/(a/x), the ratio the RFC compares runs by: 1 when all are equally long.
+    /// (q/a)/(a/x), by which the RFC compares runs: 1 if all are equally long.
     fn variation(&self, runs: u64) -> Option<f64> {
         let (a, x) = (self.total as f64, runs as f64);
         (runs > 0 && self.total > 0).then(|| (self.squares as f64 / a) / (a / x))
@@ -71,14 +70,14 @@ impl Runs {
         Runs::default()
     }
 
-    /// `n` in-order packets of together `bytes` bytes.
+    /// Counts `n` in-order packets with `bytes` bytes in total.
     #[inline]
     pub fn in_order(&mut self, n: u64, bytes: u64) {
         self.packets.add(n);
         self.bytes.add(bytes);
     }
 
-    /// A reordered packet: the run in progress, possibly of length 0, has ended.
+    /// Counts a reordered packet: the run in progress, possibly of length 0, ends.
     #[inline]
     pub fn reordered(&mut self) {
         self.lengths.update(self.packets.current);
@@ -87,7 +86,7 @@ impl Runs {
         self.runs += 1;
     }
 
-    /// Adds another stream; the run that it ended with counts as the RFC has it, in `a` alone.
+    /// Adds another stream; its last, unfinished run counts only in `a`, as in the RFC.
     pub fn merge(&mut self, other: &Runs) {
         self.packets.merge(&other.packets);
         self.bytes.merge(&other.bytes);
@@ -110,13 +109,12 @@ impl Runs {
         self.packets.current
     }
 
-    /// Mean run length `a/x`, packets; `None` while nothing was reordered.
+    /// Mean run length `a/x`, packets; `None` if no packet was reordered.
     pub fn mean(&self) -> Option<f64> {
         self.packets.mean(self.runs)
     }
 
-    /// Variation `(q/a)/(a/x)` of the run lengths in packets: 1 for equal runs, more when
-    /// reordering comes in bursts.
+    /// Variation `(q/a)/(a/x)` of the run lengths in packets: 1 for equal runs, more if reordering is bursty.
     pub fn variation(&self) -> Option<f64> {
         self.packets.variation(self.runs)
     }
@@ -152,7 +150,7 @@ mod tests {
 
     /// RFC 4737 section 4.6: 36 packets, three reordered, spread evenly or bunched.
     #[test]
-    fn even_and_bunched() {
+    fn even_and_bursty_runs() {
         let even = of([11, 11, 11]);
         assert_eq!(even.squares(), 363);
         assert_eq!(even.mean(), Some(11.0));
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_reordered_has_no_mean() {
+    fn without_reordering_there_is_no_mean() {
         let mut runs = Runs::new();
         runs.in_order(u64::MAX, u64::MAX);
         runs.in_order(1, 1);

@@ -14,11 +14,11 @@ pub struct Config {
     pub displacement_threshold: u16,
     /// Occupancy threshold BT of reorder buffer-occupancy density, packets.
     pub buffer_threshold: u16,
-    /// Largest n counted of n-reordering; larger ones are counted there.
+    /// Largest n of n-reordering that is counted; larger ones are counted there.
     pub n_max: usize,
-    /// Holes remembered: how far back, in discontinuities, a late packet is recognised.
+    /// Number of holes remembered: how far back, in discontinuities, a late packet is recognised.
     pub max_holes: usize,
-    /// Number of the first packet sent, where known; smaller ones are ignored.
+    /// Number of the first packet sent, if known; smaller numbers are ignored.
     pub start: Option<u64>,
 }
 
@@ -35,20 +35,20 @@ impl Default for Config {
     }
 }
 
-/// Runs every metric over one stream.
+/// Computes every metric of one stream.
 ///
-/// Packets that continue the numbers are only counted; the metrics are told of the run when
-/// it ends. A packet in order thus costs about a nanosecond whatever is measured.
+/// Packets that continue the numbers are only counted, and the metrics receive the run when it ends. A packet in
+/// order thus costs about a nanosecond for any number of metrics.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    /// The number that continues the stream; no number while there is none.
+    /// The number that continues the stream, or a value that no number equals.
     next: u64,
-    /// What a stream that begins with a run begins with.
+    /// First number of a stream that begins with a run.
     start: u64,
-    /// The run not yet told of.
+    /// The run that the metrics have not received yet.
     pending: u64,
     pending_bytes: u64,
-    /// Its first packet, if that skipped numbers: `order` was told of it. Packets and bytes.
+    /// Packets and bytes of the first packet of the run if it skipped numbers: `order` has received it already.
     skipping: u64,
     skipping_bytes: u64,
     order: Order,
@@ -56,14 +56,14 @@ pub struct Metrics {
     occupancy: BufferDensity,
 }
 
-/// What [`Metrics::finish`] hands over.
+/// The result of [`Metrics::finish`].
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// Received, reordered, duplicates, missing.
     pub counts: OrderCounts,
     /// Reordering discontinuities and the gaps between them.
     pub gaps: Gaps,
-    /// What is read as [`METRICS`](crate::METRICS).
+    /// The values of [`METRICS`](crate::METRICS).
     pub order: Reordering,
     /// Reorder buffer-occupancy density.
     pub occupancy: Occupancy,
@@ -102,7 +102,7 @@ impl Metrics {
         }
     }
 
-    /// The next arrival: number (up to [`MAX_SEQ`]), time in nanoseconds, payload in bytes.
+    /// Counts the next arrival: number (up to [`MAX_SEQ`]), time in nanoseconds, payload in bytes.
     #[inline]
     pub fn update(&mut self, seq: u64, time_ns: i64, bytes: u32) -> Arrival {
         if seq == self.next && seq <= MAX_SEQ {
@@ -114,10 +114,9 @@ impl Metrics {
         self.update_general(seq, time_ns, bytes)
     }
 
-    /// `n` packets that follow the highest number so far, of together `bytes` bytes, in
-    /// O(1). `time_ns` is when the first of them arrived; it matters only at the start of a
-    /// stream, which then begins at the known start, or at 1. Numbers beyond [`MAX_SEQ`] are
-    /// left out.
+    /// Counts `n` packets that follow the highest number so far, `bytes` bytes in total, in O(1). `time_ns` is the
+    /// arrival time of the first of them. It only matters at the start of a stream, which then begins at the known
+    /// start, or at 1. Numbers beyond [`MAX_SEQ`] are left out.
     #[inline]
     pub fn in_order_run(&mut self, n: u64, time_ns: i64, bytes: u64) {
         if n == 0 {
@@ -125,7 +124,7 @@ impl Metrics {
         }
         let (mut n, mut bytes) = (n, bytes);
         if self.next == u64::MAX {
-            // The first packet alone, so that there is something to follow.
+            // The first packet is counted alone, so that the rest has a predecessor.
             let first_bytes = u32::try_from(bytes / n).unwrap_or(u32::MAX);
             self.update_general(self.start, time_ns, first_bytes);
             n -= 1;
@@ -137,7 +136,7 @@ impl Metrics {
         self.pending_bytes = self.pending_bytes.saturating_add(bytes);
     }
 
-    /// Tells the metrics of the run that ended.
+    /// Passes the finished run to the metrics.
     fn flush(&mut self) {
         let (n, bytes) = (self.pending, self.pending_bytes);
         if n == 0 {
@@ -160,7 +159,7 @@ impl Metrics {
         arrival
     }
 
-    /// Tells the other metrics what `order` found.
+    /// Passes the classification by `order` to the other metrics.
     #[inline(never)]
     fn tell(&mut self, seq: u64, bytes: u32, arrival: &Arrival) {
         match arrival {
@@ -180,7 +179,7 @@ impl Metrics {
         self.occupancy.update(seq);
     }
 
-    /// Packets counted so far.
+    /// Number of packets counted so far.
     pub fn counts(&mut self) -> OrderCounts {
         self.flush();
         *self.order.counts()

@@ -8,7 +8,7 @@ use inorder_metrics::{
 
 const MS: i64 = 1_000_000;
 
-/// Runs 100-byte packets through everything; arrival times in ms where given, 0 elsewhere.
+/// Feeds 100-byte packets to all metrics; arrival times are in ms if given, otherwise 0.
 fn measure(arrivals: &[(u64, i64)]) -> (Summary, Vec<(u64, Reordered)>) {
     let (mut metrics, mut late) = (Metrics::default(), Vec::new());
     for (seq, ms) in arrivals {
@@ -58,7 +58,7 @@ fn one_early_packet() {
     let (summary, packets) = measure(&arrivals.collect::<Vec<_>>());
     assert_eq!(packets, [(5, late(1, 1, 100)), (6, late(2, 2, 100))]);
     assert_eq!(summary.order.n_reordering.cumulative(), [1]);
-    // Packets 5 and 6 share the discontinuity that 7 is.
+    // Packets 5 and 6 share the discontinuity at packet 7.
     assert_eq!(summary.gaps.count(), 1);
     assert_eq!(summary.order.n_reordering.overtaking(), 1);
 }
@@ -91,7 +91,7 @@ fn two_discontinuities() {
     assert_eq!((summary.gaps.count(), summary.gaps.packets().sum()), (2, 7));
     let runs: Vec<_> = summary.order.runs.lengths().buckets().collect();
     assert_eq!(runs, [(0, 1), (5, 2)]);
-    // All 13 in-order packets, those of the run in progress too, over three runs.
+    // All 13 in-order packets, including those of the unfinished run, divided by three runs.
     assert_eq!(summary.order.runs.mean(), Some(13.0 / 3.0));
 }
 
@@ -107,7 +107,7 @@ fn occupancy(arrivals: &[u64], bt: u16) -> Vec<(u64, f64)> {
     rbd.finish().density().collect()
 }
 
-/// RFC 5236 section 5: reordering alone.
+/// RFC 5236 section 5: reordering without losses and copies.
 #[test]
 fn density_of_a_reordered_stream() {
     let arrivals = [1, 4, 2, 5, 3, 6, 7, 8];
@@ -116,7 +116,7 @@ fn density_of_a_reordered_stream() {
     assert_eq!(occupancy(&arrivals, 4), [(0, 0.625), (1, 0.25), (2, 0.125)]);
 }
 
-/// RFC 5236 section 5: a loss displaces nothing, but fills the buffer until given up.
+/// RFC 5236 section 5: a loss displaces no packet, but fills the buffer until it is given up.
 #[test]
 fn density_with_a_loss() {
     let arrivals = [1, 2, 4, 5, 6, 7];
@@ -126,7 +126,7 @@ fn density_with_a_loss() {
     assert_eq!(occupancy(&arrivals, 3), expected);
 }
 
-/// RFC 5236 section 5: a copy counts nowhere.
+/// RFC 5236 section 5: a copy is not counted.
 #[test]
 fn density_with_a_duplicate() {
     let arrivals = [1, 3, 2, 3, 4, 5];
@@ -171,7 +171,7 @@ fn mean_displacement_and_entropy() {
     assert_eq!(d.variance(), 6.0);
 }
 
-/// Torres and Ribeiro (2020), section 2: what "percentage out of order" may mean.
+/// Torres and Ribeiro (2020), section 2: the two meanings of "percentage out of order".
 #[test]
 fn percentages_of_both_readings() {
     let (one, _) = measure(&[1, 2, 4, 5, 3, 6].map(|seq| (seq, 0)));
@@ -185,7 +185,7 @@ fn percentages_of_both_readings() {
 }
 
 #[test]
-fn losses_and_copies_alone_reorder_nothing() {
+fn losses_and_copies_alone_are_not_reordering() {
     let (summary, packets) = measure(&[3, 3, 5, 9, 5, 9, 20].map(|seq| (seq, 0)));
     assert_eq!(packets, []);
     assert_eq!((summary.counts.received, summary.counts.duplicates), (4, 3));
@@ -203,9 +203,9 @@ fn losses_and_copies_alone_reorder_nothing() {
     assert_eq!(summary.order.displacements.entropy(), 0.0);
 }
 
-/// With two holes remembered, the oldest is given up and what comes for it is set apart.
+/// With two holes remembered, the oldest is given up, and packets that fall into it are counted separately.
 #[test]
-fn what_falls_out_of_bounds_is_counted() {
+fn packets_beyond_the_bounds_are_counted() {
     let mut order = Order::with_limits(2, None);
     for seq in [1, 3, 5, 7] {
         assert!(matches!(order.update(seq, 0, 1), Arrival::InOrder { .. }));
@@ -218,7 +218,7 @@ fn what_falls_out_of_bounds_is_counted() {
     assert_eq!((counts.holes_given_up, counts.unclassified), (1, 2));
 }
 
-/// A discontinuity nothing arrived for is none of section 4.5, given up or not.
+/// A discontinuity whose missing numbers never arrive is not one of section 4.5, whether given up or not.
 #[test]
 fn gaps_when_holes_are_given_up() {
     let mut order = Order::with_limits(2, None);
@@ -232,7 +232,7 @@ fn gaps_when_holes_are_given_up() {
     assert_eq!(gaps.time_ns().sum(), 20);
 }
 
-/// Discontinuities whose numbers all arrived take up no room.
+/// Discontinuities whose numbers have all arrived take no memory.
 #[test]
 fn filled_holes_are_forgotten() {
     let mut order = Order::with_limits(2, None);
@@ -246,7 +246,7 @@ fn filled_holes_are_forgotten() {
     assert_eq!((gaps.count(), gaps.packets().max()), (999, Some(3)));
 }
 
-/// The numbers at the edges of the space, times at theirs: nothing overflows.
+/// Numbers and times at the limits of their ranges: nothing overflows.
 #[test]
 fn extreme_values() {
     let config = Config {
@@ -268,9 +268,9 @@ fn extreme_values() {
     }
 }
 
-/// A copy of the arithmetic of the tests: the naive definitions give the same answers.
+/// Checks the naive definitions against the examples.
 #[test]
-fn the_naive_definitions_know_the_examples() {
+fn the_naive_definitions_agree_with_the_examples() {
     let stream: Vec<_> = [1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]
         .map(|s| (s, 0, 100))
         .into();

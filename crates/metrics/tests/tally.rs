@@ -1,4 +1,4 @@
-//! A tally finds what the metrics find, and streams add up.
+//! A tally gives the same result as the metrics, and the results of streams can be added.
 
 use inorder_metrics::{Arrival, Metrics, Order, Reordering, Tally};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn of(numbers: &[u64]) -> Reordering {
 }
 
 #[test]
-fn streams_add_up() {
+fn results_of_streams_can_be_added() {
     let (mut one, other) = (of(&[1, 2, 4, 3, 5]), of(&[1, 4, 2, 3, 5, 6]));
     one.merge(&other);
     assert_eq!((one.received, one.reordered), (11, 3));
@@ -23,9 +23,9 @@ fn streams_add_up() {
 }
 
 proptest! {
-    /// However a tally is told of packets in order, one by one or in runs, it finds what [`Metrics`] finds.
+    /// Packets in order may be fed one by one or in runs: the tally gives what [`Metrics`] gives.
     #[test]
-    fn runs_may_be_told_piece_by_piece(
+    fn runs_may_be_fed_in_pieces(
         delays in prop::collection::vec(prop_oneof![3 => Just(0u64), 1 => 0u64..9], 1..120),
         pieces in prop::collection::vec(1u64..5, 1..60),
     ) {

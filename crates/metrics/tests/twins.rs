@@ -1,5 +1,5 @@
-//! Every streaming algorithm against its definition evaluated naively, over streams with
-//! reordering, losses, copies and wraps.
+//! Every streaming algorithm agrees with the naive evaluation of its definition, for streams with reordering, losses,
+//! copies and wrapping numbers.
 
 mod naive;
 
@@ -12,8 +12,8 @@ use inorder_metrics::{
 use naive::Packet;
 use proptest::prelude::*;
 
-/// A numbered stream whose packets are delayed by up to `reach`, lost, copied, and now and
-/// then skipped in bulk; times and sizes vary.
+/// A numbered stream whose packets are delayed by up to `reach`, lost, copied, and sometimes skipped in bulk; times
+/// and sizes vary.
 fn streams() -> impl Strategy<Value = Vec<Packet>> {
     let packet = (0u32..100, 0u64..12, 0u32..100, 0i64..1000, 0u32..1500);
     let shape = (0u64..1_000, 0u64..100, 0u32..60, 0u32..30);
@@ -35,7 +35,7 @@ fn streams() -> impl Strategy<Value = Vec<Packet>> {
     })
 }
 
-/// Any numbers at all, close together or far apart.
+/// Arbitrary numbers, close together or far apart.
 fn noise() -> impl Strategy<Value = Vec<Packet>> {
     let seq = prop_oneof![4 => 0u64..24, 1 => 0u64..5_000];
     let packet = (seq, -1000i64..1000, 0u32..1500);
@@ -50,7 +50,7 @@ fn seqs(stream: &[Packet]) -> Vec<u64> {
     stream.iter().map(|p| p.0).collect()
 }
 
-/// The start a `BufferDensity` learns.
+/// The start that a `BufferDensity` infers.
 fn learned_start(arrivals: &[u64], bt: u16) -> u64 {
     let first = arrivals.iter().take(usize::from(bt) + 1);
     first.copied().min().unwrap_or(0)
@@ -62,7 +62,7 @@ fn distribution(values: impl IntoIterator<Item = u64>) -> Distribution {
     d
 }
 
-/// A packet discarded as too late leaves its index to the next, and so on for ever.
+/// A packet discarded as too late leaves its index to the next packet, which leaves its own to the next, and so on.
 #[test]
 fn a_run_after_a_discarded_packet() {
     let mut rd = ReorderDensity::new(2);
@@ -148,7 +148,7 @@ proptest! {
         prop_assert_eq!(n.truncated(), 0);
     }
 
-    /// With little memory n is a lower bound, and said to be one when it is not exact.
+    /// With little memory n is a lower bound, and packets whose n is inexact are counted as such.
     #[test]
     fn n_reordering_in_little_memory(stream in any_stream()) {
         let mut n = NReordering::new(1000, 2);
@@ -179,7 +179,7 @@ proptest! {
         }
     }
 
-    /// Numbers far apart, back and forth.
+    /// Numbers that jump back and forth by large distances.
     #[test]
     fn reorder_density_far_apart(
         arrivals in prop::collection::vec((0u64..4, 0u64..40).prop_map(|(a, b)| 400 * a + b), 0..120),
@@ -210,7 +210,7 @@ proptest! {
         prop_assert_eq!(found, known.finish());
     }
 
-    /// Runs of consecutive numbers may be fed as such, cut anywhere.
+    /// Runs of consecutive numbers may be fed at once, split anywhere.
     #[test]
     fn runs_fed_at_once(
         runs in prop::collection::vec((0u64..60, 0u64..30), 0..25), dt in 0u16..12,
@@ -229,7 +229,7 @@ proptest! {
         prop_assert_eq!(one_rbd.finish(), many_rbd.finish());
     }
 
-    /// All together give what each alone gives; numbers wrap at 16 bits on the way.
+    /// All metrics together give what each one alone gives, also for numbers that wrap at 16 bits.
     #[test]
     fn everything_at_once_and_wrapped(
         stream in streams(), offset in 60_000u64..70_000, dt in 0u16..12, bt in 0u16..12,
@@ -268,7 +268,7 @@ proptest! {
         check_runs(&summary.order.runs, &stream)?;
     }
 
-    /// A caller that counts packets in order itself and reports the rest.
+    /// A caller that counts packets in order itself and feeds the others one by one.
     #[test]
     fn everything_with_runs_counted_by_the_caller(
         parts in prop::collection::vec((0u64..40, 1u64..6), 1..12),
@@ -281,7 +281,7 @@ proptest! {
                 seq += 1;
                 one.update(seq, 0, 100);
             }
-            // A packet skipped arrives after `late` others.
+            // A skipped packet arrives after `late` other packets.
             for next in (seq + 2..seq + 2 + late).chain([seq + 1]) {
                 one.update(next, 0, 100);
                 many.update(next, 0, 100);

@@ -1,5 +1,5 @@
-//! The definitions, evaluated naively on a whole stream: slow, and plain to compare with.
-#![allow(dead_code)] // Each test program uses a part.
+//! The definitions, evaluated naively on a whole stream: slow, but easy to check.
+#![allow(dead_code)] // Each test program uses only a part.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -87,8 +87,8 @@ pub fn involved(stream: &[Packet]) -> u64 {
     (0..s.len()).filter(|i| inverted(*i)).count() as u64
 }
 
-/// RFC 5236, reorder density: the algorithm word for word, sets as sets. Returns the
-/// histogram and the packets discarded as (early, late).
+/// RFC 5236, reorder density: the algorithm word for word, with sets as sets. Returns the histogram and the discarded
+/// packets as (early, late).
 pub fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, u64)) {
     let mut input = arrivals.iter().copied();
     let (mut window, mut buf) = (VecDeque::new(), BTreeSet::new());
@@ -104,7 +104,7 @@ pub fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, 
         if !window.contains(&ri) && !buf.contains(&ri) {
             let known = window.iter().chain(&buf).copied();
             let least = known.clone().min().unwrap();
-            // "RI + 1" until it is known, in one step.
+            // The RFC's step "RI + 1" is repeated until RI is known, here in one step.
             ri = if ri < least {
                 least
             } else {
