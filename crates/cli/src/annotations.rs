@@ -1,4 +1,4 @@
-//! Comments for the packets of an annotated copy.
+//! Comments for the packets of an annotated capture.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use inorder_detect::names::Name;
 use inorder_detect::{Event, FlowReport, Kind, Retransmission};
 use inorder_report::number::time;
 
-/// What is said of each frame, by its number.
+/// The comment of each frame, by frame number.
 pub fn of(flows: &[FlowReport]) -> HashMap<u64, String> {
     let mut comments = HashMap::new();
     for flow in flows {
@@ -24,7 +24,7 @@ pub fn of(flows: &[FlowReport]) -> HashMap<u64, String> {
     comments
 }
 
-/// Adds to what is said already; frame 0 stands for one that was not captured.
+/// Appends to the comment of a frame; frame 0 stands for a packet that was not captured.
 fn add(comments: &mut HashMap<u64, String>, frame: u64, text: &str) {
     if frame == 0 {
         return;

@@ -1,4 +1,4 @@
-//! The command line as a whole.
+//! The definition of the command line.
 
 use clap::Parser;
 
@@ -13,7 +13,7 @@ use crate::verbs::Verb;
                   the damage was used), 130 interrupted."
 )]
 pub struct Cli {
-    /// What to do.
+    /// The verb.
     #[command(subcommand)]
     pub verb: Verb,
 }

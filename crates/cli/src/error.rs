@@ -1,4 +1,4 @@
-//! Errors as a user meets them: one line, what, where, what was expected; and exit codes.
+//! Errors as the user sees them: one line that says what is wrong, where, and what was expected; and exit codes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use inorder_capture::CaptureError;
 
-/// What a verb ends with.
+/// The result of a verb.
 pub type Outcome = Result<ExitCode, CliError>;
 
 /// Exit code for damaged input.
@@ -14,13 +14,13 @@ pub const DAMAGED: u8 = 3;
 /// Exit code after Ctrl-C: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// Why a verb did not do what it was asked for.
+/// Why a verb failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Options that contradict each other or the input.
+    /// Options contradict each other or the input.
     #[error("{0}")]
     Usage(String),
-    /// The input cannot be read, or not to its end.
+    /// The capture cannot be read, or not to its end.
     #[error(transparent)]
     Capture(#[from] CaptureError),
     /// Input other than a capture is malformed.
@@ -39,15 +39,15 @@ pub enum CliError {
     File {
         /// The file.
         path: PathBuf,
-        /// What failed: `read`, `write`, `create`.
+        /// The action that failed: `read`, `write`, `create`.
         action: &'static str,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl CliError {
-    /// Wraps an I/O error with the file it happened to.
+    /// Adds the name of the file to an I/O error.
     pub fn file(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> CliError {
         let path = path.to_owned();
         move |source| CliError::File {
@@ -57,7 +57,7 @@ impl CliError {
         }
     }
 
-    /// True when the reader of our output went away.
+    /// True if the reader of our output closed it (a closed pipe).
     pub fn is_broken_pipe(&self) -> bool {
         let (CliError::Output(source) | CliError::File { source, .. }) = self else {
             return false;
@@ -65,7 +65,7 @@ impl CliError {
         source.kind() == io::ErrorKind::BrokenPipe
     }
 
-    /// The exit code that belongs to the error.
+    /// The exit code for the error.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             CliError::Usage(_) => 2,
@@ -74,7 +74,7 @@ impl CliError {
         })
     }
 
-    /// True when the input is broken; what came before the damage was used.
+    /// True if the input is damaged; everything before the damage was used.
     pub fn is_damage(&self) -> bool {
         let damaged = |error: &CaptureError| {
             matches!(

@@ -1,4 +1,4 @@
-//! The `inorder` command: one small file a verb.
+//! The `inorder` command. Each verb is one small file.
 //!
 //! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before the damage
 //! was used), 130 interrupted.
@@ -19,7 +19,7 @@ use cli::Cli;
 fn main() -> ExitCode {
     match Cli::parse().verb.run(Cli::command()) {
         Ok(code) => code,
-        // Whoever read the output has seen enough.
+        // The reader of our output closed it: this is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("inorder: {error}");

@@ -1,4 +1,4 @@
-//! Where results go: the standard output and files.
+//! Writes results to the standard output and to files.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -9,7 +9,7 @@ use inorder_capture::Capture;
 
 use crate::error::CliError;
 
-/// Bytes gathered before they are written.
+/// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
 /// Writes to `path`, or to the standard output for `-`.
@@ -23,9 +23,9 @@ pub fn write_to(
     to_file(path, write)
 }
 
-/// Fails before the work begins where writing one of `outputs` would fail, or would cost the user a file:
-/// its folder does not exist, it is one of the `inputs`, a capture stands there, or two outputs are one file.
-/// `-` is the standard output and no file.
+/// Checks the outputs before the work begins. Fails if writing would fail or would destroy a file of the user: the
+/// folder does not exist, the output is one of the `inputs`, the file is a capture, or two outputs are the same file.
+/// `-` is the standard output and always valid.
 pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
     let is_file = |path: &&&Path| path.as_os_str() != "-";
     let outputs: Vec<&Path> = outputs.iter().filter(is_file).copied().collect();
@@ -43,7 +43,7 @@ pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
             .any(|other| is_one_file(path, other))
         {
             return Err(CliError::Usage(format!(
-                "{}: is named for two outputs; expected a file for each",
+                "{}: is given for two outputs; expected a different file for each",
                 path.display()
             )));
         }
@@ -62,20 +62,20 @@ fn expect_folder(path: &Path) -> Result<(), CliError> {
     }
 }
 
-/// A capture cannot be had again, so none is ever replaced, whoever wrote it.
+/// True if the file is a capture. A capture cannot be recorded again, so none is ever replaced, whoever wrote it.
 fn expect_no_capture(path: &Path) -> Result<(), CliError> {
-    // Only a regular file is opened: a pipe would wait for a writer.
+    // Only a regular file is opened: opening a pipe would wait for a writer.
     if path.is_file() && Capture::open(path).is_ok() {
         return Err(CliError::Usage(format!(
-            "{}: a capture stands there and is not replaced; expected a new file",
+            "{}: this file is a capture and is not replaced; expected a new file",
             path.display()
         )));
     }
     Ok(())
 }
 
-/// Whether two names lead to one regular file, by links as well; a file that does not exist yet is known by
-/// its name.
+/// True if two names refer to one regular file, also through links. A file that does not exist yet is compared by
+/// folder and name.
 fn is_one_file(a: &Path, b: &Path) -> bool {
     if a.exists() && b.exists() {
         return a.is_file() && same_file::is_same_file(a, b).unwrap_or(false);
@@ -86,7 +86,7 @@ fn is_one_file(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// The folder without links, and the name in it.
+/// The folder with links resolved, and the name in it.
 fn place(path: &Path) -> Option<PathBuf> {
     let folder = match path.parent()? {
         here if here.as_os_str().is_empty() => Path::new("."),
@@ -95,7 +95,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Opens a file to be written; the one place where the command does so.
+/// Opens a file for writing; no other function of the command does so.
 pub fn create(path: &Path) -> Result<File, CliError> {
     expect_no_capture(path)?;
     File::create(path).map_err(CliError::file(path, "create"))
@@ -137,11 +137,11 @@ pub fn parquet(dir: &Path, analyses: &[inorder_analysis::Analysis]) -> Result<()
     Ok(())
 }
 
-/// Writes one table of analyses into a file.
+/// Writes one table into a file.
 #[cfg(feature = "parquet")]
 type ParquetTable = fn(File, &[inorder_analysis::Analysis]) -> io::Result<()>;
 
-/// How text looks on this standard output: as wide as the terminal, plain in a pipe, without
+/// The layout of text on this standard output: as wide as the terminal, unlimited and plain in a pipe, without
 /// attributes if `NO_COLOR` is set.
 pub fn style(top: usize, events: bool) -> Style {
     let terminal = io::stdout().is_terminal();

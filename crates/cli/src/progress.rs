@@ -1,15 +1,15 @@
-//! The one progress bar of all verbs: on standard error, only on a terminal, and only once a job has
-//! taken half a second.
+//! The progress bar of all verbs. It is drawn on standard error, only on a terminal, and only when a job has taken
+//! half a second.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Jobs shorter than this draw nothing: a bar that flashes by only disturbs.
+/// Shorter jobs draw nothing, because a bar that appears only for a moment disturbs.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How far a job is.
+/// The progress of a job.
 pub struct Bar {
     bar: ProgressBar,
     begun: Instant,
@@ -22,7 +22,7 @@ impl Bar {
         Bar::new("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left")
     }
 
-    /// Counts `things` (runs, packets); `label` stands before the bar and may be empty.
+    /// Counts `things` (runs, packets); `label` is printed before the bar and may be empty.
     pub fn counting(label: &str, things: &str) -> Self {
         let gap = if label.is_empty() { "" } else { " " };
         Bar::new(&format!(
@@ -30,17 +30,17 @@ impl Bar {
         ))
     }
 
-    /// Counts runs, and fills as simulated time passes within them.
+    /// Counts runs, and also moves with simulated time within a run.
     pub fn simulated() -> Self {
         Bar::new("{wide_bar} {msg}, {eta} left")
     }
 
-    /// Counts nothing, because the end is not known: shows what it is told with [`say`](Self::say).
+    /// Counts nothing, because the end is unknown; shows the text passed to [`say`](Self::say).
     pub fn endless() -> Self {
         Bar::new("{spinner} {msg}")
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a terminal is told in real time")]
+    #[expect(clippy::disallowed_methods, reason = "progress is drawn in real time")]
     fn new(template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -53,7 +53,7 @@ impl Bar {
         }
     }
 
-    /// So much is done, of so much if that is known.
+    /// Sets the progress: `done` of the total, if the total is known.
     pub fn at(&self, done: u64, all: Option<u64>) {
         if let Some(all) = all {
             self.bar.set_length(all);
@@ -62,20 +62,20 @@ impl Bar {
         self.show();
     }
 
-    /// So much more is done.
+    /// Adds to the progress.
     pub fn add(&self, done: u64) {
         self.bar.inc(done);
         self.show();
     }
 
-    /// Where an endless job is.
+    /// Sets the text shown for a job without a known end.
     pub fn say(&self, message: String) {
         self.bar.set_message(message);
         self.bar.tick();
         self.show();
     }
 
-    /// Begins to draw once the job has taken long enough.
+    /// Starts drawing as soon as the job has taken long enough.
     fn show(&self) {
         if self.begun.elapsed() >= PATIENCE && !self.is_shown.swap(true, Ordering::Relaxed) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -83,14 +83,14 @@ impl Bar {
     }
 }
 
-/// A [`Bar`] of bytes that are read until the end, or until somebody wants to stop.
+/// A [`Bar`] for bytes that are read until the end or until the user stops the reading.
 pub struct Reading {
     bar: Bar,
     stop: &'static AtomicBool,
 }
 
 impl Reading {
-    /// Reading ends early once `stop` is set.
+    /// Reading ends early as soon as `stop` is set.
     pub fn new(stop: &'static AtomicBool) -> Self {
         let bar = Bar::bytes();
         Reading { bar, stop }

@@ -1,4 +1,4 @@
-//! The command as a user meets it: output, exit codes, messages.
+//! The command as a user sees it: output, exit codes, messages.
 
 mod common;
 
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use common::{Folder, code, inorder, inorder_fed, json, stderr, stdout};
 
-/// The `n`-th TCP segment of 100 bytes as a raw IPv4 packet; identifications count up as they
-/// do at a real sender, which tells a late original from a retransmission.
+/// The `n`-th TCP segment of 100 bytes as a raw IPv4 packet. IP identifications count up as they do at a real sender,
+/// so that a late original differs from a retransmission.
 fn segment(n: u32) -> Vec<u8> {
     let seq = 1_000 + n * 100;
     let mut frame = vec![0x45, 0, 0, 140, 7, n as u8, 0, 0, 64, 6, 0, 0];
@@ -40,14 +40,14 @@ fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Ten segments, the third four places late.
+/// Ten segments, the third of which is four positions late.
 fn late() -> Vec<u8> {
     let order = [0, 1, 3, 4, 5, 6, 2, 7, 8, 9];
     pcap(&order.map(segment))
 }
 
 #[test]
-fn a_late_segment_is_told_in_words_and_numbers() {
+fn a_late_segment_is_reported_in_text_and_json() {
     let folder = Folder::new("late");
     let file = folder.file("late.pcap", &late());
     let text = inorder(&["analyze", "--vantage", "receiver", &file]);
@@ -111,7 +111,7 @@ fn results_do_not_depend_on_threads() {
 }
 
 #[test]
-fn rows_of_csv_are_what_was_asked_for() {
+fn rows_of_csv_are_those_requested() {
     let folder = Folder::new("rows");
     let file = folder.file("late.pcap", &late());
     let header = |options: &[&str]| {
@@ -188,7 +188,7 @@ fn every_output_is_written() {
 }
 
 #[test]
-fn several_files_are_several_analyses_or_one() {
+fn several_files_are_analysed_separately_or_joined() {
     let folder = Folder::new("several");
     let half = |numbers: std::ops::Range<u32>| pcap(&numbers.map(segment).collect::<Vec<_>>());
     let first = folder.file("0.pcap", &half(0..5));
@@ -206,7 +206,7 @@ fn several_files_are_several_analyses_or_one() {
 }
 
 #[test]
-fn damage_is_code_3_and_what_came_before_is_analysed() {
+fn damage_is_code_3_and_the_frames_before_it_are_analysed() {
     let folder = Folder::new("damage");
     let mut bytes = late();
     bytes.truncate(bytes.len() - 7);
@@ -232,7 +232,7 @@ fn damage_is_code_3_and_what_came_before_is_analysed() {
 }
 
 #[test]
-fn unreadable_files_are_code_1_and_do_not_hinder_the_others() {
+fn unreadable_files_are_code_1_and_do_not_stop_the_others() {
     let folder = Folder::new("unreadable");
     let good = folder.file("good.pcap", &late());
     let bad = folder.file("bad.txt", b"This is no capture at all, but text.\n");
@@ -322,7 +322,7 @@ fn completions_and_manual_pages_cover_the_verbs() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_reading_and_reports_what_was_read() {
+fn ctrl_c_ends_reading_and_reports_the_frames_read() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
         .args(["analyze", "--json", "-"])
         .stdin(Stdio::piped())
@@ -330,8 +330,8 @@ fn ctrl_c_ends_reading_and_reports_what_was_read() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // More than pipe and buffers hold: when it is written, the command is at work. The input
-    // stays open and stops in the middle of a frame.
+    // More than pipe and buffers hold, so that the command must be running when it is written. The input stays open
+    // and stops in the middle of a frame.
     let frames: Vec<Vec<u8>> = (0..30_000).map(|n| segment(n % 200)).collect();
     let bytes = pcap(&frames);
     let mut input = child.stdin.take().unwrap();

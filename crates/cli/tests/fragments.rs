@@ -1,4 +1,4 @@
-//! `inorder analyze` of a capture whose data packets were fragmented on the way.
+//! `inorder analyze` of a capture whose data packets were fragmented on the path.
 
 use std::fs;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde_json::Value;
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
 const ETHERNET: usize = 14;
-/// Bytes of a datagram in each fragment but the last.
+/// Payload bytes of each fragment except the last.
 const ROOM: u16 = 576;
 
-/// The record at the start of `rest`, and how long it is.
+/// The record at the start of `rest`, and its length.
 fn record(rest: &[u8]) -> Option<(&[u8], usize)> {
     let len = u32::from_le_bytes(rest.get(8..12)?.try_into().ok()?) as usize;
     let whole = RECORD_HEADER + len;
     Some((rest.get(..whole)?, whole))
 }
 
-/// The fragments of a packet, headers only; those behind the first before it if `backwards`.
+/// The fragments of a packet, headers only; with `backwards`, the later fragments come before the first.
 fn fragments(record: &[u8], backwards: bool) -> Vec<Vec<u8>> {
     let ip = RECORD_HEADER + ETHERNET;
     let total = u16::from_be_bytes([record[ip + 2], record[ip + 3]]) - 20;
@@ -28,7 +28,7 @@ fn fragments(record: &[u8], backwards: bool) -> Vec<Vec<u8>> {
         let len = ROOM.min(total - offset);
         let mut bytes = match offset {
             0 => record.to_vec(),
-            // No TCP header in these: nothing behind the IP header was kept.
+            // Later fragments have no TCP header, and only the IP header is kept.
             _ => record[..ip + 20].to_vec(),
         };
         let more = if offset + len < total { 0x2000 } else { 0 };
@@ -46,7 +46,7 @@ fn fragments(record: &[u8], backwards: bool) -> Vec<Vec<u8>> {
     all
 }
 
-/// The capture with every packet that is large enough in fragments, every third one's backwards.
+/// The capture with every sufficiently large packet in fragments; those of every third packet in reverse order.
 fn fragmented(capture: &[u8]) -> Vec<u8> {
     let mut out = capture[..FILE_HEADER].to_vec();
     let mut rest = &capture[FILE_HEADER..];
@@ -70,7 +70,7 @@ fn analyze(file: &Path, threads: &str) -> Value {
 }
 
 #[test]
-fn a_fragmented_capture_tells_what_the_whole_one_does() {
+fn a_fragmented_capture_gives_the_same_result_as_the_original() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/demo");
     let folder = std::env::temp_dir().join(format!("inorder-fragments-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! `simulate`, `netproc`, `petri` and `packetdrill` as a user meets them: exit codes, one clear line for what is
-//! wrong, files written, Ctrl-C.
+//! `simulate`, `netproc`, `petri` and `packetdrill` as a user sees them: exit codes, one clear line for each error,
+//! files written, Ctrl-C.
 
 mod common;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use common::{Folder, code, complaint, inorder, json, stderr, stdout};
 
-/// Two cells of two short runs.
+/// Two cells with two short runs each.
 const SCENARIO: &str = r#"title = "Two paths"
 [run]
 duration = "300 ms"
@@ -27,7 +27,7 @@ delay = "5 ms"
 "forward.line.jitter" = ["0 ms", "2 ms"]
 "#;
 
-/// A machine that breaks and is mended: up half of the time.
+/// A machine that fails and is repaired: it works half of the time.
 const NET: &str = "net machine
 place up 1
 place down
@@ -39,7 +39,7 @@ transition mends exponential rate 2
   out up
 ";
 
-/// What both kinds of file begin and end with.
+/// True if the file begins and ends as Parquet files do.
 fn is_parquet(path: &str) -> bool {
     let bytes = fs::read(path).unwrap();
     bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1")
@@ -48,7 +48,7 @@ fn is_parquet(path: &str) -> bool {
 // inorder simulate
 
 #[test]
-fn a_scenario_is_a_table_of_its_cells() {
+fn a_scenario_is_printed_as_a_table_of_its_cells() {
     let folder = Folder::new("simulate");
     let file = folder.file("s.toml", SCENARIO.as_bytes());
     let output = inorder(&["simulate", &file]);
@@ -58,7 +58,7 @@ fn a_scenario_is_a_table_of_its_cells() {
     assert!(lines[0].contains("line.jitter") && lines[0].contains("throughput Mbit/s"));
     assert!(lines[1].starts_with("0 ms") && lines[2].starts_with("2 ms"));
     assert_eq!(stderr(&output), "");
-    // The same on any number of threads, and with the value of an axis given.
+    // The output is the same for any number of threads and if the value of an axis is given.
     let one = inorder(&["simulate", "--threads", "1", &file]);
     assert_eq!(one.stdout, output.stdout);
     let set = inorder(&["simulate", "--set", "forward.line.jitter=2 ms", &file]);
@@ -95,7 +95,7 @@ fn every_output_of_a_simulation_is_written() {
     for name in ["runs.parquet", "samples.parquet"] {
         assert!(is_parquet(&format!("{parquet}/{name}")), "{name}");
     }
-    // The captures are such, and their truth knows every flow.
+    // The captures are valid, and the truth contains every flow.
     for cell in ["s-000", "s-001"] {
         let capture = format!("{captures}/{cell}.rcv.pcapng");
         let analysed = json(&inorder(&["analyze", "--json", &capture]));
@@ -105,7 +105,7 @@ fn every_output_of_a_simulation_is_written() {
 }
 
 #[test]
-fn a_seed_is_a_run_and_another_seed_another() {
+fn equal_seeds_give_equal_runs_and_others_do_not() {
     let folder = Folder::new("simulate-seed");
     let file = folder.file("s.toml", SCENARIO.as_bytes());
     let run = |seed| {
@@ -125,7 +125,7 @@ fn a_seed_is_a_run_and_another_seed_another() {
 }
 
 #[test]
-fn what_is_wrong_with_a_scenario_is_said_in_one_line() {
+fn errors_in_scenarios_are_reported_in_one_line() {
     let folder = Folder::new("simulate-wrong");
     let file = folder.file("s.toml", SCENARIO.as_bytes());
     let missing = folder.path("missing.toml");
@@ -139,7 +139,7 @@ fn what_is_wrong_with_a_scenario_is_said_in_one_line() {
     assert!(wrong("forward.line.jitter=banana").contains("expected a time"));
     let both = complaint(&["simulate", "--json", "--csv", &file], 2);
     assert!(both.contains("standard output"), "{both}");
-    // Before the first run, not after the last.
+    // Reported before the first run, not after the last.
     for option in ["--html", "--json=", "--csv="] {
         let target = folder.path("no/such/folder/x");
         let output = match option.strip_suffix('=') {
@@ -151,7 +151,7 @@ fn what_is_wrong_with_a_scenario_is_said_in_one_line() {
         assert_eq!(stdout(&output), "", "{option}");
     }
     for option in ["--parquet", "--pcap"] {
-        // A file is in the way of the folder.
+        // A file has the name that the folder should get.
         let output = inorder(&["simulate", option, &file, &file]);
         assert_eq!(code(&output), 1, "{option}");
         assert!(stderr(&output).contains("cannot create"), "{option}");
@@ -178,7 +178,7 @@ fn registries_defaults_and_keys_are_listed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_leaves_the_runs_that_are_done() {
+fn ctrl_c_keeps_the_finished_runs() {
     let folder = Folder::new("simulate-interrupt");
     let file = folder.file("s.toml", SCENARIO.as_bytes());
     let output = common::interrupted(&["simulate", "--json", "--repetitions=1000000", &file]);
@@ -196,7 +196,7 @@ fn ctrl_c_leaves_the_runs_that_are_done() {
 // inorder netproc
 
 #[test]
-fn a_network_processor_is_told_in_three_forms() {
+fn a_network_processor_is_reported_in_three_formats() {
     let run = |form: &[&str]| {
         let arguments = [&["netproc", "--packets=2000", "--scheme=strided"], form].concat();
         let output = inorder(&arguments);
@@ -221,7 +221,7 @@ fn a_network_processor_is_told_in_three_forms() {
 }
 
 #[test]
-fn a_forwarder_is_told_too() {
+fn a_forwarder_is_reported_in_three_formats() {
     let output = inorder(&[
         "netproc",
         "forwarder",
@@ -234,7 +234,7 @@ fn a_forwarder_is_told_too() {
 }
 
 #[test]
-fn what_is_wrong_with_a_processor_is_said_in_one_line() {
+fn errors_in_netproc_options_are_reported_in_one_line() {
     let folder = Folder::new("netproc-wrong");
     for (option, part) in [
         ("--scheme=stridet", "did you mean strided?"),
@@ -286,7 +286,7 @@ fn schemes_and_constants_are_listed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_leaves_the_packets_that_came_through() {
+fn ctrl_c_keeps_the_packets_that_were_transmitted() {
     let output = common::interrupted(&["netproc", "--json", "--packets=100000000000"]);
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(json(&output)["repetitions"], 1);
@@ -295,7 +295,7 @@ fn ctrl_c_leaves_the_packets_that_came_through() {
 // inorder petri
 
 #[test]
-fn a_net_is_simulated_solved_and_examined() {
+fn a_net_is_simulated_solved_and_analysed() {
     let folder = Folder::new("petri");
     let file = folder.file("machine.net", NET.as_bytes());
     let output = inorder(&[
@@ -320,7 +320,7 @@ fn a_net_is_simulated_solved_and_examined() {
 }
 
 #[test]
-fn a_net_is_drawn_and_comes_back_from_pnml() {
+fn a_net_is_drawn_and_read_back_from_pnml() {
     let folder = Folder::new("petri-files");
     let file = folder.file("machine.net", NET.as_bytes());
     let [dot, svg, pnml] = ["m.dot", "m.svg", "m.pnml"].map(|name| folder.path(name));
@@ -335,7 +335,7 @@ fn a_net_is_drawn_and_comes_back_from_pnml() {
 }
 
 #[test]
-fn what_is_wrong_with_a_net_is_said_in_one_line() {
+fn errors_in_nets_are_reported_in_one_line() {
     let folder = Folder::new("petri-wrong");
     let damaged = |name: &str, bytes: &[u8]| {
         let file = folder.file(name, bytes);
@@ -371,7 +371,7 @@ fn what_is_wrong_with_a_net_is_said_in_one_line() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_leaves_the_estimate_so_far() {
+fn ctrl_c_keeps_the_estimate_so_far() {
     let folder = Folder::new("petri-interrupt");
     let file = folder.file("machine.net", NET.as_bytes());
     let output = common::interrupted(&["petri", "--json", "--precision=0", "--time=1e12", &file]);
@@ -381,7 +381,7 @@ fn ctrl_c_leaves_the_estimate_so_far() {
 
 // inorder packetdrill
 
-/// A connection that is opened and no more.
+/// A connection that is opened and carries no data.
 const OPENS: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
 +0 bind(3, ..., ...) = 0
 +0 listen(3, 1) = 0
@@ -425,7 +425,7 @@ fn verdicts_of_scripts_are_exit_codes() {
 }
 
 #[test]
-fn scripts_that_cannot_be_read_do_not_hinder_the_others() {
+fn scripts_that_cannot_be_read_do_not_stop_the_others() {
     let folder = Folder::new("packetdrill-wrong");
     let good = folder.file("good.pkt", OPENS.as_bytes());
     let missing = folder.path("missing.pkt");
@@ -434,7 +434,7 @@ fn scripts_that_cannot_be_read_do_not_hinder_the_others() {
     assert!(stdout(&output).contains("1 passed"), "{}", stdout(&output));
     assert!(stderr(&output).contains(&missing), "{}", stderr(&output));
     assert_eq!(stderr(&output).lines().count(), 1);
-    // A script that states nothing has not passed; neither has one that is none.
+    // A script without statements has not passed; neither has a file that is not a script.
     for text in ["", "// nothing\n--mtu=1500\n", "0 socket(", "\u{0}"] {
         let file = folder.file("no.pkt", text.as_bytes());
         let output = inorder(&["packetdrill", &file]);

@@ -1,4 +1,4 @@
-//! `inorder analyze --peer` with a translator between the two captures.
+//! `inorder analyze --peer` with an address translator between the two captures.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Bytes of a classic pcap file and of a record before the packet.
+/// Lengths of the header of a classic pcap file and of the header of a record, bytes.
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
 
-/// Gives the lower of the addresses a low one and a high one the other: who comes first changes.
+/// Gives the lower address a high value and the other one a low value, so that their order is reversed.
 fn translate(capture: &mut [u8]) {
     let mut at = FILE_HEADER;
     while let Some(header) = capture.get(at..at + RECORD_HEADER) {
@@ -38,7 +38,7 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn a_translator_changes_names_only_and_threads_change_nothing() {
+fn translated_addresses_and_the_number_of_threads_do_not_change_the_result() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/demo");
     let folder = std::env::temp_dir().join(format!("inorder-peer-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! The JSON Schemas under `docs/schemas` are what the verbs print, and the verbs' JSON keeps to them.
+//! The JSON Schemas under `docs/schemas` are those that the verbs print, and the JSON of the verbs conforms to them.
 
 mod common;
 
@@ -29,7 +29,7 @@ delay = "5 ms"
 const NET: &str = "net machine\nplace up 1\nplace down\ntransition breaks exponential rate 2\n in up\n \
     out down\ntransition mends exponential rate 2\n in down\n out up\n";
 
-/// The verbs that print a schema, each with options under which it prints JSON.
+/// The verbs that print a schema, each with options that make it print JSON.
 fn verbs(folder: &Folder) -> Vec<Vec<String>> {
     let scenario = folder.file("s.toml", SCENARIO.as_bytes());
     let net = folder.file("m.net", NET.as_bytes());
@@ -50,7 +50,7 @@ fn schema_of(verb: &str) -> Value {
 }
 
 #[test]
-fn the_schemas_of_the_documentation_are_those_the_verbs_print() {
+fn documented_schemas_are_those_the_verbs_print() {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas"));
     for verb in [
         "simulate",
@@ -65,14 +65,14 @@ fn the_schemas_of_the_documentation_are_those_the_verbs_print() {
             fs::read_to_string(folder.join(format!("{verb}.schema.json"))).unwrap_or_default();
         assert!(
             stdout(&printed) == known,
-            "docs/schemas/{verb}.schema.json is stale; make it anew with\n  \
+            "docs/schemas/{verb}.schema.json is stale; regenerate it with\n  \
              cargo run -p inorder -- {verb} --schema > docs/schemas/{verb}.schema.json"
         );
     }
 }
 
 #[test]
-fn what_a_verb_prints_keeps_to_its_schema() {
+fn json_of_the_verbs_conforms_to_its_schema() {
     let folder = Folder::new("schemas");
     for command in verbs(&folder) {
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
@@ -83,7 +83,7 @@ fn what_a_verb_prints_keeps_to_its_schema() {
     }
 }
 
-/// Notes where `value` breaks `schema`, of which the keywords that the verbs use are known.
+/// Collects the places where `value` breaks `schema`. Supports the keywords that the verbs use.
 fn check(value: &Value, schema: &Value, at: &str, broken: &mut Vec<String>) {
     for (keyword, rule) in schema.as_object().expect("a schema is an object") {
         let holds = match keyword.as_str() {

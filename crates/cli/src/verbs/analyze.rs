@@ -55,8 +55,8 @@ pub struct Args {
     /// Write a pcapng copy of the capture with a comment at each event
     #[arg(long, value_name = "OUT.pcapng")]
     annotate: Option<PathBuf>,
-    /// The same traffic captured at the other end: what really happened, and how well this
-    /// capture's conclusions hold
+    /// The same traffic captured at the other end: shows what really happened, and which of this capture's
+    /// conclusions are right
     #[arg(long, value_name = "OTHER")]
     peer: Option<PathBuf>,
     /// Flows shown at most in text and with charts
@@ -65,17 +65,16 @@ pub struct Args {
     /// Threads [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Do not work out what a sorting receiver would have left
+    /// Do not compute how much reordering a sorting receiver would have left
     #[arg(long)]
     no_what_if: bool,
-    /// Work it out for this sorter, too, by name and settings as in window:hold=300us; may be
-    /// repeated
+    /// Compute it for this sorter as well, given by name and settings as in window:hold=300us; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "no_what_if")]
     sorter: Vec<SorterConfig>,
     /// Only flows and streams whose `src:port->dst:port` contains TEXT
     #[arg(long, value_name = "TEXT")]
     flow: Option<String>,
-    /// Print the JSON schema of what --json prints
+    /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
 }
@@ -86,14 +85,14 @@ enum Rows {
     Flows,
     /// Late and lost packets
     Events,
-    /// Retransmissions, with what each was good for
+    /// Retransmissions, each with its verdict
     Retransmissions,
     /// Recovery phases
     Recoveries,
 }
 
 impl Args {
-    /// What the rows of CSV are.
+    /// What a row of the CSV output is.
     fn rows(&self) -> Rows {
         self.rows.unwrap_or(match self.events {
             true => Rows::Events,
@@ -110,7 +109,7 @@ enum VantageArg {
     Sender,
     /// At or next to the receiver
     Receiver,
-    /// In between
+    /// On the path between them
     Middle,
 }
 
@@ -125,7 +124,7 @@ impl VantageArg {
     }
 }
 
-/// Analyses all files, then prints; a file that cannot be read does not hinder the others.
+/// Analyses all files, then prints the results. A file that cannot be read does not stop the others.
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
         outputs::to_stdout(|out| json::write_schema(out))?;
@@ -148,7 +147,7 @@ pub fn run(args: &Args) -> Outcome {
     Ok(exit_code(&errors))
 }
 
-/// Options that contradict each other.
+/// Rejects options that contradict each other.
 fn check(args: &Args) -> Result<(), CliError> {
     let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let problem = if is_stdout(&args.json) && is_stdout(&args.csv) {
@@ -174,7 +173,7 @@ fn check(args: &Args) -> Result<(), CliError> {
     Err(CliError::Usage(problem.to_owned()))
 }
 
-/// Files that the options name for writing.
+/// Files that the options name as outputs.
 fn written(args: &Args) -> Vec<&Path> {
     let files = [&args.json, &args.csv, &args.html, &args.annotate];
     files.into_iter().flatten().map(PathBuf::as_path).collect()
@@ -186,7 +185,7 @@ fn read(args: &Args) -> Vec<&Path> {
     files.map(PathBuf::as_path).collect()
 }
 
-/// The analyses and what went wrong.
+/// The analyses, and the errors.
 fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<CliError>) {
     let groups: Vec<&[PathBuf]> = match args.join {
         true => vec![&args.files],
@@ -207,7 +206,7 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
     (analyses, errors)
 }
 
-/// One capture: what could be analysed, and what went wrong.
+/// Analyses one capture; returns what could be analysed, and the error if there was one.
 fn analyze(
     args: &Args,
     files: &[PathBuf],
@@ -297,7 +296,7 @@ fn print(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
     outputs::to_stdout(|out| table::write(out, analyses, &style))
 }
 
-/// Copies the capture with its events as comments.
+/// Copies the capture with comments at its events.
 fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
     let (Some(copy), [analysis], [file]) = (&args.annotate, analyses, args.files.as_slice()) else {
         return Ok(());
@@ -310,7 +309,7 @@ fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
         match inorder_capture::annotate(&mut capture, out, comment) {
             Ok(_) => Ok(()),
             Err(AnnotateError::Write(error)) => Err(error),
-            // Said already: the analysis met the same damage, and the copy holds what it read.
+            // Already reported: the analysis met the same damage, and the copy contains the frames before it.
             Err(AnnotateError::Read(error)) => {
                 damage = Some(error);
                 Ok(())
@@ -323,7 +322,7 @@ fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
     }
 }
 
-/// Zero without errors; damage counts only if nothing worse happened.
+/// The exit code: zero without errors; damaged input counts only if no worse error happened.
 fn exit_code(errors: &[CliError]) -> ExitCode {
     if errors.iter().any(|error| !error.is_damage()) {
         ExitCode::FAILURE

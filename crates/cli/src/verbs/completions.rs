@@ -1,4 +1,4 @@
-//! `inorder completions`: completion scripts, made from the command line's own definition.
+//! `inorder completions`: completion scripts, generated from the definition of the command line.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::error::Outcome;
 /// Options of `inorder completions`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The shell to complete in
+    /// The shell for which to print the script
     shell: Shell,
 }
 

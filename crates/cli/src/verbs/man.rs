@@ -1,4 +1,4 @@
-//! `inorder man`: manual pages, made from the command line's own definition.
+//! `inorder man`: manual pages, generated from the definition of the command line.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::error::{CliError, Outcome};
 /// Options of `inorder man`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Write inorder.1 and one page a verb here instead of printing inorder.1
+    /// Write inorder.1 and one page for each verb into this folder instead of printing inorder.1
     dir: Option<PathBuf>,
 }
 

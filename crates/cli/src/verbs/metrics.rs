@@ -1,4 +1,4 @@
-//! `inorder metrics`: the metrics of RFC 4737 and RFC 5236 over numbers given as text.
+//! `inorder metrics`: the metrics of RFC 4737 and RFC 5236 for numbers read from text.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,12 +24,12 @@ use columns::REPORT;
 /// Options of `inorder metrics`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Input, one arrival a line: seq[,time_s[,bytes]]. Times are decimal seconds, taken to the \
+Input, one arrival per line: seq[,time_s[,bytes]]. Times are decimal seconds, taken to the \
 nanosecond; bytes are payload. Blank lines, `#` comments and a header line are skipped. \
 Quantiles in the table are at most 3 % high.\n\n\
 Example:\n  printf '%s\\n' 1 2 3 5 6 7 8 4 9 10 | inorder metrics --json")]
 pub struct Args {
-    /// Text with one arrival a line; `-` or nothing for the standard input
+    /// Text with one arrival per line; `-` or nothing for the standard input
     file: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long, conflicts_with = "csv")]
@@ -40,7 +40,7 @@ pub struct Args {
     /// Print lines of metric,key,value
     #[arg(long)]
     csv: bool,
-    /// Displacement threshold of reorder density: packets displaced by more count as lost
+    /// Displacement threshold of reorder density: packets displaced by more are counted as lost
     #[arg(long, value_name = "PACKETS", default_value_t = 200)]
     dt: u16,
     /// Threshold of reorder buffer-occupancy density: packets the buffer holds
@@ -49,18 +49,18 @@ pub struct Args {
     /// Width of the sequence numbers; 16 and 32 wrap
     #[arg(long, value_parser = ["16", "32", "64"], default_value = "64")]
     bits: String,
-    /// Largest n of n-reordering told apart; packets beyond are counted there
+    /// Largest n of n-reordering that is counted separately; packets with a larger n are counted there
     #[arg(long, value_name = "N", default_value_t = 1024)]
     n_max: usize,
-    /// Number of the first packet sent; smaller ones are ignored [default: as it appears]
+    /// Number of the first packet sent; smaller ones are ignored [default: taken from the input]
     #[arg(long, value_name = "SEQ")]
     start: Option<u64>,
-    /// How many holes in the numbers to remember; what falls out is reported
+    /// How many gaps in the numbers to remember; gaps that had to be forgotten are reported
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_HOLES)]
     max_holes: usize,
 }
 
-/// Reads all lines, prints the metrics; a bad line ends the input.
+/// Reads all lines and prints the metrics; a malformed line ends the input.
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
         let about = "What `inorder metrics --json` prints.";
@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(DAMAGED))
 }
 
-/// Feeds every line up to the first bad one; returns that one's number and problem.
+/// Reads every line up to the first malformed one; returns the number of that line and what is wrong with it.
 fn read(
     mut input: impl BufRead,
     bits: u32,
@@ -123,32 +123,32 @@ fn read(
     Ok(None)
 }
 
-/// The metrics, and what is listed packet by packet.
+/// The metrics, and the values listed for single packets.
 struct Stream {
     metrics: Metrics,
     unwrapper: Unwrapper,
     lists: Lists,
-    /// First copies so far, and those in order since the last reordered one.
+    /// Number of first copies so far, and of those in order since the last reordered one.
     received: u64,
     run: u64,
     dt: u16,
     bt: u16,
 }
 
-/// One entry a reordered packet, in order of arrival.
+/// Values for each reordered packet, in order of arrival.
 #[derive(Default)]
 struct Lists {
     extents: Vec<u64>,
     late_ns: Vec<i64>,
     byte_offsets: Vec<u64>,
     runs: Vec<u64>,
-    /// Arrival times of the discontinuities, by position.
+    /// Arrival times of the discontinuities, by position in the order of arrival.
     discontinuities: BTreeMap<u64, i64>,
     timed: bool,
     sized: bool,
 }
 
-/// What there is to print.
+/// Everything that is printed.
 struct Report {
     summary: Summary,
     lists: Lists,
@@ -211,7 +211,7 @@ impl Stream {
     fn finish(self, complete: bool) -> Report {
         let mut summary = self.metrics.finish();
         if !self.lists.timed {
-            // Without times nothing is late by any.
+            // Without times, late times are unknown.
             summary.order.late_ns = Distribution::new();
         }
         Report {
@@ -262,7 +262,7 @@ mod tests {
         serde_json::from_slice(&out).unwrap()
     }
 
-    /// RFC 4737 section 7.1, with times and sizes.
+    /// The example of RFC 4737 section 7.1, with times and sizes.
     const LATE: &str = "seq,time_s,bytes\n1,0.068,100\n2,0.088,100\n3,0.108,100\n5,0.148,100\n\
         6,0.168,100\n7,0.188,100\n8,0.208,100\n# now the late one\n4,0.210,100\n\n9,0.228,100\n\
         10,0.248,100\n";
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_a_bad_line_counts() {
+    fn lines_before_a_malformed_line_count() {
         let (report, bad) = measure("65535\n0\n65536\n1\n", &["--bits", "16"]);
         let problem = "expected a 16-bit sequence number, 0 to 65535".to_string();
         assert_eq!(bad, Some((3, problem)));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_a_line_of_csv_and_every_report_a_table() {
+    fn csv_has_one_line_per_value_and_text_is_a_table() {
         for text in ["", "7\n", LATE] {
             let (report, _) = measure(text, &[]);
             let (mut long, mut table) = (Vec::new(), Vec::new());

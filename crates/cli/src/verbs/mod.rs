@@ -1,4 +1,4 @@
-//! The verbs. A new one is a file with `Args` and `run`, and three lines here.
+//! The verbs. To add one, write a file with `Args` and `run`, and add three lines here.
 
 use clap::Subcommand;
 
@@ -15,33 +15,33 @@ mod reproduce;
 mod simulate;
 mod sort;
 
-/// One variant a verb.
+/// One variant for each verb.
 #[derive(Subcommand)]
 pub enum Verb {
-    /// Say what captures tell of reordering, loss and spurious retransmission
+    /// Report reordering, loss and spurious retransmission in captures
     Analyze(analyze::Args),
-    /// Compute the metrics of RFC 4737 and RFC 5236 over numbers given as text
+    /// Compute the metrics of RFC 4737 and RFC 5236 for numbers given as text
     Metrics(metrics::Args),
-    /// Simulate a network processor: throughput, reordering, where time goes
+    /// Simulate a network processor: throughput, reordering, where packets spend their time
     Netproc(netproc::Args),
-    /// Simulate, solve and examine a stochastic Petri net
+    /// Simulate, solve or analyse a stochastic Petri net
     Petri(petri::Args),
     /// Run packetdrill scripts against the simulated endpoints
     Packetdrill(packetdrill::Args),
-    /// Run TCP over paths that reorder, from a scenario file
+    /// Simulate TCP over paths that reorder, from a scenario file
     Simulate(simulate::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
-    /// Run a paper's experiments again: printed value, ours, claims held, failed or undecided
+    /// Run a paper's experiments again: printed values, ours, and claims held, failed or undecided
     Reproduce(reproduce::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
-    /// Print the manual page, or write one page a verb into a directory
+    /// Print the manual page, or write one page for each verb into a directory
     Man(man::Args),
 }
 
 impl Verb {
-    /// Does it; `command` is the whole command line, for those verbs that describe it.
+    /// Runs the verb; `command` is the definition of the command line, which some verbs print.
     pub fn run(&self, command: clap::Command) -> Outcome {
         match self {
             Verb::Analyze(args) => analyze::run(args),
@@ -58,7 +58,7 @@ impl Verb {
     }
 }
 
-/// Microseconds of an option as nanoseconds; what is too long for a time becomes the longest there is.
+/// Converts microseconds of an option to nanoseconds; values that are too large become the largest time.
 fn nanoseconds(us: u64) -> i64 {
     i64::try_from(us).map_or(i64::MAX, |us| us.saturating_mul(1_000))
 }

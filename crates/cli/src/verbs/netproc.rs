@@ -1,4 +1,4 @@
-//! `inorder netproc`: network processors that reorder, and a software forwarder.
+//! `inorder netproc`: simulates network processors that reorder, and a software forwarder.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ use output::Form;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-The model is the IXP 2400 of Govind, Govindarajan and Kuri (IPDPS 2007); its paper's tables and figures are run by \
-`inorder reproduce network-processor`. Values stand with their 95 % interval over the repetitions.\n\n\
+The model is the IXP 2400 of Govind, Govindarajan and Kuri (IPDPS 2007); its tables and figures are run by \
+`inorder reproduce network-processor`. Values are printed with their 95 % confidence intervals over the repetitions.\n\n\
 Examples:\n  inorder netproc --scheme its --packet-bytes 64:7,512:4,1500:1\n  \
 inorder netproc --hops 10 --flows 10 --repetitions 3 --svg time.svg\n  \
 inorder netproc forwarder --order srpic"
@@ -39,27 +39,27 @@ pub struct Args {
     load: Load,
     #[command(flatten)]
     form: Form,
-    /// Draw where time goes
+    /// Write an SVG chart of where packets spend their time
     #[arg(long, value_name = "OUT")]
     svg: Option<PathBuf>,
     /// List the ordering schemes
     #[arg(long)]
     list_schemes: bool,
-    /// List the constants of the model, with where each is from
+    /// List the constants of the model and their sources
     #[arg(long)]
     list_constants: bool,
 }
 
 #[derive(Subcommand)]
 enum Other {
-    /// One flow, or several, sprayed over the cores of a software forwarder that works in bursts
+    /// Simulate a software forwarder that works in bursts and sprays flows over its cores
     Forwarder(forwarder::Args),
 }
 
 /// What is simulated.
 #[derive(clap::Args)]
 struct Load {
-    /// Ordering scheme; --list-schemes tells them
+    /// Ordering scheme; see --list-schemes
     #[arg(long, default_value = "contiguous")]
     scheme: String,
     /// Micro-engines, 1 to 8
@@ -68,7 +68,7 @@ struct Load {
     /// Threads of each engine, 1 to 8
     #[arg(long, value_name = "N", default_value_t = 8)]
     threads: u32,
-    /// Packet lengths with their shares, such as 64:7,512:4,1500:1
+    /// Packet lengths with their weights, such as 64:7,512:4,1500:1
     #[arg(
         long,
         value_name = "BYTES[:SHARE]",
@@ -85,7 +85,7 @@ struct Load {
     /// Packets of a flow; 0 for flows that never end
     #[arg(long, value_name = "N", default_value_t = 100)]
     flow_packets: u32,
-    /// Mean number of packets of one flow that come one after the other
+    /// Mean number of packets of one flow that arrive in a row
     #[arg(long, value_name = "MEAN", default_value_t = 1.5)]
     train: f64,
     /// Packets of a run
@@ -97,36 +97,36 @@ struct Load {
     /// Independent repetitions
     #[arg(long, value_name = "N", default_value_t = 1)]
     repetitions: u32,
-    /// Constants that replace those of the model, as in crates/netproc/src/calibration.toml
+    /// File with constants that replace those of the model, as in crates/netproc/src/calibration.toml
     #[arg(long, value_name = "FILE")]
     calibration: Option<PathBuf>,
-    /// Who is served next at DRAM and locks
+    /// Which request DRAM and locks serve next
     #[arg(long, value_enum, default_value_t = By::RandomEngine)]
     arbitration: By,
-    /// How the transmit buffer is emptied [default: as the scheme wants]
+    /// How the transmit buffer is emptied [default: as the scheme demands]
     #[arg(long, value_enum)]
     dequeue: Option<Emptied>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum By {
-    /// Whoever came first
+    /// The earliest request
     Fifo,
-    /// The first of a random engine
+    /// The earliest request of a random engine
     RandomEngine,
-    /// Anyone
+    /// A random request
     Random,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Emptied {
-    /// Slot by slot
+    /// Slot by slot, in the order of the slots
     Strict,
     /// In the order in which slots were filled
     Completion,
 }
 
-/// `BYTES` or `BYTES:SHARE`.
+/// Parses `BYTES` or `BYTES:SHARE`.
 #[derive(Clone, Copy)]
 struct Share(Length);
 
@@ -142,7 +142,7 @@ impl FromStr for Share {
     }
 }
 
-/// Runs what was asked for.
+/// Runs the model that the options describe.
 pub fn run(args: &Args) -> Done {
     if let Some(Other::Forwarder(args)) = &args.other {
         return forwarder::run(args);
@@ -158,7 +158,7 @@ pub fn run(args: &Args) -> Done {
         return list_constants();
     }
     let config = args.load.config()?;
-    // Whatever can be wrong with a configuration shows before the first run.
+    // All configurations are checked before the first run starts.
     Chain::new(&config).map_err(|error| CliError::Usage(error.to_string()))?;
     if let Some(path) = &args.svg {
         outputs::check(
@@ -278,7 +278,7 @@ fn list_constants() -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The mean over repetitions, which have the same hops and resources.
+/// The mean over repetitions, all of which have the same hops and resources.
 fn mean_spent(outcomes: &[Outcome]) -> Vec<Spent> {
     let n = outcomes.len().max(1) as f64;
     let Some(first) = outcomes.first() else {

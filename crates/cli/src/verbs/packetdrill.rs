@@ -1,4 +1,4 @@
-//! `inorder packetdrill`: scripts in the language of packetdrill against the simulated endpoints.
+//! `inorder packetdrill`: runs scripts in the packetdrill language against the simulated endpoints.
 
 use std::fs;
 use std::io::{self, Write};
@@ -15,19 +15,19 @@ use crate::error::{CliError, Outcome};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Scripts run in virtual time against the endpoints `inorder simulate` uses; nothing is sent and no \
-command of a script is executed: settings of the stack among them are applied, others are reported. \
-A statement outside of the subset makes a script unsupported, never passed.\n\n\
+command of a script is executed: settings of the stack are applied, other commands are reported. \
+A script with an unsupported statement counts as unsupported, not as passed.\n\n\
 Exit codes: 0 all passed, 1 some failed or could not be read, 2 none failed, but some are unsupported.\n\n\
 Example:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt")]
 pub struct Args {
     /// Scripts
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The stack before a script configures it
+    /// The profile of the stack with which a script starts
     #[arg(long, value_name = "NAME", default_value = "linux-6",
           value_parser = clap::builder::PossibleValuesParser::new(PROFILES.iter().map(|p| p.name)))]
     profile: String,
-    /// How far times may be off, microseconds, instead of what a script says (4000 if it says nothing)
+    /// Tolerance for times, microseconds, instead of the script's own (4000 if the script sets none)
     #[arg(long, value_name = "US")]
     tolerance_usecs: Option<u64>,
     /// Print every packet, call and value as it happens
@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-/// Runs every script; one that cannot be read is reported and does not hinder the others.
+/// Runs every script. A script that cannot be read is reported and does not stop the others.
 fn rows(files: &[PathBuf], options: &Options) -> (Vec<Row>, bool) {
     let mut rows = Vec::new();
     for file in files {

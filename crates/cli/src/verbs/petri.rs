@@ -1,4 +1,4 @@
-//! `inorder petri`: simulate, solve and examine stochastic Petri nets.
+//! `inorder petri`: simulates, solves and analyses stochastic Petri nets.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,13 +28,13 @@ use columns::DOCUMENT;
 use exact::Exact;
 use simulate::Simulated;
 
-/// Markings the exact solution takes on.
+/// Maximum number of markings for the exact solution.
 const EXACT_LIMIT: usize = 2_000_000;
 
 /// Options of `inorder petri`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A net is a text file or PNML (with timing in toolspecific). The text format, one thing a line:\n\
+A net is a text file or PNML (with timing in toolspecific). The text format, one item per line:\n\
   place NAME [TOKENS] [capacity MOST]\n\
   transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
       deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]...\n\
@@ -46,22 +46,22 @@ pub struct Args {
     /// The net: text, or PNML if it begins with `<`
     #[arg(required_unless_present = "schema")]
     file: Option<PathBuf>,
-    /// Simulate (also without any of the following)
+    /// Simulate (the default without any of the following options)
     #[arg(long)]
     simulate: bool,
     /// Solve the Markov chain exactly; delays must be exponential or Erlang
     #[arg(long)]
     exact: bool,
-    /// List P- and T-invariants
+    /// List the P-invariants and T-invariants
     #[arg(long)]
     invariants: bool,
-    /// Explore up to so many markings: deadlocks, bounds, dead transitions
+    /// Explore up to this many markings: deadlocks, bounds, dead transitions
     #[arg(long, value_name = "BOUND")]
     reachability: Option<usize>,
-    /// Draw the net for Graphviz
+    /// Write the net as a Graphviz drawing
     #[arg(long, value_name = "OUT")]
     dot: Option<PathBuf>,
-    /// Draw the net as SVG
+    /// Write the net as an SVG drawing
     #[arg(long, value_name = "OUT")]
     svg: Option<PathBuf>,
     /// Write the net as PNML
@@ -77,7 +77,7 @@ pub struct Args {
     simulation: simulate::Options,
 }
 
-/// What there is to print.
+/// Everything that may be printed.
 #[derive(Default)]
 struct Findings {
     simulated: Option<Simulated>,
@@ -86,17 +86,17 @@ struct Findings {
     reachability: Option<Report>,
 }
 
-/// The net and what was found.
+/// The net and the findings.
 struct Document {
     net: Net,
     findings: Findings,
 }
 
-/// Reads the net and does what was asked for.
+/// Reads the net and runs the analyses that the options select.
 pub fn run(args: &Args) -> Outcome {
     let (Some(file), false) = (&args.file, args.schema) else {
         let about =
-            "What `inorder petri --json` prints; parts that were not asked for are left out.";
+            "What `inorder petri --json` prints; parts that were not requested are left out.";
         outputs::to_stdout(|out| schema::write(out, "inorder petri", about, DOCUMENT))?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -153,7 +153,7 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
     CliError::Malformed { place, problem }
 }
 
-/// Writes the files asked for.
+/// Writes the drawings.
 fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     let files = [&args.dot, &args.svg, &args.pnml].into_iter().flatten();
     let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
@@ -168,7 +168,7 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
 }
 
 fn examine(args: &Args, file: &Path, net: &Net) -> Result<Findings, CliError> {
-    // The net is well-formed, but not one for what was asked.
+    // The net is well-formed, but the requested analysis does not apply to it.
     let fails =
         |error: &dyn std::fmt::Display| CliError::Usage(format!("{}: {error}", file.display()));
     let mut findings = Findings::default();

@@ -1,4 +1,4 @@
-//! `inorder reproduce`: a paper's experiments, run again.
+//! `inorder reproduce`: runs a paper's experiments again.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,9 +25,9 @@ failed if no part of it does, else it is undecided, as everything random is with
 is a result, not an error: the exit code is 0.\n\n\
 Example:\n  inorder reproduce network-processor table-1 table-3 --quick")]
 pub struct Args {
-    /// The paper; without it, what there is to run
+    /// The paper; without it, the papers and their items are listed
     paper: Option<String>,
-    /// Tables and figures of it, such as table-4 [default: all]
+    /// Tables and figures of the paper, such as table-4 [default: all]
     items: Vec<String>,
     /// A smaller grid and shorter runs, for a first look
     #[arg(long)]
@@ -35,13 +35,13 @@ pub struct Args {
     /// Seed of the first repetition
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Independent repetitions [default: as the experiment wants]
+    /// Independent repetitions [default: as the experiment defines]
     #[arg(long, value_name = "N")]
     repetitions: Option<u32>,
     /// Threads [default: as many as there are cores]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     threads: usize,
-    /// Only claims, without the numbers side by side
+    /// Print only claims, without the tables of printed values and ours
     #[arg(long)]
     claims: bool,
     /// Print one JSON object with `claims`, `comparisons` and `remarks` instead of text, or write it to FILE
@@ -59,7 +59,7 @@ pub struct Args {
     parquet: Option<PathBuf>,
 }
 
-/// Runs what was asked for, item by item; what is done when Ctrl-C comes is printed.
+/// Runs the selected items one by one; after Ctrl-C the results so far are printed.
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
         let about = "What `inorder reproduce PAPER --json` prints.";
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-/// False if Ctrl-C came before all of them were run. Text is printed as it is found.
+/// False if Ctrl-C came before all items were run. Text is printed as soon as an item is done.
 fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, CliError> {
     let stop = interrupt::flag();
     for item in items {
@@ -106,13 +106,13 @@ fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, 
     Ok(true)
 }
 
-/// No other output takes the standard output.
+/// True if no other output uses the standard output.
 fn prints_text(args: &Args) -> bool {
     let files = [&args.json, &args.csv].into_iter().flatten();
     files.into_iter().all(|path| path.as_os_str() != "-")
 }
 
-/// What can be wrong with the outputs shows before the first run.
+/// Checks the outputs before the first run.
 fn prepare(args: &Args) -> Result<(), CliError> {
     let files: Vec<&Path> = [&args.json, &args.csv]
         .into_iter()

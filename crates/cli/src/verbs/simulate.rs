@@ -1,4 +1,4 @@
-//! `inorder simulate`: TCP over paths that reorder, from a scenario file.
+//! `inorder simulate`: simulates TCP over paths that reorder, from a scenario file.
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ mod list;
 #[derive(clap::Args)]
 #[command(after_help = "\
 A run is a function of the scenario and a seed: the same on every machine, with any number of \
-threads. Means stand with their confidence interval over the repetitions. Every key of a scenario \
+threads. Means are printed with their confidence intervals over the repetitions. Every key of a scenario \
 with its unit, default and meaning: --print-schema, also docs/scenario.md.\n\n\
 Examples:\n  inorder simulate srpic.toml\n  inorder simulate srpic.toml --set flow.count=10 --html \
 srpic.html\n  inorder simulate srpic.toml --pcap captures && inorder analyze captures/*.snd.pcapng")]
 pub struct Args {
-    /// The scenario
+    /// The scenario file
     #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["list", "print_defaults", "print_schema", "schema"])]
     file: Option<PathBuf>,
     /// Override a key of the scenario, or an axis of its grid
@@ -39,7 +39,7 @@ pub struct Args {
     /// Runs of each cell
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     repetitions: Option<u64>,
-    /// A first look: one repetition, a tenth of the duration and of the warm-up
+    /// A first look: one repetition with a tenth of the duration and of the warm-up
     #[arg(long)]
     quick: bool,
     /// Threads [default: as many as there are cores]
@@ -58,14 +58,14 @@ pub struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     parquet: Option<PathBuf>,
-    /// Write a page with window, threshold, round-trip time and throughput over time
+    /// Write an HTML page with window, threshold, round-trip time and throughput over time
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write captures at both ends of the first run of each cell, and the truth about them, into
-    /// DIR: NAME.snd.pcapng, NAME.rcv.pcapng, NAME.truth.json
+    /// Write captures of both ends of the first run of each cell into DIR, with the truth about them:
+    /// NAME.snd.pcapng, NAME.rcv.pcapng, NAME.truth.json
     #[arg(long, value_name = "DIR")]
     pcap: Option<PathBuf>,
-    /// List congestion controls, loss detections, profiles, kinds of stages
+    /// List congestion controls, loss detections, profiles and kinds of path stages
     #[arg(long)]
     list: bool,
     /// Print a scenario with all defaults
@@ -76,10 +76,10 @@ pub struct Args {
     print_schema: bool,
 }
 
-/// What is kept of a run: its measures, and all of it if something is to be drawn.
+/// The result of a run: its measures, and its traces if something is to be drawn.
 type Kept = ((u64, Vec<Option<f64>>), Option<RunResult>);
 
-/// Runs the grid and prints; what is done when Ctrl-C comes is printed.
+/// Runs the grid and prints the results; after Ctrl-C the results so far are printed.
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
         outputs::to_stdout(output::write_schema)?;
@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-/// Says on standard error, beside every form of output, that it is only a part of what was asked for.
+/// Reports on standard error, for every output format, that the results are only a part of what was requested.
 fn say_partial(args: &Args, cells: &[Cell], results: &[CellResult]) {
     let wanted = |cell: &Cell| repetitions(args).unwrap_or(cell.config.run.repetitions);
     let wanted: u64 = cells.iter().map(wanted).sum();
@@ -136,12 +136,12 @@ fn say_partial(args: &Args, cells: &[Cell], results: &[CellResult]) {
     eprintln!("inorder: interrupted: the results are partial, of {done} runs out of {wanted}");
 }
 
-/// Runs of each cell, if the options say how many.
+/// Number of runs of each cell, if the options set it.
 fn repetitions(args: &Args) -> Option<u64> {
     args.repetitions.or(args.quick.then_some(1))
 }
 
-/// What can be wrong with the outputs shows before the first run.
+/// Checks the outputs before the first run.
 fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     let files = [&args.json, &args.csv, &args.html];
     let printed = |path: &&PathBuf| path.as_os_str() == "-";
@@ -163,7 +163,7 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The cells of the scenario, overrides applied.
+/// The cells of the scenario after the overrides were applied.
 fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
     let text = std::fs::read_to_string(file).map_err(CliError::file(file, "read"))?;
     let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
@@ -180,7 +180,7 @@ fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
     for cell in &mut cells {
         shorten(&mut cell.config.run, args.quick);
         if draws && cell.config.output.trace_interval_ns.is_none() {
-            // Enough for a chart as wide as a page.
+            // Enough points for a chart as wide as a page.
             cell.config.output.trace_interval_ns = Some((cell.config.run.duration_ns / 500).max(1));
         }
     }
@@ -265,7 +265,7 @@ fn write_parquet(_: &Args, _: &Report<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Runs the first repetition of each cell once more, writing captures and their truth.
+/// Runs the first repetition of each cell once more to write its captures and truth.
 fn capture(dir: &Path, file: &Path, cells: &[Cell], stop: &AtomicBool) -> Result<(), CliError> {
     for (name, cell) in names(file, cells.len()).zip(cells) {
         if stop.load(Ordering::Relaxed) {
@@ -276,7 +276,7 @@ fn capture(dir: &Path, file: &Path, cells: &[Cell], stop: &AtomicBool) -> Result
     Ok(())
 }
 
-/// What the captures of each cell are called: after the scenario's file, numbered if there are several.
+/// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.
 fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
     let stem = scenario.file_stem().map_or_else(
         || "scenario".into(),
@@ -288,7 +288,7 @@ fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// The captures at both ends, and what happened to every packet.
+/// Writes the captures of both ends, and the truth about every packet.
 fn capture_files(dir: &Path, name: &str) -> [PathBuf; 3] {
     ["snd.pcapng", "rcv.pcapng", "truth.json"].map(|end| dir.join(format!("{name}.{end}")))
 }
@@ -311,7 +311,7 @@ fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
         .map_err(|error| CliError::Usage(error.to_string()))?;
     let (files, truth) = tap.finish().map_err(CliError::file(&snd, "write"))?;
     for (file, path) in files.into_iter().zip([&snd, &rcv]) {
-        // Dropping a buffer would hide what goes wrong with its last bytes.
+        // Flushed explicitly, because dropping a buffer ignores errors in writing its last bytes.
         file.into_inner()
             .map_err(|error| CliError::file(path, "write")(error.into_error()))?;
     }

@@ -1,4 +1,4 @@
-//! `inorder sort`: what the stack would have seen behind a card that sorts its batches.
+//! `inorder sort`: computes what the TCP stack would have received behind a network card that sorts its batches.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,47 +13,49 @@ use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::{interrupt, outputs};
 
 mod classify;
+mod columns;
 mod output;
 mod receiver;
 mod tally;
 
+use columns::SUMMARY;
 use output::Output;
 use receiver::Receiver;
-use tally::{SUMMARY, Summary};
+use tally::Summary;
 
 /// Options of `inorder sort`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Frames are gathered into batches as a card with interrupt coalescing would, sorted flow by flow, and \
 written in the order and at the time the stack would have got them: when the interrupt of their batch \
-fires, or when the sorter releases them. SRPIC, the sorter unless another is named, sorts within each batch. Nothing is dropped, nothing changed but order and \
-time. Frames of both directions are taken as received, so sort captures made at or near the \
+fires, or when the sorter releases them. SRPIC, the default sorter, sorts within each batch. No frame is \
+dropped; only order and times change. Frames of both directions are taken as received, so sort captures made at or near the \
 receiver of the data.\n\n\
 Example:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
 pub struct Args {
     /// Capture to sort (pcap, pcapng, plain, gzip or zstd); `-` for the standard input
     #[arg(value_name = "IN", required_unless_present = "schema")]
     input: Option<PathBuf>,
-    /// Where to write: pcapng when it ends in .pcapng, otherwise pcap; `-` for the standard
-    /// output, then the summary goes to the standard error
+    /// Where to write: pcapng if the name ends in .pcapng, otherwise pcap; `-` for the standard output, the summary
+    /// then goes to the standard error
     #[arg(value_name = "OUT", required_unless_present = "schema")]
     output: Option<PathBuf>,
-    /// Sorter by name, with its settings if they are not at their defaults: srpic:block_size=8
+    /// Sorter by name, with the settings that differ from their defaults: srpic:block_size=8
     #[arg(long, value_name = "NAME", default_value = "srpic")]
     sorter: String,
-    /// Packets of a flow that SRPIC sorts together at most, 32 if not set
+    /// Maximum number of packets of a flow that SRPIC sorts together; 32 if not set
     #[arg(long, value_name = "PACKETS")]
     block_size: Option<u64>,
-    /// From the first packet at an idle ring to the interrupt, microseconds
+    /// Time from the first packet at an idle ring to the interrupt, microseconds
     #[arg(long, value_name = "US", default_value_t = 75)]
     coalesce_us: u32,
-    /// Packets the receive ring holds; when it is full the interrupt fires at once
+    /// Packets the receive ring holds; a full ring fires the interrupt at once
     #[arg(long, value_name = "PACKETS", default_value_t = 512)]
     ring_size: usize,
-    /// Sort the other numbered services too: RTP, ESP, WireGuard, ICMP echo, GRE
+    /// Sort other numbered services as well: RTP, ESP, WireGuard, ICMP echo, GRE
     #[arg(long)]
     services: bool,
-    /// SRPIC's listing to the letter: what passes at once may overtake, copies come first
+    /// SRPIC exactly as its paper lists it: packets that pass at once may overtake held ones, and copies go first
     #[arg(long)]
     literal: bool,
     /// Print the summary as one JSON object
@@ -64,7 +66,7 @@ pub struct Args {
     schema: bool,
 }
 
-/// Sorts and prints what changed.
+/// Sorts the capture and prints the summary.
 pub fn run(args: &Args) -> Outcome {
     let (Some(input), Some(output), false) = (&args.input, &args.output, args.schema) else {
         let about = "What `inorder sort --json` prints.";
@@ -79,7 +81,7 @@ pub fn run(args: &Args) -> Outcome {
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    // What came before the damage has been sorted and written.
+    // The frames before the damage were sorted and written.
     damage.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
@@ -92,7 +94,7 @@ fn receiver(args: &Args) -> Result<Receiver, CliError> {
         .map_err(|error| usage(error.to_string()))
 }
 
-/// The sorter of `--sorter`, and what older options set of it.
+/// The sorter of `--sorter`, with the settings of the options `--block-size` and `--literal`.
 fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
     let mut config: SorterConfig = args.sorter.parse()?;
     if let Some(packets) = args.block_size {
@@ -104,7 +106,7 @@ fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
     Ok(config)
 }
 
-/// Reads, sorts and writes; gives back what ended reading early.
+/// Reads, sorts and writes; returns the damage that ended the reading early, if any.
 fn sort(
     input: &Path,
     to: &Path,
@@ -132,7 +134,7 @@ fn copy<W: Write>(
     let mut damage = None;
     let mut more = true;
     while more && !stop.load(Ordering::Relaxed) {
-        // After an error the frames before it are in the block.
+        // After an error, the block contains the frames before it.
         more = capture.read_block(&mut block).unwrap_or_else(|error| {
             damage = Some(error);
             false
@@ -148,7 +150,7 @@ fn copy<W: Write>(
 fn print(args: &Args, output: &Path, summary: &Summary) -> Result<(), CliError> {
     let write = |out: &mut dyn Write| match args.json {
         true => json::write(out, SUMMARY, summary),
-        false => summary.write_text(out),
+        false => columns::write_text(summary, out),
     };
     if output == Path::new("-") {
         return Ok(write(&mut io::stderr().lock())?);

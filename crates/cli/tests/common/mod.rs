@@ -1,6 +1,6 @@
-//! Running the command, and looking at what came of it.
+//! Runs the command and inspects its results.
 
-// Each test file uses what it needs.
+// Each test file uses only some of these functions.
 #![allow(dead_code)]
 
 use std::fs;
@@ -23,7 +23,7 @@ pub fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    // It may end without reading everything: that is not this test's business.
+    // The command may end without reading all of its input; this is no error here.
     let _ = child.stdin.take().expect("piped").write_all(input);
     child.wait_with_output().expect("the command ends")
 }
@@ -40,7 +40,7 @@ pub fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).expect("text")
 }
 
-/// A folder that goes away with its owner.
+/// A folder that is deleted when this value is dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -70,7 +70,8 @@ pub fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The message of a command that failed with `expected`: one line that begins with its name.
+/// The error message of a command that failed with code `expected`; it must be one line that begins with the
+/// command's name.
 pub fn complaint(arguments: &[&str], expected: i32) -> String {
     let output = inorder(arguments);
     let message = stderr(&output).to_owned();
@@ -80,7 +81,7 @@ pub fn complaint(arguments: &[&str], expected: i32) -> String {
     message
 }
 
-/// Starts a command that would go on for ever, and ends it with Ctrl-C as soon as it listens for that.
+/// Starts a command that would run for ever, and ends it with Ctrl-C as soon as it handles that signal.
 #[cfg(target_os = "linux")]
 pub fn interrupted(arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
@@ -99,7 +100,7 @@ pub fn interrupted(arguments: &[&str]) -> Output {
     child.wait_with_output().expect("the command ends")
 }
 
-/// The bit of SIGINT among the signals caught, as the system tells them.
+/// True if the process handles SIGINT, according to the signal mask in /proc.
 #[cfg(target_os = "linux")]
 fn catches_interrupt(child: &std::process::Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The metrics under their names, as JSON and CSV have them.
+//! The columns of the metrics in JSON and CSV.
 
 use inorder_metrics::{COUNTS, METRICS};
 use inorder_report::{Column, Digits, Element, Kind, Part, Value};
@@ -11,12 +11,12 @@ const REAL: Kind = Kind::Number(Digits::Fixed(4));
 const LIST: Kind = Kind::List(Element::Number);
 const BY_NUMBER: Kind = Kind::Map(Element::Number);
 
-/// What the outputs have, in their order: [`METRICS`], and what only lists can say.
+/// All columns in their order: [`METRICS`], and the values that are lists.
 pub static REPORT: &[Of] = &[
     Of::new(
         "complete",
         Kind::Flag,
-        "No bad line ended the input.",
+        "True if no malformed line ended the input.",
         |r| r.complete.into(),
     ),
     Of::nested(
@@ -29,7 +29,7 @@ pub static REPORT: &[Of] = &[
     ),
     Of::nested(
         "scalars",
-        "Metrics that are one number.",
+        "The metrics that are single numbers.",
         &Part {
             columns: METRICS,
             of: |r: &Report| &r.summary.order,
@@ -38,28 +38,28 @@ pub static REPORT: &[Of] = &[
     Of::new(
         "duplicates",
         Kind::Count,
-        "Packets that had come before.",
+        "Copies of packets that had arrived before.",
         |r| r.summary.counts.duplicates.into(),
     ),
-    Of::new("missing", Kind::Count, "Numbers that never came.", |r| {
+    Of::new("missing", Kind::Count, "Numbers that never arrived.", |r| {
         r.summary.counts.missing.into()
     }),
     Of::new(
         "unclassified",
         Kind::Count,
-        "Packets below a gap that had been given up.",
+        "Packets that arrived in a gap that had been forgotten.",
         |r| r.summary.counts.unclassified.into(),
     ),
     Of::new(
         "holes_given_up",
         Kind::Count,
-        "Gaps forgotten for want of room.",
+        "Gaps forgotten because of --max-holes.",
         |r| r.summary.counts.holes_given_up.into(),
     ),
     Of::new(
         "sequence_discontinuities",
         Kind::Count,
-        "Packets that came before one sent earlier (section 3.4).",
+        "Packets that arrived before a packet sent earlier (section 3.4).",
         |r| r.summary.counts.sequence_discontinuities.into(),
     ),
     Of::new(
@@ -149,7 +149,7 @@ pub static REPORT: &[Of] = &[
     Of::new(
         "n_reordering_largest",
         BY_NUMBER,
-        "Packets by the largest such n.",
+        "Packets by the largest n to which they are n-reordered.",
         |r| by_n(r.summary.order.n_reordering.largest()),
     )
     .unit("packets"),
@@ -169,7 +169,7 @@ pub static REPORT: &[Of] = &[
     Of::new(
         "rd_packets",
         Kind::Count,
-        "Packets the reorder density is made of.",
+        "Packets counted in the reorder density.",
         |r| r.summary.order.displacements.total().into(),
     ),
     Of::new(
@@ -200,7 +200,7 @@ pub static REPORT: &[Of] = &[
     Of::new(
         "rbd_packets",
         Kind::Count,
-        "Packets the buffer-occupancy density is made of.",
+        "Packets counted in the buffer-occupancy density.",
         |r| r.summary.occupancy.total().into(),
     ),
     Of::new(
@@ -223,13 +223,13 @@ pub static REPORT: &[Of] = &[
 ];
 
 impl Report {
-    /// A value that only lengths in bytes give.
+    /// A value that is known only if the input has lengths in bytes.
     fn if_sized(&self, value: Option<f64>) -> Value<'static> {
         value.filter(|_| self.lists.sized).into()
     }
 }
 
-/// Times in milliseconds: exact below 2^53 ns, 104 days.
+/// Nanoseconds as milliseconds: exact below 2^53 ns, 104 days.
 fn milliseconds(ns: &[i64]) -> Value<'static> {
     let ms = ns.iter().map(|&ns| ns as f64 / 1e6);
     ms.collect::<Vec<f64>>().into()
@@ -239,7 +239,7 @@ fn named<'a, K: Into<Value<'a>>>(density: impl Iterator<Item = (K, f64)>) -> Val
     density.collect::<Vec<_>>().into()
 }
 
-/// Non-zero counts under n = 1, 2, ...
+/// Non-zero counts, keyed by n = 1, 2, ...
 fn by_n(counts: &[u64]) -> Value<'static> {
     let counted = (1u64..).zip(counts.iter().copied());
     let some = counted.filter(|(_, count)| *count > 0);

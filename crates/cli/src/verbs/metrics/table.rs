@@ -11,7 +11,7 @@ use super::columns::REPORT;
 
 const REAL: Kind = Kind::Number(Digits::Short);
 
-/// All of it.
+/// Writes all metrics.
 pub fn write_table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     text::facts(out, REPORT, report, &Layout::default())?;
     if report.summary.counts.reordered > 0 {
@@ -97,7 +97,7 @@ static SPREAD: &[OfSpread] = &[
     OfSpread::new("max", REAL, "Greatest.", |s| s.number(s.of.max())).shown("max", 0),
 ];
 
-/// Packets that are n-reordered.
+/// The number of packets that are n-reordered.
 struct Degree {
     n: u64,
     packets: u64,
@@ -112,7 +112,7 @@ static DEGREE: &[OfDegree] = &[
     OfDegree::new("share", Kind::Share, "Their share.", |d| d.share.into()).shown("%", 0),
 ];
 
-/// n = 1, 2, 3 (where TCP retransmits) and the powers of two.
+/// n = 1, 2, 3 (with 3, TCP retransmits) and the powers of two.
 fn write_n_reordering(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let received = report.summary.counts.received.max(1) as f64;
     let counts = (1u64..).zip(report.summary.order.n_reordering.cumulative());
@@ -126,7 +126,7 @@ fn write_n_reordering(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     text::write(out, DEGREE, rows, &Layout::default())
 }
 
-/// Rows of a histogram shown at most; the smallest shares give way.
+/// Maximum number of rows of a histogram; the rows with the smallest shares are left out.
 const BARS: usize = 24;
 
 fn bars<K: ToString>(

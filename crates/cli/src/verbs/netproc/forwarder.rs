@@ -1,4 +1,4 @@
-//! `inorder netproc forwarder`: packets sprayed over the cores of a software forwarder.
+//! `inorder netproc forwarder`: simulates a software forwarder that sprays packets over its cores.
 
 use std::process::ExitCode;
 
@@ -18,50 +18,50 @@ Cores poll their rings, work on up to a burst of packets and send it as a whole.
 were not dropped; delays are from arrival.\n\n\
 Example:\n  inorder netproc forwarder --order reorder-buffer --mpps 6 --repetitions 5")]
 pub struct Args {
-    /// What puts packets back in order: none, reorder-buffer (a core that releases packets by number), or a
-    /// sorter in the receiver's driver by name, as in srpic or srpic:block_size=8
+    /// What restores the order: none, reorder-buffer (a core that releases packets by number), or a sorter in the
+    /// receiver's driver by name, as in srpic or srpic:block_size=8
     #[arg(long, value_name = "NAME", default_value = "none")]
     order: String,
-    /// Packets a reorder buffer holds before it gives the missing one up
+    /// Packets a reorder buffer holds before it gives up the missing one
     #[arg(long, value_name = "PACKETS", default_value_t = 1024)]
     window: u32,
     /// How long a reorder buffer holds a packet, microseconds
     #[arg(long, value_name = "US", default_value_t = 100)]
     timeout_us: u64,
-    /// Packets SRPIC sorts together, 32 if not set
+    /// Packets SRPIC sorts together; 32 if not set
     #[arg(long, value_name = "PACKETS")]
     block: Option<u64>,
     /// Cores, 1 to 64
     #[arg(long, value_name = "N", default_value_t = 4)]
     cores: u32,
-    /// Most packets of a burst
+    /// Maximum number of packets in a burst
     #[arg(long, value_name = "PACKETS", default_value_t = 32)]
     burst: u32,
     /// Packets the ring of a core holds
     #[arg(long, value_name = "PACKETS", default_value_t = 512)]
     ring: u32,
-    /// Packets offered, millions a second
+    /// Offered load, million packets per second
     #[arg(long, value_name = "RATE", default_value_t = 4.0)]
     mpps: f64,
     /// Flows at the same time
     #[arg(long, value_name = "N", default_value_t = 1)]
     flows: u32,
-    /// How the card deals packets to the cores
+    /// How the network card distributes packets over the cores
     #[arg(long, value_enum, default_value_t = Dealt::RoundRobin)]
     spray: Dealt,
-    /// Packet length
+    /// Packet length, bytes
     #[arg(long, value_name = "BYTES", default_value_t = 512)]
     packet_bytes: u16,
     /// Outgoing line, Gb/s
     #[arg(long, value_name = "GBPS", default_value_t = 40.0)]
     line: f64,
-    /// Probability that the system takes a core away before a burst
+    /// Probability that the operating system takes a core away before a burst
     #[arg(long, value_name = "SHARE", default_value_t = 0.0005)]
     stall: f64,
-    /// Mean time it is away, microseconds
+    /// Mean time for which it takes the core away, microseconds
     #[arg(long, value_name = "US", default_value_t = 20.0)]
     stall_us: f64,
-    /// From a packet at the idle receiver to its interrupt, microseconds
+    /// Time from a packet at the idle receiver to its interrupt, microseconds
     #[arg(long, value_name = "US", default_value_t = 50)]
     interrupt_us: u64,
     /// Packets of a run
@@ -79,7 +79,7 @@ pub struct Args {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Dealt {
-    /// One after the other
+    /// Round robin
     RoundRobin,
     /// At random
     Random,

@@ -1,4 +1,4 @@
-//! Rows of several repetitions as a table, as CSV, as JSON.
+//! Prints the rows of several repetitions as a table, CSV or JSON.
 
 use std::io::{self, Write};
 
@@ -11,13 +11,13 @@ use inorder_report::{Column, Digits, Field, Kind, List, Sheet, csv, json, schema
 use crate::error::CliError;
 use crate::outputs::to_stdout;
 
-/// How results are printed.
+/// The format of the output.
 #[derive(clap::Args)]
 pub struct Form {
     /// Print one JSON object
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print group, hop, name, unit, mean, low and high, one line a number
+    /// Print CSV: group, hop, name, unit, mean, low and high of each number
     #[arg(long)]
     csv: bool,
     /// Print the JSON Schema of what --json prints
@@ -25,14 +25,14 @@ pub struct Form {
     pub schema: bool,
 }
 
-/// All that is printed.
+/// The whole output.
 struct Document {
     title: String,
     repetitions: usize,
     lines: Vec<Line>,
 }
 
-/// A row with its mean and interval over the repetitions.
+/// A row with its mean and confidence interval over the repetitions.
 struct Line {
     row: Row,
     value: Estimate,
@@ -66,7 +66,7 @@ static LINE: &[OfLine] = &[
     OfLine::new(
         "hop",
         Kind::Count,
-        "Processor of the chain, from 1; 0 for the chain as a whole.",
+        "Number of the processor in the chain, from 1; 0 for the whole chain.",
         |l| l.row.hop.into(),
     ),
     OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
@@ -74,21 +74,21 @@ static LINE: &[OfLine] = &[
     OfLine::new(
         "mean",
         REAL,
-        "Mean over the repetitions; null where none has such a number.",
+        "Mean over the repetitions; null if the number is unknown in all of them.",
         |l| l.value.mean.into(),
     )
     .optional(),
     OfLine::new(
         "low",
         REAL,
-        "Lower end of the 95 % interval; none of a single repetition.",
+        "Lower end of the 95 % interval; null for a single repetition.",
         |l| l.value.interval()[0].into(),
     )
     .optional(),
     OfLine::new(
         "high",
         REAL,
-        "Upper end of the 95 % interval; none of a single repetition.",
+        "Upper end of the 95 % interval; null for a single repetition.",
         |l| l.value.interval()[1].into(),
     )
     .optional(),
@@ -101,7 +101,7 @@ pub fn print_schema() -> Result<(), CliError> {
 }
 
 impl Form {
-    /// Prints the rows; each repetition has the same.
+    /// Prints the rows; all repetitions have the same ones.
     pub fn write(&self, title: &str, repetitions: &[Vec<Row>]) -> Result<(), CliError> {
         let document = Document {
             title: title.to_owned(),
@@ -143,7 +143,7 @@ fn is_same(a: &Row, b: &Row) -> bool {
     (a.group, a.hop, &a.name) == (b.group, b.hop, &b.name)
 }
 
-/// A table a group; resources at which no time is spent are left out.
+/// One table for each group, without resources at which no time is spent.
 fn write_table(out: &mut dyn Write, document: &Document) -> io::Result<()> {
     writeln!(out, "{}", document.title)?;
     let is_empty = |line: &&Line| line.row.group == "time" && line.value.mean == 0.0;

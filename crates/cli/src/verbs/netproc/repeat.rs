@@ -9,16 +9,16 @@ use crate::error::CliError;
 use crate::interrupt;
 use crate::progress::Bar;
 
-/// What came of the repetitions.
+/// The results of the repetitions.
 pub struct Repeated<T> {
-    /// In the order of their numbers; of interrupted runs, what there was.
+    /// In the order of their numbers; an interrupted run has its result up to the interruption.
     pub outcomes: Vec<T>,
-    /// Whether Ctrl-C ended some early.
+    /// True if Ctrl-C ended some repetitions early.
     pub interrupted: bool,
 }
 
-/// Runs repetitions 0 to `times`. `run` is told its number and a question to ask now and then with the number of
-/// packets done: whether to go on. Results do not depend on the number of cores.
+/// Runs repetitions 0 to `times`. `run` receives its number and a function that it calls now and then with the number
+/// of packets done; the function returns whether to continue. Results do not depend on the number of cores.
 pub fn repeat<T: Send>(
     times: u32,
     packets: u64,
@@ -38,7 +38,7 @@ pub fn repeat<T: Send>(
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            // The first one runs in any case, so that there is something to tell.
+            // The first repetition runs in any case, so that there is a result to print.
             if number >= times || number > 0 && stopped() {
                 return;
             }

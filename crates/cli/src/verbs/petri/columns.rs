@@ -1,4 +1,4 @@
-//! Findings as one JSON object: what was not asked for is left out.
+//! The findings as one JSON object; parts that were not requested are left out.
 
 use std::io;
 
@@ -20,12 +20,12 @@ type OfTransition = Column<TransitionMeasures>;
 type OfExact = Column<Exact>;
 type OfSimulated = Column<Simulated>;
 
-/// A number as the tables have it, too.
+/// A number with the same digits as in the tables.
 pub const REAL: Kind = Kind::Number(Digits::Fine);
 const TEXTS: Kind = Kind::List(Element::Text);
 const BY_NAME: Kind = Kind::Map(Element::Number);
 
-/// The whole object; [`columns`] leaves out what was not asked for.
+/// The whole object; [`columns`] removes the parts that were not requested.
 pub static DOCUMENT: &[Of] = &[
     Of::new("net", Kind::Text, "Name of the net; may be empty.", |d| {
         (&d.net.name).into()
@@ -64,7 +64,7 @@ pub static DOCUMENT: &[Of] = &[
     ),
 ];
 
-/// A part that is there only if it was asked for.
+/// A part that is present only if it was requested.
 const fn asked(
     name: &'static str,
     about: &'static str,
@@ -73,7 +73,7 @@ const fn asked(
     Of::nested(name, about, rows).only(Files::JsonDetails)
 }
 
-/// The columns of what was found.
+/// The columns of the parts that were requested.
 pub fn columns(document: &Document) -> Vec<&'static Of> {
     let found = &document.findings;
     let is_there = |column: &&Of| match column.field.name {
@@ -90,7 +90,7 @@ static INVARIANTS: &[Of] = &[
     Of::new(
         "p_invariants",
         TEXTS,
-        "Sums of tokens that never change.",
+        "Weighted sums of tokens that never change.",
         |d| {
             d.findings
                 .invariants
@@ -102,7 +102,7 @@ static INVARIANTS: &[Of] = &[
     Of::new(
         "t_invariants",
         TEXTS,
-        "Firings that lead back to the same marking.",
+        "Numbers of firings that lead back to the same marking.",
         |d| {
             d.findings
                 .invariants
@@ -150,28 +150,31 @@ static REACHABILITY: &[Of] = &[
     Of::new(
         "complete",
         Kind::Flag,
-        "The bound was not reached: these are all.",
+        "True if the limit was not reached, so that all markings were found.",
         |d| reached(d, |_, r| r.is_complete.into()),
     ),
     Of::new(
         "bounded",
         Kind::Flag,
-        "No place can hold ever more tokens; null if unknown.",
+        "True if the number of tokens in every place is bounded; null if unknown.",
         |d| reached(d, |_, r| is_bounded(&r.boundedness).into()),
     )
     .optional(),
-    Of::new("most_tokens", BY_NAME, "Most tokens seen, by place.", |d| {
-        reached(d, |net, r| named(net, &r.most_tokens).into())
-    }),
+    Of::new(
+        "most_tokens",
+        BY_NAME,
+        "Largest number of tokens found, by place.",
+        |d| reached(d, |net, r| named(net, &r.most_tokens).into()),
+    ),
     Of::new(
         "deadlocks",
         Kind::Count,
-        "Markings without a way on.",
+        "Markings in which no transition is enabled.",
         |d| reached(d, |_, r| r.deadlock_count.into()),
     ),
     Of::nested(
         "nearest_deadlocks",
-        "The first of them, with a way to each.",
+        "The first of them, each with a firing sequence that leads there.",
         &Deadlocks,
     ),
     Of::new("never_fired", TEXTS, "Transitions that never fired.", |d| {
@@ -226,7 +229,7 @@ fn named<'n>(net: &'n Net, marking: &[u32]) -> Vec<(&'n str, u32)> {
     places.map(|(place, &n)| (place.name.as_str(), n)).collect()
 }
 
-/// A marking without a way on.
+/// A marking in which no transition is enabled.
 struct Deadlock {
     marking: Vec<(String, u32)>,
     path: Vec<String>,
@@ -308,14 +311,14 @@ pub static EXACT_PLACE: &[Column<ExactPlace>] = &[
     Column::new(
         "arrivals",
         REAL,
-        "Tokens coming per unit of time.",
+        "Tokens arriving per unit of time.",
         |p: &ExactPlace| p.arrivals.into(),
     )
     .shown("arrivals", 0),
     Column::new(
         "sojourn",
         REAL,
-        "Mean stay of a token; null if none comes.",
+        "Mean time a token stays; null if none arrives.",
         |p: &ExactPlace| p.sojourn.into(),
     )
     .optional()
@@ -341,7 +344,7 @@ pub static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
     Column::new(
         "busy",
         REAL,
-        "Mean firings under way; null of an immediate one.",
+        "Mean number of firings in progress; null for an immediate transition.",
         |t: &ExactTransition| t.busy.into(),
     )
     .optional()
@@ -349,7 +352,7 @@ pub static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
     Column::new(
         "utilisation",
         REAL,
-        "Share of its servers at work; null of an immediate one.",
+        "Share of its servers that are busy; null for an immediate transition.",
         |t: &ExactTransition| t.utilisation.into(),
     )
     .optional()
@@ -360,7 +363,7 @@ static SIMULATED: &[OfSimulated] = &[
     OfSimulated::new(
         "method",
         Kind::Choice(&["replications", "batch means"]),
-        "Where the intervals come from.",
+        "Method by which the intervals are estimated.",
         |s| {
             if s.are_replications {
                 "replications"
@@ -376,21 +379,27 @@ static SIMULATED: &[OfSimulated] = &[
     OfSimulated::new(
         "time",
         REAL,
-        "Simulated time at the end of the run, or of each.",
+        "Simulated time at the end of the run, or of each run.",
         |s| s.time.into(),
     ),
-    OfSimulated::new("confidence", REAL, "Of the intervals; 0.95 is 95 %.", |s| {
-        s.confidence.into()
-    }),
+    OfSimulated::new(
+        "confidence",
+        REAL,
+        "Confidence level of the intervals; 0.95 is 95 %.",
+        |s| s.confidence.into(),
+    ),
     OfSimulated::new(
         "precise",
         Kind::Flag,
-        "The wanted precision was reached.",
+        "True if the requested precision was reached.",
         |s| s.is_precise.into(),
     ),
-    OfSimulated::new("interrupted", Kind::Flag, "Ctrl-C ended it early.", |s| {
-        s.was_interrupted.into()
-    }),
+    OfSimulated::new(
+        "interrupted",
+        Kind::Flag,
+        "True if Ctrl-C ended it early.",
+        |s| s.was_interrupted.into(),
+    ),
     OfSimulated::nested(
         "places",
         "By name.",
@@ -448,7 +457,7 @@ static PLACE: &[OfPlace] = &[
     ),
     OfPlace::nested(
         "arrivals",
-        "Tokens coming per unit of time.",
+        "Tokens arriving per unit of time.",
         &Object {
             columns: ESTIMATE,
             of: |p: &PlaceMeasures| &p.arrivals,
@@ -456,15 +465,18 @@ static PLACE: &[OfPlace] = &[
     ),
     OfPlace::nested(
         "sojourn",
-        "Mean stay of a token, by Little's law; null if none came.",
+        "Mean time a token stays, by Little's law; null if none arrived.",
         &Maybe {
             columns: ESTIMATE,
             of: |p: &PlaceMeasures| p.sojourn.as_ref(),
         },
     ),
-    OfPlace::new("peak", Kind::Count, "Most tokens at one time.", |p| {
-        p.peak.into()
-    }),
+    OfPlace::new(
+        "peak",
+        Kind::Count,
+        "Largest number of tokens at one time.",
+        |p| p.peak.into(),
+    ),
 ];
 
 static TRANSITION: &[OfTransition] = &[
@@ -478,7 +490,7 @@ static TRANSITION: &[OfTransition] = &[
     ),
     OfTransition::nested(
         "busy",
-        "Mean number of firings under way; null of an immediate one.",
+        "Mean number of firings in progress; null for an immediate transition.",
         &Maybe {
             columns: ESTIMATE,
             of: |t: &TransitionMeasures| t.busy.as_ref(),
@@ -486,7 +498,7 @@ static TRANSITION: &[OfTransition] = &[
     ),
     OfTransition::nested(
         "utilisation",
-        "Share of its servers at work; null of an immediate one.",
+        "Share of its servers that are busy; null for an immediate transition.",
         &Maybe {
             columns: ESTIMATE,
             of: |t: &TransitionMeasures| t.utilisation.as_ref(),

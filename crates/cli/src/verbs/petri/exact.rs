@@ -11,7 +11,7 @@ pub struct Exact {
     pub transitions: Vec<ExactTransition>,
 }
 
-/// The long run of a place.
+/// Long-run values of a place.
 pub struct ExactPlace {
     pub name: String,
     pub tokens: f64,
@@ -19,7 +19,7 @@ pub struct ExactPlace {
     pub sojourn: Option<f64>,
 }
 
-/// The long run of a transition; `None` for immediate ones.
+/// Long-run values of a transition; `None` for immediate transitions.
 pub struct ExactTransition {
     pub name: String,
     pub throughput: f64,

@@ -1,4 +1,4 @@
-//! Simulation: the plan, the progress, the estimate.
+//! Simulation: the plan, the progress, the estimates.
 
 use std::sync::atomic::Ordering;
 
@@ -13,14 +13,14 @@ use inorder_petri::statistics::{
 use crate::interrupt;
 use crate::progress::Bar;
 
-/// Mean delays of the slowest transition: to warm up, in a first batch, in a whole run.
+/// Default times in mean delays of the slowest transition: for the warm-up, the first batch, the whole run.
 const WARM_UP: f64 = 1e3;
 const BATCH: f64 = 200.0;
 const LONGEST: f64 = 1e7;
-/// In each of many runs.
+/// The same for each of many independent runs.
 const REPLICATION: f64 = 1e4;
 
-/// Replications between two looks at the precision and at Ctrl-C.
+/// Replications between two checks of the precision and of Ctrl-C.
 const ROUND: u32 = 16;
 
 /// How to simulate.
@@ -29,10 +29,10 @@ pub struct Options {
     /// Simulated time at which the run (or each replication) ends at the latest
     #[arg(long, value_name = "TIME", value_parser = positive)]
     time: Option<f64>,
-    /// Simulated time at the start that does not count
+    /// Simulated time at the start that does not count (warm-up)
     #[arg(long, value_name = "TIME", value_parser = not_negative)]
     warm_up: Option<f64>,
-    /// Relative half width of the intervals that is enough; 0 for the whole time
+    /// Relative half width of the intervals at which to stop; 0 to use the whole time
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = not_negative)]
     precision: f64,
     /// Probability that an interval holds the true value
@@ -41,13 +41,13 @@ pub struct Options {
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Independent runs, at most so many, instead of batches of one run
+    /// Use independent runs, at most this many, instead of batches of one run
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..))]
     replications: Option<u32>,
-    /// What a clock remembers when others fire
+    /// What the clock of a transition remembers when another transition fires
     #[arg(long, value_enum, default_value_t = Memory::Enabling)]
     memory: Memory,
-    /// Timed transitions take their tokens when they start, instead of racing
+    /// Timed transitions take their tokens when they start, instead of racing for them
     #[arg(long, conflicts_with = "memory")]
     reserve: bool,
 }
@@ -55,28 +55,28 @@ pub struct Options {
 /// The policies of [`inorder_petri::race::Memory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Memory {
-    /// It runs on while its transition stays enabled
+    /// It continues while its transition stays enabled
     Enabling,
     /// It stops while its transition is disabled
     Age,
-    /// It is set anew after every timed firing
+    /// It is drawn anew after every timed firing
     Resampling,
 }
 
-/// An estimate, and how it came about.
+/// An estimate and how it was computed.
 pub struct Simulated {
     pub measures: Measures,
-    /// Batches or runs.
+    /// Number of batches or runs.
     pub observations: usize,
     pub are_replications: bool,
-    /// Simulated time at the end of the run, or of each.
+    /// Simulated time at the end of the run, or of each run.
     pub time: f64,
     pub confidence: f64,
     pub is_precise: bool,
     pub was_interrupted: bool,
 }
 
-/// Why a net could not be simulated.
+/// Why a net cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
     #[error(transparent)]
@@ -199,7 +199,7 @@ impl Clock {
         }
     }
 
-    /// A time in ticks: as given, or so many mean delays of the slowest transition.
+    /// A time in ticks: the given one, or the default in mean delays of the slowest transition.
     fn ticks(&self, given: Option<f64>, delays: f64) -> u64 {
         (given.unwrap_or(delays * self.slowest) * self.ticks_per_unit) as u64
     }

@@ -1,10 +1,10 @@
-//! Invariants and reachability in words.
+//! Invariants and reachability as text.
 
 use inorder_petri::invariants::Invariants;
 use inorder_petri::net::{Net, PlaceId, TransitionId};
 use inorder_petri::reachability::{Boundedness, Report};
 
-/// The names of transitions, one after the other.
+/// The names of transitions as a list.
 pub fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {
     let name = |t: &TransitionId| net.transitions.get(t.0).map(|t| t.name.clone());
     transitions.iter().filter_map(name).collect()
@@ -24,7 +24,7 @@ fn list(words: &[String]) -> String {
     }
 }
 
-/// A line each.
+/// The invariants, one line each.
 pub fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(
@@ -52,7 +52,7 @@ pub fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
     lines
 }
 
-/// A line each.
+/// The findings, one line each.
 pub fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
     let all = if report.is_complete {
         "all"

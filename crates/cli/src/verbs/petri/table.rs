@@ -1,4 +1,4 @@
-//! Findings as tables.
+//! The findings as tables.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use super::exact::Exact;
 use super::simulate::Simulated;
 use super::{Findings, columns, structure};
 
-/// Everything found, a paragraph each.
+/// Writes all findings, one paragraph each.
 pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     let name = if net.name.is_empty() {
         "net"
@@ -53,7 +53,7 @@ fn lines(out: &mut dyn Write, title: &str, lines: &[String]) -> io::Result<()> {
     lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-/// Columns of the estimates of a kind of node, of which JSON has the parts.
+/// The columns of the estimates of places or transitions; JSON has their parts separately.
 macro_rules! estimates {
     ($node:ty, $first:literal, $($heading:literal: $of:expr),+) => {
         &[

@@ -1,4 +1,4 @@
-//! From options and a net to what is printed.
+//! From options and a net to the output.
 
 use clap::Parser;
 
@@ -53,7 +53,7 @@ fn simulation_and_exact_solution_agree_in_json() {
             ("places", "broken", "tokens"),
             ("transitions", "repair", "throughput"),
         ] {
-            // Reserved tokens are in no place.
+            // Tokens that are reserved by a firing in progress are in no place.
             if options.contains(&"--reserve") && kind == "places" {
                 continue;
             }
@@ -69,7 +69,7 @@ fn simulation_and_exact_solution_agree_in_json() {
 }
 
 #[test]
-fn structure_is_told_in_words() {
+fn structure_is_printed_as_text() {
     let document = find(REPAIR, &["--invariants", "--reachability", "100"])
         .ok()
         .unwrap();
@@ -88,7 +88,7 @@ fn structure_is_told_in_words() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_one_line() {
+fn impossible_requests_are_reported_in_one_line() {
     let clock = "place p 1\ntransition tick deterministic 2\n in p\n out p\n";
     let error = find(clock, &["--exact"]).err().unwrap().to_string();
     assert!(

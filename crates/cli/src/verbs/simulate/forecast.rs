@@ -1,11 +1,11 @@
-//! Long simulations say so before they begin.
+//! Announces simulations that will take long.
 
 use inorder_sim::Cost;
 
-/// Simulations that take less processor time than this begin without a word, seconds.
+/// Simulations estimated to take less processor time than this are not announced, seconds.
 const LONG_S: f64 = 60.0;
 
-/// What is said of a simulation that will take long.
+/// The announcement of a long simulation.
 pub fn forecast(cost: &Cost) -> Option<String> {
     if cost.processor_s <= LONG_S {
         return None;
@@ -22,7 +22,7 @@ pub fn forecast(cost: &Cost) -> Option<String> {
     ))
 }
 
-/// "40 million".
+/// A count in words: "40 million".
 fn count(number: f64) -> String {
     for (size, name) in [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")] {
         if number >= size {
@@ -32,7 +32,7 @@ fn count(number: f64) -> String {
     rounded(number)
 }
 
-/// "3 minutes".
+/// A duration in words: "3 minutes".
 fn time(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [
         (365.25 * 86_400.0, "years"),
@@ -40,13 +40,13 @@ fn time(seconds: f64) -> String {
         (3_600.0, "hours"),
         (60.0, "minutes"),
     ];
-    // Two of a unit and more: "90 minutes", not "1.5 hours".
+    // A unit is used from two of it on: "90 minutes", not "1.5 hours".
     let unit = UNITS.iter().find(|(size, _)| seconds >= 2.0 * size);
     let (size, name) = unit.unwrap_or(&(1.0, "seconds"));
     format!("{} {name}", rounded(seconds / size))
 }
 
-/// Two digits are all that an estimate is worth.
+/// Rounds to two digits: the estimate is not more precise.
 fn rounded(number: f64) -> String {
     let digits = number.max(1.0).log10().floor() as i32;
     let step = 10f64.powi(digits - 1);

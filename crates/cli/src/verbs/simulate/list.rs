@@ -1,4 +1,4 @@
-//! What a scenario may name, and what it may say.
+//! Lists the names that a scenario may use, and its keys.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use inorder_scenario::config::STAGES;
 use inorder_sim::MEASURES;
 use inorder_tcp::{congestion, loss, profiles};
 
-/// Writes registries, defaults, or the list of keys.
+/// Writes the registries, the defaults, or the list of keys.
 pub fn write(out: &mut dyn Write, registries: bool, defaults: bool) -> io::Result<()> {
     if registries {
         return write_registries(out);

@@ -1,4 +1,4 @@
-//! What the sorter must know of a frame.
+//! What the sorter needs to know about a frame.
 
 use inorder_detect::sorting_facts;
 use inorder_sort::{Hashed, Meta};
@@ -15,11 +15,11 @@ pub enum Flow {
 #[derive(Clone, Copy)]
 pub struct Classified {
     pub meta: Meta<Hashed<Flow>>,
-    /// Its place in the flow as the metrics see it; `None` when it carries no data.
+    /// Its position in the flow for the metrics; `None` if it carries no data.
     pub placed: Option<Placed>,
 }
 
-/// A numbered packet.
+/// The position of a packet with a sequence number.
 #[derive(Clone, Copy)]
 pub struct Placed {
     pub flow: Flow,
@@ -29,9 +29,9 @@ pub struct Placed {
     pub bytes: u32,
 }
 
-/// Tells flows and what may be sorted.
+/// Assigns frames to flows and decides which ones may be sorted.
 pub struct Classifier {
-    /// Other services than TCP, told by their numbers; `None`: they are left alone.
+    /// Recognises numbered services other than TCP; `None` if they are not sorted.
     services: Option<RtpGate>,
     literal: bool,
 }
@@ -44,7 +44,7 @@ impl Classifier {
         }
     }
 
-    /// `None` for a frame that belongs to no flow that is sorted: it passes at once.
+    /// `None` for a frame that belongs to no sorted flow: it passes at once.
     pub fn classify(&mut self, frame: &Frame<'_>) -> Option<Classified> {
         match &parse(frame) {
             Packet::Tcp(key, dir, segment) | Packet::FirstFragment(key, dir, segment, _) => {
@@ -76,7 +76,7 @@ impl Classifier {
     }
 
     fn numbered(&mut self, key: StreamKey, packet: Numbered) -> Option<Classified> {
-        // Of what may be RTP the first packets prove the stream; they pass, too early to hold.
+        // An RTP stream is confirmed by its first packets. Those pass before the confirmation, so they are not held.
         let mut proved = false;
         self.services.as_mut()?.push(key, packet, |_, let_through| {
             proved |= let_through.frame == packet.frame;

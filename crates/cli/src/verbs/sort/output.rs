@@ -1,4 +1,5 @@
-//! Writing frames in one of two formats, whose headers wait for the first frame.
+//! Writes frames in one of two formats. The header is written with the first frame, because it depends on the link
+//! type.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,7 +8,7 @@ use std::path::Path;
 use inorder_capture::{Interface, InterfaceId, PcapNgWriter, PcapWriter};
 use inorder_wire::{Frame, LinkType};
 
-/// What `tcpdump` writes when no limit was asked for.
+/// Snap length that `tcpdump` writes if no limit was requested, bytes.
 const NO_LIMIT: u32 = 262_144;
 
 /// The container format.
@@ -18,7 +19,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the end of the name.
+    /// The format for a file name, by its ending.
     pub fn of(path: &Path) -> Self {
         match path.extension().is_some_and(|e| e == "pcapng") {
             true => Format::PcapNg,
@@ -34,11 +35,11 @@ pub struct Output<W: Write> {
 }
 
 enum State<W> {
-    /// No frame yet: what kind they are is not known.
+    /// No frame has been written, so the link type is unknown.
     New(W, Format),
     Pcap(PcapWriter<W>),
     PcapNg(PcapNgWriter<W>, BTreeMap<LinkType, InterfaceId>),
-    /// Writing failed.
+    /// Writing has failed.
     Broken,
 }
 
@@ -71,7 +72,7 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// Writes the header if no frame has come.
+    /// Writes the header if no frame was written.
     pub fn finish(mut self) -> io::Result<()> {
         self.begin(LinkType::ETHERNET)
     }

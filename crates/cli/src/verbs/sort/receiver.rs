@@ -1,4 +1,4 @@
-//! The receiver: a ring whose interrupt is coalesced, the sorter, the time of delivery.
+//! The simulated receiver: a ring with interrupt coalescing, the sorter, and the time of delivery.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,23 +12,23 @@ use super::classify::{Classified, Classifier, Flow, Placed};
 use super::output::Output;
 use super::tally::{Summary, Tally};
 
-/// Takes frames as they were captured, gives them on as the stack would have got them.
+/// Takes frames as they were captured and delivers them as the stack would have received them.
 pub struct Receiver {
     batcher: Batcher,
     sorter: AnySorter<Hashed<Flow>, Held>,
     classifier: Classifier,
-    /// Arrived, their interrupt not yet fired: at most a ring of them.
+    /// Frames that have arrived and whose interrupt has not fired yet: at most one ring.
     waiting: VecDeque<(Option<Meta<Hashed<Flow>>>, Held)>,
-    /// Delivered, to be written.
+    /// Delivered frames that are not written yet.
     ready: Vec<Held>,
-    /// Buffers to use again.
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
     tally: Tally,
-    /// The latest time of any frame: time that runs backwards counts as standing still.
+    /// The latest time of any frame; if times run backwards, the clock stands still.
     now_ns: i64,
 }
 
-/// A frame that outlives the buffer it was read into.
+/// A copy of a frame, which outlives the buffer it was read into.
 struct Held {
     ts_ns: i64,
     link: LinkType,
@@ -46,7 +46,7 @@ impl Receiver {
     ) -> Result<Self, ConfigError> {
         let literal = config.value(&srpic::LITERAL) != 0;
         Ok(Receiver {
-            // The softirq takes no time: how long it would is not in a capture.
+            // The softirq takes no time in this model, because a capture does not show how long it takes.
             batcher: Batcher::new(coalesce_ns, around.ring_packets, 0),
             sorter: config.build(around)?,
             classifier: Classifier::new(services, literal),
@@ -69,15 +69,15 @@ impl Receiver {
         let held = self.hold(frame, classified.as_ref());
         self.tally.arrived(held.placed.as_ref(), held.ts_ns);
         self.waiting.push_back((classified.map(|c| c.meta), held));
-        // Fired already, by time or by a full ring: the softirq is at work. Whatever still comes
-        // at this very moment it takes along, and no more than a ring waits.
+        // The interrupt has already fired, by time or by a full ring, and the softirq is running. It also takes
+        // frames that arrive at this very moment, so never more than one ring waits.
         match self.batcher.fired().copied() {
             Some(batch) => self.fetch(&batch, out),
             None => Ok(()),
         }
     }
 
-    /// Nothing more arrives.
+    /// Ends the input.
     pub fn finish<W: Write>(&mut self, out: &mut Output<W>) -> io::Result<()> {
         if let Some(batch) = self.batcher.finish() {
             self.end_batch(&batch, out)?;
@@ -102,7 +102,7 @@ impl Receiver {
         }
     }
 
-    /// The softirq hands what is in the ring to the sorter.
+    /// The softirq passes the frames of the ring to the sorter.
     fn fetch<W: Write>(&mut self, batch: &Batch, out: &mut Output<W>) -> io::Result<()> {
         let ready = &mut self.ready;
         for (meta, held) in self.waiting.drain(..) {
@@ -127,7 +127,7 @@ impl Receiver {
         self.write(batch.end_ns, out)
     }
 
-    /// The sorter's deadlines up to `until_ns` come, each at its time.
+    /// Runs the sorter's deadlines up to `until_ns`, each at its own time.
     fn release<W: Write>(&mut self, until_ns: i64, out: &mut Output<W>) -> io::Result<()> {
         while let Some(due_ns) = self.sorter.next_deadline_ns().filter(|at| *at <= until_ns) {
             let ready = &mut self.ready;
@@ -137,7 +137,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Writes what has been delivered, at the time it was.
+    /// Writes the frames that were delivered, with the time of delivery.
     fn write<W: Write>(&mut self, now_ns: i64, out: &mut Output<W>) -> io::Result<()> {
         for held in self.ready.drain(..) {
             let frame = Frame {

@@ -1,4 +1,4 @@
-//! Captures made here, sorted, read back.
+//! Captures generated here are sorted and read back.
 
 use std::io::Cursor;
 
@@ -6,6 +6,7 @@ use inorder_capture::{Block, Capture};
 use inorder_sort::{SorterConfig, Surroundings};
 use inorder_wire::{Frame, LinkType};
 
+use super::columns::SUMMARY;
 use super::output::{Format, Output};
 use super::receiver::Receiver;
 use super::tally::Summary;
@@ -44,7 +45,7 @@ fn echo(number: u16) -> Vec<u8> {
 /// Time in microseconds and bytes of each frame.
 type Frames = Vec<(i64, Vec<u8>)>;
 
-/// What comes out when `frames` arrive, and the summary.
+/// The frames that come out if `frames` arrive, and the summary.
 fn sort(sorter: &str, services: bool, frames: &[(i64, Vec<u8>)]) -> (Frames, Summary) {
     sort_in_ring(sorter, 512, services, frames)
 }
@@ -72,6 +73,12 @@ fn sort_in_ring(
     receiver.finish(&mut output).unwrap();
     output.finish().unwrap();
     (read(bytes), receiver.summary())
+}
+
+fn text(summary: &Summary) -> String {
+    let mut text = Vec::new();
+    super::columns::write_text(summary, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
 }
 
 fn read(bytes: Vec<u8>) -> Frames {
@@ -102,8 +109,8 @@ fn a_late_segment_is_put_back_within_its_batch() {
     assert_eq!(out, expected);
     assert_eq!((summary.batches, summary.batch_max), (2, 3));
     assert_eq!(
-        (summary.before.reordered, summary.before.max_extent),
-        (1, 1)
+        (summary.before.reordered, summary.before.extents.max()),
+        (1, Some(1))
     );
     assert_eq!((summary.after.reordered, summary.after.received), (0, 4));
     assert_eq!(summary.delay_max_ns, 75_000);
@@ -114,7 +121,29 @@ fn a_late_segment_is_put_back_within_its_batch() {
 }
 
 #[test]
-fn a_fin_waits_for_its_data_unless_taken_literally() {
+fn the_text_is_made_from_the_columns() {
+    let data = |seq| tcp(1000, seq, ACK, 100);
+    let frames = [(0, data(100)), (10, data(300)), (20, data(200))];
+    let (_, summary) = sort("srpic", false, &frames);
+    let expected = [
+        "frames           3",
+        "sortable         3",
+        "batches          1",
+        "batch mean       3  frames",
+        "batch max        3  frames",
+        "delay mean  65,000  ns",
+        "delay max   75,000  ns",
+        "",
+        "                              reordered     extent     late",
+        "sorting  received  reordered          %  max  mean      max",
+        "before          3          1       33.3    1   1.0  10.0 µs",
+        "after           3          0        0.0    -     -        -",
+    ];
+    assert_eq!(text(&summary).lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_fin_waits_for_its_data_except_in_literal_mode() {
     let frames = [
         (0, tcp(1, 200, ACK, 100)),
         (1, tcp(1, 100, ACK, 100)),
@@ -128,7 +157,7 @@ fn a_fin_waits_for_its_data_unless_taken_literally() {
 }
 
 #[test]
-fn other_services_only_when_asked_for() {
+fn other_services_are_sorted_only_on_request() {
     let frames = [(0, echo(1)), (1, echo(3)), (2, echo(2))];
     let numbers = |frames: &Frames| -> Vec<u8> { frames.iter().map(|f| f.1[41]).collect() };
     let (out, summary) = sort("srpic", false, &frames);
@@ -139,7 +168,7 @@ fn other_services_only_when_asked_for() {
 }
 
 #[test]
-fn time_never_runs_backwards_and_a_full_ring_fires() {
+fn written_times_are_monotonic_and_a_full_ring_fires() {
     let frames: Vec<_> = (0..50)
         .map(|i| {
             (
@@ -160,18 +189,14 @@ fn time_never_runs_backwards_and_a_full_ring_fires() {
 }
 
 #[test]
-fn nothing_in_nothing_out() {
-    assert_eq!(
-        inorder_report::problems(super::tally::SUMMARY),
-        Vec::<String>::new()
-    );
+fn an_empty_capture_gives_an_empty_capture() {
+    assert_eq!(inorder_report::problems(SUMMARY), Vec::<String>::new());
     let (out, summary) = sort("srpic", true, &[]);
     assert!(out.is_empty());
     let mut json = Vec::new();
-    inorder_report::json::write(&mut json, super::tally::SUMMARY, &summary).unwrap();
+    inorder_report::json::write(&mut json, SUMMARY, &summary).unwrap();
     let parsed: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(parsed["frames"], 0);
-    let mut text = Vec::new();
-    summary.write_text(&mut text).unwrap();
-    assert!(String::from_utf8(text).unwrap().contains("batches"));
+    assert_eq!(parsed["before"]["max_extent"], 0);
+    assert_eq!(text(&summary).lines().count(), 7 + 1 + 4);
 }

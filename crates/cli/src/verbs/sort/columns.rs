@@ -1,0 +1,148 @@
+//! The columns of the summary, from which JSON, its schema and the text are made.
+
+use std::io::{self, Write};
+
+use inorder_metrics::{METRICS, Reordering};
+use inorder_report::json::Json;
+use inorder_report::schema::Schema;
+use inorder_report::text::{self, Layout};
+use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Sheet};
+
+use super::tally::Summary;
+
+type Of = Column<Summary>;
+
+const REAL: Kind = Kind::Number(Digits::Short);
+
+/// The metrics of [`METRICS`] that are measured at each side. The others need consecutive packet numbers, but TCP
+/// numbers bytes.
+const MEASURED: [&str; 7] = [
+    "reordered_ratio",
+    "max_extent",
+    "mean_extent",
+    "p99_extent",
+    "max_late_ms",
+    "mean_late_ms",
+    "p99_late_ms",
+];
+
+/// What `--json` prints.
+pub static SUMMARY: &[Of] = &[
+    Of::new("frames", Kind::Count, "Frames read.", |s| s.frames.into()),
+    Of::new(
+        "sortable",
+        Kind::Count,
+        "Frames that could be sorted.",
+        |s| s.sortable.into(),
+    ),
+    Of::new(
+        "batches",
+        Kind::Count,
+        "Batches the network card delivered.",
+        |s| s.batches.into(),
+    ),
+    Of::new(
+        "batch_mean",
+        REAL,
+        "Mean number of frames per batch.",
+        |s| rounded(s.batch_mean(), 1e3).into(),
+    )
+    .unit("frames"),
+    Of::new(
+        "batch_max",
+        Kind::Count,
+        "Frames in the largest batch.",
+        |s| s.batch_max.into(),
+    )
+    .unit("frames"),
+    Of::nested("before", "Order in which the frames arrived.", &BEFORE),
+    Of::nested(
+        "after",
+        "Order in which the stack receives the frames.",
+        &AFTER,
+    ),
+    Of::new("delay_mean_ns", REAL, "Mean delay added to a frame.", |s| {
+        rounded(s.delay_mean_ns, 10.0).into()
+    })
+    .unit("ns"),
+    Of::new(
+        "delay_max_ns",
+        Kind::Count,
+        "Largest delay added to a frame.",
+        |s| s.delay_max_ns.into(),
+    )
+    .unit("ns"),
+];
+
+/// The order at one side of the sorter, as an object of the JSON document.
+struct Side(fn(&Summary) -> &Reordering);
+
+static BEFORE: Side = Side(|s| &s.before);
+static AFTER: Side = Side(|s| &s.after);
+
+impl Nested<Summary> for Side {
+    fn schema(&self) -> Schema {
+        Schema::object(&order())
+    }
+
+    fn write(&self, row: &Summary, json: &mut Json<'_>) -> io::Result<()> {
+        json.object(&order(), (self.0)(row))
+    }
+}
+
+/// The counts of one side. The sorter sees sequence numbers only, so a retransmission counts if its original is missing.
+static COUNTS: &[Column<Reordering>] = &[
+    Column::new(
+        "received",
+        Kind::Count,
+        "First copies of numbered packets.",
+        |o: &Reordering| o.received.into(),
+    )
+    .shown("received", 0),
+    Column::new(
+        "reordered",
+        Kind::Count,
+        "Of these, reordered (RFC 4737 section 3.3).",
+        |o: &Reordering| o.reordered.into(),
+    )
+    .shown("reordered", 0),
+];
+
+/// The columns of one side.
+fn order() -> Vec<Column<Reordering>> {
+    let measured = METRICS
+        .iter()
+        .filter(|column| MEASURED.contains(&column.field.name));
+    COUNTS.iter().chain(measured).copied().collect()
+}
+
+/// Writes the numbers of the run, a line each, and a table of the order before and after sorting.
+pub fn write_text(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let facts: Vec<&Of> = SUMMARY.iter().filter(|c| c.rows().is_none()).collect();
+    text::facts(out, &facts, summary, &Layout::default())?;
+    writeln!(out)?;
+    let sides = [("before", &summary.before), ("after", &summary.after)];
+    let sides = sides.map(|(name, order)| NamedSide { name, order });
+    text::write(out, &table(&order()), sides, &Layout::default())
+}
+
+/// A row of the table.
+struct NamedSide<'a> {
+    name: &'static str,
+    order: &'a Reordering,
+}
+
+/// The side, and those of its columns that tables show.
+fn table<'c>(order: &'c [Column<Reordering>]) -> Sheet<'c, NamedSide<'c>> {
+    let shown = |heading, kind| Field::new(heading, kind, "").shown(heading, 0);
+    Sheet::new()
+        .and(shown("sorting", Kind::Text), |s: &NamedSide<'_>| {
+            s.name.into()
+        })
+        .with(order, |s: &NamedSide<'_>| s.order)
+}
+
+/// Rounds to a fraction of one part in `parts`: further digits are rounding errors of the division.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
+}
