@@ -1,4 +1,4 @@
-//! Bytes as packets and batches through the sorter, beside its dumb twin.
+//! Bytes as packets and batches through the sorter, compared with its straightforward twin.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

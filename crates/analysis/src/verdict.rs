@@ -224,7 +224,7 @@ const MISLEADING: [(Cause, &str); 4] = [
 fn losses(t: &Totals) -> Option<String> {
     match (t.losses, t.reordered + t.retransmissions) {
         (0, 0) => None,
-        (0, _) => Some("Nothing was lost for certain.".to_owned()),
+        (0, _) => Some("No packet was certainly lost.".to_owned()),
         (1, _) => Some("1 packet was lost.".to_owned()),
         (n, _) => Some(format!("{} packets were lost.", count(n))),
     }
@@ -237,7 +237,7 @@ fn refused(t: &Totals) -> Option<String> {
         n => format!("{} packets", count(n)),
     };
     Some(format!(
-        "{who} arrived, but the receiver discarded what it lacked (too old by its timestamp, or outside \
+        "{who} arrived, but the receiver discarded data that was missing (timestamp too old, or outside \
          the window)."
     ))
 }
@@ -271,13 +271,13 @@ fn captured_twice(t: &Totals) -> Option<String> {
 /// What the capture does not contain.
 fn blind(t: &Totals) -> Option<String> {
     let reasons = [
-        (t.no_vantage, "it is unknown where it was made"),
-        (t.sack_cut, "its snap length cuts SACK options off"),
-        (t.one_way, "it lacks the receiver's packets"),
+        (t.no_vantage, "the vantage point is unknown"),
+        (t.sack_cut, "the snap length cuts off SACK options"),
+        (t.one_way, "the receiver's packets are missing"),
     ];
     let of = |(flows, why): &(u64, &str)| match flows {
         0 => None,
-        n => Some(format!("of {} {why}", plural(*n, "flow"))),
+        n => Some(format!("{why} in {}", plural(*n, "flow"))),
     };
     let said: Vec<String> = reasons.iter().filter_map(of).collect();
     (!said.is_empty()).then(|| {
@@ -291,7 +291,7 @@ fn blind(t: &Totals) -> Option<String> {
 fn unclear(t: &Totals) -> Option<String> {
     match t.ambiguous {
         0 => None,
-        1 => Some("1 more event cannot be told.".to_owned()),
-        n => Some(format!("{} more events cannot be told.", count(n))),
+        1 => Some("1 more event is ambiguous.".to_owned()),
+        n => Some(format!("{} more events are ambiguous.", count(n))),
     }
 }

@@ -71,10 +71,10 @@ fn the_verdict_describes_what_happened() {
     });
     assert_eq!(
         verdict(&blind),
-        "None of 2 flows had late packets. 2 packets arrived, but the receiver discarded what it lacked \
-         (too old by its timestamp, or outside the window). 3 frames were captured twice and counted \
-         once. The capture does not show everything: of 1 flow its snap length cuts SACK options off; \
-         what rests on that is only called unclear."
+        "None of 2 flows had late packets. 2 packets arrived, but the receiver discarded data that was \
+         missing (timestamp too old, or outside the window). 3 frames were captured twice and counted \
+         once. The capture does not show everything: the snap length cuts off SACK options in 1 flow; \
+         conclusions that depend on it are marked unclear."
     );
 
     let doubtful = with(|flow| {
@@ -85,7 +85,7 @@ fn the_verdict_describes_what_happened() {
     assert_eq!(
         verdict(&doubtful),
         "None of 2 flows had late packets. None of 1 retransmission was provably spurious. \
-         Nothing was lost for certain. 1 more event cannot be told."
+         No packet was certainly lost. 1 more event is ambiguous."
     );
 }
 
@@ -114,7 +114,7 @@ fn flows_with_problems_come_first_and_hidden_flows_are_counted() {
 fn every_fact_of_a_busy_flow_is_printed() {
     let text = text(sample::analysis("a.pcap", 1), &Style::default());
     for fact in [
-        "receiver (told by: handshake)",
+        "receiver (inferred from: handshake)",
         "duplicate-ACK threshold of 32",
         "14 of 6,000 ACKs overtaken, 3 missing",
         "2 frames captured twice",

@@ -88,7 +88,7 @@ fn vantage(flow: &FlowReport) -> String {
         _ => format!("; {}", trips.join(", ")),
     };
     format!(
-        "{} (told by: {}){trips}",
+        "{} (inferred from: {}){trips}",
         choice.vantage.name(),
         choice.basis.name()
     )
