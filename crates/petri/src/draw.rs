@@ -1,8 +1,8 @@
-//! Pictures of nets: DOT for Graphviz, and SVG with a layout of its own.
+//! Drawings of nets: DOT for Graphviz, and SVG with a layout of this crate.
 //!
 //! Places are circles with their tokens. Immediate transitions are thin bars, exponential ones hollow boxes,
-//! deterministic ones filled boxes, others grey. Inhibitor arcs end in a circle, read arcs are dashed without an
-//! arrowhead, reset arcs have two.
+//! deterministic ones filled boxes, all others grey boxes. Inhibitor arcs end with a circle, read arcs are dashed
+//! without an arrowhead, reset arcs have two arrowheads.
 //!
 //! ```
 //! use inorder_petri::draw::{Drawing, dot};
@@ -31,18 +31,18 @@ use graph::Graph;
 pub struct Drawing<'a> {
     net: &'a Net,
     nodes: Vec<Frame>,
-    /// For every arc, in the order of the net: the points it passes, from its beginning to its end.
+    /// For every arc, in the order of the net: its points from start to end.
     paths: Vec<Vec<(f64, f64)>>,
     width: f64,
     height: f64,
 }
 
-/// The room of a node and its words: middle, width and height, in pixels.
+/// The area of a node and its text: centre, width and height, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Frame {
-    /// Middle, from the left.
+    /// Centre, from the left.
     pub x: f64,
-    /// Middle, from the top.
+    /// Centre, from the top.
     pub y: f64,
     /// Width.
     pub width: f64,
@@ -53,9 +53,9 @@ pub struct Frame {
 impl<'a> Drawing<'a> {
     /// Lays out `net`, from left to right.
     ///
-    /// K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system structures",
-    /// IEEE Trans. SMC 11(2), 1981: cycles are cut, nodes put in layers, layers ordered by the middle of their
-    /// neighbours. Arcs over several layers pass through points of their own.
+    /// K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system structures", IEEE
+    /// Trans. SMC 11(2), 1981: cycles are cut, nodes are assigned to layers, and layers are ordered by the mean
+    /// position of the neighbours. Arcs over several layers pass through additional points.
     pub fn of(net: &'a Net) -> Self {
         let mut graph = Graph::of(net);
         layers::assign(&mut graph);
@@ -70,7 +70,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The rooms of the places, then of the transitions, in the order of the net. None overlap.
+    /// The areas of the places, then of the transitions, in the order of the net. They do not overlap.
     pub fn frames(&self) -> &[Frame] {
         &self.nodes
     }
@@ -80,7 +80,7 @@ impl<'a> Drawing<'a> {
         (self.width, self.height)
     }
 
-    /// The drawing as an SVG document that needs nothing else.
+    /// The drawing as a self-contained SVG document.
     pub fn svg(&self) -> String {
         svg::document(self)
     }

@@ -1,10 +1,10 @@
 //! Place and transition invariants.
 //!
-//! A P-invariant weighs the tokens of some places so that the sum never changes; a T-invariant is a number of
-//! firings of some transitions that brings a marking back. Both are the minimal semi-positive solutions of a
-//! linear system over the incidence matrix (J. Martinez and M. Silva, "A simple and fast algorithm to obtain all
-//! invariants of a generalised Petri net", 1982; T. Murata, "Petri nets: properties, analysis and applications",
-//! Proc. IEEE 77(4), 1989, sec. VI).
+//! A P-invariant is a set of weights of places such that the weighted sum of tokens never changes. A T-invariant is a
+//! number of firings of each transition that together restore the marking. Both are the minimal semi-positive
+//! solutions of a linear system with the incidence matrix (J. Martinez and M. Silva, "A simple and fast algorithm to
+//! obtain all invariants of a generalised Petri net", 1982; T. Murata, "Petri nets: properties, analysis and
+//! applications", Proc. IEEE 77(4), 1989, sec. VI).
 //!
 //! ```
 //! use inorder_petri::invariants::Invariants;
@@ -35,11 +35,11 @@ pub use farkas::Explosion;
 /// The minimal semi-positive invariants of a net.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invariants {
-    /// P-invariants: weights of places, in order, and the weighted sum of tokens, which never changes.
+    /// P-invariants: weights of places, in order, and the constant weighted sum of tokens.
     pub places: Vec<PlaceInvariant>,
-    /// T-invariants: firings of transitions, in order, that together change nothing.
+    /// T-invariants: numbers of firings of transitions, in order, that together change nothing.
     pub transitions: Vec<Vec<(TransitionId, u64)>>,
-    /// The most tokens the P-invariants allow in each place; `None` for places in none.
+    /// The maximum number of tokens in each place according to the P-invariants; `None` for places in none.
     bounds: Vec<Option<u64>>,
     /// Whether each transition is in a T-invariant.
     repeats: Vec<bool>,
@@ -55,18 +55,18 @@ pub struct PlaceInvariant {
 }
 
 impl Invariants {
-    /// The most intermediate solutions [`Invariants::of`] keeps.
+    /// Maximum number of intermediate solutions that [`Invariants::of`] keeps.
     pub const LIMIT: usize = 20_000;
 
     /// The invariants of `net`.
     ///
-    /// Inhibitor and read arcs and capacities change no tokens and play no part. A place emptied by a reset arc
-    /// is in no P-invariant, a transition with a reset arc in no T-invariant.
+    /// Inhibitor arcs, read arcs and capacities have no influence, because they change no tokens. A place with a
+    /// reset arc is in no P-invariant, a transition with a reset arc is in no T-invariant.
     pub fn of(net: &Net) -> Result<Self, Explosion> {
         Self::limited(net, Self::LIMIT)
     }
 
-    /// The invariants of `net`, unless more than `limit` solutions must be kept on the way.
+    /// The invariants of `net`, unless more than `limit` intermediate solutions are needed.
     pub fn limited(net: &Net, limit: usize) -> Result<Self, Explosion> {
         let solutions = minimal_solutions(&incidence(net, Rows::Places), limit)?;
         let places: Vec<_> = solutions
@@ -91,17 +91,17 @@ impl Invariants {
         })
     }
 
-    /// The most tokens the P-invariants allow in `place`; `None` when it is in none.
+    /// The maximum number of tokens in `place` according to the P-invariants; `None` if it is in none.
     pub fn bound(&self, place: PlaceId) -> Option<u64> {
         self.bounds.get(place.0).copied().flatten()
     }
 
-    /// Whether every place is in a P-invariant: then the net is bounded, whatever the initial marking.
+    /// True if every place is in a P-invariant: the net is then bounded for every initial marking.
     pub fn is_covered_by_places(&self) -> bool {
         self.bounds.iter().all(Option::is_some)
     }
 
-    /// Whether every transition is in a T-invariant, as in every bounded net that is live.
+    /// True if every transition is in a T-invariant, as in every bounded net that is live.
     pub fn is_covered_by_transitions(&self) -> bool {
         self.repeats.iter().all(|&repeats| repeats)
     }
@@ -122,7 +122,7 @@ impl Invariants {
             .collect()
     }
 
-    /// The P-invariants in words, `idle + 2 busy = 4`.
+    /// The P-invariants as text, `idle + 2 busy = 4`.
     pub fn places_text(&self, net: &Net) -> Vec<String> {
         let term = |&(p, n): &(PlaceId, u64)| (n, net.places.get(p.0).map_or("", |p| &p.name));
         let text = |invariant: &PlaceInvariant| {
@@ -135,7 +135,7 @@ impl Invariants {
         self.places.iter().map(text).collect()
     }
 
-    /// The T-invariants in words, `arrive + 2 serve`.
+    /// The T-invariants as text, `arrive + 2 serve`.
     pub fn transitions_text(&self, net: &Net) -> Vec<String> {
         let name = |t: TransitionId| net.transitions.get(t.0).map_or("", |t| t.name.as_str());
         let text =
@@ -181,7 +181,7 @@ enum Rows {
     Transitions,
 }
 
-/// Tokens each transition adds to each place, by row; the row of what a reset arc spoils is `None`.
+/// Tokens that each transition adds to each place, by row; `None` for rows that reset arcs make invalid.
 fn incidence(net: &Net, rows: Rows) -> Vec<Option<Vec<i64>>> {
     let (places, transitions) = (net.places.len(), net.transitions.len());
     let by_place = rows == Rows::Places;

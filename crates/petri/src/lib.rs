@@ -2,14 +2,15 @@
 //!
 //! Two kinds of nets:
 //!
-//! - **Coloured timed nets**, written in Rust: tokens are records, guards, delays and outputs are closures
-//!   ([`coloured`]). Millions of firings a second; nothing is allocated on the way.
+//! - **Coloured timed nets**, written in Rust: tokens are records; guards, delays and outputs are closures
+//!   ([`coloured`]). The engine executes millions of firings per second without allocations.
 //! - **Place/transition and generalised stochastic nets** as plain data ([`net`]), from a [`text`] file, from
-//!   [`pnml`], or built in Rust. They can be simulated ([`race`]), solved exactly ([`markov`]), examined ([`invariants`],
-//!   [`reachability`]) and drawn ([`draw`]).
+//!   [`pnml`], or built in Rust. They can be simulated ([`race`]), solved exactly ([`markov`]), analysed
+//!   ([`invariants`], [`reachability`]) and drawn ([`draw`]).
 //!
-//! [`statistics`] estimates throughputs, utilisations, numbers of tokens and stays of either kind, with confidence
-//! intervals. Every run is a function of the net and a seed, on every machine and any number of threads.
+//! [`statistics`] estimates throughputs, utilisations, numbers of tokens and sojourn times of both kinds, with
+//! confidence intervals. Every run is a function of the net and a seed, on every machine and for any number of
+//! threads.
 //!
 //! ```
 //! use inorder_petri::markov::Chain;

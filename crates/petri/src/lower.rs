@@ -1,14 +1,16 @@
-//! From plain data to something that runs: the time base, distributions in ticks, and a [`Net`] as a coloured model.
+//! Converts plain data to a form that can be run: the time base, distributions in ticks, and a [`Net`] as a coloured
+//! model.
 
 use crate::coloured::{Counter, CounterSpec, Delay, Model};
 use crate::net::{Arc, ArcKind, Net, Observation, Servers, Timing, Transition};
 
-/// Ticks in the shortest mean delay, at least: rounding to whole ticks then is a matter of millionths.
+/// Minimum number of ticks in the shortest mean delay: rounding to whole ticks then causes errors of about a
+/// millionth.
 const FINENESS: f64 = 1e6;
 
-/// Ticks per unit of the net's time: a power of ten, so that decimal delays stay exact.
+/// Ticks per unit of the net's time: a power of ten, so that decimal delays are exact.
 ///
-/// The clock counts to 2^64 ticks, some 10^13 of the shortest mean delays.
+/// The clock counts up to 2^64 ticks, about 10^13 of the shortest mean delays.
 pub fn ticks_per_unit(net: &Net) -> f64 {
     let timed = net.transitions.iter().filter(|t| !t.timing.is_immediate());
     let means = timed
@@ -44,9 +46,10 @@ pub fn delay(timing: &Timing, ticks_per_unit: f64) -> Option<Delay> {
     })
 }
 
-/// The net with reservation: a timed transition takes its tokens when it starts and gives them when it ends.
+/// The net with reservation: a timed transition takes its input tokens when it starts and deposits its outputs when
+/// it ends.
 ///
-/// Places and transitions keep their order. With [`ticks_per_unit`] as the time base.
+/// Places and transitions keep their order. The time base is [`ticks_per_unit`].
 pub fn to_model(net: &Net) -> Model<()> {
     let mut model = Model::new();
     let places: Vec<Counter> = net

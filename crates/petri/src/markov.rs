@@ -1,11 +1,11 @@
 //! Exact solution of generalised stochastic Petri nets with exponential (and Erlang) delays.
 //!
-//! The markings in which time passes are the states of a continuous-time Markov chain (M. K. Molloy,
-//! "Performance analysis using stochastic Petri nets", IEEE Trans. Computers 31(9), 1982). Markings in which an
-//! immediate transition is enabled vanish: the chain goes through them in no time, by the probabilities of the
-//! immediate transitions (Ajmone Marsan, Conte, Balbo 1984). The stationary distribution is found by the
-//! algorithm of Grassmann, Taksar and Heyman, or by Gauss-Seidel iteration for large chains; the distribution at
-//! a time by uniformisation.
+//! The markings in which time passes are the states of a continuous-time Markov chain (M. K. Molloy, "Performance
+//! analysis using stochastic Petri nets", IEEE Trans. Computers 31(9), 1982). Markings in which an immediate
+//! transition is enabled vanish: the chain passes through them without time, according to the probabilities of the
+//! immediate transitions (Ajmone Marsan, Conte, Balbo 1984). The stationary distribution is computed by the algorithm
+//! of Grassmann, Taksar and Heyman, or by Gauss-Seidel iteration for large chains; the distribution at a given time
+//! by uniformisation.
 //!
 //! ```
 //! use inorder_petri::markov::Chain;

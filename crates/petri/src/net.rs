@@ -1,22 +1,22 @@
 //! Place/transition and generalised stochastic Petri nets as plain data.
 //!
-//! A [`Net`] says what there is and decides nothing: places with tokens and capacities, transitions with their
-//! timing, arcs. Everything in this crate that works on such nets starts here: the text and PNML readers make
-//! one, [`Net::validate`] refuses one that cannot mean anything, simulation and analysis run one.
+//! A [`Net`] is pure data: places with tokens and capacities, transitions with their timing, arcs. All functions of
+//! this crate for such nets start here: the text and PNML readers create one, [`Net::validate`] refuses an invalid
+//! one, simulation and analyses use one.
 //!
-//! # Meaning
+//! # Semantics
 //!
-//! A transition is *enabled* in a marking when every input and read place holds at least the arc's
-//! multiplicity, every inhibitor place holds fewer, and no place would hold more than its capacity after the
-//! firing. Firing takes the input tokens, then empties the reset places, then gives the output tokens
-//! (R. David and H. Alla, "Discrete, Continuous, and Hybrid Petri Nets", 2010, ch. 1 and 2).
+//! A transition is *enabled* in a marking if every input and read place holds at least the arc's multiplicity, every
+//! inhibitor place holds fewer, and no place would exceed its capacity after the firing. Firing takes the input
+//! tokens, then empties the reset places, then adds the output tokens (R. David and H. Alla, "Discrete, Continuous,
+//! and Hybrid Petri Nets", 2010, ch. 1 and 2).
 //!
 //! Immediate transitions fire before any timed one, the highest priority first; among enabled ones of one
 //! priority the choice is random in proportion to the weights (M. Ajmone Marsan, G. Conte, G. Balbo, "A class of
 //! generalized stochastic Petri nets for the performance evaluation of multiprocessor systems", ACM TOCS 2(2),
 //! 1984). Timed transitions race, each keeping its clock as long as it stays enabled.
 //!
-//! Times are in a unit of the modeller's choice, rates per that unit.
+//! The modeller chooses the unit of time; rates are per that unit.
 
 mod marking;
 mod problem;
@@ -26,7 +26,7 @@ mod zero_time;
 pub use marking::Marking;
 pub use problem::{NetError, Problem};
 
-/// Where something was written: a 1-based line of the file, or 0 for what was made in Rust.
+/// Line of a definition in the file, from 1; 0 for nets built in Rust.
 pub type Line = u32;
 
 /// A place, by its index in [`Net::places`].
@@ -58,7 +58,7 @@ pub struct TransitionId(pub usize);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Net {
-    /// What the net is called; may be empty.
+    /// Name of the net; may be empty.
     pub name: String,
     /// The places, in the order of the file.
     pub places: Vec<Place>,
@@ -71,11 +71,11 @@ pub struct Net {
 pub struct Place {
     /// Its name, unique among places and transitions.
     pub name: String,
-    /// Tokens at the start.
+    /// Initial number of tokens.
     pub tokens: u32,
-    /// The most tokens it may hold; `None` for no limit.
+    /// Capacity; `None` for no limit.
     pub capacity: Option<u32>,
-    /// Where it was written.
+    /// Line of its definition.
     pub line: Line,
 }
 
@@ -84,39 +84,40 @@ pub struct Place {
 pub struct Transition {
     /// Its name, unique among places and transitions.
     pub name: String,
-    /// When it fires once enabled.
+    /// The delay from enabling to firing.
     pub timing: Timing,
-    /// How many firings may be under way at once; only for timed transitions.
+    /// Maximum number of concurrent firings; only for timed transitions.
     pub servers: Servers,
     /// Its arcs, in the order of the file.
     pub arcs: Vec<Arc>,
-    /// Where it was written.
+    /// Line of its definition.
     pub line: Line,
 }
 
 /// An arc between a transition and a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arc {
-    /// What it does.
+    /// Kind of the arc.
     pub kind: ArcKind,
     /// The place at its other end.
     pub place: PlaceId,
-    /// Tokens taken, given, asked for, or (inhibitor) from how many on it forbids; 1 for reset arcs.
+    /// Number of tokens taken, added, required, or (inhibitor) from which on the arc forbids firing; 1 for reset
+    /// arcs.
     pub multiplicity: u32,
-    /// Where it was written.
+    /// Line of its definition.
     pub line: Line,
 }
 
-/// What an arc does to its place.
+/// The effect of an arc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArcKind {
     /// Takes tokens.
     Input,
-    /// Gives tokens.
+    /// Adds tokens.
     Output,
     /// Forbids firing while the place holds at least the multiplicity.
     Inhibitor,
-    /// Asks for tokens and leaves them.
+    /// Requires tokens without taking them.
     Read,
     /// Empties the place.
     Reset,
@@ -125,11 +126,11 @@ pub enum ArcKind {
 /// The time from enabling to firing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Timing {
-    /// No time at all.
+    /// Immediate.
     Immediate {
-        /// Higher fires first.
+        /// Higher ones fire first.
         priority: u32,
-        /// Share in a random choice among equal priorities; above 0.
+        /// Weight in a random choice among equal priorities; above 0.
         weight: f64,
     },
     /// Exponentially distributed.
@@ -137,16 +138,16 @@ pub enum Timing {
         /// Firings per unit of time and server; above 0.
         rate: f64,
     },
-    /// Always the same.
+    /// Constant.
     Deterministic {
         /// Units of time; above 0.
         delay: f64,
     },
     /// Uniformly distributed.
     Uniform {
-        /// Least, units of time.
+        /// Minimum, units of time.
         low: f64,
-        /// Most, units of time; at least `low` and above 0.
+        /// Maximum, units of time; at least `low` and above 0.
         high: f64,
     },
     /// The sum of exponential stages; its mean is `stages / rate`.
@@ -158,7 +159,7 @@ pub enum Timing {
     },
     /// One of a list of observed values.
     Empirical {
-        /// The values and their chances.
+        /// The values and their weights.
         values: Vec<Observation>,
     },
 }
@@ -168,17 +169,17 @@ pub enum Timing {
 pub struct Observation {
     /// Units of time; not below 0.
     pub delay: f64,
-    /// Share of this value; not below 0, the sum of all above 0.
+    /// Weight of this value; not below 0, the sum of all above 0.
     pub weight: f64,
 }
 
-/// How many firings of one timed transition may be under way at once.
+/// Maximum number of concurrent firings of one timed transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Servers {
     /// One.
     #[default]
     Single,
-    /// At most so many; at least 1.
+    /// A fixed number; at least 1.
     Multiple(u32),
     /// As many as the input tokens allow.
     Infinite,
@@ -218,12 +219,12 @@ impl Net {
             .map(TransitionId)
     }
 
-    /// Refuses a net that cannot mean anything, naming the first offender of the file.
+    /// Refuses an invalid net and returns its first error, in the order of the file.
     pub fn validate(&self) -> Result<(), NetError> {
         self.problems().into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// The same net with every source line forgotten, for comparing nets from different files.
+    /// The same net without line numbers, for comparing nets from different files.
     #[must_use]
     pub fn without_lines(mut self) -> Self {
         for place in &mut self.places {
@@ -250,7 +251,7 @@ impl Place {
         }
     }
 
-    /// The same place holding at most `most` tokens.
+    /// The same place with a capacity of `most` tokens.
     #[must_use]
     pub fn capacity(mut self, most: u32) -> Self {
         self.capacity = Some(most);
@@ -277,13 +278,13 @@ impl Transition {
         self
     }
 
-    /// The same transition taking `multiplicity` tokens from `place`.
+    /// The same transition, which takes `multiplicity` tokens from `place`.
     #[must_use]
     pub fn input(self, place: PlaceId, multiplicity: u32) -> Self {
         self.arc(ArcKind::Input, place, multiplicity)
     }
 
-    /// The same transition giving `multiplicity` tokens to `place`.
+    /// The same transition, which adds `multiplicity` tokens to `place`.
     #[must_use]
     pub fn output(self, place: PlaceId, multiplicity: u32) -> Self {
         self.arc(ArcKind::Output, place, multiplicity)
@@ -295,13 +296,13 @@ impl Transition {
         self.arc(ArcKind::Inhibitor, place, multiplicity)
     }
 
-    /// The same transition asking for `multiplicity` tokens in `place`.
+    /// The same transition, which requires `multiplicity` tokens in `place`.
     #[must_use]
     pub fn read(self, place: PlaceId, multiplicity: u32) -> Self {
         self.arc(ArcKind::Read, place, multiplicity)
     }
 
-    /// The same transition emptying `place`.
+    /// The same transition, which empties `place`.
     #[must_use]
     pub fn reset(self, place: PlaceId) -> Self {
         self.arc(ArcKind::Reset, place, 1)
@@ -322,7 +323,7 @@ impl Transition {
         self.arcs.iter().filter(move |arc| arc.kind == kind)
     }
 
-    /// The multiplicity of the arc of one kind to `place`; 0 when there is none.
+    /// The multiplicity of the arc of one kind to `place`; 0 if there is none.
     pub fn multiplicity(&self, kind: ArcKind, place: PlaceId) -> u32 {
         self.arcs_of(kind)
             .find(|arc| arc.place == place)
@@ -368,7 +369,7 @@ impl Timing {
 }
 
 impl ArcKind {
-    /// The word of the text format and of messages.
+    /// The word in the text format and in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -381,7 +382,7 @@ impl ArcKind {
 }
 
 impl Servers {
-    /// How many firings may be under way when the input tokens would allow `degree`.
+    /// Number of concurrent firings if the input tokens allow `degree`.
     pub fn limit(self, degree: u32) -> u32 {
         match self {
             Self::Single => degree.min(1),

@@ -1,7 +1,7 @@
 //! Place/transition nets in PNML (ISO/IEC 15909-2), with timing in `toolspecific`.
 //!
-//! [`write()`] writes the grammar of 2009: one page, `initialMarking` and `inscription` as text. What the standard
-//! has no words for goes to `<toolspecific tool="inorder" version="1">`:
+//! [`write()`] uses the grammar of 2009: one page, `initialMarking` and `inscription` as text. Properties that the
+//! standard cannot express are stored in `<toolspecific tool="inorder" version="1">`:
 //!
 //! | element | holds |
 //! |---|---|
@@ -14,12 +14,12 @@
 //! `deterministic` (`delay`), `uniform` (`low`, `high`), `erlang` (`stages`, `rate`), `empirical` (`values`, as
 //! `delay:weight` separated by spaces).
 //!
-//! [`read`] takes what tools write: no pages, or pages in pages; reference nodes; graphics and unknown
-//! `toolspecific`; missing markings and inscriptions (0 and 1); names missing or used twice (the id then serves
-//! as the name); text with spaces around; special arcs told by an attribute or an element `type`, `kind` or
-//! `arctype`, with the word in `value` or as text; the `<value>` elements, `Default,1` markings and the
-//! `timed`, `rate`, `infiniteServer`, `priority` and `capacity` elements of PIPE; UTF-8, UTF-16 and Latin-1. A
-//! transition of which no timing is told is exponential with rate 1.
+//! [`read`] accepts the output of many tools: no pages, or nested pages; reference nodes; graphics and unknown
+//! `toolspecific`; missing markings and inscriptions (0 and 1); names that are missing or used twice (the id is then
+//! used as the name); text with surrounding spaces; special arcs marked by an attribute or an element `type`, `kind`
+//! or `arctype`, with the word in `value` or as text; the `<value>` elements, `Default,1` markings and the `timed`,
+//! `rate`, `infiniteServer`, `priority` and `capacity` elements of PIPE; UTF-8, UTF-16 and Latin-1. A transition
+//! without timing is exponential with rate 1.
 
 mod document;
 mod interpret;
@@ -32,15 +32,15 @@ pub use write::write;
 use crate::net::{Line, Net};
 use crate::text::Mistake;
 
-/// A mistake in a PNML file, the element and where it is.
+/// An error in a PNML file, with the element and its line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{file}{}: {element}{mistake}", at(*line))]
 pub struct PnmlError {
     /// The file.
     pub file: Box<str>,
-    /// The line of the element, from 1; 0 when none is at fault.
+    /// The line of the element, from 1; 0 if the error has no line.
     pub line: Line,
-    /// The element, as `place p1: `, or nothing.
+    /// The element, as `place p1: `, or empty.
     pub element: Box<str>,
     /// What is wrong.
     pub mistake: Mistake,
@@ -54,7 +54,7 @@ fn at(line: Line) -> String {
     }
 }
 
-/// A mistake before the file is known.
+/// An error before the name of the file is known.
 #[derive(Debug)]
 pub(crate) struct Located {
     line: Line,
@@ -73,7 +73,7 @@ impl Located {
     }
 }
 
-/// Reads the first net of a PNML document and checks that it can mean something. `file` is named in errors.
+/// Reads the first net of a PNML document and validates it. `file` is used in error messages.
 ///
 /// ```
 /// use inorder_petri::pnml;
@@ -99,7 +99,7 @@ pub fn read(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
     }
 }
 
-/// Reads the first net of a PNML document without asking whether it can mean anything.
+/// Reads the first net of a PNML document without validating it.
 pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
     let read = document::text_of(document).and_then(|text| {
         let root = tree::parse(&text)?;
@@ -108,7 +108,7 @@ pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
     read.map_err(|located| located.in_file(file))
 }
 
-/// Reads any bytes; what is read and means something is written and read again.
+/// Reads any bytes; a valid net is written and read again.
 #[doc(hidden)]
 pub fn fuzz_one(data: &[u8]) {
     let Ok(net) = read("fuzz", data) else { return };

@@ -1,15 +1,16 @@
-//! Simulation of generalised stochastic nets under race semantics, straight from a [`Net`].
+//! Simulation of generalised stochastic nets with race semantics, directly from a [`Net`].
 //!
-//! Tokens stay in their places while clocks run; of the timed transitions enabled, the one whose clock runs out first
-//! fires, in no time. This is the meaning [`crate::net`] describes and [`crate::markov`] solves, here for all
-//! distributions. (For transitions that take their tokens when they start, see [`crate::lower::to_model`].)
+//! Tokens stay in their places while clocks run. Among the enabled timed transitions, the one whose clock expires
+//! first fires, without taking time itself. This is the semantics described in [`crate::net`] and solved by
+//! [`crate::markov`], here for all distributions. (For transitions that take their tokens when they start, see
+//! [`crate::lower::to_model`].)
 //!
-//! A transition has as many clocks as it has servers at work: its enabling degree, limited by its servers. What
-//! happens to clocks when others fire is the [`Memory`] policy (M. Ajmone Marsan et al., "The effect of execution
-//! policies on the semantics and analysis of stochastic Petri nets", IEEE TSE 15(7), 1989). For exponential
-//! delays the policies do not differ. Clocks are judged in tangible markings only: a transition that is disabled
-//! and enabled again by immediate firings, in no time, keeps its clock. When fewer clocks are to run than do, those
-//! started last stop.
+//! A transition has as many clocks as it has busy servers: its enabling degree, limited by its servers. The
+//! [`Memory`] policy decides what happens to clocks when other transitions fire (M. Ajmone Marsan et al., "The effect
+//! of execution policies on the semantics and analysis of stochastic Petri nets", IEEE TSE 15(7), 1989). For
+//! exponential delays all policies are equivalent. Clocks are updated only in tangible markings: a transition that
+//! immediate firings disable and enable again, without time passing, keeps its clock. If fewer clocks must run than
+//! before, those started last are stopped.
 //!
 //! ```
 //! use inorder_petri::net::{Net, Place, Timing, Transition};
@@ -44,15 +45,16 @@ use tally::Tallies;
 
 use crate::statistics::Layout;
 
-/// What a clock remembers of time that went by.
+/// What a clock remembers of the elapsed time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Memory {
-    /// It runs on as long as its transition stays enabled, and is set anew afterwards.
+    /// It continues while its transition stays enabled, and is drawn anew afterwards.
     #[default]
     Enabling,
-    /// It stops when its transition is disabled, and runs on where it stopped when that is enabled again.
+    /// It stops while its transition is disabled, and continues where it stopped when the transition is enabled
+    /// again.
     Age,
-    /// It is set anew after every firing of a timed transition.
+    /// It is drawn anew after every firing of a timed transition.
     Resampling,
 }
 
@@ -74,11 +76,11 @@ pub struct Race {
     zero_time_limit: u64,
 }
 
-/// Firings at one time after which a zero-time loop is supposed.
+/// Number of firings at one time after which a zero-time loop is assumed.
 const ZERO_TIME_LIMIT: u64 = 1_000_000;
 
 impl Race {
-    /// Checks the net and sets it to its initial marking. Equal nets and seeds give equal runs on every machine.
+    /// Checks the net and sets its initial marking. Equal nets and seeds give equal runs on every machine.
     pub fn new(net: &Net, memory: Memory, seed: u64) -> Result<Self, NetError> {
         net.validate()?;
         let ticks_per_unit = ticks_per_unit(net);
@@ -122,12 +124,12 @@ impl Race {
             .map_or(0, |t| t.firings)
     }
 
-    /// How many firings at one time are taken for a zero-time loop; a million unless set.
+    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million.
     pub fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }
 
-    /// Runs until `time`, in units of the net's time. A net in a deadlock lets time go by.
+    /// Runs until `time`, in units of the net's time. In a deadlock only time advances.
     pub fn run_until(&mut self, time: f64) -> Result<(), RunError> {
         self.run_until_ticks((time * self.ticks_per_unit) as u64)
     }
@@ -174,7 +176,7 @@ impl Race {
         }
     }
 
-    /// Brings the set of enabled immediate transitions up to date; timed ones stay doubtful.
+    /// Updates the set of enabled immediate transitions; timed ones are updated later.
     fn judge_immediate(&mut self) {
         let (rules, marking, immediate) = (&self.rules, &self.marking, &mut self.immediate);
         let is_doubtful = &mut self.is_doubtful;
@@ -263,9 +265,9 @@ impl Race {
         }
     }
 
-    /// In a tangible marking: starts and stops clocks until every transition has as many as it should.
+    /// In a tangible marking: starts and stops clocks until every transition has the right number.
     fn set_clocks(&mut self) -> Result<(), RunError> {
-        // In the order of the net, so that equal runs are equal whatever was doubtful first.
+        // In the order of the net, so that equal runs are equal for any order of updates.
         self.doubtful.sort_unstable();
         for index in 0..self.doubtful.len() {
             let transition = self.doubtful[index] as usize;

@@ -1,6 +1,6 @@
 //! Reachable markings of a net and what they show: deadlocks, bounds, dead and live transitions.
 //!
-//! [`Graph`] is the graph itself, [`Report`] what it says. Both stop at a number of markings and say so.
+//! [`Graph`] is the graph itself, [`Report`] the findings. Both stop at a maximum number of markings and report that.
 
 mod boundedness;
 pub(crate) mod compiled;

@@ -1,8 +1,8 @@
-//! Estimates with confidence intervals out of runs of any net.
+//! Estimates with confidence intervals from runs of any net.
 //!
-//! - [`steady_state`]: one long run, a warm-up thrown away, and the rest cut into batches whose means are
-//!   treated as independent; it ends when every interval is as narrow as wanted.
-//! - [`replicate`]: independent runs on all cores, for steady states as well as for transients.
+//! - [`steady_state`]: one long run. Its warm-up is dropped, and the rest is divided into batches whose means are
+//!   treated as independent; it ends when every interval is narrow enough.
+//! - [`replicate`]: independent runs on all cores, for steady states and for transients.
 //!
 //! Intervals use Student's t. Sojourn times are by Little's law, as ratios of means.
 //! (A. M. Law, "Simulation Modeling and Analysis", 5th ed., ch. 9.)

@@ -15,30 +15,30 @@
 //!   out working
 //! ```
 //!
-//! A line says one thing; `#` begins a comment, indentation is free. In what follows `[...]` may be left out.
+//! Each line defines one item; `#` starts a comment, indentation is free. Parts in `[...]` are optional.
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `net NAME` | what the net is called |
-//! | `place NAME [TOKENS] [capacity MOST]` | a place, with 0 tokens and no capacity unless said |
-//! | `transition NAME TIMING [servers N\|infinite]` | a transition; the arcs on the lines after it are its arcs |
-//! | `in PLACE [N]` | takes N tokens, 1 unless said |
-//! | `out PLACE [N]` | gives N tokens |
+//! | `net NAME` | the name of the net |
+//! | `place NAME [TOKENS] [capacity MOST]` | a place; the defaults are 0 tokens and no capacity |
+//! | `transition NAME TIMING [servers N\|infinite]` | a transition; the arcs on the following lines belong to it |
+//! | `in PLACE [N]` | takes N tokens, by default 1 |
+//! | `out PLACE [N]` | adds N tokens |
 //! | `inhibit PLACE [N]` | may not fire while PLACE holds N or more |
-//! | `read PLACE [N]` | asks for N tokens and leaves them |
+//! | `read PLACE [N]` | requires N tokens without taking them |
 //! | `reset PLACE` | empties PLACE |
 //!
 //! | timing | delay |
 //! |---|---|
-//! | `immediate [priority N] [weight W]` | none; both 1 unless said |
+//! | `immediate [priority N] [weight W]` | none; both are 1 by default |
 //! | `exponential rate R`, `exponential mean M` | exponential |
-//! | `deterministic D` | always D |
-//! | `uniform LOW HIGH` | uniform between |
+//! | `deterministic D` | constant D |
+//! | `uniform LOW HIGH` | uniform between LOW and HIGH |
 //! | `erlang STAGES rate R` | the sum of STAGES exponentials of rate R |
-//! | `empirical D[:W] D[:W] ...` | one of the values D, with weights W, 1 unless said |
+//! | `empirical D[:W] D[:W] ...` | one of the values D, with weights W, by default 1 |
 //!
-//! Places may be used before they are written. A name is a word, or anything printable in double quotes, in
-//! which `\"` and `\\` stand for a quote and a backslash.
+//! Places may be used before their definition. A name is a word, or printable text in double quotes, in which `\"`
+//! and `\\` represent a quote and a backslash.
 
 mod error;
 mod line;
@@ -50,7 +50,7 @@ pub use print::print;
 
 use crate::net::Net;
 
-/// Reads a net from `text` and checks that it can mean something. `file` is named in errors.
+/// Reads a net from `text` and validates it. `file` is used in error messages.
 ///
 /// ```
 /// use inorder_petri::text::read;
@@ -70,7 +70,7 @@ pub fn read(file: &str, text: &str) -> Result<Net, TextError> {
     }
 }
 
-/// Reads a net from `text` without asking whether it can mean anything.
+/// Reads a net from `text` without validating it.
 pub fn parse(file: &str, text: &str) -> Result<Net, TextError> {
     parse::Parser::default()
         .net(text)
@@ -81,7 +81,7 @@ pub fn parse(file: &str, text: &str) -> Result<Net, TextError> {
         })
 }
 
-/// Reads any bytes; what is read and means something is printed and read again.
+/// Reads any bytes; a valid net is printed and read again.
 #[doc(hidden)]
 pub fn fuzz_one(data: &[u8]) {
     let Ok(net) = read("fuzz", &String::from_utf8_lossy(data)) else {

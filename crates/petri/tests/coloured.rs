@@ -1,11 +1,11 @@
-//! Small coloured nets, as traces: what came where, and when.
+//! Small coloured nets as traces: which token arrived where, and when.
 
 use inorder_petri::coloured::{
     Bound, CounterSpec, Delay, Engine, Model, ModelError, Observer, PlaceId, Queue, QueueSpec,
     RunError, Stop, TransitionId,
 };
 
-/// Writes down deposits in one place.
+/// Records the deposits in one place.
 struct Trace<T> {
     place: PlaceId,
     seen: Vec<(u64, T)>,
@@ -28,7 +28,7 @@ impl<T: Copy> Observer<T> for Trace<T> {
     }
 }
 
-/// Runs until nothing happens any more; what came to `out`, and when.
+/// Runs until nothing happens any more; returns the tokens that arrived at `out`, with their times.
 #[track_caller]
 fn trace(net: Model<u32>, out: Queue, seed: u64) -> Vec<(u64, u32)> {
     let mut trace = Trace::of(out);
@@ -68,7 +68,7 @@ fn the_delay_may_depend_on_the_token() {
 
 #[test]
 fn colours_join_keyed_places() {
-    // Two engines, each with work of its own; engine 1 is missing.
+    // Two engines, each with its own work; engine 1 is missing.
     let mut net = Model::new();
     let ready = QueueSpec::fifo()
         .keyed(3, |job: &u32| job % 3)
@@ -112,13 +112,13 @@ fn a_random_key_is_served_but_each_key_in_order() {
 }
 
 #[test]
-fn the_least_comes_first() {
+fn the_least_rank_comes_first() {
     let mut net = Model::new();
     let sorted = QueueSpec::least(|token: &u32| u64::from(*token)).tokens([5, 3, 9, 4]);
     let sorted = net.queue("sorted", sorted);
     let expected = net.queue("expected", QueueSpec::fifo().tokens([3]));
     let out = net.sink("out");
-    // Released in order of number, as far as there is no gap.
+    // Released in the order of their numbers, as far as there is no gap.
     net.transition("release")
         .take(expected)
         .take(sorted)
@@ -150,8 +150,8 @@ fn a_guard_blocks_the_head_of_a_queue_but_searches_a_random_place() {
 }
 
 #[test]
-fn a_key_may_be_told_from_the_tokens() {
-    // A pointer goes round slots that are filled out of order.
+fn a_key_may_be_computed_from_the_tokens() {
+    // A pointer visits slots in order, which are filled out of order.
     let mut net = Model::new();
     let filled = net.queue("filled", QueueSpec::fifo().keyed(4, |slot: &u32| *slot));
     let pointer = net.queue("pointer", QueueSpec::fifo().tokens([0]));
@@ -179,7 +179,7 @@ fn inhibitors_reads_and_resets() {
     let policy = net.queue("policy", QueueSpec::fifo().tokens([100]));
     let done = net.counter("done", CounterSpec::new(0));
     let out = net.sink("out");
-    // The policy is read, never taken; after two are done the rest waits.
+    // The policy is read and not taken; after two firings the rest waits.
     net.transition("serve")
         .take(waiting)
         .read(policy)
@@ -211,7 +211,7 @@ fn inhibitors_reads_and_resets() {
 }
 
 #[test]
-fn capacity_counts_what_is_under_way() {
+fn capacity_includes_firings_in_progress() {
     let mut net = Model::new();
     let source = net.queue("source", QueueSpec::fifo().tokens(0..5));
     let buffer = net.queue("buffer", QueueSpec::fifo().capacity(2));
@@ -227,10 +227,10 @@ fn capacity_counts_what_is_under_way() {
         .pass(out, 0);
     let mut engine = Engine::new(net, 1).unwrap();
     engine.run_until(0, &mut ()).unwrap();
-    // Two may fill: there is no room promised to a third.
+    // Two may start filling: there is no room to reserve for a third.
     assert_eq!(engine.len(source), 3);
     engine.run_until(15, &mut ()).unwrap();
-    // One is being drained, so that one more may come.
+    // One is being drained, so one more may start.
     assert_eq!((engine.len(buffer), engine.len(source)), (1, 2));
 }
 
@@ -250,14 +250,14 @@ fn priorities_and_weights() {
     let mut engine = Engine::new(net, 1).unwrap();
     engine.run_until(0, &mut ()).unwrap();
     assert_eq!(engine.firings(urgent), 10);
-    // 9990 draws of probability 3/4: four standard deviations are 173.
+    // 9990 choices with probability 3/4: four standard deviations are 173.
     let heavy = engine.firings(heavy);
     assert!((7492 - 173..7492 + 173).contains(&heavy), "{heavy}");
     assert_eq!(heavy + engine.firings(light), 9990);
 }
 
 #[test]
-fn batches_and_what_a_firing_holds() {
+fn batches_and_tokens_held_by_a_firing() {
     let mut net = Model::new();
     let waiting = net.queue("waiting", QueueSpec::fifo().tokens(0..7));
     let out = net.sink("out");
@@ -282,7 +282,7 @@ fn batches_and_what_a_firing_holds() {
     );
 }
 
-/// Stops after so many firings.
+/// Stops after a number of firings.
 struct Firings(u32);
 
 impl Observer<u32> for Firings {
@@ -310,7 +310,7 @@ fn an_observer_may_stop_the_run_and_tokens_come_from_outside() {
     for token in 0..5 {
         engine.put(waiting, token).unwrap();
     }
-    // Time went by while nothing happened.
+    // Time advanced although nothing happened.
     assert_eq!(engine.run_until(200, &mut Firings(2)), Ok(Stop::Observer));
     // The third of five is being served.
     assert_eq!((engine.now(), engine.len(waiting)), (120, 2));
@@ -342,7 +342,7 @@ fn zero_time_loops_are_refused() {
     assert!(matches!(error, ModelError::ZeroTimeLoop { .. }));
     assert!(error.to_string().contains("`forever`"), "{error}");
 
-    // Two transitions that feed each other show only in the run.
+    // Two transitions that enable each other are detected only during the run.
     let mut net: Model<u32> = Model::new();
     let a = net.counter("a", CounterSpec::new(1));
     let b = net.counter("b", CounterSpec::new(0));

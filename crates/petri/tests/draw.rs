@@ -1,4 +1,4 @@
-//! Drawings: nothing overlaps, everything is there.
+//! Drawings: no overlaps, and all elements are present.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Exact solutions against closed forms; against a dumb solver on nets drawn at random in `random_nets.rs`.
+//! Exact solutions compared with closed forms; `random_nets.rs` compares random nets with a straightforward solver.
 
 use inorder_petri::markov::{Chain, Solution};
 use inorder_petri::net::{Net, Place, PlaceId, Servers, Timing, Transition, TransitionId};
@@ -25,7 +25,7 @@ fn same(found: f64, expected: f64, relative: f64) {
     );
 }
 
-/// M/M/c/K: `c` servers of rate 1, room for `room`, arrivals with rate `load`.
+/// M/M/c/K: `c` servers of rate 1, at most `room` customers, arrivals with rate `load`.
 fn mmck(load: f64, servers: u32, room: u32) -> Net {
     let mut net = Net::new("mmck");
     let queue = net.add_place(Place::new("queue", 0).capacity(room));
@@ -35,7 +35,7 @@ fn mmck(load: f64, servers: u32, room: u32) -> Net {
     net
 }
 
-/// Probabilities of a birth-and-death chain with these rates up and down, up to `last`.
+/// Probabilities of a birth-death chain with these rates up and down, up to `last`.
 fn birth_death(last: u32, up: impl Fn(u32) -> f64, down: impl Fn(u32) -> f64) -> Vec<f64> {
     let mut p = vec![1.0];
     for n in 1..=last {
@@ -46,7 +46,7 @@ fn birth_death(last: u32, up: impl Fn(u32) -> f64, down: impl Fn(u32) -> f64) ->
 }
 
 #[test]
-fn mmck_in_every_digit() {
+fn mmck_to_the_last_digits() {
     for (load, servers, room) in [
         (0.5, 1, 4),
         (0.99, 1, 50),
@@ -84,7 +84,7 @@ fn mmck_in_every_digit() {
             busy / f64::from(servers),
             1e-11,
         );
-        // Little: the time in the system.
+        // Little's law: the time in the system.
         let customers: f64 = expected.iter().enumerate().map(|(n, p)| n as f64 * p).sum();
         same(
             solution.sojourn(PlaceId(0)).unwrap(),
@@ -181,7 +181,8 @@ fn fork_and_join_takes_the_longest() {
 
 #[test]
 fn erlang_stages_and_enabling_memory() {
-    // M/E2/1/1: lost while serving; busy with probability 1/(1 + 1) for means 1 and 1, whatever the service.
+    // M/E2/1/1: arrivals are lost while the server is busy; it is busy with probability 1/(1 + 1) for means 1 and 1,
+    // for any service distribution.
     let loss = net("place idle 1\nplace busy
         transition arrive exponential rate 1
           in idle
@@ -196,8 +197,8 @@ fn erlang_stages_and_enabling_memory() {
         0.5,
         1e-14,
     );
-    // Work of two stages of rate 1 begun again whenever an interruption of rate 1 comes: the interruption wins
-    // unless both stages come first, with probability 1/4.
+    // Work with two stages of rate 1 restarts whenever an interruption of rate 1 occurs: the interruption wins unless
+    // both stages are completed before, with probability 1/4.
     let race = net("place up 1\nplace down
         transition finish erlang 2 rate 1
           in up
@@ -269,7 +270,7 @@ fn transient_of_two_states() {
 }
 
 #[test]
-fn what_has_no_exact_solution_is_named() {
+fn nets_without_an_exact_solution_are_refused_with_a_reason() {
     let message = |text: &str| {
         let net = net(text);
         let result = Chain::new(&net, 1000).and_then(|chain| chain.steady_state().map(|_| ()));
@@ -312,7 +313,7 @@ fn a_deadlock_is_a_steady_state() {
 
 #[test]
 fn iteration_agrees_with_the_product_form() {
-    // 1326 states, more than are eliminated.
+    // 1326 states, more than elimination is used for.
     let net = net("place a 50\nplace b\nplace c
         transition ta exponential rate 1
           in a

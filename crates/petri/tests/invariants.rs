@@ -1,4 +1,4 @@
-//! Invariants against known nets and against trying all small solutions.
+//! Invariants compared with known nets and with a search of all small solutions.
 
 mod common;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 #[test]
 fn readers_and_writers() {
-    // Murata 1989, fig. 9 and sec. VI: k processes read together or write alone.
+    // Murata 1989, fig. 9 and sec. VI: k processes read together or write exclusively.
     let net = read(
         "readers.net",
         "place idle 4
@@ -52,7 +52,7 @@ fn readers_and_writers() {
 }
 
 #[test]
-fn what_no_invariant_covers_is_named() {
+fn uncovered_places_and_transitions_are_listed() {
     let net = read(
         "open.net",
         "place queue
@@ -69,12 +69,12 @@ fn what_no_invariant_covers_is_named() {
     let invariants = Invariants::of(&net).unwrap();
     assert_eq!(invariants.uncovered_places().len(), 2);
     assert!(invariants.places.is_empty());
-    // Arrivals and services leave tokens in the log, and what a reset arc takes is not a fixed number.
+    // Arrivals and services leave tokens in the log, and a reset arc takes a variable number.
     assert_eq!(invariants.uncovered_transitions().len(), 3);
 }
 
 #[test]
-fn explosion_is_told() {
+fn explosion_is_reported() {
     // A ring of n pairs of parallel places has 2^n minimal P-invariants.
     let mut net = Net::new("parallel");
     let n = 20;
@@ -143,7 +143,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn nothing_is_missed_and_nothing_is_wrong(net in common::any_net()) {
+    fn all_minimal_invariants_are_found_and_valid(net in common::any_net()) {
         let found = Invariants::of(&net).unwrap();
         let dense: Vec<Vec<i64>> = found.places.iter().map(|invariant| {
             let mut y = vec![0; net.places.len()];

@@ -1,4 +1,4 @@
-//! PNML: what other tools write, what is said of mistakes, and that nothing is lost or panics.
+//! PNML: files of other tools, error messages, and round trips without loss or panic.
 
 mod common;
 
@@ -6,7 +6,7 @@ use inorder_petri::net::{ArcKind, Net, Servers, Timing};
 use inorder_petri::pnml::{parse, read, write};
 use proptest::prelude::*;
 
-/// Nested pages, a reference place, graphics, foreign toolspecific, prefix, spaces and line ends.
+/// Nested pages, a reference place, graphics, foreign toolspecific, a prefix, spaces and line ends.
 const STANDARD: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE pnml [<!ENTITY x "y">]>
 <p:pnml xmlns:p="http://www.pnml.org/version-2009/grammar/pnml">
@@ -53,14 +53,14 @@ fn the_standard_with_pages_and_references() {
         (t.arcs[0].kind, t.arcs[0].place.0, t.arcs[0].multiplicity),
         (ArcKind::Input, 0, 2)
     );
-    // Two arcs between the same two are one of multiplicity 2.
+    // Two arcs between the same nodes are one arc of multiplicity 2.
     assert_eq!(
         (t.arcs[1].kind, t.arcs[1].place.0, t.arcs[1].multiplicity),
         (ArcKind::Output, 1, 2)
     );
 }
 
-/// As PIPE writes: no page, Latin-1, values instead of texts, tokens of a colour.
+/// As PIPE writes: no page, Latin-1, values instead of texts, coloured tokens.
 const PIPE: &[u8] = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\" standalone=\"no\"?>
 <pnml><net id=\"Net-One\" type=\"P/T net\">
 <token id=\"Default\" enabled=\"true\" red=\"0\" green=\"0\" blue=\"0\"/>
@@ -81,7 +81,7 @@ const PIPE: &[u8] = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\" standalone=\
 </net></pnml>";
 
 #[test]
-fn what_pipe_writes() {
+fn files_of_pipe() {
     let net = read("pipe.xml", PIPE).unwrap();
     assert_eq!(
         (net.places[0].name.as_str(), net.places[0].tokens),
@@ -140,7 +140,7 @@ fn special_arcs_in_every_spelling() {
     }
 }
 
-/// A net of one place and one transition with this in it, on line 3.
+/// A net with one place and one transition that contains this on line 3.
 fn small(more: &str) -> String {
     format!(
         "<pnml><net id=\"n\" type=\"ptnet\">\n<place id=\"p\"/><transition id=\"t\"/>\n{more}</net></pnml>"
@@ -148,7 +148,7 @@ fn small(more: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_with_element_and_line() {
+fn errors_contain_element_and_line() {
     let cases = [
         (small("<arc id=\"a\" source=\"p\" target=\"t2\"/>"), "f:3: arc a: expected the id of a place or transition, found t2; did you mean t?"),
         (small("<arc id=\"a\" source=\"p\"/>"), "f:3: arc a: expected an attribute target, found none"),
@@ -194,7 +194,7 @@ fn elements_nested_without_end_are_refused() {
     assert!(error.to_string().contains("200 deep"), "{error}");
 }
 
-/// A real document to be damaged.
+/// A valid document to be damaged.
 fn documents() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         Just(STANDARD.as_bytes().to_vec()),
@@ -214,7 +214,7 @@ fn the_example_file_is_the_example_net() {
     );
 }
 
-/// The names are those that the writer gives as ids to other places.
+/// The names equal the ids that the writer assigns to other places.
 #[test]
 fn names_that_look_like_ids_stay_where_they_are() {
     let source =
@@ -225,7 +225,7 @@ fn names_that_look_like_ids_stay_where_they_are() {
 }
 
 #[test]
-fn an_id_that_serves_as_a_name_gives_way_to_one_who_is_called_so() {
+fn an_id_used_as_a_name_is_changed_if_another_element_has_that_name() {
     let named = r#"<place id="a"><name><text>q</text></name></place><place id="q"/>"#;
     let net = read("f", small(named).as_bytes()).unwrap();
     let names: Vec<&str> = net.places.iter().map(|place| &*place.name).collect();
@@ -234,7 +234,7 @@ fn an_id_that_serves_as_a_name_gives_way_to_one_who_is_called_so() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(net in common::any_net()) {
+    fn written_nets_are_read_back(net in common::any_net()) {
         let document = write(&net);
         let again: Net = parse("again", document.as_bytes()).unwrap();
         prop_assert_eq!(again.without_lines(), net, "{}", document);

@@ -1,4 +1,4 @@
-//! Published stochastic nets, solved exactly: `cargo test --test published -- --nocapture` prints the table.
+//! Published stochastic nets, solved exactly. `cargo test --test published -- --nocapture` prints the table.
 
 #[path = "common/published.rs"]
 #[allow(dead_code, reason = "shared with the tests of the simulator")]
@@ -20,7 +20,7 @@ fn probability(solution: &Solution<'_>, net: &Net, condition: Condition) -> f64 
     solution.probability(|m| condition(&|name: &str| m[net.place_named(name).unwrap().0]))
 }
 
-/// What the measure is called, and its exact value.
+/// The name of the measure, and its exact value.
 fn measure(chain: &Chain, measure: &Measure) -> (String, f64) {
     let net = chain.net();
     let steady = || chain.steady_state().unwrap();
@@ -64,7 +64,7 @@ fn sum(terms: &[(f64, &str)]) -> String {
     text.trim_start_matches('+').to_owned()
 }
 
-/// Prints what is known of an example beside what is found; the lines that differ by too much.
+/// Prints the known and the computed values of an example; returns the lines that differ by too much.
 fn differences(example: &Example) -> Vec<String> {
     println!(
         "\n{} ({:?}: {})",
@@ -97,6 +97,6 @@ fn exact_solutions_are_the_published_ones() {
 
 #[test]
 #[ignore = "half a million markings; run with --release"]
-fn the_large_one_too() {
+fn the_exact_solution_of_the_large_example() {
     assert_eq!(differences(&LARGE), Vec::<String>::new());
 }

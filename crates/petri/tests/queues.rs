@@ -1,16 +1,17 @@
-//! Queues with closed forms, simulated: the formula must lie in the interval.
+//! Simulated queues with closed forms: the formula must be within the interval.
 //!
-//! Intervals are those of 99.9 %, so that a true value is outside of one in a thousand. `--nocapture` prints all.
+//! The intervals have a confidence of 99.9 %, so a true value is outside in one of a thousand cases. `--nocapture`
+//! prints all.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Engine, Model, QueueSpec};
 use inorder_petri::net::{Net, Place, Servers, Timing, Transition};
 use inorder_petri::race::{Memory, Race};
 use inorder_petri::statistics::{Estimate, Measures, Simulation, Steady, steady_state};
 
-/// Ticks a unit of time in the coloured models here.
+/// Ticks per unit of time in the coloured models here.
 const UNIT: f64 = 1e6;
 
-/// Estimates over `units` of time, less a tenth for warming up.
+/// Estimates over `units` of time, of which a tenth is the warm-up.
 fn run(mut simulation: impl Simulation, ticks_per_unit: f64, units: f64) -> Measures {
     let plan = Steady {
         ticks_per_unit,
@@ -120,7 +121,7 @@ fn m_g_1_with_all_distributions() {
     }
 }
 
-/// The same by a coloured net that holds tokens while it serves them.
+/// The same as a coloured net that holds tokens while it serves them.
 #[test]
 fn m_d_1_with_reservation() {
     let mut net: Model<u64> = Model::new();
@@ -136,7 +137,7 @@ fn m_d_1_with_reservation() {
         .delay(delay)
         .pass(out, 0);
     let measures = run(Engine::new(net, 1).unwrap(), UNIT, 100_000.0);
-    // Only those that wait are in the place.
+    // Only waiting customers are in the place.
     let exact = pollaczek_khinchine(0.6, 0.0) - 0.6;
     holds(
         "M/D/1 coloured, rho 0.6: waiting",
@@ -159,7 +160,7 @@ fn m_d_1_with_reservation() {
     );
 }
 
-/// Probabilities of 0..=n customers when births and deaths depend on their number.
+/// Probabilities of 0..=n customers if birth and death rates depend on their number.
 fn birth_death(n: u32, birth: impl Fn(u32) -> f64, death: impl Fn(u32) -> f64) -> Vec<f64> {
     let mut weights = vec![1.0];
     for i in 1..=n {
@@ -183,7 +184,7 @@ fn m_m_4_10() {
     let mut net: Model<u8> = Model::new();
     let waiting = net.queue("waiting", QueueSpec::fifo());
     let room = net.counter("room", CounterSpec::new(10));
-    // Arrivals to a full system are lost: they come all the same, and find room or not.
+    // Arrivals to a full system are lost: they happen in any case, and are accepted or not.
     let arrived = net.queue("arrived", QueueSpec::fifo());
     let lost = net.sink("lost");
     net.transition("arrive")
@@ -262,7 +263,7 @@ fn machine_repairman() {
 
 #[test]
 fn tandem() {
-    // Jackson: each queue is as if alone.
+    // Jackson: each queue behaves as if it were alone.
     let mut net = Net::new("tandem");
     let first = net.add_place(Place::new("first", 0));
     let second = net.add_place(Place::new("second", 0));
@@ -280,7 +281,7 @@ fn fork_join() {
     // Two servers of rate 1, arrivals at rate 0.5 that go to both: mean time in the system
     // (12 - rho) / 8 / (mu - lambda) (R. Nelson and A. Tantawi, IEEE Trans. Computers 37(6), 1988, eq. 2).
     let mut net: Model<u32> = Model::new();
-    // A token is the half of a job that one of the servers does.
+    // A token is the half of a job that one of the servers processes.
     let halves = net.queue("halves", QueueSpec::fifo().keyed(2, |half: &u32| *half));
     let server = net.counter("server", CounterSpec::keyed(2, 1));
     let done = [0, 1].map(|half| net.queue(format!("done{half}"), QueueSpec::fifo()));
@@ -295,7 +296,7 @@ fn fork_join() {
         .delay(Delay::exponential(UNIT))
         .give(server, 1)
         .route(done, |b| (b[0] as usize, b[0]));
-    // Each server works in order, so that the first of both are halves of one job.
+    // Each server works in order, so the first halves of both belong to the same job.
     net.transition("join")
         .take(done[0])
         .take(done[1])
@@ -326,8 +327,8 @@ fn interrupted() -> Net {
 #[test]
 fn memory_policies() {
     // Mean times to completion: resumed, 1 + failures * repair; repeated from the start, (e^(0.8) - 1) * (1 / 0.8 +
-    // 0.5) (D. P. Gaver, J. Royal Statistical Society B 24(1), 1962). Drawn anew after every firing, each repair and
-    // each failure starts it again: the same, for a fixed length.
+    // 0.5) (D. P. Gaver, J. Royal Statistical Society B 24(1), 1962). If the time is drawn anew after every firing,
+    // each repair and each failure restarts it: the result is the same for a fixed length.
     let resumed = 1.0 + 0.8 * 0.5;
     let repeated = (libm::exp(0.8) - 1.0) * (1.0 / 0.8 + 0.5);
     let policies = [
@@ -350,8 +351,8 @@ fn memory_policies() {
 }
 
 #[test]
-fn resampling_restarts_what_goes_on() {
-    // A clock that ticks at rate 0.8 beside work of length 1: only resampling takes notice.
+fn resampling_restarts_work_in_progress() {
+    // A clock that ticks at rate 0.8 next to work of length 1: only resampling is affected.
     let mut net = Net::new("ticking");
     net.add_transition(Transition::new("tick", Timing::exponential(0.8)));
     net.add_transition(Transition::new(

@@ -1,4 +1,4 @@
-//! Exact solutions against a dumb solver, on nets drawn at random.
+//! Exact solutions compared with a straightforward solver, for random nets.
 
 use inorder_petri::markov::{Chain, MarkovError};
 use inorder_petri::net::ArcKind::{Input, Output};
@@ -6,7 +6,8 @@ use inorder_petri::net::{Net, Place, PlaceId, Servers, Timing, Transition, Trans
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Where a marking leads in no time: the dumb twin of elimination, step by step until little is left.
+/// Where a marking leads without time: the straightforward twin of elimination, step by step until little probability
+/// is left.
 fn settled(net: &Net, marking: Vec<u32>) -> BTreeMap<Vec<u32>, f64> {
     let mut now = BTreeMap::from([(marking, 1.0)]);
     let mut rest: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
@@ -48,7 +49,7 @@ fn immediate(net: &Net, marking: &[u32]) -> Vec<(TransitionId, f64)> {
     first.map(|x| (x.1, x.2)).collect()
 }
 
-/// The largest share by which the flows into and out of a state differ: 0 at rest.
+/// The largest relative difference between the flows into and out of a state: 0 in the steady state.
 fn unrest(net: &Net, chain: &Chain, p: &[f64]) -> f64 {
     let mut balance = vec![0.0; p.len()];
     let mut largest: f64 = 1e-300;
@@ -77,7 +78,7 @@ fn unrest(net: &Net, chain: &Chain, p: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// From, to, tokens taken and given, rate or weight, and kind: 0 to 2 exponential, then priorities.
+/// From, to, tokens taken and added, rate or weight, and kind: 0 to 2 exponential, then priorities.
 type Step = (usize, usize, u32, u32, f64, u32);
 
 fn step(name: String, (from, to, take, give, rate, kind): Step) -> Transition {
@@ -90,8 +91,8 @@ fn step(name: String, (from, to, take, give, rate, kind): Step) -> Transition {
     t.input(PlaceId(from), take).output(PlaceId(to), give)
 }
 
-/// A ring of four places that tokens can always go round, and more transitions across it: some take time,
-/// some do not, and few of these nets end in a deadlock.
+/// A ring of four places in which tokens can always circulate, and further transitions across it. Some transitions
+/// take time and some do not; few of these nets end in a deadlock.
 fn rings() -> impl Strategy<Value = Net> {
     let across = (0usize..4, 0usize..4, 1u32..3, 0.1f64..10.0, 0u32..5, 0u8..8);
     let ring = proptest::collection::vec((0.1f64..10.0, 0u32..5), 3);
@@ -102,13 +103,13 @@ fn rings() -> impl Strategy<Value = Net> {
         for (i, n) in tokens.into_iter().enumerate() {
             net.add_place(Place::new(format!("p{i}"), n).capacity(5));
         }
-        // The way back takes time, so that no loop of the ring alone is without time.
+        // The return transition takes time, so that the ring alone is no zero-time loop.
         net.add_transition(step("back".to_owned(), (3, 0, 1, 1, 1.0, 0)));
         for (i, (rate, kind)) in ring.into_iter().enumerate() {
             net.add_transition(step(format!("r{i}"), (i, i + 1, 1, 1, rate, kind)));
         }
         for (i, (from, to, take, rate, kind, odd)) in across.into_iter().enumerate() {
-            // One in eight makes tokens or loses them.
+            // One in eight creates or destroys tokens.
             let give = if odd == 0 { 3 - take } else { take };
             net.add_transition(step(format!("t{i}"), (from, to, take, give, rate, kind)));
         }
@@ -120,8 +121,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn random_chains_are_at_rest(net in rings()) {
-        // Some nets loop in zero time; the structure or the markings tell.
+    fn solutions_of_random_chains_are_stationary(net in rings()) {
+        // Some nets have zero-time loops, which the structure or the markings reveal.
         let chain = match Chain::new(&net, 5000) {
             Ok(chain) => chain,
             Err(MarkovError::Net(_) | MarkovError::ZeroTimeLoop { .. }) => return Ok(()),
@@ -147,13 +148,13 @@ proptest! {
     }
 
     #[test]
-    fn uniformisation_flows_on(net in rings(), time in 0.01f64..3.0) {
+    fn uniformisation_satisfies_the_forward_equation(net in rings(), time in 0.01f64..3.0) {
         let Ok(chain) = Chain::new(&net, 5000) else {
             return Ok(());
         };
         let whole = chain.transient(time).unwrap();
         prop_assert!((whole.probabilities().iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        // Tokens change at the rate at which transitions fire (Kolmogorov's forward equation).
+        // The number of tokens changes at the rate at which transitions fire (Kolmogorov's forward equation).
         let step = 1e-5 * time;
         let (before, after) = (chain.transient(time - step).unwrap(), chain.transient(time + step).unwrap());
         for p in 0..net.places.len() {

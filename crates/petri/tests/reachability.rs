@@ -1,4 +1,4 @@
-//! Reachable markings: counts that are known, deadlocks, bounds, live transitions, and a dumb twin.
+//! Reachable markings: known counts, deadlocks, bounds, live transitions, and a straightforward twin.
 
 mod common;
 
@@ -51,9 +51,9 @@ fn philosophers(n: usize) -> Net {
 }
 
 #[test]
-fn philosophers_starve() {
-    // The numbers of markings are companion Pell numbers; 34 and 39202 are in the Quantitative Verification
-    // Benchmark Set, too.
+fn philosophers_reach_a_deadlock() {
+    // The numbers of markings are companion Pell numbers; 34 and 39202 are also in the Quantitative Verification
+    // Benchmark Set.
     for (n, markings) in [(2, 6), (4, 34), (6, 198), (12, 39_202)] {
         let net = philosophers(n);
         let report = Report::of(&net, 100_000);
@@ -106,7 +106,7 @@ fn two_ways_to_end() {
 }
 
 #[test]
-fn what_grows_is_named_with_the_way_there() {
+fn unbounded_places_are_listed_with_a_firing_sequence() {
     let net = net(
         "place idle 1\nplace busy\nplace queue\nplace log 0 capacity 3
         transition begin exponential rate 1\nin idle\nout busy
@@ -131,8 +131,8 @@ fn what_grows_is_named_with_the_way_there() {
 }
 
 #[test]
-fn no_answer_is_told_as_such() {
-    // An inhibitor arc keeps the queue at three; beyond the bound of markings nobody knows.
+fn an_undecided_boundedness_is_reported() {
+    // An inhibitor arc limits the queue to three; beyond the limit of markings the answer is unknown.
     let text = "place queue\nplace clock 100
         transition arrive exponential rate 1\nout queue\ninhibit queue 3
         transition tick exponential rate 1\nin clock";
@@ -158,7 +158,7 @@ fn immediate_transitions_come_first() {
     assert_eq!(names(&net, &report.never_fired), ["slow", "low"]);
 }
 
-/// The dumb twin: markings in a set, one transition at a time by the definition.
+/// The straightforward twin: markings in a set, one transition at a time by the definition.
 fn reached(net: &Net, limit: usize) -> Option<BTreeSet<Vec<u32>>> {
     let mut found = BTreeSet::from([net.initial_marking().to_vec()]);
     let mut open = found.iter().cloned().collect::<Vec<_>>();
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pump_can_be_repeated(net in common::any_net()) {
+    fn a_sequence_that_adds_tokens_can_be_repeated(net in common::any_net()) {
         let report = Report::of(&net, 300);
         if let Boundedness::Unbounded { places, prefix, pump } = report.boundedness {
             let mut marking = net.initial_marking();

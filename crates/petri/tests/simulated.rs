@@ -1,5 +1,5 @@
-//! Simulated nets against the exact solution and against published numbers:
-//! `cargo test --test simulated -- --nocapture` prints the table.
+//! Simulated nets compared with the exact solution and with published numbers. `cargo test --test simulated --
+//! --nocapture` prints the table.
 
 #[path = "common/published.rs"]
 #[allow(dead_code, reason = "shared with the tests of the exact solution")]
@@ -30,7 +30,7 @@ fn slowest(net: &Net) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Ten thousand of the slowest mean delays.
+/// Ten thousand times the slowest mean delay.
 fn steady(net: &Net, confidence: f64) -> Measures {
     let mut race = Race::new(net, Memory::Enabling, 1).unwrap();
     let ticks_per_unit = race.ticks_per_unit();
@@ -48,7 +48,7 @@ fn steady(net: &Net, confidence: f64) -> Measures {
         .measures
 }
 
-/// The state of two thousand runs at a time.
+/// The state at one time of two thousand runs.
 fn at(net: &Net, time: f64, confidence: f64) -> Measures {
     let ticks_per_unit = lower::ticks_per_unit(net);
     let plan = Replications {
@@ -64,7 +64,7 @@ fn at(net: &Net, time: f64, confidence: f64) -> Measures {
     replicate(&plan, start, |_, _| true).unwrap().measures
 }
 
-/// A weighted sum; the half widths add up, so that the interval is too wide rather than too narrow.
+/// A weighted sum; the half widths are added, so the interval is too wide rather than too narrow.
 fn sum(terms: &[(f64, &str)], of: impl Fn(&str) -> Estimate) -> Estimate {
     let zero = Estimate {
         mean: 0.0,
@@ -79,7 +79,7 @@ fn sum(terms: &[(f64, &str)], of: impl Fn(&str) -> Estimate) -> Estimate {
     })
 }
 
-/// The simulated value of a measure that the estimators know.
+/// The simulated value of a measure that the estimators provide.
 fn simulated(net: &Net, long_run: &Measures, measure: &Measure) -> Option<(String, Estimate)> {
     let throughput = |name: &str| long_run.transition(name).unwrap().throughput;
     Some(match measure {
@@ -111,7 +111,7 @@ fn simulated(net: &Net, long_run: &Measures, measure: &Measure) -> Option<(Strin
     })
 }
 
-/// How many known results were simulated, and which of them lie outside of their interval.
+/// Number of known results that were simulated, and those outside their intervals.
 fn compare(example: &Example) -> (usize, Vec<String>) {
     let net = example.net();
     let long_run = steady(&net, 0.999);
@@ -148,10 +148,10 @@ fn published_results_lie_in_the_intervals() {
     assert!(outside.is_empty(), "{outside:#?}");
 }
 
-/// All throughputs, mean tokens and busy servers of all examples against the exact chain: intervals of 95 % hold the
-/// true value about so often.
+/// All throughputs, mean tokens and busy servers of all examples compared with the exact chain: about 95 % of the 95
+/// % intervals must contain the true value.
 #[test]
-fn intervals_hold_what_they_promise() {
+fn intervals_contain_the_true_value_as_often_as_stated() {
     let (mut held, mut all) = (0, 0);
     for example in EXAMPLES {
         let net = example.net();
@@ -173,11 +173,11 @@ fn intervals_hold_what_they_promise() {
         }
     }
     println!("{held} of {all} intervals hold the exact value");
-    // Neighbouring measures of one net are correlated, so that the count varies more than a binomial.
+    // Measures of one net are correlated, so the count varies more than a binomial variate.
     assert!(held * 100 >= all * 90, "{held} of {all}");
 }
 
-/// In a net without conflicts over tokens, taking them at the start or at the end is the same.
+/// In a net without conflicts about tokens, taking them at the start or at the end gives the same result.
 #[test]
 fn reservation_agrees_with_the_race_where_nothing_competes() {
     let mut net = Net::new("cycle");
@@ -224,7 +224,7 @@ fn replications_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_dead_net_stands_still() {
+fn in_a_deadlock_only_time_advances() {
     let mut net = Net::new("once");
     let place = net.add_place(inorder_petri::net::Place::new("left", 3));
     let timing = inorder_petri::net::Timing::exponential(1.0);

@@ -1,4 +1,4 @@
-//! The text format: what is read, and what is said of mistakes.
+//! The text format: valid nets, and error messages.
 
 mod common;
 
@@ -46,13 +46,13 @@ transition t6 empirical 1 2:0.5 3e2:7 servers 2
     assert_eq!(net.transitions[5].timing.mean(), (1.0 + 1.0 + 2100.0) / 8.5);
 }
 
-/// The message for `text`, which is wrong.
+/// The error message for `text`.
 fn message(text: &str) -> String {
     read("f.net", text).unwrap_err().to_string()
 }
 
 #[test]
-fn mistakes_are_told_with_file_and_line() {
+fn errors_contain_file_and_line() {
     let cases = [
         (
             "plaice a",
@@ -109,7 +109,7 @@ fn mistakes_are_told_with_file_and_line() {
 }
 
 #[test]
-fn nets_that_cannot_mean_anything_are_refused_with_their_line() {
+fn invalid_nets_are_refused_with_their_line() {
     let cases = [
         (
             "place a\nplace a",
@@ -182,7 +182,7 @@ fn nets_that_cannot_mean_anything_are_refused_with_their_line() {
 }
 
 #[test]
-fn immediate_cycles_with_a_way_out_are_fine() {
+fn immediate_cycles_with_an_exit_are_valid() {
     let text = "place a 1\nplace b\nplace c\n\
         transition t immediate\nin a\nout b\ntransition back immediate\nin b\nout a\n\
         transition leave immediate weight 0.1\nin b\nout c\n\
@@ -192,7 +192,7 @@ fn immediate_cycles_with_a_way_out_are_fine() {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_again(net in common::any_net()) {
+    fn printed_nets_are_read_back(net in common::any_net()) {
         let text = print(&net);
         let again = parse("again", &text).unwrap();
         prop_assert_eq!(again.without_lines(), net, "{}", text);

@@ -1,4 +1,4 @@
-//! A network processor that forwards 64-byte packets, in outline: 8 engines of 8 threads.
+//! A simplified network processor that forwards 64-byte packets: 8 engines of 8 threads.
 
 use inorder_petri::coloured::{CounterSpec, Delay, Engine, Model, ModelError, QueueSpec};
 
@@ -16,7 +16,7 @@ const DRAM: [f64; 7] = [49.8, 2.1, 0.0, 0.0, 0.0, 2.1, 49.8];
 /// The step that puts the packet into the transmit buffer.
 const LAST: u8 = 6;
 
-/// A packet, and what the thread that has it is at.
+/// A packet and the current step of its thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Job {
     flow: u32,
@@ -25,7 +25,7 @@ pub struct Job {
     engine: u8,
     thread: u8,
     step: u8,
-    /// Which of the thread's two slots comes next.
+    /// Which of the thread's two slots is used next.
     turn: u8,
     slot: u32,
 }
@@ -34,7 +34,7 @@ fn ticks(cycles: f64) -> u64 {
     (cycles * CYCLE) as u64
 }
 
-/// Where a job goes when memory has answered: to its next step, to the gate before the last, or out.
+/// Where a job goes after its memory access: to its next step, to the gate before the last step, or out.
 fn next(job: Job) -> (usize, Job) {
     let job = Job {
         step: job.step + 1,

@@ -1,11 +1,11 @@
-//! Firings a second on one core.
+//! Measures firings per second on one core.
 //!
 //! `cargo run --release -p inorder-petri --example petri_throughput -- [rounds] [net]`
 //!
-//! Three coloured nets: a closed ring with one resource (every firing timed), M/M/4/32, and the shape of a network
-//! processor with 8 engines of 8 threads that forwards 64-byte packets: command queues, bus, DRAM, SRAM, transmit
-//! buffer in strict order. One line a net: timed firings and all firings, in millions a second, the fastest of many
-//! short rounds, so that a busy machine does not count.
+//! Three coloured nets: a closed ring with one resource (every firing takes time), M/M/4/32, and a simplified network
+//! processor with 8 engines of 8 threads that forwards 64-byte packets (command queues, bus, DRAM, SRAM, transmit
+//! buffer in strict order). Prints one line per net: timed firings and all firings, in millions per second, the
+//! fastest of many short rounds, so that other load on the machine has little influence.
 
 #![allow(clippy::disallowed_methods)] // A measurement needs the clock.
 
@@ -16,7 +16,7 @@ use inorder_petri::coloured::{Engine, Token, TransitionId};
 mod forwarder;
 mod small;
 
-/// A net, the transitions that take time, and how many ticks make a round of some 4000 firings.
+/// A net, its timed transitions, and the number of ticks in a round of about 4000 firings.
 pub struct Case<T: Token> {
     name: &'static str,
     engine: Engine<T>,
@@ -65,7 +65,7 @@ fn measure<T: Token>(mut case: Case<T>, rounds: u32) -> Result<(), Box<dyn std::
 }
 
 impl<T: Token> Case<T> {
-    /// (timed, immediate) firings so far.
+    /// Number of (timed, immediate) firings so far.
     fn firings(&self) -> (u64, u64) {
         let sum = |of: &[TransitionId]| of.iter().map(|&t| self.engine.firings(t)).sum();
         (sum(&self.timed), sum(&self.immediate))

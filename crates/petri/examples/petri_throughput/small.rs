@@ -7,7 +7,7 @@ use crate::Case;
 const STATIONS: usize = 8;
 const CUSTOMERS: u64 = 64;
 
-/// Customers go round stations with unlimited servers, the last of which has one.
+/// Customers circulate through stations with unlimited servers, except the last one, which has one server.
 pub fn ring() -> Result<Case<u64>, ModelError> {
     let mut net = Model::new();
     let places: Vec<_> = (0..STATIONS)

@@ -1,4 +1,4 @@
-//! The dumb twin of the agenda: every rule looked at, every time. Only in tests.
+//! The straightforward twin of the agenda: checks every rule every time. Only in tests.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl<T: Token> Engine<T> {
-    /// Panics if the agenda believes other rules to be enabled than those that are.
+    /// Panics if the agenda's enabled rules differ from those that are enabled.
     pub(super) fn compare_agenda(&mut self) {
         let mut believed = Vec::new();
         self.state.agenda.enabled(&mut believed, |_| true);
@@ -45,7 +45,7 @@ enum APlace {
     },
 }
 
-/// A transition of a random model; places are taken modulo their number.
+/// A transition of a random model; place numbers are taken modulo the number of places.
 #[derive(Debug, Clone)]
 struct ATransition {
     delay: Option<u64>,
@@ -177,7 +177,7 @@ fn model(places: &[APlace], transitions: &[ATransition]) -> Model<u32> {
         let mut binds = false;
         for &(kind, place, count) in &t.arcs {
             let place = &handles[place % handles.len()];
-            // Numbers told from the tokens need one.
+            // Counts computed from tokens need a token.
             let kind = match (place, kind) {
                 (Handle::Counter(_, false), 5) if !binds => 6,
                 _ => kind,
@@ -195,7 +195,7 @@ fn model(places: &[APlace], transitions: &[ATransition]) -> Model<u32> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
-    /// Whatever the net, the agenda knows at every choice exactly what is enabled (`choose` compares), and no
+    /// For every net, the agenda knows exactly which rules are enabled at every choice (`choose` compares), and no
     /// place exceeds its capacity.
     #[test]
     fn the_agenda_misses_nothing(

@@ -1,22 +1,22 @@
-//! Which rules to look at again, and which are known to be enabled.
+//! Keeps track of the rules known to be enabled, and of those that must be checked again.
 
 use super::place::{PlaceWakes, Wakes};
 use super::rule::Rule;
 
 /// Bit sets over the rules, which are sorted by priority, and over the places.
 pub(crate) struct Agenda {
-    /// What was known of these rules may be wrong.
+    /// The known state of these rules may be outdated.
     doubtful: Box<[u64]>,
-    /// These rules are enabled, unless doubtful.
+    /// These rules are enabled, unless they are also outdated.
     enabled: Box<[u64]>,
     /// These places hold a token.
     marked: Box<[u64]>,
-    /// For every rule, as many words as `marked` has: the places that must hold a token. Most looks end here.
+    /// For every rule, as many words as `marked` has: the places that must hold a token. Most checks need only these.
     inputs: Box<[u64]>,
 }
 
 impl Agenda {
-    /// Every rule doubtful; `lens` are the numbers of tokens in the places.
+    /// Starts with all rules outdated; `lens` are the numbers of tokens in the places.
     pub(crate) fn new<T>(rules: &[Rule<T>], lens: impl ExactSizeIterator<Item = u32>) -> Self {
         let words = lens.len().div_ceil(64).max(1);
         let mut agenda = Self {
@@ -42,7 +42,7 @@ impl Agenda {
         self.doubtful[rule as usize / 64] |= 1 << (rule % 64);
     }
 
-    /// The place with this index lost tokens, `left` remain in it; `emptied` tells whether a lane has none left.
+    /// The place with this index lost tokens, and `left` remain; `emptied` is true if a lane is now empty.
     #[inline]
     pub(crate) fn lost(&mut self, index: u32, left: u32, wakes: &PlaceWakes, emptied: bool) {
         mark(&mut self.doubtful, &wakes.on_loss);
@@ -52,7 +52,7 @@ impl Agenda {
                 self.enabled[word as usize] &= !bits;
             }
         } else if emptied {
-            // This can only disable.
+            // These rules can only become disabled.
             for &(word, bits) in &wakes.on_empty {
                 let word = word as usize;
                 self.doubtful[word] |= bits & self.enabled[word];
@@ -60,7 +60,7 @@ impl Agenda {
         }
     }
 
-    /// The place with this index gained tokens; `filled` tells whether a lane had none before.
+    /// The place with this index gained tokens; `filled` is true if a lane was empty before.
     #[inline]
     pub(crate) fn gained(&mut self, index: u32, wakes: &PlaceWakes, filled: bool) {
         mark(&mut self.doubtful, &wakes.on_gain);
@@ -70,7 +70,7 @@ impl Agenda {
         }
     }
 
-    /// Looks at all that is doubtful: `is_enabled` is asked about rules all of whose inputs hold tokens.
+    /// Checks all outdated rules: `is_enabled` is called for rules whose inputs all hold tokens.
     #[inline]
     pub(crate) fn settle(&mut self, mut is_enabled: impl FnMut(usize) -> bool) {
         for word in 0..self.doubtful.len() {
@@ -98,7 +98,7 @@ impl Agenda {
             .all(|(inputs, marked)| marked & inputs == *inputs)
     }
 
-    /// The enabled rule if there is just one.
+    /// The enabled rule if there is exactly one.
     #[inline]
     pub(crate) fn only(&self) -> Only {
         let mut found = Only::None;
@@ -114,7 +114,7 @@ impl Agenda {
         found
     }
 
-    /// Appends the enabled rules to `list`, as long as `wanted` says so.
+    /// Appends the enabled rules to `list` until `wanted` returns false.
     #[inline]
     pub(crate) fn enabled(&self, list: &mut Vec<u32>, mut wanted: impl FnMut(usize) -> bool) {
         for (word, &bits) in self.enabled.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Finding the tokens of a firing.
+//! Finds the tokens of a firing.
 //!
-//! Most transitions need no search: the lists of [`Rule`] say for which colours they are enabled, and the tokens
-//! are the first of their queues. With a guard, a key told from the tokens, or a count told from them, the tokens
-//! have to be looked at; with queues in random order among the inputs, all combinations of their tokens are.
+//! Most transitions need no search: the lists of [`Rule`] determine the enabled colours, and the tokens are the first
+//! of their queues. With a guard, or with a key or a count computed from tokens, the tokens must be examined; if
+//! input queues have random order, all combinations of their tokens are examined.
 
 use inorder_random::Random;
 
@@ -11,7 +11,7 @@ use super::handle::Token;
 use super::place::Place;
 use super::rule::{Need, Rule};
 
-/// A binding under examination, and space to make it in.
+/// A binding under examination, with reusable buffers.
 #[derive(Default)]
 pub(crate) struct Binding<T> {
     /// The tokens, in the order of the arcs.
@@ -20,13 +20,13 @@ pub(crate) struct Binding<T> {
     pub(crate) lanes: Vec<u32>,
     /// The position taken in every lane; 0 but for random places.
     picks: Vec<u32>,
-    /// How many positions there were to pick from.
+    /// Number of positions from which each one was picked.
     choices: Vec<u32>,
     /// (lane, count) of every spend arc.
     pub(crate) spends: Vec<(u32, u32)>,
 }
 
-/// Whether the rule, whose inputs hold tokens, is enabled; sets `rule.enabled` and `rule.ways`.
+/// Determines whether the rule, whose inputs hold tokens, is enabled; sets `rule.enabled` and `rule.ways`.
 #[inline]
 pub(crate) fn look<T: Token>(
     rule: &mut Rule<T>,
@@ -49,7 +49,7 @@ pub(crate) fn look<T: Token>(
     rule.ways > 0
 }
 
-/// Number of bits set; most often none or one, and not every machine counts them fast.
+/// Number of bits set. In most cases it is zero or one, and not every processor counts bits fast.
 #[inline]
 fn ones(bits: u64) -> u32 {
     match bits {
@@ -59,7 +59,7 @@ fn ones(bits: u64) -> u32 {
     }
 }
 
-/// What can be told without looking at tokens.
+/// The part that does not depend on the content of tokens.
 #[inline]
 fn may_start<T>(rule: &Rule<T>, places: &[Place<T>]) -> bool {
     let conditions = &rule.conditions;
@@ -79,7 +79,7 @@ fn may_start<T>(rule: &Rule<T>, places: &[Place<T>]) -> bool {
         })
 }
 
-/// The colours with a token in every place joined by colour; bit 0 when there is no colour.
+/// The colours with a token in every keyed place; bit 0 if there is no colour.
 #[inline]
 fn joined<T>(rule: &Rule<T>, places: &[Place<T>], word: usize) -> u64 {
     match &rule.joins[..] {
@@ -131,7 +131,7 @@ fn exists<T: Token>(
     }
 }
 
-/// Binds the tokens of an enabled colour, choosing at random where there is a choice.
+/// Binds the tokens of an enabled colour; random if there are several bindings.
 #[inline]
 pub(crate) fn choose<T: Token>(
     rule: &mut Rule<T>,
@@ -149,7 +149,7 @@ pub(crate) fn choose<T: Token>(
     }
 }
 
-/// One of all bindings, each as likely.
+/// One of all bindings, with equal probabilities.
 fn search<T: Token>(
     rule: &mut Rule<T>,
     places: &[Place<T>],
@@ -190,7 +190,7 @@ fn count<T: Token>(
     }
 }
 
-/// Makes the binding that the picks name (the first tokens, without picks); whether it is one.
+/// Tries the binding selected by the picks (without picks: the first tokens); returns whether it is valid.
 #[inline]
 fn bind<T: Token>(
     rule: &mut Rule<T>,
@@ -229,7 +229,7 @@ fn bind<T: Token>(
 }
 
 impl<T: Token> Binding<T> {
-    /// Binds the tokens of one arc, if there are as many.
+    /// Binds the tokens of one arc, if there are enough.
     #[inline]
     fn take(&mut self, place: &Place<T>, arc: usize, lane: u32, count: u32) -> bool {
         let first = match place.is_random() {
@@ -263,7 +263,7 @@ impl<T> Binding<T> {
         }
     }
 
-    /// The position that the arc with this index takes.
+    /// The position of the token for the arc with this index.
     #[inline]
     pub(crate) fn pick(&self, arc: usize) -> u32 {
         self.picks.get(arc).copied().unwrap_or(0)
@@ -275,8 +275,8 @@ impl<T> Binding<T> {
         self.choices.resize(arcs, 1);
     }
 
-    /// To the next combination of picks; false after the last. An arc that the last attempt did not come to
-    /// counts as having one choice, so that hopeless combinations are skipped together.
+    /// Advances to the next combination of picks; false after the last one. Arcs that the last attempt did not reach
+    /// count as having one choice, so that all combinations with the same failure are skipped together.
     fn advance(&mut self) -> bool {
         for (pick, &choices) in self.picks.iter_mut().zip(&self.choices).rev() {
             *pick += 1;

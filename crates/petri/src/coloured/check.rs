@@ -1,4 +1,4 @@
-//! Refusing models that cannot mean anything, before they run.
+//! Checks models before they run, and refuses invalid ones.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::rule::joins;
 use super::spec::{Product, Timing, TransitionSpec};
 
 impl<T> Model<T> {
-    /// What is wrong, if anything; the first fault in the order in which the model was written.
+    /// The first error in the order in which the model was written, if there is one.
     pub fn check(&self) -> Result<(), ModelError> {
         self.check_names()?;
         self.places.iter().try_for_each(check_place)?;
@@ -69,7 +69,7 @@ fn check_keys<T>(place: &PlaceSpec<T>) -> Result<(), ModelError> {
     }
 }
 
-/// A transition among the places of its model.
+/// A transition and the places of its model.
 struct Checked<'a, T> {
     places: &'a [PlaceSpec<T>],
     t: &'a TransitionSpec<T>,
@@ -93,7 +93,7 @@ impl<T> Checked<'_, T> {
         &self.places[index as usize]
     }
 
-    /// Every place an arc refers to, and whether the arc is one of typed tokens, if only one sort is possible.
+    /// Every place an arc refers to, and whether the arc is for typed tokens, if only one sort is possible.
     fn arcs(&self) -> impl Iterator<Item = (u32, Option<bool>)> {
         let t = self.t;
         let takes = t.takes.iter().map(|a| (a.place, Some(true)));
@@ -186,7 +186,7 @@ impl<T> Checked<'_, T> {
         }
     }
 
-    /// Places of arcs that use the colour without determining it.
+    /// Places of arcs that use the colour but do not determine it.
     fn by_colour(&self) -> impl Iterator<Item = u32> {
         let outputs = self.t.outputs.iter().filter(|output| {
             matches!(output.product, Product::Plain(_, None)) && self.place(output.place).is_keyed()
@@ -240,7 +240,7 @@ impl<T> Checked<'_, T> {
         Ok(())
     }
 
-    /// Whether tokens must be looked at before they are taken (or are only read).
+    /// True if tokens must be examined before they are taken (or are only read).
     fn looks_at_tokens(&self) -> bool {
         let t = self.t;
         t.guard.is_some()
@@ -253,7 +253,8 @@ impl<T> Checked<'_, T> {
             })
     }
 
-    /// An immediate transition that nothing can ever disable: the certain cases; others show in the run.
+    /// An immediate transition that can never be disabled: only the certain cases; others are detected during the
+    /// run.
     fn zero_time(&self) -> Result<(), ModelError> {
         let t = self.t;
         let certain = matches!(t.timing, Timing::Immediate)
@@ -278,7 +279,7 @@ impl<T> Checked<'_, T> {
         })
     }
 
-    /// Whether the outputs certainly restore the inputs, in places without keys.
+    /// True if the outputs certainly restore the inputs, in places without keys.
     fn gives_back_all(&self) -> bool {
         let t = self.t;
         let takes = t

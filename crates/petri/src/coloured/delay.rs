@@ -2,11 +2,11 @@
 
 use inorder_random::Random;
 
-/// How long a firing takes, in ticks. What a tick is, the model decides; samples are rounded to whole ticks, so
-/// a tick should be small beside the shortest mean (picoseconds for a processor, say).
+/// The duration of a firing, in ticks. The model decides what a tick is. Samples are rounded to whole ticks, so a
+/// tick should be small compared with the shortest mean (for a processor, a picosecond).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delay {
-    /// Always the same, in ticks.
+    /// Constant, in ticks.
     Deterministic(u64),
     /// Exponential.
     Exponential {
@@ -45,7 +45,7 @@ impl Delay {
         Self::Exponential { mean }
     }
 
-    /// One of the values (in ticks), each as likely as its weight says.
+    /// One of the values (in ticks), with a probability proportional to its weight.
     pub fn empirical(values: impl IntoIterator<Item = (u64, f64)>) -> Self {
         let (mut ticks, mut cumulative, mut total) = (Vec::new(), Vec::new(), 0.0);
         for (value, weight) in values {
@@ -78,7 +78,7 @@ impl Delay {
         }
     }
 
-    /// What is wrong with the parameters, if anything.
+    /// The error in the parameters, if there is one.
     pub(crate) fn fault(&self) -> Option<&'static str> {
         match self {
             Self::Exponential { mean } | Self::Erlang { mean, .. }
@@ -128,7 +128,7 @@ impl Empirical {
     }
 }
 
-/// To whole ticks; the conversion saturates.
+/// Rounds to whole ticks; the conversion saturates.
 #[inline]
 fn round(ticks: f64) -> u64 {
     (ticks + 0.5) as u64
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_the_textbook() {
+    fn moments_agree_with_the_formulas() {
         let cases = [
             (Delay::Deterministic(1000), 0.0),
             (Delay::exponential(1000.0), 1.0),

@@ -1,9 +1,10 @@
-//! Running a coloured timed net.
+//! Runs a coloured timed net.
 //!
-//! One instant at a time: all firings that end at the earliest time end, in the order in which they were
-//! started; then whatever is enabled starts, one after the other, the highest priority first and at random among
-//! equals, until nothing more can. A place knows which transitions a gain or a loss of tokens may enable, so that
-//! only those are looked at again. Once the buffers have grown, nothing is allocated.
+//! The engine processes one time after the other. First all firings that end at the earliest time end, in the order
+//! in which they started. Then enabled transitions start, one after the other, the highest priority first and at
+//! random among equal priorities, until none is enabled. Each place knows which transitions a gain or a loss of
+//! tokens may enable or disable, so only those are checked again. When the buffers have reached their size, there are
+//! no more allocations.
 
 use inorder_random::Random;
 
@@ -21,21 +22,22 @@ use super::rule::Rule;
 use super::spec::Timing;
 use super::state::{Names, State};
 
-/// Firings at one time after which a zero-time loop is supposed.
+/// Number of firings at one time after which a zero-time loop is assumed.
 const ZERO_TIME_LIMIT: u64 = 1_000_000;
 
-/// Further firings by which its transitions are told.
+/// Number of further firings from which the transitions of the loop are determined.
 const LOOP_TRAIL: u64 = 64;
 
-/// Why a run came back.
+/// Why a run returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// The time asked for has come.
+    /// The requested time was reached.
     TimeReached,
-    /// Nothing is under way and nothing is enabled: nothing will ever happen again, unless tokens come from outside.
-    /// Time went by until the end asked for; if that was `u64::MAX`, the clock stands where the last thing happened.
+    /// No firing is in progress and no transition is enabled: nothing happens any more unless tokens are added from
+    /// outside. The clock advanced to the requested end; if that was `u64::MAX`, it stays at the time of the last
+    /// event.
     Dead,
-    /// The observer was done.
+    /// The observer stopped the run.
     Observer,
 }
 
@@ -50,7 +52,7 @@ pub struct Engine<T> {
     flights: Flights<T>,
     pub(super) binding: Binding<T>,
     conflict: Random,
-    /// The rules of the present choice.
+    /// The candidate rules of the current choice.
     ready: Vec<u32>,
     firings_now: u64,
     zero_time_limit: u64,
@@ -58,8 +60,8 @@ pub struct Engine<T> {
 }
 
 impl<T: Token> Engine<T> {
-    /// Checks the model and sets it to its start. Equal models and seeds give equal runs, on every machine: each
-    /// transition draws its firing times from a stream of its own, conflicts from another.
+    /// Checks the model and sets its initial state. Equal models and seeds give equal runs, on every machine: each
+    /// transition uses its own random stream for firing times, and conflicts use another one.
     pub fn new(model: Model<T>, seed: u64) -> Result<Self, ModelError> {
         model.check()?;
         let Model {
@@ -97,13 +99,13 @@ impl<T: Token> Engine<T> {
         self.state.now
     }
 
-    /// How many firings at one time are taken for a zero-time loop; a million unless set.
+    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million.
     pub fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }
 
-    /// Runs until `end` (in ticks; what happens at `end` included), until nothing can happen any more, or until
-    /// the observer is done. After an error the engine must not be used further.
+    /// Runs until `end` (in ticks, inclusive), until nothing can happen any more, or until the observer stops the
+    /// run. After an error the engine must not be used further.
     pub fn run_until<O: Observer<T>>(
         &mut self,
         end: u64,
@@ -128,7 +130,7 @@ impl<T: Token> Engine<T> {
         }
     }
 
-    /// To `end`, unless that means for ever.
+    /// Advances to `end`, unless `end` means without limit.
     fn let_time_pass(&mut self, end: u64) {
         if end < u64::MAX && end > self.state.now {
             self.state.now = end;
@@ -136,8 +138,8 @@ impl<T: Token> Engine<T> {
         }
     }
 
-    /// Sets the clock to `time` unless something ends before it, or it has passed: for what comes in from outside
-    /// while nothing is under way, and a run would come back with the clock where the last thing happened.
+    /// Sets the clock to `time`, unless a firing ends before it or the clock is already later. Used for tokens from
+    /// outside while no firing is in progress, because a run then returns with the clock at the last event.
     pub fn wait_until(&mut self, time: u64) {
         if self.events.next_time().is_none_or(|next| next >= time) {
             self.state.now = self.state.now.max(time);
@@ -180,7 +182,7 @@ impl<T: Token> Engine<T> {
         self.flights.land(slot);
     }
 
-    /// Starts whatever is enabled, until nothing is.
+    /// Starts enabled transitions until none is enabled.
     fn start_enabled<O: Observer<T>>(&mut self, observer: &mut O) -> Result<(), RunError> {
         while let Some((rule, colour)) = self.choose() {
             self.start(rule, colour, observer)?;
@@ -188,7 +190,7 @@ impl<T: Token> Engine<T> {
         self.state.check(&self.names)
     }
 
-    /// The next (rule, colour) to start: of the highest priority enabled, at random by weight.
+    /// The next (rule, colour) to start: of the highest enabled priority, at random by weight.
     #[inline]
     fn choose(&mut self) -> Option<(usize, u32)> {
         let (rules, state) = (&mut self.rules, &mut self.state);
@@ -237,7 +239,7 @@ impl<T: Token> Engine<T> {
         *last as usize
     }
 
-    /// Takes the inputs of a firing; gives its outputs or puts it under way.
+    /// Takes the inputs of a firing; deposits its outputs or puts the firing in progress.
     #[inline]
     fn start<O: Observer<T>>(
         &mut self,
@@ -346,13 +348,13 @@ impl<T: Token> Engine<T> {
         }
     }
 
-    /// Deposits a token from outside, now.
+    /// Deposits a token from outside, at the current time.
     pub fn put(&mut self, queue: Queue, token: T) -> Result<(), RunError> {
         self.state.deposit(queue.0, token, &mut ());
         self.state.check(&self.names)
     }
 
-    /// Number of tokens in a place (of a sink: none).
+    /// Number of tokens in a place (0 for a sink).
     pub fn len(&self, place: impl Into<PlaceId>) -> u32 {
         self.state
             .places
@@ -368,7 +370,7 @@ impl<T: Token> Engine<T> {
             .map_or(0, |p| p.lane_len(key))
     }
 
-    /// The tokens in a queue; key by key, and within a key in order if the queue is first in, first out.
+    /// The tokens in a queue, key by key; within a key in order if the queue is first in, first out.
     pub fn tokens(&self, queue: Queue) -> impl Iterator<Item = &T> {
         self.state
             .places
@@ -377,17 +379,17 @@ impl<T: Token> Engine<T> {
             .flat_map(Place::tokens)
     }
 
-    /// Firings of a transition under way.
+    /// Number of firings of a transition in progress.
     pub fn busy(&self, transition: TransitionId) -> u32 {
         self.rule(transition).map_or(0, |rule| rule.busy)
     }
 
-    /// Firings of a transition that have ended.
+    /// Number of completed firings of a transition.
     pub fn firings(&self, transition: TransitionId) -> u64 {
         self.rule(transition).map_or(0, |rule| rule.tally.firings)
     }
 
-    /// What each firing of a transition that is under way has bound.
+    /// The tokens bound by each firing of a transition in progress.
     pub fn under_way(&self, transition: TransitionId) -> impl Iterator<Item = Bound<'_, T>> {
         let rule = self.rule_of.get(transition.index()).copied();
         let arity = self.rule(transition).map_or(0, Rule::arity);
@@ -418,7 +420,7 @@ impl<T: Token> Engine<T> {
     }
 }
 
-/// From the order of the modeller to that of the rules.
+/// Maps the order of the modeller to that of the rules.
 fn inverse<T>(rules: &[Rule<T>]) -> Vec<u32> {
     let mut rule_of = vec![0; rules.len()];
     for (index, rule) in rules.iter().enumerate() {
@@ -427,7 +429,7 @@ fn inverse<T>(rules: &[Rule<T>]) -> Vec<u32> {
     rule_of
 }
 
-/// The index of the bit that has `skip` set bits below it.
+/// The index of the bit that has `skip` lower bits set.
 #[inline]
 fn nth_bit(words: &[u64], mut skip: u32) -> u32 {
     if let (0, [word]) = (skip, words) {

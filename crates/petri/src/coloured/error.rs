@@ -1,4 +1,4 @@
-//! What can be wrong with a model, and with a run.
+//! Errors of models and of runs.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Names must tell places and transitions apart.
+    /// Names of places and transitions must be unique.
     #[error("two places or transitions are called `{0}`")]
     DuplicateName(String),
     /// A handle of another model.
@@ -15,20 +15,20 @@ pub enum ModelError {
         /// The transition.
         transition: String,
     },
-    /// A keyed place needs a key.
+    /// A keyed place needs at least one key.
     #[error("place `{0}`: there must be at least one key")]
     NoKeys(String),
-    /// A token of the start has a key out of range.
+    /// The key of an initial token is out of range.
     #[error("place `{place}`: the key of token {index} is not below {keys}")]
     Key {
         /// The place.
         place: String,
-        /// Which of the tokens of the start, counted from 0.
+        /// Index of the initial token, from 0.
         index: usize,
         /// Number of keys.
         keys: u32,
     },
-    /// More tokens at the start than fit.
+    /// More initial tokens than the capacity.
     #[error("place `{place}`: {tokens} tokens at the start, but a capacity of {capacity}")]
     OverCapacity {
         /// The place.
@@ -38,7 +38,7 @@ pub enum ModelError {
         /// The capacity.
         capacity: u32,
     },
-    /// A colour is one key, so that keyed places joined by it need as many keys.
+    /// A colour is one key, so keyed places joined by it must have the same number of keys.
     #[error("transition `{transition}`: `{first}` and `{second}` differ in their number of keys")]
     KeysDiffer {
         /// The transition.
@@ -48,7 +48,7 @@ pub enum ModelError {
         /// Another.
         second: String,
     },
-    /// An arc needs a colour that nothing determines.
+    /// An arc needs a colour, but no arc determines it.
     #[error("transition `{transition}`: no keyed input tells which key of `{place}` is meant")]
     NoColour {
         /// The transition.
@@ -56,7 +56,7 @@ pub enum ModelError {
         /// The keyed place.
         place: String,
     },
-    /// Several arcs of the same sort to one place; one with a count says it better.
+    /// Several arcs of the same sort to one place; one arc with a count should be used.
     #[error(
         "transition `{transition}`: more than one arc from `{place}`; use one that takes several"
     )]
@@ -66,7 +66,7 @@ pub enum ModelError {
         /// The place.
         place: String,
     },
-    /// Nothing can be taken where tokens leave.
+    /// Tokens cannot be taken from a sink.
     #[error("transition `{transition}`: takes from the sink `{place}`")]
     TakesFromSink {
         /// The transition.
@@ -74,7 +74,7 @@ pub enum ModelError {
         /// The sink.
         place: String,
     },
-    /// Only the first token of such a queue can be looked at before it is taken.
+    /// Only the first token of such a queue can be examined before it is taken.
     #[error(
         "transition `{transition}`: a choice by guard or key over several tokens of `{place}` needs a first-in-first-out queue"
     )]
@@ -84,7 +84,7 @@ pub enum ModelError {
         /// The place.
         place: String,
     },
-    /// An output passes on a token that is not bound.
+    /// An output passes on a token that was not bound.
     #[error("transition `{transition}`: passes token {index}, but binds {bound}")]
     NotBound {
         /// The transition.
@@ -94,15 +94,15 @@ pub enum ModelError {
         /// Number of tokens bound.
         bound: u32,
     },
-    /// A parameter out of its range.
+    /// A parameter is out of range.
     #[error("transition `{transition}`: {what}")]
     Parameter {
         /// The transition.
         transition: String,
-        /// What is expected.
+        /// The expected range.
         what: &'static str,
     },
-    /// A transition that, once enabled, would fire for ever without time going by.
+    /// A transition that, once enabled, fires without end while time does not advance.
     #[error("transition `{transition}`: a zero-time loop: it is immediate and {why}")]
     ZeroTimeLoop {
         /// The transition.
@@ -112,11 +112,11 @@ pub enum ModelError {
     },
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Transitions fire again and again at one time.
+    /// Transitions fire without end at one time.
     #[error(
         "a zero-time loop at tick {time}: {firings} firings without time going by, through place `{place}` and transitions {transitions}"
     )]
@@ -130,7 +130,7 @@ pub enum RunError {
         /// The transitions of the loop.
         transitions: String,
     },
-    /// A token went to a keyed place with a key it does not have.
+    /// A token was sent to a keyed place with a key that is out of range.
     #[error("place `{place}`: a token with key {key}, but the keys are 0..{keys}")]
     Key {
         /// The place.
@@ -140,7 +140,7 @@ pub enum RunError {
         /// Number of keys.
         keys: u32,
     },
-    /// A token was sent to a place that is not among those given.
+    /// A token was sent to an output that does not exist.
     #[error("transition `{transition}`: a token for output {index}, which there is not")]
     Route {
         /// The transition.
@@ -148,10 +148,10 @@ pub enum RunError {
         /// The index given.
         index: usize,
     },
-    /// A place cannot hold more.
+    /// The counter of a place overflowed.
     #[error("place `{0}`: more tokens than can be counted")]
     TooManyTokens(String),
-    /// Too many firings under way; an unlimited transition is fed faster than it fires.
+    /// Too many firings in progress: an unlimited transition receives tokens faster than it completes.
     #[error("transition `{0}`: more than 16 million firings under way")]
     TooManyFirings(String),
 }

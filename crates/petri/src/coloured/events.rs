@@ -1,13 +1,13 @@
-//! The event queue: firings that are under way, by the time they end.
+//! The event queue: firings in progress, ordered by the time at which they end.
 //!
-//! A 4-ary heap of 16-byte keys: time in the high half, the order of insertion and the slot of the firing in
-//! the low half, so that one comparison of 128 bits orders by (time, order of start) and four children
-//! share a cache line. With the hundred or so firings a net of queues has under way, it is three levels deep.
+//! A 4-ary heap of 16-byte keys: the time in the upper half, the order of insertion and the slot of the firing in the
+//! lower half. One comparison of 128 bits orders by (time, order of start), and four children share a cache line. A
+//! typical queueing net has about a hundred firings in progress, which gives three levels.
 
-/// Bits of the low half that hold the slot; the rest count insertions.
+/// Number of bits of the lower half for the slot; the others count insertions.
 const SLOT_BITS: u32 = 24;
 
-/// Slots a queue can tell apart: firings under way at one time.
+/// Maximum number of firings in progress.
 pub(crate) const MAX_SLOTS: usize = 1 << SLOT_BITS;
 
 const ARITY: usize = 4;
@@ -52,7 +52,7 @@ impl Events {
         self.heap.len()
     }
 
-    /// Keeps the events whose slot is `wanted`.
+    /// Keeps only the events whose slot is `wanted`.
     pub(crate) fn retain(&mut self, mut wanted: impl FnMut(u32) -> bool) {
         self.heap.retain(|&key| wanted(split(key).1));
         // A sorted list is a heap.
@@ -72,7 +72,7 @@ impl Events {
         self.heap[at] = key;
     }
 
-    /// Lets the key at the root find its place.
+    /// Moves the key at the root down to its position.
     #[inline]
     fn sink(&mut self) {
         let heap = &mut self.heap[..];
@@ -94,7 +94,8 @@ impl Events {
     }
 }
 
-/// Index and value of the least of four children; two rounds of a tournament, without branches to mispredict.
+/// Index and value of the least of four children, by two rounds of comparisons without branches that could be
+/// mispredicted.
 #[inline]
 fn least_of_four(first: usize, [a, b, c, d]: [u128; ARITY]) -> (usize, u128) {
     let left = if b < a { (first + 1, b) } else { (first, a) };
@@ -106,7 +107,7 @@ fn least_of_four(first: usize, [a, b, c, d]: [u128; ARITY]) -> (usize, u128) {
     if right.1 < left.1 { right } else { left }
 }
 
-/// The same at the end of the heap; a value no key exceeds if there is no child.
+/// The same at the end of the heap; the largest value if there is no child.
 #[inline]
 fn least_of_few(first: usize, heap: &[u128]) -> (usize, u128) {
     let children = heap.get(first..).unwrap_or_default();
@@ -133,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The twin: a list kept sorted by (time, insertion).
+        /// The straightforward twin: a sorted list of (time, insertion).
         #[test]
         fn pops_like_a_sorted_list(steps in prop::collection::vec(prop::option::weighted(0.6, 0u64..50), 0..400)) {
             let mut events = Events::default();

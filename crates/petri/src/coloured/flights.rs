@@ -1,16 +1,16 @@
-//! Firings under way, in slots used again and again.
+//! Firings in progress, in reusable slots.
 
 use super::bound::Bound;
 use super::events::MAX_SLOTS;
 use super::handle::Token;
 
-/// A firing under way.
+/// A firing in progress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flight {
-    /// Index of its rule; of a free slot, [`NONE`].
+    /// Index of its rule; [`NONE`] for a free slot.
     pub(crate) rule: u32,
     pub(crate) colour: u32,
-    /// In ticks.
+    /// Start time, in ticks.
     pub(crate) started: u64,
 }
 
@@ -28,17 +28,17 @@ impl Flight {
     }
 }
 
-/// All firings under way, with the tokens they hold.
+/// All firings in progress, with the tokens they hold.
 pub(crate) struct Flights<T> {
     headers: Vec<Flight>,
-    /// `stride` tokens a slot.
+    /// `stride` tokens per slot.
     tokens: Vec<T>,
     stride: usize,
     free: Vec<u32>,
 }
 
 impl<T: Token> Flights<T> {
-    /// `stride` is the most tokens a firing holds.
+    /// `stride` is the maximum number of tokens in a firing.
     pub(crate) fn new(stride: usize) -> Self {
         Self {
             headers: Vec::new(),
@@ -48,7 +48,7 @@ impl<T: Token> Flights<T> {
         }
     }
 
-    /// The slot of a new firing; `None` when there are too many.
+    /// The slot of a new firing; `None` if there are too many.
     #[inline]
     pub(crate) fn take_off(&mut self, flight: Flight, tokens: &[T]) -> Option<u32> {
         let slot = match self.free.pop() {
@@ -84,7 +84,7 @@ impl<T: Token> Flights<T> {
         self.headers[slot as usize]
     }
 
-    /// The tokens of a slot, with what lies unused behind them.
+    /// The tokens of a slot, including unused ones behind them.
     #[inline]
     pub(crate) fn tokens(&self, slot: u32) -> &[T] {
         let first = slot as usize * self.stride;
@@ -98,7 +98,7 @@ impl<T: Token> Flights<T> {
         self.free.push(slot);
     }
 
-    /// The firings under way with their tokens, in no meaningful order.
+    /// The firings in progress with their tokens, in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Flight, &[T])> {
         let slots = self
             .headers

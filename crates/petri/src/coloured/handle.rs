@@ -1,8 +1,8 @@
-//! What models and transitions name: tokens, places, transitions, and functions of tokens.
+//! Handles and function types used by models and transitions.
 
 use super::bound::Bound;
 
-/// What a token carries: any small plain record. The default value never takes part in a run.
+/// The content of a token: any small plain record. The default value is never used as a token.
 pub trait Token: Copy + Default + 'static {}
 
 impl<T: Copy + Default + 'static> Token for T {}
@@ -11,15 +11,15 @@ impl<T: Copy + Default + 'static> Token for T {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Queue(pub(crate) u32);
 
-/// A place of indistinguishable tokens, or of as many kinds of them as it has keys.
+/// A place of indistinguishable tokens; with keys, of one kind of tokens per key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Counter(pub(crate) u32);
 
-/// A place of either sort, by the order in which the places were made.
+/// A place of either sort, numbered in the order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlaceId(pub(crate) u32);
 
-/// A transition, by the order in which the transitions were made.
+/// A transition, numbered in the order of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransitionId(pub(crate) u32);
 
@@ -51,7 +51,7 @@ impl From<Counter> for PlaceId {
 
 /// A function of one token.
 pub(crate) type KeyOf<T> = Box<dyn Fn(&T) -> u32>;
-/// The rank by which a queue of least first is ordered.
+/// The rank by which a queue ordered by least rank is sorted.
 pub(crate) type RankOf<T> = Box<dyn Fn(&T) -> u64>;
-/// A number out of the tokens bound.
+/// A number computed from the bound tokens.
 pub(crate) type Of<T, N> = Box<dyn FnMut(&Bound<'_, T>) -> N>;

@@ -1,14 +1,14 @@
-//! Coloured timed nets: typed tokens, guards and delays in Rust, simulated fast.
+//! Coloured timed nets with typed tokens, guards and delays in Rust, for fast simulation.
 //!
-//! # Meaning
+//! # Semantics
 //!
-//! Places hold tokens of the modeller's type ([`Queue`]) or plain ones ([`Counter`]). A transition that is enabled
-//! starts at once: it takes its input tokens, holds them for the firing time, and deposits its outputs at the end
-//! (firing with reservation, as in W. M. Zuberek, "Timed Petri nets: definitions, properties and applications",
-//! Microelectronics and Reliability 31(4), 1991). An immediate transition does all this at one time. What may start
-//! goes by priority, and among equals at random by weight.
+//! Places hold tokens of a type defined by the modeller ([`Queue`]) or plain tokens ([`Counter`]). An enabled
+//! transition starts at once: it takes its input tokens, holds them for the firing time, and deposits its outputs at
+//! the end (firing with reservation, as in W. M. Zuberek, "Timed Petri nets: definitions, properties and
+//! applications", Microelectronics and Reliability 31(4), 1991). An immediate transition does all this without time.
+//! Enabled transitions start by priority, and among equal priorities at random by weight.
 //!
-//! Time is counted in ticks of the modeller's choice.
+//! Time is counted in ticks, whose length the modeller chooses.
 //!
 //! ```
 //! use inorder_petri::coloured::{CounterSpec, Delay, Engine, Model, QueueSpec, Stop};

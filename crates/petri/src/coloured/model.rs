@@ -1,4 +1,4 @@
-//! The model a modeller writes: places of typed tokens, counters of plain ones, transitions.
+//! The model as written: places of typed tokens, counters of plain tokens, transitions.
 
 use super::handle::{Counter, KeyOf, Queue, RankOf, Token, TransitionId};
 use super::spec::TransitionSpec;
@@ -10,7 +10,7 @@ pub(crate) enum Order<T> {
     Least(RankOf<T>),
 }
 
-/// How a queue keeps its tokens and what it holds at the start.
+/// How a queue orders its tokens, and its initial content.
 ///
 /// ```
 /// use inorder_petri::coloured::QueueSpec;
@@ -34,12 +34,12 @@ impl<T: Token> QueueSpec<T> {
         Self::of(Order::Fifo)
     }
 
-    /// Any token, each as likely.
+    /// Any token, with equal probabilities.
     pub fn random() -> Self {
         Self::of(Order::Random)
     }
 
-    /// The token of the least rank; of equal ranks, the first in.
+    /// The token of the least rank; among equal ranks, the first in.
     pub fn least(rank: impl Fn(&T) -> u64 + 'static) -> Self {
         Self::of(Order::Least(Box::new(rank)))
     }
@@ -55,8 +55,9 @@ impl<T: Token> QueueSpec<T> {
         }
     }
 
-    /// Splits the queue by a key in `0..keys`; the order given so far then holds among tokens of one key, and
-    /// transitions that take from the queue have a *colour*, the key (see [`TransitionBuilder::take`](super::TransitionBuilder::take)).
+    /// Splits the queue by a key in `0..keys`; the order then applies to tokens with the same key, and transitions
+    /// that take from the queue have a *colour*, the key (see
+    /// [`TransitionBuilder::take`](super::TransitionBuilder::take)).
     #[must_use]
     pub fn keyed(mut self, keys: u32, key: impl Fn(&T) -> u32 + 'static) -> Self {
         self.keys = keys;
@@ -64,14 +65,14 @@ impl<T: Token> QueueSpec<T> {
         self
     }
 
-    /// At most so many tokens, those on their way in from timed transitions included.
+    /// Limits the number of tokens, including those that timed transitions in progress will deposit.
     #[must_use]
     pub fn capacity(mut self, most: u32) -> Self {
         self.capacity = Some(most);
         self
     }
 
-    /// The tokens at the start, first in first.
+    /// The initial tokens, first in first.
     #[must_use]
     pub fn tokens(mut self, tokens: impl IntoIterator<Item = T>) -> Self {
         self.tokens.extend(tokens);
@@ -79,7 +80,7 @@ impl<T: Token> QueueSpec<T> {
     }
 }
 
-/// How many plain tokens a counter holds at the start.
+/// The initial number of plain tokens in a counter.
 #[derive(Debug, Clone)]
 pub struct CounterSpec {
     pub(crate) counts: Vec<u32>,
@@ -97,12 +98,12 @@ impl CounterSpec {
         }
     }
 
-    /// `keys` kinds of tokens, `each` of every kind.
+    /// `keys` kinds of tokens, `each` tokens of every kind.
     pub fn keyed(keys: u32, each: u32) -> Self {
         Self::counts(vec![each; keys as usize])
     }
 
-    /// One kind for each element, holding so many.
+    /// One kind for each element, which is its number of tokens.
     pub fn counts(counts: Vec<u32>) -> Self {
         Self {
             counts,
@@ -111,7 +112,7 @@ impl CounterSpec {
         }
     }
 
-    /// At most so many tokens of all kinds together.
+    /// Limits the total number of tokens of all kinds.
     #[must_use]
     pub fn capacity(mut self, most: u32) -> Self {
         self.capacity = Some(most);
@@ -165,7 +166,7 @@ impl<T> PlaceSpec<T> {
     }
 }
 
-/// A coloured timed Petri net under construction; [`super::Engine::new`] checks and runs it.
+/// A coloured timed Petri net under construction; [`super::Engine::new`] checks it and prepares it for running.
 pub struct Model<T> {
     pub(crate) places: Vec<PlaceSpec<T>>,
     pub(crate) transitions: Vec<TransitionSpec<T>>,
@@ -196,7 +197,7 @@ impl<T: Token> Model<T> {
         Counter(self.place(name.into(), PlaceKind::Counter(spec)))
     }
 
-    /// Adds a place where tokens leave the net: they are counted, shown to the [`super::Observer`] and forgotten.
+    /// Adds a place at which tokens leave the net: they are counted, passed to the [`super::Observer`] and dropped.
     pub fn sink(&mut self, name: impl Into<String>) -> Queue {
         let mut spec = QueueSpec::fifo();
         spec.sink = true;
@@ -218,13 +219,13 @@ impl<T: Token> Model<T> {
         self.transitions.iter().map(|t| t.name.as_str())
     }
 
-    /// The place of typed tokens with this name; the first, of several.
+    /// The place of typed tokens with this name; the first one if there are several.
     pub fn find_queue(&self, name: &str) -> Option<Queue> {
         let is_it = |p: &PlaceSpec<T>| p.name == name && matches!(p.kind, PlaceKind::Queue(_));
         self.places.iter().position(is_it).map(|n| Queue(n as u32))
     }
 
-    /// The place of plain tokens with this name; the first, of several.
+    /// The place of plain tokens with this name; the first one if there are several.
     pub fn find_counter(&self, name: &str) -> Option<Counter> {
         let is_it = |p: &PlaceSpec<T>| p.name == name && matches!(p.kind, PlaceKind::Counter(_));
         self.places
@@ -233,7 +234,7 @@ impl<T: Token> Model<T> {
             .map(|n| Counter(n as u32))
     }
 
-    /// The transition with this name; the first, of several.
+    /// The transition with this name; the first one if there are several.
     pub fn find_transition(&self, name: &str) -> Option<TransitionId> {
         let found = self.transitions.iter().position(|t| t.name == name);
         found.map(|n| TransitionId(n as u32))

@@ -1,4 +1,4 @@
-//! Places at run time: the tokens they hold, by key, and what their history adds up to.
+//! Places at run time: their tokens by key, and the sums over their history.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -6,49 +6,49 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::handle::{KeyOf, RankOf, Token};
 use super::model::{CounterSpec, Order, PlaceKind, PlaceSpec, QueueSpec};
 
-/// Transitions to look at again, as (word of a bit set, bits).
+/// Transitions to check again, as (word of a bit set, bits).
 pub(crate) type Wakes = Box<[(u32, u64)]>;
 
 /// A place of a running net. A *lane* holds the tokens of one key.
 pub(crate) struct Place<T> {
     /// Tokens of all keys.
     pub(crate) len: u32,
-    /// One bit a lane: whether it holds a token.
+    /// One bit per lane: whether it holds a token.
     pub(crate) occupied: Box<[u64]>,
     store: Store<T>,
     key_of: Option<KeyOf<T>>,
     pub(crate) keys: u32,
-    /// Most tokens, those reserved included.
+    /// Maximum number of tokens, including reserved ones.
     pub(crate) capacity: u32,
-    /// Room promised to firings under way.
+    /// Room reserved for firings in progress.
     pub(crate) reserved: u32,
     pub(crate) sink: bool,
     pub(crate) wakes: PlaceWakes,
     pub(crate) tally: Tally,
 }
 
-/// Rules to look at again after a change of a place.
+/// Rules to check again after a change of a place.
 #[derive(Default)]
 pub(crate) struct PlaceWakes {
-    /// A lane was empty and is not any more.
+    /// A lane that was empty has a token now.
     pub(crate) on_fill: Wakes,
-    /// Any token came.
+    /// Any token arrived.
     pub(crate) on_gain: Wakes,
-    /// A lane became empty; only rules that were enabled need another look.
+    /// A lane became empty; only rules that were enabled are checked.
     pub(crate) on_empty: Wakes,
     /// Any token left.
     pub(crate) on_loss: Wakes,
 }
 
-/// What the history of a place adds up to.
+/// Sums over the history of a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Sum of the times of departures less that of arrivals: with `n` tokens at time `t`, the integral of the
-    /// number of tokens is `n * t + moment`.
+    /// Sum of the times of departures minus that of arrivals: with `n` tokens at time `t`, the integral of the number
+    /// of tokens is `n * t + moment`.
     pub(crate) moment: i128,
-    /// Tokens that came.
+    /// Number of tokens that arrived.
     pub(crate) arrivals: u64,
-    /// Most tokens at one time.
+    /// Maximum number of tokens at one time.
     pub(crate) peak: u32,
 }
 
@@ -66,7 +66,7 @@ struct Ranked<T> {
 }
 
 impl<T: Token> Place<T> {
-    /// The place with its tokens of the start; `Err` is the index of a token whose key is out of range.
+    /// The place with its initial tokens; `Err` is the index of a token whose key is out of range.
     pub(crate) fn new(spec: PlaceSpec<T>) -> Result<Self, usize> {
         let keys = spec.keys();
         let capacity = spec.capacity().unwrap_or(u32::MAX);
@@ -123,7 +123,7 @@ impl<T: Token> Place<T> {
         Ok(())
     }
 
-    /// The lane a token belongs to; out of range if its key is.
+    /// The lane of a token; out of range if its key is.
     #[inline]
     pub(crate) fn lane_of(&self, token: &T) -> u32 {
         self.key_of.as_ref().map_or(0, |key| key(token))
@@ -141,7 +141,7 @@ impl<T: Token> Place<T> {
         }
     }
 
-    /// The token in position `index` of a lane; of a queue of least first only the first can be seen.
+    /// The token at position `index` of a lane; for a queue ordered by rank, only the first one can be seen.
     #[inline]
     pub(crate) fn peek(&self, lane: u32, index: u32) -> Option<T> {
         let (lane, index) = (lane as usize, index as usize);
@@ -153,8 +153,8 @@ impl<T: Token> Place<T> {
         }
     }
 
-    /// Removes a token: the first in order, or in a random place that in position `index`; and whether the lane is
-    /// empty now.
+    /// Removes a token: the first in order, or in a random place the one at position `index`. Also returns whether
+    /// the lane is empty now.
     #[inline]
     pub(crate) fn pop(&mut self, lane: u32, index: u32, now: u64) -> Option<(T, bool)> {
         let at = lane as usize;
@@ -180,7 +180,7 @@ impl<T: Token> Place<T> {
         Some((token, empty))
     }
 
-    /// Adds a token to its lane; whether that was empty.
+    /// Adds a token to its lane; returns whether the lane was empty.
     #[inline]
     pub(crate) fn push(&mut self, lane: u32, token: T, now: u64) -> bool {
         let at = lane as usize;
@@ -201,7 +201,7 @@ impl<T: Token> Place<T> {
         self.came(lane, 1, now)
     }
 
-    /// Adds plain tokens, at least one; whether the lane was empty.
+    /// Adds plain tokens, at least one; returns whether the lane was empty.
     #[inline]
     pub(crate) fn add(&mut self, lane: u32, count: u32, now: u64) -> bool {
         let Store::Counts(counts) = &mut self.store else {
@@ -211,7 +211,7 @@ impl<T: Token> Place<T> {
         self.came(lane, count, now)
     }
 
-    /// Removes plain tokens, of which there are as many; whether the lane is empty now.
+    /// Removes plain tokens, which must be present; returns whether the lane is empty now.
     #[inline]
     pub(crate) fn subtract(&mut self, lane: u32, count: u32, now: u64) -> bool {
         let Store::Counts(counts) = &mut self.store else {
@@ -243,7 +243,7 @@ impl<T: Token> Place<T> {
         self.len = 0;
     }
 
-    /// The tokens of all keys, in an order of no meaning for places that are not first in, first out.
+    /// The tokens of all keys, in arbitrary order unless the place is first in, first out.
     pub(crate) fn tokens(&self) -> Box<dyn Iterator<Item = &T> + '_> {
         match &self.store {
             Store::Counts(_) => Box::new(std::iter::empty()),
@@ -294,7 +294,7 @@ impl<T> PartialOrd for Ranked<T> {
 }
 
 impl<T> Ord for Ranked<T> {
-    /// Reversed, since the library's heap gives the greatest first.
+    /// Reversed, because the library's heap returns the greatest element first.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.rank, other.number).cmp(&(self.rank, self.number))
     }

@@ -1,4 +1,4 @@
-//! Transitions as the engine runs them: what must hold before anything is bound comes first, in flat lists.
+//! Transitions as the engine runs them: conditions that do not depend on bindings come first, in flat lists.
 
 use inorder_random::Random;
 
@@ -14,23 +14,23 @@ pub(crate) struct Need {
     pub(crate) count: u32,
 }
 
-/// Room that outputs need in a place of bounded capacity.
+/// Room that outputs need in a place with a capacity.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) place: u32,
-    /// More tokens after the firing than before.
+    /// Number of tokens after the firing minus the number before.
     pub(crate) growth: u32,
-    /// Tokens given.
+    /// Number of tokens deposited.
     pub(crate) reserve: u32,
 }
 
 /// Which lane of a place an arc refers to.
 pub(crate) enum Lane<T> {
-    /// The place has only one.
+    /// The place has only one lane.
     Only,
-    /// That of the firing's colour.
+    /// The lane of the firing's colour.
     Colour,
-    /// As told from the tokens bound.
+    /// Computed from the bound tokens.
     Of(Of<T, u32>),
 }
 
@@ -81,42 +81,42 @@ pub(crate) struct SpendArc<T> {
     pub(crate) keep: bool,
 }
 
-/// An output arc; `lane` is used for plain tokens, typed ones carry their key.
+/// An output arc; `lane` is used for plain tokens, typed tokens contain their key.
 pub(crate) struct OutputArc<T> {
     pub(crate) place: u32,
     pub(crate) product: Product<T>,
     pub(crate) lane: Lane<T>,
 }
 
-/// What the numbers of tokens in places must be for a transition to start, whatever their colours.
+/// Conditions on the numbers of tokens in places, independent of colours.
 pub(crate) struct Conditions {
     /// Places that must hold several tokens.
     pub(crate) needs: Box<[Need]>,
     /// Places that must hold fewer tokens than this.
     pub(crate) inhibitors: Box<[Need]>,
-    /// Places that must have room for what the transition puts into them.
+    /// Places that must have room for the outputs of the transition.
     pub(crate) rooms: Box<[Room]>,
 }
 
 /// A transition of a running net.
 pub(crate) struct Rule<T> {
-    /// Its index as the modeller knows it.
+    /// Its index in the modeller's order.
     pub(crate) id: u32,
     pub(crate) priority: u32,
     pub(crate) weight: f64,
     pub(crate) servers: u32,
     pub(crate) busy: u32,
-    /// What must hold whatever the colour.
+    /// Conditions that do not depend on the colour.
     pub(crate) conditions: Conditions,
     /// The keyed places joined by the colour.
     pub(crate) joins: Box<[u32]>,
-    /// The colours enabled, as found by the last look at it; one bit for a transition without colour.
+    /// The enabled colours at the last check; one bit for a transition without colour.
     pub(crate) enabled: Box<[u64]>,
-    /// How many they are.
+    /// Their number.
     pub(crate) ways: u32,
-    /// Whether the lists above do not say all: a colour is then enabled if a binding is found.
+    /// True if the lists above are not sufficient: a colour is then enabled if a binding is found.
     pub(crate) must_bind: bool,
-    /// Whether there is more than one binding a colour to try.
+    /// True if there may be more than one binding per colour.
     pub(crate) must_search: bool,
     pub(crate) takes: Box<[TakeArc<T>]>,
     pub(crate) spends: Box<[SpendArc<T>]>,
@@ -129,14 +129,14 @@ pub(crate) struct Rule<T> {
     pub(crate) tally: RuleTally,
 }
 
-/// What the history of a transition adds up to.
+/// Sums over the history of a transition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct RuleTally {
-    /// Firings that ended.
+    /// Number of completed firings.
     pub(crate) firings: u64,
-    /// As [`super::place::Tally::moment`], for firings under way.
+    /// As [`super::place::Tally::moment`], for firings in progress.
     pub(crate) busy_moment: i128,
-    /// The same for "at least one firing is under way".
+    /// The same for "at least one firing is in progress".
     pub(crate) active_moment: i128,
 }
 
@@ -209,7 +209,7 @@ impl<T> Rule<T> {
         }
     }
 
-    /// The places that must hold a token before it can be enabled.
+    /// The places that must hold a token for the rule to be enabled.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = u32> {
         let spends = self.spends.iter();
         let spends = spends.filter(|arc| matches!(arc.count, Count::Fixed(1..)));
@@ -219,24 +219,24 @@ impl<T> Rule<T> {
             .chain(spends.map(|arc| arc.place))
     }
 
-    /// Its servers, if it takes time: `Some(None)` without a limit.
+    /// Its servers, if it takes time: `Some(None)` for no limit.
     pub(crate) fn limit(&self) -> Option<Option<u32>> {
         let limit = Some(self.servers).filter(|&servers| servers < u32::MAX);
         (!matches!(self.timing, Timing::Immediate)).then_some(limit)
     }
 
-    /// Its share in a random choice.
+    /// Its weight in a random choice.
     pub(crate) fn share(&self) -> f64 {
         self.weight * f64::from(self.ways)
     }
 
-    /// Tokens a firing binds.
+    /// Number of tokens that a firing binds.
     pub(crate) fn arity(&self) -> usize {
         self.takes.iter().map(|take| take.count as usize).sum()
     }
 }
 
-/// A colour with one token in every keyed place needs no further look; one that needs several does.
+/// A colour with one token in every keyed place needs no further check, unless several are needed.
 fn is_many<T>(lane: &Lane<T>, count: u32) -> bool {
     matches!(lane, Lane::Colour) && count > 1
 }
@@ -248,7 +248,7 @@ fn is_many_plain<T>(spend: &SpendArc<T>) -> bool {
     }
 }
 
-/// Without inputs nothing but the servers limits the firings under way.
+/// Without inputs, only the servers limit the firings in progress.
 fn servers<T>(spec: &TransitionSpec<T>) -> u32 {
     let consumes = spec.takes.iter().any(|t| !t.keep) || spec.spends.iter().any(|s| !s.keep);
     spec.servers.unwrap_or(if consumes { u32::MAX } else { 1 })
@@ -269,7 +269,7 @@ fn needs<T>(spec: &TransitionSpec<T>) -> Vec<Need> {
     takes.chain(spends).collect()
 }
 
-/// The keyed places of arcs that go by colour.
+/// The keyed places of arcs that use the colour.
 pub(crate) fn joins<T>(spec: &TransitionSpec<T>, places: &[PlaceSpec<T>]) -> Box<[u32]> {
     let takes = spec
         .takes
@@ -318,7 +318,7 @@ fn given<T>(product: &Product<T>) -> u32 {
     }
 }
 
-/// Tokens a firing certainly takes from a place.
+/// Number of tokens that a firing certainly takes from a place.
 fn taken<T>(spec: &TransitionSpec<T>, place: u32) -> u32 {
     let takes = spec
         .takes

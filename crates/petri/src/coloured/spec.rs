@@ -1,4 +1,4 @@
-//! A transition as it is kept in a model.
+//! A transition as stored in a model.
 
 use inorder_random::Random;
 
@@ -19,19 +19,19 @@ pub(crate) type DelayOf<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Random) -> u64>;
 pub(crate) struct Take<T> {
     pub(crate) place: u32,
     pub(crate) count: u32,
-    /// The key to take from; without it the colour, or the only key.
+    /// The key to take from; `None` for the colour, or for the only key.
     pub(crate) key: Option<Of<T, u32>>,
-    /// A read arc leaves the tokens.
+    /// A read arc does not remove the tokens.
     pub(crate) keep: bool,
 }
 
-/// How many plain tokens.
+/// Number of plain tokens.
 pub(crate) enum Count<T> {
     Fixed(u32),
     By(Of<T, u32>),
 }
 
-/// An arc that consumes (or, as a read arc, asks for) plain tokens.
+/// An arc that consumes (or, as a read arc, requires) plain tokens.
 pub(crate) struct Spend<T> {
     pub(crate) place: u32,
     pub(crate) count: Count<T>,
@@ -54,15 +54,15 @@ pub(crate) enum Product<T> {
     Pass(u32),
     Token(Of<T, T>),
     Maybe(Of<T, Option<T>>),
-    /// To the place with the index told.
+    /// To the place with the returned index.
     Route(Box<[u32]>, Of<T, (usize, T)>),
     Many(Emit<T>),
-    /// Plain tokens, to the key, the colour, or the only key.
+    /// Plain tokens, to the given key, the colour, or the only key.
     Plain(Count<T>, Option<Of<T, u32>>),
 }
 
 impl<T> Product<T> {
-    /// The places it may go to; `place` is that of the arc.
+    /// The possible places; `place` is that of the arc.
     pub(crate) fn places(&self, place: u32) -> Vec<u32> {
         match self {
             Self::Route(places, _) => places.to_vec(),
@@ -108,7 +108,7 @@ impl<T> TransitionSpec<T> {
         }
     }
 
-    /// Immediate transitions come before timed ones unless the modeller says otherwise.
+    /// Immediate transitions come before timed ones by default.
     pub(crate) fn priority(&self) -> u32 {
         self.priority
             .unwrap_or(u32::from(matches!(self.timing, Timing::Immediate)))

@@ -1,4 +1,4 @@
-//! The marking, and how firings change it.
+//! The marking, and its changes by firings.
 
 use inorder_random::Random;
 
@@ -14,7 +14,7 @@ use super::rule::{Lane, OutputArc, Rule};
 use super::spec::Product;
 use super::wakes;
 
-/// What firings change.
+/// The state that firings change.
 pub(crate) struct State<T> {
     pub(crate) places: Vec<Place<T>>,
     pub(crate) agenda: Agenda,
@@ -23,13 +23,13 @@ pub(crate) struct State<T> {
     emitted: Vec<T>,
 }
 
-/// What places and transitions are called, in the modeller's order.
+/// The names of places and transitions, in the modeller's order.
 pub(crate) struct Names {
     pub(crate) places: Vec<String>,
     pub(crate) transitions: Vec<String>,
 }
 
-/// Something a modeller's function did that the net has no room for.
+/// An invalid action of a function of the modeller.
 enum Fault {
     Key { place: u32, key: u32 },
     TooMany { place: u32 },
@@ -37,7 +37,7 @@ enum Fault {
 }
 
 impl<T: Token> State<T> {
-    /// The marking of the start, with every transition to be looked at.
+    /// The initial marking, with all transitions to be checked.
     pub(crate) fn new(specs: Vec<PlaceSpec<T>>, rules: &[Rule<T>]) -> Result<Self, ModelError> {
         let mut places = Vec::with_capacity(specs.len());
         for (index, spec) in specs.into_iter().enumerate() {
@@ -60,7 +60,7 @@ impl<T: Token> State<T> {
         })
     }
 
-    /// What went wrong since last asked.
+    /// The error since the last call, if there was one.
     #[inline]
     pub(crate) fn check(&mut self, names: &Names) -> Result<(), RunError> {
         match self.fault.take() {
@@ -86,7 +86,7 @@ impl<T: Token> State<T> {
         }
     }
 
-    /// Takes the inputs of a rule that needs no look at tokens, binding the typed ones.
+    /// Takes the inputs of a rule that does not examine tokens, and binds the typed ones.
     #[inline]
     pub(crate) fn take(
         &mut self,
@@ -152,14 +152,14 @@ impl<T: Token> State<T> {
         }
     }
 
-    /// A place has lost tokens; `emptied` tells whether a lane has none left.
+    /// A place has lost tokens; `emptied` is true if a lane is now empty.
     #[inline]
     fn lost(&mut self, index: u32, emptied: bool) {
         let place = &self.places[index as usize];
         self.agenda.lost(index, place.len, &place.wakes, emptied);
     }
 
-    /// A place has gained tokens; `filled` tells whether a lane had none before.
+    /// A place has gained tokens; `filled` is true if a lane was empty before.
     #[inline]
     fn gained(&mut self, index: u32, filled: bool) {
         let wakes = &self.places[index as usize].wakes;
@@ -172,7 +172,7 @@ impl<T: Token> State<T> {
         self.lost(place, true);
     }
 
-    /// Promises room to a firing under way.
+    /// Reserves room for a firing in progress.
     #[inline]
     pub(crate) fn reserve(&mut self, place: u32, room: u32) {
         let reserved = &mut self.places[place as usize].reserved;
@@ -180,7 +180,7 @@ impl<T: Token> State<T> {
         self.gained(place, false);
     }
 
-    /// Gives back room that was promised.
+    /// Releases reserved room.
     #[inline]
     pub(crate) fn release(&mut self, place: u32, room: u32) {
         let reserved = &mut self.places[place as usize].reserved;
@@ -243,7 +243,7 @@ impl<T: Token> State<T> {
         }
     }
 
-    /// A typed token comes into a place.
+    /// A typed token arrives in a place.
     #[inline]
     pub(crate) fn deposit<O: Observer<T>>(&mut self, index: u32, token: T, observer: &mut O) {
         let place = &mut self.places[index as usize];
@@ -268,7 +268,7 @@ impl<T: Token> State<T> {
         self.gained(index, filled);
     }
 
-    /// Plain tokens come into a place.
+    /// Plain tokens arrive in a place.
     #[inline]
     fn add(&mut self, index: u32, lane: u32, count: u32) {
         if count == 0 {
@@ -291,7 +291,7 @@ impl<T: Token> State<T> {
     }
 }
 
-/// Which position of a lane is taken when any will do.
+/// The position taken from a lane if any position may be taken.
 #[inline]
 fn position<T: Token>(place: &Place<T>, lane: u32, random: &mut Random) -> u32 {
     match place.is_random() {

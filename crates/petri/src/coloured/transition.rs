@@ -1,4 +1,4 @@
-//! Transitions as the modeller writes them.
+//! Transitions as the modeller defines them.
 
 use inorder_random::Random;
 
@@ -9,26 +9,26 @@ use super::model::Model;
 use super::spec::{Count, Inhibitor, Output, Product, Spend, Take, Timing, TransitionSpec};
 
 impl<T: Token> Model<T> {
-    /// Adds an immediate transition of priority 1 and weight 1 without arcs, and lets the builder refine it.
+    /// Adds an immediate transition with priority 1 and weight 1 and without arcs, which the builder then modifies.
     pub fn transition(&mut self, name: impl Into<String>) -> TransitionBuilder<'_, T> {
         self.transitions.push(TransitionSpec::new(name.into()));
         TransitionBuilder::last_of(self)
     }
 }
 
-/// Refines a transition of a [`Model`]; every method takes effect at once.
+/// Modifies a transition of a [`Model`]; every method takes effect at once.
 ///
 /// # Colour
 ///
-/// A transition that takes from, or spends of, a keyed place has a colour: all its arcs on keyed places without a
-/// key function of their own refer to the same key, and the transition is enabled once for every key for which
-/// all of them are. Among everything that is enabled at one time and of the highest priority, the choice is
-/// random, a (transition, colour) pair being as likely as the transition's weight.
+/// A transition that takes or spends tokens of a keyed place has a colour: all its arcs to keyed places without a key
+/// function of their own refer to the same key, and the transition is enabled once for every key for which all of
+/// them are. Among everything enabled at one time with the highest priority, the choice is random, and the
+/// probability of a (transition, colour) pair is proportional to the transition's weight.
 ///
 /// # Guards and queues
 ///
-/// The token a first-in-first-out queue offers is its first, and a guard that refuses it waits for it: heads block.
-/// A queue in random order offers all its tokens, and the choice is among those the guard accepts.
+/// A first-in-first-out queue offers its first token, and a guard that refuses this token blocks the queue. A queue
+/// in random order offers all its tokens, and the choice is among those that the guard accepts.
 pub struct TransitionBuilder<'a, T> {
     model: &'a mut Model<T>,
     index: usize,
@@ -62,17 +62,17 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.edit(|t| t.takes.push(take(from, count, None, false)))
     }
 
-    /// Takes a token with the key that `key` tells from the tokens bound by the arcs before this one.
+    /// Takes a token with the key that `key` computes from the tokens bound by earlier arcs.
     pub fn take_at(self, from: Queue, key: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
         self.edit(|t| t.takes.push(take(from, 1, Some(Box::new(key)), false)))
     }
 
-    /// Binds a token and leaves it where it is: a read arc.
+    /// Binds a token without removing it: a read arc.
     pub fn read(self, from: Queue) -> Self {
         self.edit(|t| t.takes.push(take(from, 1, None, true)))
     }
 
-    /// Like [`read`](Self::read), with a key told from the tokens bound before.
+    /// Like [`read`](Self::read), with a key computed from the tokens bound before.
     pub fn read_at(self, from: Queue, key: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
         self.edit(|t| t.takes.push(take(from, 1, Some(Box::new(key)), true)))
     }
@@ -82,7 +82,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.spending(from, Count::Fixed(count), None, false)
     }
 
-    /// Consumes `count` plain tokens of the key told from the tokens bound.
+    /// Consumes `count` plain tokens of the key computed from the bound tokens.
     pub fn spend_at(
         self,
         from: Counter,
@@ -92,7 +92,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.spending(from, Count::Fixed(count), Some(Box::new(key)), false)
     }
 
-    /// Consumes as many plain tokens as `count` tells from the tokens bound.
+    /// Consumes the number of plain tokens that `count` computes from the bound tokens.
     pub fn spend_with(
         self,
         from: Counter,
@@ -101,12 +101,12 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.spending(from, Count::By(Box::new(count)), None, false)
     }
 
-    /// Asks for `count` plain tokens (of the colour, if the counter has keys) and leaves them: a read arc.
+    /// Requires `count` plain tokens (of the colour, if the counter has keys) without removing them: a read arc.
     pub fn test(self, of: Counter, count: u32) -> Self {
         self.spending(of, Count::Fixed(count), None, true)
     }
 
-    /// Like [`test`](Self::test), of the key told from the tokens bound.
+    /// Like [`test`](Self::test), for the key computed from the bound tokens.
     pub fn test_at(
         self,
         of: Counter,
@@ -127,12 +127,12 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         })
     }
 
-    /// Forbids starting while the place holds `count` tokens or more, of whatever key.
+    /// Forbids starting while the place holds `count` tokens or more, with any keys.
     pub fn inhibit(self, by: impl Into<PlaceId>, count: u32) -> Self {
         self.inhibited(by.into(), count, false)
     }
 
-    /// Forbids starting in a colour while the place holds `count` tokens or more of that key.
+    /// Forbids starting with a colour while the place holds `count` tokens or more of that key.
     pub fn inhibit_colour(self, by: impl Into<PlaceId>, count: u32) -> Self {
         self.inhibited(by.into(), count, true)
     }
@@ -153,42 +153,42 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.edit(|t| t.resets.push(place.0))
     }
 
-    /// Fires only with tokens for which this holds. It must depend on its argument alone.
+    /// Fires only with tokens for which this returns true. The result must depend only on the argument.
     pub fn guard(self, guard: impl FnMut(&Bound<'_, T>) -> bool + 'static) -> Self {
         self.edit(|t| t.guard = Some(Box::new(guard)))
     }
 
-    /// Firing takes time: inputs are taken at the start, outputs given at the end.
+    /// Firing takes time: inputs are taken at the start, outputs are deposited at the end.
     pub fn delay(self, delay: Delay) -> Self {
         self.edit(|t| t.timing = Timing::Delay(delay))
     }
 
-    /// Firing takes the ticks that `delay` tells from the tokens bound and the transition's own random numbers.
+    /// Firing takes the time that `delay` computes from the bound tokens and the transition's own random numbers.
     pub fn delay_by(self, delay: impl FnMut(&Bound<'_, T>, &mut Random) -> u64 + 'static) -> Self {
         self.edit(|t| t.timing = Timing::By(Box::new(delay)))
     }
 
-    /// At most so many firings under way at once; without a limit unless given.
+    /// Limits the number of firings in progress; there is no limit by default.
     pub fn servers(self, servers: u32) -> Self {
         self.edit(|t| t.servers = Some(servers))
     }
 
-    /// What may start goes by priority, the higher first. Immediate transitions have 1 and timed ones 0 unless given.
+    /// Sets the priority: higher ones start first. The default is 1 for immediate transitions and 0 for timed ones.
     pub fn priority(self, priority: u32) -> Self {
         self.edit(|t| t.priority = Some(priority))
     }
 
-    /// The share in a random choice among equal priorities; 1 unless given.
+    /// Sets the weight in a random choice among equal priorities; the default is 1.
     pub fn weight(self, weight: f64) -> Self {
         self.edit(|t| t.weight = weight)
     }
 
-    /// Deposits the token bound at `index` as it is.
+    /// Deposits the token bound at `index` unchanged.
     pub fn pass(self, to: Queue, index: usize) -> Self {
         self.output(to.0, Product::Pass(index as u32))
     }
 
-    /// Deposits the token that `token` makes. Called once a firing, at its end.
+    /// Deposits the token that `token` creates. It is called once per firing, at its end.
     pub fn put(self, to: Queue, token: impl FnMut(&Bound<'_, T>) -> T + 'static) -> Self {
         self.output(to.0, Product::Token(Box::new(token)))
     }
@@ -202,7 +202,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.output(to.0, Product::Maybe(Box::new(token)))
     }
 
-    /// Deposits a token in the one of `places` whose index is told with it.
+    /// Deposits a token in the one of `places` whose index is returned with it.
     pub fn route<const N: usize>(
         self,
         places: [Queue; N],
@@ -213,7 +213,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.output(first, Product::Route(places.into(), Box::new(route)))
     }
 
-    /// Deposits the tokens that `emit` pushes. For the capacity of the place it counts as one.
+    /// Deposits the tokens that `emit` pushes. For the capacity of the place they count as one.
     pub fn put_many(
         self,
         to: Queue,
@@ -227,7 +227,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.output(to.0, Product::Plain(Count::Fixed(count), None))
     }
 
-    /// Deposits `count` plain tokens of the key told from the tokens bound.
+    /// Deposits `count` plain tokens of the key computed from the bound tokens.
     pub fn give_at(
         self,
         to: Counter,
@@ -240,7 +240,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         )
     }
 
-    /// Deposits as many plain tokens as `count` tells from the tokens bound, possibly none.
+    /// Deposits the number of plain tokens that `count` computes from the bound tokens, possibly none.
     pub fn give_with(self, to: Counter, count: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
         self.output(to.0, Product::Plain(Count::By(Box::new(count)), None))
     }

@@ -5,7 +5,7 @@ use super::place::{PlaceWakes, Wakes};
 use super::rule::{Rule, SpendArc, TakeArc};
 use super::spec::Count;
 
-/// The rules to look at again after a change of the place with this index.
+/// The rules to check again after a change of the place with this index.
 pub(crate) fn of_place<T>(rules: &[Rule<T>], index: u32, spec: &PlaceSpec<T>) -> PlaceWakes {
     let at = Place {
         index,
@@ -43,7 +43,7 @@ impl Place {
         self.spends(rule).next().is_some()
     }
 
-    /// Inhibitors and room: every token counts.
+    /// For inhibitors and capacities, every token counts.
     fn limits<T>(&self, rule: &Rule<T>) -> bool {
         rule.conditions
             .inhibitors
@@ -57,13 +57,12 @@ impl Place {
                 .any(|room| room.place == self.index)
     }
 
-    /// More tokens matter beyond the first where several are needed, or where they may come to the head or be
-    /// chosen.
+    /// Additional tokens matter if several are needed, or if they may become the first or be chosen.
     fn gain_matters<T>(&self, rule: &Rule<T>) -> bool {
         self.several(rule) || self.takers(rule) && rule.must_bind && !self.is_fifo
     }
 
-    /// Fewer matter where several are needed, or where another token comes to the head or can no more be chosen.
+    /// Fewer tokens matter if several are needed, or if another token becomes the first or can no longer be chosen.
     fn loss_matters<T>(&self, rule: &Rule<T>) -> bool {
         self.several(rule) || self.takers(rule) && rule.must_bind
     }

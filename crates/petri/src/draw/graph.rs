@@ -1,4 +1,4 @@
-//! The graph that is laid out: places, transitions, and the points long arcs pass.
+//! The graph for the layout: places, transitions, and additional points of long arcs.
 
 use super::Frame;
 use super::words::{self, LETTER, LETTERS};
@@ -7,9 +7,9 @@ use crate::net::{ArcKind, Net};
 /// Nodes (places, transitions, then points) and the arcs between them.
 pub(super) struct Graph {
     pub nodes: Vec<Node>,
-    /// How many nodes are places or transitions.
+    /// Number of nodes that are places or transitions.
     pub real: usize,
-    /// Segments between neighbouring layers, from the lower to the higher.
+    /// Segments between adjacent layers, from the lower to the higher one.
     pub segments: Vec<(usize, usize)>,
     pub arcs: Vec<Long>,
     /// The nodes of each layer, in order.
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub frame: Frame,
 }
 
-/// An arc and the nodes it passes, from its beginning to its end.
+/// An arc and the nodes on it, from start to end.
 #[derive(Debug, Clone)]
 pub(super) struct Long {
     pub from: usize,

@@ -1,15 +1,15 @@
-//! Which layer each node is in, and the order within the layers.
+//! Assigns nodes to layers and orders the nodes within each layer.
 
 use super::Frame;
 use super::graph::{Graph, Node};
 
-/// Nets with more nodes are drawn with straight arcs: points on long arcs would outnumber the nodes by far.
+/// Larger nets are drawn with straight arcs, because there would be many more points of long arcs than nodes.
 const MANY: usize = 600;
 
-/// Sweeps over the layers, there and back.
+/// Number of sweeps over the layers, in both directions.
 const SWEEPS: usize = 12;
 
-/// Puts every node in a layer to the right of those before it, cutting cycles, and puts points on long arcs.
+/// Assigns every node to a layer to the right of its predecessors, cuts cycles, and adds points to long arcs.
 pub(super) fn assign(graph: &mut Graph) {
     let forward = without_cycles(graph);
     longest_paths(graph, &forward);
@@ -21,7 +21,7 @@ pub(super) fn assign(graph: &mut Graph) {
     }
 }
 
-/// The arcs as edges, those turned round that would close a cycle in a depth-first search.
+/// The arcs as edges; those that would close a cycle in a depth-first search are reversed.
 fn without_cycles(graph: &Graph) -> Vec<(usize, usize)> {
     let n = graph.nodes.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -29,7 +29,7 @@ fn without_cycles(graph: &Graph) -> Vec<(usize, usize)> {
         next[arc.from].push(i);
     }
     let mut edges: Vec<(usize, usize)> = graph.arcs.iter().map(|a| (a.from, a.to)).collect();
-    // 0: not seen, 1: on the way from the root, 2: done.
+    // 0: not visited, 1: on the current path, 2: done.
     let mut seen = vec![0_u8; n];
     let mut stack: Vec<(usize, usize)> = Vec::new();
     for root in 0..n {
@@ -58,7 +58,7 @@ fn without_cycles(graph: &Graph) -> Vec<(usize, usize)> {
     edges
 }
 
-/// The layer of a node is the length of the longest way to it.
+/// The layer of a node is the length of the longest path to it.
 fn longest_paths(graph: &mut Graph, edges: &[(usize, usize)]) {
     let n = graph.nodes.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -119,7 +119,8 @@ fn add_point(graph: &mut Graph, layer: usize) -> usize {
     graph.nodes.len() - 1
 }
 
-/// Orders each layer by the mean place of the neighbours in the layer before, or after on the way back.
+/// Orders each layer by the mean position of the neighbours in the previous layer, or in the next layer in a backward
+/// sweep.
 pub(super) fn order(graph: &mut Graph) {
     let n = graph.nodes.len();
     let (mut before, mut after) = (vec![Vec::new(); n], vec![Vec::new(); n]);
@@ -149,7 +150,7 @@ pub(super) fn order(graph: &mut Graph) {
     }
 }
 
-/// Places in a layer, between 0 and 1 so that layers of different sizes compare.
+/// Positions in a layer, between 0 and 1, so that layers of different sizes can be compared.
 fn number(layer: &[usize], at: &mut [f64]) {
     for (i, &node) in layer.iter().enumerate() {
         at[node] = (i as f64 + 0.5) / layer.len() as f64;

@@ -1,4 +1,4 @@
-//! Coordinates, once layers and their order are known.
+//! Computes coordinates from layers and their order.
 
 use super::graph::Graph;
 
@@ -7,10 +7,10 @@ const MARGIN: f64 = 16.0;
 const BETWEEN_LAYERS: f64 = 42.0;
 const BETWEEN_NODES: f64 = 12.0;
 
-/// Rounds of moving every node towards the mean of its neighbours.
+/// Number of rounds in which every node is moved towards the mean of its neighbours.
 const ROUNDS: usize = 24;
 
-/// Gives every node its place; the width and height of the whole.
+/// Computes the position of every node; returns the width and height of the drawing.
 pub(super) fn coordinates(graph: &mut Graph) -> (f64, f64) {
     let width = columns(graph);
     let mut neighbours = vec![Vec::new(); graph.nodes.len()];
@@ -35,7 +35,7 @@ pub(super) fn coordinates(graph: &mut Graph) -> (f64, f64) {
     (width, shift_down(graph))
 }
 
-/// Layers from left to right, each as wide as its widest node; the width of all.
+/// Layers from left to right, each as wide as its widest node; returns the total width.
 fn columns(graph: &mut Graph) -> f64 {
     let mut left = MARGIN;
     for layer in &graph.layers {
@@ -64,12 +64,12 @@ fn mean(graph: &Graph, neighbours: &[usize], node: usize) -> f64 {
     }
 }
 
-/// Puts the nodes of a layer as near to where they wish to be as their order and heights allow.
+/// Moves the nodes of a layer as close to their preferred positions as their order and heights allow.
 ///
 /// Least squares under a fixed order is isotonic regression, solved by pooling neighbours that would overlap
 /// (R. E. Barlow et al., "Statistical Inference under Order Restrictions", 1972).
 fn settle(graph: &mut Graph, layer: &[usize], wish: impl Fn(&Graph, usize) -> f64) {
-    // Wishes with the heights above taken off: these must not decrease.
+    // Preferred positions minus the heights above: these must not decrease.
     let mut above = 0.0;
     let mut offsets = Vec::with_capacity(layer.len());
     let mut pools: Vec<(f64, usize)> = Vec::with_capacity(layer.len());
@@ -94,7 +94,7 @@ fn settle(graph: &mut Graph, layer: &[usize], wish: impl Fn(&Graph, usize) -> f6
     }
 }
 
-/// Moves all down to the margin; the height of all.
+/// Moves everything down to the margin; returns the total height.
 fn shift_down(graph: &mut Graph) -> f64 {
     let frames = || graph.nodes.iter().map(|n| n.frame);
     let top = frames()

@@ -1,16 +1,16 @@
-//! Where arcs touch their nodes: spread over the side they come from, so that heads and tails stay apart.
+//! Where arcs touch their nodes: distributed over the side from which they come, so that arrowheads do not overlap.
 
 use super::graph::Graph;
 
-/// Radius of a place, and how far its middle is above the middle of its room (the name is below).
+/// Radius of a place, and how far its centre is above the centre of its area (the name is below).
 pub(super) const RADIUS: f64 = 16.0;
 pub(super) const RAISED: f64 = 8.0;
 
-/// Height of a transition, and half its width with a little air.
+/// Height of a transition, and half its width including a small gap.
 pub(super) const BAR_HEIGHT: f64 = 34.0;
 const BAR_REACH: f64 = 7.0;
 
-/// Farthest from the middle an arc touches, and pixels between two arcs where there is room.
+/// Maximum distance from the centre at which an arc touches, and distance between two arcs if there is room.
 const SPREAD: f64 = 12.0;
 const BETWEEN: f64 = 8.0;
 
@@ -18,7 +18,7 @@ const BETWEEN: f64 = 8.0;
 struct End {
     arc: usize,
     is_start: bool,
-    /// Whether the arc comes from the right, and the height it comes from.
+    /// Whether the arc comes from the right, and at which height.
     right: bool,
     from: f64,
 }
@@ -66,7 +66,7 @@ pub(super) fn attached(graph: &Graph, places: usize) -> Vec<Vec<(f64, f64)>> {
     paths
 }
 
-/// How far out and down the `k`-th of `count` arcs on one side touches.
+/// Offset at which the `k`-th of `count` arcs on one side touches.
 fn touch(k: usize, count: usize, is_place: bool) -> (f64, f64) {
     let gap = BETWEEN.min(2.0 * SPREAD / count.max(2) as f64);
     let down = (k as f64 - 0.5 * (count - 1) as f64) * gap;

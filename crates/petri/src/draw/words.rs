@@ -1,14 +1,14 @@
-//! What is written beside places and transitions.
+//! Labels of places and transitions.
 
 use crate::net::{Servers, Timing, Transition};
 
-/// Pixels a letter takes.
+/// Width of a letter in pixels.
 pub(super) const LETTER: f64 = 6.4;
 
-/// Letters of a name that are shown.
+/// Maximum number of letters of a name that are shown.
 pub(super) const LETTERS: usize = 26;
 
-/// The timing in few letters.
+/// A short description of the timing.
 pub(super) fn timing(t: &Transition) -> String {
     let timing = match &t.timing {
         Timing::Immediate {
@@ -33,7 +33,7 @@ pub(super) fn timing(t: &Transition) -> String {
     }
 }
 
-/// A number in four digits.
+/// A number with four digits.
 fn short(x: f64) -> String {
     let rounded = format!("{x:.3e}").parse::<f64>().unwrap_or(x);
     if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) {

@@ -1,11 +1,11 @@
 //! Farkas' algorithm: all minimal semi-positive solutions of `y C = 0`.
 //!
-//! Beginning with one row for each unknown, the columns of `C` are made zero one by one, by adding rows of
-//! opposite sign. Keeping only rows of minimal support after each column keeps exactly the minimal solutions
-//! (J. M. Colom and M. Silva, "Convex geometry and semiflows in P/T nets", 1991). There can be exponentially many
-//! of them, hence a limit.
+//! Starting with one row for each unknown, the columns of `C` are made zero one by one, by adding rows of opposite
+//! sign. If only rows of minimal support are kept after each column, exactly the minimal solutions remain (J. M.
+//! Colom and M. Silva, "Convex geometry and semiflows in P/T nets", 1991). Their number can be exponential, hence a
+//! limit.
 
-/// Too many invariants, or numbers too large for them.
+/// Too many invariants, or too large numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Explosion {
     /// More intermediate solutions than allowed.
@@ -14,29 +14,29 @@ pub enum Explosion {
          exponentially many: raise the limit, or remove parallel paths"
     )]
     TooMany {
-        /// How many were allowed.
+        /// The limit.
         limit: usize,
-        /// Equations met when they were exceeded.
+        /// Number of equations satisfied when it was exceeded.
         done: usize,
-        /// Equations to meet.
+        /// Number of equations.
         columns: usize,
     },
-    /// Weights beyond 64 bits.
+    /// Weights that do not fit 64 bits.
     #[error("the invariants have weights beyond 64 bits")]
     TooLarge,
 }
 
-/// A solution of the equations met so far.
+/// A solution of the equations considered so far.
 #[derive(Debug, Clone)]
 struct Row {
-    /// What is left of the other equations.
+    /// The remainders of the other equations.
     left: Vec<i64>,
     weights: Vec<i64>,
-    /// The unknowns with weight, a bit each.
+    /// The unknowns with non-zero weight, one bit each.
     support: Vec<u64>,
 }
 
-/// The minimal semi-positive solutions, each as the unknowns with weight; rows that are `None` have none.
+/// The minimal semi-positive solutions, each as a list of unknowns with weights; rows that are `None` have none.
 pub(super) fn minimal_solutions(
     matrix: &[Option<Vec<i64>>],
     limit: usize,
@@ -83,7 +83,7 @@ fn support(weights: &[i64]) -> Vec<u64> {
     weights.chunks(64).map(bits).collect()
 }
 
-/// The open column that adds the fewest rows, as a place in `open`.
+/// The remaining column that adds the fewest rows, as an index in `open`.
 fn cheapest(rows: &[Row], open: &[usize]) -> Option<usize> {
     let growth = |&column: &usize| {
         let positive = rows.iter().filter(|r| r.left[column] > 0).count() as i64;
@@ -93,7 +93,7 @@ fn cheapest(rows: &[Row], open: &[usize]) -> Option<usize> {
     (0..open.len()).min_by_key(|&i| (growth(&open[i]), open[i]))
 }
 
-/// The rows that meet the equation of `column`: those that do, and sums of two that do not.
+/// The rows that satisfy the equation of `column`: those that do already, and sums of two that do not.
 ///
 /// `Err(None)` when there are more than `limit`.
 fn annul(rows: Vec<Row>, column: usize, limit: usize) -> Result<Vec<Row>, Option<Explosion>> {
@@ -123,7 +123,7 @@ fn annul(rows: Vec<Row>, column: usize, limit: usize) -> Result<Vec<Row>, Option
     }
 }
 
-/// The smallest sum of multiples of two rows that meets the equation; `None` when it does not fit 64 bits.
+/// The smallest combination of two rows that satisfies the equation; `None` if it does not fit 64 bits.
 fn combine(a: &Row, b: &Row, column: usize) -> Option<Row> {
     let (x, y) = (a.left[column], b.left[column].checked_neg()?);
     let divisor = gcd(x, y);
@@ -158,7 +158,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     i64::try_from(a).unwrap_or(1)
 }
 
-/// Leaves out rows whose support holds that of another.
+/// Removes rows whose support contains that of another row.
 fn keep_minimal(rows: &mut Vec<Row>) {
     let size = |row: &Row| {
         row.support

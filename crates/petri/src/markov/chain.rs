@@ -1,4 +1,4 @@
-//! From a net to its continuous-time Markov chain.
+//! Builds the continuous-time Markov chain of a net.
 
 use super::MarkovError;
 use super::vanishing::{Row, Vanishing};
@@ -12,12 +12,12 @@ pub struct Chain {
     pub(super) net: Net,
     pub(super) graph: Graph,
     pub(super) vanishing: Vanishing,
-    /// The state of the graph behind each state of the chain.
+    /// The state of the graph for each state of the chain.
     pub(super) tangible: Vec<usize>,
     /// Every transition's data, by its index in the net.
     pub(super) transitions: Vec<Option<Fast>>,
     pub(super) generator: Generator,
-    /// Where the chain starts.
+    /// The initial distribution.
     pub(super) initial: Row,
 }
 
@@ -52,7 +52,7 @@ impl Generator {
 }
 
 impl Chain {
-    /// The chain of `net`, which may have at most `limit` markings, vanishing ones counted.
+    /// The chain of `net`, with at most `limit` markings, including vanishing ones.
     pub fn new(net: &Net, limit: usize) -> Result<Self, MarkovError> {
         net.validate()?;
         net.transitions.iter().try_for_each(check_timing)?;
@@ -79,17 +79,17 @@ impl Chain {
         Ok(chain)
     }
 
-    /// How many states the chain has: tangible markings (with the stages of Erlang delays).
+    /// Number of states of the chain: tangible markings (with the stages of Erlang delays).
     pub fn len(&self) -> usize {
         self.tangible.len()
     }
 
-    /// Never: a net has a marking in which time passes, or is refused.
+    /// Always false: a net without a tangible marking is refused.
     pub fn is_empty(&self) -> bool {
         self.tangible.is_empty()
     }
 
-    /// How many markings vanished.
+    /// Number of vanishing markings.
     pub fn vanishing(&self) -> usize {
         self.graph.len() - self.tangible.len()
     }
@@ -98,18 +98,18 @@ impl Chain {
     ///
     /// # Panics
     ///
-    /// When there is no such state.
+    /// If there is no such state.
     pub fn marking(&self, state: usize) -> &[u32] {
         self.graph.marking(self.tangible[state])
     }
 
-    /// The net the chain was made of.
+    /// The net from which the chain was built.
     pub fn net(&self) -> &Net {
         &self.net
     }
 
-    /// Timed edges of state `state`: the transition, whether it fires or only passes a stage, its rate, and the
-    /// state of the graph after it.
+    /// The timed edges of state `state`: the transition, whether it fires or only completes a stage, its rate, and
+    /// the following state of the graph.
     pub(super) fn timed_edges(
         &self,
         state: usize,
@@ -146,7 +146,7 @@ impl Chain {
             touched.dedup();
             for to in touched {
                 let rate = std::mem::take(&mut sums[to as usize]);
-                // A return to the same state is no change of state.
+                // A return to the same state is not a change of state.
                 if to as usize != state && rate > 0.0 {
                     generator.to.push(to);
                     generator.rate.push(rate);

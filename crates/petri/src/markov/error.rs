@@ -1,14 +1,14 @@
-//! Why a net has no exact solution here.
+//! Why a net has no exact solution.
 
 use crate::net::NetError;
 
-/// Why a net has no exact solution here.
+/// Why a net has no exact solution.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MarkovError {
-    /// The net itself is refused.
+    /// The net itself is invalid.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// A delay without memoryless stages.
+    /// A delay that does not consist of memoryless stages.
     #[error(
         "{}transition {transition}: a {timing} delay has no exact solution; \
          expected immediate, exponential or single-server Erlang (simulate this net instead)",
@@ -19,18 +19,18 @@ pub enum MarkovError {
         transition: String,
         /// Its kind of delay.
         timing: &'static str,
-        /// Where it was written; 0 for nets made in Rust.
+        /// Line of its definition; 0 for nets built in Rust.
         line: u32,
     },
-    /// More markings than allowed.
+    /// More markings than the limit.
     #[error(
         "more than {limit} markings; raise the bound, or the net is unbounded (see its reachability report)"
     )]
     TooManyMarkings {
-        /// How many were allowed.
+        /// The limit.
         limit: usize,
     },
-    /// Immediate transitions go on for ever and no time passes.
+    /// Immediate transitions fire without end while time does not advance.
     #[error(
         "zero-time loop: immediate {} fire for ever from the marking {marking}; \
          expected a way to a marking in which time passes",
@@ -39,7 +39,7 @@ pub enum MarkovError {
     ZeroTimeLoop {
         /// The transitions.
         transitions: Vec<String>,
-        /// A marking of the loop, in words.
+        /// A marking of the loop, as text.
         marking: String,
     },
     /// Too many markings in one cycle of immediate transitions.
@@ -47,32 +47,32 @@ pub enum MarkovError {
         "{markings} markings in one cycle of immediate transitions; at most {limit} can be solved"
     )]
     CycleTooLarge {
-        /// How many.
+        /// Number of markings.
         markings: usize,
-        /// How many can be solved.
+        /// Maximum number that can be solved.
         limit: usize,
     },
-    /// The long run depends on chance: there is not one steady state.
+    /// The long run is random: there is no single steady state.
     #[error(
         "no single steady state: the net can end in {} different ways, for good: {}",
         classes.len(),
         classes.join("; ")
     )]
     SeveralRecurrentClasses {
-        /// A marking of each recurrent class and its size, in words.
+        /// A marking of each recurrent class and its size, as text.
         classes: Vec<String>,
     },
-    /// The iteration did not come to rest.
+    /// The iteration did not converge.
     #[error(
         "the steady state was not found in {sweeps} sweeps: the last changed it by {change:e} of itself"
     )]
     NotConverged {
-        /// Sweeps done.
+        /// Number of sweeps.
         sweeps: usize,
-        /// Largest relative change of the last.
+        /// Largest relative change in the last sweep.
         change: f64,
     },
-    /// A time that is not one.
+    /// An invalid time.
     #[error("time {0}; expected a finite number, 0 or above")]
     BadTime(f64),
 }

@@ -1,12 +1,12 @@
-//! Elimination of states without subtractions.
+//! Elimination of states without subtractions (GTH algorithm).
 //!
 //! W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions for Markov chains",
-//! Operations Research 33(5), 1985. A state is taken out by giving its rates to its neighbours; the pivot is the
-//! sum of the rates out, never a difference, so that each probability is right to nearly all its digits however
-//! far apart the rates are.
+//! Operations Research 33(5), 1985. A state is eliminated by adding its rates to those of its neighbours. The pivot
+//! is the sum of the rates out of the state, never a difference, so nearly all digits of each probability are
+//! correct, even if the rates differ by many orders of magnitude.
 
-/// The stationary distribution of the irreducible chain with these rates (`rates[i * n + j]` from `i` to `j`;
-/// the diagonal is not looked at).
+/// The stationary distribution of the irreducible chain with these rates (`rates[i * n + j]` from `i` to `j`; the
+/// diagonal is ignored).
 pub(super) fn stationary(mut rates: Vec<f64>, n: usize) -> Vec<f64> {
     for last in (1..n).rev() {
         let out: f64 = rates[last * n..last * n + last].iter().sum();
@@ -29,8 +29,8 @@ pub(super) fn stationary(mut rates: Vec<f64>, n: usize) -> Vec<f64> {
     visits.iter().map(|v| v / total).collect()
 }
 
-/// Expected visits `(I - Q)^-1` among `n` transient states with probabilities `inside[i * n + j]` of going from
-/// one to another and `leave[i]` of leaving; `None` when they cannot be left.
+/// Expected visits `(I - Q)^-1` among `n` transient states, where `inside[i * n + j]` is the probability of going
+/// from one to another and `leave[i]` that of leaving; `None` if they cannot be left.
 pub(super) fn fundamental(inside: &[f64], leave: &[f64]) -> Option<Vec<f64>> {
     let n = leave.len();
     let (mut q, mut leave) = (inside.to_vec(), leave.to_vec());
@@ -84,15 +84,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_far_apart_keep_their_digits() {
-        // Birth and death, rates 1e-9 up and 1 down: p1/p0 is 1e-9 to the last digit.
+    fn rates_of_very_different_size_lose_no_digits() {
+        // A birth-death chain with rates 1e-9 up and 1 down: p1/p0 is 1e-9 to the last digit.
         let p = stationary(vec![0.0, 1e-9, 1.0, 0.0], 2);
         assert!((p[1] / p[0] / 1e-9 - 1.0).abs() < 1e-15);
     }
 
     #[test]
     fn visits_of_a_coin_tossed_until_heads() {
-        // Leaving with probability 1e-12: 1e12 visits.
+        // The probability of leaving is 1e-12, so there are 1e12 visits.
         let visits = fundamental(&[1.0 - 1e-12], &[1e-12]).unwrap();
         assert!((visits[0] / 1e12 - 1.0).abs() < 1e-12);
         assert_eq!(fundamental(&[0.0, 1.0, 1.0, 0.0], &[0.0, 0.0]), None);

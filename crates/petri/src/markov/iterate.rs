@@ -12,19 +12,19 @@ pub(super) struct Columns {
 
 const SWEEPS: usize = 50_000;
 
-/// Largest relative change of one sweep at which the iteration stops.
+/// Largest relative change in one sweep at which the iteration stops.
 const RESTS: f64 = 1e-14;
 
-/// Largest change that may be rounding alone: sums of some dozens of terms.
+/// Largest change that may be due to rounding alone: sums of a few dozen terms.
 const ROUNDING: f64 = 1e-13;
 
-/// Sweeps between looks whether the change still shrinks.
+/// Number of sweeps between two checks whether the change still decreases.
 const LOOK: usize = 64;
 
-/// Solves `pi Q = 0` for an irreducible chain, sweeping forth and back over the states.
+/// Solves `pi Q = 0` for an irreducible chain by forward and backward sweeps over the states.
 ///
 /// W. J. Stewart, "Introduction to the Numerical Solution of Markov Chains", 1994, sec. 3.2.3. All terms are
-/// positive, so that no digits are lost; how many sweeps are needed depends on the chain.
+/// positive, so no digits are lost; the number of sweeps depends on the chain.
 pub(super) fn stationary(columns: &Columns) -> Result<Vec<f64>, MarkovError> {
     let n = columns.out.len();
     let mut p = vec![1.0 / n as f64; n];
@@ -36,7 +36,7 @@ pub(super) fn stationary(columns: &Columns) -> Result<Vec<f64>, MarkovError> {
             return Ok(p);
         }
         if sweep % LOOK == 0 {
-            // What no longer shrinks is rounding.
+            // A change that no longer decreases is due to rounding.
             if change < ROUNDING && change > 0.9 * looked {
                 return Ok(p);
             }
@@ -49,7 +49,7 @@ pub(super) fn stationary(columns: &Columns) -> Result<Vec<f64>, MarkovError> {
     })
 }
 
-/// One sweep over all states; the largest relative change of any.
+/// One sweep over all states; returns the largest relative change.
 fn sweep_once(columns: &Columns, p: &mut [f64], backwards: bool) -> f64 {
     let n = p.len();
     let mut change: f64 = 0.0;
@@ -71,7 +71,7 @@ fn inflow(columns: &Columns, p: &[f64], state: usize) -> f64 {
         .sum()
 }
 
-/// Change relative to the value; values below the smallest that counts are left out.
+/// The change relative to the value; subnormal values are ignored.
 fn relative(new: f64, old: f64) -> f64 {
     if new.max(old) < 1e-200 {
         0.0

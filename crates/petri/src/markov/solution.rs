@@ -1,10 +1,10 @@
-//! What a distribution of markings says of a net.
+//! Measures of a net computed from a distribution of markings.
 
 use super::Chain;
 use crate::net::{ArcKind, PlaceId, Servers, TransitionId};
 use crate::reachability::compiled::Fast;
 
-/// Probabilities of the states of a chain, in the long run or at a time, and the measures they give.
+/// Probabilities of the states of a chain, in the long run or at a given time, and the measures derived from them.
 #[derive(Debug, Clone)]
 pub struct Solution<'a> {
     chain: &'a Chain,
@@ -27,12 +27,12 @@ impl<'a> Solution<'a> {
         &self.probabilities
     }
 
-    /// Firings of `transition` per unit of time. For a distribution at a time: the rate at that time.
+    /// Firings of `transition` per unit of time. For a distribution at a given time: the rate at that time.
     pub fn throughput(&self, transition: TransitionId) -> f64 {
         self.throughput.get(transition.0).copied().unwrap_or(0.0)
     }
 
-    /// The probability that a marking meets a condition.
+    /// The probability that a marking satisfies a condition.
     pub fn probability(&self, condition: impl Fn(&[u32]) -> bool) -> f64 {
         self.expected(|marking| f64::from(u8::from(condition(marking))))
     }
@@ -61,7 +61,7 @@ impl<'a> Solution<'a> {
         distribution
     }
 
-    /// The mean number of servers of the timed `transition` at work; 0 for immediate ones.
+    /// The mean number of busy servers of the timed `transition`; 0 for immediate ones.
     pub fn busy_servers(&self, transition: TransitionId) -> f64 {
         self.timed(transition).map_or(0.0, |t| {
             let graph = &self.chain.graph;
@@ -77,8 +77,8 @@ impl<'a> Solution<'a> {
         })
     }
 
-    /// The share of its servers the timed `transition` keeps busy; for infinite servers, the probability that
-    /// any is busy.
+    /// The share of servers of the timed `transition` that are busy; for infinite servers, the probability that at
+    /// least one is busy.
     pub fn utilisation(&self, transition: TransitionId) -> f64 {
         let servers = self
             .chain
@@ -97,7 +97,7 @@ impl<'a> Solution<'a> {
         }
     }
 
-    /// Tokens coming into `place` per unit of time.
+    /// Tokens that arrive in `place` per unit of time.
     pub fn arrivals(&self, place: PlaceId) -> f64 {
         let transitions = self.chain.net.transitions.iter().zip(&self.throughput);
         transitions
@@ -105,9 +105,9 @@ impl<'a> Solution<'a> {
             .sum()
     }
 
-    /// The mean time a token stays in `place`, by Little's law, for a steady state; `None` when none ever comes.
+    /// The mean time a token stays in `place`, by Little's law, for a steady state; `None` if none arrives.
     ///
-    /// A transition that takes a token and gives it back counts as a departure and an arrival.
+    /// If a transition takes a token and returns it, this counts as a departure and an arrival.
     pub fn sojourn(&self, place: PlaceId) -> Option<f64> {
         let arrivals = self.arrivals(place);
         (arrivals > 0.0).then(|| self.mean_tokens(place) / arrivals)

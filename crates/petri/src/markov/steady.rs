@@ -8,14 +8,14 @@ use crate::reachability::components::Components;
 /// Recurrent classes up to this size are solved by elimination, larger ones by iteration.
 const DENSE: usize = 600;
 
-/// Classes up to this size are solved by elimination when iteration does not come to rest.
+/// Classes up to this size are solved by elimination if iteration does not converge.
 const DENSE_IF_NEEDED: usize = 4000;
 
 impl Chain {
     /// The distribution of markings in the long run.
     ///
-    /// Refused when the net can end up in different sets of markings, whose probabilities would depend on
-    /// where it starts. A net that ends in a deadlock is in it with probability 1.
+    /// Refused if the net can end in different sets of markings, whose probabilities would depend on the initial
+    /// marking. A net that ends in a deadlock is in it with probability 1.
     pub fn steady_state(&self) -> Result<Solution<'_>, MarkovError> {
         let classes = recurrent_classes(&self.generator);
         let [class] = classes.as_slice() else {
@@ -42,7 +42,7 @@ impl Chain {
     }
 }
 
-/// Sets of states that lead to one another and are never left.
+/// Sets of states that are reachable from each other and are never left.
 fn recurrent_classes(generator: &Generator) -> Vec<Vec<usize>> {
     let components = Components::find(generator.len(), |i, edge| generator.successor(i, edge));
     let stays = |members: &Vec<usize>| {
@@ -77,7 +77,7 @@ fn eliminate(generator: &Generator, class: &[usize]) -> Vec<f64> {
     gth::stationary(rates, n)
 }
 
-/// The rates of `class` by the state they lead to.
+/// The rates of `class` by target state.
 fn columns(generator: &Generator, class: &[usize]) -> Columns {
     let n = class.len();
     let mut place = vec![0; generator.len()];

@@ -1,11 +1,12 @@
-//! The distribution of markings at a time, by uniformisation.
+//! The distribution of markings at a given time, by uniformisation.
 //!
-//! A. Jensen, "Markoff chains as an aid in the study of Markoff processes", 1953: with `q` at least every rate of
-//! leaving a state, the chain is a discrete one that jumps with the events of a Poisson process of rate `q`.
+//! A. Jensen, "Markoff chains as an aid in the study of Markoff processes", 1953: if `q` is at least the largest rate
+//! of leaving a state, the chain is equivalent to a discrete chain that jumps with the events of a Poisson process of
+//! rate `q`.
 
 use super::{Chain, MarkovError, Solution};
 
-/// Probability of the numbers of jumps left out.
+/// Total probability of the numbers of jumps that are left out.
 const LEFT_OUT: f64 = 1e-14;
 
 impl Chain {
@@ -19,7 +20,7 @@ impl Chain {
             now[state as usize] += share;
         }
         let out: Vec<f64> = (0..self.len()).map(|i| self.generator.out(i)).collect();
-        // Slightly above the largest rate, so that every state may stay and the discrete chain has no period.
+        // Slightly above the largest rate, so that every state can be kept and the discrete chain is not periodic.
         let q = 1.02 * out.iter().copied().fold(0.0, f64::max);
         if q * time > 0.0 {
             now = self.jump(now, &out, q, &Poisson::new(q * time));
@@ -37,7 +38,7 @@ impl Chain {
             let next = self.step(&now, out, q);
             let change: f64 = next.iter().zip(&now).map(|(a, b)| (a - b).abs()).sum();
             now = next;
-            // Once a jump changes nothing, all further ones would add the same.
+            // If a jump changes nothing, all further jumps would add the same.
             if change < 1e-16 {
                 break;
             }
@@ -73,8 +74,8 @@ fn add(sum: &mut [f64], values: &[f64], weight: f64) {
 
 /// Poisson probabilities around the mode, from `first` on.
 ///
-/// Computed from the mode outwards and normalised, which neither under- nor overflows (the idea of B. Fox and
-/// P. Glynn, "Computing Poisson probabilities", CACM 31(4), 1988).
+/// Computed from the mode outwards and normalised, which avoids underflow and overflow (the idea of B. Fox and P.
+/// Glynn, "Computing Poisson probabilities", CACM 31(4), 1988).
 struct Poisson {
     first: usize,
     weights: Vec<f64>,

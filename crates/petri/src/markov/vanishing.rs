@@ -1,10 +1,10 @@
 //! Elimination of the markings in which no time passes.
 //!
-//! From each vanishing marking the net reaches some tangible marking, with certain probabilities, after a
-//! number of immediate firings. Markings are taken component by component, against the direction of the
-//! firings, so that what follows is known. Within a cycle of vanishing markings, `N = (I - Q)^-1` holds the
-//! expected visits (J. G. Kemeny and J. L. Snell, "Finite Markov Chains", 1960, ch. 3); it is computed without
-//! subtractions, so that cycles left with a tiny probability lose no digits.
+//! From each vanishing marking the net reaches tangible markings with certain probabilities after some immediate
+//! firings. Markings are processed component by component, against the direction of the firings, so that all
+//! successors are known. Within a cycle of vanishing markings, `N = (I - Q)^-1` contains the expected visits (J. G.
+//! Kemeny and J. L. Snell, "Finite Markov Chains", 1960, ch. 3). It is computed without subtractions, so no digits
+//! are lost if a cycle is left with a very small probability.
 
 use super::MarkovError;
 use super::gth::fundamental;
@@ -16,16 +16,16 @@ use crate::reachability::components::Components;
 /// Probabilities by state of the chain, in order.
 pub(super) type Row = Vec<(u32, f64)>;
 
-/// The most vanishing markings in one cycle; solving takes time with the cube, memory with the square.
+/// Maximum number of vanishing markings in one cycle; the time grows with the cube, the memory with the square.
 const CYCLE_LIMIT: usize = 2000;
 
-/// What becomes of every state of the graph.
+/// The role of every state of the graph.
 #[derive(Debug, Clone)]
 pub(super) struct Vanishing {
-    /// By state of the graph: its state of the chain, or where its row is in `rows`.
+    /// By state of the graph: its state of the chain, or the index of its row in `rows`.
     place_of: Vec<Place>,
     rows: Vec<Row>,
-    /// Components of vanishing states, those that lead to others after these others.
+    /// Components of vanishing states; each comes after those to which it leads.
     components: Vec<Component>,
 }
 
@@ -35,7 +35,7 @@ enum Place {
     Vanishing(u32),
 }
 
-/// Vanishing states that lead to one another, or a single one.
+/// Vanishing states that are reachable from each other, or a single one.
 #[derive(Debug, Clone)]
 struct Component {
     members: Vec<usize>,
@@ -107,7 +107,7 @@ impl Vanishing {
         Ok((visits, rows))
     }
 
-    /// Calls `visit` with every state of the chain the graph's state `number` leads to in no time.
+    /// Calls `visit` with every state of the chain that the graph's state `number` reaches without time.
     pub fn for_each_tangible(&self, number: usize, mut visit: impl FnMut(u32, f64)) {
         match self.place_of[number] {
             Place::Tangible(state) => visit(state, 1.0),
@@ -125,8 +125,8 @@ impl Vanishing {
         row
     }
 
-    /// Firings per unit of time of immediate transitions, added to `throughput`, when `flow` holds the rate of
-    /// coming into each state of the graph from tangible states.
+    /// Adds the firings per unit of time of immediate transitions to `throughput`; `flow` contains the rate at which
+    /// tangible states lead to each state of the graph.
     pub fn add_throughput(
         &self,
         graph: &Graph,
@@ -181,7 +181,7 @@ fn number_states(graph: &Graph) -> Vec<Place> {
     (0..graph.len()).map(place).collect()
 }
 
-/// Components of the vanishing states, each after those it leads to.
+/// Components of the vanishing states, each after those to which it leads.
 fn vanishing_components(graph: &Graph) -> Vec<Vec<usize>> {
     let successor = |node: usize, i: usize| {
         if !graph.is_vanishing(node) {
@@ -195,7 +195,7 @@ fn vanishing_components(graph: &Graph) -> Vec<Vec<usize>> {
     members
 }
 
-/// The states a vanishing state leads to and with which probability, edge by edge.
+/// The successors of a vanishing state with their probabilities, edge by edge.
 fn choices<'a>(
     graph: &'a Graph,
     transitions: &'a [Option<Fast>],

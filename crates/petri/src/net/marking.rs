@@ -1,4 +1,4 @@
-//! Enabling and firing of a [`Net`]: the one meaning all analyses share.
+//! Enabling and firing of a [`Net`], the common semantics of all analyses.
 
 use super::{ArcKind, Net, Transition, TransitionId};
 
@@ -6,14 +6,14 @@ use super::{ArcKind, Net, Transition, TransitionId};
 pub type Marking = Box<[u32]>;
 
 impl Net {
-    /// The marking the net starts in.
+    /// The initial marking.
     pub fn initial_marking(&self) -> Marking {
         self.places.iter().map(|p| p.tokens).collect()
     }
 
-    /// How many times over the input tokens of `transition` are there, 0 when it is not enabled.
+    /// How many times the input tokens of `transition` are present; 0 if it is not enabled.
     ///
-    /// Read and inhibitor arcs and capacities are asked once, not once for each firing under way. Without input
+    /// Read arcs, inhibitor arcs and capacities are checked once, not once for each concurrent firing. Without input
     /// arcs the degree is `u32::MAX`, of which a single server uses 1. A place without a capacity holds at most
     /// `u32::MAX` tokens.
     pub fn enabling_degree(&self, transition: TransitionId, marking: &[u32]) -> u32 {
@@ -36,12 +36,12 @@ impl Net {
         degree
     }
 
-    /// Whether `transition` may fire, leaving priorities aside.
+    /// True if `transition` may fire, ignoring priorities.
     pub fn is_enabled(&self, transition: TransitionId, marking: &[u32]) -> bool {
         self.enabling_degree(transition, marking) > 0
     }
 
-    /// Fires `transition`; `false`, and the marking untouched, when it is not enabled.
+    /// Fires `transition`; returns `false`, without a change of the marking, if it is not enabled.
     pub fn fire(&self, transition: TransitionId, marking: &mut [u32]) -> bool {
         let enabled = self.is_enabled(transition, marking);
         if enabled {
@@ -50,7 +50,7 @@ impl Net {
         enabled
     }
 
-    /// The marking in words: `queue 3, idle 1`, leaving out empty places.
+    /// The marking as text: `queue 3, idle 1`, without empty places.
     pub fn marking_text(&self, marking: &[u32]) -> String {
         let marked = self.places.iter().zip(marking).filter(|(_, n)| **n > 0);
         let words: Vec<String> = marked.map(|(p, n)| format!("{} {n}", p.name)).collect();
@@ -67,7 +67,7 @@ impl Net {
     }
 }
 
-/// Tokens in `place` after firing, from `held` before; meaningful when the input tokens are there.
+/// Tokens in `place` after firing, given `held` before; valid only if the input tokens are present.
 fn after(t: &Transition, place: usize, held: u32) -> u64 {
     let (mut left, mut given) = (u64::from(held), 0);
     let mut emptied = false;

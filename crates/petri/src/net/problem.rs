@@ -2,11 +2,11 @@
 
 use super::Line;
 
-/// A net that cannot mean anything, and where.
+/// The error in an invalid net, with its line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}{problem}", at(*line))]
 pub struct NetError {
-    /// The line of the place, transition or arc at fault; 0 for nets made in Rust.
+    /// The line of the place, transition or arc with the error; 0 for nets built in Rust.
     pub line: Line,
     /// What is wrong.
     pub problem: Problem,
@@ -20,7 +20,7 @@ fn at(line: Line) -> String {
     }
 }
 
-/// What is wrong with a net.
+/// The errors of a net.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// A place or transition without a name, or with a control character in it.
@@ -33,15 +33,15 @@ pub enum Problem {
         /// The name.
         name: String,
     },
-    /// Two things of one name.
+    /// Two elements with the same name.
     #[error("the name {name} is used twice, first {first}; expected names of their own")]
     DuplicateName {
         /// The name.
         name: String,
-        /// What has it already, and where.
+        /// The element that already has the name, and its line.
         first: String,
     },
-    /// More tokens than the place may hold.
+    /// More initial tokens than the capacity.
     #[error("place {place}: {tokens} tokens at the start, above its capacity of {capacity}")]
     AboveCapacity {
         /// The place.
@@ -58,12 +58,12 @@ pub enum Problem {
         transition: String,
         /// Which number.
         parameter: &'static str,
-        /// What was found.
+        /// The value found.
         found: String,
-        /// What would do.
+        /// The valid range.
         expected: &'static str,
     },
-    /// An arc to a place the net does not have.
+    /// An arc to a place that does not exist.
     #[error(
         "transition {transition}: the {kind} arc leads to place number {index}, but there are {places}"
     )]
@@ -72,7 +72,7 @@ pub enum Problem {
         transition: String,
         /// What kind of arc.
         kind: &'static str,
-        /// The index asked for.
+        /// The index given.
         index: usize,
         /// How many places there are.
         places: usize,
@@ -89,7 +89,7 @@ pub enum Problem {
         /// The place.
         place: String,
     },
-    /// Two arcs of one kind between the same two.
+    /// Two arcs of one kind between the same place and transition.
     #[error(
         "transition {transition}: two {kind} arcs to {place}; expected one, with a multiplicity"
     )]
@@ -101,22 +101,22 @@ pub enum Problem {
         /// The place.
         place: String,
     },
-    /// Conditions on one place that no number of tokens meets.
+    /// Conditions on one place that no number of tokens satisfies.
     #[error("transition {transition} can never fire: {why}")]
     NeverEnabled {
         /// The transition.
         transition: String,
-        /// The place whose conditions contradict each other.
+        /// The place with contradicting conditions.
         place: String,
         /// The contradiction.
         why: String,
     },
-    /// Immediate transitions that, once begun, go on for ever while no time passes.
+    /// Immediate transitions that, once started, fire without end while time does not advance.
     #[error("zero-time loop: {}", loop_text(transitions, places))]
     ZeroTimeLoop {
         /// The transitions that keep firing.
         transitions: Vec<String>,
-        /// The places the tokens go round; empty for a transition that needs no token.
+        /// The places through which the tokens circulate; empty for a transition that needs no token.
         places: Vec<String>,
     },
 }

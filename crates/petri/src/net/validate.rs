@@ -5,7 +5,7 @@ use super::{Arc, ArcKind, Line, Net, NetError, Problem, Servers, Timing, Transit
 use std::collections::BTreeMap;
 
 impl Net {
-    /// Everything wrong with the net, in the order of the file.
+    /// All errors in the net, in the order of the file.
     pub fn problems(&self) -> Vec<NetError> {
         let mut found = Vec::new();
         self.check_names(&mut found);
@@ -94,7 +94,7 @@ impl Net {
         }
     }
 
-    /// Conditions of one transition on one place that exclude each other.
+    /// Conditions of one transition on one place that contradict each other.
     fn check_contradictions(&self, t: &Transition, found: &mut Vec<NetError>) {
         for arc in &t.arcs {
             let place = &self.places[arc.place.0];
@@ -161,7 +161,7 @@ fn refuse(found: &mut Vec<NetError>, line: Line, problem: Problem) {
 const POSITIVE: &str = "a finite number above 0";
 const NOT_NEGATIVE: &str = "a finite number, 0 or above";
 
-/// The numbers of a transition, one refusal each.
+/// Checks the numbers of a transition and returns the first error.
 struct Numbers<'a> {
     transition: &'a Transition,
     found: &'a mut Vec<NetError>,

@@ -1,16 +1,16 @@
-//! Zero-time loops that can be seen in the structure of a net.
+//! Zero-time loops that the structure of a net proves.
 //!
-//! Only what is certain is refused here. Cycles of immediate transitions with a way out are legal (they end
-//! with probability one) and those that depend on the marking show when the reachable markings are explored.
+//! Only certain cases are refused here. Cycles of immediate transitions with an exit are valid (they end with
+//! probability one), and those that depend on the marking are found when the reachable markings are explored.
 
 use super::{ArcKind, Net, NetError, PlaceId, Problem, Transition};
 
-/// The zero-time loop of the net that its structure proves, if there is one.
+/// The zero-time loop that the structure of the net proves, if there is one.
 pub(super) fn zero_time_loop(net: &Net) -> Option<NetError> {
     source(net).or_else(|| trap(net))
 }
 
-/// An immediate transition that needs nothing and is stopped by nothing.
+/// An immediate transition that needs no token and cannot be disabled.
 fn source(net: &Net) -> Option<NetError> {
     let endless = |t: &&Transition| {
         t.timing.is_immediate() && !is_guarded(net, t) && t.arcs_of(ArcKind::Input).next().is_none()
@@ -26,7 +26,7 @@ fn source(net: &Net) -> Option<NetError> {
     })
 }
 
-/// Whether anything but input tokens decides if the transition is enabled.
+/// True if conditions other than input tokens decide whether the transition is enabled.
 fn is_guarded(net: &Net, t: &Transition) -> bool {
     t.arcs.iter().any(|arc| match arc.kind {
         ArcKind::Inhibitor | ArcKind::Read | ArcKind::Reset => true,
@@ -35,9 +35,9 @@ fn is_guarded(net: &Net, t: &Transition) -> bool {
     })
 }
 
-/// A set of places whose every consumer is immediate, needs one token of the set and nothing else, and gives
-/// a token back to the set: once marked, the set stays marked (it is a trap) and something in it can always
-/// fire in zero time. The greatest such set is found by leaving out places until nothing changes.
+/// A set of places such that every consumer is immediate, needs one token of the set and nothing else, and returns a
+/// token to the set. Once marked, the set stays marked (it is a trap), and one of its transitions can always fire
+/// without time. The greatest such set is found by removing places until nothing changes.
 fn trap(net: &Net) -> Option<NetError> {
     let mut inside: Vec<bool> = (0..net.places.len())
         .map(|p| all_consumers(net, PlaceId(p), |t| is_simple(net, t)))
@@ -81,7 +81,7 @@ fn gives_to(t: &Transition, inside: &[bool]) -> bool {
     t.arcs_of(ArcKind::Output).any(|arc| inside[arc.place.0])
 }
 
-/// A token is there at the start or some transition brings one.
+/// True if there is an initial token or a transition that adds one.
 fn is_ever_marked(net: &Net, inside: &[bool]) -> bool {
     let at_start = net
         .places

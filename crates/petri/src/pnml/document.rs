@@ -1,4 +1,4 @@
-//! From bytes to characters.
+//! Decodes the bytes of a document.
 
 use super::Located;
 use crate::text::Mistake;
@@ -39,7 +39,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
         .collect()
 }
 
-/// Whether the XML declaration names an encoding of one byte a character.
+/// True if the XML declaration names an encoding with one byte per character.
 fn says_latin1(bytes: &[u8]) -> bool {
     let head = bytes[..bytes.len().min(200)].to_ascii_lowercase();
     let declaration = head.split(|&b| b == b'>').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! From elements to a net.
+//! Converts XML elements to a net.
 
 use super::Located;
 use super::timing::{servers, timing};
@@ -32,7 +32,7 @@ enum Node {
     Transition(usize),
 }
 
-/// The elements of a net, whatever pages they are on.
+/// The elements of a net, on all pages.
 struct Reader<'a> {
     places: Vec<&'a Element>,
     transitions: Vec<&'a Element>,
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
                         .insert(required(element, "id")?, required(element, "ref")?);
                 }
                 "arc" => self.arcs.push(element),
-                // Graphics, declarations and what other tools keep for themselves.
+                // Graphics, declarations and data of other tools are skipped.
                 _ => {}
             }
         }
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         Ok((transition, arc))
     }
 
-    /// The node at one end of an arc, through references.
+    /// The node at one end of an arc, following references.
     fn end(&self, element: &Element, attribute: &str) -> Result<Node, Located> {
         let mut id = required(element, attribute)?;
         for _ in 0..=self.references.len() {
@@ -164,15 +164,15 @@ fn required<'a>(element: &'a Element, attribute: &str) -> Result<&'a str, Locate
     })
 }
 
-/// The name of an element; line ends and the like, which drawings have in names, become spaces.
+/// The name of an element; line ends and similar characters, which names in drawings may contain, become spaces.
 fn name_of(element: &Element) -> Option<String> {
     let exact = own(element).and_then(|own| own.child("name")?.exact_attribute("value"));
     let name = exact.or_else(|| element.child("name").map(Element::content))?;
     Some(name.replace(char::is_control, " "))
 }
 
-/// The names of the elements. Where a name is missing or used twice, the id serves; an id that is another
-/// element's name gets underscores until it is nobody's, so that no name ever moves to another element.
+/// The names of the elements. If a name is missing or used twice, the id is used. An id that is the name of another
+/// element gets underscores until it is unique, so that no name moves to another element.
 fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element>) -> Vec<String> {
     let elements: Vec<&Element> = elements.copied().collect();
     let names: Vec<Option<String>> = elements.iter().map(|e| name_of(e)).collect();
@@ -200,13 +200,13 @@ fn place(element: &Element, name: &str) -> Result<Place, Located> {
     place.line = element.line;
     place.capacity = match own(element).and_then(|own| own.child("capacity")) {
         Some(capacity) => Some(number(Some(capacity), 0)?),
-        // For PIPE a capacity of 0 is none.
+        // In PIPE a capacity of 0 means no capacity.
         None => Some(number(element.child("capacity"), 0)?).filter(|&most| most > 0),
     };
     Ok(place)
 }
 
-/// Special arcs, in the words and places tools use for them.
+/// Special arcs, in the notations of various tools.
 fn arc_kind(element: &Element) -> Result<Option<ArcKind>, Located> {
     const NAMES: [&str; 3] = ["kind", "type", "arctype"];
     let own = own(element).and_then(|own| own.child("kind"));
@@ -239,8 +239,8 @@ fn child_ignoring_case<'a>(element: &'a Element, name: &str) -> Option<&'a Eleme
         .find(|child| child.name.eq_ignore_ascii_case(name))
 }
 
-/// The number an element holds; `default` without the element or the number. `Default,3` (PIPE's tokens of the
-/// one colour) is 3.
+/// The number in an element; `default` if the element or the number is missing. `Default,3` (PIPE's tokens of its
+/// only colour) is 3.
 fn number(element: Option<&Element>, default: u32) -> Result<u32, Located> {
     let Some(element) = element else {
         return Ok(default);
@@ -254,7 +254,7 @@ fn number(element: Option<&Element>, default: u32) -> Result<u32, Located> {
     }
 }
 
-/// Several ordinary arcs between the same two add up, as drawings use them.
+/// Several ordinary arcs between the same nodes are added, as drawings use them.
 fn add_arc(transition: &mut Transition, arc: Arc) {
     let adds_up = matches!(arc.kind, ArcKind::Input | ArcKind::Output);
     let same = |other: &&mut Arc| other.kind == arc.kind && other.place == arc.place;

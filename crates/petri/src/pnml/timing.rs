@@ -1,4 +1,4 @@
-//! Timing of transitions, in our words and in PIPE's.
+//! Timing of transitions, in this crate's notation and in PIPE's.
 
 use super::Located;
 use super::tree::{Element, own, parsed};
@@ -14,7 +14,7 @@ const KINDS: [&str; 6] = [
     "empirical",
 ];
 
-/// The timing of a transition; exponential with rate 1 when nothing is told.
+/// The timing of a transition; exponential with rate 1 if none is given.
 pub(super) fn timing(transition: &Element) -> Result<Timing, Located> {
     match own(transition).and_then(|own| own.child("timing")) {
         Some(timing) => own_timing(timing),
@@ -76,7 +76,7 @@ fn empirical(element: &Element) -> Result<Timing, Located> {
     Ok(Timing::Empirical { values })
 }
 
-/// PIPE tells `timed` apart from immediate, and `rate` is the rate or the weight.
+/// In PIPE `timed` distinguishes timed from immediate transitions, and `rate` is the rate or the weight.
 fn pipe_timing(transition: &Element) -> Result<Timing, Located> {
     let rate = match transition.child("rate") {
         Some(rate) => parsed(rate, rate.content(), "a number as rate")?,
@@ -98,7 +98,7 @@ fn pipe_timing(transition: &Element) -> Result<Timing, Located> {
     }
 }
 
-/// The servers of a transition; one when nothing is told.
+/// The servers of a transition; one if none are given.
 pub(super) fn servers(transition: &Element) -> Result<Servers, Located> {
     if let Some(element) = own(transition).and_then(|own| own.child("servers")) {
         return match element.content() {

@@ -11,7 +11,7 @@ use std::str::FromStr;
 /// An element, its attributes, text and children.
 #[derive(Debug, Default)]
 pub(super) struct Element {
-    /// Without its namespace.
+    /// Name without namespace.
     pub name: String,
     attributes: Vec<(String, String)>,
     /// Its own text, without that of its children.
@@ -20,7 +20,7 @@ pub(super) struct Element {
     pub line: Line,
 }
 
-/// How deep elements may be nested: no net needs more, and dropping a tree goes as deep as it is.
+/// Maximum nesting of elements: no net needs more, and dropping a tree is recursive.
 const DEEPEST: usize = 200;
 
 impl Element {
@@ -29,7 +29,7 @@ impl Element {
         found.map(|(_, value)| value.trim_ascii())
     }
 
-    /// An attribute with the spaces around it.
+    /// The value of an attribute without surrounding spaces.
     pub fn exact_attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str())
@@ -39,14 +39,14 @@ impl Element {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// What the element says: its attribute `value`, the text of its child `text` or `value`, or its own text.
+    /// The content of the element: its attribute `value`, the text of its child `text` or `value`, or its own text.
     pub fn content(&self) -> &str {
         let child = || self.child("text").or_else(|| self.child("value"));
         let text = || child().unwrap_or(self).text.as_str();
         self.attribute("value").unwrap_or_else(text).trim_ascii()
     }
 
-    /// How messages name it: `place p1: `.
+    /// Its name in messages: `place p1: `.
     pub fn title(&self) -> String {
         match self.attribute("id") {
             Some(id) => format!("{} {id}: ", self.name),
@@ -63,7 +63,7 @@ impl Element {
     }
 }
 
-/// What is kept for this project.
+/// The `toolspecific` element of this project.
 pub(super) fn own(element: &Element) -> Option<&Element> {
     let is_own = |child: &&Element| {
         child.name == "toolspecific" && child.attribute("tool") == Some("inorder")
@@ -71,7 +71,7 @@ pub(super) fn own(element: &Element) -> Option<&Element> {
     element.children.iter().find(is_own)
 }
 
-/// `text`, found in `element`, as a number.
+/// Parses `text`, which was found in `element`, as a number.
 pub(super) fn parsed<T: FromStr>(
     element: &Element,
     text: &str,
@@ -95,14 +95,14 @@ pub(super) fn parse(text: &str) -> Result<Element, Located> {
 struct Builder<'a> {
     reader: Reader<&'a [u8]>,
     text: &'a str,
-    /// Bytes whose line ends are counted in `line`.
+    /// Number of bytes whose line ends are counted in `line`.
     counted: usize,
     line: Line,
 }
 
 impl<'a> Builder<'a> {
     fn root(&mut self) -> Result<Element, Located> {
-        // The first element stands for the document and holds the root.
+        // The first element represents the document and contains the root.
         let mut open = vec![Element::default()];
         loop {
             let event = self
@@ -184,7 +184,7 @@ fn last(open: &mut [Element]) -> &mut Element {
     &mut open[end]
 }
 
-/// What `&...;` stands for; entities of a document type are left as they are.
+/// The character for `&...;`; entities of a document type are left unchanged.
 fn resolved(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(c)) = reference.resolve_char_ref() {
         return c.to_string();

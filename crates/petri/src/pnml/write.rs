@@ -75,7 +75,7 @@ fn arc_element(number: usize, transition: usize, arc: &Arc) -> String {
     }
 }
 
-/// The name, and what the standard has no words for.
+/// The name, and properties that the standard cannot express.
 fn labels(indent: &str, name: &str, own: &[String]) -> String {
     let text = escape(printable(name)).into_owned();
     let mut out = format!("{indent}<name><text>{text}</text></name>\n");
@@ -123,7 +123,7 @@ fn timing(timing: &Timing) -> String {
     }
 }
 
-/// A name without the control characters XML has no way to write.
+/// A name without control characters, which XML cannot represent.
 fn printable(name: &str) -> String {
     name.chars()
         .map(|c| {

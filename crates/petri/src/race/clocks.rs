@@ -7,19 +7,19 @@ use crate::coloured::Delay;
 use crate::coloured::events::{Events, MAX_SLOTS};
 use crate::net::Net;
 
-/// Stopped clocks are swept out of the queue when they are most of it, but not of a short one.
+/// Stopped clocks are removed from the queue when they are the majority of a queue of at least this length.
 const SWEEP_FROM: usize = 64;
 
-/// All clocks that run, and what stopped ones remember.
+/// All running clocks, and the remaining times of stopped ones.
 pub(crate) struct Clocks {
     events: Events,
     /// By slot.
     clocks: Vec<Clock>,
     free: Vec<u32>,
     stopped: usize,
-    /// Slots of the running clocks of every transition, in the order of starting.
+    /// Slots of the running clocks of every transition, in the order in which they were started.
     running: Vec<Vec<u32>>,
-    /// Ticks left on clocks of every transition that stopped and will run on.
+    /// Remaining ticks of the clocks of every transition that were stopped and will continue.
     left: Vec<Vec<u64>>,
     random: Vec<Random>,
 }
@@ -46,12 +46,12 @@ impl Clocks {
         }
     }
 
-    /// How many clocks of the transition run.
+    /// Number of running clocks of the transition.
     pub(crate) fn running(&self, transition: usize) -> usize {
         self.running[transition].len()
     }
 
-    /// Takes the clock that runs out first out of those that do until `end`: (time, transition).
+    /// Removes the clock that expires first, if not later than `end`: (time, transition).
     pub(crate) fn next_until(&mut self, end: u64) -> Option<(u64, u32)> {
         while self.events.next_time().is_some_and(|time| time <= end) {
             let (time, slot) = self.events.pop()?;
@@ -67,8 +67,7 @@ impl Clocks {
         None
     }
 
-    /// Starts a clock; one that stopped before runs on. Immediate transitions have none. `None` if there are too
-    /// many.
+    /// Starts a clock; a stopped one continues. Immediate transitions have none. `None` if there are too many.
     pub(crate) fn start(
         &mut self,
         transition: usize,
@@ -108,7 +107,7 @@ impl Clocks {
         }
     }
 
-    /// Stops the clock of the transition that was started last; whether there was one.
+    /// Stops the clock of the transition that was started last; returns whether there was one.
     pub(crate) fn stop_last(&mut self, transition: usize, now: u64, memory: Memory) -> bool {
         let Some(slot) = self.running[transition].pop() else {
             return false;

@@ -1,4 +1,4 @@
-//! A net prepared for firing: what each transition changes, and whom each place concerns.
+//! A net prepared for firing: what each transition changes, and which transitions each place affects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ pub(crate) struct Change {
     pub(crate) place: usize,
     pub(crate) taken: u32,
     pub(crate) given: u32,
-    /// A reset arc: nothing of what was there remains.
+    /// A reset arc: the previous tokens are removed.
     pub(crate) empties: bool,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct ImmediateRule {
     pub(crate) weight: f64,
 }
 
-/// The net, and what can be told of it once and for all.
+/// The net and tables computed from it.
 pub(crate) struct Rules {
     net: Net,
     /// Immediate transitions, the highest priority first, in the order of the net among equals.
@@ -66,7 +66,7 @@ impl Rules {
         &self.changes[transition]
     }
 
-    /// The transitions with any arc at the place that can keep them from firing.
+    /// The transitions with an arc at the place that can prevent them from firing.
     pub(crate) fn dependents(&self, place: usize) -> &[u32] {
         &self.dependents[place]
     }
@@ -75,8 +75,8 @@ impl Rules {
         self.net.enabling_degree(TransitionId(transition), marking)
     }
 
-    /// Servers at work. A transition without inputs has no degree to speak of; as a source it works as if its
-    /// servers were one when there is no limit.
+    /// Number of busy servers. A transition without inputs has no meaningful degree; as a source it works with one
+    /// server if there is no limit.
     pub(crate) fn servers(&self, transition: usize, marking: &[u32]) -> u32 {
         let degree = self.degree(transition, marking);
         match self.net.transitions[transition].servers.limit(degree) {

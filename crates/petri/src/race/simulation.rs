@@ -1,4 +1,4 @@
-//! A race as the estimators see it.
+//! The interface of a race for the estimators.
 
 use super::Race;
 use crate::coloured::RunError;

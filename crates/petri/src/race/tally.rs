@@ -1,9 +1,9 @@
-//! What the history of a run adds up to.
+//! Sums over the history of a run.
 
 use crate::net::Net;
 
-/// Sums over places and transitions. With `n` things at time `t`, the integral of their number is
-/// `n * t + moment`, where `moment` is the sum of the times of going less that of coming.
+/// Sums over places and transitions. With `n` tokens or clocks at time `t`, the integral of their number is `n * t +
+/// moment`, where `moment` is the sum of the times of departures minus that of arrivals.
 pub(crate) struct Tallies {
     pub(crate) places: Vec<PlaceTally>,
     pub(crate) transitions: Vec<TransitionTally>,
@@ -19,7 +19,7 @@ pub(crate) struct PlaceTally {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TransitionTally {
     pub(crate) firings: u64,
-    /// Clocks that run.
+    /// Number of running clocks.
     pub(crate) busy: u32,
     pub(crate) busy_moment: i128,
     pub(crate) active_moment: i128,
@@ -37,7 +37,7 @@ impl Tallies {
         }
     }
 
-    /// A place lost and gained tokens and now holds `held`.
+    /// A place lost and gained tokens and holds `held` now.
     pub(crate) fn change(&mut self, place: usize, lost: u32, gained: u32, held: u32, now: u64) {
         let tally = &mut self.places[place];
         tally.moment += (i128::from(lost) - i128::from(gained)) * i128::from(now);

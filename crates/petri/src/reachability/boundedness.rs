@@ -1,37 +1,36 @@
-//! Whether the number of tokens has a bound.
+//! Whether the number of tokens is bounded.
 //!
-//! A net whose firing depends on more tokens never doing harm (no inhibitor or reset arcs, no priorities) is
-//! unbounded exactly when some firing sequence leads from a marking to one that covers it with more tokens:
-//! the sequence can be repeated for ever (R. Karp and R. Miller, "Parallel program schemata", 1969). Every
-//! infinite graph has such a pair on a branch of its spanning tree, so looking at each marking's ancestors is
-//! enough. Capacities fit in by complementary places: a capacity is the room left, and the room must not be
-//! smaller either.
+//! In a net in which additional tokens never disable a transition (no inhibitor or reset arcs, no priorities), the
+//! number of tokens is unbounded exactly if some firing sequence leads from a marking to one that covers it with more
+//! tokens: the sequence can be repeated without end (R. Karp and R. Miller, "Parallel program schemata", 1969). Every
+//! infinite graph has such a pair on a branch of its spanning tree, so it is sufficient to examine the ancestors of
+//! each marking. Capacities are handled by complementary places: the remaining room must not be smaller either.
 
 use super::Graph;
 use crate::net::{ArcKind, Net, PlaceId, Timing, TransitionId};
 
-/// Whether the number of tokens has a bound.
+/// Whether the number of tokens is bounded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Boundedness {
     /// All markings were found; the report's `most_tokens` is the bound of each place.
     Bounded,
-    /// Tokens can grow for ever.
+    /// The number of tokens can grow without limit.
     Unbounded {
-        /// Places that grow.
+        /// Places whose tokens grow.
         places: Vec<PlaceId>,
-        /// A firing sequence from the initial marking,
+        /// A firing sequence from the initial marking.
         prefix: Vec<TransitionId>,
-        /// and one after it that can be repeated for ever, adding tokens each time.
+        /// A sequence that can be repeated after it and adds tokens each time.
         pump: Vec<TransitionId>,
     },
-    /// The bound on markings was reached before an answer.
+    /// The limit of markings was reached before an answer was found.
     Unknown {
-        /// Why no answer can be given.
+        /// Why there is no answer.
         why: &'static str,
     },
 }
 
-/// Steps up the spanning tree before the search for a pump is given up.
+/// Maximum number of steps up the spanning tree in the search for such a pair.
 const STEPS: usize = 200_000_000;
 
 pub(super) fn boundedness(net: &Net, graph: &Graph) -> Boundedness {
@@ -50,7 +49,7 @@ pub(super) fn boundedness(net: &Net, graph: &Graph) -> Boundedness {
     }
 }
 
-/// Whether more tokens never disable anything.
+/// True if additional tokens never disable a transition.
 fn is_monotone(net: &Net) -> bool {
     let priority = |timing: &Timing| match timing {
         Timing::Immediate { priority, .. } => Some(*priority),
@@ -67,7 +66,7 @@ fn is_monotone(net: &Net) -> bool {
             .any(|t| t.arcs.iter().any(|a| harms(a.kind)))
 }
 
-/// A marking and a later one on the way from it that covers it.
+/// A marking and a later one on the path from it that covers it.
 fn pump(net: &Net, graph: &Graph) -> Option<(usize, usize)> {
     let sums: Vec<u64> = (0..graph.len())
         .map(|i| graph.marking(i).iter().map(|&n| u64::from(n)).sum())
@@ -89,7 +88,7 @@ fn pump(net: &Net, graph: &Graph) -> Option<(usize, usize)> {
     None
 }
 
-/// At least as many tokens everywhere, and the same number where the room is limited.
+/// True if there are at least as many tokens in every place, and equally many where room is limited.
 fn covers(net: &Net, high: &[u32], low: &[u32]) -> bool {
     let mut places = net.places.iter().zip(high.iter().zip(low));
     places.all(|(place, (high, low))| match place.capacity {

@@ -1,15 +1,15 @@
-//! A net in the form the exploration of its markings wants: conditions as intervals, effects as additions.
+//! A net prepared for the exploration of its markings: conditions as intervals, effects as additions.
 
 use crate::net::{ArcKind, Net, Servers, Timing, Transition};
 
-/// The net, ready to be played.
+/// The prepared net.
 #[derive(Debug, Clone)]
 pub(crate) struct Compiled {
-    /// Tokens of every place at the start, then the stage of every expanded Erlang transition.
+    /// Initial tokens of every place, then the stage of every expanded Erlang transition.
     pub initial: Vec<u32>,
     /// The highest priority first, then in the order of the net.
     pub transitions: Vec<Fast>,
-    /// Positions in `transitions` of those with stages.
+    /// Indices in `transitions` of those with stages.
     staged: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Fast {
     pub level: u64,
     /// Weight of an immediate, rate of an exponential transition (of each stage, for Erlang); 0 otherwise.
     pub speed: f64,
-    /// How many firings may be under way.
+    /// Maximum number of concurrent firings.
     pub servers: Servers,
     /// Column that counts the stages done, and how many stages there are.
     pub stage: Option<(usize, u32)>,
@@ -39,7 +39,7 @@ struct Condition {
     width: u32,
 }
 
-/// `tokens = (tokens & keep) + add`, wrapping: `keep` is 0 for a reset place, `add` may stand for a negative.
+/// `tokens = (tokens & keep) + add`, wrapping: `keep` is 0 for a reset place, `add` may represent a negative number.
 #[derive(Debug, Clone, Copy)]
 struct Effect {
     place: usize,
@@ -91,9 +91,9 @@ impl Compiled {
         }
     }
 
-    /// Fires transition `i` in `from`, writing the state after it to `to`.
+    /// Fires transition `i` in `from`, and writes the following state to `to`.
     ///
-    /// A staged transition that was disabled, or fired, starts again from its first stage (enabling memory).
+    /// A transition with stages that was disabled, or fired, starts again with its first stage (enabling memory).
     pub fn fire(&self, i: usize, from: &[u32], to: &mut Vec<u32>) {
         to.clear();
         to.extend_from_slice(from);
@@ -115,7 +115,7 @@ impl Compiled {
 }
 
 impl Fast {
-    /// `None` for a transition that no marking enables.
+    /// `None` for a transition that is never enabled.
     fn new(net: &Net, number: usize, t: &Transition) -> Option<Self> {
         let mut places: Vec<usize> = t.arcs.iter().map(|arc| arc.place.0).collect();
         places.sort_unstable();
@@ -152,14 +152,14 @@ impl Fast {
         self.level > 0
     }
 
-    /// Whether the tokens are there, priorities aside.
+    /// True if the tokens are present, ignoring priorities.
     pub fn is_enabled(&self, state: &[u32]) -> bool {
         self.conditions
             .iter()
             .all(|c| state[c.place].wrapping_sub(c.low) <= c.width)
     }
 
-    /// Servers at work in `state`, which enables the transition.
+    /// Number of busy servers in `state`, in which the transition is enabled.
     pub fn busy_servers(&self, state: &[u32]) -> u32 {
         if self.servers == Servers::Single {
             return 1;
@@ -172,7 +172,7 @@ impl Fast {
     }
 }
 
-/// What the arcs of one transition do to one place, together.
+/// The combined effect of the arcs of one transition on one place.
 #[derive(Default)]
 struct Ends {
     takes: u32,
@@ -198,11 +198,11 @@ impl Ends {
         ends
     }
 
-    /// The tokens with which the transition is enabled: `None` for none, `Some(None)` for any.
+    /// The numbers of tokens with which the transition is enabled: `None` for none, `Some(None)` for any.
     fn condition(&self, place: usize, capacity: u32) -> Option<Option<Condition>> {
         let mut high = u32::MAX;
         if self.gives > 0 {
-            // tokens - takes + gives <= capacity, or only gives <= capacity when the place is emptied.
+            // tokens - takes + gives <= capacity, or only gives <= capacity if the place is emptied.
             let room = capacity.checked_sub(self.gives)?;
             if !self.resets {
                 high = room.saturating_add(self.takes);

@@ -1,10 +1,10 @@
-//! The reachability graph, up to a bound.
+//! The reachability graph, up to a maximum number of markings.
 
 use super::compiled::{Compiled, Stages};
 use super::states::States;
 use crate::net::{Net, TransitionId};
 
-/// The markings reachable from the initial one, by breadth-first search, and how they follow one another.
+/// The markings reachable from the initial one, by breadth-first search, and the firings between them.
 ///
 /// Immediate transitions fire before timed ones and by priority, as in the stochastic net.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub struct Graph {
     /// Edges of state `i` are `edges[first[i]..first[i + 1]]`.
     pub(crate) first: Vec<usize>,
     pub(crate) edges: Vec<Edge>,
-    /// The edge by which each state was first reached: state before and transition; itself for the first.
+    /// The edge by which each state was first reached: previous state and transition; itself for the first one.
     parent: Vec<(u32, u32)>,
     vanishing: Vec<bool>,
     /// States with a successor that was left out.
@@ -25,7 +25,7 @@ pub struct Graph {
 /// A firing that leads to a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Edge {
-    /// Index of the transition in the net; with [`STAGE`] set, one more stage of it and no firing yet.
+    /// Index of the transition in the net; with [`STAGE`] set, it completes a stage and does not fire yet.
     label: u32,
     pub target: u32,
 }
@@ -119,22 +119,22 @@ impl Graph {
         self.edges.push(Edge { label, target });
     }
 
-    /// How many markings were found.
+    /// Number of markings found.
     pub fn len(&self) -> usize {
         self.states.len()
     }
 
-    /// Never: the initial marking is always there.
+    /// Always false: the initial marking is always present.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many firings lead from one of them to another.
+    /// Number of firings between them.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
 
-    /// Whether no marking was left out for the bound.
+    /// True if no marking was left out because of the limit.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -143,17 +143,17 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// When there is no such marking.
+    /// If there is no such marking.
     pub fn marking(&self, number: usize) -> &[u32] {
         &self.states.get(number)[..self.places]
     }
 
-    /// Whether marking `number` enables an immediate transition, so that no time passes in it.
+    /// True if marking `number` enables an immediate transition, so that no time passes in it.
     pub fn is_vanishing(&self, number: usize) -> bool {
         self.vanishing.get(number).copied().unwrap_or(false)
     }
 
-    /// What may fire in marking `number`, and the marking after it, leaving out those beyond the bound.
+    /// The firings possible in marking `number`, with the following markings, except those left out.
     pub fn successors(&self, number: usize) -> impl Iterator<Item = (TransitionId, usize)> + '_ {
         self.edges_of(number)
             .iter()
@@ -164,7 +164,7 @@ impl Graph {
         &self.edges[self.first[number]..self.first[number + 1]]
     }
 
-    /// Whether nothing can fire in marking `number`.
+    /// True if no transition can fire in marking `number`.
     pub(crate) fn enables_nothing(&self, number: usize) -> bool {
         self.edges_of(number).is_empty() && !self.cut[number]
     }

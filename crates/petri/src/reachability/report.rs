@@ -1,36 +1,36 @@
-//! What the reachable markings say of a net: deadlocks, bounds, dead and live transitions, home states.
+//! Findings from the reachable markings: deadlocks, bounds, dead and live transitions, home states.
 
 use super::Graph;
 use super::boundedness::{Boundedness, boundedness};
 use super::components::Components;
 use crate::net::{Marking, Net, TransitionId};
 
-/// What exploring the markings of a net has shown. Names are in the net the report was made of.
+/// The findings from exploring the markings of a net. Names refer to the net for which the report was created.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Markings found.
+    /// Number of markings found.
     pub markings: usize,
     /// Of these, markings in which no time passes.
     pub vanishing: usize,
-    /// Firings between them.
+    /// Number of firings between them.
     pub firings: usize,
-    /// Whether these are all markings; what is said of "never" and "always" holds only then.
+    /// True if these are all markings; findings about "never" and "always" are valid only then.
     pub is_complete: bool,
-    /// Whether the number of tokens has a bound.
+    /// Whether the number of tokens is bounded.
     pub boundedness: Boundedness,
-    /// The most tokens seen in each place.
+    /// The largest number of tokens found in each place.
     pub most_tokens: Marking,
-    /// Markings in which nothing can fire, the nearest first; at most [`Report::SHOWN`].
+    /// Markings in which no transition can fire, the nearest first; at most [`Report::SHOWN`].
     pub deadlocks: Vec<Deadlock>,
-    /// How many deadlocks there are among the markings found.
+    /// Number of deadlocks among the markings found.
     pub deadlock_count: usize,
-    /// Transitions that fired nowhere.
+    /// Transitions that never fired.
     pub never_fired: Vec<TransitionId>,
-    /// What is known of the long run; `None` when not all markings were found.
+    /// Findings about the long run; `None` if not all markings were found.
     pub long_run: Option<LongRun>,
 }
 
-/// A marking in which nothing can fire.
+/// A marking in which no transition can fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deadlock {
     /// The marking.
@@ -39,21 +39,21 @@ pub struct Deadlock {
     pub path: Vec<TransitionId>,
 }
 
-/// Where a net ends up, told from its terminal components: sets of markings that are never left and within
-/// which every marking can always be reached again.
+/// Where a net ends, according to its terminal components: sets of markings that are never left and within which
+/// every marking can always be reached again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongRun {
-    /// A marking of each terminal component and how many markings it has.
+    /// A marking of each terminal component, and its number of markings.
     pub terminal: Vec<(Marking, usize)>,
-    /// Transitions that can always fire again, whatever happens.
+    /// Transitions that can always fire again.
     pub live: Vec<TransitionId>,
     /// Whether the initial marking can always be reached again.
     pub is_reversible: bool,
 }
 
 impl LongRun {
-    /// How many markings can be reached from everywhere (home states); 0 when the net can end up in different
-    /// ways.
+    /// Number of markings that can be reached from everywhere (home states); 0 if the net can end in different
+    /// components.
     pub fn home_states(&self) -> usize {
         match self.terminal.as_slice() {
             [(_, markings)] => *markings,
@@ -63,15 +63,15 @@ impl LongRun {
 }
 
 impl Report {
-    /// The most deadlocks listed.
+    /// Maximum number of deadlocks listed.
     pub const SHOWN: usize = 10;
 
-    /// Explores `net` up to `limit` markings and tells what was found.
+    /// Explores up to `limit` markings of `net` and returns the findings.
     pub fn of(net: &Net, limit: usize) -> Self {
         Self::of_graph(net, &Graph::explore(net, limit))
     }
 
-    /// Tells what `graph`, explored from `net`, shows.
+    /// The findings from `graph`, which was explored from `net`.
     pub fn of_graph(net: &Net, graph: &Graph) -> Self {
         let deadlocks = deadlocks(graph);
         Self {
@@ -100,7 +100,7 @@ fn deadlock(graph: &Graph, number: usize) -> Deadlock {
     }
 }
 
-/// Markings that enable nothing; those whose successors all lie beyond the bound are not among them.
+/// Markings that enable no transition; those whose successors were all left out are not among them.
 fn deadlocks(graph: &Graph) -> Vec<usize> {
     (0..graph.len())
         .filter(|&i| graph.enables_nothing(i))
@@ -154,7 +154,7 @@ fn long_run(net: &Net, graph: &Graph) -> LongRun {
     }
 }
 
-/// A transition is live when it fires in every terminal component.
+/// A transition is live if it fires in every terminal component.
 fn live(net: &Net, graph: &Graph, terminal: &[&Vec<usize>]) -> Vec<TransitionId> {
     let mut fires_in = vec![0; net.transitions.len()];
     for members in terminal {

@@ -1,10 +1,10 @@
-//! States under consecutive numbers: one flat array and an index of hashes into it.
+//! Numbered states: one flat array and a hash index.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hasher};
 
-/// The states found, in the order found.
+/// The states, in the order in which they were found.
 #[derive(Debug, Clone)]
 pub(crate) struct States {
     columns: usize,
@@ -15,7 +15,7 @@ pub(crate) struct States {
 }
 
 impl States {
-    /// No states, of `columns` numbers each.
+    /// An empty set of states with `columns` numbers each.
     pub fn new(columns: usize) -> Self {
         Self {
             columns,
@@ -34,7 +34,7 @@ impl States {
         &self.tokens[number * self.columns..][..self.columns]
     }
 
-    /// The number of `state`, and whether it is new; `None` when it is new and there are `limit` already.
+    /// The number of `state`, and whether it is new; `None` if it is new and the limit is reached.
     pub fn intern(&mut self, state: &[u32], limit: usize) -> Option<(u32, bool)> {
         let hash = hash(&self.hasher, state);
         let columns = self.columns;

@@ -4,54 +4,55 @@ use super::measures::{Measures, Observation, lag_one_correlation};
 use super::simulation::Simulation;
 use crate::coloured::RunError;
 
-/// Batches the intervals are made of: between this and twice as many, when pairs of them become one.
+/// Number of batches for the intervals: between this and twice as many; then pairs of batches are merged.
 const BATCHES: usize = 32;
 
-/// Steps in which a batch is run.
+/// Number of steps in which a batch is run.
 const STEPS: u64 = 16;
 
-/// Batches whose means follow each other more closely than this are too short. The correlation of 32 independent
-/// means has a standard deviation of 0.18.
+/// Maximum correlation of successive batch means; above it the batches are too short. The correlation of 32
+/// independent means has a standard deviation of 0.18.
 const TOO_CORRELATED: f64 = 0.35;
 
 /// How to estimate a steady state. Times are in ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steady {
-    /// Ticks a unit of time has in the results.
+    /// Ticks per unit of time in the results.
     pub ticks_per_unit: f64,
-    /// Time at the start that does not count.
+    /// Time at the start that does not count (warm-up).
     pub warm_up: u64,
-    /// Time of the first batches; they get longer as the run does.
+    /// Length of the first batches; it grows with the run.
     pub batch: u64,
-    /// Time after which the run ends at the latest.
+    /// Maximum time of the run.
     pub end: u64,
-    /// Relative half width of every throughput and mean number of tokens at which the run may end; 0 for never.
+    /// Relative half width of every throughput and mean number of tokens at which the run ends; 0 to use the maximum
+    /// time.
     pub precision: f64,
-    /// Probability that an interval holds the true value, 0.95 say.
+    /// Confidence level of the intervals, for example 0.95.
     pub confidence: f64,
 }
 
-/// The estimate, and how it came about.
+/// The estimate, and how it was computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyResult {
     /// The measures.
     pub measures: Measures,
-    /// Batches they were made of.
+    /// Number of batches.
     pub batches: usize,
-    /// Ticks of each batch.
+    /// Length of each batch, ticks.
     pub batch_ticks: u64,
     /// Time at the end, in ticks.
     pub end: u64,
-    /// Whether the wanted precision was reached.
+    /// True if the requested precision was reached.
     pub is_precise: bool,
 }
 
-/// Runs `simulation` until its steady state is known well enough, or until `keep_going` says no; that is
-/// asked several times a batch, with the time in ticks and the worst relative error so far; a batch that was
-/// broken off does not count.
+/// Runs `simulation` until the estimates are precise enough, or until `keep_going` returns false. It is called
+/// several times per batch, with the time in ticks and the worst relative error so far. An incomplete batch does not
+/// count.
 ///
-/// The batches double in length whenever there are twice as many as needed, so that they outgrow the net's
-/// memory; as long as the means of neighbouring batches are clearly correlated, the run goes on.
+/// The length of batches doubles whenever there are twice as many as needed, so that it exceeds the memory of the
+/// net. As long as the means of successive batches are clearly correlated, the run continues.
 pub fn steady_state<S: Simulation>(
     simulation: &mut S,
     plan: &Steady,
@@ -65,7 +66,7 @@ pub fn steady_state<S: Simulation>(
     loop {
         let reached = advance(simulation, now, batch, |now| keep_going(now, worst))?;
         let is_whole = reached == now.saturating_add(batch);
-        // Part of a batch is better than nothing.
+        // Part of a batch is better than no result.
         if is_whole || seen.is_empty() {
             let after = simulation.totals(reached);
             let ticks = reached - now;
@@ -106,7 +107,7 @@ pub fn steady_state<S: Simulation>(
     })
 }
 
-/// Runs for `ticks` from `from` on, in steps, as long as `keep_going` says; the time reached.
+/// Runs for `ticks` ticks from `from` on, in steps, until `keep_going` returns false; returns the time reached.
 fn advance<S: Simulation>(
     simulation: &mut S,
     from: u64,
@@ -158,16 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_precise_at_the_end_or_when_told() {
+    fn it_ends_when_precise_or_at_the_end_or_on_request() {
         let precise = run(0.1, u32::MAX);
         assert!(precise.is_precise && precise.measures.worst_relative_error() <= 0.1);
         let whole = run(0.0, u32::MAX);
         assert!(!whole.is_precise && (BATCHES..=2 * BATCHES).contains(&whole.batches));
         assert!(precise.end < whole.end);
-        // Told after the warm-up and two batches and a half.
+        // Stopped after the warm-up and two and a half batches.
         let told = run(0.0, 16 * 3 + 8);
         assert_eq!((told.batches, told.is_precise), (2, false));
-        // Told in the midst of the first batch: better than nothing.
+        // Stopped during the first batch: its part is used.
         let told = run(0.0, 16 + 8);
         assert_eq!(told.batches, 1);
         assert!(told.measures.places[0].tokens.mean.is_finite());

@@ -1,18 +1,18 @@
-//! The measures of a net, from observations of it.
+//! The measures of a net, computed from observations.
 
 use super::simulation::{Layout, Totals};
 use inorder_stats::{Estimate, lag_one};
 
-/// What a net does: per unit of time for rates, in units for times.
+/// The measures of a net: rates per unit of time, times in units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measures {
-    /// Of the places, in the order of the net.
+    /// Measures of the places, in the order of the net.
     pub places: Vec<PlaceMeasures>,
-    /// Of the transitions, in the order of the net.
+    /// Measures of the transitions, in the order of the net.
     pub transitions: Vec<TransitionMeasures>,
 }
 
-/// What was seen of a place.
+/// The measures of a place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlaceMeasures {
     /// Its name.
@@ -21,28 +21,29 @@ pub struct PlaceMeasures {
     pub tokens: Estimate,
     /// Mean number of tokens at the ends of the observations.
     pub tokens_at_end: Estimate,
-    /// Tokens coming per unit of time; what a transition takes and gives back counts.
+    /// Tokens that arrive per unit of time; tokens that a transition takes and returns count.
     pub arrivals: Estimate,
-    /// Mean stay of a token, by Little's law; `None` when none came.
+    /// Mean time a token stays, by Little's law; `None` if none arrived.
     pub sojourn: Option<Estimate>,
-    /// Most tokens at one time, since the start.
+    /// Largest number of tokens at one time, since the start.
     pub peak: u32,
 }
 
-/// What was seen of a transition.
+/// The measures of a transition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransitionMeasures {
     /// Its name.
     pub name: String,
     /// Firings per unit of time.
     pub throughput: Estimate,
-    /// Mean number of firings under way (of clocks that run); `None` for an immediate one.
+    /// Mean number of firings in progress (of running clocks); `None` for an immediate transition.
     pub busy: Option<Estimate>,
-    /// Share of its servers at work; without a limit, the probability that any is. `None` for an immediate one.
+    /// Share of its servers that are busy; without a limit, the probability that at least one is. `None` for an
+    /// immediate transition.
     pub utilisation: Option<Estimate>,
 }
 
-/// What an interval of time showed of a place: means and rates over it.
+/// The observation of a place in a time interval: means and rates.
 #[derive(Debug, Clone, Copy, Default)]
 struct PlaceSeen {
     tokens: f64,
@@ -57,7 +58,7 @@ struct TransitionSeen {
     active: f64,
 }
 
-/// What an interval of time showed.
+/// The observation of a time interval.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observation {
     places: Vec<PlaceSeen>,
@@ -66,7 +67,7 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// Between two totals `ticks` apart; rates are per `ticks_per_unit` ticks.
+    /// The differences between two totals that are `ticks` apart; rates are per `ticks_per_unit` ticks.
     pub(crate) fn between(from: &Totals, to: &Totals, ticks: u64, ticks_per_unit: f64) -> Self {
         let ticks = ticks.max(1) as f64;
         let units = ticks / ticks_per_unit;
@@ -95,7 +96,7 @@ impl Observation {
         }
     }
 
-    /// Of this interval and the next one of equal length together.
+    /// The observation of this interval and the next one of equal length together.
     pub(crate) fn merged(&self, next: &Self) -> Self {
         let mid = |a: f64, b: f64| 0.5 * (a + b);
         let places = self
@@ -125,7 +126,7 @@ impl Observation {
 }
 
 impl Measures {
-    /// From observations that count as independent.
+    /// Computed from independent observations.
     pub(crate) fn new(layout: &Layout, seen: &[Observation], confidence: f64) -> Self {
         let place = |(index, name): (usize, &String)| place(name, index, seen, confidence);
         let transition = |(index, (name, servers)): (usize, &(String, Option<Option<u32>>))| {
@@ -142,7 +143,7 @@ impl Measures {
         }
     }
 
-    /// The widest interval of a throughput or mean number of tokens, relative to its mean.
+    /// The widest relative interval of a throughput or mean number of tokens.
     pub fn worst_relative_error(&self) -> f64 {
         let tokens = self.places.iter().map(|place| place.tokens);
         let rates = self
@@ -210,7 +211,7 @@ fn transition(
     }
 }
 
-/// Correlation of each batch with the next, the largest over tokens and throughputs.
+/// Correlation of each batch with the next one, the largest over tokens and throughputs.
 pub(crate) fn lag_one_correlation(seen: &[Observation]) -> f64 {
     let Some(first) = seen.first() else {
         return 0.0;

@@ -9,36 +9,36 @@ use crate::coloured::RunError;
 /// How to replicate. Times are in ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replications {
-    /// Ticks a unit of time has in the results.
+    /// Ticks per unit of time in the results.
     pub ticks_per_unit: f64,
-    /// Time at the start of each run that does not count.
+    /// Time at the start of each run that does not count (warm-up).
     pub warm_up: u64,
     /// Time at which each run ends.
     pub end: u64,
-    /// Runs at first, and further ones at a time until they suffice; at least two.
+    /// Number of runs in each round; at least two.
     pub round: u32,
-    /// Runs at most.
+    /// Maximum number of runs.
     pub most: u32,
-    /// Relative half width of every throughput and mean number of tokens that suffices; 0 for never.
+    /// Relative half width of every throughput and mean number of tokens that is sufficient; 0 to make all runs.
     pub precision: f64,
-    /// Probability that an interval holds the true value.
+    /// Confidence level of the intervals.
     pub confidence: f64,
 }
 
-/// The estimate, and how it came about.
+/// The estimate, and how it was computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplicationsResult {
     /// The measures; each run is one observation.
     pub measures: Measures,
-    /// Runs.
+    /// Number of runs.
     pub runs: u32,
-    /// Whether the wanted precision was reached.
+    /// True if the requested precision was reached.
     pub is_precise: bool,
 }
 
-/// Runs the nets that `start` makes of the numbers 0, 1, ... on all cores of the current rayon pool, until they
-/// suffice or `keep_going` says no; that is asked once a round, with the number of runs and the worst relative
-/// error so far. The result does not depend on the number of threads.
+/// Runs the nets that `start` creates for the numbers 0, 1, ... on all cores of the current rayon pool, until the
+/// result is precise enough or `keep_going` returns false. It is called once per round, with the number of runs and
+/// the worst relative error so far. The result does not depend on the number of threads.
 pub fn replicate<S, E>(
     plan: &Replications,
     start: impl Fn(u64) -> Result<S, E> + Sync,

@@ -1,16 +1,16 @@
-//! What the estimators need of a running net.
+//! The interface of a running net for the estimators.
 
 use crate::coloured::{Engine, RunError, Token};
 
-/// A running net, as the estimators see it.
+/// A running net, as used by the estimators.
 pub trait Simulation {
     /// Places and transitions.
     fn layout(&self) -> Layout;
 
-    /// Runs until `end`, in ticks. A net in which nothing can happen any more lets time go by.
+    /// Runs until `end`, in ticks. If nothing can happen any more, only time advances.
     fn advance(&mut self, end: u64) -> Result<(), RunError>;
 
-    /// Sums since the start, up to `now`, in ticks: the time last advanced to.
+    /// Sums from the start to `now`, the time last advanced to, in ticks.
     fn totals(&self, now: u64) -> Totals;
 }
 
@@ -19,7 +19,7 @@ pub trait Simulation {
 pub struct Layout {
     /// Places.
     pub places: Vec<String>,
-    /// Transitions; `None` is an immediate one, else its servers, `Some(None)` without limit.
+    /// Transitions; `None` for an immediate one, otherwise its servers, `Some(None)` for no limit.
     pub transitions: Vec<(String, Option<Option<u32>>)>,
 }
 
@@ -35,28 +35,28 @@ pub struct Totals {
 /// Sums over the history of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlaceTotal {
-    /// Integral of the number of tokens, token ticks.
+    /// Integral of the number of tokens, tokens times ticks.
     pub integral: i128,
-    /// Tokens that came.
+    /// Number of tokens that arrived.
     pub arrivals: u64,
-    /// Tokens now.
+    /// Current number of tokens.
     pub tokens: u32,
-    /// Most tokens at one time.
+    /// Largest number of tokens at one time.
     pub peak: u32,
 }
 
 /// Sums over the history of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TransitionTotal {
-    /// Firings that ended.
+    /// Number of completed firings.
     pub firings: u64,
-    /// Integral of the number of firings under way (of clocks that run), in ticks.
+    /// Integral of the number of firings in progress (of running clocks), in ticks.
     pub busy: i128,
-    /// Time with at least one, in ticks.
+    /// Time with at least one firing in progress, in ticks.
     pub active: i128,
 }
 
-/// The integral up to `now` of a number that is `n` at present.
+/// The integral up to `now` of a number that is currently `n`.
 pub(crate) fn integral(n: u32, now: u64, moment: i128) -> i128 {
     i128::from(n) * i128::from(now) + moment
 }

@@ -1,14 +1,14 @@
-//! What can be wrong with a net in text.
+//! Errors in a net in the text format.
 
 use crate::net::{Line, Problem};
 
-/// A mistake in a file and where it is.
+/// An error in a file, with its line.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{file}{}: {mistake}", at(*line))]
 pub struct TextError {
     /// The file.
     pub file: String,
-    /// The line, from 1; 0 when no line is at fault.
+    /// The line, from 1; 0 if the error has no line.
     pub line: Line,
     /// What is wrong.
     pub mistake: Mistake,
@@ -22,28 +22,28 @@ fn at(line: Line) -> String {
     }
 }
 
-/// What is wrong in a file.
+/// The kinds of errors.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Mistake {
-    /// Something else was to come.
+    /// Unexpected text.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What was to come.
+        /// What was expected.
         expected: String,
-        /// What came.
+        /// What was found.
         found: String,
     },
-    /// A word that means nothing here; with the nearest that would.
+    /// An unknown word, with the nearest valid one.
     #[error("expected {expected}, found {found}{}", hint(nearest.as_deref()))]
     Unknown {
-        /// What was to come.
+        /// What was expected.
         expected: String,
-        /// What came.
+        /// What was found.
         found: String,
-        /// The nearest valid word, when one is near.
+        /// The nearest valid word, if one is near.
         nearest: Option<String>,
     },
-    /// The net was read, and cannot mean anything.
+    /// The net was parsed, but is invalid.
     #[error(transparent)]
     Net(Problem),
 }
@@ -58,7 +58,7 @@ impl Mistake {
         Self::Unexpected { expected, found }
     }
 
-    /// An unknown word where one of `valid` was to come.
+    /// An unknown word; one of `valid` was expected.
     pub(crate) fn unknown<'a>(
         expected: impl Into<String>,
         found: &str,

@@ -3,13 +3,13 @@
 use super::Mistake;
 use std::str::FromStr;
 
-/// The words of a line, taken one after the other.
+/// The words of a line, which are consumed one after the other.
 #[derive(Debug)]
 pub(super) struct Words {
     words: std::vec::IntoIter<Word>,
 }
 
-/// A word and whether it stood in quotes.
+/// A word, and whether it was quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub text: String,
@@ -17,14 +17,14 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Whether it is this keyword; what stands in quotes never is.
+    /// True if it is this keyword; a quoted word never is.
     pub fn is(&self, keyword: &str) -> bool {
         !self.is_quoted && self.text == keyword
     }
 }
 
 impl Words {
-    /// Splits `line`, leaving out the comment.
+    /// Splits `line` into words, without the comment.
     pub fn of(line: &str) -> Result<Self, Mistake> {
         let mut words = Vec::new();
         let mut rest = line.trim_start();
@@ -52,7 +52,7 @@ impl Words {
         self.peek().is_some_and(|word| word.is(keyword))
     }
 
-    /// Takes the next word if it is `keyword`.
+    /// Consumes the next word if it is `keyword`.
     pub fn take(&mut self, keyword: &str) -> bool {
         let is_next = self.next_is(keyword);
         if is_next {
@@ -65,13 +65,13 @@ impl Words {
         self.peek().is_none()
     }
 
-    /// The next word, which must be there.
+    /// The next word, which is required.
     pub fn expect(&mut self, expected: &str) -> Result<Word, Mistake> {
         self.next()
             .ok_or_else(|| Mistake::unexpected(expected, "the end of the line"))
     }
 
-    /// The keyword, which must come now.
+    /// The next word, which must be the keyword.
     pub fn expect_keyword(&mut self, keyword: &str) -> Result<(), Mistake> {
         let word = self.expect(keyword)?;
         if word.is(keyword) {
@@ -87,7 +87,7 @@ impl Words {
         parse_number(&word.text, expected)
     }
 
-    /// A number if one comes, or `default` at the end of the line or before a keyword.
+    /// A number, or `default` if the line ends or a keyword follows.
     pub fn number_or<T: FromStr>(&mut self, default: T, expected: &str) -> Result<T, Mistake> {
         match self.peek() {
             Some(word) if !word.text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
@@ -97,7 +97,7 @@ impl Words {
         }
     }
 
-    /// Nothing may be left.
+    /// Fails unless the line ends here.
     pub fn end(&mut self, expected: &str) -> Result<(), Mistake> {
         self.next()
             .map_or(Ok(()), |word| Err(Mistake::unexpected(expected, word.text)))
@@ -119,7 +119,7 @@ fn bare_word(rest: &str) -> (Word, &str) {
     (word, after)
 }
 
-/// The word before the closing quote, and what comes after it.
+/// The word before the closing quote, and the rest of the line.
 fn quoted_word(rest: &str) -> Result<(Word, &str), Mistake> {
     let mut text = String::new();
     let mut chars = rest.chars();

@@ -1,4 +1,4 @@
-//! From lines to a net.
+//! Parses lines into a net.
 
 use super::Mistake;
 use super::line::{Word, Words, parse_number};
@@ -7,7 +7,7 @@ use crate::net::{
 };
 use std::collections::BTreeMap;
 
-/// The net read so far, and arcs whose places are not known yet.
+/// The net parsed so far, and arcs whose places are not known yet.
 #[derive(Default)]
 pub(super) struct Parser {
     net: Net,
@@ -132,7 +132,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Finds the places of the arcs, once all places are known.
+    /// Resolves the places of the arcs, when all places are known.
     fn connect(&mut self) -> Result<(), Misplaced> {
         let names = self.net.places.iter().enumerate().rev();
         let places: BTreeMap<String, usize> = names.map(|(i, p)| (p.name.clone(), i)).collect();

@@ -1,4 +1,4 @@
-//! From a net to lines.
+//! Prints a net in the text format.
 
 use crate::net::{Arc, ArcKind, Net, Observation, Place, Servers, Timing, Transition};
 use std::borrow::Cow;
@@ -54,7 +54,7 @@ fn arc_line(net: &Net, arc: &Arc) -> String {
     }
 }
 
-/// The timing in the words of the format.
+/// The timing in the notation of the format.
 pub(crate) fn timing(timing: &Timing) -> String {
     match timing {
         Timing::Immediate { priority, weight } => {
@@ -79,7 +79,7 @@ fn servers(t: &Transition) -> Cow<'static, str> {
     }
 }
 
-/// A name as a word, in quotes when it would not be one.
+/// A name as a word, quoted if necessary.
 fn word(name: &str) -> Cow<'_, str> {
     let is_bare = !name.is_empty()
         && !name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '#' | '\\'));

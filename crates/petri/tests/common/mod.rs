@@ -7,7 +7,7 @@ use inorder_petri::net::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Any net with distinct names, whether or not it can mean something.
+/// Any net with unique names, valid or not.
 pub fn any_net() -> impl Strategy<Value = Net> {
     let counts = (1usize..6, 0usize..6);
     counts.prop_flat_map(|(places, transitions)| {
@@ -24,7 +24,7 @@ type TransitionParts = (String, Timing, Servers, Vec<Arc>);
 
 fn assemble(name: String, places: Vec<PlaceParts>, transitions: Vec<TransitionParts>) -> Net {
     let mut net = Net::new(name);
-    // Backwards, so that names look like the ids that a writer counts upwards for other elements.
+    // In reverse order, so that names equal the ids that a writer assigns to other elements.
     let (place_count, transition_count) = (places.len(), transitions.len());
     for (i, (name, tokens, capacity)) in places.into_iter().enumerate() {
         let mut place = Place::new(format!("{name}p{}", place_count - i), tokens);

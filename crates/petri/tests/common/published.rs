@@ -1,8 +1,8 @@
-//! Stochastic nets with known results and where these come from.
+//! Stochastic nets with known results and their sources.
 //!
-//! For whoever checks a solver or a simulator: [`EXAMPLES`] holds a net in the text format, what to measure,
-//! and the number to find. "Published" numbers were printed or recorded by others and computed by other
-//! programs; "derived" ones follow from a formula that is given.
+//! For checking solvers and simulators: [`EXAMPLES`] contains nets in the text format, what to measure, and the
+//! correct numbers. "Published" numbers were printed by others and computed with other programs; "derived" ones
+//! follow from a given formula.
 
 use inorder_petri::net::Net;
 use inorder_petri::text::read;
@@ -13,7 +13,7 @@ pub struct Example {
     net: &'static str,
     /// Changes to the net of the file: tokens of places.
     tokens: &'static [(&'static str, u32)],
-    /// Changes to the net of the file: all rates and weights 1.
+    /// Changes to the net of the file: all rates and weights are 1.
     unit_rates: bool,
     pub source: &'static str,
     pub origin: Origin,
@@ -30,25 +30,26 @@ pub enum Origin {
 pub struct Known {
     pub measure: Measure,
     pub value: f64,
-    /// Half a unit of the last digit printed, or what the source says of its precision.
+    /// Half a unit of the last printed digit, or the precision stated by the source.
     pub tolerance: f64,
 }
 
-/// What is measured.
+/// The measured quantity.
 pub enum Measure {
     /// Firings of a transition per unit of time in the long run.
     Throughput(&'static str),
     /// A weighted sum of mean tokens in the long run.
     Tokens(&'static [(f64, &'static str)]),
-    /// The same some time after the start.
+    /// The same at a time after the start.
     TokensAt(f64, &'static [(f64, &'static str)]),
     /// The probability of a condition on the tokens of places in the long run.
     Probability(&'static str, Condition),
-    /// The same some time after the start.
+    /// The same at a time after the start.
     ProbabilityAt(f64, &'static str, Condition),
-    /// The mean time between firings of a transition, less 1: the time before it, when it takes 1 itself.
+    /// The mean time between firings of a transition, minus 1: the time before the firing, if the transition takes 1
+    /// itself.
     TimeBefore(&'static str),
-    /// How many markings are reachable, vanishing ones counted.
+    /// Number of reachable markings, including vanishing ones.
     Markings,
 }
 
@@ -157,7 +158,7 @@ pub const EXAMPLES: &[Example] = &[
         origin: Origin::Published,
         results: &[
             known(Measure::Tokens(&[(1.0, "p1")]), 0.313_051_14, 5e-7),
-            // Cut, not rounded.
+            // Truncated, not rounded.
             known(Measure::Tokens(&[(1.0, "p3")]), 0.724_867, 1e-6),
             known(Measure::Tokens(&[(1.0, "p5")]), 0.337_742_5, 5e-8),
             known(Measure::Tokens(&[(1.0, "p9")]), 0.312_169_3, 5e-8),
@@ -224,7 +225,7 @@ pub const EXAMPLES: &[Example] = &[
         origin: Origin::Published,
         results: &[
             known(Measure::Markings, 36.0, 0.0),
-            // Station 1 waiting for the server; iterated to 1e-6 by its source.
+            // Station 1 waits for the server; its source iterated to 1e-6.
             known(
                 Measure::Tokens(&[(1.0, "full1"), (-1.0, "serving1")]),
                 0.130_801_730_1,
@@ -241,7 +242,7 @@ pub const EXAMPLES: &[Example] = &[
         origin: Origin::Published,
         results: &[
             known(Measure::Markings, 66.0, 0.0),
-            // Truncated at 1e-6 by its source; integrating the 66 equations by Runge-Kutta gives 5.6792441489.
+            // Its source truncated at 1e-6; integrating the 66 equations by Runge-Kutta gives 5.6792441489.
             known(
                 Measure::TokensAt(10.0, &[(1.0, "first"), (1.0, "second")]),
                 5.679_243_850_3,
@@ -294,7 +295,7 @@ pub const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// Neither side has a workstation it can reach, nor both together over the backbone.
+/// Neither side can reach a workstation, nor both together over the backbone.
 fn below_minimum(m: &dyn Fn(&str) -> u32) -> bool {
     let side = |n: &str, switch: &str| m(n) >= 1 && m(switch) >= 1;
     let joined = m("toleft_up") >= 1 && m("line_up") >= 1 && m("toright_up") >= 1;
@@ -302,7 +303,7 @@ fn below_minimum(m: &dyn Fn(&str) -> u32) -> bool {
     !(side("left_up", "toleft_up") || side("right_up", "toright_up") || any && joined)
 }
 
-/// The kanban system with four cards a cell, too large for every run of the tests.
+/// The kanban system with four cards per cell, which is too large for every test run.
 pub const LARGE: Example = Example {
     name: "kanban, four cards a cell",
     net: net!("kanban"),
