@@ -123,7 +123,7 @@ fn srpic_sorts_within_a_block_and_coalescing_alone_changes_nothing() {
             reordered(jitter_ns, &plain),
             reordered(jitter_ns, &sorter),
         );
-        assert_eq!(none, held, "waiting alone mends nothing");
+        assert_eq!(none, held, "waiting alone does not restore the order");
         assert!(sorted < none);
         left.push(sorted / none);
     }

@@ -1,37 +1,37 @@
-//! Packets a second through the sorter on one core.
+//! Packets per second through a sorter on one core.
 //!
-//! `cargo run --release --example sort_throughput -- [sorter] [packets a round] [batch]`
+//! `cargo run --release --example sort_throughput -- [sorter] [packets per round] [batch]`
 //!
-//! Each workload is a lap of arrivals repeated with advancing sequence numbers; what is timed is
-//! making the `Meta`, finding the flow (40-byte key, hashed and compared in full), sorting, and
-//! storing the delivered references one after another, as a driver would for the stack. Reading
-//! packet headers is not. One line a workload: name, million packets a second (fastest of
-//! many short rounds, so that a busy machine does not count), reordered packets before and after, in per cent.
+//! A workload is a fixed sequence of arrivals, repeated with advancing sequence numbers. The time covers making the
+//! `Meta`, finding the flow (a 40-byte key, hashed and compared in full), sorting, and storing the delivered
+//! references one after another, as a driver does for the stack. Reading packet headers is not included. The output
+//! has one line per workload: its name, million packets per second (the fastest of many short rounds, to exclude
+//! interruptions by other processes), and the percentage of reordered packets before and after.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use inorder_sort::{AnySorter, ConfigError, FourTuple, Meta, Sorter, SorterConfig, Surroundings};
 
-/// Arrivals of a lap; a multiple of every batch size one would try.
+/// Arrivals of one repetition; a multiple of every reasonable batch size.
 const LAP: usize = 8192;
 const ROUNDS: usize = 200;
-/// Packets a sorter may hold from one batch to the next.
+/// Number of packets a sorter may hold from one batch to the next.
 const ROOM: usize = 4096;
-/// Bytes of payload a packet.
+/// Payload bytes per packet.
 const LEN: u32 = 1448;
 
-/// A packet: what parsing its headers would have found, and its number.
+/// A packet: the fields that parsing its headers would give, and its number.
 struct Packet {
     flow: FourTuple,
-    /// Position in its flow, within the lap.
+    /// Position in its flow, within one repetition.
     index: u32,
 }
 
 struct Workload {
     name: &'static str,
     lap: Vec<Packet>,
-    /// Packets a flow sends in a lap.
+    /// Packets a flow sends in one repetition.
     per_flow: u32,
 }
 
@@ -40,12 +40,12 @@ fn flow(n: usize) -> FourTuple {
     FourTuple::v4([10, host[1], host[2], host[3]], 443, [192, 0, 2, 1], 50_000)
 }
 
-/// Every tenth packet comes 1 to 8 places late.
+/// Every tenth packet arrives 1 to 8 places late.
 fn one_in_ten_late(count: usize) -> Vec<u32> {
     let mut places: Vec<(usize, u32)> = (0..count as u32)
         .map(|i| {
             let late = if i % 10 == 3 { 1 + i / 10 % 8 } else { 0 };
-            // Half a place more than the packet it is to follow.
+            // Half a place more than the packet it follows.
             (2 * (i + late) as usize + usize::from(late > 0), i)
         })
         .collect();
@@ -85,8 +85,8 @@ fn workloads() -> Vec<Workload> {
     ]
 }
 
-/// Sorts `packets` packets and gives back packets a second.
-#[allow(clippy::disallowed_methods)] // A benchmark is where the clock belongs.
+/// Sorts `packets` packets and returns the packets per second.
+#[allow(clippy::disallowed_methods)] // A benchmark measures real time.
 fn round<'p>(mut sorter: Any<'p>, load: &'p Workload, packets: usize, batch: usize) -> f64 {
     let Some(any) = load.lap.first() else {
         return 0.0;
@@ -110,7 +110,7 @@ fn round<'p>(mut sorter: Any<'p>, load: &'p Workload, packets: usize, batch: usi
     done as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Share of packets of flow 0 that arrive below the largest number seen, in per cent.
+/// Percentage of the packets of flow 0 that arrive below the largest number seen so far.
 fn reordered<'a>(packets: impl Iterator<Item = &'a Packet>) -> f64 {
     let (mut top, mut late, mut all) = (0, 0, 0);
     for p in packets.filter(|p| p.flow == flow(0)) {
@@ -121,8 +121,8 @@ fn reordered<'a>(packets: impl Iterator<Item = &'a Packet>) -> f64 {
     100.0 * f64::from(late) / f64::from(all)
 }
 
-/// Reordered packets of one lap after sorting, in per cent.
-fn mended<'p>(mut sorter: Any<'p>, load: &'p Workload, batch: usize) -> f64 {
+/// Percentage of reordered packets of one repetition after sorting.
+fn reordered_after<'p>(mut sorter: Any<'p>, load: &'p Workload, batch: usize) -> f64 {
     let mut up: Vec<&Packet> = Vec::new();
     for arrivals in load.lap.chunks(batch) {
         for p in arrivals {
@@ -135,7 +135,7 @@ fn mended<'p>(mut sorter: Any<'p>, load: &'p Workload, batch: usize) -> f64 {
     reordered(up.into_iter())
 }
 
-/// The sorter, by name and settings as in `srpic:block_size=32`.
+/// The sorter, given by name and settings, for example `srpic:block_size=32`.
 type Any<'p> = AnySorter<FourTuple, &'p Packet>;
 
 fn main() -> Result<(), ConfigError> {
@@ -156,7 +156,7 @@ fn main() -> Result<(), ConfigError> {
             load.name,
             fastest / 1e6,
             reordered(load.lap.iter()),
-            mended(config.build(&around)?, &load, batch),
+            reordered_after(config.build(&around)?, &load, batch),
         );
     }
     Ok(())

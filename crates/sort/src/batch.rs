@@ -1,10 +1,10 @@
-//! Forming batches from arrival times, where no network card does it.
+//! Forms batches from arrival times where there is no network card, for example from a capture.
 //!
-//! The model of the paper's section 3.1 (figure 1): the first packet at an idle ring starts the
-//! card's coalescing delay; then the softirq fetches packets, those that arrive meanwhile too,
-//! until the ring is empty. All that is one batch.
+//! The model of section 3.1 (figure 1) of the SRPIC paper. The first packet at an idle ring starts the card's
+//! coalescing delay. Then the softirq fetches packets, including those that arrive meanwhile, until the ring is
+//! empty. These packets are one batch.
 
-/// Forms batches; times are nanoseconds.
+/// Forms batches. Times are in nanoseconds.
 ///
 /// ```
 /// use inorder_sort::Batcher;
@@ -23,26 +23,26 @@ pub struct Batcher {
     now_ns: i64,
 }
 
-/// A batch: what one softirq fetches.
+/// A batch: the packets that one softirq fetches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batch {
     /// Arrival of the first packet.
     pub first_ns: i64,
-    /// The softirq starts fetching.
+    /// Time at which the softirq starts fetching.
     pub fire_ns: i64,
-    /// The ring is empty; of a batch not yet ended, as far as known.
+    /// Time at which the ring is empty; for a batch that has not ended, as far as it is known.
     pub end_ns: i64,
-    /// Packets in the batch.
+    /// Number of packets in the batch.
     pub packets: u64,
-    /// Of those, packets that met a full ring while the softirq worked: the first of them a card
-    /// would have dropped. They are counted and kept, for who feeds arrivals knows they arrived,
-    /// so the ring stays full longer than a card's would.
+    /// Number of those packets that arrived at a full ring while the softirq worked. A card would have dropped the
+    /// first of them. They are counted and kept, because the caller knows that they arrived; so the ring stays full
+    /// longer than the ring of a card.
     pub overruns: u64,
     per_packet_ns: i64,
 }
 
 impl Batch {
-    /// When the softirq has moved the packet with this number (from 0) within the batch.
+    /// Time at which the softirq has moved the packet with this number (from 0) within the batch.
     #[inline]
     pub fn handled_ns(&self, index: u64) -> i64 {
         let packets = i64::try_from(index.saturating_add(1)).unwrap_or(i64::MAX);
@@ -51,20 +51,19 @@ impl Batch {
     }
 }
 
-/// What an arrival means for the batch before it.
+/// What an arrival means for the previous batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Boundary {
-    /// The previous batch, when it had ended before this packet; the packet begins a new one.
+    /// The previous batch, if it had ended before this packet. The packet then begins a new one.
     pub ended: Option<Batch>,
-    /// The packet met a full ring; see [`Batch::overruns`].
+    /// True when the packet arrived at a full ring; see [`Batch::overruns`].
     pub overrun: bool,
 }
 
 impl Batcher {
-    /// `coalesce_ns`: T_intr, from the first packet at an idle ring to the softirq.
-    /// `ring_size`: packets the ring holds, at least 1; a ring that fills while the interrupt is
-    /// still pending fires it at once. `per_packet_ns`: time the softirq takes a packet, 1 / R_sn;
-    /// 0 for no time at all. Negative times count as 0.
+    /// `coalesce_ns` is the time from the first packet at an idle ring to the softirq (T_intr). `ring_size` is the
+    /// number of packets the ring holds, at least 1; a ring that fills while the interrupt is pending fires it at
+    /// once. `per_packet_ns` is the time the softirq takes per packet (1 / R_sn), or 0. Negative times count as 0.
     pub fn new(coalesce_ns: i64, ring_size: usize, per_packet_ns: i64) -> Self {
         Batcher {
             coalesce_ns: coalesce_ns.max(0),
@@ -75,7 +74,7 @@ impl Batcher {
         }
     }
 
-    /// A packet arrives. Time that runs backwards, as in some captures, counts as standing still.
+    /// A packet arrives. If time runs backwards, as in some captures, it is treated as unchanged.
     pub fn arrive(&mut self, now_ns: i64) -> Boundary {
         self.now_ns = self.now_ns.max(now_ns);
         let now = self.now_ns;
@@ -107,12 +106,12 @@ impl Batcher {
         self.current().filter(|batch| batch.fire_ns <= self.now_ns)
     }
 
-    /// The batch being formed, if it has ended by `now_ns`; it is taken out.
+    /// Takes the batch being formed if it has ended by `now_ns`.
     pub fn poll(&mut self, now_ns: i64) -> Option<Batch> {
         self.current.take_if(|batch| batch.end_ns < now_ns)
     }
 
-    /// No more packets: the last batch, if any.
+    /// The last batch, if there is one; no packets follow.
     pub fn finish(&mut self) -> Option<Batch> {
         self.current.take()
     }
@@ -133,13 +132,13 @@ impl Batcher {
         }
     }
 
-    /// Adds a packet that arrives before the ring is empty; true when the ring was full.
+    /// Adds a packet that arrives before the ring is empty. Returns true when the ring was full.
     fn join(batch: &mut Batch, now: i64, ring_size: u64) -> bool {
         let waiting = if now <= batch.fire_ns {
             batch.packets
         } else {
-            // The softirq works without a pause, so what is left of its time is what is left in
-            // the ring, the packet in its hands included.
+            // The softirq works without a pause, so its remaining time is that of the packets in the ring, including
+            // the packet it is working on.
             let left_ns = batch.end_ns.saturating_sub(now).max(0) as u64;
             left_ns.div_ceil(batch.per_packet_ns.max(1) as u64)
         };
@@ -172,14 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn the_interrupt_waits_for_the_first_packet_only() {
+    fn only_the_first_packet_starts_the_coalescing_delay() {
         let times = [0, 40 * US, 75 * US, 76 * US, 151 * US, 152 * US];
         assert_eq!(sizes(Batcher::new(75 * US, 512, 0), times), [3, 2, 1]);
     }
 
     #[test]
-    fn what_arrives_while_the_softirq_works_joins() {
-        // 10 us a packet: fires at 75, packet one done at 85; 80 joins, done at 95; 95 joins.
+    fn packets_that_arrive_while_the_softirq_works_join_the_batch() {
+        // 10 us per packet: the interrupt is at 75 and the first packet is done at 85. The packet at 80 joins and is
+        // done at 95; the packet at 95 joins.
         let times = [0, 80 * US, 95 * US, 106 * US];
         assert_eq!(sizes(Batcher::new(75 * US, 512, 10 * US), times), [3, 1]);
     }
@@ -215,7 +215,7 @@ mod tests {
         let batch = batcher.finish().unwrap();
         assert_eq!(batch.packets, 20);
         assert_eq!(batch.overruns, overruns);
-        // The first leaves at 10 us, but by then ten have come: from the fifth on all find it full.
+        // The first packet leaves at 10 us, when ten have arrived: the fifth and all later ones find the ring full.
         assert_eq!(overruns, 16);
     }
 
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_times_do_no_harm() {
+    fn unusual_times_do_not_panic() {
         let times = [i64::MAX, i64::MIN, 0, i64::MAX - 1];
         for (coalesce, ring, per_packet) in [(i64::MAX, 0, i64::MAX), (-5, 1, -5), (0, 2, 1)] {
             let total: u64 = sizes(Batcher::new(coalesce, ring, per_packet), times)

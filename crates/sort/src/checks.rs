@@ -1,6 +1,6 @@
-//! What the fuzzers of this crate share: bytes as input, and checks of what comes out.
+//! Helpers of the fuzzers of this crate: bytes as input, and checks of the output.
 
-/// Bytes, zeros behind their end.
+/// Bytes, followed by zeros without end.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {
@@ -11,14 +11,14 @@ impl Bytes<'_> {
     }
 }
 
-/// Are `out` the numbers of all that came, each once?
+/// Checks that `out` has each number below `came` exactly once.
 pub(crate) fn check_each_once(came: usize, out: &[usize]) {
     let mut ids = out.to_vec();
     ids.sort_unstable();
     assert!(ids.into_iter().eq(0..came), "not each packet once");
 }
 
-/// Type-P-Reordered packets of RFC 4737 section 3.3, numbers taken as message numbers.
+/// Type-P-Reordered packets of RFC 4737 section 3.3, with numbers as message numbers.
 pub(crate) fn reordered(numbers: impl Iterator<Item = i64>) -> usize {
     let mut next_exp = i64::MIN;
     numbers

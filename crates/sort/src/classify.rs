@@ -1,9 +1,10 @@
-//! Which packets may be held and sorted: the one rule that the card, `inorder sort`, the what-if
-//! of `inorder analyze` and the C interface follow.
+//! Which packets may be held and sorted. The card, `inorder sort`, the what-if of `inorder analyze` and the C
+//! interface all use this rule.
 //!
-//! It is section 3.3 of the SRPIC paper: a fragment, IP options, TCP options other than
-//! timestamps, and any of the flags CWR, ECE, URG, RST, SYN and FIN keep a packet from being held.
-//! One thing is added: a segment without data is not held either. It has no place in the order of
+//! The rule is section 3.3 of the SRPIC paper: a fragment, IP options, TCP options other than timestamps, and any of
+//! the flags CWR, ECE, URG, RST, SYN and FIN exclude a packet from being held. One rule is added here: a segment
+//! without data is not held either. It has no place in the order of the data, and holding it would delay the sender
+//! of the data it acknowledges.
 //! the data, and holding it delays the sender of the data it acknowledges.
 
 use crate::meta::{Kind, Meta};
@@ -12,27 +13,27 @@ const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 
-/// TCP header flags that need the stack's attention at once: CWR ECE URG RST SYN FIN, positions
-/// as in RFC 9293 section 3.1. PSH and ACK do not.
+/// TCP flags that the stack must see at once: CWR ECE URG RST SYN FIN, with the bit positions of RFC 9293 section
+/// 3.1. PSH and ACK are not among them.
 pub const UNSUITABLE_FLAGS: u8 = 0b1110_0111;
 
-/// What decides about a TCP segment.
+/// The properties of a TCP segment that decide whether it may be held.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TcpFacts {
     /// The flags byte: CWR ECE URG ACK PSH RST SYN FIN.
     pub flags: u8,
     /// Payload bytes.
     pub payload_len: u32,
-    /// Part of a fragmented datagram, the first part included.
+    /// Part of a fragmented datagram; the first fragment counts, too.
     pub fragment: bool,
     /// IPv4 options, or IPv6 extension headers before TCP.
     pub ip_options: bool,
-    /// TCP options other than timestamps and padding, or options that cannot be read.
+    /// TCP options other than timestamps and padding, or options that cannot be parsed.
     pub other_tcp_options: bool,
 }
 
 impl TcpFacts {
-    /// What a sorter may do with the segment.
+    /// How a sorter may treat the segment.
     #[inline]
     pub fn kind(&self) -> Kind {
         if self.payload_len > 0 && self.may_be_held() {
@@ -42,7 +43,7 @@ impl TcpFacts {
         }
     }
 
-    /// The same by the paper's rule as printed: an ACK without data is held and sorted like data.
+    /// The same by the rule exactly as printed in the paper: an ACK without data is held and sorted like data.
     #[inline]
     pub fn kind_literally(&self) -> Kind {
         if self.may_be_held() {
@@ -52,7 +53,7 @@ impl TcpFacts {
         }
     }
 
-    /// The segment of `flow` that begins at `seq`, as a sorter sees it.
+    /// The segment of `flow` that begins at `seq`, in the form a sorter takes.
     #[inline]
     pub fn meta<K>(&self, flow: K, seq: u32) -> Meta<K> {
         Meta {
@@ -84,9 +85,8 @@ impl TcpFacts {
     }
 }
 
-/// The facts of TCP options (the header's bytes from 20 on) for
-/// [`TcpFacts::other_tcp_options`]: true unless they are timestamps (RFC 7323), no-operation and
-/// end of list only.
+/// The value of [`TcpFacts::other_tcp_options`] for the given TCP options (the bytes of the header from 20 on): true
+/// unless they consist of timestamps (RFC 7323), no-operation and end of list.
 pub fn has_other_tcp_options(mut options: &[u8]) -> bool {
     const END: u8 = 0;
     const NOP: u8 = 1;
@@ -101,9 +101,9 @@ pub fn has_other_tcp_options(mut options: &[u8]) -> bool {
     }
 }
 
-/// Sequence number and facts of a TCP header as it was received, options included; what is not in
-/// it (payload, what IP says) is left at its default. `None` of less than 20 bytes. Options that
-/// are not all there count as other than timestamps.
+/// Sequence number and facts of a TCP header as received, including its options. Fields that the TCP header does not
+/// contain (payload length, facts about IP) keep their defaults. `None` for fewer than 20 bytes. Incomplete options
+/// count as other than timestamps.
 pub fn tcp_header(header: &[u8]) -> Option<(u32, TcpFacts)> {
     const FIXED: usize = 20;
     let seq = header.get(4..8)?.try_into().ok().map(u32::from_be_bytes)?;
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn each_control_bit_is_not() {
+    fn segments_with_a_control_bit_are_not_suitable() {
         for bit in [0x01, 0x02, 0x04, 0x20, 0x40, 0x80] {
             assert_ne!(data(ACK | bit).kind(), Kind::Data);
             assert_ne!(data(ACK | bit).kind_literally(), Kind::Data);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_and_options_are_not() {
+    fn fragments_and_options_are_not_suitable() {
         let base = data(ACK);
         let cases = [
             TcpFacts {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_alone_is_suitable_only_to_the_letter() {
+    fn a_pure_ack_is_suitable_only_under_the_literal_rule() {
         let ack = TcpFacts {
             payload_len: 0,
             ..data(ACK)
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_tells_its_number_and_options() {
+    fn number_and_options_are_read_from_a_header() {
         let mut header = [0; 32];
         header[4..8].copy_from_slice(&7_000_000u32.to_be_bytes());
         header[12..14].copy_from_slice(&[8 << 4, ACK]);
@@ -190,12 +190,12 @@ mod tests {
         assert_eq!(tcp_header(&header), Some((7_000_000, expected)));
         assert!(tcp_header(&header[..31]).is_some_and(|(_, f)| f.other_tcp_options));
         assert_eq!(tcp_header(&header[..19]), None);
-        header[12] = 4 << 4; // shorter than a header can be: nobody knows what it is
+        header[12] = 4 << 4; // shorter than the minimum, so the header is invalid
         assert!(tcp_header(&header).is_some_and(|(_, f)| f.other_tcp_options));
     }
 
     #[test]
-    fn where_a_flow_begins_and_ends_is_told() {
+    fn syn_fin_and_rst_have_their_own_kinds() {
         let empty = |flags| TcpFacts {
             flags,
             other_tcp_options: true,
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_timestamps_and_padding_are_no_other_options() {
+    fn timestamps_and_padding_do_not_count_as_other_options() {
         let timestamps = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
         let sack = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
         let mss = [2, 4, 5, 0xb4];
@@ -217,7 +217,7 @@ mod tests {
         assert!(!has_other_tcp_options(&[1, 0, 77, 77]));
         assert!(has_other_tcp_options(&sack));
         assert!(has_other_tcp_options(&mss));
-        assert!(has_other_tcp_options(&timestamps[..6])); // cut short: proves nothing
+        assert!(has_other_tcp_options(&timestamps[..6])); // incomplete options are never accepted
         assert!(has_other_tcp_options(&[8, 0]));
     }
 }

@@ -1,8 +1,8 @@
-//! Any bytes as a story of packets, batches and time, told to any sorter of the registry, and
-//! what every sorter promises checked on it.
+//! Turns any bytes into a sequence of packets, batches and times, runs it through any sorter of the registry, and
+//! checks the guarantees that every sorter gives.
 //!
-//! For fuzzers and property tests: [`fuzz_one`] panics when a promise is broken. A sorter is
-//! checked here as soon as it has a line in the registry.
+//! For fuzzers and property tests: [`fuzz_one`] panics when a guarantee is violated. Every sorter in the registry is
+//! checked here.
 
 use alloc::vec::Vec;
 
@@ -12,22 +12,22 @@ use crate::meta::{Kind, Meta};
 use crate::sorter::Sorter;
 use crate::sorters::{AnySorter, SORTERS, SorterConfig, Surroundings};
 
-/// Two hashes for eight flows: collisions all the time.
+/// Two hashes for eight flows, so that collisions are frequent.
 type Key = Hashed<u8>;
 
-/// Flows of a story.
+/// Number of flows.
 const FLOWS: u8 = 8;
 
-/// What came in, by packet number.
+/// A packet that was pushed; its index is its number.
 struct Came {
     flow: u8,
-    /// Sequence number unwrapped, `None` for what must pass at once.
+    /// Unwrapped sequence number, `None` for a packet that must pass at once.
     number: Option<i64>,
-    /// Data that came before must not come out behind it.
+    /// True when data of the flow that was pushed earlier must not come out after it.
     is_barrier: bool,
 }
 
-/// Interprets `data` as a sorter, its settings and a story, and checks the promises.
+/// Interprets `data` as a sorter, its settings and a sequence of steps, and checks the guarantees.
 pub fn fuzz_one(data: &[u8]) {
     let mut bytes = Bytes(data);
     let chosen = usize::from(bytes.next()) % SORTERS.len();
@@ -36,7 +36,7 @@ pub fn fuzz_one(data: &[u8]) {
     };
     let mut config = SorterConfig::of(entry);
     for setting in entry.settings {
-        // Small values, where limits are met: least + 0 to 63, or the default.
+        // Either a small value near the lower limit (minimum + 0 to 63), or the default.
         let small = setting.min.saturating_add(u64::from(bytes.next() % 64));
         let value = if bytes.next() % 4 == 0 {
             setting.default
@@ -53,7 +53,7 @@ pub fn fuzz_one(data: &[u8]) {
     let Ok(sorter) = config.build(&around) else {
         return;
     };
-    // A rule taken to the letter may let packets overtake; that is what it is there for.
+    // A sorter set to the literal rule may let packets overtake; that is the purpose of the setting.
     let literal = config.values().any(|(s, v)| s.name == "literal" && v != 0);
     let (came, out) = Teller::new(sorter).tell(&mut bytes);
     check_each_once(came.len(), &out);
@@ -62,7 +62,7 @@ pub fn fuzz_one(data: &[u8]) {
     }
 }
 
-/// Tells a story and writes down what comes out.
+/// Runs the steps and records what comes out.
 struct Teller {
     sorter: AnySorter<Key, usize>,
     footprint: usize,
@@ -90,7 +90,7 @@ impl Teller {
                 3..=5 => self.wait(bytes.next()),
                 6..=8 => self.packet(op & 7, None, op),
                 _ => {
-                    // Half of the packets crowd together: copies, overlaps, ends that meet.
+                    // Half of the packets are close together, for copies, overlaps and adjacent ranges.
                     let spread = if op >= 128 { 12 } else { 255 };
                     let number = i64::from(bytes.next() % spread);
                     self.packet(op & 7, Some(number), op);
@@ -104,14 +104,14 @@ impl Teller {
         assert_eq!(
             self.sorter.next_deadline_ns(),
             None,
-            "a deadline for nothing"
+            "a deadline although nothing is held"
         );
         (self.came, self.out)
     }
 
     fn packet(&mut self, flow: u8, number: Option<i64>, op: u8) {
         let key = Hashed::new(flow, u64::from(flow & 1));
-        // Each flow starts elsewhere, the first just below the wrap.
+        // Each flow starts at a different number, the first just below the wrap.
         let number = number.map(|n| 0xffff_ff80 + i64::from(flow) * 0x3000_0000 + n);
         let meta = match number {
             Some(number) => Meta::data(key, number as u32, u32::from(op >> 3) % 4),
@@ -130,7 +130,10 @@ impl Teller {
         self.sorter
             .push(&meta, id, self.now_ns, &mut |p| out.push(p));
         let suitable = number.is_some();
-        assert!(suitable || self.out.last() == Some(&id), "made to wait");
+        assert!(
+            suitable || self.out.last() == Some(&id),
+            "held although it must pass at once"
+        );
     }
 
     fn end_of_batch(&mut self) {
@@ -145,7 +148,7 @@ impl Teller {
         }
     }
 
-    /// Time goes on; deadlines on the way are honoured, as who drives a sorter must.
+    /// Advances time, and calls the sorter at each deadline on the way, as its driver must.
     fn wait(&mut self, ns: u8) {
         let until_ns = self.now_ns + i64::from(ns);
         while let Some(due_ns) = self.sorter.next_deadline_ns().filter(|d| *d <= until_ns) {
@@ -161,7 +164,7 @@ impl Teller {
 
     fn check(&self) {
         let delivered = self.out.len() + self.sorter.held();
-        assert_eq!(delivered, self.came.len(), "lost or doubled");
+        assert_eq!(delivered, self.came.len(), "lost or duplicated");
         assert_eq!(
             self.sorter.memory_footprint(),
             self.footprint,
@@ -173,7 +176,8 @@ impl Teller {
     }
 }
 
-/// One flow's order: never worse, equal numbers in their order of arrival, no FIN before its data.
+/// Checks the order of one flow: no more reordering than before, equal numbers in their order of arrival, and no FIN
+/// before its data.
 fn check_flow(flow: u8, came: &[Came], out: &[usize]) {
     let of_flow = |id: &usize| came.get(*id).is_some_and(|c| c.flow == flow);
     let number = |id: usize| came.get(id).and_then(|c| c.number);
@@ -202,7 +206,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn every_sorter_keeps_the_promises(data in prop::collection::vec(any::<u8>(), 0..600)) {
+        fn every_sorter_keeps_its_guarantees(data in prop::collection::vec(any::<u8>(), 0..600)) {
             for chosen in 0..SORTERS.len() as u8 {
                 let mut story = std::vec![chosen];
                 story.extend(&data);

@@ -1,41 +1,39 @@
-//! Who a packet belongs to: anything small, comparable and hashable.
+//! Flow keys: small values that can be compared and hashed.
 
 use core::hash::{Hash, Hasher};
 
-/// What tells flows apart.
+/// Identifies a flow.
 ///
-/// The hash only finds the place to look; flows are told apart by `Eq` on the whole key, so two
-/// keys with one hash never share a block.
+/// The hash only selects the place to look. Flows are told apart by `Eq` on the whole key, so two keys with the same
+/// hash never share a block.
 pub trait FlowKey: Copy + Eq {
-    /// A well mixed 64-bit hash. `seed` is secret to whoever sends the packets, so that nobody
-    /// can choose keys that collide.
+    /// A well mixed 64-bit hash. `seed` must be unknown to the senders, so that they cannot choose keys that collide.
     fn hash64(&self, seed: u64) -> u64;
 
-    /// A hash of what this flow shares with those that come the same way, as its pair of hosts: a
-    /// sorter that learns starts a new flow with what others on its path have shown. By default
-    /// all flows share one path.
+    /// A hash of the path of this flow, for example of its pair of hosts. A sorter that learns starts a new flow with
+    /// what it has learnt from others on the same path. By default all flows share one path.
     #[inline]
     fn path64(&self, seed: u64) -> u64 {
         let _ = seed;
         0
     }
 
-    /// True when all of `keys` equal this one. Asks for every key in any case: looking at a few
-    /// too many is quicker than stopping after each.
+    /// True when all of `keys` equal this one. Compares every key in any case, which is faster than stopping at the
+    /// first difference.
     #[inline]
     fn is_all_of(&self, keys: impl Iterator<Item = Self>) -> bool {
         keys.fold(true, |all, key| all & (key == *self))
     }
 }
 
-/// Multiplies to 128 bits and folds the halves: every input bit reaches every output bit.
+/// Multiplies to 128 bits and combines the halves, so that every input bit affects every output bit.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let wide = u128::from(a) * u128::from(b);
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-// Fractional digits of pi: odd-looking operands, so that small keys do not multiply to nothing.
+// Fractional digits of pi, as factors without structure; small keys would otherwise give a product of 0.
 const PI: [u64; 4] = [
     0x243f_6a88_85a3_08d3,
     0x1319_8a2e_0370_7344,
@@ -65,8 +63,8 @@ impl FlowKey for u128 {
     }
 }
 
-/// The paper's flow: source and destination address and port, here with room for the overlay
-/// (VXLAN VNI, GRE key, ...) that keeps tenants with equal addresses apart. 40 bytes.
+/// The flow as the paper defines it, source and destination address and port, with a field for the overlay identifier
+/// (VXLAN VNI, GRE key, ...) that separates tenants with equal addresses. 40 bytes.
 ///
 /// ```
 /// use inorder_sort::FourTuple;
@@ -80,8 +78,8 @@ pub struct FourTuple {
 }
 
 impl PartialEq for FourTuple {
-    /// Word by word without a branch: the derived one calls `memcmp`, which takes longer than
-    /// all the rest of a push.
+    /// Compares word by word without a branch: the derived comparison calls `memcmp`, which takes longer than the
+    /// rest of a push.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         let ([a, b, c, d, e], [f, g, h, i, j]) = (self.words, other.words);
@@ -98,14 +96,14 @@ impl Hash for FourTuple {
 }
 
 impl FourTuple {
-    /// A flow over IPv4, addresses in network byte order.
+    /// A flow over IPv4. Addresses are in network byte order.
     #[inline]
     pub fn v4(src: [u8; 4], src_port: u16, dst: [u8; 4], dst_port: u16) -> Self {
         let mapped = |a: [u8; 4]| 0xffff_0000_0000 | u64::from(u32::from_be_bytes(a));
         Self::from_words(0, mapped(src), 0, mapped(dst), src_port, dst_port)
     }
 
-    /// A flow over IPv6, addresses in network byte order.
+    /// A flow over IPv6. Addresses are in network byte order.
     #[inline]
     pub fn v6(src: [u8; 16], src_port: u16, dst: [u8; 16], dst_port: u16) -> Self {
         let (s, d) = (u128::from_be_bytes(src), u128::from_be_bytes(dst));
@@ -113,7 +111,7 @@ impl FourTuple {
         Self::from_words(high(s), s as u64, high(d), d as u64, src_port, dst_port)
     }
 
-    /// The same flow inside overlay `id`; 0 is none.
+    /// The same flow inside overlay `id`; 0 means no overlay.
     #[inline]
     #[must_use]
     pub fn in_overlay(mut self, id: u32) -> Self {
@@ -121,7 +119,7 @@ impl FourTuple {
         self
     }
 
-    /// Any 40 bytes that tell flows apart, for callers with their own layout.
+    /// A flow identified by any 40 bytes, for callers with their own layout.
     #[inline]
     pub fn from_bytes(bytes: &[u8; 40]) -> Self {
         let mut words = [0; 5];
@@ -133,7 +131,7 @@ impl FourTuple {
         FourTuple { words }
     }
 
-    /// The bytes [`FourTuple::from_bytes`] makes the same flow of.
+    /// The bytes from which [`FourTuple::from_bytes`] makes the same flow.
     #[inline]
     pub fn to_bytes(&self) -> [u8; 40] {
         let mut bytes = [0; 40];
@@ -153,8 +151,7 @@ impl FourTuple {
 }
 
 impl FlowKey for FourTuple {
-    /// What differs is gathered word by word, which the compiler turns into wide instructions,
-    /// and looked at once.
+    /// Collects the differences word by word, which the compiler turns into vector instructions, and tests them once.
     #[inline]
     fn is_all_of(&self, keys: impl Iterator<Item = Self>) -> bool {
         let mut differing = [0; 5];
@@ -163,7 +160,7 @@ impl FlowKey for FourTuple {
                 *so_far |= a ^ b;
             }
         }
-        // Not compared with zeros as an array: that is a call of `memcmp`.
+        // A comparison with an array of zeros would be a call of `memcmp`.
         let [a, b, c, d, e] = differing;
         a | b | c | d | e == 0
     }
@@ -171,7 +168,7 @@ impl FlowKey for FourTuple {
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
         let [a, b, c, d, e] = self.words;
-        // Two independent products, so that the processor can work on both at once.
+        // Two independent products, so that the processor can compute both at the same time.
         let x = fold(a ^ seed ^ PI[0], b ^ PI[1]);
         let y = fold(c ^ e ^ PI[2], d ^ e.rotate_left(32) ^ PI[3]);
         fold(x ^ e, y ^ seed)
@@ -188,9 +185,9 @@ impl FlowKey for FourTuple {
     }
 }
 
-/// A key whose hash somebody else has computed: a network card (RSS), or a type of another crate.
+/// A key with a hash computed elsewhere: by a network card (RSS), or by a type of another crate.
 ///
-/// Give all 64 bits: the table takes its place from the upper half.
+/// Use all 64 bits: the table takes its index from the upper half.
 #[derive(Clone, Copy, Debug)]
 pub struct Hashed<K> {
     key: K,
@@ -223,7 +220,7 @@ impl<K: Copy + Eq> Eq for Hashed<K> {}
 impl<K: Copy + Eq> FlowKey for Hashed<K> {
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
-        // A card's hash has 32 bits or fewer in use; mixing spreads them over the word.
+        // The hash of a card uses 32 bits or fewer; mixing spreads them over the word.
         fold(self.hash ^ PI[0], seed ^ PI[1])
     }
 }
@@ -265,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_changes_places() {
+    fn the_seed_changes_the_hash() {
         let key = FourTuple::v4([1, 2, 3, 4], 5, [6, 7, 8, 9], 10);
         assert_ne!(key.hash64(1), key.hash64(2));
         assert_ne!(7u64.hash64(1), 7u64.hash64(2));

@@ -1,8 +1,8 @@
 //! Puts packets that arrive out of order back in order before the stack sees them.
 //!
-//! A [`Sorter`] takes packets as they arrive and gives them back in a better order. There are
-//! several, each with its own rule; [`SORTERS`] lists them, and [`SorterConfig`] is one of them by
-//! name with its settings. The crate has no I/O, no clock and no `std`.
+//! A [`Sorter`] takes packets as they arrive and delivers them in a better order. There are several, each with its
+//! own rule; [`SORTERS`] lists them, and a [`SorterConfig`] names one of them with its settings. The crate has no
+//! I/O, no clock and no `std`.
 //!
 //! ```
 //! use inorder_sort::{FourTuple, Meta, Sorter, SorterConfig, Surroundings};
@@ -20,13 +20,13 @@
 //! # Ok::<(), inorder_sort::ConfigError>(())
 //! ```
 //!
-//! What holds for every sorter, whatever arrives: every packet comes out once; the packets of a
-//! flow come out no more reordered than they came in; equal sequence numbers keep their order of
-//! arrival; nothing is held past its deadline; no memory is taken once the sorter is made.
+//! Guarantees of every sorter for any input: every packet comes out once; the packets of a flow come out no more
+//! reordered than they were pushed; equal sequence numbers keep their order of arrival; no packet is held past its
+//! deadline; no memory is allocated after the sorter is made.
 //!
-//! - Each sorter is a module of its own, as [`srpic`].
-//! - [`classify`] says which packets may be held at all.
-//! - [`Batcher`] forms batches from arrival times where no card does it (captures, simulations).
+//! - Each sorter is a module of its own, for example [`srpic`].
+//! - [`classify`] decides which packets may be held.
+//! - [`Batcher`] forms batches from arrival times where there is no card (captures, simulations).
 #![no_std]
 
 extern crate alloc;

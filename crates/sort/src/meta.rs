@@ -1,38 +1,37 @@
-//! What a sorter must know of a packet.
+//! What a sorter needs to know about a packet.
 
-/// The facts a sorter works on; the packet itself stays opaque to it.
+/// The properties of a packet that a sorter uses. It never looks at the packet itself.
 ///
-/// Sequence numbers are modulo 2^32. A service that numbers packets in fewer or more bits is
-/// fitted in by [`Meta::numbered`].
+/// Sequence numbers are modulo 2^32. [`Meta::numbered`] converts the numbers of services that use fewer or more bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meta<K> {
-    /// The flow, one direction of it.
+    /// The flow, which is one direction of a connection.
     pub flow: K,
     /// Sequence number of the first payload byte.
     pub seq: u32,
-    /// What the packet adds to the sequence number: payload bytes for TCP.
+    /// The amount the packet adds to the sequence number: for TCP the payload bytes.
     pub len: u32,
-    /// What may be done with it. [`crate::classify`] says it of a TCP segment.
+    /// How a sorter may treat it. [`crate::classify`] determines this for a TCP segment.
     pub kind: Kind,
 }
 
-/// What a sorter may do with a packet.
+/// How a sorter may treat a packet.
 ///
-/// Only [`Kind::Data`] may be held and sorted. All others pass at once; they are told apart since
-/// a sorter that learns from its traffic looks at them: a SYN and the ACK after it show a
-/// round-trip time, after a FIN or RST a flow may be forgotten.
+/// Only [`Kind::Data`] may be held and sorted; all others pass at once. They are distinguished because a sorter that
+/// learns from its traffic uses them: a SYN and the ACK after it show a round-trip time, and after a FIN or RST a
+/// flow may be forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum Kind {
     /// Data with a sequence number: it may be held and sorted.
     Data,
-    /// A TCP segment that only acknowledges: no data, none of SYN, FIN and RST.
+    /// A TCP segment that only carries an acknowledgement: no data, and none of SYN, FIN and RST.
     Ack,
     /// A TCP segment with SYN: the flow begins.
     Open,
     /// A TCP segment with FIN or RST: the flow ends.
     Close,
-    /// Anything else that must not wait: a fragment, URG, an option the sorter does not know.
+    /// Any other packet that must not be held: a fragment, URG, an option the sorter does not know.
     Other,
 }
 
@@ -48,7 +47,7 @@ impl<K> Meta<K> {
         }
     }
 
-    /// A packet of `flow` that must not wait; its sequence number is not used.
+    /// A packet of `flow` that must not be held; its sequence number is not used.
     #[inline]
     pub fn unsuitable(flow: K) -> Self {
         Meta {
@@ -59,17 +58,17 @@ impl<K> Meta<K> {
         }
     }
 
-    /// May the packet be held and sorted?
+    /// True when the packet may be held and sorted.
     #[inline]
     pub fn is_suitable(&self) -> bool {
         self.kind == Kind::Data
     }
 
-    /// A packet numbered one by one in `bits` bits (RTP 16, ESP 32, WireGuard 64).
+    /// A packet of a service that numbers its packets one by one in `bits` bits (RTP 16, ESP 32, WireGuard 64).
     ///
-    /// Fewer than 32 bits are shifted to the top of the word, one packet counting 2^(32 - bits),
-    /// so that they wrap where their service wraps; of more than 32 the low ones decide, which
-    /// is enough for any block shorter than 2^31 packets.
+    /// Numbers of fewer than 32 bits are shifted to the top of the word, and one packet counts 2^(32 - bits), so that
+    /// they wrap where the service wraps. Of numbers with more bits the low 32 are used, which is enough for any
+    /// block shorter than 2^31 packets.
     #[inline]
     pub fn numbered(flow: K, number: u64, bits: u32) -> Self {
         let shift = 32u32.saturating_sub(bits).min(31);
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn no_width_is_out_of_range() {
+    fn any_width_is_accepted() {
         for bits in [0, 1, 31, 32, 33, u32::MAX] {
             assert!(Meta::numbered((), u64::MAX, bits).len >= 1);
         }

@@ -1,57 +1,57 @@
-//! Finding a packet's flow: a hash table emptied by raising a number.
+//! Finds the flow of a packet: a hash table that is emptied by increasing a generation number.
 //!
-//! Flows lie one after another in the order they were first seen; an open-addressed index of
-//! twice as many buckets points at them. Each bucket is stamped with the generation that wrote
-//! it, so forgetting all flows costs the same whether the table is full or empty.
+//! Flows are stored one after another in the order they were first seen, and an open-addressed index with twice as
+//! many buckets points to them. Each bucket has the generation that wrote it, so forgetting all flows takes the same
+//! time whether the table is full or empty.
 
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
 
 use crate::key::FlowKey;
 
-/// A place of the index.
+/// An entry of the index.
 #[derive(Clone, Copy, Default)]
 struct Bucket {
-    /// Generation that wrote the bucket; any other than the current one means it is free.
+    /// Generation that wrote the bucket; with any other than the current one the bucket is free.
     stamp: u32,
-    /// Lower half of the hash, so that a foreign flow is seldom looked at.
+    /// Lower half of the hash, so that the key of another flow is seldom compared.
     tag: u32,
     /// Index of the flow.
     flow: u32,
 }
 
-/// Flows of the current generation with a `T` each.
+/// The flows of the current generation, with a `T` for each.
 pub(crate) struct Table<K, T> {
     buckets: Vec<Bucket>,
-    /// Apart from `values`: a pair would be put together on the stack, and wait there.
+    /// Separate from `values`: a pair would be assembled on the stack first, which delays the push.
     keys: Vec<K>,
     values: Vec<T>,
     capacity: usize,
     generation: u32,
     seed: u64,
-    /// The flow found last: packets come in trains.
+    /// The flow found last; packets often come in trains of one flow.
     last: usize,
 }
 
-/// Where a key is or would go.
+/// Where a key is stored or would be stored.
 pub(crate) enum Place {
     /// The flow at this index.
     Known(usize),
-    /// Not there; a token for [`Table::insert`] valid until the table changes.
+    /// Not in the table; the token for [`Table::insert`] is valid until the table changes.
     Free(Vacancy),
 }
 
-/// A free bucket and what is to be written into it.
+/// A free bucket and what to write to it.
 pub(crate) struct Vacancy {
     bucket: usize,
     tag: u32,
 }
 
 impl<K: FlowKey, T> Table<K, T> {
-    /// A table for `capacity` flows, all its memory reserved.
+    /// A table for `capacity` flows, with all its memory reserved.
     pub(crate) fn new(capacity: usize, seed: u64) -> Result<Self, TryReserveError> {
         let mut buckets = Vec::new();
-        // Load at most one half: a probe seldom looks at a second bucket.
+        // The load is at most one half, so a lookup seldom needs a second bucket.
         let places = Self::places(capacity);
         buckets.try_reserve_exact(places)?;
         buckets.resize(places, Bucket::default());
@@ -78,13 +78,13 @@ impl<K: FlowKey, T> Table<K, T> {
         Self::places(capacity) * size_of::<Bucket>() + capacity * (size_of::<K>() + size_of::<T>())
     }
 
-    /// The same of this table.
+    /// The bytes that this table reserves.
     pub(crate) fn own_footprint(&self) -> usize {
         Self::footprint(self.capacity)
     }
 
-    /// Looks `key` up. By value, here and below: a key whose address is taken is laid in memory,
-    /// word by word, and read back too wide to be forwarded from there.
+    /// Looks `key` up. Here and below the key is passed by value: a key whose address is taken is stored word by word
+    /// and then read in wider units, which the processor cannot forward from its store buffer.
     #[inline]
     pub(crate) fn find(&mut self, key: K) -> Place {
         if self.keys.get(self.last) == Some(&key) {
@@ -99,7 +99,7 @@ impl<K: FlowKey, T> Table<K, T> {
         let tag = hash as u32;
         let mask = self.buckets.len() - 1;
         let mut bucket = (hash >> 32) as usize & mask;
-        // Ends: at least half of the buckets are free.
+        // Terminates because at least half of the buckets are free.
         loop {
             let b = self.buckets[bucket];
             if b.stamp != self.generation {
@@ -119,7 +119,7 @@ impl<K: FlowKey, T> Table<K, T> {
         self.keys.len() >= self.capacity
     }
 
-    /// Adds a flow; the caller has seen that the table is not full.
+    /// Adds a flow. The caller has checked that the table is not full.
     #[inline]
     pub(crate) fn insert(&mut self, vacancy: &Vacancy, key: K, value: T) -> usize {
         debug_assert!(!self.is_full());
@@ -135,7 +135,7 @@ impl<K: FlowKey, T> Table<K, T> {
         flow
     }
 
-    /// Forgets every flow. Constant time, but for once in 2^32 calls.
+    /// Forgets every flow. Takes constant time, except once in 2^32 calls.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
@@ -147,13 +147,13 @@ impl<K: FlowKey, T> Table<K, T> {
         }
     }
 
-    /// How many flows there are.
+    /// The number of flows.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// There is no flow.
+    /// True when there is no flow.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -165,7 +165,7 @@ impl<K: FlowKey, T> Table<K, T> {
         &mut self.values[index]
     }
 
-    /// Index of `key`, leaving everything as it is.
+    /// Index of `key`; changes nothing.
     pub(crate) fn peek(&self, key: &K) -> Option<&T> {
         let flow = self.keys.iter().position(|k| k == key)?;
         self.values.get(flow)
@@ -176,7 +176,7 @@ impl<K: FlowKey, T> Table<K, T> {
 mod tests {
     use super::*;
 
-    /// All keys in one bucket and with one tag: only `Eq` can tell them apart.
+    /// All keys share one bucket and one tag, so only `Eq` can tell them apart.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     struct Colliding(u32);
 
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn clearing_forgets_and_the_stamp_may_wrap() {
+    fn clearing_forgets_all_flows_even_when_the_generation_wraps() {
         let mut table = Table::new(2, 0).unwrap();
         table.generation = u32::MAX - 1;
         for round in 0..4 {

@@ -1,9 +1,9 @@
-//! The paper's own examples: table 2 step by step, table 1 as a whole.
+//! The examples of the paper: table 2 step by step, and table 1.
 
 use inorder_sort::Meta;
 use inorder_sort::srpic::{Config, Lists, Srpic};
 
-/// A sorter of one flow with these blocks, never stopped by the ring.
+/// A sorter of one flow with these blocks and a ring that is never full.
 fn sorter(block_size: usize, literal: bool) -> Srpic<u32, u32> {
     let config = Config {
         literal,
@@ -32,7 +32,8 @@ fn table_2_step_by_step() {
         (7, lists(&[1], &[2, 3, 4], &[6, 7], 5)),
         (5, lists(&[1], &[2, 3, 4, 5], &[6, 7], 6)),
     ];
-    // Payload length 1; a block of 8, for at 7 the table's block would be flushed as it fills.
+    // The payload length is 1. The block size is 8, because with 7 the block of the table would be flushed as it
+    // fills.
     let mut s = sorter(8, true);
     let mut up = Vec::new();
     for (seq, expected) in steps {
@@ -55,12 +56,12 @@ fn table_2_flushes_at_its_block_size() {
     }
 }
 
-/// Twenty packets for which all that is said about figure 3 is true.
+/// Twenty packets that have all properties the paper states for figure 3.
 const FIGURE_3A: [u32; 20] = [
     1, 3, 6, 2, 4, 5, 7, 8, 9, 11, 10, 12, 14, 13, 15, 16, 18, 17, 19, 20,
 ];
 
-/// What comes out when `order` is pushed and the batch ends.
+/// The order of delivery when `order` is pushed and the batch ends.
 fn sort(block_size: usize, literal: bool, order: &[u32]) -> Vec<u32> {
     let mut s = sorter(block_size, literal);
     let mut up = Vec::new();
@@ -71,8 +72,8 @@ fn sort(block_size: usize, literal: bool, order: &[u32]) -> Vec<u32> {
     up
 }
 
-/// Reordered packets and their extents, RFC 4737 sections 3.3 and 4.2.1: how many packets back
-/// the first one with a larger number arrived.
+/// Reordered packets and their extents (RFC 4737 sections 3.3 and 4.2.1): the number of packets since the first one
+/// with a larger number.
 fn reordered(order: &[u32]) -> Vec<(u32, usize)> {
     let mut found = Vec::new();
     for (i, seq) in order.iter().enumerate() {

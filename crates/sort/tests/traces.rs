@@ -1,9 +1,9 @@
-//! What a receiver would see: pushes, batch ends and what comes up, as traces.
+//! Traces of what a receiver sees: pushes, batch ends and deliveries.
 
 use inorder_sort::srpic::{Config, Srpic};
 use inorder_sort::{FourTuple, Meta, Sorter};
 
-/// A sorter, its packets named by text, and what has come up so far.
+/// A sorter whose packets are texts, and the packets delivered so far.
 struct Trace {
     sorter: Srpic<u32, &'static str>,
     up: Vec<&'static str>,
@@ -37,7 +37,7 @@ impl Trace {
         self
     }
 
-    /// What has come up since the last look.
+    /// The packets delivered since the last call.
     fn up(&mut self) -> Vec<&'static str> {
         std::mem::take(&mut self.up)
     }
@@ -53,7 +53,7 @@ fn a_fin_does_not_overtake_its_data() {
 }
 
 #[test]
-fn to_the_letter_it_does() {
+fn under_the_literal_rule_a_fin_overtakes_its_data() {
     let mut t = Trace::new(Config {
         literal: true,
         ..Config::default()
@@ -82,8 +82,8 @@ fn copies_come_up_in_arrival_order() {
 }
 
 #[test]
-fn to_the_letter_a_copy_comes_up_first() {
-    // Listing 1 puts the copy, being below NextExp, into Prev: it makes disorder of its own.
+fn under_the_literal_rule_a_copy_comes_up_first() {
+    // Listing 1 puts the copy into Prev because it is below NextExp, and so creates reordering itself.
     let mut t = Trace::new(Config {
         literal: true,
         ..Config::default()
@@ -95,7 +95,7 @@ fn to_the_letter_a_copy_comes_up_first() {
 }
 
 #[test]
-fn an_early_packet_met_by_its_copy_stays_before_it() {
+fn an_early_packet_stays_before_its_copy() {
     let mut t = Trace::new(Config::default());
     for (seq, name) in [(1, "1"), (3, "3"), (2, "2"), (3, "3 again"), (4, "4")] {
         t.data(1, seq, 1, name);
@@ -113,20 +113,20 @@ fn numbers_wrap() {
 }
 
 #[test]
-fn a_block_goes_up_as_it_fills() {
+fn a_full_block_is_delivered_at_once() {
     let mut t = Trace::new(Config::new(3, 512));
     t.data(1, 3, 1, "3")
         .data(2, 9, 1, "other")
         .data(1, 1, 1, "1");
     assert_eq!(t.up(), [""; 0]);
     assert_eq!(t.data(1, 2, 1, "2").up(), ["1", "2", "3"]);
-    // The next block knows nothing of the last one.
+    // The next block starts without knowledge of the previous one.
     t.data(1, 5, 1, "5").data(1, 4, 1, "4");
     assert_eq!(t.end().up(), ["4", "5", "other"]);
 }
 
 #[test]
-fn a_ring_full_of_small_flows_goes_up_in_order_of_first_sight() {
+fn a_full_ring_delivers_its_flows_in_order_of_first_arrival() {
     let mut t = Trace::new(Config::new(32, 4));
     t.data(7, 2, 1, "7b")
         .data(5, 1, 1, "5a")
@@ -136,7 +136,7 @@ fn a_ring_full_of_small_flows_goes_up_in_order_of_first_sight() {
 }
 
 #[test]
-fn a_full_flow_table_is_emptied_not_overrun() {
+fn a_full_flow_table_flushes_every_flow() {
     let config = Config {
         flow_capacity: 2,
         ..Config::new(32, 512)
@@ -151,7 +151,7 @@ fn a_full_flow_table_is_emptied_not_overrun() {
 }
 
 #[test]
-fn one_service_and_a_stranger_share_nothing() {
+fn flows_do_not_affect_each_other() {
     let mut t = Trace::new(Config::default());
     t.data(1, 1, 1, "1a").at_once(9, "9 has nothing held");
     assert_eq!(t.up(), ["9 has nothing held"]);
@@ -172,7 +172,7 @@ fn sixteen_bit_services_sort_over_their_wrap() {
 }
 
 #[test]
-fn a_burst_is_sorted_where_it_lies_or_not_with_one_result() {
+fn a_burst_gives_the_same_result_as_single_packets() {
     let burst = [
         (1, 3, "3"),
         (1, 1, "1"),
@@ -191,12 +191,12 @@ fn a_burst_is_sorted_where_it_lies_or_not_with_one_result() {
 }
 
 #[test]
-fn a_whole_batch_into_an_array_takes_along_what_was_held() {
+fn a_batch_into_an_array_also_delivers_what_was_held() {
     let mut sorter = Srpic::new(&Config::new(3, 512)).unwrap();
     let meta = |&seq: &u32| Meta::data(1u32, seq, 1);
     sorter.push(&meta(&9), 9, &mut |_| panic!("held until its batch ends"));
     let mut up = [0; 5];
-    // Five packets and one place short: nothing is taken.
+    // The array is one place short for the five packets, so no packet is taken.
     let mut short = [0; 4];
     assert_eq!(
         sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, &mut short),
@@ -211,7 +211,7 @@ fn a_whole_batch_into_an_array_takes_along_what_was_held() {
 }
 
 #[test]
-fn a_flow_whose_blocks_passed_whole_is_still_the_batch_s_first() {
+fn a_flow_that_sent_whole_blocks_is_still_the_first_of_the_batch() {
     let mut sorter = Srpic::new(&Config::new(2, 512)).unwrap();
     let mut up = Vec::new();
     let meta = |&(flow, seq): &(u32, u32)| Meta::data(flow, seq, 1);
@@ -223,7 +223,7 @@ fn a_flow_whose_blocks_passed_whole_is_still_the_batch_s_first() {
     assert_eq!(up, [(1, 0), (1, 1), (1, 2), (2, 5)]);
 }
 
-/// A caller that knows no more than the trait, as one with several sorters would.
+/// A caller that uses only the trait, as a caller with several sorters does.
 fn run<S: Sorter<u32, u32>>(mut sorter: S, seqs: &[u32]) -> Vec<u32> {
     let mut up = Vec::new();
     for (now, &seq) in (0..).zip(seqs) {
@@ -236,7 +236,7 @@ fn run<S: Sorter<u32, u32>>(mut sorter: S, seqs: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn the_trait_is_enough() {
+fn a_sorter_works_through_its_trait() {
     let sorter = Srpic::new(&Config::default()).unwrap();
     assert_eq!(run(sorter, &[5, 3, 4]), [3, 4, 5]);
 }
@@ -258,10 +258,10 @@ fn configurations_out_of_range_are_refused() {
 }
 
 #[test]
-fn counters_tell_why_blocks_went_up() {
+fn counters_give_the_reason_of_each_flush() {
     let mut t = Trace::new(Config::new(2, 5));
     t.data(1, 1, 1, "").data(1, 2, 1, ""); // a full block
-    t.data(2, 1, 1, "").at_once(2, "").at_once(2, ""); // overtaken once
+    t.data(2, 1, 1, "").at_once(2, "").at_once(2, ""); // one flush for a packet that passes at once
     t.data(3, 1, 1, "")
         .data(4, 1, 1, "")
         .data(5, 1, 1, "")

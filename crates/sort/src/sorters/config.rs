@@ -1,4 +1,4 @@
-//! What a registry entry says of a sorter, and a choice among them with its settings.
+//! The description of a sorter in the registry, and the choice of a sorter with its settings.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -7,29 +7,28 @@ use core::fmt;
 use super::{AnySorter, SORTERS};
 use crate::key::FlowKey;
 
-/// Most packets a ring, and flows a table, may be told to hold: indices are 32 bits wide and memory is
-/// reserved in full at the start.
+/// Largest ring size and flow table: indices are 32 bits wide, and memory is reserved in full at the start.
 pub const MAX_CAPACITY: usize = 1 << 24;
 
-/// Settings an entry may have.
+/// Largest number of settings of an entry.
 pub const MAX_SETTINGS: usize = 8;
 
-/// A sorter, as scenarios, options, the C interface and the documentation know it.
+/// A sorter as scenarios, command-line options, the C interface and the documentation refer to it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its name everywhere.
+    /// Its name.
     pub name: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
-    /// Where its rule comes from.
+    /// The source of its rule.
     pub source: &'static str,
-    /// What can be set.
+    /// Its settings.
     pub settings: &'static [Setting],
 }
 
 impl Entry {
-    /// An entry. At most [`MAX_SETTINGS`] settings: more do not compile in a constant.
+    /// Makes an entry. A constant with more than [`MAX_SETTINGS`] settings does not compile.
     pub const fn new(
         name: &'static str,
         about: &'static str,
@@ -45,28 +44,28 @@ impl Entry {
         }
     }
 
-    /// The entry of this name.
+    /// The entry with this name.
     pub fn named(name: &str) -> Result<&'static Entry, ConfigError> {
         let found = SORTERS.iter().copied().find(|entry| entry.name == name);
         found.ok_or_else(|| ConfigError::UnknownSorter(name.to_owned()))
     }
 }
 
-/// One thing that can be set; whole numbers all of them.
+/// A setting. All settings are whole numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Setting {
-    /// Its name, the same in scenarios and in [`SorterConfig`]'s text.
+    /// Its name, in scenarios and in the text of a [`SorterConfig`].
     pub name: &'static str,
     /// What it means, in one sentence.
     pub about: &'static str,
-    /// What its number counts.
+    /// The unit of its number.
     pub unit: Unit,
-    /// The least it may be.
+    /// Its minimum.
     pub min: u64,
-    /// The most it may be.
+    /// Its maximum.
     pub max: u64,
-    /// What it is when nobody says.
+    /// Its default.
     pub default: u64,
 }
 
@@ -88,7 +87,7 @@ impl Setting {
         }
     }
 
-    /// A time, nanoseconds.
+    /// A time in nanoseconds.
     pub const fn time(
         name: &'static str,
         about: &'static str,
@@ -105,7 +104,7 @@ impl Setting {
         }
     }
 
-    /// Yes or no; no unless it is set.
+    /// A flag, false by default.
     pub const fn flag(name: &'static str, about: &'static str) -> Self {
         Setting {
             name,
@@ -118,7 +117,7 @@ impl Setting {
     }
 }
 
-/// What the number of a [`Setting`] counts.
+/// The unit of a [`Setting`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Unit {
@@ -126,30 +125,30 @@ pub enum Unit {
     Packets,
     /// Nanoseconds.
     Nanoseconds,
-    /// 0 is no, 1 is yes.
+    /// 0 is false, 1 is true.
     Flag,
 }
 
-/// What surrounds a sorter and bounds its memory.
+/// The sizes of the environment, which bound the memory of a sorter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Surroundings {
-    /// Packets the receive ring holds, so the most of a batch: 1 to 2^24.
+    /// Number of packets the receive ring holds, which is the largest batch: 1 to 2^24.
     pub ring_packets: usize,
-    /// Flows under way at the same time: a sorter follows so many, 1 to 2^24.
+    /// Number of flows a sorter follows at the same time: 1 to 2^24.
     pub flows: usize,
-    /// Secret of the flow hash; any random number when senders may be hostile.
+    /// Secret key of the flow hash. Use a random number if senders may be hostile.
     pub hash_seed: u64,
 }
 
 impl Default for Surroundings {
-    /// The SRPIC paper's ring of 512 packets.
+    /// The ring of 512 packets of the SRPIC paper.
     fn default() -> Self {
         Surroundings::ring(512)
     }
 }
 
 impl Surroundings {
-    /// Says what is out of range, if anything.
+    /// Reports a value that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let fits = |what, given: usize| {
             let (min, max) = (1, MAX_CAPACITY as u64);
@@ -166,8 +165,8 @@ impl Surroundings {
         fits("flows", self.flows)
     }
 
-    /// A ring of this size, flows as a busy server has them (4096, and no fewer than packets), a hash
-    /// without a secret.
+    /// A ring of this size, a flow table for a busy server (4096 flows, and at least the number of packets), and a
+    /// hash without a secret key.
     pub fn ring(ring_packets: usize) -> Self {
         Surroundings {
             ring_packets,
@@ -177,9 +176,9 @@ impl Surroundings {
     }
 }
 
-/// A sorter by name, with its settings: what a sorter is made of.
+/// A sorter by name, with its settings.
 ///
-/// Its text is the name, then the settings that are not at their defaults, as in
+/// Its text is the name, followed by the settings that differ from their defaults, for example
 /// `srpic:block_size=8,literal=true`.
 ///
 /// ```
@@ -206,7 +205,7 @@ impl SorterConfig {
     pub const fn of(entry: &'static Entry) -> Self {
         let mut values = [0; MAX_SETTINGS];
         let mut at = 0;
-        // An iterator cannot be used in a constant. An entry has no more settings than there is room for.
+        // An iterator cannot be used in a constant. An entry never has more settings than this array holds.
         while at < entry.settings.len() {
             values[at] = entry.settings[at].default;
             at += 1;
@@ -214,17 +213,17 @@ impl SorterConfig {
         SorterConfig { entry, values }
     }
 
-    /// The same of the sorter of this name.
+    /// The sorter with this name, with default settings.
     pub fn named(name: &str) -> Result<Self, ConfigError> {
         Entry::named(name).map(Self::of)
     }
 
-    /// The entry it was made of.
+    /// The entry of the sorter.
     pub fn entry(&self) -> &'static Entry {
         self.entry
     }
 
-    /// Sets what `name` says.
+    /// Changes the setting with this name.
     pub fn set(&mut self, name: &str, value: u64) -> Result<(), ConfigError> {
         let setting = self.setting(name)?;
         check(setting, value)?;
@@ -232,7 +231,7 @@ impl SorterConfig {
         Ok(())
     }
 
-    /// The setting of this name.
+    /// The setting with this name.
     pub fn setting(&self, name: &str) -> Result<&'static Setting, ConfigError> {
         let found = self.entry.settings.iter().find(|s| s.name == name);
         found.ok_or_else(|| ConfigError::UnknownSetting {
@@ -241,8 +240,8 @@ impl SorterConfig {
         })
     }
 
-    /// The same sorter with another value of one of its settings; whether the value is possible is
-    /// seen when the sorter is made. A setting of another sorter changes nothing.
+    /// The same sorter with another value of one of its settings. The value is checked when the sorter is made. A
+    /// setting of another sorter changes nothing.
     #[must_use]
     pub fn with(mut self, setting: &Setting, value: u64) -> Self {
         for (own, old) in self.entry.settings.iter().zip(&mut self.values) {
@@ -253,24 +252,24 @@ impl SorterConfig {
         self
     }
 
-    /// What `setting` is; of one of another sorter its default.
+    /// The value of `setting`; its default if it belongs to another sorter.
     pub fn value(&self, setting: &Setting) -> u64 {
         let mut own = self.entry.settings.iter().zip(self.values);
         let found = own.find(|(own, _)| own.name == setting.name);
         found.map_or(setting.default, |(_, value)| value)
     }
 
-    /// Settings and their values.
+    /// All settings and their values.
     pub fn values(&self) -> impl Iterator<Item = (&'static Setting, u64)> {
         self.entry.settings.iter().zip(self.values)
     }
 
-    /// Says what is out of range, if anything.
+    /// Reports a value that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.values().try_for_each(|(s, value)| check(s, value))
     }
 
-    /// Makes the sorter, all its memory reserved.
+    /// Makes the sorter and reserves all its memory.
     pub fn build<K: FlowKey, P>(
         &self,
         around: &Surroundings,
@@ -305,7 +304,7 @@ impl fmt::Debug for SorterConfig {
     }
 }
 
-/// Why a sorter could not be made.
+/// The reason why a sorter could not be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -315,30 +314,30 @@ pub enum ConfigError {
     UnknownSetting {
         /// The sorter.
         sorter: &'static Entry,
-        /// What was given.
+        /// The given name of the setting.
         name: String,
     },
-    /// A setting's value cannot be read.
+    /// The value of a setting cannot be parsed.
     Malformed {
         /// The setting.
         what: &'static str,
-        /// What was given.
+        /// The given value.
         given: String,
-        /// What would have been right.
+        /// The expected form.
         expected: &'static str,
     },
     /// A number is too small or too large.
     OutOfRange {
-        /// What it counts.
+        /// The name of the value.
         what: &'static str,
-        /// What was given.
+        /// The given number.
         given: u64,
-        /// The least it may be.
+        /// The minimum.
         min: u64,
-        /// The most it may be.
+        /// The maximum.
         max: u64,
     },
-    /// Memory for the sorter could not be had; ask for less.
+    /// There is not enough memory for the sorter.
     OutOfMemory,
 }
 

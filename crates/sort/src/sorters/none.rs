@@ -1,4 +1,4 @@
-//! No sorter: every packet passes as it comes, so that "none" is a choice like any other.
+//! No sorter: every packet passes as it arrives. It makes "none" a choice like any other.
 
 use core::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use crate::key::FlowKey;
 use crate::meta::Meta;
 use crate::sorter::{Counters, Sorter};
 
-/// What the registry says of it.
+/// The registry's description of this sorter.
 pub const ENTRY: Entry = Entry::new(
     "none",
     "packets pass as they come",
@@ -23,7 +23,7 @@ pub struct PassThrough<K, P> {
 }
 
 impl<K: FlowKey, P> PassThrough<K, P> {
-    /// There is nothing to set.
+    /// Makes the sorter; there are no settings.
     pub fn build(_: &SorterConfig, _: &Surroundings) -> Result<Self, ConfigError> {
         Ok(PassThrough {
             counters: Counters::default(),
@@ -31,7 +31,7 @@ impl<K: FlowKey, P> PassThrough<K, P> {
         })
     }
 
-    /// Bytes it takes.
+    /// Bytes the sorter takes.
     pub fn footprint(_: &SorterConfig, _: &Surroundings) -> usize {
         size_of::<Self>()
     }

@@ -1,4 +1,4 @@
-//! A sorter and its settings as one word: `srpic:block_size=8,literal=true`.
+//! The text form of a sorter and its settings: `srpic:block_size=8,literal=true`.
 
 use alloc::borrow::ToOwned;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 use super::config::{ConfigError, Setting, SorterConfig, Unit};
 
-/// Names of a time and how many nanoseconds each is; the largest first.
+/// Units of time in nanoseconds, the largest first.
 const TIMES: [(&str, u64); 4] = [
     ("s", 1_000_000_000),
     ("ms", 1_000_000),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_text_reads_back() {
         for text in [
             "none",
             "srpic",
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_one_line() {
+    fn an_invalid_text_gives_a_message_of_one_line() {
         let cases = [
             ("sripc", "no sorter `sripc`; there are none, srpic"),
             ("none:x=1", "sorter none has no settings, so no `x`"),

@@ -1,20 +1,20 @@
-//! One sorting block: the lists Prev, Curr and After of Listing 1, chained through the ring.
+//! A sorting block: the lists Prev, Curr and After of Listing 1, linked through the ring.
 
 /// No slot.
 pub(crate) const NIL: u32 = u32::MAX;
 
-/// How far a packet is carried towards the front of its list before the list is left to be
-/// sorted at the flush. Mild displacement is mended on the spot; a reversed block stays
-/// O(n log n), whoever sends it.
+/// How many places a packet may move towards the front of its list; beyond that, the list is sorted at the flush.
+/// Small displacements are repaired immediately, and a reversed block still costs O(n log n), even if a sender
+/// provokes it.
 const WALK: u32 = 16;
 
-/// A packet's place in its list; its slot in the ring is the place of the link.
+/// The position of a packet in its list; the index of the link is the slot in the ring.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Link {
     /// Sequence number as a signed distance from the block's anchor.
     pub(crate) key: i32,
     prev: u32,
-    /// Of a list's last link: no meaning.
+    /// Undefined for the last link of a list.
     next: u32,
 }
 
@@ -38,11 +38,11 @@ impl List {
         self.head == NIL
     }
 
-    /// Puts slot `at` behind the tail.
+    /// Appends slot `at`.
     #[inline(always)] // As Block::add.
     fn append(&mut self, links: &mut [Link], at: u32, key: i32) {
-        // The links of a train are right as they are laid down: each packet's next is the one
-        // that arrives next.
+        // The links of a train need no change when they are written: each packet is followed by the one that arrives
+        // next.
         if self.tail.wrapping_add(1) != at
             && let Some(tail) = links.get_mut(self.tail as usize)
         {
@@ -62,8 +62,8 @@ impl List {
         self.max = self.max.max(key);
     }
 
-    /// Add_packet_to_list_and_sort: true when the packet found its place, false when that is too
-    /// far and the packet is the list's last.
+    /// Add_packet_to_list_and_sort. Returns true when the packet was inserted in order, and false when its place is
+    /// too far away and it was appended.
     #[inline(always)] // As Block::add.
     fn insert(&mut self, links: &mut [Link], at: u32, key: i32) -> bool {
         let (list, sorted) = self.with(links, at, key);
@@ -71,7 +71,7 @@ impl List {
         sorted
     }
 
-    /// By value, so that the block stays in registers around the call.
+    /// By value, so that the block stays in registers across the call.
     #[inline(never)]
     fn with(mut self, links: &mut [Link], at: u32, key: i32) -> (List, bool) {
         let place = left_neighbour(links, self, key);
@@ -110,38 +110,38 @@ impl List {
     }
 }
 
-/// What Listing 1 keeps of a flow: PacketCnt, NextExp and the three lists.
+/// The state Listing 1 keeps for a flow: PacketCnt, NextExp and the three lists.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     /// PacketCnt.
     pub(crate) count: u32,
-    /// NextExp: where the packet after the last of Curr would begin.
+    /// NextExp: the number at which the packet after the last of Curr would begin.
     pub(crate) next_exp: u32,
-    /// NextExp as the block's first packet set it. Distances from here order the block: a fixed
-    /// point, so the order is total however far NextExp moves.
+    /// NextExp as the first packet of the block set it. The block is ordered by the distance from this number, which
+    /// is fixed, so the order stays total when NextExp moves.
     pub(crate) anchor: u32,
     pub(crate) prev: List,
     pub(crate) curr: List,
     pub(crate) after: List,
-    /// A list is not in order and must be sorted at the flush.
+    /// True when a list is not in order and must be sorted at the flush.
     pub(crate) unsorted: bool,
 }
 
-/// What a block has become.
+/// The order of the packets of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Nothing but Curr, in slots that follow one another.
+    /// Only Curr has packets, and they are in consecutive slots.
     Run,
-    /// Prev, Curr, After one after another are a stable sort of the block.
+    /// Prev, Curr and After, one after another, are a stable sort of the block.
     InOrder,
-    /// Each list is sorted, but they overlap: a packet came twice, or lies across others.
+    /// Each list is sorted, but the lists overlap: a packet arrived twice, or overlaps others.
     Overlapping,
     /// A list is not sorted.
     Unsorted,
 }
 
 impl Block {
-    /// A manager as Listing 1 creates it: all zero.
+    /// A manager as Listing 1 creates it, with all fields zero.
     pub(crate) const EMPTY: Block = Block {
         count: 0,
         next_exp: 0,
@@ -152,8 +152,8 @@ impl Block {
         unsorted: false,
     };
 
-    /// Lays the packet of slot `at` into its list. Listing 1, inner branch.
-    #[inline(always)] // In a train of packets the block is to stay in registers.
+    /// Adds the packet of slot `at` to its list. The inner branch of Listing 1.
+    #[inline(always)] // In a train of packets the block should stay in registers.
     pub(crate) fn add(&mut self, links: &mut [Link], at: u32, seq: u32, len: u32) {
         let end = seq.wrapping_add(len);
         if self.count == 0 {
@@ -179,7 +179,7 @@ impl Block {
         }
     }
 
-    /// What has to be done to deliver the block in order.
+    /// What must be done to deliver the block in order.
     #[inline]
     pub(crate) fn shape(&self, links: &[Link]) -> Shape {
         let key = |slot: u32| links.get(slot as usize).map(|l| l.key);
@@ -199,8 +199,8 @@ impl Block {
     }
 }
 
-/// The last slot of `list` whose key is not above `key`, so that equals stay in arrival order;
-/// [`NIL`] for the front, `None` when it is too far.
+/// The last slot of `list` whose key is not above `key`, so that equal keys stay in arrival order; [`NIL`] for the
+/// front, `None` when it is too far away.
 #[inline]
 fn left_neighbour(links: &[Link], list: List, key: i32) -> Option<u32> {
     let mut left = list.tail;

@@ -1,10 +1,9 @@
-//! Whole bursts: a block that lies in one piece is sorted where it lies.
+//! Whole bursts: a complete block is sorted within the array of the caller.
 //!
-//! A driver's receive call hands over an array. When a block's worth of packets in it belong to
-//! one flow that holds nothing, the block would be filled and flushed before anybody else is
-//! looked at: then there is no need to hold it, and none for the lists either, for what they
-//! give is a stable sort. Anything else, blocks of more than 64 packets too, goes the usual way, with
-//! the same result.
+//! A driver's receive call returns an array. When a full block of packets in it belongs to one flow that holds
+//! nothing, the block would be filled and flushed before any other flow is considered. Then it need not be held, and
+//! the lists are not needed either, because their result is a stable sort. All other packets, and blocks of more than
+//! 64 packets, are pushed one by one, with the same result.
 
 use super::Srpic;
 use super::out::{Each, Out, Places};
@@ -14,11 +13,11 @@ use crate::meta::Meta;
 use crate::table::Place;
 
 impl<K: FlowKey, P> Srpic<K, P> {
-    /// A burst arrives: the same as [`Srpic::push`] for each of its packets, and the quickest way
-    /// for a driver that gets them as an array.
+    /// A burst arrives: the same as [`Srpic::push`] for each of its packets, and the fastest way for a driver that
+    /// receives packets as an array.
     ///
-    /// `meta` tells the facts of a packet and may be asked more than once; `packet` makes what is
-    /// delivered and is asked once for each.
+    /// `meta` returns the properties of a packet and may be called more than once. `packet` makes the value that is
+    /// delivered and is called once for each packet.
     ///
     /// ```
     /// # use inorder_sort::{Meta, srpic::{Config, Srpic}};
@@ -39,12 +38,12 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.take_burst(burst, &meta, &packet, &mut Each(out));
     }
 
-    /// A whole batch: as [`Srpic::push_burst`] and [`Srpic::end_of_batch`], delivering into
-    /// `places` from the front, which is quicker still. Gives back how many packets were
-    /// delivered: all that were held, and all of the burst.
+    /// A whole batch: [`Srpic::push_burst`] and [`Srpic::end_of_batch`], delivering into `places` from the front,
+    /// which is faster than either. Returns the number of packets delivered: all that were held, and all of the
+    /// burst.
     ///
-    /// `None`, and no packet is taken, when `places` are fewer than [`Srpic::held`] and the burst
-    /// together. `packet` may be asked more than once.
+    /// Returns `None`, and takes no packet, when `places` is shorter than [`Srpic::held`] plus the length of the
+    /// burst. `packet` may be called more than once.
     ///
     /// ```
     /// # use inorder_sort::{Meta, srpic::{Config, Srpic}};
@@ -94,7 +93,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
                     rest = rest.get(block.len()..).unwrap_or_default();
                     continue;
                 }
-                // As many as bring the flow, if it is one, to the end of the block it has begun.
+                // As many packets as complete the block this flow has begun, if they all belong to it.
                 one_by_one = block.len() - self.held_of(block, meta);
             }
             let (now, later) = rest.split_at_checked(one_by_one).unwrap_or((rest, &[]));
@@ -105,7 +104,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         }
     }
 
-    /// Sorts and delivers a block that lies in one piece; false when it does not.
+    /// Sorts and delivers a block within the array; returns false if that is not possible.
     #[inline]
     fn sort_in_place<'b, T, M, G, O>(
         &mut self,
@@ -122,19 +121,20 @@ impl<K: FlowKey, P> Srpic<K, P> {
         let Some(first) = block.first().map(meta) else {
             return false;
         };
-        // A few looked at first: where flows take turns, one of them soon tells.
+        // A few packets are checked first: when flows alternate, one of them soon differs.
         let probes = [1, block.len() / 2, block.len() - 1];
         let flows = probes
             .iter()
             .filter_map(|&at| Some(meta(block.get(at)?).flow));
-        // Should the first one be no packet to hold, its flow must not become known by it.
+        // If the first packet must not be held, its flow must not be added to the table.
         if !first.is_suitable() || !first.flow.is_all_of(flows) {
             return false;
         }
         if block.len() > self.ring.room() || self.holds(first.flow, &mut |p| out.one(p)) {
             return false;
         }
-        // Ahead of and behind the first one's end alike; moved by half to be unsigned.
+        // Accepts numbers up to the same distance before and after the end of the first packet; an offset of half the
+        // range makes the comparison unsigned.
         let base = first.seq.wrapping_add(first.len).wrapping_sub(1 << 31);
         let key = |m: &Meta<K>| m.seq.wrapping_sub(base);
         let (mut watch, mut suitable) = (Watch::default(), true);
@@ -154,7 +154,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         true
     }
 
-    /// True when packets of `flow` are held. Otherwise the flow is known from here on.
+    /// True when packets of `flow` are held. Otherwise the flow is added.
     #[inline]
     fn holds<F>(&mut self, flow: K, out: &mut F) -> bool
     where
@@ -168,7 +168,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.table.get_mut(flow).count > 0
     }
 
-    /// Packets held, less than a block, of the flow that `block` begins with.
+    /// The number of held packets, less than a block, of the flow that `block` begins with.
     fn held_of<T, M>(&mut self, block: &[T], meta: &M) -> usize
     where
         M: Fn(&T) -> Meta<K>,

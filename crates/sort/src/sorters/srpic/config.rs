@@ -1,10 +1,10 @@
-//! What can be set, with the paper's defaults.
+//! The settings, with the paper's defaults.
 
 use crate::sorters::config::{
     ConfigError, Entry, MAX_CAPACITY, Setting, SorterConfig, Surroundings,
 };
 
-/// What the registry says of it.
+/// The registry's description of this sorter.
 pub const ENTRY: Entry = Entry::new(
     "srpic",
     "sorts each flow within the batch of an interrupt, holds nothing past its end",
@@ -29,17 +29,17 @@ pub const LITERAL: Setting = Setting::flag(
 /// Settings of a [`super::Srpic`] sorter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// BlockSize: most packets of one flow sorted together, 1 to 2^24. 32 in the paper.
+    /// BlockSize: the largest number of packets of a flow that are sorted together, 1 to 2^24. The paper uses 32.
     pub block_size: usize,
-    /// Size of the receive ring in packets, 1 to 2^24: after so many suitable packets every flow
-    /// is flushed, so no more are ever held. 512 in the paper's receiver.
+    /// Size of the receive ring in packets, 1 to 2^24. After this number of suitable packets every flow is flushed,
+    /// so no more are ever held. The paper's receiver uses 512.
     pub ring_size: usize,
-    /// Flows followed at once, 1 to 2^24. At `ring_size` or above it is never the limit, since
-    /// only flows with a packet in the ring are followed; below, a full table flushes every flow.
+    /// Number of flows followed at once, 1 to 2^24. It is never the limit at `ring_size` or above, because only flows
+    /// with a packet in the ring are followed; below that, a full table flushes every flow.
     pub flow_capacity: usize,
-    /// Listing 1 to the letter, for reproduction; see [`super::Srpic`] for what differs.
+    /// Follows Listing 1 exactly, for reproduction; see [`super::Srpic`] for the differences.
     pub literal: bool,
-    /// Secret of the flow hash; any random number when senders may be hostile.
+    /// Secret key of the flow hash. Use a random number if senders may be hostile.
     pub hash_seed: u64,
 }
 
@@ -56,7 +56,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The default with another BlockSize and ring, and a flow table that is never the limit.
+    /// The default with another BlockSize and ring size, and a flow table that is never the limit.
     pub fn new(block_size: usize, ring_size: usize) -> Self {
         Config {
             block_size,
@@ -66,8 +66,8 @@ impl Config {
         }
     }
 
-    /// As `config`, a choice of this sorter, has it. The flow table is never the limit unless
-    /// there are to be fewer flows than the ring has places.
+    /// The configuration for `config`, which must name this sorter. The flow table is never the limit unless fewer
+    /// flows are requested than the ring has places.
     pub fn from_settings(config: &SorterConfig, around: &Surroundings) -> Self {
         let packets = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         Config {
@@ -79,7 +79,7 @@ impl Config {
         }
     }
 
-    /// Says what is out of range, if anything.
+    /// Reports a value that is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let check = |what, given: usize| {
             let fits = (1..=MAX_CAPACITY).contains(&given);
@@ -96,7 +96,7 @@ impl Config {
     }
 }
 
-/// The sorter with this BlockSize, otherwise at its defaults.
+/// The sorter with this BlockSize and otherwise default settings.
 pub fn blocks_of(block_size: usize) -> SorterConfig {
     SorterConfig::of(&ENTRY).with(&BLOCK_SIZE, block_size as u64)
 }

@@ -1,6 +1,6 @@
-//! Any bytes as a story of packets and batches, and the promises checked on it.
+//! Turns any bytes into a sequence of packets and batches, and checks the guarantees of the sorter.
 //!
-//! For fuzzers and property tests: [`fuzz_one`] panics when a promise is broken.
+//! For fuzzers and property tests: [`fuzz_one`] panics when a guarantee is violated.
 
 use alloc::vec::Vec;
 
@@ -12,17 +12,17 @@ use crate::key::Hashed;
 use crate::meta::Meta;
 use crate::sorters::config::ConfigError;
 
-/// Two hashes for eight flows: collisions all the time.
+/// Two hashes for eight flows, so that collisions are frequent.
 type Key = Hashed<u8>;
 
-/// What came in, by packet number.
+/// A packet that was pushed; its index is its number.
 struct Came {
     flow: u8,
     /// Sequence number unwrapped, `None` for unsuitable packets.
     number: Option<i64>,
 }
 
-/// A step of the story.
+/// A step of the sequence.
 enum Step {
     Packet(Meta<Key>, Came),
     EndOfBatch,
@@ -33,10 +33,10 @@ fn word(bytes: &mut Bytes<'_>) -> u32 {
     u32::from_le_bytes([bytes.next(), bytes.next(), bytes.next(), bytes.next()])
 }
 
-/// Interprets `data` as a configuration and a sequence of packets and batch ends, runs the sorter
-/// and its dumb twin, and checks what is promised always. With `wild` numbers (any 32 bits, any
-/// length) only losslessness and agreement with the twin are; the rest needs flows that move
-/// less than half of the sequence space within a batch.
+/// Interprets `data` as a configuration and a sequence of packets and batch ends, runs the sorter and its simple
+/// twin, and checks the guarantees. With `wild` numbers (any 32 bits, any length) only completeness and agreement
+/// with the twin are checked; the other guarantees require flows that move less than half of the sequence space
+/// within a batch.
 pub fn fuzz_one(data: &[u8]) {
     let mut bytes = Bytes(data);
     let config = Config {
@@ -75,9 +75,9 @@ fn read_story(bytes: &mut Bytes<'_>, wild: bool) -> Vec<Step> {
             }
             _ if wild => wild_packet(flow, bytes),
             _ => {
-                // Each flow starts elsewhere, the first just below the wrap.
+                // Each flow starts at a different number, the first just below the wrap.
                 let base = 0xffff_ff80 + i64::from(flow) * 0x3000_0000;
-                // Half of the packets crowd together: copies, overlaps, one's end another's start.
+                // Half of the packets are close together, for copies, overlaps and adjacent ranges.
                 let spread = if op >= 128 { 12 } else { 255 };
                 let number = base + i64::from(bytes.next() % spread);
                 data_packet(flow, number, u32::from(op >> 3) % 4)
@@ -87,7 +87,7 @@ fn read_story(bytes: &mut Bytes<'_>, wild: bool) -> Vec<Step> {
     story
 }
 
-/// Any number and length; every other packet with steps of 2^30, so that they meet.
+/// Any number and length; every other packet moves in steps of 2^30, so that packets meet.
 fn wild_packet(flow: u8, bytes: &mut Bytes<'_>) -> Step {
     let (number, len) = match bytes.next() {
         coarse if coarse & 1 != 0 => (u32::from(coarse >> 6), u32::from(coarse >> 4 & 3)),
@@ -108,7 +108,7 @@ fn data_packet(flow: u8, number: i64, len: u32) -> Step {
     Step::Packet(Meta::data(key(flow), number as u32, len), came)
 }
 
-/// Runs both sorters side by side; gives back what came in and the order it went out.
+/// Runs both sorters side by side; returns the packets pushed and the order in which they came out.
 fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
     let mut naive = Naive::new(config);
     let (Ok(mut sorter), Ok(mut in_bursts)) = (Srpic::new(config), InBursts::new(config)) else {
@@ -132,8 +132,8 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
                 assert_eq!(sorter.counters(), in_bursts.sorter.counters());
             }
         }
-        assert_eq!(out, expected, "differs from the dumb twin");
-        assert_eq!(out.len() + sorter.held(), came.len(), "lost or doubled");
+        assert_eq!(out, expected, "differs from the simple twin");
+        assert_eq!(out.len() + sorter.held(), came.len(), "lost or duplicated");
         assert!(sorter.held() < config.ring_size, "held more than the ring");
         assert!(!ends || sorter.held() == 0, "held past the end of a batch");
         assert!(sorter.flows() <= config.flow_capacity);
@@ -141,7 +141,7 @@ fn run(config: &Config, story: Vec<Step>) -> (Vec<Came>, Vec<usize>) {
     (came, out)
 }
 
-/// Sorters fed with whole batches, which must make no difference.
+/// Sorters that take whole batches; the result must be the same.
 struct InBursts {
     sorter: Srpic<Key, usize>,
     into_places: Srpic<Key, usize>,
@@ -174,7 +174,8 @@ impl InBursts {
     }
 }
 
-/// One flow's order: never worse, equals in arrival order, nothing past an unsuitable packet.
+/// Checks the order of one flow: no more reordering than before, equal numbers in arrival order, and nothing past an
+/// unsuitable packet.
 fn check_flow(flow: u8, came: &[Came], out: &[usize]) {
     let of_flow = |id: &usize| came.get(*id).is_some_and(|c| c.flow == flow);
     let before: Vec<usize> = (0..came.len()).filter(of_flow).collect();
@@ -207,13 +208,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn any_story_keeps_the_promises(data in prop::collection::vec(any::<u8>(), 0..600)) {
+        fn any_sequence_keeps_the_guarantees(data in prop::collection::vec(any::<u8>(), 0..600)) {
             fuzz_one(&data);
         }
 
-        /// One flow, default rule, blocks of up to 40: where the lists grow long.
+        /// One flow, the default rule and blocks of up to 40 packets, where the lists become long.
         #[test]
-        fn long_blocks_keep_the_promises(
+        fn long_blocks_keep_the_guarantees(
             block_size in 1u8..40,
             packets in prop::collection::vec((6u8..32, any::<u8>()), 0..300),
         ) {

@@ -1,7 +1,7 @@
 //! SRPIC, Sorting Reordered Packets with Interrupt Coalescing: Listing 1 of Wu, Demar and Crawford
 //! (Computer Networks 53, 2009). Finds the flow, fills its block, flushes.
 //!
-//! [`model`] holds the paper's equations 1 to 5: how large blocks become, how long they wait.
+//! [`model`] has the paper's equations 1 to 5: the size of blocks and how long they wait.
 
 mod block;
 mod burst;
@@ -33,32 +33,32 @@ pub use config::{BLOCK_SIZE, Config, ENTRY, LITERAL, blocks_of};
 /// Sorts the packets of each flow within blocks; holds nothing past the end of a batch.
 ///
 /// Every packet pushed is delivered once: when its block has [`Config::block_size`] packets, when
-/// [`Config::ring_size`] suitable packets have come since the last emptying, when the flow table
-/// is full, or at the end of the batch. Memory is reserved by [`Srpic::new`] and never grows.
+/// [`Config::ring_size`] suitable packets have arrived since the ring was last emptied, when the flow table is full,
+/// or at the end of the batch. Memory is reserved by [`Srpic::new`] and never grows.
 ///
-/// Two things are left open by Listing 1 and settled here; [`Config::literal`] gives the listing
-/// to the letter instead:
+/// Listing 1 leaves two cases open. They are handled as follows; [`Config::literal`] follows the listing exactly
+/// instead:
 /// - a packet that passes at once first flushes its own flow, so that a FIN never overtakes data;
-/// - a number that comes twice, or overlaps, is delivered where a stable sort puts it. The
-///   listing would put the second copy, found in Prev, before the first, found in Curr.
+/// - a number that comes twice, or overlaps, is delivered where a stable sort puts it. The listing would put the
+///   second copy, found in Prev, before the first, found in Curr.
 ///
-/// Flows are flushed in the order their first packets came in.
+/// Flows are flushed in the order in which their first packets arrived.
 pub struct Srpic<K, P> {
     pub(crate) table: Table<K, Block>,
     pub(crate) ring: Ring<P>,
-    /// The batch's first flow while it is the only one and has sent nothing but whole blocks,
-    /// sorted where they lay: it holds nothing, and is not in the table yet.
+    /// The first flow of the batch while it is the only one and has sent only whole blocks that were sorted within
+    /// the caller's array. It holds nothing and is not in the table yet.
     pub(crate) lead: Option<K>,
     block_size: u32,
     pub(crate) literal: bool,
     pub(crate) counters: Counters,
 }
 
-/// What a sorter has done so far.
+/// Counts of what a sorter has done.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Suitable packets taken in.
+    /// Suitable packets.
     pub sorted: u64,
     /// Unsuitable packets that passed at once.
     pub passed: u64,
@@ -74,7 +74,7 @@ pub struct Counters {
     pub full_tables: u64,
 }
 
-/// The lists of one flow, as table 2 of the paper prints them.
+/// The lists of one flow, as in table 2 of the paper.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lists {
     /// PrevPacketList, sequence numbers from first to last.
@@ -101,24 +101,24 @@ impl<K: FlowKey, P> Srpic<K, P> {
         })
     }
 
-    /// The sorter of a registry's choice.
+    /// Makes the sorter from a configuration of the registry.
     pub fn build(config: &SorterConfig, around: &Surroundings) -> Result<Self, ConfigError> {
         Srpic::new(&Config::from_settings(config, around))
     }
 
-    /// Bytes the sorter of a registry's choice takes.
+    /// Bytes the sorter takes, for a configuration of the registry.
     pub fn footprint(config: &SorterConfig, around: &Surroundings) -> usize {
         Self::memory_footprint(&Config::from_settings(config, around))
     }
 
-    /// Bytes a sorter of this configuration takes, itself included, the packets not.
+    /// Bytes a sorter of this configuration takes, including itself but not the packets.
     pub fn memory_footprint(config: &Config) -> usize {
         size_of::<Self>()
             + Table::<K, Block>::footprint(config.flow_capacity)
             + Ring::<P>::footprint(config.ring_size, config.block_size)
     }
 
-    /// One packet arrives; what is due goes to `out`.
+    /// One packet arrives; packets that are due go to `out`.
     #[inline]
     pub fn push<F>(&mut self, meta: &Meta<K>, packet: P, out: &mut F)
     where
@@ -133,7 +133,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.flush_if_due(flow, out);
     }
 
-    /// The batch ends: everything held is delivered, every flow forgotten.
+    /// The batch ends: everything held is delivered, and every flow is forgotten.
     #[inline]
     pub fn end_of_batch<F>(&mut self, out: &mut F)
     where
@@ -143,7 +143,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.flush_all(out);
     }
 
-    /// As [`Srpic::end_of_batch`], not counted as a batch.
+    /// Like [`Srpic::end_of_batch`], but not counted as a batch.
     pub fn flush<F>(&mut self, out: &mut F)
     where
         F: FnMut(P) + ?Sized,
@@ -157,7 +157,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.block_size as usize
     }
 
-    /// Packets held now, at most [`Config::ring_size`] less one.
+    /// Packets held now, at most [`Config::ring_size`] - 1.
     #[inline]
     pub fn held(&self) -> usize {
         self.ring.held()
@@ -169,15 +169,15 @@ impl<K: FlowKey, P> Srpic<K, P> {
         self.table.len() + usize::from(self.lead.is_some())
     }
 
-    /// What has been done so far.
+    /// Counts so far.
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
         counters.sorted += self.ring.arrived() as u64;
         counters
     }
 
-    /// The lists of `flow` as they are now; `None` when the batch has no packet of it. For
-    /// looking at, not for the fast path: it searches and allocates.
+    /// The lists of `flow` as they are now; `None` when the batch has no packet of it. For inspection, because it
+    /// searches and allocates.
     pub fn lists(&self, flow: &K) -> Option<Lists> {
         let block = match self.table.peek(flow) {
             Some(block) => block,
@@ -193,7 +193,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         })
     }
 
-    /// A packet that cannot wait.
+    /// Passes a packet that must not be held.
     fn pass<F>(&mut self, flow: K, packet: P, out: &mut F)
     where
         F: FnMut(P) + ?Sized,
@@ -227,7 +227,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
         }
     }
 
-    /// The first flow of a batch; there is room for one always.
+    /// Adds the first flow of a batch; there is always space for one.
     fn enter_first(&mut self, flow: K) {
         if let Place::Free(vacancy) = self.table.find(flow) {
             self.table.insert(&vacancy, flow, Block::EMPTY);

@@ -1,21 +1,21 @@
-//! The paper's block-size model, section 3.1 and 3.3, equations 1 to 5.
+//! The paper's block-size model, sections 3.1 and 3.3, equations 1 to 5.
 //!
-//! Symbols: `P` packets/s arriving, `T_intr` seconds from a packet's arrival to the softirq that
-//! fetches it, `R_sn` packets/s the softirq moves up the stack, `R'_sn` the same with SRPIC at
-//! work. `f64::INFINITY` stands for a softirq that takes no time. A rate at or above what the
-//! softirq can move empties the ring never: the functions say so with infinity.
+//! Symbols: `P` is the arrival rate in packets/s; `T_intr` is the time in seconds from a packet's arrival to the
+//! softirq that fetches it; `R_sn` is the rate in packets/s at which the softirq moves packets up the stack, and
+//! `R'_sn` the same with SRPIC. `f64::INFINITY` as a rate stands for a softirq that takes no time. At an arrival rate
+//! that the softirq cannot move, the ring never becomes empty, and the functions return infinity.
 
-/// Equations 1 and 2: packets of one cycle, and the seconds `T_j` emptying the ring takes, for
-/// arrivals at known times.
+/// Equations 1 and 2: the number of packets of one cycle, and the time `T_j` in seconds that emptying the ring takes,
+/// for arrivals at known times.
 ///
-/// `R_sn * T_j = number of arrivals in [start, start + T_intr + T_j]`, solved for the smallest
-/// `T_j`. `arrivals_s` are seconds in ascending order, those before `start_s` are ignored.
+/// `R_sn * T_j = number of arrivals in [start, start + T_intr + T_j]`, solved for the smallest `T_j`. `arrivals_s`
+/// are seconds in ascending order; arrivals before `start_s` are ignored.
 pub fn cycle(arrivals_s: &[f64], start_s: f64, t_intr_s: f64, r_sn: f64) -> (usize, f64) {
     let arrived = |until: f64| {
         let upto = arrivals_s.partition_point(|&t| t <= until);
         upto - arrivals_s.partition_point(|&t| t < start_s).min(upto)
     };
-    // Each round admits what arrived while the last one was worked on; none new: done.
+    // Each round adds the packets that arrived during the last one, until there are no new ones.
     let mut packets = arrived(start_s + t_intr_s);
     loop {
         let busy_s = packets as f64 / r_sn;
@@ -36,8 +36,8 @@ pub fn block_size(p: f64, t_intr_s: f64, r_sn: f64) -> f64 {
     }
 }
 
-/// Equation 4: seconds `T_j` the softirq works in a cycle with SRPIC and no cap on blocks,
-/// `P T_intr / (R'_sn - P)`; also what the block's first packet is delayed.
+/// Equation 4: the time `T_j` in seconds that the softirq works in a cycle with SRPIC and unlimited blocks, `P T_intr
+/// / (R'_sn - P)`. It is also the delay of the first packet of the block.
 pub fn emptying_time_s(p: f64, t_intr_s: f64, r_sn_srpic: f64) -> f64 {
     if p >= r_sn_srpic {
         f64::INFINITY
@@ -48,9 +48,8 @@ pub fn emptying_time_s(p: f64, t_intr_s: f64, r_sn_srpic: f64) -> f64 {
     }
 }
 
-/// Equation 5: seconds a block's first packet is delayed at most with blocks of `block_size`,
-/// `min(T_j, BlockSize / R'_sn)`. A flow that never fills a block waits at most
-/// `extra_delay_s(.., ring_size)`.
+/// Equation 5: the largest delay in seconds of the first packet of a block with blocks of `block_size`, `min(T_j,
+/// BlockSize / R'_sn)`. A flow that never fills a block waits at most `extra_delay_s(.., ring_size)`.
 pub fn extra_delay_s(p: f64, t_intr_s: f64, r_sn_srpic: f64, block_size: usize) -> f64 {
     emptying_time_s(p, t_intr_s, r_sn_srpic).min(block_size as f64 / r_sn_srpic)
 }
@@ -60,7 +59,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Full-sized Ethernet packets a second at a throughput in Mb/s.
+    /// Full-sized Ethernet packets per second at a throughput in Mb/s.
     fn packets_per_s(mbps: f64) -> f64 {
         mbps * 1e6 / (1500.0 * 8.0)
     }
@@ -70,7 +69,7 @@ mod tests {
 
     #[test]
     fn figure_2_block_sizes() {
-        // Printed: 1 packet at 95.3 Mb/s, commonly around 7 at 938 Mb/s, 30 to 60 at 5.89 Gb/s.
+        // The paper gives 1 packet at 95.3 Mb/s, commonly around 7 at 938 Mb/s, and 30 to 60 at 5.89 Gb/s.
         assert!(block_size(packets_per_s(95.3), T_INTR_S, R_SN) < 1.0);
         let gigabit = block_size(packets_per_s(938.0), T_INTR_S, R_SN);
         assert!((6.5..7.5).contains(&gigabit), "{gigabit}");
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn equation_2_counts_what_comes_while_working() {
-        // 10 at once, one more while they are moved (10 us each), one after: not in this block.
+        // 10 packets at once, one more while they are moved (10 us each), and one later, which is not in this block.
         let mut arrivals = [0.0; 12];
         arrivals[10] = 75e-6 + 99e-6;
         arrivals[11] = 75e-6 + 111e-6;
@@ -112,7 +111,7 @@ mod tests {
     fn equations_4_and_5() {
         let (p, r) = (490_833.0, 2e6);
         let t_j = emptying_time_s(p, T_INTR_S, r);
-        // Block size over service rate is the time to move it: equation 3 over R'_sn.
+        // Block size divided by the service rate is the time to move the block: equation 3 with R'_sn.
         assert!((t_j - block_size(p, T_INTR_S, r) / r).abs() < 1e-12);
         assert_eq!(extra_delay_s(p, T_INTR_S, r, 512), t_j);
         assert_eq!(extra_delay_s(p, T_INTR_S, r, 8), 8.0 / r);

@@ -1,4 +1,4 @@
-//! The dumb twin: the same promises kept the plain way, to hold the clever one against.
+//! The simple twin of the sorter: the same guarantees by simple means, for comparison.
 
 use alloc::vec::Vec;
 
@@ -17,11 +17,11 @@ struct Flow<K, P> {
     prev: Vec<Held<P>>,
     curr: Vec<Held<P>>,
     after: Vec<Held<P>>,
-    /// All of the block in arrival order: what is sorted unless the listing is taken literally.
+    /// All packets of the block in arrival order; sorted unless the listing is followed exactly.
     arrival: Vec<Held<P>>,
 }
 
-/// SRPIC with vectors that are searched from the front and sorted whole.
+/// SRPIC with vectors that are searched from the front and sorted as a whole.
 pub struct Naive<K, P> {
     config: Config,
     flows: Vec<Flow<K, P>>,
@@ -29,7 +29,7 @@ pub struct Naive<K, P> {
 }
 
 impl<K: Copy + Eq, P: Clone> Naive<K, P> {
-    /// A twin of [`crate::Srpic::new`].
+    /// The counterpart of [`crate::Srpic::new`].
     pub fn new(config: &Config) -> Self {
         Naive {
             config: *config,
@@ -38,7 +38,7 @@ impl<K: Copy + Eq, P: Clone> Naive<K, P> {
         }
     }
 
-    /// A twin of [`crate::Srpic::push`].
+    /// The counterpart of [`crate::Srpic::push`].
     pub fn push(&mut self, meta: &Meta<K>, packet: P, out: &mut Vec<P>) {
         if !meta.is_suitable() {
             if !self.config.literal {
@@ -66,7 +66,7 @@ impl<K: Copy + Eq, P: Clone> Naive<K, P> {
         }
     }
 
-    /// A twin of [`crate::Srpic::end_of_batch`].
+    /// The counterpart of [`crate::Srpic::end_of_batch`].
     pub fn end_of_batch(&mut self, out: &mut Vec<P>) {
         for flow in &mut self.flows {
             flow.flush(self.config.literal, out);

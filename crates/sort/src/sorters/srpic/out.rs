@@ -1,13 +1,13 @@
-//! Where packets go: to a closure one by one, or into an array.
+//! The destination of packets: a closure that takes them one by one, or an array.
 
 use super::place::{self, MOST, Order};
 
 /// Takes packets in order of delivery.
 pub(crate) trait Out<P> {
-    /// A packet's turn.
+    /// Takes the next packet.
     fn one(&mut self, packet: P);
 
-    /// All packets of `block`, in the order given, are next.
+    /// Takes all packets of `block`, in the given order.
     fn block<'b, T>(
         &mut self,
         block: &'b [T],
@@ -37,7 +37,7 @@ impl<P, F: FnMut(P) + ?Sized> Out<P> for Each<'_, F> {
         if order.as_it_lies() {
             return block.iter().map(packet).for_each(&mut *self.0);
         }
-        // A packet is made once: positions are what moves about.
+        // Each packet is made once; the sort moves positions.
         let mut room = [0u8; MOST];
         let positions = room.get_mut(..block.len()).unwrap_or_default();
         place::fill(positions, block, order, key, |at, _| at as u8);
@@ -49,7 +49,7 @@ impl<P, F: FnMut(P) + ?Sized> Out<P> for Each<'_, F> {
     }
 }
 
-/// An array, filled from the front. Packets that find no place are lost.
+/// An array, filled from the front. Packets beyond its end are lost.
 pub(crate) struct Places<'a, P> {
     places: &'a mut [P],
     written: usize,

@@ -1,22 +1,22 @@
-//! Packets of a block put where a stable sort has them, when few of them are out of place.
+//! Stable sort of a block in which few packets are out of place.
 //!
-//! A packet's place is its position, plus the later packets that belong before it, less the
-//! earlier ones that belong behind it. Only pairs with a late packet can be the wrong way round,
-//! and those it has overtaken lie in one stretch just before it: looking back from each late
-//! packet finds all of them. That is quadratic in the worst case, of at most [`MOST`] packets,
-//! and next to nothing in the usual one.
+//! The place of a packet is its position, plus the number of later packets that belong before it, minus the number of
+//! earlier packets that belong after it. Only pairs that include a late packet can be in the wrong order, and the
+//! packets it has been overtaken by are in one stretch directly before it. So looking back from each late packet
+//! finds all such pairs. That is quadratic in the worst case, for at most [`MOST`] packets, and very cheap in the
+//! usual one.
 
-/// Most packets of a block: bits of a word, and what a driver's burst rarely exceeds.
+/// Largest number of packets of a block: the bits of a word. A driver's burst is rarely larger.
 pub(crate) const MOST: usize = 64;
 
-/// Which packets of a block are late: below one that came before them.
+/// Which packets of a block are late, that is, below one that came before them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Order {
-    /// The uppermost bit is the first packet's.
+    /// The uppermost bit belongs to the first packet.
     late: u64,
 }
 
-/// Finds an [`Order`] as packets pass.
+/// Determines an [`Order`] as packets pass.
 #[derive(Default)]
 pub(crate) struct Watch {
     late: u64,
@@ -24,14 +24,14 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The next packet's key.
-    #[inline(always)] // Four instructions; so below.
+    /// Takes the key of the next packet.
+    #[inline(always)] // Four instructions; the same holds for the functions below.
     pub(crate) fn see(&mut self, key: u32) {
         self.late = self.late + self.late + u64::from(key < self.top);
         self.top = self.top.max(key);
     }
 
-    /// After `count` packets, 1 to [`MOST`].
+    /// The result after `count` packets, 1 to [`MOST`].
     #[inline(always)]
     pub(crate) fn order(&self, count: usize) -> Order {
         Order {
@@ -41,7 +41,7 @@ impl Watch {
 }
 
 impl Order {
-    /// No packet is late.
+    /// True when no packet is late.
     #[inline(always)]
     pub(crate) fn as_it_lies(self) -> bool {
         self.late == 0
@@ -52,7 +52,7 @@ impl Order {
         ((self.late << position) as i64) < 0
     }
 
-    /// Positions of late packets, ascending.
+    /// Positions of the late packets, ascending.
     #[inline(always)]
     fn positions(self) -> impl Iterator<Item = usize> {
         let mut late = self.late;
@@ -65,8 +65,8 @@ impl Order {
     }
 }
 
-/// Fills `places`, as many as packets, with `item(position, packet)` of each packet of `block`
-/// in ascending order of keys, equal ones in the order they lie. `item` is asked again and again.
+/// Fills `places`, as many as there are packets, with `item(position, packet)` for each packet of `block` in
+/// ascending order of keys; equal keys stay in their order. `item` may be called several times for one packet.
 #[inline(always)]
 pub(crate) fn fill<'b, T, X>(
     places: &mut [X],
@@ -82,7 +82,7 @@ pub(crate) fn fill<'b, T, X>(
     if order.as_it_lies() {
         return;
     }
-    // By how much each packet's place is above its position.
+    // The difference between the place and the position of each packet.
     let mut moves = [0i8; MOST];
     let (mut from, mut settled, mut tangled) = (block.len(), 0, false);
     for late in order.positions() {
@@ -95,7 +95,7 @@ pub(crate) fn fill<'b, T, X>(
         }
     }
     if tangled {
-        // Late packets within another's stretch: the shifts so far were not the last word.
+        // A late packet lies within the stretch of another one, so the shifts found so far may change.
         let moved = block.get(from..settled).unwrap_or_default().iter();
         let by = moves.get(from..settled).unwrap_or_default();
         for (at, (t, &by)) in (from..).zip(moved.zip(by)) {
@@ -106,8 +106,8 @@ pub(crate) fn fill<'b, T, X>(
     }
 }
 
-/// Moves the packets that belong behind the one at `late` up by one. Gives back where those begin
-/// that were looked at, and how many were moved.
+/// Moves the packets that belong after the one at `late` up by one. Returns the position of the first packet
+/// examined, and the number of packets moved.
 #[inline(always)]
 fn look_back<'b, T, X>(
     places: &mut [X],
@@ -132,7 +132,7 @@ fn look_back<'b, T, X>(
             by += 1;
         } else if !order.is_late(at) {
             first = at + 1;
-            break; // Nothing before it is above it.
+            break; // No packet before it is above it.
         }
     }
     if let Some(own) = moves.get_mut(late) {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn late_packets_go_back_alone_together_and_through_each_other() {
+    fn single_grouped_and_interleaved_late_packets_are_sorted() {
         assert_eq!(sorted(&[1, 2, 3]), [0, 1, 2]);
         assert_eq!(sorted(&[1, 3, 4, 2, 5]), [0, 3, 1, 2, 4]);
         assert_eq!(sorted(&[3, 4, 1, 2]), [2, 3, 0, 1]);

@@ -11,12 +11,12 @@ pub(crate) struct Ring<P> {
     links: Vec<Link>,
     arrived: usize,
     delivered: usize,
-    /// Room for sorting a block: key in the upper, slot in the lower half.
+    /// Space for sorting a block: the key in the upper half, the slot in the lower half.
     scratch: Vec<u64>,
 }
 
 impl<P> Ring<P> {
-    /// Slots for `ring_size` packets, of which `block_size` are sorted at a time.
+    /// `ring_size` slots, of which `block_size` are sorted at a time.
     pub(crate) fn new(ring_size: usize, block_size: usize) -> Result<Self, TryReserveError> {
         let (mut packets, mut links, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
         packets.try_reserve_exact(ring_size)?;
@@ -39,25 +39,25 @@ impl<P> Ring<P> {
             + ring_size.min(block_size) * size_of::<u64>()
     }
 
-    /// The same of this ring.
+    /// The bytes this ring reserves.
     pub(crate) fn own_footprint(&self) -> usize {
         Self::footprint(self.packets.capacity(), self.scratch.capacity())
     }
 
-    /// Suitable packets since the ring was last emptied, delivered or not: the listing's
-    /// Global_SRPIC_PacketCnt.
+    /// Suitable packets since the ring was last emptied, whether delivered or not: Global_SRPIC_PacketCnt of the
+    /// listing.
     #[inline]
     pub(crate) fn arrived(&self) -> usize {
         self.arrived
     }
 
-    /// Every slot has been used: all blocks must be flushed before another packet is added.
+    /// True when every slot has been used: all blocks must be flushed before another packet is added.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.room() == 0
     }
 
-    /// How many more packets fit.
+    /// The number of packets that still fit.
     #[inline]
     pub(crate) fn room(&self) -> usize {
         self.packets.len() - self.arrived
@@ -76,7 +76,7 @@ impl<P> Ring<P> {
         self.arrived - self.delivered
     }
 
-    /// Starts over; the caller has flushed every block.
+    /// Starts again from the first slot. The caller has flushed every block.
     #[inline]
     pub(crate) fn clear(&mut self) {
         debug_assert_eq!(self.held(), 0);
@@ -84,7 +84,7 @@ impl<P> Ring<P> {
         self.delivered = 0;
     }
 
-    /// Adds a packet of `block`; the caller has seen that the ring is not full.
+    /// Adds a packet of `block`. The caller has checked that the ring is not full.
     #[inline(always)] // As Block::add.
     pub(crate) fn add(&mut self, block: &mut Block, seq: u32, len: u32, packet: P) {
         if let Some(slot) = self.packets.get_mut(self.arrived) {
@@ -96,8 +96,8 @@ impl<P> Ring<P> {
 
     /// Flush_SRPIC_manager: delivers the block and makes it empty.
     ///
-    /// `literal`: Prev, then Curr, then After, whatever they hold. Otherwise a stable sort of the
-    /// block, which is the same unless numbers overlap.
+    /// With `literal` the packets are delivered as Prev, Curr, After, whatever these contain. Otherwise the order is
+    /// a stable sort of the block, which is the same unless numbers overlap.
     #[inline]
     pub(crate) fn deliver<F>(&mut self, block: &mut Block, literal: bool, out: &mut F)
     where
@@ -106,7 +106,7 @@ impl<P> Ring<P> {
         if block.count == 0 {
             return;
         }
-        // Before the caller's code runs: should it unwind, nothing is delivered twice.
+        // Done before the caller's code runs: if that unwinds, nothing is delivered twice.
         let done = core::mem::replace(block, Block::EMPTY);
         self.delivered += done.count as usize;
         let lists = [done.prev, done.curr, done.after];
@@ -169,7 +169,7 @@ impl<P> Ring<P> {
         self.scratch = order;
     }
 
-    /// Sequence numbers of `list`, one of `block`'s, from head to tail.
+    /// Sequence numbers of `list`, which belongs to `block`, from head to tail.
     pub(crate) fn numbers(&self, block: &Block, list: List) -> Vec<u32> {
         let key = |slot: u32| self.links.get(slot as usize).map_or(0, |l| l.key);
         list.slots(&self.links)
