@@ -1,4 +1,4 @@
-//! Which sorter, with which settings; making one.
+//! The configuration of a sorter, and creating one from it.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -6,30 +6,30 @@ use ::inorder_sort::{ConfigError, SORTERS, SorterConfig, Surroundings};
 
 use crate::handle::{self, error, inorder_sorter};
 
-/// Which sorter, and what surrounds it.
+/// The name of a sorter and the sizes it works with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct inorder_sort_config {
-    /// Name of the sorter, and its settings if they are not at their defaults: "srpic",
-    /// "srpic:block_size=8,literal=true". inorder_sort_names() lists the names. Only read by the
-    /// calls that are given the configuration.
+    /// Name of the sorter, with the settings that differ from their defaults: "srpic",
+    /// "srpic:block_size=8,literal=true". inorder_sort_names() lists the names. Read only during the call that is
+    /// given the configuration.
     pub sorter: *const c_char,
-    /// Size of the receive ring in packets, 1 to 2^24: the most of a batch; 512 in the SRPIC paper.
+    /// Size of the receive ring in packets, 1 to 2^24; the largest batch. The SRPIC paper uses 512.
     pub ring_size: u32,
-    /// Flows followed at once, 1 to 2^24.
+    /// Number of flows followed at once, 1 to 2^24.
     pub flows: u32,
-    /// Secret of the flow hash: any random number when senders may be hostile.
+    /// Secret key of the flow hash. Use a random number if senders may be hostile.
     pub hash_seed: u64,
 }
 
-/// A configuration in Rust's terms.
+/// The configuration as the Rust crate takes it.
 struct Wanted {
     sorter: SorterConfig,
     around: Surroundings,
 }
 
 impl Wanted {
-    /// `None` when a pointer is NULL, there is no such sorter or a number is out of range.
+    /// `None` when a pointer is NULL, the sorter does not exist or a number is out of range.
     ///
     /// # Safety
     /// `config` is NULL or points at a configuration, whose `sorter` is NULL or a string.
@@ -50,10 +50,10 @@ impl Wanted {
     }
 }
 
-/// Fills `config` with SRPIC and the paper's ring. Does nothing when it is NULL.
+/// Fills `config` with SRPIC and the ring size of the paper. Does nothing when `config` is NULL.
 ///
 /// # Safety
-/// `config` is NULL or points at a place for a configuration.
+/// `config` is NULL or points to memory for a configuration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_config_default(config: *mut inorder_sort_config) {
     let around = Surroundings::default();
@@ -70,12 +70,12 @@ pub unsafe extern "C" fn inorder_sort_config_default(config: *mut inorder_sort_c
     }
 }
 
-/// Writes the names of all sorters into `out`, one a line, with a NUL at the end.
+/// Writes the names of all sorters into `out`, one per line, with a NUL at the end.
 ///
-/// Bytes needed, the NUL included; when `room` is less, nothing is written.
+/// Returns the number of bytes needed, including the NUL. When `room` is less, nothing is written.
 ///
 /// # Safety
-/// `out` is NULL or points at `room` bytes.
+/// `out` is NULL or points to `room` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_names(out: *mut c_char, room: usize) -> usize {
     let needed = SORTERS
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn inorder_sort_names(out: *mut c_char, room: usize) -> us
         let mut at = out.cast::<u8>();
         for (n, entry) in (1..).zip(SORTERS) {
             let end = if n == SORTERS.len() { 0 } else { b'\n' };
-            // SAFETY: all names and their ends together are `needed` bytes, which there are.
+            // SAFETY: the names with their terminators take `needed` bytes, and `out` has that many.
             unsafe {
                 at.copy_from_nonoverlapping(entry.name.as_ptr(), entry.name.len());
                 at = at.add(entry.name.len());
@@ -98,11 +98,11 @@ pub unsafe extern "C" fn inorder_sort_names(out: *mut c_char, room: usize) -> us
     needed
 }
 
-/// Bytes of memory a sorter of this configuration takes, packets not counted; 0 when `config` is
-/// NULL or wrong.
+/// Returns the bytes of memory a sorter of this configuration takes, without the packets; 0 when `config` is NULL or
+/// invalid.
 ///
 /// # Safety
-/// `config` is NULL or points at a configuration, whose `sorter` is NULL or a string.
+/// `config` is NULL or points to a configuration whose `sorter` is NULL or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_memory_footprint(
     config: *const inorder_sort_config,
@@ -114,14 +114,14 @@ pub unsafe extern "C" fn inorder_sort_memory_footprint(
     handle::Sorter::footprint(&wanted.sorter, &wanted.around) + handle::OVERHEAD
 }
 
-/// Makes a sorter and puts its handle into `*sorter`; all its memory is taken here.
+/// Creates a sorter and stores its handle in `*sorter`. All its memory is allocated here.
 ///
-/// 0; -EINVAL: a pointer is NULL, there is no such sorter, or a setting is out of range; -ENOMEM: not
-/// so much memory. On error `*sorter` is left as it was.
+/// Returns 0; -EINVAL when a pointer is NULL, the sorter does not exist or a setting is out of range; -ENOMEM when
+/// there is not enough memory. On error `*sorter` is unchanged.
 ///
 /// # Safety
-/// `config` and `sorter` are NULL or point at a configuration, whose `sorter` is NULL or a string,
-/// and at a place for a pointer.
+/// `config` is NULL or points to a configuration whose `sorter` is NULL or a string; `sorter` is NULL or points to
+/// memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_create(
     config: *const inorder_sort_config,

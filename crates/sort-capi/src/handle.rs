@@ -1,4 +1,4 @@
-//! The handle: a sorter that refuses to be entered twice.
+//! The handle: a sorter that refuses calls from within its own deliveries.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_void};
@@ -8,7 +8,7 @@ use ::inorder_sort::{AnySorter, FourTuple};
 
 use crate::inorder_sort_deliver;
 
-/// Error numbers, the same on every system this runs on.
+/// Error numbers; they have these values on every supported system.
 pub(crate) mod error {
     use std::ffi::c_int;
 
@@ -18,25 +18,25 @@ pub(crate) mod error {
     pub(crate) const ENOSPC: c_int = 28;
 }
 
-/// A packet's pointer, always a written one; declared so that an array of C's, which need not
-/// be, can take it.
+/// The pointer of a packet. It is always initialised here; `MaybeUninit` lets an array from C, which need not be
+/// initialised, hold it.
 pub(crate) type Pointer = MaybeUninit<*mut c_void>;
 
-/// What is inside: flows by address, port and overlay, packets by pointer.
+/// The sorter inside: flows are addresses, ports and overlay identifier, packets are pointers.
 pub(crate) type Sorter = AnySorter<FourTuple, Pointer>;
 
-/// Bytes a handle takes beyond its sorter.
+/// Bytes a handle takes in addition to its sorter.
 pub(crate) const OVERHEAD: usize = size_of::<inorder_sorter>() - size_of::<Sorter>();
 
 /// A sorter.
 pub struct inorder_sorter {
-    /// A call is under way: `sorter` is borrowed.
+    /// True while a call has borrowed `sorter`.
     busy: Cell<bool>,
     sorter: UnsafeCell<Sorter>,
 }
 
 impl inorder_sorter {
-    /// A new handle, to be given to [`inorder_sorter::free`] once.
+    /// Makes a new handle, to be passed to [`inorder_sorter::free`] once.
     pub(crate) fn into_raw(sorter: Sorter) -> *mut Self {
         Box::into_raw(Box::new(inorder_sorter {
             busy: Cell::new(false),
@@ -47,37 +47,37 @@ impl inorder_sorter {
     /// Frees a handle.
     ///
     /// # Safety
-    /// `handle` comes from [`inorder_sorter::into_raw`], is not freed yet and nobody is inside.
+    /// `handle` comes from [`inorder_sorter::into_raw`], has not been freed, and no call on it is under way.
     pub(crate) unsafe fn free(handle: *mut Self) {
         // SAFETY: the caller's promise.
         drop(unsafe { Box::from_raw(handle) });
     }
 }
 
-/// Lets `work` at the sorter. An error number when there is none or somebody is inside already,
-/// as when a delivery calls back.
+/// Runs `work` on the sorter. Returns an error number when the handle is NULL or a call is already under way, for
+/// example when a delivery calls back.
 ///
 /// # Safety
-/// `handle` is NULL or a handle, used by this thread alone.
+/// `handle` is NULL or a handle, used by this thread only.
 pub(crate) unsafe fn within<R>(
     handle: *const inorder_sorter,
     work: impl FnOnce(&mut Sorter) -> R,
 ) -> Result<R, c_int> {
-    // SAFETY: the caller's promise; shared, so that one inside another is no harm.
+    // SAFETY: the caller's promise; the reference is shared, so a nested call may have one too.
     let handle = unsafe { handle.as_ref() }.ok_or(error::EINVAL)?;
     if handle.busy.replace(true) {
         return Err(error::EBUSY);
     }
-    // SAFETY: `busy` was not set, so nobody else has borrowed the sorter.
+    // SAFETY: `busy` was not set, so no other call has borrowed the sorter.
     let result = work(unsafe { &mut *handle.sorter.get() });
     handle.busy.set(false);
     Ok(result)
 }
 
-/// Lets `work` at the sorter with a way to deliver; 0 or a negative error number.
+/// Runs `work` on the sorter with a function that delivers; returns 0 or a negative error number.
 ///
 /// # Safety
-/// As [`within`], and `deliver` may be called with any packet held and `user`.
+/// As for [`within`]; and `deliver` may be called with any packet held and `user`.
 pub(crate) unsafe fn enter(
     handle: *mut inorder_sorter,
     deliver: inorder_sort_deliver,
@@ -87,7 +87,7 @@ pub(crate) unsafe fn enter(
     let Some(deliver) = deliver else {
         return -error::EINVAL;
     };
-    // SAFETY: every pointer was written when its packet was pushed; else the caller's promise.
+    // SAFETY: every pointer was initialised when its packet was pushed; the rest is the caller's promise.
     let mut out = |packet: Pointer| unsafe { deliver(packet.assume_init(), user) };
     // SAFETY: the caller's promise.
     match unsafe { within(handle, |s| work(s, &mut out)) } {

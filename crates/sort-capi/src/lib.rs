@@ -1,7 +1,7 @@
 //! The C interface of [`inorder_sort`]; see `include/inorder_sort.h`.
 //!
-//! Every function is thin: it checks its arguments, turns them into Rust's and calls the sorter.
-#![allow(non_camel_case_types)] // The names are C's.
+//! Every function checks its arguments, converts them to Rust types and calls the sorter.
+#![allow(non_camel_case_types)] // The names follow C conventions.
 
 mod config;
 mod handle;
@@ -23,15 +23,15 @@ pub use packet::{
 
 use handle::{enter, error, within};
 
-/// Receives a packet in its turn: the packet, and what was given along as `user`. It must not call
-/// back into the same handle (that is refused with -EBUSY) and must not unwind.
+/// Receives each packet in its turn, together with the `user` pointer of the call. It must not call back into the
+/// same handle (such a call returns -EBUSY) and must not unwind.
 pub type inorder_sort_deliver =
     Option<unsafe extern "C" fn(packet: *mut c_void, user: *mut c_void)>;
 
-/// Frees a sorter; NULL is none and fine.
+/// Frees a sorter. Does nothing when `sorter` is NULL.
 ///
-/// 0; -EBUSY: it still holds packets (call inorder_sort_flush() first), or a call on it is under
-/// way; then it is left as it was.
+/// Returns 0; -EBUSY when the sorter still holds packets (call inorder_sort_flush() first) or a call on it is under
+/// way. On error the sorter is unchanged.
 ///
 /// # Safety
 /// `sorter` is NULL or a handle from inorder_sort_create() that has not been freed.
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn inorder_sort_destroy(sorter: *mut inorder_sorter) -> c_
     // SAFETY: the caller's promise.
     match unsafe { within(sorter, |s| s.held()) } {
         Ok(0) => {
-            // SAFETY: the caller's promise; nobody is inside, as `within` has seen.
+            // SAFETY: the caller's promise; `within` has checked that no call is under way.
             unsafe { inorder_sorter::free(sorter) };
             0
         }
@@ -52,8 +52,8 @@ pub unsafe extern "C" fn inorder_sort_destroy(sorter: *mut inorder_sorter) -> c_
     }
 }
 
-/// Packets held now. -EINVAL: `sorter` is NULL; -EBUSY: called from within
-/// a delivery of the same handle.
+/// Returns the number of packets held now; -EINVAL when `sorter` is NULL; -EBUSY when called from within a delivery
+/// of the same handle.
 ///
 /// # Safety
 /// `sorter` is NULL or a handle.
@@ -66,15 +66,15 @@ pub unsafe extern "C" fn inorder_sort_held(sorter: *const inorder_sorter) -> i64
     }
 }
 
-/// `count` packets arrive, in this order; what is due is delivered, in this call. One packet at a
-/// time is fine too. `now_ns`: nanoseconds on any clock that never runs backwards, the same one in
-/// all calls; a sorter without deadlines does not look at it.
+/// Takes `count` packets in the order they arrived, and delivers those that are due before it returns. A single
+/// packet is a valid batch. `now_ns` is nanoseconds on a clock that never runs backwards, the same clock in all
+/// calls; a sorter without deadlines ignores it.
 ///
-/// 0; -EINVAL: `sorter` or `deliver` is NULL, or `packets` is with a count; -EBUSY: called from
-/// within a delivery of the same handle. On error no packet is taken.
+/// Returns 0; -EINVAL when `sorter` or `deliver` is NULL, or `packets` is NULL and `count` is not 0; -EBUSY when
+/// called from within a delivery of the same handle. On error no packet is taken.
 ///
 /// # Safety
-/// `sorter` is NULL or a handle, `packets` NULL or an array of `count`, `deliver` safe to call.
+/// `sorter` is NULL or a handle, `packets` NULL or an array of `count`, and `deliver` may be called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_push(
     sorter: *mut inorder_sorter,
@@ -96,14 +96,14 @@ pub unsafe extern "C" fn inorder_sort_push(
     }
 }
 
-/// The batch ends: the ring is empty. Delivers what is not to be held any longer; a sorter without
-/// deadlines holds nothing after it.
+/// Marks the end of a batch: the ring is empty. Delivers the packets that need not be held any longer; a sorter
+/// without deadlines then holds none.
 ///
-/// 0; -EINVAL: `sorter` or `deliver` is NULL; -EBUSY: called from within a delivery of the same
+/// Returns 0; -EINVAL when `sorter` or `deliver` is NULL; -EBUSY when called from within a delivery of the same
 /// handle.
 ///
 /// # Safety
-/// `sorter` is NULL or a handle, `deliver` safe to call.
+/// `sorter` is NULL or a handle, and `deliver` may be called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_end_of_batch(
     sorter: *mut inorder_sorter,
@@ -115,14 +115,14 @@ pub unsafe extern "C" fn inorder_sort_end_of_batch(
     unsafe { enter(sorter, deliver, user, |s, out| s.end_of_batch(now_ns, out)) }
 }
 
-/// Writes into `*deadline_ns` when inorder_sort_on_deadline() must be called although nothing
-/// arrives. To be asked after each call that may change it: any that takes or delivers packets.
+/// Writes to `*deadline_ns` the time at which inorder_sort_on_deadline() must be called even if no packet arrives.
+/// Ask again after each call that takes or delivers packets, because the deadline may have changed.
 ///
-/// 1: written; 0: there is no deadline, nothing is written; -EINVAL: a pointer is NULL; -EBUSY: called
-/// from within a delivery of the same handle.
+/// Returns 1 when the deadline was written; 0 when there is none, and nothing is written; -EINVAL when a pointer is
+/// NULL; -EBUSY when called from within a delivery of the same handle.
 ///
 /// # Safety
-/// `sorter` is NULL or a handle, `deadline_ns` NULL or points at a place for a number.
+/// `sorter` is NULL or a handle, `deadline_ns` NULL or a pointer to memory for a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_next_deadline_ns(
     sorter: *const inorder_sorter,
@@ -143,11 +143,11 @@ pub unsafe extern "C" fn inorder_sort_next_deadline_ns(
     }
 }
 
-/// The deadline has come: delivers what has waited long enough. Returns as
-/// inorder_sort_end_of_batch(); called too early it does nothing.
+/// Delivers the packets whose deadline has passed. Does nothing when called too early. Returns the same values as
+/// inorder_sort_end_of_batch().
 ///
 /// # Safety
-/// `sorter` is NULL or a handle, `deliver` safe to call.
+/// `sorter` is NULL or a handle, and `deliver` may be called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_on_deadline(
     sorter: *mut inorder_sorter,
@@ -159,11 +159,11 @@ pub unsafe extern "C" fn inorder_sort_on_deadline(
     unsafe { enter(sorter, deliver, user, |s, out| s.on_deadline(now_ns, out)) }
 }
 
-/// Delivers everything held although the batch goes on; for shutting down. Returns as
+/// Delivers all held packets in the middle of a batch; use it at shutdown. Returns the same values as
 /// inorder_sort_end_of_batch().
 ///
 /// # Safety
-/// `sorter` is NULL or a handle, `deliver` safe to call.
+/// `sorter` is NULL or a handle, and `deliver` may be called.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_flush(
     sorter: *mut inorder_sorter,
@@ -175,17 +175,17 @@ pub unsafe extern "C" fn inorder_sort_flush(
     unsafe { enter(sorter, deliver, user, |s, out| s.flush(now_ns, out)) }
 }
 
-/// A whole batch at once, quicker than by callbacks: `count` packets arrive and the batch ends.
-/// Writes into `out`, in order of delivery, what is not held any longer: of a sorter without deadlines
-/// all of them and what was held before.
+/// Takes a whole batch of `count` packets and ends it; faster than delivery through callbacks. Writes to `out`, in
+/// order of delivery, the packets that need not be held any longer. For a sorter without deadlines these are all
+/// packets of the batch and all packets held before.
 ///
-/// Number of packets written; -EINVAL: `sorter` is NULL, or an array is NULL that has a length;
-/// -ENOSPC: `out` has room for fewer than inorder_sort_held() + count; -EBUSY: called from within
-/// a delivery of the same handle. On error no packet is taken.
+/// Returns the number of packets written; -EINVAL when `sorter` is NULL, or an array is NULL and its length is not 0;
+/// -ENOSPC when `room` is less than inorder_sort_held() + count; -EBUSY when called from within a delivery of the
+/// same handle. On error no packet is taken.
 ///
 /// # Safety
-/// `sorter` is NULL or a handle, `packets` NULL or an array of `count`, `out` NULL or an array of
-/// `room` pointers that does not overlap `packets`.
+/// `sorter` is NULL or a handle, `packets` NULL or an array of `count`, `out` NULL or an array of `room` pointers
+/// that does not overlap `packets`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_sort_batch(
     sorter: *mut inorder_sorter,

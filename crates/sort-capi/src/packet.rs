@@ -1,4 +1,4 @@
-//! A packet as C describes it.
+//! A packet as the C interface describes it.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,37 +7,37 @@ use ::inorder_sort::{FourTuple, Kind, Meta, Sorter as _};
 
 use crate::handle::{Pointer, Sorter, error};
 
-/// A packet and what the sorter must know of it.
+/// A packet and what the sorter needs to know about it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct inorder_sort_packet {
-    /// What is delivered; never followed, NULL is as good as any.
+    /// The pointer that is delivered. The library never dereferences it; NULL is allowed.
     pub packet: *mut c_void,
-    /// The flow, one direction of it: any bytes, as inorder_sort_set_v4() and _v6() fill in or
-    /// of the caller's own making. All 40 are compared.
+    /// The flow, which is one direction of a connection. inorder_sort_set_v4() and inorder_sort_set_v6() fill it in;
+    /// the caller may also use bytes of its own. All 40 bytes are compared.
     pub flow: [u8; 40],
-    /// Sequence number of the first payload byte, host byte order.
+    /// Sequence number of the first payload byte, in host byte order.
     pub seq: u32,
-    /// What the packet adds to the sequence number: payload bytes for TCP.
+    /// The amount the packet adds to the sequence number: for TCP the payload bytes.
     pub len: u32,
-    /// What may be done with it, one of INORDER_SORT_DATA and so on. inorder_sort_set_tcp() tells it
-    /// of a TCP segment.
+    /// How the sorter may treat the packet: INORDER_SORT_DATA or another constant of this group.
+    /// inorder_sort_set_tcp() determines it for a TCP segment.
     pub kind: u32,
 }
 
-/// Must not wait and passes at once: a fragment, URG, an unknown option, another protocol.
+/// Must not be held and passes at once: a fragment, URG, an unknown option, another protocol.
 pub const INORDER_SORT_OTHER: u32 = 0;
 /// Data with a sequence number: may be held and sorted.
 pub const INORDER_SORT_DATA: u32 = 1;
-/// A TCP segment that only acknowledges; passes at once.
+/// A TCP segment that only carries an acknowledgement; passes at once.
 pub const INORDER_SORT_ACK: u32 = 2;
 /// A TCP segment with SYN; passes at once.
 pub const INORDER_SORT_OPEN: u32 = 3;
 /// A TCP segment with FIN or RST; passes at once.
 pub const INORDER_SORT_CLOSE: u32 = 4;
 
-/// Data is looked for first, the others in a function of their own: one `match` becomes an indirect
-/// jump for every packet.
+/// Data is tested first and the others are in a separate function: a single `match` would compile to an indirect jump
+/// for every packet.
 #[inline]
 fn kind(number: u32) -> Kind {
     if number == INORDER_SORT_DATA {
@@ -47,7 +47,7 @@ fn kind(number: u32) -> Kind {
     }
 }
 
-/// A number that means nothing counts as INORDER_SORT_OTHER, which is never wrong.
+/// An unknown number counts as INORDER_SORT_OTHER, which is always safe.
 #[cold]
 fn other_kind(number: u32) -> Kind {
     match number {
@@ -85,11 +85,11 @@ impl inorder_sort_packet {
     }
 }
 
-/// Fills in the flow of a packet over IPv4: addresses in network byte order, ports in host byte
-/// order, overlay identifier (VXLAN VNI, ...) or 0. Does nothing when a pointer is NULL.
+/// Fills in the flow of a packet over IPv4: addresses in network byte order, ports in host byte order, and the
+/// overlay identifier (for example a VXLAN VNI) or 0. Does nothing when a pointer is NULL.
 ///
 /// # Safety
-/// `packet` is NULL or points at a packet, the addresses are NULL or point at 4 bytes each.
+/// `packet` is NULL or points to a packet; each address is NULL or points to 4 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_set_v4(
     packet: *mut inorder_sort_packet,
@@ -113,10 +113,10 @@ pub unsafe extern "C" fn inorder_sort_set_v4(
     unsafe { set(packet, flow, overlay) };
 }
 
-/// Fills in the flow of a packet over IPv6, otherwise as inorder_sort_set_v4().
+/// Fills in the flow of a packet over IPv6; otherwise like inorder_sort_set_v4().
 ///
 /// # Safety
-/// `packet` is NULL or points at a packet, the addresses are NULL or point at 16 bytes each.
+/// `packet` is NULL or points to a packet; each address is NULL or points to 16 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_set_v6(
     packet: *mut inorder_sort_packet,
@@ -140,18 +140,18 @@ pub unsafe extern "C" fn inorder_sort_set_v6(
     unsafe { set(packet, flow, overlay) };
 }
 
-/// Fills in `seq`, `len` and `kind` from a TCP header as it was received, by the rule all users of
-/// these sorters follow: data may be held unless it is a fragment, has IP options, TCP options other
-/// than timestamps, or any of the flags CWR ECE URG RST SYN FIN.
+/// Fills in `seq`, `len` and `kind` from a TCP header as received. A segment with payload may be held unless it is a
+/// fragment, has IP options, has TCP options other than timestamps, or has any of the flags CWR, ECE, URG, RST, SYN
+/// and FIN. All users of these sorters apply the same rule.
 ///
-/// `tcp`: the header with its options, of which `length` bytes are there; `payload_len`: bytes of
-/// payload, from the length in the IP header; `special`: the packet is a fragment, or has IP options
-/// or extension headers.
+/// `tcp` is the header with its options, of which `length` bytes are available; `payload_len` is the payload in
+/// bytes, computed from the length in the IP header; `special` is true when the packet is a fragment or has IP
+/// options or extension headers.
 ///
-/// 0; -EINVAL: a pointer is NULL or there are fewer than 20 bytes; then nothing is changed.
+/// Returns 0; -EINVAL when a pointer is NULL or fewer than 20 bytes are available, and then nothing is changed.
 ///
 /// # Safety
-/// `packet` is NULL or points at a packet, `tcp` is NULL or points at `length` bytes.
+/// `packet` is NULL or points to a packet, `tcp` is NULL or points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn inorder_sort_set_tcp(
     packet: *mut inorder_sort_packet,
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn inorder_sort_set_tcp(
 }
 
 /// # Safety
-/// `packet` is NULL or points at a packet, initialised or not.
+/// `packet` is NULL or points to memory for a packet, initialised or not.
 unsafe fn set(packet: *mut inorder_sort_packet, flow: Option<FourTuple>, overlay: u32) {
     if let Some(flow) = flow
         && !packet.is_null()
@@ -194,7 +194,7 @@ unsafe fn set(packet: *mut inorder_sort_packet, flow: Option<FourTuple>, overlay
     }
 }
 
-/// An array from C; `None` when it is NULL but has a length.
+/// An array from C; `None` when it is NULL and its length is not 0.
 ///
 /// # Safety
 /// `packets` is NULL or an array of `count`.
@@ -210,20 +210,20 @@ pub(crate) unsafe fn burst<'a>(
     }
 }
 
-/// An array to write to; `None` when it is NULL but has a length.
+/// An array to write to; `None` when it is NULL and its length is not 0.
 ///
 /// # Safety
-/// `out` is NULL or an array of `room` initialised or plain pointers that nobody else uses.
+/// `out` is NULL or an array of `room` pointers, initialised or not, that nothing else uses.
 pub(crate) unsafe fn places<'a>(out: *mut *mut c_void, room: usize) -> Option<&'a mut [Pointer]> {
     match (out.is_null(), room) {
         (_, 0) => Some(&mut []),
         (true, _) => None,
-        // SAFETY: the caller's promise; nothing is read from it.
+        // SAFETY: the caller's promise; the array is never read.
         (false, _) => Some(unsafe { std::slice::from_raw_parts_mut(out.cast(), room) }),
     }
 }
 
-/// Pushes a burst.
+/// Pushes the packets of a batch.
 #[inline]
 pub(crate) fn push<F>(sorter: &mut Sorter, burst: &[inorder_sort_packet], now_ns: i64, out: &mut F)
 where
@@ -238,7 +238,7 @@ where
     );
 }
 
-/// Sorts a batch into an array; `None` when it is too short.
+/// Sorts a batch into an array; `None` when the array is too short.
 #[inline]
 pub(crate) fn sort_batch(
     sorter: &mut Sorter,

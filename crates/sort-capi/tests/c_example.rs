@@ -1,9 +1,9 @@
-//! The C examples build with a plain C compiler against both libraries, and say that they are right.
+//! The C examples build with a plain C compiler against the static and the shared library, and succeed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where cargo has put the libraries of this very build.
+/// The directory in which cargo has put the libraries of this build.
 fn library_dir() -> Option<PathBuf> {
     let test = std::env::current_exe().ok()?;
     test.ancestors()

@@ -1,4 +1,4 @@
-//! What each call gives back when it is called wrongly, and that nothing is lost by it.
+//! The result of each call when it is used wrongly; no wrong call loses a packet.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -29,7 +29,7 @@ fn create() -> *mut inorder_sorter {
     sorter
 }
 
-/// A data packet, its number in place of a pointer.
+/// A data packet whose pointer is its sequence number.
 fn packet(seq: u32) -> inorder_sort_packet {
     inorder_sort_packet {
         packet: seq as usize as *mut c_void,
@@ -45,19 +45,19 @@ unsafe extern "C" fn collect(packet: *mut c_void, user: *mut c_void) {
     unsafe { (*up).push(packet as usize) };
 }
 
-/// Calls back into the handle it is delivered from.
-unsafe extern "C" fn meddle(_packet: *mut c_void, user: *mut c_void) {
+/// A delivery that calls back into its own handle.
+unsafe extern "C" fn call_back(_packet: *mut c_void, user: *mut c_void) {
     let sorter = user.cast::<inorder_sorter>();
     unsafe {
         assert_eq!(inorder_sort_held(sorter), -i64::from(EBUSY));
         assert_eq!(inorder_sort_destroy(sorter), -EBUSY);
-        let nested = inorder_sort_push(sorter, &packet(9), 1, 0, Some(meddle), user);
+        let nested = inorder_sort_push(sorter, &packet(9), 1, 0, Some(call_back), user);
         assert_eq!(nested, -EBUSY);
     }
 }
 
 #[test]
-fn settings_out_of_range_make_no_sorter() {
+fn settings_out_of_range_are_refused() {
     let mut sorter = null_mut();
     for bad in [
         inorder_sort_config {
@@ -152,7 +152,7 @@ fn the_names_are_listed() {
 }
 
 #[test]
-fn a_tcp_header_says_what_may_be_done_with_the_segment() {
+fn the_kind_of_a_segment_is_read_from_its_tcp_header() {
     let mut header = [0u8; 20];
     header[4..8].copy_from_slice(&77u32.to_be_bytes());
     header[12..14].copy_from_slice(&[5 << 4, 0x10]);
@@ -264,11 +264,11 @@ fn a_delivery_that_calls_back_is_refused() {
     let p = packet(1);
     unsafe {
         assert_eq!(
-            inorder_sort_push(sorter, &raw const p, 1, 0, Some(meddle), sorter.cast()),
+            inorder_sort_push(sorter, &raw const p, 1, 0, Some(call_back), sorter.cast()),
             0
         );
         assert_eq!(
-            inorder_sort_end_of_batch(sorter, 0, Some(meddle), sorter.cast()),
+            inorder_sort_end_of_batch(sorter, 0, Some(call_back), sorter.cast()),
             0
         );
         assert_eq!(inorder_sort_destroy(sorter), 0);

@@ -1,4 +1,4 @@
-//! The checked-in header is what cbindgen makes of the source.
+//! The checked-in header is what cbindgen generates from the source.
 //!
 //! After a change: `UPDATE_HEADER=1 cargo test -p inorder-sort-capi --test header`.
 
