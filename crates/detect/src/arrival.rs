@@ -7,7 +7,7 @@
 mod finish;
 mod refused;
 
-use inorder_wire::Segment;
+use inorder_wire::{Has, Segment};
 
 use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector, Place};
@@ -19,6 +19,9 @@ use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
 use refused::Refused;
+
+/// Missing identifications in a row that are taken for lost packets, at most.
+const MAX_TAIL: i64 = 64;
 
 /// A copy that filled a hole before its original was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,6 +69,9 @@ pub(crate) struct Context {
     /// Packets of the sender that vanished just before this one, as its identification says;
     /// 0 when it says nothing or too much.
     pub(crate) vanished: u8,
+    /// How many steps the identification is from the highest so far; 0 where a missing one may be another
+    /// connection's.
+    pub(crate) step: i16,
     pub(crate) to_sender_ns: Option<i64>,
     /// Highest cumulative acknowledgement the receiver has sent.
     pub(crate) una: i64,
@@ -86,6 +92,27 @@ struct Run {
     max_len: u32,
 }
 
+/// Data that may be a retransmission although nothing shows its original: where identifications are missing and
+/// no hole accounts for them, as many packets may have been lost behind the highest data seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct LostTail {
+    from: i64,
+    to: i64,
+    /// The identification of the packet that showed the gap: what was sent before is original.
+    ip_id: u16,
+}
+
+impl LostTail {
+    fn may_repeat(&self, seg: &Segment, start: i64) -> bool {
+        (self.from..self.to).contains(&start) && self.later(seg)
+    }
+
+    /// It was sent after the gap showed.
+    fn later(&self, seg: &Segment) -> bool {
+        (seg.ip_id.wrapping_sub(self.ip_id) as i16) >= 0
+    }
+}
+
 /// The arrivals of one direction at the capture point.
 #[derive(Debug)]
 #[repr(C)] // First what every segment needs: see `Engines`.
@@ -98,6 +125,11 @@ pub(crate) struct Arrival {
     keep: bool,
     list: Vec<Retransmission>,
     retransmissions: u64,
+    /// TSval of the last of them.
+    resent_tsval: u32,
+    /// When the receiver's cumulative acknowledgement last advanced.
+    una_ns: i64,
+    tail: LostTail,
     /// The receiver beside this capture point; `None` elsewhere, where nothing is known of its state.
     receiver: Option<Acceptance>,
     /// Holes in which an original lies that the receiver should have discarded, until it asks for the
@@ -131,6 +163,9 @@ impl Arrival {
             keep,
             list: Vec::new(),
             retransmissions: 0,
+            resent_tsval: 0,
+            una_ns: i64::MIN / 4,
+            tail: LostTail::default(),
             last_ns: i64::MIN,
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
@@ -141,6 +176,7 @@ impl Arrival {
     /// The receiver has acknowledged everything below `una`.
     #[inline]
     pub(crate) fn acknowledged(&mut self, una: i64, now: i64) {
+        self.una_ns = now;
         self.recoveries.acknowledged(una, now);
     }
 
@@ -202,6 +238,9 @@ impl Arrival {
         mut sink: impl FnMut(Piece, i64, u32),
     ) {
         self.book_run();
+        if cx.step != 0 && start < self.order.next() {
+            self.note_step(seg, cx);
+        }
         if cx.vanished > 0 && start == self.order.next() && self.tail_was_lost(seg, cx) {
             // The skipped numbers are a hole now, and this is data in it.
             let missing = i64::from(cx.vanished) * i64::from(cx.mss);
@@ -275,6 +314,22 @@ impl Arrival {
             self.collector.in_order(label);
         }
         sink(Piece::New, from, len);
+    }
+
+    /// Old data comes whose identification is so many steps from the highest: behind a gap, what is missing was
+    /// lost at the end of what had been sent, or is retransmissions that were lost, or is late and comes yet.
+    fn note_step(&mut self, seg: &Segment, cx: &Context) {
+        let (next, mss) = (self.order.next(), i64::from(cx.mss));
+        let missing = i64::from(cx.step) - 1;
+        if (1..=MAX_TAIL).contains(&missing) {
+            self.tail = LostTail {
+                from: next,
+                to: next + missing * mss,
+                ip_id: seg.ip_id,
+            };
+        } else if cx.step < 0 && !self.tail.later(seg) {
+            self.tail.to -= mss;
+        }
     }
 
     /// In-order data whose identification jumped after a pause of a round trip or more, no hole
@@ -357,7 +412,15 @@ impl Arrival {
 
     fn judge(&mut self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> Copy {
         let means = self.means(hole, cx);
-        let told = tell(seg, &hole.note.above, &means);
+        let told = match tell(seg, &hole.note.above, &means) {
+            Copy::Original(_) if self.resent_unasked(seg, hole, cx) => Copy::Retransmission(
+                Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::CoarseClock),
+            ),
+            Copy::Original(basis) if cx.ip_id && self.tail.may_repeat(seg, hole.start) => {
+                Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
+            }
+            told => told,
+        };
         let fill = hole.note.fill;
         if fill.copies == 0 || !fill.ambiguous {
             return told;
@@ -378,6 +441,25 @@ impl Arrival {
         } else {
             Copy::Retransmission(basis)
         }
+    }
+
+    /// Nothing but equal timestamps speaks for an original, and the sender may have sent this again without
+    /// having heard of the hole: a partial acknowledgement makes it do so, and send new data in the same
+    /// instant (RFC 6582 section 3.2, step 3).
+    fn resent_unasked(&self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> bool {
+        let no_counter = !cx.ip_id || !seg.has(Has::IP_ID);
+        let same_tick = cx.timestamps && seg.tsval == hole.note.above.tsval;
+        let edge = hole.start <= cx.una && hole.note.fill.copies == 0 && !cx.sack;
+        if !(no_counter && same_tick && edge) {
+            return false;
+        }
+        // It left no sooner than what it follows was sent again, and the acknowledgement had time to
+        // reach the sender.
+        let no_older = (seg.tsval.wrapping_sub(self.resent_tsval) as i32) >= 0;
+        let waited = seg.ts_ns.saturating_sub(self.una_ns);
+        let heard = cx.to_sender_ns.is_none_or(|rtt| waited >= rtt / 2);
+        let delay = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
+        no_older && heard && self.recoveries.under_way(seg.ts_ns, delay)
     }
 
     fn late_original(
@@ -433,6 +515,7 @@ impl Arrival {
         cx: &Context,
     ) -> u32 {
         self.retransmissions += 1;
+        self.resent_tsval = seg.tsval;
         let idle = seg.ts_ns.saturating_sub(self.last_ns);
         let timeout = cx
             .to_sender_ns

@@ -260,12 +260,8 @@ impl Collector {
         self.refused
     }
 
-    /// Originals that have arrived.
-    pub(crate) fn arrived(&self) -> u64 {
-        self.tally.counts().0
-    }
-
     /// Originals found to be late, not counting ambiguous ones.
+    #[cfg(test)]
     pub(crate) fn reordered(&self) -> u64 {
         self.tally.counts().1
     }

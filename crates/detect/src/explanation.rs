@@ -12,19 +12,11 @@ pub enum Explanation {
     Crossed,
     /// What one ACK reports came in the order that the usual lateness gives it.
     Lateness,
-    /// A held-back SACK left early because a segment had opened one more block.
-    NewBlock,
 }
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Refused,
-        Self::TooSoon,
-        Self::Crossed,
-        Self::Lateness,
-        Self::NewBlock,
-    ];
+    pub const ALL: [Self; 4] = [Self::Refused, Self::TooSoon, Self::Crossed, Self::Lateness];
 
     /// Its name: lower case, words joined by `-`.
     pub fn name(self) -> &'static str {
@@ -33,7 +25,6 @@ impl Explanation {
             Self::TooSoon => "too-soon",
             Self::Crossed => "crossed",
             Self::Lateness => "lateness",
-            Self::NewBlock => "new-block",
         }
     }
 
@@ -44,7 +35,6 @@ impl Explanation {
             Self::TooSoon => "RFC 8985 section 6.2, step 2",
             Self::Crossed => "RFC 2883 section 4; RFC 8985 section 7.4",
             Self::Lateness => "RFC 4737 section 4.3",
-            Self::NewBlock => "Linux tcp_sack_new_ofo_skb",
         }
     }
 }

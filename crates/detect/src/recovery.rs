@@ -58,6 +58,12 @@ impl RecoveryTracker {
         }
     }
 
+    /// May what the sender sent to be seen here at `now` belong to the last phase, `delay` being the way to the
+    /// sender and back?
+    pub(crate) fn under_way(&self, now: i64, delay: i64) -> bool {
+        self.same_phase(now, delay.saturating_mul(2))
+    }
+
     /// Is a retransmission seen at `now` part of the last phase? At the receiver those sent
     /// before the acknowledgement got to the sender still are: `delay` is the way there and back.
     fn same_phase(&self, now: i64, delay: i64) -> bool {

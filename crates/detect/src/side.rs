@@ -57,6 +57,8 @@ pub(crate) struct Side {
     cut: u64,
     /// The last packet's identification was the one after the one before.
     follows: bool,
+    /// How many steps it was from the highest.
+    step: i16,
 }
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
@@ -106,6 +108,7 @@ impl Side {
         };
         let (step, vanished) = self.ids.observe(seg, packets);
         self.follows = step == Some(1);
+        self.step = step.unwrap_or(0);
         if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
             self.duplicated += 1;
             return (false, 0);
@@ -210,6 +213,7 @@ impl Side {
             ip_id: self.ids.trusted(),
             follows: self.follows,
             vanished,
+            step: if self.ids.dense() { self.step } else { 0 },
             to_sender_ns: to_sender_ns(),
             una: engines.una,
             syn_seen: self.hello.is_some(),

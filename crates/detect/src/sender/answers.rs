@@ -75,7 +75,6 @@ impl Sender {
             self.ledger.late_original(start, ack, basis);
         } else {
             self.windows.clutter.note(trigger, 1.0);
-            self.receiver.new_block_came = early && blocks == BLOCKS_EXPECTED;
         }
     }
 

@@ -47,6 +47,10 @@ pub(super) struct Telling {
     pub(super) duplicates: bool,
     pub(super) acks: u64,
     pub(super) acks_missing: u64,
+    /// When the last ACK came, nanoseconds.
+    pub(super) heard_ns: i64,
+    /// How long after its retransmission an original may still come, nanoseconds.
+    pub(super) patience_ns: i64,
 }
 
 /// The verdicts on one direction.
@@ -291,7 +295,9 @@ impl Ledger {
         let late = (self.tally.came_after as f64 + 0.25) * untold;
         let lost = self.tally.only_copies as f64 + 1.0;
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0);
-        if sure >= CERTAIN && telling.duplicates {
+        // Silence says nothing once the receiver has gone.
+        let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
+        if sure >= CERTAIN && telling.duplicates && awaited {
             basis
         } else if sure >= LIKELY {
             basis.weaker(Reason::WhichCopy)
@@ -324,6 +330,8 @@ mod tests {
         duplicates: true,
         acks: 100,
         acks_missing: 0,
+        heard_ns: 1_000,
+        patience_ns: 500,
     };
 
     /// A ledger with a segment sent at 0 and again at 5, whose retransmission came first.
@@ -366,6 +374,11 @@ mod tests {
             ..TELLING
         };
         assert_eq!(end(filled(), &silent), lost(Confidence::Likely));
+        let gone = Telling {
+            heard_ns: 400,
+            ..TELLING
+        };
+        assert_eq!(end(filled(), &gone), lost(Confidence::Likely));
         let mut came_after_often = filled();
         came_after_often.tally.came_after = 100;
         assert_eq!(end(came_after_often, &TELLING), lost(Confidence::Ambiguous));

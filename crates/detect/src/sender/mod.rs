@@ -55,9 +55,6 @@ use windows::{AckNumbers, Windows};
 
 pub(crate) use receiver::Options;
 
-/// The order of arrivals hidden in one ACK is guessed from why the one before was sent only where
-/// one original in so many comes late: the guess would make something of nothing elsewhere.
-const DENSE: u64 = 20;
 /// Silence after which a retransmission is put down to a time-out, at least, nanoseconds.
 const MIN_TIMEOUT_NS: i64 = 180_000_000;
 /// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
@@ -260,7 +257,6 @@ impl Sender {
             }
         }
         out.una = number;
-        self.receiver.new_block_came = false;
         self.reading.alone = false;
         self.receiver.compressing = false;
         true
@@ -299,7 +295,6 @@ impl Sender {
         }
         self.receiver.flushed = None;
         self.put_in_order(ack, covered, had_hole);
-        self.receiver.new_block_came = false;
         self.reading.alone = reported == 1 && !advanced && !self.receiver.compressing;
         let reports = std::mem::take(&mut self.reading.reports);
         for report in &reports {
@@ -368,13 +363,6 @@ impl Sender {
         if self.explanations.has(Explanation::Lateness) {
             let since = self.since();
             self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
-        }
-        if self.receiver.new_block_came && covered == 0 && ack.missing == 0 {
-            let collector = &self.ledger.collector;
-            let dense = collector.reordered() * DENSE >= collector.arrived();
-            if dense && self.explanations.has(Explanation::NewBlock) {
-                self.reading.new_block_first();
-            }
         }
         self.reading.settle_order(covered, had_hole, reason);
     }

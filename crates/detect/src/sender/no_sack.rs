@@ -199,7 +199,6 @@ impl Sender {
         }
         let report = Report {
             left_edge: true,
-            joined: false,
             opens: false,
             ..*report
         };

@@ -95,24 +95,12 @@ impl Reading {
                 && s.start >= whole.0
                 && let Some((sent, copies)) = out.board.report(i)
             {
-                let below = sent.start == news.0 && news.0 > whole.0;
-                let above = sent.end() == news.1 && news.1 < whole.1;
                 self.reports.push(Report {
-                    joined: below || above,
                     opens: news == whole && sent.start == whole.0,
                     ..Report::new(sent, copies)
                 });
             }
             i += 1;
-        }
-    }
-
-    /// A segment that touched nothing SACKed before had made the receiver send the ACK before this one, and is
-    /// reported only now: it came first. If it has grown together with older blocks since, what lies
-    /// between came after it. Of several it is taken to be the first.
-    pub(super) fn new_block_first(&mut self) {
-        if let Some(i) = self.reports.iter().position(|r| !r.joined) {
-            self.reports[..=i].rotate_right(1);
         }
     }
 

@@ -39,8 +39,6 @@ pub(super) struct Receiver {
     /// The ACK before, in the log, flushed held-back SACKs before their time; a new block may have made the
     /// receiver do so.
     pub(super) flushed: Option<u64>,
-    /// The ACK before was sent because a segment opened a new SACK block, not told by it yet.
-    pub(super) new_block_came: bool,
     /// The largest window told so far, as on the wire; that of a SYN is in another unit.
     widest: u16,
 }

@@ -12,8 +12,6 @@ pub(super) struct Report {
     /// Of what its ACK reports it came last for sure: alone in the block listed first.
     pub(super) told: bool,
     pub(super) left_edge: bool,
-    /// It touches what had been SACKed before.
-    pub(super) joined: bool,
     /// It begins a block of which nothing had been SACKed before.
     pub(super) opens: bool,
 }
@@ -26,7 +24,6 @@ impl Report {
             unsure: None,
             told: false,
             left_edge: false,
-            joined: false,
             opens: false,
         }
     }

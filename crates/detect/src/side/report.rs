@@ -25,6 +25,7 @@ impl Side {
             ip_id: self.ids.trusted(),
             follows: false,
             vanished: 0,
+            step: 0,
             to_sender_ns: end.choice.to_sender_ns,
             una: engines.una,
             syn_seen: self.hello.is_some(),
