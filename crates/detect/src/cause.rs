@@ -82,13 +82,13 @@ impl Flow<'_> {
     }
 
     /// The cause of a retransmission sent in a phase of the cause `phase`.
-    fn cause_of(&self, retransmission: &Retransmission, phase: Cause) -> Cause {
+    fn cause_of(&self, retransmission: &Retransmission, phase: Cause, places: Places) -> Cause {
         let from = i64::try_from(retransmission.seq_offset).unwrap_or(i64::MAX);
         let to = from + i64::from(retransmission.len.max(1)) - 1;
         match retransmission.verdict {
             Verdict::Needed if self.any(Kind::Refused, from, to) => Cause::Refused,
             Verdict::Needed if phase.is_loss() => phase,
-            Verdict::Needed => self.loss(retransmission.at_ns),
+            Verdict::Needed => places.agreed(self.loss(retransmission.at_ns)),
             Verdict::Spurious if self.any(Kind::Reordered, from, to) => Cause::Reordering,
             Verdict::Spurious if !phase.is_loss() && phase != Cause::Refused => phase,
             _ => Cause::Unknown,
@@ -100,13 +100,55 @@ impl Flow<'_> {
         for phase in &mut recoveries.list {
             phase.cause = self.cause(phase);
         }
+        let places = Places::of(&recoveries.list);
+        for phase in &mut recoveries.list {
+            phase.cause = places.agreed(phase.cause);
+        }
         recoveries.count_causes();
         let phases = &recoveries.list;
         for retransmission in list {
             let next = phases.partition_point(|p| p.start_ns <= retransmission.at_ns);
             let phase = next.checked_sub(1).and_then(|i| phases.get(i));
             let phase = phase.map_or(Cause::Unknown, |p| p.cause);
-            retransmission.cause = self.cause_of(retransmission, phase);
+            retransmission.cause = self.cause_of(retransmission, phase, places);
+        }
+    }
+}
+
+/// Where packets are lost, as the recoveries of the flow that tell agree. A round-trip time stands near its top now and
+/// then by chance, and a line that loses at random may do so at any height; a queue that drops does so when it is full,
+/// each time.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    queue: bool,
+    line: bool,
+}
+
+/// Fewest recoveries that agree on where packets are lost.
+const MIN_AGREEING: usize = 2;
+/// Recoveries for losses, of most of which nothing tells the place, to one that agrees, at most.
+const MAX_LOSSES_FOR_ONE: usize = 4;
+
+impl Places {
+    fn of(phases: &[Recovery]) -> Self {
+        let losses = phases.iter().filter(|p| p.cause.is_loss()).count();
+        let count = |cause: Cause| phases.iter().filter(|p| p.cause == cause).count();
+        let (queue, line) = (count(Cause::QueueLoss), count(Cause::RandomLoss));
+        let most = |of: usize, other: usize| {
+            of >= MIN_AGREEING && of > 2 * other && MAX_LOSSES_FOR_ONE * of >= losses
+        };
+        Places {
+            queue: most(queue, line),
+            line: most(line, queue),
+        }
+    }
+
+    /// The cause, without a place that the others do not agree on.
+    fn agreed(self, cause: Cause) -> Cause {
+        match cause {
+            Cause::QueueLoss if !self.queue => Cause::Loss,
+            Cause::RandomLoss if !self.line => Cause::Loss,
+            agreed => agreed,
         }
     }
 }
@@ -341,6 +383,24 @@ mod tests {
             cause(&loss, &lost, &[(100, 20 * ms), (900, 20 * ms + 1)]),
             Cause::Loss
         );
+    }
+
+    #[test]
+    fn a_place_needs_recoveries_that_agree_on_it() {
+        let phases = |causes: &[Cause]| -> Vec<Recovery> {
+            let phase = |&cause| Recovery {
+                cause,
+                ..phase(RecoveryVerdict::Loss, 5, 6, 20)
+            };
+            causes.iter().map(phase).collect()
+        };
+        let agreed = |causes: &[Cause]| Places::of(&phases(causes)).agreed(QueueLoss);
+        use Cause::{Loss, QueueLoss, RandomLoss, Reordering};
+        assert_eq!(agreed(&[QueueLoss]), Loss);
+        assert_eq!(agreed(&[QueueLoss, QueueLoss, Loss, Reordering]), QueueLoss);
+        assert_eq!(agreed(&[QueueLoss, QueueLoss, RandomLoss]), Loss);
+        let few = [&[QueueLoss; 2][..], &[Loss; 7]].concat();
+        assert_eq!(agreed(&few), Loss);
     }
 
     #[test]

@@ -61,8 +61,6 @@ names!(Cause {
     AckReordering => "ack-reordering",
     TailProbe => "tail-probe",
     DelayJump => "delay-jump",
-    CaptureDuplicate => "capture-duplicate",
-    Limited => "limited",
     Unknown => "unknown",
 });
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });

@@ -21,10 +21,6 @@ pub enum Cause {
     /// The retransmission timer expired although everything had arrived: the round-trip time had
     /// jumped, or acknowledgements were lost (RFC 3522, RFC 5682).
     DelayJump,
-    /// The capture holds packets twice; nothing was sent again.
-    CaptureDuplicate,
-    /// The sender or the receiver had nothing to send or no room: probes of a closed window.
-    Limited,
     /// Nothing that was captured explains it.
     #[default]
     Unknown,
@@ -32,7 +28,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 9] = [
         Cause::QueueLoss,
         Cause::RandomLoss,
         Cause::Loss,
@@ -41,8 +37,6 @@ impl Cause {
         Cause::AckReordering,
         Cause::TailProbe,
         Cause::DelayJump,
-        Cause::CaptureDuplicate,
-        Cause::Limited,
         Cause::Unknown,
     ];
 

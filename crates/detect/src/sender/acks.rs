@@ -272,7 +272,7 @@ impl Key {
         let far = |n: u32| i64::from(n.wrapping_sub(base.ack) as i32);
         let mut edge = far(seg.ack);
         let mut bytes = 0;
-        for &(left, right) in seg.sack_blocks() {
+        for &(left, right) in held(seg) {
             edge = edge.max(far(right));
             bytes += u64::from(right.wrapping_sub(left));
         }
@@ -283,6 +283,20 @@ impl Key {
             bytes,
         }
     }
+}
+
+/// The blocks of what the receiver holds: a duplicate (RFC 2883 section 4) comes first, lies below the
+/// cumulative ACK or inside the second block, and does not come again in the next ACK.
+fn held(seg: &Segment) -> &[(u32, u32)] {
+    let blocks = seg.sack_blocks();
+    let no_later = |a: u32, b: u32| b.wrapping_sub(a).cast_signed() >= 0;
+    let Some((first, rest)) = blocks.split_first() else {
+        return blocks;
+    };
+    let below = no_later(first.1, seg.ack);
+    let inside = |b: &(u32, u32)| no_later(b.0, first.0) && no_later(first.1, b.1);
+    let duplicate = below || rest.first().is_some_and(inside);
+    if duplicate { rest } else { blocks }
 }
 
 #[cfg(test)]
@@ -344,6 +358,29 @@ mod tests {
         assert_eq!(got, expected);
         let counts = |q: &AckQueue| (q.seen, q.reordered, q.missing);
         assert_eq!(counts(&quick), counts(&plain));
+    }
+
+    #[test]
+    fn a_duplicate_that_is_reported_once_does_not_make_the_next_ack_an_earlier_one() {
+        let mut q = AckQueue::default();
+        let blocks: [&[(u32, u32)]; 4] = [
+            &[(1_500, 1_600), (1_500, 1_700)],
+            &[(1_500, 1_700)],
+            &[(900, 1_000), (1_500, 1_700)],
+            &[(1_500, 1_800)],
+        ];
+        for (at, blocks) in (0..).zip(blocks) {
+            let mut seg = Segment {
+                ack: 1_000,
+                ts_ns: at * 20_000_000,
+                sack_len: blocks.len() as u8,
+                ..Segment::default()
+            };
+            seg.sack[..blocks.len()].copy_from_slice(blocks);
+            q.push(&seg, false, |a| assert!(!a.stale));
+        }
+        q.flush(|a| assert!(!a.stale));
+        assert_eq!(q.reordered, 0);
     }
 
     #[test]

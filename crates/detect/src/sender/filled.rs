@@ -42,6 +42,8 @@ pub(crate) struct Filled {
     pub(crate) last_too_young: bool,
     /// How likely its original is what some unexplained ACK answered.
     pub(super) refused: f64,
+    /// Its original, had it come just before the report, would have been too old for the receiver (PAWS).
+    pub(super) discardable: bool,
     /// Its original is what such an ACK answered: it arrived and was refused.
     pub(super) refused_in: bool,
     /// How likely that was after its retransmission.
@@ -62,6 +64,7 @@ impl Filled {
             after: 0,
             last_too_young: false,
             refused: 0.0,
+            discardable: false,
             doubled: 0.0,
             refused_in: false,
         }

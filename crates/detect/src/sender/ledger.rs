@@ -133,10 +133,10 @@ impl Ledger {
         self.filled.insert(Filled::known(sent, *copies, ack));
     }
 
-    /// A retransmission of `sent` came first.
-    pub(super) fn copy_first(&mut self, sent: &Sent, copies: &Copies, ack: &Segment, rtt: i64) {
+    /// A retransmission came first.
+    pub(super) fn copy_first(&mut self, filled: Filled) {
         self.tally.only_copies += 1;
-        self.filled.insert(Filled::by_copy(sent, *copies, ack, rtt));
+        self.filled.insert(filled);
     }
 
     /// The original of `sent` came: none of its copies so far was needed.
@@ -282,7 +282,7 @@ impl Ledger {
             Evidence::Sack
         };
         let basis = Basis::certain(evidence);
-        if telling.rough {
+        if telling.rough && f.refused <= 1.0 - LIKELY {
             return basis.weaker(Reason::WhichCopy);
         }
         let acks = (telling.acks + telling.acks_missing).max(1) as f64;
@@ -297,7 +297,9 @@ impl Ledger {
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0);
         // Silence says nothing once the receiver has gone.
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
-        if sure >= CERTAIN && telling.duplicates && awaited {
+        // Where the receiver refuses originals, it may have refused this one, too.
+        let accepted = !f.discardable || self.collector.refusals() == 0;
+        if sure >= CERTAIN && telling.duplicates && awaited && accepted {
             basis
         } else if sure >= LIKELY {
             basis.weaker(Reason::WhichCopy)
@@ -353,7 +355,7 @@ mod tests {
             ts_ns: 15,
             ..Segment::default()
         };
-        ledger.copy_first(&sent, &copies.unwrap(), &report, 10);
+        ledger.copy_first(Filled::by_copy(&sent, copies.unwrap(), &report, 10));
         ledger
     }
 

@@ -47,6 +47,7 @@ use ledger::Ledger;
 use log::{Entry, Status};
 use no_sack::NoSack;
 use outstanding::Outstanding;
+use paws::discarded;
 use reading::Reading;
 use receiver::Receiver;
 use report::Report;
@@ -388,7 +389,12 @@ impl Sender {
             }
             First::Retransmission => {
                 let rtt = self.timing.min_rtt.unwrap_or(0);
-                self.ledger.copy_first(&report.sent, &copies, &ack.seg, rtt);
+                let recent = self.last.filter(|l| self.outstanding.echoes(l));
+                let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
+                self.ledger.copy_first(Filled {
+                    discardable,
+                    ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
+                });
             }
             First::Unknown => self.doubtful(report, &copies, ack),
         }

@@ -6,7 +6,7 @@
 use super::Sender;
 use super::acks::Ack;
 use super::board::{Copies, Sent};
-use super::filled::{By, Filled};
+use super::filled::Filled;
 use super::paws::discarded;
 use super::report::Report;
 use crate::collect::Basis;
@@ -245,13 +245,9 @@ impl Sender {
             .open
             .saturating_sub(usize::try_from(excess).unwrap_or(MAX_HOLES));
         for &start in &holes[first..n.open] {
-            if self
-                .ledger
-                .filled
-                .get_mut(start)
-                .is_some_and(|f| !f.original_in)
-            {
-                self.ledger.original_came(start, By::Copy);
+            if let Some(f) = self.ledger.filled.get_mut(start).filter(|f| !f.original_in) {
+                f.refused += 0.5;
+                self.ledger.collector.refused_unnamed();
             }
         }
     }
@@ -288,8 +284,8 @@ mod tests {
 
     /// Ten segments a millisecond apart, 10 ms from their ACKs; 2 and 5 do not come in their turn
     /// and are sent again at 17 and 28. The original of 5 comes at 30, or does not. Retransmissions
-    /// needed and spurious.
-    fn play(late: bool) -> (u64, u64) {
+    /// needed and spurious, and originals refused.
+    fn play(late: bool) -> (u64, u64, u64) {
         let options = Options {
             sack: Some(false),
             timestamps: true,
@@ -320,12 +316,12 @@ mod tests {
             sender.acknowledged(&segment(at, 0, 100 + recent, ack), false);
         }
         let end = sender.finish();
-        (end.needed, end.spurious)
+        (end.needed, end.spurious, end.collector.refusals())
     }
 
     #[test]
     fn a_duplicate_ack_too_many_is_an_original_that_paws_discarded() {
-        assert_eq!(play(true), (1, 1));
-        assert_eq!(play(false), (2, 0));
+        assert_eq!(play(true), (2, 0, 1));
+        assert_eq!(play(false), (2, 0, 0));
     }
 }

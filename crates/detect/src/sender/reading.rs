@@ -26,11 +26,14 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// The ACK acknowledges everything below `number`.
+    /// The ACK acknowledges everything below `number`. What lay at the left edge may never have been captured.
     pub(super) fn cover(&mut self, out: &mut Outstanding, number: i64) {
         while let Some((sent, copies)) = out.board.pop_acked(number) {
             if !sent.reported {
-                self.reports.push(Report::new(sent, copies));
+                self.reports.push(Report {
+                    left_edge: sent.start <= out.una,
+                    ..Report::new(sent, copies)
+                });
             }
         }
         out.una = number;
@@ -113,11 +116,8 @@ impl Reading {
 
     /// Is the order of arrival of what is reported unclear? With a hole outstanding an arrival at the left edge
     /// is acknowledged at once; the rest is what SACK compression hides (Linux `tcp_comp_sack_*`).
-    pub(super) fn several(&mut self, covered: usize, had_hole: bool) -> bool {
+    pub(super) fn several(&self, covered: usize, had_hole: bool) -> bool {
         let n = self.reports.len();
-        if covered > 0 {
-            self.reports[0].left_edge = true;
-        }
         if had_hole { n > 1 } else { n - covered > 1 }
     }
 
@@ -127,7 +127,7 @@ impl Reading {
         for report in &mut self.reports[from..] {
             report.unsure = report.unsure.or(Some(reason));
         }
-        if had_hole && covered > 0 {
+        if had_hole && self.reports.first().is_some_and(|r| r.left_edge) {
             self.reports.rotate_left(1);
             if reason != Reason::AcksMissing
                 && let Some(last) = self.reports.last_mut()

@@ -23,7 +23,7 @@ fn agrees(told: Cause, truth: &str) -> bool {
         "random-loss" => matches!(told, Cause::RandomLoss | Cause::Loss),
         "loss" | "before-tap" => told.is_loss(),
         "refused" => told == Cause::Refused,
-        "window" => matches!(told, Cause::Refused | Cause::Limited),
+        "window" => told == Cause::Refused,
         "reordering" => told == Cause::Reordering,
         "ack-reordering" => told == Cause::AckReordering,
         "tail-probe" => told == Cause::TailProbe,
