@@ -59,6 +59,8 @@ pub(crate) struct Side {
     follows: bool,
     /// How many steps it was from the highest.
     step: i16,
+    /// Packets that the last frame stood for.
+    packets: u16,
 }
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
@@ -108,7 +110,13 @@ impl Side {
         };
         let (step, vanished) = self.ids.observe(seg, packets);
         self.follows = step == Some(1);
-        self.step = step.unwrap_or(0);
+        // The frame before may have stood for several packets.
+        let before = std::mem::replace(&mut self.packets, packets).max(1);
+        let more = i16::try_from(before - 1).unwrap_or(i16::MAX);
+        self.step = match step {
+            Some(ahead @ 1..) => ahead.saturating_sub(more).max(1),
+            other => other.unwrap_or(0),
+        };
         if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
             self.duplicated += 1;
             return (false, 0);

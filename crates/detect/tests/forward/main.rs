@@ -27,11 +27,11 @@ fn cases() -> ProptestConfig {
 fn analyse(capture: &[(Side, Segment)], vantage: Vantage) -> Option<FlowReport> {
     let client = Endpoint::v4(0x0a00_0001, 40_000);
     let server = Endpoint::v4(0x0a00_0002, 443);
-    let mut tracker = Tracker::new(Config {
-        vantage: Some(vantage),
-        keep_events: true,
-        ..Config::default()
-    });
+    let config = Config::default()
+        .vantage(Some(vantage))
+        .keep_events(true)
+        .what_if(false);
+    let mut tracker = Tracker::new(config);
     for (from, seg) in capture {
         let (src, dst) = match from {
             Side::Client => (client, server),
@@ -78,7 +78,7 @@ fn is_so(event: &Event, truth: &BTreeMap<i64, Truth>) -> bool {
     }
 }
 
-fn told<'a>(flow: &'a FlowReport, kind: Kind) -> impl Iterator<Item = &'a Event> {
+fn told(flow: &FlowReport, kind: Kind) -> impl Iterator<Item = &Event> {
     let told = move |e: &&Event| e.kind == kind && e.confidence != Confidence::Ambiguous;
     flow.events.iter().filter(told)
 }

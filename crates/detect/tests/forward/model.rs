@@ -329,7 +329,7 @@ impl Trace {
     /// Did anything sent later arrive before the first copy of these bytes?
     fn left_a_gap(&self, sent: Sent) -> bool {
         let mut arrivals = self.arrivals.iter().filter_map(|a| self.data[a.0]);
-        let first = arrivals.find(|a| a.from < sent.to && sent.from < a.to || a.from >= sent.to);
+        let first = arrivals.find(|a| a.to > sent.from);
         first.is_some_and(|a| a.from >= sent.to)
     }
 
