@@ -27,6 +27,7 @@ mod claim;
 mod data;
 mod interval;
 mod judge;
+pub mod markdown;
 mod measures;
 mod paper;
 mod papers;

@@ -20,6 +20,12 @@ pub trait Packet: Clone {
         Meta::unsuitable(self.flow())
     }
 
+    /// The same at the end of a tunnel that numbers its packets (ESP, WireGuard, GRE), where nothing is seen of what is
+    /// inside; by default there is no tunnel.
+    fn tunnel_meta(&self) -> Meta<Self::Flow> {
+        self.meta()
+    }
+
     /// Damages the packet; `random` decides where. Returns true if it continues, damaged, and the receiver's checksum
     /// detects it. False (the default) means that it is dropped here.
     fn corrupt(&mut self, random: u64) -> bool {

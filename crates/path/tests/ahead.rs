@@ -79,10 +79,15 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
         10 => Spray::new(
             &SprayConfig {
                 lanes: vec![
-                    link.clone(),
-                    LinkConfig {
-                        propagation_ns: a_ns,
-                        ..link
+                    link.clone().into(),
+                    LaneConfig {
+                        jitter_ns: b_ns,
+                        loss: often,
+                        ..LinkConfig {
+                            propagation_ns: a_ns,
+                            ..link
+                        }
+                        .into()
                     },
                 ],
                 policy: [SprayPolicy::Random, SprayPolicy::RoundRobin][a as usize % 2],

@@ -38,6 +38,14 @@ fn probability(x: u64) -> Probability {
     Probability::ratio(x as f64 / u64::MAX as f64)
 }
 
+fn lane(x: &[u64; 6]) -> LaneConfig {
+    LaneConfig {
+        jitter_ns: ns(x[1]),
+        loss: probability(x[5]),
+        ..link(x).into()
+    }
+}
+
 fn link(x: &[u64; 6]) -> LinkConfig {
     let step = |at_ns, bits_per_s| Step {
         at_ns: ns(at_ns),
@@ -172,7 +180,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         .into(),
         9 => Spray::new(
             &SprayConfig {
-                lanes: vec![link(x); x[0] as usize % 4],
+                lanes: vec![lane(x); x[0] as usize % 4],
                 policy: policy[x[3] as usize % 4],
             },
             random,

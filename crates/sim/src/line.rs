@@ -1,16 +1,19 @@
 //! A path or a card, connected to the event queue.
 
 use inorder_path::nic::Account;
-use inorder_path::{AnyStage, Driver, Path, Place};
+use inorder_path::{AnyStage, Driver, Fate, Mark, Path, Place};
 
 use crate::event::{Event, PATH, WAKE};
-use crate::packet::{LineId, Packet};
+use crate::oracle::Knowledge;
+use crate::packet::{Channel, LineId, Packet};
 use crate::queue::Queue;
 
 /// A path and the time of its next call.
 pub struct Line {
     id: LineId,
     path: Path<Packet>,
+    /// Of a run with an oracle: it is told of drops.
+    knowledge: Option<Knowledge>,
     /// Time of the earliest call in the queue.
     wake_ns: i64,
 }
@@ -34,14 +37,70 @@ impl Driver<Packet> for Transfers<'_> {
     }
 }
 
+/// The same, and tells the oracle what is dropped: the path then copies each packet something happens to.
+struct Watched<'a> {
+    transfers: Transfers<'a>,
+    knowledge: &'a Knowledge,
+}
+
+impl Driver<Packet> for Watched<'_> {
+    const WATCHES: bool = true;
+
+    #[inline]
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: Packet) {
+        self.transfers.transfer(time_ns, place, packet);
+    }
+
+    fn watch(&mut self, mark: Mark<Packet>) {
+        if let Fate::Dropped(_) = mark.fate {
+            self.knowledge.dropped(&mark.packet);
+        }
+    }
+}
+
+/// Calls the path with the driver that this run needs.
+macro_rules! drive {
+    ($line:expr, $queue:expr, |$path:ident, $driver:ident| $call:expr) => {{
+        let Line {
+            id,
+            path: $path,
+            knowledge,
+            ..
+        } = $line;
+        let mut transfers = Transfers {
+            queue: $queue,
+            line: *id,
+        };
+        match knowledge {
+            None => {
+                let $driver = &mut transfers;
+                $call
+            }
+            Some(knowledge) => {
+                let $driver = &mut Watched {
+                    transfers,
+                    knowledge,
+                };
+                $call
+            }
+        }
+    }};
+}
+
 impl Line {
     /// An idle line.
     pub fn new(id: LineId, path: Path<Packet>) -> Self {
         Line {
             id,
             path,
+            knowledge: None,
             wake_ns: i64::MAX,
         }
+    }
+
+    /// From now on `knowledge` is told what is dropped here.
+    pub fn tell(&mut self, knowledge: Knowledge) {
+        self.knowledge = Some(knowledge);
     }
 
     /// The counters of packets, stage by stage.
@@ -57,20 +116,27 @@ impl Line {
         })
     }
 
+    /// Of its card, if it has one: the longest hold of a packet of this channel, nanoseconds, and packets held.
+    pub fn holding(&self, channel: Channel) -> (i64, u32) {
+        let of = |stage: &AnyStage<Packet>| match stage {
+            AnyStage::Nic(nic) => Some((nic.hold_ns(channel.0).unwrap_or(0), nic.held() as u32)),
+            _ => None,
+        };
+        self.path.stages().find_map(of).unwrap_or_default()
+    }
+
     /// A packet enters the line.
     #[inline]
     pub fn push(&mut self, now_ns: i64, packet: Packet, queue: &mut Queue<Event>) {
-        let line = self.id;
-        self.path
-            .push(now_ns, packet, &mut Transfers { queue, line });
+        drive!(self, queue, |path, driver| path
+            .push(now_ns, packet, driver));
         self.arrange_wake(now_ns, queue);
     }
 
     /// A packet continues inside the line.
     pub fn resume(&mut self, now_ns: i64, place: Place, packet: Packet, queue: &mut Queue<Event>) {
-        let line = self.id;
-        let mut driver = Transfers { queue, line };
-        self.path.resume(now_ns, place, packet, &mut driver);
+        drive!(self, queue, |path, driver| path
+            .resume(now_ns, place, packet, driver));
         self.arrange_wake(now_ns, queue);
     }
 
@@ -80,8 +146,7 @@ impl Line {
             return;
         }
         self.wake_ns = i64::MAX;
-        let line = self.id;
-        self.path.wake(now_ns, &mut Transfers { queue, line });
+        drive!(self, queue, |path, driver| path.wake(now_ns, driver));
         self.arrange_wake(now_ns, queue);
     }
 

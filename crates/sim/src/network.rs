@@ -109,6 +109,16 @@ impl Network {
         self.lines.get_mut(usize::from(id.0))
     }
 
+    /// What the card at the end of a channel holds: see [`Line::holding`].
+    pub fn holding(&self, channel: Channel) -> (i64, u32) {
+        let route = (0..=u8::MAX).map_while(|passed| self.step(channel, passed));
+        let card = route
+            .take_while(|step| step.line.is_some())
+            .find(|step| step.at_card);
+        let line = card.and_then(|step| self.lines.get(usize::from(step.line?.0)));
+        line.map_or((0, 0), |line| line.holding(channel))
+    }
+
     /// The counters of each line's card so far.
     pub fn accounts(&self) -> Vec<Option<Account>> {
         self.lines

@@ -5,6 +5,9 @@ use inorder_sort::Meta;
 use inorder_sort::classify::TcpFacts;
 use inorder_tcp::{Ecn, Segment};
 
+/// Bits of a tunnel's numbers, as of ESP (RFC 4303 section 2.2).
+const TUNNEL_BITS: u32 = 32;
+
 /// One direction of a flow, or a stream of probes: an index in the simulated world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Channel(pub u32);
@@ -113,6 +116,12 @@ impl path::Packet for Packet {
             Body::Tcp(segment) => sorting_facts(segment).meta(self.channel.0, segment.seq),
             Body::Probe(_) => Meta::unsuitable(self.channel.0),
         }
+    }
+
+    /// As if each direction of a flow were a tunnel of its own, in which every packet has a number, acknowledgements and
+    /// retransmissions included, so that none comes twice.
+    fn tunnel_meta(&self) -> Meta<u32> {
+        Meta::numbered(self.channel.0, self.id.into(), TUNNEL_BITS)
     }
 
     fn corrupt(&mut self, _random: u64) -> bool {

@@ -74,11 +74,13 @@ fn recipes(config: &Config) -> Result<Vec<[Recipe; 2]>, Error> {
 }
 
 fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Result<World, Error> {
+    let (network, knowledge) = build::network(config, seed)?;
     let mut world = World {
         queue: Queue::default(),
-        network: build::network(config, seed)?,
+        network,
         flows: flows(config, seed, recipes),
         probes: Vec::new(),
+        knowledge,
         accounts: Vec::new(),
         samples: Vec::new(),
         sample_interval_ns: config.output.trace_interval_ns,

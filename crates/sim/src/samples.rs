@@ -29,6 +29,11 @@ pub struct Sample {
     pub arrived_bytes: u64,
     /// Segments retransmitted since the start.
     pub retransmissions: u64,
+    /// The longest that the receiver's card would now hold a packet of the flow, nanoseconds; 0 without a sorter that
+    /// holds anything past the end of a batch.
+    pub hold_ns: i64,
+    /// Packets that the receiver's card holds, of all flows.
+    pub held: u32,
 }
 
 type Of = Column<Sample>;
@@ -85,6 +90,19 @@ pub static SAMPLES: &[Of] = &[
         Kind::Count,
         "Segments retransmitted since the start.",
         |s| s.retransmissions.into(),
+    ),
+    Of::new(
+        "hold_ns",
+        Kind::Count,
+        "Longest hold of a packet of the flow in the receiver's card, as the sorter has it now; 0 without such a sorter.",
+        |s| s.hold_ns.into(),
+    )
+    .unit("ns"),
+    Of::new(
+        "held",
+        Kind::Small,
+        "Packets that the sorter of the receiver's card holds, of all flows.",
+        |s| s.held.into(),
     ),
 ];
 

@@ -7,6 +7,7 @@ use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
 use crate::flow::Counts;
 use crate::flow::{Flow, Role};
 use crate::network::Network;
+use crate::oracle::Knowledge;
 use crate::packet::{Channel, End, LineId, Packet};
 use crate::probes::Probes;
 use crate::queue::Queue;
@@ -22,6 +23,8 @@ pub struct World {
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     pub(crate) probes: Vec<Probes>,
+    /// Of a run with an oracle: what it is told.
+    pub(crate) knowledge: Option<Knowledge>,
     /// Counters of each line's card at the end of the warm-up; empty before.
     pub(crate) accounts: Vec<Option<Account>>,
     pub(crate) samples: Vec<Sample>,
@@ -185,6 +188,9 @@ impl World {
         let at_once = flow.access_ns == 0 && !flow.own_path;
         while let Some(packet) = flow.transmit(now_ns, role) {
             tap.sent(now_ns, end, &packet);
+            if let Some(knowledge) = &self.knowledge {
+                knowledge.sent(&packet);
+            }
             let first = self
                 .network
                 .step(packet.channel, 0)
@@ -309,6 +315,7 @@ impl World {
             if flow.start_ns > now_ns {
                 continue;
             }
+            let (hold_ns, held) = self.network.holding(flow.channel(Role::Sender));
             let in_order = receiver.endpoint.counters().bytes_received;
             self.samples.push(Sample {
                 time_ns: now_ns,
@@ -322,6 +329,8 @@ impl World {
                 delivered_bytes: in_order,
                 arrived_bytes: in_order + receiver.endpoint.waiting_bytes(),
                 retransmissions: sender.endpoint.counters().retrans_segs,
+                hold_ns,
+                held,
             });
         }
         if let Some(interval_ns) = self.sample_interval_ns {

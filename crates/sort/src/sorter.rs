@@ -42,6 +42,13 @@ pub trait Sorter<K, P> {
     where
         F: FnMut(P) + ?Sized;
 
+    /// The longest that a packet of `flow` that came now would be held, nanoseconds, for plots; `None`: it is never held
+    /// past the end of a batch.
+    fn hold_ns(&self, flow: K) -> Option<i64> {
+        let _ = flow;
+        None
+    }
+
     /// Packets held now.
     fn held(&self) -> usize;
 

@@ -241,12 +241,12 @@ fn one_stray_number_does_not_end_the_sorting_of_a_flow() {
     let (at_ns, seq) = driver.late_ones(0, 1, 20, MS);
     driver.data(at_ns, seq + 1_000_000);
     let mut at_ns = at_ns + 50 * MS;
-    for i in 0..100 {
+    for i in 0..1100 {
         driver.data(at_ns + i64::from(i), seq + i);
     }
     at_ns += MS;
     driver.up.clear();
-    let next = seq + 100;
+    let next = seq + 1100;
     for (after_ns, seq) in [(0, next + 1), (MS, next)] {
         driver.data(at_ns + after_ns, seq);
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use inorder_experiments::markdown;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{
     Claim, Context, ExperimentError, Findings, Item, Paper, Verdict, papers,
@@ -53,6 +54,9 @@ pub struct Args {
     /// Print CSV instead of text, or write it to FILE: a row for each claim
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
+    /// Write a Markdown page to FILE: claims, then a table for each item with a row for each cell
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
     /// Write claims.parquet and comparisons.parquet into DIR
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
@@ -108,19 +112,20 @@ fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, 
 
 /// True if no other output uses the standard output.
 fn prints_text(args: &Args) -> bool {
-    let files = [&args.json, &args.csv].into_iter().flatten();
+    let files = [&args.json, &args.csv, &args.markdown];
+    let files = files.into_iter().flatten();
     files.into_iter().all(|path| path.as_os_str() != "-")
 }
 
 /// Checks the outputs before the first run.
 fn prepare(args: &Args) -> Result<(), CliError> {
-    let files: Vec<&Path> = [&args.json, &args.csv]
+    let files: Vec<&Path> = [&args.json, &args.csv, &args.markdown]
         .into_iter()
         .flatten()
         .map(PathBuf::as_path)
         .collect();
     if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-        let problem = "the standard output takes one of --json and --csv";
+        let problem = "the standard output takes one of --json, --csv and --markdown";
         return Err(CliError::Usage(problem.to_owned()));
     }
     outputs::check(&files, &[])?;
@@ -138,6 +143,10 @@ fn print(args: &Args, report: &Report) -> Result<(), CliError> {
     if let Some(path) = &args.csv {
         outputs::write_to(path, |out| csv::write(out, CLAIMS, &report.findings.claims))?;
     }
+    if let Some(path) = &args.markdown {
+        let command = command(args, report);
+        outputs::write_to(path, |out| markdown::write(out, report, &command))?;
+    }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
         write_parquet(dir, &report.findings)?;
@@ -146,6 +155,24 @@ fn print(args: &Args, report: &Report) -> Result<(), CliError> {
         outputs::to_stdout(|out| print_count(out, report))?;
     }
     Ok(())
+}
+
+/// What was asked for, as far as results depend on it.
+fn command(args: &Args, report: &Report) -> String {
+    let mut command = format!("inorder reproduce {}", report.paper);
+    for item in &args.items {
+        command = format!("{command} {item}");
+    }
+    if args.quick {
+        command.push_str(" --quick");
+    }
+    if args.seed != 1 {
+        command = format!("{command} --seed {}", args.seed);
+    }
+    if let Some(repetitions) = args.repetitions {
+        command = format!("{command} --repetitions {repetitions}");
+    }
+    command
 }
 
 #[cfg(feature = "parquet")]

@@ -5,6 +5,7 @@ mod entropy;
 mod mobile;
 mod network_processor;
 mod periodic;
+mod resequencer;
 mod srpic;
 
 use crate::measures;
@@ -19,6 +20,7 @@ static OWN: &[&[Named]] = &[
     mobile::REDUCTIONS,
     network_processor::REDUCTIONS,
     periodic::REDUCTIONS,
+    resequencer::REDUCTIONS,
     srpic::REDUCTIONS,
 ];
 

@@ -43,6 +43,8 @@ pub struct NicConfig {
     pub sort_ns: i64,
     /// The sorter between ring and stack; none by default.
     pub sorter: SorterConfig,
+    /// The card stands at the end of a tunnel, whose numbers the sorter goes by ([`Packet::tunnel_meta`]).
+    pub tunnel: bool,
     /// LRO or GRO, behind the sorter.
     pub merge: Option<MergeConfig>,
 }
@@ -79,6 +81,7 @@ impl Default for NicConfig {
             service_ns: 400,
             sort_ns: 0,
             sorter: SorterConfig::default(),
+            tunnel: false,
             merge: None,
         }
     }
@@ -216,6 +219,16 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
         &self.up.stack.account
     }
 
+    /// The longest that the sorter would now hold a packet of this flow, nanoseconds ([`Sorter::hold_ns`]).
+    pub fn hold_ns(&self, flow: P::Flow) -> Option<i64> {
+        self.sorter.hold_ns(flow)
+    }
+
+    /// Packets that the sorter holds.
+    pub fn held(&self) -> usize {
+        self.sorter.held()
+    }
+
     /// The sorter's counters so far.
     pub fn sorter_counters(&self) -> Counters {
         self.sorter.counters()
@@ -299,7 +312,11 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
             return self.up.take(packet, *at_ns, out);
         }
         self.release(*at_ns, out);
-        let meta = packet.meta();
+        let meta = if self.config.tunnel {
+            packet.tunnel_meta()
+        } else {
+            packet.meta()
+        };
         if meta.is_suitable() {
             *at_ns = at_ns.saturating_add(self.config.sort_ns);
             let follows = self.arrivals.follows(&meta);

@@ -48,7 +48,7 @@ pub use periodic::{PeriodicConfig, PeriodicReorder};
 pub use radio::{Radio, RadioConfig};
 pub use reorder::{Reorder, ReorderConfig};
 pub use shared_link::{CrossTraffic, Pattern, SharedLink, SharedLinkConfig};
-pub use spray::{Spray, SprayConfig, SprayPolicy};
+pub use spray::{LaneConfig, Spray, SprayConfig, SprayPolicy};
 pub use token_bucket::{Charge, TokenBucket, TokenBucketConfig};
 
 stages! {

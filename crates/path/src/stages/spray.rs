@@ -5,7 +5,10 @@ use inorder_random::Random;
 use inorder_scenario::config as plain;
 use inorder_sort::FlowKey;
 
+use super::delay::{DelayConfig, DelayDraws};
 use super::link::{Link, LinkConfig};
+use crate::chance::{Dice, Probability};
+use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 
@@ -13,9 +16,67 @@ use crate::stage::{Outbox, Pass, Stage};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SprayConfig {
     /// The paths, each with its own queue.
-    pub lanes: Vec<LinkConfig>,
+    pub lanes: Vec<LaneConfig>,
     /// How a path is chosen.
     pub policy: SprayPolicy,
+}
+
+/// One of the paths.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneConfig {
+    /// Its rate, delay and queue.
+    pub link: LinkConfig,
+    /// Standard deviation of a normal jitter behind the link, nanoseconds.
+    pub jitter_ns: i64,
+    /// A packet is lost behind the link.
+    pub loss: Probability,
+}
+
+impl From<LinkConfig> for LaneConfig {
+    /// Neither jitter nor loss.
+    fn from(link: LinkConfig) -> Self {
+        LaneConfig {
+            link,
+            jitter_ns: 0,
+            loss: Probability::NEVER,
+        }
+    }
+}
+
+/// A path in use.
+#[derive(Clone, Debug)]
+struct Lane {
+    link: Link,
+    propagation_ns: i64,
+    jitter: DelayDraws,
+    loss: Dice,
+}
+
+impl Lane {
+    fn new(config: &LaneConfig, random: &Random) -> Self {
+        let jitter = DelayConfig::normal(0, config.jitter_ns);
+        Lane {
+            link: Link::new(&config.link),
+            propagation_ns: config.link.propagation_ns.max(0),
+            jitter: DelayDraws::new(&jitter, random.fork(0)),
+            loss: Dice::new(config.loss, Probability::NEVER, random.fork(1)),
+        }
+    }
+
+    /// A packet leaves it at this time, or is lost. Jitter takes away the propagation
+    /// delay at most.
+    fn carry(&mut self, now_ns: i64, bytes: u32) -> Result<i64, Reason> {
+        let at_ns = self.link.carry(now_ns, bytes)?;
+        if self.loss.roll() {
+            return Err(Reason::Loss);
+        }
+        let jitter_ns = self.jitter.draw_ns().max(-self.propagation_ns);
+        at_ns.checked_add(jitter_ns).ok_or(Reason::NoService)
+    }
+
+    fn keeps_order(&self) -> bool {
+        self.jitter.is_constant()
+    }
 }
 
 /// How a path is chosen.
@@ -50,7 +111,7 @@ struct Flowlet {
 /// Sprays packets over paths.
 #[derive(Clone, Debug)]
 pub struct Spray {
-    lanes: Vec<Link>,
+    lanes: Vec<Lane>,
     policy: SprayPolicy,
     random: Random,
     next: usize,
@@ -65,8 +126,10 @@ impl Spray {
             SprayPolicy::Flowlet { .. } => 1 << FLOWLET_BITS,
             _ => 0,
         };
+        let lanes = (0..).zip(&config.lanes);
+        let lanes = lanes.map(|(number, lane)| Lane::new(lane, &random.fork(number)));
         Spray {
-            lanes: config.lanes.iter().map(Link::new).collect(),
+            lanes: lanes.collect(),
             policy: config.policy,
             seed: random.next_u64(),
             random,
@@ -114,13 +177,13 @@ impl<P: Packet> Stage<P> for Spray {
     fn pass(&mut self, now_ns: i64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
         let lane = self.choose(now_ns, packet);
         match self.lanes.get_mut(lane) {
-            Some(link) => link.carry(now_ns, packet.wire_bytes()).into(),
+            Some(lane) => lane.carry(now_ns, packet.wire_bytes()).into(),
             None => Pass::Leaves(now_ns),
         }
     }
 
     fn keeps_order(&self) -> bool {
-        self.lanes.len() < 2
+        self.lanes.len() < 2 && self.lanes.iter().all(Lane::keeps_order)
     }
 }
 
@@ -128,7 +191,11 @@ impl<P: Packet> Declared<P> for plain::Spray {
     type Stage = Spray;
 
     fn build(&self, random: Random) -> Spray {
-        let lanes = self.lanes.iter().map(|lane| LinkConfig::from(&lane.link));
+        let lanes = self.lanes.iter().map(|lane| LaneConfig {
+            link: LinkConfig::from(&lane.link),
+            jitter_ns: lane.jitter_ns,
+            loss: Probability::ratio(lane.loss),
+        });
         let config = SprayConfig {
             lanes: lanes.collect(),
             policy: match self.policy {
@@ -151,11 +218,12 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn lanes(delays_ms: &[i64]) -> Vec<LinkConfig> {
-        let lane = |&ms: &i64| LinkConfig {
+    fn lanes(delays_ms: &[i64]) -> Vec<LaneConfig> {
+        let link = |ms: i64| LinkConfig {
             propagation_ns: ms * MS,
             ..LinkConfig::new(1_000_000_000_000)
         };
+        let lane = |&ms: &i64| LaneConfig::from(link(ms));
         delays_ms.iter().map(lane).collect()
     }
 
@@ -188,6 +256,33 @@ mod tests {
             let share = delays.iter().filter(|&&d| d == lane).count();
             assert!((9_700..10_300).contains(&share), "{lane}: {share}");
         }
+    }
+
+    #[test]
+    fn a_lane_may_jitter_and_lose() {
+        let lane = LaneConfig {
+            jitter_ns: MS,
+            loss: Probability::percent(10.0),
+            ..LaneConfig::from(LinkConfig {
+                propagation_ns: 20 * MS,
+                ..LinkConfig::new(1_000_000_000_000)
+            })
+        };
+        let lanes = vec![lane];
+        let policy = SprayPolicy::RoundRobin;
+        let mut spray = Spray::new(&SprayConfig { lanes, policy }, Random::new(1, "spray"));
+        assert!(!Stage::<Probe>::keeps_order(&spray));
+        let mut out = Outbox::new();
+        let mut delays_ns = Vec::new();
+        for i in 0..10_000u32 {
+            let now_ns = i64::from(i) * 10 * MS;
+            spray.push(now_ns, Probe::new(u64::from(i), 1000), &mut out);
+            delays_ns.extend(out.take().map(|(at_ns, _)| at_ns - now_ns));
+        }
+        assert!((8_900..9_100).contains(&delays_ns.len()));
+        let mean_ns = delays_ns.iter().sum::<i64>() / delays_ns.len() as i64;
+        assert!((mean_ns - 20 * MS).abs() < MS / 20, "{mean_ns}");
+        assert!(delays_ns.iter().any(|&ns| ns < 18 * MS));
     }
 
     #[test]

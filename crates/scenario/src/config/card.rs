@@ -24,6 +24,9 @@ keys! {
         sorter_ns as "sorter_time": Duration, default "0 ns", with sorter != "none";
         /// The sorter that restores the packet order, by name; settings may follow, as in `"window:hold=300us"`.
         sorter: Sorter, default "none";
+        /// The card stands at the end of a tunnel: the sorter goes by the number the tunnel gave each packet of a flow,
+        /// acknowledgements and retransmissions included, and sees nothing of TCP.
+        tunnel: Flag, default "false", with sorter != "none";
         /// Maximum number of packets of a flow that are sorted together.
         block_packets as "block_size": Packets, default "32 packets", from "1 packet", with sorter = "srpic";
         /// Follows the listing of the SRPIC paper exactly: packets that pass at once may overtake held ones.

@@ -183,6 +183,10 @@ keys! {
     pub struct Lane in "lane" {
         /// The link of this path.
         link: Line, flat;
+        /// Standard deviation of a normal jitter behind the link.
+        jitter_ns as "jitter": Duration, default "0 s";
+        /// Probability that a packet is lost behind the link.
+        loss: Share, default "0 %";
     }
 }
 

@@ -1,29 +1,40 @@
 //! Network cards.
 
-use inorder_path::{Coalesce, MergeConfig, Nic, NicConfig, Path};
+use inorder_path::nic::Card;
+use inorder_path::{AnyStage, Coalesce, MergeConfig, Nic, NicConfig, Path};
 use inorder_scenario::config as plain;
 use inorder_sort::{SorterConfig, srpic};
 
 use crate::error::Error;
+use crate::oracle::{self, Knowledge, Oracle};
 use crate::packet::Packet;
 
-/// A path that consists only of a card.
-pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
-    let ring = clamp(card.ring_packets);
-    let mut sorter: SorterConfig = card.sorter.parse().map_err(|error| Error::sorter(&error))?;
-    if card.sorter == srpic::ENTRY.name {
-        // These settings are keys of the card, separate from the sorter's settings.
-        sorter = sorter
-            .with(&srpic::BLOCK_SIZE, card.block_packets)
-            .with(&srpic::LITERAL, u64::from(card.literal));
-    }
+/// A path through a card alone; `knowledge` is for an oracle.
+pub fn card(card: &plain::Card, knowledge: Option<&Knowledge>) -> Result<Path<Packet>, Error> {
+    let mut config = settings(card);
+    let stage: AnyStage<Packet> = match knowledge {
+        Some(knowledge) if card.sorter == oracle::NAME => {
+            let card = Card::with_sorter(&config, Oracle::new(knowledge.clone()));
+            AnyStage::Custom(Box::new(card))
+        }
+        _ => {
+            config.sorter = sorter(card)?;
+            let nic = Nic::new(&config).map_err(|error| Error::sorter(&error))?;
+            nic.into()
+        }
+    };
+    Ok(Path::new(vec![stage]))
+}
+
+/// All but the sorter.
+fn settings(card: &plain::Card) -> NicConfig {
     let merge = card.merge.then(|| MergeConfig {
         max_bytes: card.merge_bytes,
         max_frames: card.merge_packets,
         ..MergeConfig::default()
     });
-    let config = NicConfig {
-        ring_packets: ring,
+    NicConfig {
+        ring_packets: clamp(card.ring_packets),
         coalesce: Coalesce {
             delay_ns: card.coalesce_ns,
             frames: card.coalesce_packets.map(clamp),
@@ -31,11 +42,21 @@ pub fn card(card: &plain::Card) -> Result<Path<Packet>, Error> {
         },
         service_ns: card.packet_ns,
         sort_ns: card.sorter_ns,
-        sorter,
+        sorter: SorterConfig::default(),
+        tunnel: card.tunnel,
         merge,
-    };
-    let nic = Nic::new(&config).map_err(|error| Error::sorter(&error))?;
-    Ok(Path::new(vec![nic.into()]))
+    }
+}
+
+fn sorter(card: &plain::Card) -> Result<SorterConfig, Error> {
+    let mut sorter: SorterConfig = card.sorter.parse().map_err(|error| Error::sorter(&error))?;
+    if card.sorter == srpic::ENTRY.name {
+        // These have keys of their own beside the sorter's.
+        sorter = sorter
+            .with(&srpic::BLOCK_SIZE, card.block_packets)
+            .with(&srpic::LITERAL, u64::from(card.literal));
+    }
+    Ok(sorter)
 }
 
 fn clamp(number: u64) -> usize {

@@ -8,11 +8,15 @@ pub use card::card;
 pub use endpoint::{Recipe, endpoint};
 pub use network::{network, routes};
 
+use crate::oracle;
+
 /// Names of algorithms and profiles for [`inorder_scenario::Scenario::load`].
 pub fn registries() -> inorder_scenario::Registries {
     let congestion = inorder_tcp::congestion::REGISTRY.iter();
     let loss = inorder_tcp::loss::REGISTRY.iter();
     let profiles = inorder_tcp::profiles::PROFILES.iter();
+    let sorters = inorder_sort::SORTERS.iter().map(|entry| entry.name);
+    let sorters = sorters.chain([oracle::NAME]);
     inorder_scenario::Registries {
         congestion: congestion.map(|entry| entry.name.to_owned()).collect(),
         loss_detection: loss.map(|entry| entry.name.to_owned()).collect(),
@@ -22,11 +26,9 @@ pub fn registries() -> inorder_scenario::Registries {
                 loss_detection: entry.loss.to_owned(),
             })
             .collect(),
-        sorters: inorder_sort::SORTERS
-            .iter()
-            .map(|entry| entry.name.to_owned())
-            .collect(),
+        sorters: sorters.map(str::to_owned).collect(),
         check_sorter: Some(|text| match text.parse::<inorder_sort::SorterConfig>() {
+            _ if text == oracle::NAME => Ok(()),
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
         }),

@@ -7,6 +7,7 @@ use inorder_scenario::config::{self as plain, Direction, PathUse};
 use crate::error::Error;
 use crate::line::Line;
 use crate::network::{Network, Route};
+use crate::oracle::{self, Knowledge};
 use crate::packet::{End, LineId, Packet};
 
 /// From A to B.
@@ -21,15 +22,25 @@ const CARD_A: LineId = LineId(3);
 /// Number of the first line that the scenario declares itself.
 const FIRST_OF_ITS_OWN: u16 = 4;
 
-/// The lines that every scenario has, and then its own lines. Every scenario has a line from A to B and one back,
-/// each followed by the card of the destination host. A host without a card has an empty line instead, which is in no
-/// route.
-pub fn network(config: &Config, seed: u64) -> Result<Network, Error> {
+/// The lines every scenario has, and then its own. Every scenario has a line from A to B and one back, each with the
+/// card of the host behind it. A host without a card has an empty line in its place, which no route passes. If a card
+/// has an oracle for its sorter, every line tells it what is dropped, and whoever sends must tell it what is sent.
+pub fn network(config: &Config, seed: u64) -> Result<(Network, Option<Knowledge>), Error> {
+    let cards = [&config.receiver_card, &config.sender_card];
+    let knows = cards
+        .into_iter()
+        .flatten()
+        .any(|card| card.sorter == oracle::NAME);
+    let knowledge = knows.then(Knowledge::default);
+    let card = |card: &Option<plain::Card>| match card {
+        Some(card) => super::card(card, knowledge.as_ref()),
+        None => Ok(Path::new(Vec::<AnyStage<Packet>>::new())),
+    };
     let paths = [
         ("forward", Path::declared(&config.forward, "forward", seed)),
-        ("receiver card", card(config.receiver_card.as_ref())?),
+        ("receiver card", card(&config.receiver_card)?),
         ("reverse", Path::declared(&config.reverse, "reverse", seed)),
-        ("sender card", card(config.sender_card.as_ref())?),
+        ("sender card", card(&config.sender_card)?),
     ];
     let (names, paths): (Vec<&str>, Vec<_>) = paths.into_iter().unzip();
     let own = config.lines.iter().map(|line| {
@@ -37,17 +48,14 @@ pub fn network(config: &Config, seed: u64) -> Result<Network, Error> {
         Path::declared(&line.stages, &name, seed)
     });
     let lines = (0..).zip(paths.into_iter().chain(own));
-    let lines = lines.map(|(at, path)| Line::new(LineId(at), path));
+    let lines = lines.map(|(at, path)| {
+        let mut line = Line::new(LineId(at), path);
+        knowledge.iter().for_each(|all| line.tell(all.clone()));
+        line
+    });
     let own = config.lines.iter().map(|line| line.name.as_str());
     let names = names.into_iter().chain(own).map(str::to_owned);
-    Ok(Network::new(lines.collect(), names.collect()))
-}
-
-fn card(card: Option<&plain::Card>) -> Result<Path<Packet>, Error> {
-    match card {
-        Some(card) => super::card(card),
-        None => Ok(Path::new(Vec::<AnyStage<Packet>>::new())),
-    }
+    Ok((Network::new(lines.collect(), names.collect()), knowledge))
 }
 
 /// Assigns a route to each channel: two channels for each connection (data and acknowledgements), then one for each

@@ -35,7 +35,7 @@ type Trace = (
     fn(&[&Sample], i64) -> Vec<(f64, f64)>,
 );
 
-const TRACES: [Trace; 4] = [
+const TRACES: [Trace; 6] = [
     (
         "Throughput: new data arriving",
         "Mbit/s",
@@ -51,7 +51,28 @@ const TRACES: [Trace; 4] = [
     ("Smoothed round-trip time", "ms", true, |samples, _| {
         states(samples, |s| s.srtt_ns as f64 / 1e6)
     }),
+    (
+        "Longest hold of the receiver's sorter",
+        "ms",
+        true,
+        |samples, _| holding(samples, |s| s.hold_ns as f64 / 1e6),
+    ),
+    (
+        "Packets held by the receiver's sorter",
+        "packets",
+        true,
+        |samples, _| holding(samples, |s| f64::from(s.held)),
+    ),
 ];
+
+/// A number of the sorter's at each sample, zeros included; nothing if it is zero throughout, as without such a sorter.
+fn holding(samples: &[&Sample], of: fn(&Sample) -> f64) -> Vec<(f64, f64)> {
+    if samples.iter().all(|sample| of(sample) == 0.0) {
+        return Vec::new();
+    }
+    let point = |sample: &&Sample| (sample.time_ns as f64 / 1e9, of(sample));
+    samples.iter().map(point).collect()
+}
 
 /// Writes the page.
 ///

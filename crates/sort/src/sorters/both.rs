@@ -93,6 +93,10 @@ impl<K: FlowKey, P> Sorter<K, P> for Both<K, P> {
         self.gaps.flush(now_ns, out);
     }
 
+    fn hold_ns(&self, flow: K) -> Option<i64> {
+        self.gaps.hold_ns(flow)
+    }
+
     fn held(&self) -> usize {
         Sorter::held(&self.batch) + self.gaps.held()
     }

@@ -132,6 +132,10 @@ impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
         each!(self, sorter => Sorter::flush(sorter, now_ns, out));
     }
 
+    fn hold_ns(&self, flow: K) -> Option<i64> {
+        each!(self, sorter => Sorter::hold_ns(sorter, flow))
+    }
+
     #[inline]
     fn held(&self) -> usize {
         each!(self, sorter => Sorter::held(sorter))

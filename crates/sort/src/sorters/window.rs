@@ -433,6 +433,10 @@ impl<K: FlowKey, P> Sorter<K, P> for Window<K, P> {
         }
     }
 
+    fn hold_ns(&self, _flow: K) -> Option<i64> {
+        Some(self.hold_ns)
+    }
+
     fn held(&self) -> usize {
         self.held
     }

@@ -118,6 +118,13 @@ impl<K: FlowKey> Flows<K> {
         None
     }
 
+    /// What the flow `key` has shown, if it is followed.
+    pub(super) fn past_of_key(&self, key: K) -> Option<&Past> {
+        let is_it = |at: &usize| matches!(self.flows.get(*at), Some(Some(flow)) if flow.key == key);
+        let at = self.set_of(key.hash64(self.seed)).find(is_it)?;
+        self.pasts.get(at)
+    }
+
     /// A place for the new flow `key`, which goes on at `next`: a free one, or that of the flow
     /// without held packets that was used longest ago. `None`: all of its set hold something.
     pub(super) fn insert(&mut self, key: K, next: u32, path: u32, used: u64) -> Option<usize> {

@@ -160,6 +160,15 @@ impl Learnt {
         self.bound_ns
     }
 
+    /// The bound as it was computed last.
+    pub(super) fn known_bound_ns(&self) -> i64 {
+        if self.lost_in_a_row >= LOSSES_IN_A_ROW {
+            0
+        } else {
+            self.bound_ns
+        }
+    }
+
     fn fade(&mut self, now_ns: i64) {
         while now_ns.saturating_sub(self.faded_ns) >= FADES_NS {
             if self.lateness.outcomes() == 0 {

@@ -91,6 +91,18 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         }
     }
 
+    /// The bound that was last computed for this flow, nanoseconds, for plots.
+    pub(super) fn known_bound_ns(&self, flow: K) -> i64 {
+        let Some(past) = self.flows.past_of_key(flow) else {
+            return 0;
+        };
+        if past.learnt.outcomes() >= OWN_OUTCOMES {
+            return past.learnt.known_bound_ns();
+        }
+        let path = self.paths.look(past.path);
+        path.map_or(0, super::learnt::Learnt::known_bound_ns)
+    }
+
     /// For how long after a gap opened only an original can fill it.
     pub(super) fn original_ns(&mut self, at: usize) -> i64 {
         let limits = self.limits;

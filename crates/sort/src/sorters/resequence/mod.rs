@@ -92,8 +92,9 @@ pub const TUNNEL: Setting = Setting::flag(
 const OWN_OUTCOMES: u32 = 16;
 
 /// Packets in a row below what was delivered, after which the flow is taken to have begun anew:
-/// a single stray number far ahead must not end the sorting of a flow.
-const BEHIND: u32 = 64;
+/// a single stray number far ahead must not end the sorting of a flow. More than a sender resends in a row after a
+/// timeout, when most of what it sends has been delivered before.
+const BEHIND: u32 = 1024;
 
 /// Why a gap was given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -313,6 +314,10 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
         while let Some((_, at)) = self.deadlines.first() {
             self.empty(at as usize, now_ns, out);
         }
+    }
+
+    fn hold_ns(&self, flow: K) -> Option<i64> {
+        Some(self.known_bound_ns(flow))
     }
 
     #[inline]

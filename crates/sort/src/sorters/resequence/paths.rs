@@ -57,6 +57,11 @@ impl Paths {
         at as u32
     }
 
+    /// What was learnt of a path, to look at.
+    pub(super) fn look(&self, at: u32) -> Option<&Learnt> {
+        Some(&self.paths.get(at as usize)?.learnt)
+    }
+
     /// What was learnt of a path.
     pub(super) fn learnt(&mut self, at: u32) -> Option<&mut Learnt> {
         Some(&mut self.paths.get_mut(at as usize)?.learnt)

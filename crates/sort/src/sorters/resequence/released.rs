@@ -7,27 +7,33 @@ use alloc::collections::{TryReserveError, VecDeque};
 
 use super::held::before;
 
-/// Gaps remembered, of all flows.
+/// Gaps remembered into which nothing has come, and as many late originals, of all flows.
 const REMEMBERED: usize = 128;
 
-/// What has happened since the gap was given up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    /// Nothing has come.
-    Open,
-    /// A late original came at this time.
-    Filled { at_ns: i64 },
-}
+/// A late original was not resent if so many times [`Gap::original_ns`] have passed since it came. The sender
+/// resends it a round trip after the gap opened, but that is the round trip of now: with a full queue on the way it
+/// is several times the shortest one, which is all that is known here.
+const PATIENCE: i64 = 12;
 
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     flow: FlowId,
     from: u32,
     to: u32,
-    open_ns: i64,
+    /// When the gap opened; of a late original, when it came.
+    since_ns: i64,
     /// What comes later than this after the gap opened is taken for a retransmission.
     original_ns: i64,
-    state: State,
+}
+
+impl Gap {
+    fn has(&self, flow: FlowId, (seq, end): (u32, u32)) -> bool {
+        self.flow == flow && before(seq, self.to) && before(self.from, end)
+    }
+
+    fn is_older(&self, times: i64, now_ns: i64) -> bool {
+        now_ns.saturating_sub(self.since_ns) >= self.original_ns.saturating_mul(times)
+    }
 }
 
 /// A flow's place, and which of the flows that were there.
@@ -61,19 +67,23 @@ pub(super) enum Ended {
 
 /// The gaps, the oldest first.
 pub(super) struct Released {
+    /// Nothing has come into these.
     gaps: VecDeque<Gap>,
+    /// Late originals: each stands for its packet alone.
+    filled: VecDeque<Gap>,
 }
 
 impl Released {
     pub(super) fn new() -> Result<Self, TryReserveError> {
-        let mut gaps = VecDeque::new();
+        let (mut gaps, mut filled) = (VecDeque::new(), VecDeque::new());
         gaps.try_reserve_exact(REMEMBERED)?;
-        Ok(Released { gaps })
+        filled.try_reserve_exact(REMEMBERED)?;
+        Ok(Released { gaps, filled })
     }
 
     /// Bytes beside itself.
     pub(super) const fn footprint() -> usize {
-        REMEMBERED * size_of::<Gap>()
+        2 * REMEMBERED * size_of::<Gap>()
     }
 
     /// `flow` went on without the numbers `from` to `to`. `original_ns`: for how long after the gap
@@ -85,68 +95,72 @@ impl Released {
         open_ns: i64,
         original_ns: i64,
     ) {
-        if self.gaps.len() >= REMEMBERED {
-            self.gaps.pop_front();
-        }
-        self.gaps.push_back(Gap {
+        let gap = Gap {
             flow,
             from,
             to,
-            open_ns,
+            since_ns: open_ns,
             original_ns,
-            state: State::Open,
-        });
+        };
+        remember(&mut self.gaps, gap);
     }
 
     /// A packet `seq` to `end` of `flow` comes below what was delivered.
     pub(super) fn latecomer(
         &mut self,
         flow: FlowId,
-        (seq, end): (u32, u32),
+        numbers: (u32, u32),
         now_ns: i64,
     ) -> Latecomer {
-        let is_in = |gap: &Gap| gap.flow == flow && before(seq, gap.to) && before(gap.from, end);
-        let Some(at) = self.gaps.iter().rposition(is_in) else {
-            return Latecomer::Unknown;
-        };
-        let Some(gap) = self.gaps.get_mut(at) else {
-            return Latecomer::Unknown;
-        };
-        let late_ns = now_ns.saturating_sub(gap.open_ns);
-        match gap.state {
-            State::Open if late_ns <= gap.original_ns => {
-                // From now on it stands for this packet alone; what else was missing is forgotten.
-                (gap.from, gap.to) = (seq, end);
-                gap.state = State::Filled { at_ns: now_ns };
-                Latecomer::Original { late_ns }
+        let within = |gap: &Gap| gap.has(flow, numbers);
+        if let Some(at) = self.gaps.iter().rposition(within)
+            && let Some(gap) = self.gaps.remove(at)
+        {
+            if gap.is_older(1, now_ns.saturating_sub(1)) {
+                return Latecomer::Repair;
             }
-            State::Open => {
-                self.gaps.remove(at);
-                Latecomer::Repair
-            }
-            State::Filled { .. } => {
-                self.gaps.remove(at);
+            // What else was missing in the gap is forgotten.
+            let original = Gap {
+                from: numbers.0,
+                to: numbers.1,
+                since_ns: now_ns,
+                ..gap
+            };
+            remember(&mut self.filled, original);
+            let late_ns = now_ns.saturating_sub(gap.since_ns);
+            return Latecomer::Original { late_ns };
+        }
+        match self.filled.iter().rposition(within) {
+            Some(at) => {
+                self.filled.remove(at);
                 Latecomer::Spurious
             }
+            None => Latecomer::Unknown,
         }
     }
 
-    /// Takes out the oldest gap if its story is over: nothing more can be learnt of it.
+    /// Takes out the oldest gap of either kind if its story is over: nothing more can be learnt of it.
     pub(super) fn pop_ended(&mut self, now_ns: i64) -> Option<(FlowId, Ended)> {
-        let gap = self.gaps.front()?;
-        let (since_ns, ended) = match gap.state {
-            State::Open => (gap.open_ns, Ended::Lost),
-            // A sender that resends it does so a round trip after the gap, give or take.
-            State::Filled { at_ns } => (at_ns, Ended::Spared),
-        };
-        let wait_ns = gap.original_ns.saturating_mul(2);
-        if now_ns.saturating_sub(since_ns) < wait_ns {
-            return None;
+        // What is lost is resent a round trip after the gap opened at the earliest.
+        if self.gaps.front().is_some_and(|gap| gap.is_older(2, now_ns)) {
+            let gap = self.gaps.pop_front()?;
+            return Some((gap.flow, Ended::Lost));
         }
-        let flow = gap.flow;
-        self.gaps.pop_front();
-        Some((flow, ended))
+        let front = self.filled.front();
+        if front.is_some_and(|gap| gap.is_older(PATIENCE, now_ns)) {
+            let gap = self.filled.pop_front()?;
+            return Some((gap.flow, Ended::Spared));
+        }
+        None
     }
+}
+
+/// Puts `gap` at the end; if there is no room, the oldest one is forgotten.
+fn remember(gaps: &mut VecDeque<Gap>, gap: Gap) {
+    if gaps.len() >= REMEMBERED {
+        gaps.pop_front();
+    }
+    gaps.push_back(gap);
 }
 
 #[cfg(test)]
@@ -178,8 +192,9 @@ mod tests {
     fn an_original_that_is_not_resent_was_spared() {
         let mut released = one();
         released.latecomer(A, (150, 200), 1_300);
-        assert_eq!(released.pop_ended(2_299), None);
-        assert_eq!(released.pop_ended(2_300), Some((A, Ended::Spared)));
+        let ended_ns = 1_300 + 500 * PATIENCE;
+        assert_eq!(released.pop_ended(ended_ns - 1), None);
+        assert_eq!(released.pop_ended(ended_ns), Some((A, Ended::Spared)));
     }
 
     #[test]

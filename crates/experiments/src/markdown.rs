@@ -1,0 +1,127 @@
+//! A reproduction as a Markdown page: the claims, then a table for each item with a row for each cell and a column for
+//! each measure, in the order in which they were measured.
+
+use std::io::{self, Write};
+
+use inorder_report::number::short;
+
+use crate::claim::{Claim, Comparison};
+use crate::report::Report;
+
+/// Writes the page; `command` is what it was made by.
+pub fn write(out: &mut dyn Write, report: &Report, command: &str) -> io::Result<()> {
+    writeln!(out, "# {}\n", report.title)?;
+    writeln!(out, "Written by `{command}`.")?;
+    let findings = &report.findings;
+    writeln!(
+        out,
+        "\n## Claims\n\n| verdict | claim | ours | detail |\n|---|---|---|---|"
+    )?;
+    for claim in &findings.claims {
+        write_claim(out, claim)?;
+    }
+    let mut items: Vec<&str> = Vec::new();
+    for comparison in &findings.comparisons {
+        if !items.contains(&&*comparison.item) {
+            items.push(&comparison.item);
+        }
+    }
+    for item in items {
+        let of_item = findings.comparisons.iter().filter(|c| c.item == item);
+        write_item(out, item, &of_item.collect::<Vec<_>>())?;
+    }
+    if !findings.remarks.is_empty() {
+        writeln!(out, "\n## Remarks\n")?;
+    }
+    for remark in &findings.remarks {
+        writeln!(out, "- {remark}")?;
+    }
+    Ok(())
+}
+
+fn write_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
+    let interval = claim.interval.filter(|[low, high]| low < high);
+    let interval = interval.map(|[low, high]| format!(" ({} to {})", short(low), short(high)));
+    let fields = [
+        claim.verdict.name().to_owned(),
+        claim.text.clone(),
+        short(claim.ours) + &interval.unwrap_or_default(),
+        claim.detail.clone().unwrap_or_default(),
+    ];
+    row(out, &fields)
+}
+
+/// A row for each cell, a column for each measure; half the width of an interval follows its value.
+fn write_item(out: &mut dyn Write, item: &str, all: &[&Comparison]) -> io::Result<()> {
+    let (mut cells, mut measures): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for comparison in all {
+        if !cells.contains(&&*comparison.cell) {
+            cells.push(&comparison.cell);
+        }
+        if !measures.contains(&&*comparison.measure) {
+            measures.push(&comparison.measure);
+        }
+    }
+    writeln!(out, "\n## {item}\n")?;
+    let heads = ["cell"]
+        .iter()
+        .chain(&measures)
+        .map(|&head| head.to_owned());
+    row(out, &heads.collect::<Vec<_>>())?;
+    writeln!(out, "|{}", "---|".repeat(measures.len() + 1))?;
+    for cell in cells {
+        let value = |measure: &&str| {
+            let found = all.iter().find(|c| c.cell == cell && c.measure == *measure);
+            found.map_or_else(String::new, |comparison| shown(comparison))
+        };
+        let fields = [cell.to_owned()]
+            .into_iter()
+            .chain(measures.iter().map(value));
+        row(out, &fields.collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn shown(comparison: &Comparison) -> String {
+    let half = comparison.interval.map(|[low, high]| (high - low) / 2.0);
+    let half = half.filter(|half| *half > 0.0);
+    let half = half.map(|half| format!(" ± {}", short(half)));
+    short(comparison.ours) + &half.unwrap_or_default()
+}
+
+fn row(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|field| field.replace('|', "\\|"))
+        .collect();
+    writeln!(out, "| {} |", fields.join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_rows_and_measures_are_columns() {
+        let mut report = Report::new("p", "Title");
+        let comparison = |cell: &str, measure: &str, ours: f64| Comparison {
+            item: "grid".into(),
+            cell: cell.into(),
+            measure: measure.into(),
+            printed: None,
+            printed_half_width: None,
+            ours,
+            interval: Some([ours - 0.5, ours + 0.5]),
+        };
+        report.findings.comparisons = vec![
+            comparison("a|b", "none", 1.0),
+            comparison("a|b", "ratio", 2.0),
+            comparison("c", "ratio", 4.0),
+        ];
+        let mut out = Vec::new();
+        write(&mut out, &report, "command").unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let table = "| cell | none | ratio |\n|---|---|---|\n| a\\|b | 1 ± 0.5 | 2 ± 0.5 |\n| c |  | 4 ± 0.5 |\n";
+        assert!(text.ends_with(table), "{text}");
+    }
+}
