@@ -35,7 +35,10 @@ type Trace = (
     fn(&[&Sample], i64) -> Vec<(f64, f64)>,
 );
 
-const TRACES: [Trace; 6] = [
+/// So many at the end of [`TRACES`] are of the receiver's sorter.
+const TRACES_OF_SORTER: usize = 2;
+
+static TRACES: [Trace; 6] = [
     (
         "Throughput: new data arriving",
         "Mbit/s",
@@ -154,9 +157,10 @@ fn traces(report: &Report<'_>) -> Traces {
         .flatten()
         .map(|run| run.flows.len().min(FLOWS))
         .sum();
-    let most = POINTS / (lines * TRACES.len()).max(1);
+    let drawn = drawn(report);
+    let most = POINTS / (lines * drawn.len()).max(1);
     let most = most.clamp(LEAST_POINTS_OF_LINE, POINTS_OF_LINE);
-    let panel = |(heading, unit, steps, _): Trace| Panel {
+    let panel = |&(heading, unit, steps, _): &Trace| Panel {
         heading,
         unit,
         steps,
@@ -164,15 +168,27 @@ fn traces(report: &Report<'_>) -> Traces {
     let longest = runs.clone().flatten().map(|run| run.duration_ns).max();
     Traces {
         duration_s: longest.unwrap_or(0) as f64 / 1e9,
-        panels: TRACES.map(panel).to_vec(),
+        panels: drawn.iter().map(panel).collect(),
         cells: runs
-            .map(|run| run.as_ref().and_then(|run| of_run(run, most)))
+            .map(|run| run.as_ref().and_then(|run| of_run(run, drawn, most)))
             .collect(),
     }
 }
 
+/// The charts that are drawn: those of the sorter, the last ones, only if a sorter held anything.
+fn drawn(report: &Report<'_>) -> &'static [Trace] {
+    let mut samples = report
+        .first_runs
+        .iter()
+        .flatten()
+        .flat_map(|run| &run.samples);
+    let holds = samples.any(|sample| sample.hold_ns > 0 || sample.held > 0);
+    let of_sorter = if holds { 0 } else { TRACES_OF_SORTER };
+    TRACES.get(..TRACES.len() - of_sorter).unwrap_or(&TRACES)
+}
+
 /// The charts over time of a run; `None` if there are no samples.
-fn of_run(run: &RunResult, most: usize) -> Option<comparison::CellTraces> {
+fn of_run(run: &RunResult, drawn: &[Trace], most: usize) -> Option<comparison::CellTraces> {
     if run.samples.is_empty() {
         return None;
     }
@@ -182,7 +198,7 @@ fn of_run(run: &RunResult, most: usize) -> Option<comparison::CellTraces> {
         run.samples.iter().filter(of_flow).collect()
     };
     let samples: Vec<Vec<&Sample>> = (0..flows.len()).map(samples_of).collect();
-    let panel = |(_, _, _, points): Trace| {
+    let panel = |(_, _, _, points): &Trace| {
         let lines = samples.iter();
         let lines = lines.map(|samples| thinned(&points(samples, run.duration_ns), most));
         lines.collect()
@@ -192,7 +208,7 @@ fn of_run(run: &RunResult, most: usize) -> Option<comparison::CellTraces> {
             .map(|flow| format!("{} {}", flow.name, flow.number + 1))
             .collect(),
         left_out: run.flows.len().saturating_sub(FLOWS),
-        panels: TRACES.map(panel).to_vec(),
+        panels: drawn.iter().map(panel).collect(),
     })
 }
 
