@@ -6,6 +6,7 @@
 
 mod finish;
 mod refused;
+mod tail;
 
 use inorder_wire::{Has, Segment};
 
@@ -19,9 +20,7 @@ use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
 use refused::Refused;
-
-/// Missing identifications in a row that are taken for lost packets, at most.
-const MAX_TAIL: i64 = 64;
+use tail::LostTail;
 
 /// A copy that filled a hole before its original was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -90,27 +89,6 @@ struct Run {
     packets: u64,
     /// The longest segment that may join; 0 when none may.
     max_len: u32,
-}
-
-/// Data that may be a retransmission although nothing shows its original: where identifications are missing and
-/// no hole accounts for them, as many packets may have been lost behind the highest data seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct LostTail {
-    from: i64,
-    to: i64,
-    /// The identification of the packet that showed the gap: what was sent before is original.
-    ip_id: u16,
-}
-
-impl LostTail {
-    fn may_repeat(&self, seg: &Segment, start: i64) -> bool {
-        (self.from..self.to).contains(&start) && self.later(seg)
-    }
-
-    /// It was sent after the gap showed.
-    fn later(&self, seg: &Segment) -> bool {
-        (seg.ip_id.wrapping_sub(self.ip_id) as i16) >= 0
-    }
 }
 
 /// The arrivals of one direction at the capture point.
@@ -314,30 +292,6 @@ impl Arrival {
             self.collector.in_order(label);
         }
         sink(Piece::New, from, len);
-    }
-
-    /// Old data comes whose identification is so many steps from the highest: behind a gap, what is missing was
-    /// lost at the end of what had been sent, or is retransmissions that were lost, or is late and comes yet.
-    fn note_step(&mut self, seg: &Segment, cx: &Context) {
-        let (next, mss) = (self.order.next(), i64::from(cx.mss));
-        let missing = i64::from(cx.step) - 1;
-        if (1..=MAX_TAIL).contains(&missing) {
-            self.tail = LostTail {
-                from: next,
-                to: next + missing * mss,
-                ip_id: seg.ip_id,
-            };
-        } else if cx.step < 0 && !self.tail.later(seg) {
-            self.tail.to -= mss;
-        }
-    }
-
-    /// In-order data whose identification jumped after a pause of a round trip or more, no hole
-    /// open: what vanished was the tail, and this is its retransmission.
-    fn tail_was_lost(&self, seg: &Segment, cx: &Context) -> bool {
-        let pause = seg.ts_ns.saturating_sub(self.last_ns);
-        let rtt = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
-        cx.ip_id && self.last_ns != i64::MIN && pause >= rtt && self.order.holes().is_empty()
     }
 
     fn old_data(

@@ -26,15 +26,6 @@ impl Mark {
     }
 }
 
-/// What is known of a phase beside what outputs say of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Facts {
-    /// Offset of the highest segment sent again in it.
-    pub(crate) last: i64,
-    /// Bytes from the first segment sent again to the end of what had been sent.
-    pub(crate) to_end: i64,
-}
-
 /// What is known of the flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow<'a> {
@@ -286,6 +277,7 @@ impl RttTrace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Facts;
 
     const MSS: i64 = 1_000;
 

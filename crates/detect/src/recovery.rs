@@ -1,6 +1,6 @@
 //! Recovery phases: when the sender took something for lost, and whether anything was.
 
-use crate::cause::Facts;
+use crate::result::Facts;
 use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 
 /// Phases whose retransmissions may still get their verdict.

@@ -71,3 +71,12 @@ impl CauseCount {
         }
     }
 }
+
+/// What is known of a recovery phase beside what outputs say of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Facts {
+    /// Offset of the highest segment sent again in it.
+    pub(crate) last: i64,
+    /// Bytes from the first segment sent again to the end of what had been sent.
+    pub(crate) to_end: i64,
+}

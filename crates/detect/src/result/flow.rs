@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use super::{Cause, CauseCount, Distribution, Event, Reordering, Retransmission, WhatIf};
+use super::{Cause, CauseCount, Distribution, Event, Facts, Reordering, Retransmission, WhatIf};
 
 /// One direction of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -130,8 +130,8 @@ pub struct Recovery {
     pub verdict: RecoveryVerdict,
     /// What the sender reacted to.
     pub cause: Cause,
-    /// What [`crate::cause`] goes by.
-    pub(crate) facts: crate::cause::Facts,
+    /// What `crate::cause` goes by.
+    pub(crate) facts: Facts,
 }
 
 impl Recovery {
@@ -144,7 +144,7 @@ impl Recovery {
             timeout: false,
             verdict,
             cause: Cause::Unknown,
-            facts: crate::cause::Facts::default(),
+            facts: Facts::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod peer;
 mod stream;
 mod what_if;
 
+pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
 pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{

@@ -1,24 +1,21 @@
 //! The findings as one JSON object; parts that were not requested are left out.
 
+mod simulated;
+
 use std::io;
 
 use inorder_petri::invariants::Invariants;
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::reachability::{Boundedness, LongRun, Report};
-use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Digits, Element, Files, Kind, Map, Maybe, Nested, Object, Value};
 
 use super::exact::{Exact, ExactPlace, ExactTransition};
-use super::simulate::Simulated;
 use super::{Document, structure};
 
 type Of = Column<Document>;
-type OfPlace = Column<PlaceMeasures>;
-type OfTransition = Column<TransitionMeasures>;
 type OfExact = Column<Exact>;
-type OfSimulated = Column<Simulated>;
 
 /// A number with the same digits as in the tables.
 pub const REAL: Kind = Kind::Number(Digits::Fine);
@@ -58,7 +55,7 @@ pub static DOCUMENT: &[Of] = &[
         "simulated",
         "Estimates by simulation.",
         &Maybe {
-            columns: SIMULATED,
+            columns: simulated::COLUMNS,
             of: |d: &Document| d.findings.simulated.as_ref(),
         },
     ),
@@ -357,151 +354,4 @@ pub static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
     )
     .optional()
     .shown("utilisation", 0),
-];
-
-static SIMULATED: &[OfSimulated] = &[
-    OfSimulated::new(
-        "method",
-        Kind::Choice(&["replications", "batch means"]),
-        "Method by which the intervals are estimated.",
-        |s| {
-            if s.are_replications {
-                "replications"
-            } else {
-                "batch means"
-            }
-            .into()
-        },
-    ),
-    OfSimulated::new("observations", Kind::Count, "Runs or batches.", |s| {
-        s.observations.into()
-    }),
-    OfSimulated::new(
-        "time",
-        REAL,
-        "Simulated time at the end of the run, or of each run.",
-        |s| s.time.into(),
-    ),
-    OfSimulated::new(
-        "confidence",
-        REAL,
-        "Confidence level of the intervals; 0.95 is 95 %.",
-        |s| s.confidence.into(),
-    ),
-    OfSimulated::new(
-        "precise",
-        Kind::Flag,
-        "True if the requested precision was reached.",
-        |s| s.is_precise.into(),
-    ),
-    OfSimulated::new(
-        "interrupted",
-        Kind::Flag,
-        "True if Ctrl-C ended it early.",
-        |s| s.was_interrupted.into(),
-    ),
-    OfSimulated::nested(
-        "places",
-        "By name.",
-        &Map {
-            columns: PLACE,
-            of: |s: &Simulated| {
-                s.measures
-                    .places
-                    .iter()
-                    .map(|p| (p.name.as_str(), p))
-                    .collect()
-            },
-        },
-    ),
-    OfSimulated::nested(
-        "transitions",
-        "By name.",
-        &Map {
-            columns: TRANSITION,
-            of: |s: &Simulated| {
-                let all = s.measures.transitions.iter();
-                all.map(|t| (t.name.as_str(), t)).collect()
-            },
-        },
-    ),
-];
-
-static ESTIMATE: &[Column<Estimate>] = &[
-    Column::new("mean", REAL, "Mean.", |e: &Estimate| e.mean.into()),
-    Column::new(
-        "half_width",
-        REAL,
-        "Half the width of the interval; null if there were too few observations.",
-        |e: &Estimate| e.half_width.into(),
-    )
-    .optional(),
-];
-
-static PLACE: &[OfPlace] = &[
-    OfPlace::nested(
-        "tokens",
-        "Mean number of tokens over time.",
-        &Object {
-            columns: ESTIMATE,
-            of: |p: &PlaceMeasures| &p.tokens,
-        },
-    ),
-    OfPlace::nested(
-        "tokens_at_end",
-        "Mean number of tokens at the ends of the observations.",
-        &Object {
-            columns: ESTIMATE,
-            of: |p: &PlaceMeasures| &p.tokens_at_end,
-        },
-    ),
-    OfPlace::nested(
-        "arrivals",
-        "Tokens arriving per unit of time.",
-        &Object {
-            columns: ESTIMATE,
-            of: |p: &PlaceMeasures| &p.arrivals,
-        },
-    ),
-    OfPlace::nested(
-        "sojourn",
-        "Mean time a token stays, by Little's law; null if none arrived.",
-        &Maybe {
-            columns: ESTIMATE,
-            of: |p: &PlaceMeasures| p.sojourn.as_ref(),
-        },
-    ),
-    OfPlace::new(
-        "peak",
-        Kind::Count,
-        "Largest number of tokens at one time.",
-        |p| p.peak.into(),
-    ),
-];
-
-static TRANSITION: &[OfTransition] = &[
-    OfTransition::nested(
-        "throughput",
-        "Firings per unit of time.",
-        &Object {
-            columns: ESTIMATE,
-            of: |t: &TransitionMeasures| &t.throughput,
-        },
-    ),
-    OfTransition::nested(
-        "busy",
-        "Mean number of firings in progress; null for an immediate transition.",
-        &Maybe {
-            columns: ESTIMATE,
-            of: |t: &TransitionMeasures| t.busy.as_ref(),
-        },
-    ),
-    OfTransition::nested(
-        "utilisation",
-        "Share of its servers that are busy; null for an immediate transition.",
-        &Maybe {
-            columns: ESTIMATE,
-            of: |t: &TransitionMeasures| t.utilisation.as_ref(),
-        },
-    ),
 ];

@@ -1,0 +1,55 @@
+//! Losses at the end of what had been sent, which leave no hole.
+
+use inorder_wire::Segment;
+
+use super::{Arrival, Context};
+
+/// Missing identifications in a row that are taken for lost packets, at most.
+const MAX_TAIL: i64 = 64;
+
+/// Data that may be a retransmission although nothing shows its original: where identifications are missing and
+/// no hole accounts for them, as many packets may have been lost behind the highest data seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LostTail {
+    from: i64,
+    to: i64,
+    /// The identification of the packet that showed the gap: what was sent before is original.
+    ip_id: u16,
+}
+
+impl LostTail {
+    pub(super) fn may_repeat(&self, seg: &Segment, start: i64) -> bool {
+        (self.from..self.to).contains(&start) && self.later(seg)
+    }
+
+    /// It was sent after the gap showed.
+    fn later(&self, seg: &Segment) -> bool {
+        (seg.ip_id.wrapping_sub(self.ip_id) as i16) >= 0
+    }
+}
+
+impl Arrival {
+    /// Old data comes whose identification is so many steps from the highest: behind a gap, what is missing was
+    /// lost at the end of what had been sent, or is retransmissions that were lost, or is late and comes yet.
+    pub(super) fn note_step(&mut self, seg: &Segment, cx: &Context) {
+        let (next, mss) = (self.order.next(), i64::from(cx.mss));
+        let missing = i64::from(cx.step) - 1;
+        if (1..=MAX_TAIL).contains(&missing) {
+            self.tail = LostTail {
+                from: next,
+                to: next + missing * mss,
+                ip_id: seg.ip_id,
+            };
+        } else if cx.step < 0 && !self.tail.later(seg) {
+            self.tail.to -= mss;
+        }
+    }
+
+    /// In-order data whose identification jumped after a pause of a round trip or more, no hole
+    /// open: what vanished was the tail, and this is its retransmission.
+    pub(super) fn tail_was_lost(&self, seg: &Segment, cx: &Context) -> bool {
+        let pause = seg.ts_ns.saturating_sub(self.last_ns);
+        let rtt = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
+        cx.ip_id && self.last_ns != i64::MIN && pause >= rtt && self.order.holes().is_empty()
+    }
+}
