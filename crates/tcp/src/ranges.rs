@@ -26,6 +26,11 @@ impl RangeSet {
         self.ranges.get(at).is_some_and(|range| range.0 <= start)
     }
 
+    /// End of the highest range.
+    pub(crate) fn end(&self) -> Option<Seq> {
+        self.ranges.back().map(|&(_, end)| end)
+    }
+
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> + '_ {
         self.ranges.iter().copied()

@@ -238,8 +238,9 @@ impl Endpoint {
         } else if segment.payload > 0 || (fin && !open) {
             self.receiver.ack_now();
         }
-        // A FIN beyond the window is ignored; the peer retransmits it.
-        let inside = end >= self.receiver.rcv_nxt && end <= self.receiver.window_end();
+        // A FIN beyond the window is ignored; the peer retransmits it. So is one below data that has arrived: the two
+        // contradict each other.
+        let inside = end >= self.receiver.highest() && end <= self.receiver.window_end();
         if fin && open && self.receiver.fin.is_none() && inside {
             self.receiver.fin = Some(end);
         }

@@ -143,6 +143,12 @@ impl Receiver {
         self.window.right_edge().max(self.rcv_nxt)
     }
 
+    /// End of the highest data that has arrived.
+    pub(crate) fn highest(&self) -> Seq {
+        let last = self.out_of_order.end();
+        last.map_or(self.rcv_nxt, |end| end.max(self.rcv_nxt))
+    }
+
     /// Parts of the stream that the last segment delivered, in 64-bit sequence numbers.
     pub(crate) fn accepted(&self) -> &[(Seq, Seq)] {
         &self.accepted
@@ -167,7 +173,9 @@ impl Receiver {
         self.window.measure(now, self.read_to, rtt, self.mss);
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
-            return self.known(start, end, counters);
+            counters.duplicate_segs_in += 1;
+            self.report_old(start, end, counters);
+            return false;
         }
         // Data beyond the window, or beyond the end of the stream, is discarded.
         let limit = self.window_end().min(self.fin.unwrap_or(Seq::MAX));
@@ -177,23 +185,12 @@ impl Receiver {
             self.delay.now();
             return false;
         }
-        if end < self.rcv_nxt {
-            // The FIN was taken, so RCV.NXT lies one above the end of the stream.
-            return self.known(start, end, counters);
-        }
         if start <= self.rcv_nxt {
             self.in_order(now, start, end, rtt, counters);
             true
         } else {
             self.above(now, start, end, rtt, counters)
         }
-    }
-
-    /// The segment contains nothing new.
-    fn known(&mut self, start: Seq, end: Seq, counters: &mut Counters) -> bool {
-        counters.duplicate_segs_in += 1;
-        self.report_old(start, end, counters);
-        false
     }
 
     fn report_late(&mut self) {

@@ -213,3 +213,20 @@ fn data_across_the_fin_that_was_taken_is_discarded() {
         "an application that reads at once has read everything"
     );
 }
+
+/// Data above the end of the stream contradicts it. What came first counts.
+#[test]
+fn a_fin_below_data_that_has_arrived_is_ignored() {
+    let mut peer = Peer::new(&config("rfc"));
+    peer.data(1, 4);
+    let fin = Segment {
+        payload: 1000,
+        ..peer.bare(1001, Flags::ACK.with(Flags::FIN))
+    };
+    peer.deliver(&fin);
+    let answer = peer.data(0, 1);
+    assert_eq!(answer.last().map(|segment| segment.ack), Some(4001));
+    peer.data(4, 5);
+    assert_eq!(peer.end.state(), State::Established);
+    assert_eq!(peer.end.counters().bytes_received, 5000);
+}
