@@ -54,7 +54,7 @@ struct Path {
     set: Vec<String>,
     /// The senders it is run with, by name.
     senders: Vec<String>,
-    /// It delivers everything in order, or what it does not it has lost.
+    /// The packets that arrive arrive in order; the others were lost.
     #[serde(default)]
     keeps_order: bool,
     /// Part of a quick run.
