@@ -23,7 +23,7 @@ use crate::measure::{Lanes, Readings, Receivers};
 const ROUND: u64 = 1024;
 
 /// Number of rounds without any departure from the last processor after which the chain counts as blocked.
-const PATIENCE: u32 = 100;
+const MAX_ROUNDS_WITHOUT_DEPARTURE: u32 = 100;
 
 /// A running chain.
 pub(crate) struct Cascade {
@@ -101,7 +101,7 @@ impl Cascade {
             let before = self.left();
             self.round(target)?;
             idle = if self.left() == before { idle + 1 } else { 0 };
-            if idle > PATIENCE {
+            if idle > MAX_ROUNDS_WITHOUT_DEPARTURE {
                 return Err(NetprocError::Deadlock { packets: before });
             }
         }

@@ -30,9 +30,9 @@ struct Open {
 /// An earlier transmission that has not arrived after this time never will, nanoseconds.
 const GIVE_UP_NS: i64 = 30_000_000_000;
 /// With more undecided retransmissions than this, old ones are given up.
-const CROWDED: usize = 4096;
+const MAX_UNDECIDED: usize = 4096;
 /// Maximum length of a segment, bytes.
-const LONGEST: u64 = 1 << 16;
+const MAX_SEGMENT_BYTES: u64 = 1 << 16;
 
 impl Spurious {
     /// The bytes `start..end` are retransmitted as transmission `id`.
@@ -41,7 +41,7 @@ impl Spurious {
             self.count += 1;
             return;
         }
-        if self.open.len() >= CROWDED && self.open.len().is_power_of_two() {
+        if self.open.len() >= MAX_UNDECIDED && self.open.len().is_power_of_two() {
             self.open
                 .retain(|_, open| open.sent_ns.saturating_add(GIVE_UP_NS) >= now_ns);
         }
@@ -65,7 +65,7 @@ impl Spurious {
 
     #[inline(never)]
     fn decide(&mut self, id: u32, start: u64, end: u64) {
-        let nearby = (start.saturating_sub(LONGEST), 0)..(end, 0);
+        let nearby = (start.saturating_sub(MAX_SEGMENT_BYTES), 0)..(end, 0);
         let mut spurious = Vec::new();
         for (key, open) in self.open.range_mut(nearby) {
             if id < key.1 && start < open.end {

@@ -15,7 +15,7 @@ use crate::samples::Sample;
 use crate::tap::Tap;
 
 /// Number of events between two checks whether to continue: a few hundredths of a second.
-const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
+const EVENTS_BETWEEN_CHECKS: u64 = 1 << 17;
 
 /// The complete state of a run.
 pub struct World {
@@ -46,7 +46,7 @@ impl World {
                 break;
             }
             self.events += 1;
-            if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !go_on(now_ns) {
+            if self.events.is_multiple_of(EVENTS_BETWEEN_CHECKS) && !go_on(now_ns) {
                 return false;
             }
             self.handle(now_ns, event, tap);

@@ -17,7 +17,7 @@ use inorder_sort::{AnySorter, ConfigError, FourTuple, Meta, Sorter, SorterConfig
 const LAP: usize = 8192;
 const ROUNDS: usize = 200;
 /// Number of packets a sorter may hold from one batch to the next.
-const ROOM: usize = 4096;
+const MAX_HELD: usize = 4096;
 /// Payload bytes per packet.
 const LEN: u32 = 1448;
 
@@ -91,7 +91,7 @@ fn round<'p>(mut sorter: Any<'p>, load: &'p Workload, packets: usize, batch: usi
     let Some(any) = load.lap.first() else {
         return 0.0;
     };
-    let mut up = vec![any; batch + ROOM];
+    let mut up = vec![any; batch + MAX_HELD];
     let (mut done, mut base) = (0, 0u32);
     let started = Instant::now();
     while done < packets {

@@ -11,10 +11,10 @@ const MAX_OPEN: usize = 256;
 /// Maximum number of separate received ranges of a datagram; one with more is hostile and is dropped.
 const MAX_STRETCHES: usize = 64;
 /// Maximum length of a datagram, bytes; longer ones are dropped (as in Linux's `ip_frag_reasm`).
-const LONGEST: u32 = 65_535;
+const MAX_DATAGRAM_BYTES: u32 = 65_535;
 /// Reassembly time-out, nanoseconds: later fragments with the same identification belong to another datagram (Linux
 /// `ipfrag_time`).
-const PATIENCE_NS: i64 = 30_000_000_000;
+const REASSEMBLY_TIMEOUT_NS: i64 = 30_000_000_000;
 /// Number of first fragments without any later fragment after which the capture is assumed to contain no later ones:
 /// a capture filter on ports drops them.
 const ALONE: u32 = 16;
@@ -158,7 +158,7 @@ impl Fragments {
         };
         if let Some(at) = self.prints.iter().enumerate().find_map(named) {
             let age_ns = now_ns.saturating_sub(self.open[at].since_ns);
-            if age_ns <= PATIENCE_NS {
+            if age_ns <= REASSEMBLY_TIMEOUT_NS {
                 return at;
             }
             self.give_up(at);
@@ -200,7 +200,7 @@ impl Fragments {
         let end = open.stretches.last().map_or(0, |&(_, end)| end);
         let total = open.total.or(last.then_some(stretch.1));
         let two_ends = last && total != Some(stretch.1);
-        let past_end = end > total.unwrap_or(LONGEST).min(LONGEST);
+        let past_end = end > total.unwrap_or(MAX_DATAGRAM_BYTES).min(MAX_DATAGRAM_BYTES);
         open.total = total;
         if two_ends || past_end || open.stretches.len() > MAX_STRETCHES {
             self.give_up(at);

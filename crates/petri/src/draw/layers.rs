@@ -4,7 +4,7 @@ use super::Frame;
 use super::graph::{Graph, Node};
 
 /// Larger nets are drawn with straight arcs, because there would be many more points of long arcs than nodes.
-const MANY: usize = 600;
+const MAX_NODES_WITH_BENT_ARCS: usize = 600;
 
 /// Number of sweeps over the layers, in both directions.
 const SWEEPS: usize = 12;
@@ -80,7 +80,7 @@ fn longest_paths(graph: &mut Graph, edges: &[(usize, usize)]) {
 }
 
 fn add_points(graph: &mut Graph) {
-    let with_points = graph.nodes.len() <= MANY;
+    let with_points = graph.nodes.len() <= MAX_NODES_WITH_BENT_ARCS;
     for i in 0..graph.arcs.len() {
         let (from, to) = (graph.arcs[i].from, graph.arcs[i].to);
         let (first, last) = (graph.nodes[from].layer, graph.nodes[to].layer);

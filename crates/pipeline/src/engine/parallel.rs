@@ -26,7 +26,7 @@ use crate::source::Reader;
 /// touching more memory for the first time costs more than it gains.
 const MAX_BUFFERS_IN_USE: usize = 16;
 /// How often an idle thread polls before it sleeps: about ten microseconds in all.
-const LOOKS: u32 = 1_000;
+const MAX_POLLS_BEFORE_SLEEP: u32 = 1_000;
 
 /// Reads everything on `threads` threads into sinks that `sink` makes, one a shard.
 pub(crate) fn run<S: Sink>(
@@ -122,7 +122,7 @@ impl<S: Sink> Team<'_, S> {
             if std::mem::take(&mut may_look) {
                 let seen = self.changes.load(Ordering::Relaxed);
                 drop(board);
-                self.look_on(seen);
+                self.poll(seen);
                 board = lock(&self.board);
                 continue;
             }
@@ -137,8 +137,8 @@ impl<S: Sink> Team<'_, S> {
     }
 
     /// Polls for a short time until the board changes.
-    fn look_on(&self, seen: u32) {
-        for _ in 0..LOOKS {
+    fn poll(&self, seen: u32) {
+        for _ in 0..MAX_POLLS_BEFORE_SLEEP {
             if self.changes.load(Ordering::Relaxed) != seen {
                 return;
             }

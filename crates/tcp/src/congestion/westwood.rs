@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// Shortest time over which bandwidth is measured, jiffies.
-const SHORTEST: u64 = HZ / 20;
+const MIN_MEASUREMENT_JIFFIES: u64 = HZ / 20;
 /// RTT before the first measurement, jiffies.
 const UNKNOWN_RTT: u64 = 20 * HZ;
 
@@ -84,7 +84,7 @@ impl Westwood {
     /// Ends the measurement if it has lasted long enough (1 and 2).
     fn update(&mut self, now: u64) {
         let time = now.saturating_sub(self.since);
-        if self.rtt == 0 || time <= self.rtt.max(SHORTEST) {
+        if self.rtt == 0 || time <= self.rtt.max(MIN_MEASUREMENT_JIFFIES) {
             return;
         }
         let sample = self.bytes / time;

@@ -14,9 +14,9 @@ use crate::interrupt;
 use crate::progress::Bar;
 
 /// Default times in mean delays of the slowest transition: for the warm-up, the first batch, the whole run.
-const WARM_UP: f64 = 1e3;
-const BATCH: f64 = 200.0;
-const LONGEST: f64 = 1e7;
+const WARM_UP_MEAN_DELAYS: f64 = 1e3;
+const FIRST_BATCH_MEAN_DELAYS: f64 = 200.0;
+const MAX_MEAN_DELAYS: f64 = 1e7;
 /// The same for each of many independent runs.
 const REPLICATION: f64 = 1e4;
 
@@ -114,11 +114,11 @@ fn one_run<S: Simulation>(
     mut simulation: S,
 ) -> Result<Simulated, SimulationError> {
     let clock = Clock::of(net);
-    let end = clock.ticks(options.time, LONGEST);
+    let end = clock.ticks(options.time, MAX_MEAN_DELAYS);
     let plan = Steady {
         ticks_per_unit: clock.ticks_per_unit,
-        warm_up: clock.ticks(options.warm_up, WARM_UP).min(end / 2),
-        batch: clock.ticks(None, BATCH).min(end / 64).max(1),
+        warm_up: clock.ticks(options.warm_up, WARM_UP_MEAN_DELAYS).min(end / 2),
+        batch: clock.ticks(None, FIRST_BATCH_MEAN_DELAYS).min(end / 64).max(1),
         end,
         precision: options.precision,
         confidence: options.confidence,

@@ -3,11 +3,11 @@
 use inorder_sim::Cost;
 
 /// Simulations estimated to take less processor time than this are not announced, seconds.
-const LONG_S: f64 = 60.0;
+const MIN_ANNOUNCED_S: f64 = 60.0;
 
 /// The announcement of a long simulation.
 pub fn forecast(cost: &Cost) -> Option<String> {
-    if cost.processor_s <= LONG_S {
+    if cost.processor_s <= MIN_ANNOUNCED_S {
         return None;
     }
     let runs = match cost.runs {

@@ -9,7 +9,7 @@ use super::{Bandwidth, GAIN_UNIT, bandwidth_of, bytes_per_second};
 use crate::congestion::{RateSample, micros};
 
 /// Minimum length of an interval in round trips; the maximum is four times as long.
-const SHORTEST_ROUNDS: u32 = 4;
+const MIN_ROUNDS: u32 = 4;
 /// Minimum share of lost segments in an interval, in 1/256.
 const LOSS_SHARE: u64 = 50;
 /// The rates of two intervals agree if they differ by at most this share, in units of 1/256, or by at most this
@@ -91,10 +91,10 @@ impl Policer {
             return Finding::Nothing;
         }
         self.rounds += u32::from(round_started);
-        if self.rounds < SHORTEST_ROUNDS {
+        if self.rounds < MIN_ROUNDS {
             return Finding::Nothing;
         }
-        if self.rounds > 4 * SHORTEST_ROUNDS {
+        if self.rounds > 4 * MIN_ROUNDS {
             self.reset(sample);
             return Finding::Nothing;
         }
