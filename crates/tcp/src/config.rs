@@ -239,6 +239,9 @@ pub struct Config {
     pub sack_compression: Option<SackCompression>,
     /// Protection against blind resets: exact RST, challenge acknowledgements (RFC 5961).
     pub challenge_ack: bool,
+    /// Whether a segment that acknowledges data never sent is answered (RFC 9293 section 3.10.7.4); Linux discards it
+    /// silently (`tcp_ack`).
+    pub answer_unsent_ack: bool,
     /// Which small segments wait.
     pub nagle: Nagle,
     /// Number of segments that segmentation offload sends at once, 45 of 1448 bytes in Linux: new data waits for

@@ -182,17 +182,20 @@ impl Endpoint {
     pub(super) fn take_ack(&mut self, now: Nanos, segment: &Segment, start: Seq) -> bool {
         let ack = seq::expand(self.sender.stream.una, segment.ack);
         if ack > self.sender.stream.nxt {
-            self.receiver.ack_now();
+            if self.config.answer_unsent_ack {
+                self.receiver.ack_now();
+            }
             return false;
         }
-        // RFC 5961 section 5.2: an acknowledgement older than the largest window ever offered is forged.
+        // RFC 5961 section 5.2: an acknowledgement older than the largest window ever offered is forged. None can be
+        // older than the initial sequence number.
         let reach = if self.config.challenge_ack {
             self.sender.peer.largest
         } else {
             1 << 30
         };
         let oldest = self.sender.stream.una.saturating_sub(reach);
-        if ack < oldest || ack <= self.sender.stream.iss {
+        if ack < oldest.max(self.sender.stream.iss) {
             if self.config.challenge_ack {
                 self.challenge();
             }

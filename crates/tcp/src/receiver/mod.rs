@@ -258,7 +258,7 @@ impl Receiver {
         let known = self.accepted.len();
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
         if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
-            self.overlap(from, to, counters);
+            self.further_overlap(from, to, counters);
         }
         let brought: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
         self.waiting -= merged.1 - start - brought;
@@ -271,6 +271,18 @@ impl Receiver {
         if self.sack && self.dsack_enabled && start < end {
             counters.tcp_dsack_ofo_sent += 1;
             self.dsack = Some((start, end));
+        }
+    }
+
+    /// A later duplicate part of a segment. A DSACK reports the first part only (RFC 2883 section 4), so this one is
+    /// added if the two touch, and otherwise left out (Linux `tcp_dsack_extend`).
+    fn further_overlap(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
+        match self.dsack {
+            None => self.overlap(start, end, counters),
+            Some((from, to)) if start <= to && from <= end => {
+                self.dsack = Some((from.min(start), to.max(end)));
+            }
+            Some(_) => {}
         }
     }
 

@@ -117,8 +117,13 @@ fn one_run<S: Simulation>(
     let end = clock.ticks(options.time, MAX_MEAN_DELAYS);
     let plan = Steady {
         ticks_per_unit: clock.ticks_per_unit,
-        warm_up: clock.ticks(options.warm_up, WARM_UP_MEAN_DELAYS).min(end / 2),
-        batch: clock.ticks(None, FIRST_BATCH_MEAN_DELAYS).min(end / 64).max(1),
+        warm_up: clock
+            .ticks(options.warm_up, WARM_UP_MEAN_DELAYS)
+            .min(end / 2),
+        batch: clock
+            .ticks(None, FIRST_BATCH_MEAN_DELAYS)
+            .min(end / 64)
+            .max(1),
         end,
         precision: options.precision,
         confidence: options.confidence,
