@@ -12,6 +12,7 @@ use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, Value};
 
+use crate::headline::headline;
 use crate::model::Analysis;
 use crate::peer::{PeerComparison, PeerFlow};
 
@@ -91,6 +92,12 @@ pub static FILE: &[Column<Analysis>] = &[
         Kind::Count,
         "How many members of the top-level `flows` belong to this file.",
         |a| a.flows.len().into(),
+    ),
+    File::new(
+        "headline",
+        Kind::Text,
+        "The result in at most three sentences, the gravest trouble first.",
+        |a| headline(a).to_string().into(),
     ),
     File::nested(
         "skipped",

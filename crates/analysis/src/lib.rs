@@ -5,7 +5,7 @@
 //!
 //! | function | output |
 //! |---|---|
-//! | [`verdict()`] | a paragraph of plain sentences |
+//! | [`headline()`] | at most three plain sentences |
 //! | [`table::write`] | text for a terminal or a pipe |
 //! | [`json::write`] | one JSON object, schema `inorder-analyze/1` |
 //! | [`csv::write_flows`], [`csv::write_events`] | one row for each flow or event |
@@ -30,6 +30,8 @@
 
 mod columns;
 pub mod csv;
+mod gravity;
+mod headline;
 pub mod html;
 pub mod json;
 mod model;
@@ -37,8 +39,11 @@ mod model;
 pub mod parquet;
 mod peer;
 pub mod table;
-mod verdict;
+mod totals;
+mod what_if;
+mod words;
 
+pub use headline::{Headline, headline};
 pub use model::{Analysis, StreamReport};
 pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerTotal, Score};
-pub use verdict::{Totals, verdict};
+pub use totals::{StreamTotals, Totals};

@@ -286,7 +286,7 @@ pub static METRICS: &[Column<Reordering>] = &[
     )
     .unit("packets")
     .optional()
-    .in_group("extent", "max", 0)
+    .in_group("extent", "max", 4)
     .adapted(if_late),
     Of::new(
         "mean_extent",
@@ -296,7 +296,7 @@ pub static METRICS: &[Column<Reordering>] = &[
     )
     .unit("packets")
     .optional()
-    .in_group("extent", "mean", 5)
+    .in_group("extent", "mean", 8)
     .adapted(if_late),
     Of::new(
         "p99_extent",
@@ -313,7 +313,7 @@ pub static METRICS: &[Column<Reordering>] = &[
         |r| r.of_late(r.late_ns.max()),
     )
     .optional()
-    .in_group("late", "max", 0)
+    .in_group("late", "max", 3)
     .adapted(if_late),
     Of::new(
         "mean_late_ms",
@@ -367,7 +367,7 @@ pub static METRICS: &[Column<Reordering>] = &[
     )
     .unit("packets")
     .optional()
-    .shown("late in a row", 9),
+    .shown("late in a row", 8),
     Of::new(
         "mean_displacement",
         PACKETS,
@@ -375,7 +375,7 @@ pub static METRICS: &[Column<Reordering>] = &[
         |r| r.displacements.mean_displacement().into(),
     )
     .unit("packets")
-    .in_group("displacement", "mean", 7)
+    .in_group("displacement", "mean", 9)
     .adapted(if_late),
     Of::new(
         "entropy",
@@ -384,7 +384,7 @@ pub static METRICS: &[Column<Reordering>] = &[
         |r| r.displacements.entropy().into(),
     )
     .unit("nats")
-    .in_group("displacement", "entropy", 8)
+    .in_group("displacement", "entropy", 10)
     .adapted(if_late),
     Of::new(
         "mean_lateness",

@@ -1,12 +1,14 @@
 //! A plain text table that fits a width: columns are aligned, the first one may be shortened, and the least important
-//! ones are dropped.
+//! ones are dropped. No line is longer than the width unless the first column alone is.
 
 use std::io::{self, Write};
 
 /// Number of spaces between two columns.
 const GAP: usize = 2;
-/// Minimum width of the first column, characters.
+/// Width to which the first column is shortened before columns are dropped, characters.
 const MIN_FIRST: usize = 31;
+/// Width to which it is shortened when only columns are left that should not be dropped.
+const MIN_FIRST_WITHOUT_CHOICE: usize = 16;
 
 /// The layout of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,16 +22,19 @@ pub struct Layout {
     pub bold: bool,
     /// Number of columns, from the left, that are left-aligned; the others are right-aligned.
     pub left: usize,
+    /// Columns with greater ranks are left out at any width.
+    pub rank: u8,
 }
 
 impl Default for Layout {
-    /// No indent, any width, no attributes, the first column aligned to the left.
+    /// No indent, any width, no attributes, the first column aligned to the left, columns of every rank.
     fn default() -> Self {
         Layout {
             indent: 0,
             width: None,
             bold: false,
             left: 1,
+            rank: u8::MAX,
         }
     }
 }
@@ -56,6 +61,13 @@ impl Layout {
         self
     }
 
+    /// Leaves out columns with greater ranks at any width.
+    #[must_use]
+    pub fn up_to(mut self, rank: u8) -> Self {
+        self.rank = rank;
+        self
+    }
+
     /// Sets the number of left-aligned columns.
     #[must_use]
     pub fn left(mut self, left: usize) -> Self {
@@ -70,7 +82,7 @@ struct Column<'t> {
     group: &'t str,
     /// Heading of this column.
     title: &'t str,
-    /// Columns with greater ranks are dropped first on a narrow terminal; rank 0 is never dropped.
+    /// On a narrow terminal columns with smaller ranks are placed first; of those that do not fit, none is shown.
     rank: u8,
 }
 
@@ -121,36 +133,38 @@ impl<'t> Grid<'t> {
         Ok(())
     }
 
-    /// The columns that are not dropped, with their widths.
+    /// The columns that are shown, with their widths: those of rank 0, then the others by rank as far as they fit.
     fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
-        let mut layout: Vec<(usize, usize)> = (0..self.columns.len())
-            .map(|c| (c, self.natural_width(c)))
-            .collect();
-        self.widen_for_groups(&mut layout);
-        let Some(width) = width else { return layout };
-        while total(&layout) > width {
+        let all = 0..self.columns.len();
+        let Some(width) = width else {
+            return self.widths(all);
+        };
+        let whole = self.widths(all.clone());
+        let room = |layout: &[(usize, usize)]| {
             let first = layout.first().map_or(0, |l| l.1);
-            let excess = total(&layout) - width;
-            if first > MIN_FIRST && first - MIN_FIRST >= excess {
-                layout[0].1 = first - excess;
-                return layout;
-            }
-            let Some(drop) = self.least_important(&layout) else {
-                if let Some(l) = layout.first_mut() {
-                    l.1 = l.1.min(MIN_FIRST);
-                }
-                return layout;
-            };
-            layout.remove(drop);
-            self.widen_for_groups(&mut layout);
+            total(layout) - first.saturating_sub(MIN_FIRST) <= width
+        };
+        if room(&whole) {
+            return shortened(whole, width);
         }
-        layout
+        let always = |&c: &usize| c == 0 || self.columns[c].rank == 0;
+        let (mut shown, mut others): (Vec<usize>, Vec<usize>) = all.partition(always);
+        others.sort_by_key(|&c| self.columns[c].rank);
+        for c in others {
+            let place = shown.partition_point(|&before| before < c);
+            shown.insert(place, c);
+            if !room(&self.widths(shown.iter().copied())) {
+                shown.remove(place);
+            }
+        }
+        shortened(self.widths(shown.into_iter()), width)
     }
 
-    fn least_important(&self, layout: &[(usize, usize)]) -> Option<usize> {
-        (0..layout.len())
-            .filter(|&i| i > 0 && self.columns[layout[i].0].rank > 0)
-            .max_by_key(|&i| self.columns[layout[i].0].rank)
+    /// The widths of these columns side by side.
+    fn widths(&self, columns: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
+        let mut layout: Vec<(usize, usize)> = columns.map(|c| (c, self.natural_width(c))).collect();
+        self.widen_for_groups(&mut layout);
+        layout
     }
 
     fn natural_width(&self, c: usize) -> usize {
@@ -198,6 +212,20 @@ impl<'t> Grid<'t> {
         }
         text
     }
+}
+
+/// Shortens the first column until the table fits, to a readable width at least; if that is not enough, columns are
+/// dropped from the right.
+fn shortened(mut layout: Vec<(usize, usize)>, width: usize) -> Vec<(usize, usize)> {
+    let others = total(&layout) - layout.first().map_or(0, |l| l.1);
+    if let Some(first) = layout.first_mut() {
+        let room = width.saturating_sub(others);
+        first.1 = first.1.min(room.max(MIN_FIRST_WITHOUT_CHOICE));
+    }
+    while total(&layout) > width && layout.len() > 1 {
+        layout.pop();
+    }
+    layout
 }
 
 fn line<'c>(cells: impl Iterator<Item = (usize, &'c str, usize)>, left: usize) -> String {
@@ -285,6 +313,11 @@ mod tests {
         assert!(!text(Some(50)).contains("mean"));
         for width in 0..60 {
             assert!(text(Some(width)).contains("flow"));
+        }
+        for width in 18..60 {
+            let text = text(Some(width));
+            let longest = text.lines().map(chars).max().unwrap_or(0);
+            assert!(longest <= width, "{width}:\n{text}");
         }
     }
 

@@ -24,8 +24,8 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     let shown = columns
         .iter()
         .filter_map(|column| match column.field().rank {
-            Rank::Shown(rank) => Some((column, rank)),
-            Rank::Hidden => None,
+            Rank::Shown(rank) if rank <= layout.rank => Some((column, rank)),
+            _ => None,
         });
     let mut grid = Grid::new();
     for (column, rank) in shown.clone() {

@@ -18,8 +18,9 @@ use inorder_report::html::{Assets, begin, end};
 
 use self::data::Charts;
 use self::overview::Listed;
-use crate::model::{Analysis, by_severity, has_problems};
-use crate::verdict::verdict;
+use crate::gravity::{flows_by_gravity, has_problems};
+use crate::headline::headline;
+use crate::model::Analysis;
 
 /// The charts of flows.
 const ASSETS: Assets = Assets {
@@ -81,11 +82,11 @@ fn file(
     writeln!(
         out,
         "<div class=\"card verdict\"><p>{}</p></div>",
-        Text(&verdict(analysis))
+        Text(&headline(analysis).to_string())
     )?;
     extras::warnings(out, analysis)?;
     overview::tiles(out, analysis)?;
-    let sorted = by_severity(&analysis.flows);
+    let sorted = flows_by_gravity(&analysis.flows);
     let shown: Vec<&FlowReport> = sorted
         .iter()
         .copied()

@@ -7,8 +7,9 @@ use inorder_detect::columns::{FLOW, FLOW_ID};
 use inorder_report::Sheet;
 use inorder_report::html::Table;
 
-use crate::model::{Analysis, has_problems};
-use crate::verdict::Totals;
+use crate::gravity::has_problems;
+use crate::model::Analysis;
+use crate::totals::Totals;
 use inorder_report::escape::Text;
 use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 
@@ -33,7 +34,7 @@ pub fn meta(out: &mut dyn Write, analysis: &Analysis, number: usize) -> io::Resu
 
 /// The main numbers in large print.
 pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
-    let t = Totals::of(&analysis.flows);
+    let t = Totals::of(analysis);
     if t.flows == 0 {
         return Ok(());
     }

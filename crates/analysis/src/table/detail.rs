@@ -5,6 +5,9 @@ use std::io::{self, Write};
 use inorder_detect::{Distribution, Event, FlowReport, Vantage, WhatIf};
 
 use super::Style;
+use crate::totals::timeouts;
+use crate::what_if::WhatIfSays;
+use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
 use inorder_detect::names::Name;
 use inorder_report::number::{count, mean, plural, time, time_u64};
@@ -24,10 +27,7 @@ pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Resul
         let indent = " ".repeat(LABEL);
         write_fact(out, &first, &indent, style)?;
     }
-    let upstream = flow.upstream.as_ref().map_or(0, |u| u.reordered);
-    if flow.reordering.reordered + upstream > 0 {
-        what_if(out, &flow.what_if, style)?;
-    }
+    asked_for(out, flow, style)?;
     if style.events {
         events(out, &flow.events, style)?;
     }
@@ -68,6 +68,11 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
         facts.push(("recoveries", recoveries(flow)));
     }
     facts.extend(avoidance(flow).map(|text| ("would avoid", text)));
+    facts.extend(
+        WhatIfSays::of(flow)
+            .sentence()
+            .map(|text| ("if sorted", text)),
+    );
     facts.extend(upstream(flow).map(|text| ("upstream", text)));
     facts.extend(ack_path(flow).map(|text| ("ACK path", text)));
     facts.extend(artefacts(flow).map(|text| ("capture", text)));
@@ -158,16 +163,13 @@ fn bursts(flow: &FlowReport) -> String {
 fn recoveries(flow: &FlowReport) -> String {
     let r = &flow.recoveries;
     let mut text = format!(
-        "{}, {} by reordering alone",
+        "{}: {}",
         plural(r.total, "recovery phase"),
-        count(r.spurious)
+        words::causes(&r.by_cause)
     );
-    if r.ambiguous > 0 {
-        text.push_str(&format!(", {} unclear", count(r.ambiguous)));
-    }
-    let timeouts = r.list.iter().filter(|one| one.timeout).count() as u64;
-    if timeouts > 0 {
-        text.push_str(&format!(", {} after a time-out", count(timeouts)));
+    match timeouts(flow) {
+        0 => {}
+        n => text.push_str(&format!("; {} after a time-out", count(n))),
     }
     text
 }
@@ -193,15 +195,17 @@ fn avoidance(flow: &FlowReport) -> Option<String> {
 
 fn upstream(flow: &FlowReport) -> Option<String> {
     let up = flow.upstream.as_ref()?;
-    (up.reordered > 0 || flow.vantage.vantage == Vantage::Middle).then(|| {
-        format!(
-            "{} of {} reordered before the capture point, extent {}, late by up to {}",
-            count(up.reordered),
-            count(up.received),
-            count(up.extents.max().unwrap_or(0)),
-            time_u64(up.late_ns.max().unwrap_or(0))
-        )
-    })
+    if up.reordered == 0 {
+        let said = "no packet was reordered before the capture point".to_owned();
+        return (flow.vantage.vantage == Vantage::Middle && up.received > 0).then_some(said);
+    }
+    Some(format!(
+        "{} of {} reordered before the capture point, extent up to {}, late by up to {}",
+        count(up.reordered),
+        count(up.received),
+        count(up.extents.max().unwrap_or(0)),
+        time_u64(up.late_ns.max().unwrap_or(0))
+    ))
 }
 
 fn ack_path(flow: &FlowReport) -> Option<String> {
@@ -231,12 +235,14 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
     (!facts.is_empty()).then(|| facts.join(", "))
 }
 
-fn what_if(out: &mut dyn Write, rows: &[WhatIf], style: &Style) -> io::Result<()> {
-    if rows.is_empty() {
+/// The rows of the sorters that the user named; JSON has the rows of the usual settings.
+fn asked_for(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
+    let named: Vec<&WhatIf> = flow.what_if.iter().filter(|w| w.sorter.is_some()).collect();
+    if named.is_empty() || !matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) {
         return Ok(());
     }
     writeln!(out)?;
-    text::write(out, WHAT_IF, rows, &style.layout().indent(2))
+    text::write(out, WHAT_IF, named, &style.layout().indent(2))
 }
 
 fn events(out: &mut dyn Write, events: &[Event], style: &Style) -> io::Result<()> {

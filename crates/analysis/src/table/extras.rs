@@ -10,7 +10,8 @@ use inorder_report::text::{self, paragraph};
 use inorder_report::{Column, Kind, Sheet};
 
 use super::Style;
-use crate::model::{Analysis, StreamReport};
+use crate::gravity::streams_by_gravity;
+use crate::model::Analysis;
 use crate::peer::{PeerComparison, Score};
 use inorder_report::number::{count, percent, plural};
 
@@ -42,13 +43,12 @@ pub fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     )
 }
 
-/// Streams of other numbered services, the reordered ones first.
+/// Streams of other numbered services, the gravest first.
 pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     if analysis.streams.is_empty() {
         return Ok(());
     }
-    let mut sorted: Vec<&StreamReport> = analysis.streams.iter().collect();
-    sorted.sort_by_key(|s| std::cmp::Reverse(s.order.reordered));
+    let sorted = streams_by_gravity(&analysis.streams);
     writeln!(out)?;
     let shown = sorted.iter().take(style.top).copied();
     text::write(out, STREAM, shown, &style.layout())?;

@@ -7,8 +7,9 @@ use std::io::{self, Write};
 
 pub(crate) use self::detail::facts;
 pub(crate) use self::extras::{peer_columns, peer_rows, peer_text};
-use crate::model::{Analysis, by_severity, has_problems};
-use crate::verdict::verdict;
+use crate::gravity::{Subject, flows_by_gravity, has_problems, troubled};
+use crate::headline::headline;
+use crate::model::Analysis;
 use inorder_detect::FlowReport;
 use inorder_detect::columns::{FLOW, FLOW_ID};
 use inorder_report::Sheet;
@@ -55,6 +56,9 @@ impl Style {
     }
 }
 
+/// Greatest rank of the columns in tables of flows. The rest is in the details of a flow, in CSV and JSON.
+pub(crate) const MAX_RANK: u8 = 6;
+
 /// The columns of the table of flows.
 pub(crate) fn flow_columns<'c>() -> Sheet<'c, FlowReport> {
     Sheet::new()
@@ -76,25 +80,55 @@ pub fn write(out: &mut dyn Write, analyses: &[Analysis], style: &Style) -> io::R
 fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     let (bold, plain) = style.bold();
     let file = printable(&analysis.file);
-    writeln!(out, "{bold}{file}{plain}  {}", summary(analysis))?;
+    let summary = summary(analysis);
+    let length = file.chars().count() + 2 + summary.chars().count();
+    let gap = match style.width {
+        Some(width) if length > width => "\n",
+        _ => "  ",
+    };
+    writeln!(out, "{bold}{file}{plain}{gap}{summary}")?;
     writeln!(out)?;
-    paragraph(out, &verdict(analysis), "", style.width)?;
+    paragraph(out, &headline(analysis).to_string(), "", style.width)?;
     extras::warnings(out, analysis, style)?;
-    let shown = by_severity(&analysis.flows);
-    let shown = &shown[..shown.len().min(style.top)];
-    if !shown.is_empty() {
-        writeln!(out)?;
-        let rows = shown.iter().copied();
-        text::write(out, &flow_columns(), rows, &style.layout())?;
-        left_out(out, analysis.flows.len() - shown.len())?;
+    let streams_first = matches!(troubled(analysis).first(), Some(Subject::Stream(_)));
+    if streams_first {
+        extras::streams(out, analysis, style)?;
     }
-    for flow in shown.iter().filter(|flow| has_problems(flow)) {
+    flows(out, analysis, style)?;
+    if !streams_first {
+        extras::streams(out, analysis, style)?;
+    }
+    extras::peer(out, analysis, style)?;
+    extras::skipped(out, analysis, style)
+}
+
+/// Maximum number of flows whose details are printed.
+const DETAILED: usize = 5;
+
+/// The table of flows, then the details of the gravest.
+fn flows(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+    let all = flows_by_gravity(&analysis.flows);
+    let shown = &all[..all.len().min(style.top)];
+    if shown.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let rows = shown.iter().copied();
+    text::write(out, &flow_columns(), rows, &style.layout().up_to(MAX_RANK))?;
+    left_out(out, all.len() - shown.len())?;
+    let grave = || shown.iter().filter(|flow| has_problems(flow));
+    for flow in grave().take(DETAILED) {
         writeln!(out)?;
         detail::write(out, flow, style)?;
     }
-    extras::streams(out, analysis, style)?;
-    extras::peer(out, analysis, style)?;
-    extras::skipped(out, analysis, style)
+    match grave().count().saturating_sub(DETAILED) as u64 {
+        0 => Ok(()),
+        n => writeln!(
+            out,
+            "\n(details of {} not shown; --flow TEXT selects flows, --html shows all)",
+            plural(n, "more flow")
+        ),
+    }
 }
 
 fn left_out(out: &mut dyn Write, n: usize) -> io::Result<()> {

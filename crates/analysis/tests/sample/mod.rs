@@ -263,7 +263,7 @@ fn what_if() -> Vec<WhatIf> {
     rows
 }
 
-fn stream(service: Service, reordered: u64) -> StreamReport {
+pub fn stream(service: Service, reordered: u64) -> StreamReport {
     StreamReport {
         service,
         overlay: 0,

@@ -39,7 +39,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "Where the capture was made, seen from the sender of the data.",
         |f| f.vantage.vantage.name().into(),
     )
-    .shown("vantage", 4),
+    .shown("vantage", 5),
     Of::new(
         "vantage_basis",
         Kind::Choice(VantageBasis::NAMES),
@@ -105,10 +105,20 @@ pub static FLOW: &[Column<FlowReport>] = &[
     .shown("packets", 0),
     Of::new(
         "data_bytes",
-        Kind::Count,
+        Kind::Bytes,
         "Payload bytes of original segments.",
         |f| f.data_bytes.into(),
-    ),
+    )
+    .shown("data", 4),
+    // Files have both times.
+    Of::new(
+        "duration_ms",
+        Kind::Duration,
+        "From the first to the last packet.",
+        |f| f.last_ns.saturating_sub(f.first_ns).into(),
+    )
+    .only(Files::None)
+    .shown("lasted", 4),
     Of::new(
         "rate_bps",
         Kind::Rate,
@@ -116,7 +126,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         |f| f.rate_bps().into(),
     )
     .optional()
-    .shown("rate", 4),
+    .shown("goodput", 0),
     // The table marks rough counts, which only the flow knows; files have it inside `reordering`.
     Of::new("reordered", Kind::Count, "Reordered packets.", |f| {
         f.reordering.reordered.into()
@@ -147,7 +157,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
          not counted.",
         |f| f.refused.into(),
     )
-    .shown("refused", 2)
+    .shown("refused", 5)
     .adapted(rough),
     Of::new(
         "undecided",
@@ -180,12 +190,12 @@ pub static FLOW: &[Column<FlowReport>] = &[
         f.retransmissions.needed.into()
     })
     .at("retransmissions.needed")
-    .in_group("retransmissions", "needed", 3),
+    .in_group("retransmissions", "needed", 6),
     Of::new("spurious", Kind::Count, "The original arrived too.", |f| {
         f.retransmissions.spurious.into()
     })
     .at("retransmissions.spurious")
-    .in_group("retransmissions", "spurious", 0),
+    .in_group("retransmissions", "spurious", 1),
     Of::new(
         "retransmissions_ambiguous",
         Kind::Count,
@@ -226,7 +236,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         f.recoveries.total.into()
     })
     .at("recoveries.total")
-    .in_group("recoveries", "all", 3),
+    .in_group("recoveries", "all", 4),
     Of::new(
         "recoveries_spurious",
         Kind::Count,
@@ -234,7 +244,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         |f| f.recoveries.spurious.into(),
     )
     .at("recoveries.spurious")
-    .in_group("recoveries", "spurious", 1),
+    .in_group("recoveries", "spurious", 2),
     Of::new(
         "recoveries_ambiguous",
         Kind::Count,

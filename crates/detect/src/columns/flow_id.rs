@@ -34,10 +34,10 @@ pub static FLOW_PLACE: &[Column<FlowId>] = &[
 pub fn name(id: &FlowId) -> String {
     let mut name = id.to_string();
     if id.overlay != 0 {
-        name.push_str(&format!(" in {}", id.overlay));
+        name.push_str(&format!(" (overlay {})", id.overlay));
     }
     if id.reuse != 0 {
-        name.push_str(&format!(" #{}", id.reuse + 1));
+        name.push_str(&format!(" (connection {})", id.reuse + 1));
     }
     name
 }

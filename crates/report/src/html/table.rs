@@ -45,6 +45,14 @@ impl<'t, R: ?Sized + 't> Table<'t, R> {
         }
     }
 
+    /// Leaves out columns with greater ranks.
+    #[must_use]
+    pub fn up_to(mut self, rank: u8) -> Self {
+        self.columns
+            .retain(|column| matches!(column.field().rank, Rank::Shown(r) if r <= rank));
+        self
+    }
+
     /// Limits the number of rows.
     #[must_use]
     pub fn at_most(mut self, rows: usize) -> Self {

@@ -1,0 +1,98 @@
+//! The last sentence: what limits the conclusions.
+
+use inorder_detect::FlowReport;
+use inorder_report::number::{count, plural};
+
+use super::{sentence, was};
+use crate::model::Analysis;
+use crate::totals::Totals;
+
+/// The sentence, if anything limits the conclusions.
+pub fn of(analysis: &Analysis) -> Option<String> {
+    let doubts: Vec<String> = not_shown(analysis)
+        .into_iter()
+        .chain(artefacts(analysis))
+        .chain(undecided(analysis))
+        .collect();
+    (!doubts.is_empty()).then(|| sentence(&format!("Doubts: {}", doubts.join("; "))))
+}
+
+/// What the capture does not contain, and what makes counts rough.
+fn not_shown(analysis: &Analysis) -> Vec<String> {
+    let all = analysis.flows.len() as u64;
+    let flows = |has: fn(&FlowReport) -> bool| {
+        analysis.flows.iter().filter(|flow| has(flow)).count() as u64
+    };
+    [
+        (
+            flows(|flow| flow.blind.vantage),
+            "nothing shows where the capture was made",
+        ),
+        (
+            flows(|flow| flow.blind.sack_options_cut),
+            "the snap length cuts off SACK options",
+        ),
+        (
+            flows(|flow| flow.blind.one_way),
+            "the receiver's packets are missing",
+        ),
+        (
+            flows(|flow| flow.rough && !flow.blind.any()),
+            "counts are rough for want of SACK",
+        ),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(n, why)| match (n, all) {
+        (n, all) if n == all => why.to_owned(),
+        (n, all) => format!("{why} in {} of {}", count(n), plural(all, "TCP flow")),
+    })
+    .collect()
+}
+
+/// What the capture itself did.
+fn artefacts(analysis: &Analysis) -> Vec<String> {
+    let sum = |of: fn(&FlowReport) -> u64| analysis.flows.iter().map(of).sum::<u64>();
+    let frames = |n: u64, what: &str| format!("{} {} {what}", plural(n, "frame"), was(n));
+    let twice = sum(|flow| flow.artefacts.duplicated_frames);
+    let swapped = sum(|flow| flow.artefacts.swapped_frames);
+    let missing = sum(|flow| flow.artefacts.missing_segments);
+    let reversals = sum(|flow| flow.artefacts.time_reversals);
+    [
+        (twice, frames(twice, "captured twice and counted once")),
+        (swapped, frames(swapped, "swapped by the capturing host")),
+        (
+            missing,
+            format!(
+                "the capture lacks {}",
+                plural(missing, "acknowledged segment")
+            ),
+        ),
+        (
+            reversals,
+            format!(
+                "the capture's clock ran backwards {}",
+                super::times(reversals)
+            ),
+        ),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+    .map(|(_, text)| text)
+    .collect()
+}
+
+/// What could not be decided.
+fn undecided(analysis: &Analysis) -> Option<String> {
+    let t = Totals::of(analysis);
+    let what = [
+        (t.ambiguous + t.streams.ambiguous, "event"),
+        (t.unclear, "retransmission"),
+    ];
+    let what: Vec<String> = what
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| plural(*n, what))
+        .collect();
+    (!what.is_empty()).then(|| format!("{} could not be decided", what.join(" and ")))
+}

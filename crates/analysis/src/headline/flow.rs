@@ -1,0 +1,190 @@
+//! What is wrong with one TCP flow, as a clause.
+
+use inorder_detect::{Cause, FlowReport};
+use inorder_report::number::{count, plural, time_u64};
+
+use super::{of_packets, times, was};
+use crate::gravity::{Gravity, Trouble};
+use crate::totals::timeouts;
+
+/// Its gravest trouble.
+pub fn wrong(flow: &FlowReport) -> String {
+    match Gravity::of_flow(flow).worst() {
+        Some(Trouble::Loss) => loss(flow),
+        Some(Trouble::Refused) => refused(flow),
+        Some(Trouble::Reordering) => reordering(flow),
+        Some(Trouble::AckReordering) => misled(
+            flow,
+            Cause::AckReordering,
+            "acknowledgements overtook each other, and the sender took data for lost that was not",
+        ),
+        Some(Trouble::DelayJump) => misled(
+            flow,
+            Cause::DelayJump,
+            "the delay jumped or acknowledgements were lost, and a retransmission timer expired although \
+             everything had arrived",
+        ),
+        Some(Trouble::TailProbe) => probes(flow),
+        Some(Trouble::Unexplained) => unexplained(flow),
+        Some(Trouble::Unclear | Trouble::Copies) => unclear(flow),
+        None => repeated(flow),
+    }
+}
+
+/// Recoveries of one cause.
+fn recoveries(flow: &FlowReport, cause: Cause) -> u64 {
+    let causes = flow.recoveries.by_cause.iter();
+    causes
+        .filter(|c| c.cause == cause)
+        .map(|c| c.recoveries)
+        .sum()
+}
+
+fn loss(flow: &FlowReport) -> String {
+    let lost = match flow.losses {
+        // The sender repeated data that was needed, but which packet was lost is undecided.
+        0 => format!(
+            "packets were lost ({} needed)",
+            plural(flow.retransmissions.needed, "retransmission")
+        ),
+        n => format!(
+            "{} {} lost",
+            of_packets(n, flow.data_packets.max(n)),
+            was(n)
+        ),
+    };
+    let (queue, random, unknown) = (
+        recoveries(flow, Cause::QueueLoss),
+        recoveries(flow, Cause::RandomLoss),
+        recoveries(flow, Cause::Loss),
+    );
+    let place = match (queue, random, unknown) {
+        (0, 0, 0) => String::new(),
+        (_, 0, 0) => " at a full queue (the round-trip time was near its longest)".to_owned(),
+        (0, _, 0) => " although no queue was full (the round-trip time was short)".to_owned(),
+        (0, 0, _) => ", whether at a full queue cannot be told".to_owned(),
+        (q, r, u) => format!(
+            ", as far as {} tell {} at a full queue, {} not and {} undecided",
+            plural(q + r + u, "recovery phase"),
+            count(q),
+            count(r),
+            count(u)
+        ),
+    };
+    format!("{lost}{place}{}", recovered(flow))
+}
+
+/// How often the sender recovered from losses.
+fn recovered(flow: &FlowReport) -> String {
+    let of_loss = || {
+        flow.recoveries
+            .by_cause
+            .iter()
+            .filter(|c| c.cause.is_loss())
+    };
+    let all: u64 = of_loss().map(|c| c.recoveries).sum();
+    let after = match of_loss().map(|c| c.timeouts).sum::<u64>() {
+        0 => String::new(),
+        n if n == all && n > 1 => ", each time after a time-out".to_owned(),
+        n if n == all => " after a time-out".to_owned(),
+        n => format!(", {} after a time-out", times(n)),
+    };
+    match all {
+        0 => String::new(),
+        n => format!("; the sender went into recovery {}{after}", times(n)),
+    }
+}
+
+fn refused(flow: &FlowReport) -> String {
+    format!(
+        "{} arrived, but the receiver discarded {} although it lacked the data (timestamp too old, or outside its \
+         window)",
+        of_packets(flow.refused, flow.data_packets.max(flow.refused)),
+        if flow.refused == 1 { "it" } else { "them" },
+    )
+}
+
+fn reordering(flow: &FlowReport) -> String {
+    let order = &flow.reordering;
+    let late = format!(
+        "{} arrived out of order{}",
+        of_packets(order.reordered, order.received.max(order.reordered)),
+        match order.late_ns.max() {
+            None | Some(0) => String::new(),
+            Some(ns) => format!(", late by up to {}", time_u64(ns)),
+        }
+    );
+    let unnecessary = recoveries(flow, Cause::Reordering);
+    if unnecessary == 0 {
+        return format!("{late}; no reduction of the window goes back to that");
+    }
+    let repeated = flow.retransmissions;
+    format!(
+        "{late}, and the sender took them for lost: {} of {} of its window and {} of {} {} unnecessary",
+        count(unnecessary),
+        plural(flow.recoveries.total, "reduction"),
+        count(repeated.spurious),
+        plural(repeated.total, "retransmission"),
+        was(unnecessary + repeated.spurious),
+    )
+}
+
+/// What one cause made the sender do without need.
+fn misled(flow: &FlowReport, cause: Cause, what: &str) -> String {
+    let reductions = match (recoveries(flow, cause), flow.recoveries.total) {
+        (1, 1) => "the only reduction of its window was unnecessary".to_owned(),
+        (n, all) => format!(
+            "{} of {} of its window {} unnecessary for this reason",
+            count(n),
+            plural(all, "reduction"),
+            was(n)
+        ),
+    };
+    format!("{what}; {reductions}")
+}
+
+fn probes(flow: &FlowReport) -> String {
+    let causes = flow.recoveries.by_cause.iter();
+    let probes = causes.filter(|c| c.cause == Cause::TailProbe);
+    let sent = probes.map(|c| c.retransmissions).sum();
+    let arrived = match (sent, flow.retransmissions.ambiguous) {
+        (1, 0) => "had arrived",
+        (_, 0) => "all had arrived",
+        _ => "not all of them certainly had arrived",
+    };
+    format!(
+        "its end was sent again to hear of it ({}, {arrived}), which costs nothing but the copies",
+        plural(sent, "tail loss probe"),
+    )
+}
+
+fn unexplained(flow: &FlowReport) -> String {
+    let n = recoveries(flow, Cause::Unknown);
+    let stopped = match timeouts(flow) {
+        0 => String::new(),
+        1 if n == 1 => " after a time-out".to_owned(),
+        n => format!(", {} after a time-out", times(n)),
+    };
+    format!(
+        "it sent {} again in {}{stopped}, and the capture does not show why",
+        plural(flow.retransmissions.total, "packet"),
+        plural(n, "recovery phase"),
+    )
+}
+
+fn unclear(flow: &FlowReport) -> String {
+    format!(
+        "for {} it cannot be told whether they were late, lost or neither",
+        plural(flow.reordering.ambiguous, "packet")
+    )
+}
+
+fn repeated(flow: &FlowReport) -> String {
+    let r = flow.retransmissions;
+    format!(
+        "{}, {} needed and {} undecided",
+        plural(r.total, "retransmission"),
+        count(r.needed),
+        count(r.ambiguous)
+    )
+}

@@ -1,0 +1,146 @@
+//! The result in at most three sentences that can be pasted into a ticket: the gravest trouble, what else there is and
+//! whether reordering is the problem, and what limits the conclusions.
+
+mod doubts;
+mod flow;
+mod rest;
+mod stream;
+
+use std::fmt;
+
+use inorder_detect::FlowReport;
+use inorder_report::number::{bytes, count, percent, plural, rate};
+
+use crate::gravity::{Subject, troubled};
+use crate::model::Analysis;
+use inorder_detect::columns::name;
+
+/// At most three sentences about one capture.
+///
+/// ```
+/// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
+/// let text = inorder_analysis::headline(&nothing).to_string();
+/// assert_eq!(text, "No TCP flow with data and no numbered stream among 3 frames.");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Headline {
+    /// The gravest trouble, with the flow or stream that has it.
+    pub lead: String,
+    /// Other troubles, and what reordering has to do with them.
+    pub rest: Option<String>,
+    /// What limits the conclusions.
+    pub doubts: Option<String>,
+}
+
+impl fmt::Display for Headline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lead)?;
+        for sentence in [&self.rest, &self.doubts].into_iter().flatten() {
+            write!(f, " {sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Describes the result of one analysis.
+pub fn headline(analysis: &Analysis) -> Headline {
+    let troubled = troubled(analysis);
+    let lead = match troubled.first() {
+        None => nothing_wrong(analysis),
+        Some(Subject::Flow(flow)) => sentence(&format!("{}: {}", moved(flow), flow::wrong(flow))),
+        Some(Subject::Stream(stream)) => sentence(&stream::wrong(stream)),
+    };
+    Headline {
+        lead,
+        rest: rest::of(analysis, &troubled),
+        doubts: doubts::of(analysis),
+    }
+}
+
+/// Adds the full stop.
+fn sentence(text: &str) -> String {
+    format!("{text}.")
+}
+
+/// `A->B moved 31.0 MB at 24.0 Mbit/s`.
+fn moved(flow: &FlowReport) -> String {
+    let name = name(&flow.flow);
+    let at = |bps| format!(" at {}", rate(bps));
+    match flow.data_bytes {
+        0 => format!("{name} moved no data"),
+        n => format!(
+            "{name} moved {}{}",
+            bytes(n),
+            flow.rate_bps().map(at).unwrap_or_default()
+        ),
+    }
+}
+
+fn nothing_wrong(analysis: &Analysis) -> String {
+    let streams = analysis.streams.len() as u64;
+    let seen = match (analysis.flows.len() as u64, streams) {
+        (0, 0) => {
+            return format!(
+                "No TCP flow with data and no numbered stream among {}{}.",
+                plural(analysis.frames, "frame"),
+                unused(analysis)
+            );
+        }
+        (0, streams) => plural(streams, "numbered stream"),
+        (flows, 0) => plural(flows, "TCP flow"),
+        (flows, streams) => format!(
+            "{} and {}",
+            plural(flows, "TCP flow"),
+            plural(streams, "numbered stream")
+        ),
+    };
+    let visible = match analysis.flows.iter().any(|flow| flow.blind.any()) {
+        true => "No problem is visible",
+        false => "No problem",
+    };
+    let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
+    let largest = match largest.filter(|flow| flow.data_bytes > 0) {
+        None => String::new(),
+        Some(flow) if analysis.flows.len() == 1 => format!("; {}", moved(flow)),
+        Some(flow) => format!("; the largest, {}", moved(flow)),
+    };
+    format!("{visible} in {seen}: no packet was lost, late or sent again{largest}.")
+}
+
+/// Why frames were not used: `: 12 not IP, 3 fragment`.
+fn unused(analysis: &Analysis) -> String {
+    let reasons = analysis.skipped.iter();
+    let reasons: Vec<String> = reasons
+        .map(|(reason, n)| format!("{} {reason}", count(*n)))
+        .collect();
+    match reasons.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", reasons.join(", ")),
+    }
+}
+
+/// `3 of 200 packets (1.5 %)`.
+fn of_packets(n: u64, all: u64) -> String {
+    let share = n as f64 / all.max(1) as f64;
+    format!(
+        "{} of {} ({} %)",
+        count(n),
+        plural(all, "packet"),
+        percent(share)
+    )
+}
+
+/// `was` or `were`.
+fn was(n: u64) -> &'static str {
+    if n == 1 { "was" } else { "were" }
+}
+
+/// `once`, `twice`, `3 times`.
+fn times(n: u64) -> String {
+    match n {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{} times", count(n)),
+    }
+}

@@ -1,0 +1,154 @@
+//! The second sentence: whether reordering is the problem, and what else happened.
+
+use inorder_detect::{Cause, FlowReport};
+use inorder_report::number::{count, percent, plural};
+
+use super::{sentence, stream, was};
+use crate::gravity::{Gravity, Subject, Trouble};
+use crate::model::Analysis;
+use crate::totals::{StreamTotals, Totals};
+
+/// The sentence, if there is anything to say.
+pub fn of(analysis: &Analysis, troubled: &[Subject<'_>]) -> Option<String> {
+    let worst = troubled.first()?;
+    let parts: Vec<String> = [
+        about_reordering(analysis, worst),
+        same_flow(worst),
+        others(analysis, &troubled[1..]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| sentence(&capital(&parts.join("; "))))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// Whether reordering is the problem; nothing if the first sentence is about it.
+fn about_reordering(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> {
+    if worst.gravity().worst() == Some(Trouble::Reordering) {
+        return None;
+    }
+    let t = Totals::of(analysis);
+    let caused = t.by_cause[Cause::Reordering as usize];
+    if caused > 0 {
+        return Some(format!(
+            "reordering had a part in it: late packets were taken for lost in {} of {}",
+            count(caused),
+            plural(t.recoveries, "recovery phase"),
+        ));
+    }
+    if !can_be_told(worst, &t) {
+        return Some("whether packets arrived out of order cannot be told".to_owned());
+    }
+    Some(match (t.reordered, t.streams.reordered) {
+        (0, 0) => "reordering is not the problem: no late packet was seen".to_owned(),
+        (0, late) => format!(
+            "TCP had no late packet that was seen, the numbered streams {}",
+            count(late)
+        ),
+        (late, _) => format!(
+            "reordering is not the problem: {} late ({} %) and started no recovery",
+            match late {
+                1 => "1 packet was".to_owned(),
+                n => format!("{} packets were", count(n)),
+            },
+            percent(late as f64 / t.arrived.max(1) as f64),
+        ),
+    })
+}
+
+/// False if reordering could be the reason although none was found.
+fn can_be_told(worst: &Subject<'_>, t: &Totals) -> bool {
+    let Subject::Flow(flow) = worst else {
+        return true;
+    };
+    let unexplained = t.by_cause[Cause::Unknown as usize];
+    !flow.blind.any() && 2 * unexplained <= t.recoveries && !has_only_unclear_events(flow)
+}
+
+fn has_only_unclear_events(flow: &FlowReport) -> bool {
+    Gravity::of_flow(flow).worst() == Some(Trouble::Unclear)
+}
+
+/// What else happened to the flow of the first sentence.
+fn same_flow(worst: &Subject<'_>) -> Option<String> {
+    let Subject::Flow(flow) = worst else {
+        return None;
+    };
+    let lead = worst.gravity().worst();
+    let mut said = Vec::new();
+    if flow.losses > 0 && lead != Some(Trouble::Loss) {
+        said.push(format!("{} lost", packets(flow.losses)));
+    }
+    if flow.refused > 0 && lead != Some(Trouble::Refused) {
+        said.push(format!("{} refused by the receiver", packets(flow.refused)));
+    }
+    let spurious = flow.retransmissions.spurious;
+    let told = matches!(lead, Some(Trouble::Reordering | Trouble::TailProbe));
+    if spurious > 0 && !told {
+        said.push(format!(
+            "{} of {} {} spurious",
+            count(spurious),
+            plural(flow.retransmissions.total, "retransmission"),
+            was(spurious)
+        ));
+    }
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+fn packets(n: u64) -> String {
+    format!("{} {}", plural(n, "packet"), was(n))
+}
+
+/// The other flows and streams with problems, in sums.
+fn others(analysis: &Analysis, rest: &[Subject<'_>]) -> Option<String> {
+    let (mut flows, mut streams) = (Totals::default(), StreamTotals::default());
+    for subject in rest {
+        match subject {
+            Subject::Flow(flow) => flows.add(flow),
+            Subject::Stream(one) => streams.add(one),
+        }
+    }
+    let parts = [of_flows(analysis, &flows), of_streams(analysis, &streams)];
+    let said: Vec<String> = parts.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| format!("besides, {}", said.join(", and ")))
+}
+
+fn of_flows(analysis: &Analysis, t: &Totals) -> Option<String> {
+    let what = [
+        (t.losses, "lost packet"),
+        (t.reordered, "late packet"),
+        (t.refused, "refused packet"),
+        (t.spurious, "spurious retransmission"),
+        (t.timeouts, "time-out"),
+    ];
+    let what: Vec<String> = what
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| plural(*n, what))
+        .collect();
+    if what.is_empty() {
+        return None;
+    }
+    let who = of_all(t.flows, analysis.flows.len() as u64, "TCP flow");
+    Some(format!("{who} had {}", what.join(", ")))
+}
+
+fn of_streams(analysis: &Analysis, t: &StreamTotals) -> Option<String> {
+    if t.reordered + t.missing == 0 {
+        return None;
+    }
+    let who = of_all(t.streams, analysis.streams.len() as u64, "numbered stream");
+    let what = stream::sum(t.received, t.reordered, t.missing);
+    Some(format!("in {who} {what}"))
+}
+
+/// `3 of 17 TCP flows`.
+fn of_all(some: u64, all: u64, what: &str) -> String {
+    format!("{} of {}", count(some), plural(all, what))
+}

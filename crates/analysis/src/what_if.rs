@@ -1,0 +1,67 @@
+//! What the rows of the what-if say about a flow, where they say anything.
+
+use inorder_detect::{FlowReport, Vantage, WhatIf};
+use inorder_report::number::{count, plural, time_u64};
+
+/// What the what-if says of a flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum WhatIfSays<'a> {
+    /// Nothing was late, or nothing was computed.
+    Nothing,
+    /// The capture does not show the order that a sorter would have met.
+    NotShown,
+    /// The setting that leaves the fewest late packets; among equals the one that delays least.
+    Best(&'a WhatIf),
+}
+
+impl<'a> WhatIfSays<'a> {
+    /// Reads the rows. At the sender packets are captured before anything could reorder them, and so they are on the
+    /// path before the place that did.
+    pub fn of(flow: &'a FlowReport) -> Self {
+        let upstream = flow.upstream.as_ref().map_or(0, |u| u.reordered);
+        if flow.reordering.reordered + upstream == 0 {
+            return WhatIfSays::Nothing;
+        }
+        match flow.vantage.vantage {
+            Vantage::Sender => return WhatIfSays::NotShown,
+            Vantage::Middle if upstream == 0 => return WhatIfSays::NotShown,
+            _ => {}
+        }
+        let key = |w: &&WhatIf| (w.reordered, w.mean_added_delay_ns, w.block_size);
+        flow.what_if
+            .iter()
+            .min_by_key(key)
+            .map_or(WhatIfSays::Nothing, WhatIfSays::Best)
+    }
+
+    /// One sentence without its full stop, if there is anything to say.
+    pub fn sentence(self) -> Option<String> {
+        match self {
+            WhatIfSays::Nothing => None,
+            WhatIfSays::NotShown => Some(
+                "cannot be told from here: only a capture at the receiver shows the order that a sorter meets"
+                    .to_owned(),
+            ),
+            WhatIfSays::Best(row) => Some(format!(
+                "{} at the receiver with interrupts coalesced for {} would have left {} and added {} on average",
+                sorter(row),
+                time_u64(row.coalesce_ns),
+                match row.reordered {
+                    0 => "no late packet".to_owned(),
+                    n => plural(n, "late packet"),
+                },
+                time_u64(row.mean_added_delay_ns),
+            )),
+        }
+    }
+}
+
+fn sorter(row: &WhatIf) -> String {
+    match row.sorter {
+        Some(sorter) => format!("the sorter {sorter}"),
+        None => format!(
+            "sorting blocks of {} packets",
+            count(u64::from(row.block_size))
+        ),
+    }
+}

@@ -1,0 +1,28 @@
+//! Words for people where files have names.
+
+use inorder_detect::{Cause, CauseCount};
+use inorder_report::number::count;
+
+/// Why a sender recovered.
+pub(crate) fn cause(cause: Cause) -> &'static str {
+    match cause {
+        Cause::QueueLoss => "loss at a full queue",
+        Cause::RandomLoss => "loss while no queue was full",
+        Cause::Loss => "loss",
+        Cause::Refused => "packets that the receiver refused",
+        Cause::Reordering => "late packets",
+        Cause::AckReordering => "acknowledgements out of order",
+        Cause::TailProbe => "tail loss probes",
+        Cause::DelayJump => "a jump of the delay or lost acknowledgements",
+        _ => "an unknown cause",
+    }
+}
+
+/// `2 by late packets, 1 by loss`.
+pub(crate) fn causes(counts: &[CauseCount]) -> String {
+    let said: Vec<String> = counts
+        .iter()
+        .map(|c| format!("{} by {}", count(c.recoveries), cause(c.cause)))
+        .collect();
+    said.join(", ")
+}
