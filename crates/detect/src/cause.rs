@@ -116,7 +116,7 @@ struct Places {
 }
 
 /// Fewest recoveries that agree on where packets are lost.
-const MIN_AGREEING: usize = 2;
+const MIN_AGREEING_RECOVERIES: usize = 2;
 /// Recoveries for losses, of most of which nothing tells the place, to one that agrees, at most.
 const MAX_LOSSES_FOR_ONE: usize = 4;
 
@@ -126,7 +126,7 @@ impl Places {
         let count = |cause: Cause| phases.iter().filter(|p| p.cause == cause).count();
         let (queue, line) = (count(Cause::QueueLoss), count(Cause::RandomLoss));
         let most = |of: usize, other: usize| {
-            of >= MIN_AGREEING && of > 2 * other && MAX_LOSSES_FOR_ONE * of >= losses
+            of >= MIN_AGREEING_RECOVERIES && of > 2 * other && MAX_LOSSES_FOR_ONE * of >= losses
         };
         Places {
             queue: most(queue, line),
@@ -154,11 +154,11 @@ enum Stand {
 }
 
 /// Waiting that an empty queue leaves room for, nanoseconds.
-const EMPTY_NS: i64 = 500_000;
+const MAX_WAIT_IN_EMPTY_QUEUE_NS: i64 = 500_000;
 /// A span below this says nothing of queues: hosts and links vary as much, nanoseconds.
-const LEAST_SPAN_NS: i64 = 1_000_000;
+const MIN_RTT_SPAN_NS: i64 = 1_000_000;
 /// Samples remembered; beyond, every other one is forgotten.
-const MAX_SAMPLES: usize = 1_024;
+const MAX_RTT_SAMPLES: usize = 1_024;
 
 /// The round-trip time of data seen at its sender, thinned evenly.
 #[derive(Clone, Debug, Default)]
@@ -221,7 +221,7 @@ impl RttTrace {
         if now.saturating_sub(last) < self.apart_ns {
             return;
         }
-        if self.samples.len() >= MAX_SAMPLES {
+        if self.samples.len() >= MAX_RTT_SAMPLES {
             let mut nth = 0;
             self.samples.retain(|_| {
                 nth += 1;
@@ -229,7 +229,7 @@ impl RttTrace {
             });
             let (from, to) = (self.samples.first(), self.samples.last());
             let span = to.map_or(0, |s| s.0) - from.map_or(0, |s| s.0);
-            self.apart_ns = span / (MAX_SAMPLES as i64 / 2);
+            self.apart_ns = span / (MAX_RTT_SAMPLES as i64 / 2);
         }
         self.samples.push((now, rtt_ns));
     }
@@ -238,7 +238,7 @@ impl RttTrace {
     /// within two round trips. `None` where it hardly varies, if there are no such samples, or in between.
     fn stand(&self, at_ns: i64) -> Option<Stand> {
         let span = self.most_ns - self.least_ns;
-        if span < LEAST_SPAN_NS.max(self.least_ns / 10) {
+        if span < MIN_RTT_SPAN_NS.max(self.least_ns / 10) {
             return None;
         }
         let next = self.samples.partition_point(|s| s.0 <= at_ns);
@@ -250,7 +250,7 @@ impl RttTrace {
         let waited = recent.map(|s| s.1).max()? - self.least_ns;
         let (top, bottom) = (
             span / 5 * 4,
-            (span / 10).min(EMPTY_NS.max(self.least_ns / 20)),
+            (span / 10).min(MAX_WAIT_IN_EMPTY_QUEUE_NS.max(self.least_ns / 20)),
         );
         // A round trip that hardly ever stands elsewhere says nothing: behind a queue that others keep
         // full it is flat, too.
@@ -426,7 +426,7 @@ mod tests {
             trace.acknowledged(i, i * 1_000 + 2_000_000 + i * 100);
         }
         assert!(
-            trace.samples.len() <= MAX_SAMPLES,
+            trace.samples.len() <= MAX_RTT_SAMPLES,
             "{}",
             trace.samples.len()
         );

@@ -61,7 +61,7 @@ pub(crate) struct Place {
 }
 
 /// Late, lost and refused originals remembered for the causes of recoveries.
-const MAX_MARKS: usize = 1 << 16;
+const MAX_MARKS_REMEMBERED: usize = 1 << 16;
 
 /// How late the packets were that are late for certain.
 #[derive(Clone, Debug, Default)]
@@ -224,7 +224,7 @@ impl Collector {
     }
 
     fn push(&mut self, place: Place, kind: Kind, basis: Basis, late: Option<Late>) {
-        if basis.confidence != Confidence::Ambiguous && self.marks.len() < MAX_MARKS {
+        if basis.confidence != Confidence::Ambiguous && self.marks.len() < MAX_MARKS_REMEMBERED {
             self.marks.push(Mark {
                 start: place.start,
                 kind,

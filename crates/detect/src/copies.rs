@@ -27,7 +27,7 @@ pub(crate) struct IdCounter {
 }
 
 /// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
-const MAX_STEP: i16 = 1_024;
+const MAX_COUNTER_STEP: i16 = 1_024;
 
 impl IdCounter {
     /// The next packet of this host in capture order, standing for `packets` on the wire (more
@@ -92,14 +92,14 @@ impl IdCounter {
     fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
         self.end_run();
         match step {
-            1..=MAX_STEP => {
+            1..=MAX_COUNTER_STEP => {
                 self.good = self.good.saturating_add(1);
                 self.steps += step as u64;
                 self.exact += u32::from(step as u16 == before);
                 self.last = ip_id;
             }
             // A late or duplicated packet says nothing about the counter.
-            ..=-1 if step >= -MAX_STEP => {}
+            ..=-1 if step >= -MAX_COUNTER_STEP => {}
             _ => {
                 self.bad = self.bad.saturating_add(1);
                 self.last = ip_id;
@@ -198,12 +198,12 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
 /// Sent within one tick of higher data: a retransmission would need a round trip in between.
 fn same_tick(seg: &Segment, means: &Means) -> Copy {
     /// The clocks of common stacks tick every 1, 4 or 10 ms.
-    const TICK_NS: i64 = 10_000_000;
+    const MAX_TICK_NS: i64 = 10_000_000;
     match means.to_sender_ns {
         Some(rtt) if seg.ts_ns - means.news_ns >= rtt && rtt < 2_000_000 => Copy::Retransmission(
             Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::CoarseClock),
         ),
-        None if seg.ts_ns - means.news_ns > TICK_NS => Copy::Retransmission(Basis::ambiguous(
+        None if seg.ts_ns - means.news_ns > MAX_TICK_NS => Copy::Retransmission(Basis::ambiguous(
             Evidence::ArrivalTimestamps,
             Reason::CoarseClock,
         )),
@@ -212,7 +212,7 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
 }
 
 /// Where no round trip is known: few retransmissions come sooner after the news than this.
-const SHORTEST_NS: i64 = 1_000_000;
+const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
 
 /// A retransmission needs news of the hole at the sender and a trip back.
 ///
@@ -222,7 +222,7 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
     let evidence = Evidence::ArrivalTiming;
     let elapsed = seg.ts_ns - means.news_ns;
     let Some(rtt) = means.to_sender_ns else {
-        if elapsed < SHORTEST_NS {
+        if elapsed < MIN_RETRANSMISSION_DELAY_NS {
             return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
         }
         return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
@@ -246,7 +246,7 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
 pub(crate) struct Recent {
     /// Once there were many packets with data, prints of the latest packets by their [`place`](Self::place): a frame
     /// may be captured again milliseconds later, hundreds of packets on.
-    older: Option<Box<[u32; OLDER]>>,
+    older: Option<Box<[u32; OLDER_PACKETS]>>,
     next: u8,
     packets: u8,
     /// Before that, the last few.
@@ -255,7 +255,7 @@ pub(crate) struct Recent {
 
 /// Packets remembered by their identification; a power of two. Those of a hundred connections fit into a processor's
 /// second cache, 4 KiB each.
-const OLDER: usize = 1_024;
+const OLDER_PACKETS: usize = 1_024;
 /// Packets with data before that: most connections are shorter and need not pay for it.
 const PACKETS_BEFORE_OLDER: u8 = 64;
 
@@ -283,7 +283,7 @@ impl Recent {
         } else {
             seg.ip_id
         };
-        usize::from(residue) % OLDER
+        usize::from(residue) % OLDER_PACKETS
     }
 
     /// Remembers a packet.
@@ -299,7 +299,7 @@ impl Recent {
         // Without a branch: whether a packet has data is hard to predict.
         self.packets += u8::from(seg.payload_len > 0);
         if self.packets >= PACKETS_BEFORE_OLDER {
-            self.older = Some(Box::new([0; OLDER]));
+            self.older = Some(Box::new([0; OLDER_PACKETS]));
         }
     }
 

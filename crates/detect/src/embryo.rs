@@ -13,11 +13,11 @@ use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
 /// way does not depend on how many trackers there are.
 const SETS: usize = 1 << 14;
 /// Those bits begin here.
-const SHIFT: u32 = 40;
+const FIRST_SET_BIT: u32 = 40;
 /// Records of a set: 2^17 in all, in 16 MiB.
-const WAYS: usize = 8;
+const RECORDS_PER_SET: usize = 8;
 /// Connections of a single packet that a set reports: 32,768 in all. A report takes 1.2 kB.
-const REPORTED: u8 = 2;
+const MAX_REPORTED_PER_SET: u8 = 2;
 
 /// The first packet of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub(crate) struct Embryos {
 }
 
 fn set_of(key: &FlowKey) -> usize {
-    (key.rough_hash() >> SHIFT) as usize % SETS
+    (key.rough_hash() >> FIRST_SET_BIT) as usize % SETS
 }
 
 impl Embryos {
@@ -70,7 +70,7 @@ impl Embryos {
             self.sets.resize_with(SETS, Set::default);
         }
         let set = &mut self.sets[set_of(&embryo.key)];
-        let oldest = (set.embryos.len() >= WAYS).then(|| set.embryos.remove(0));
+        let oldest = (set.embryos.len() >= RECORDS_PER_SET).then(|| set.embryos.remove(0));
         set.embryos.push(embryo);
         oldest.filter(|old| set.reports(old, &mut self.counted))
     }
@@ -112,7 +112,7 @@ impl Set {
         if bytes == 0 || embryo.seg.flags.any(TcpFlags::RST) {
             return false; // It carried no data.
         }
-        if self.reported < REPORTED {
+        if self.reported < MAX_REPORTED_PER_SET {
             self.reported += 1;
             return true;
         }

@@ -8,9 +8,9 @@
 use std::collections::VecDeque;
 
 /// Holes remembered at once; beyond, the oldest is given up (its originals count as lost).
-const MAX_HOLES: usize = 16_384;
+const MAX_HOLES_REMEMBERED: usize = 16_384;
 /// Late arrivals remembered for the byte offset.
-const MAX_LATE: usize = 16_384;
+const MAX_LATE_REMEMBERED: usize = 16_384;
 
 /// A range of originals not seen to arrive, below data that has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -165,7 +165,7 @@ impl<T: Copy + Default> Order<T> {
             first_label: self.next_label,
             note,
         };
-        if self.holes.len() >= MAX_HOLES {
+        if self.holes.len() >= MAX_HOLES_REMEMBERED {
             self.holes.pop_front();
         }
         self.holes.push_back(hole);
@@ -225,7 +225,7 @@ impl<T: Copy + Default> Order<T> {
             opener_unsure: hole.opener_unsure,
             label: self.label_in(hole, start.max(hole.start)),
         };
-        if self.late.len() >= MAX_LATE {
+        if self.late.len() >= MAX_LATE_REMEMBERED {
             self.late.pop_front();
         }
         self.late.push_back((self.position, start, len));

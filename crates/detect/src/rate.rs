@@ -10,10 +10,10 @@ use crate::order::Late;
 use crate::result::RateClass;
 
 /// The mobile-network paper averages the sending rate over this long ("250 ms", section V).
-const INTERVAL_NS: i64 = 250_000_000;
+const RATE_INTERVAL_NS: i64 = 250_000_000;
 /// Intervals before the present one that are open to verdicts: 16 s of sending. What becomes known
 /// later still counts in the flow's sums, but in no class.
-const OPEN: usize = 64;
+const MAX_OPEN_INTERVALS: usize = 64;
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Interval {
@@ -35,11 +35,11 @@ struct Class {
 #[inline(always)]
 pub(crate) fn same_interval(start_ns: i64, now: i64) -> bool {
     // Before it or after it: one comparison for both.
-    (now.wrapping_sub(start_ns) as u64) < INTERVAL_NS as u64
+    (now.wrapping_sub(start_ns) as u64) < RATE_INTERVAL_NS as u64
 }
 
 fn start_of(now: i64) -> i64 {
-    now.wrapping_sub(now.rem_euclid(INTERVAL_NS))
+    now.wrapping_sub(now.rem_euclid(RATE_INTERVAL_NS))
 }
 
 /// Originals and the reordered among them, by the rate at which they were sent.
@@ -136,7 +136,7 @@ impl Rates {
             let at = self.open.partition_point(|i| i.start_ns < last.start_ns);
             self.open.insert(at, last);
         }
-        if self.open.len() > OPEN {
+        if self.open.len() > MAX_OPEN_INTERVALS {
             self.close_first();
         }
     }
@@ -170,7 +170,7 @@ impl Rates {
 /// Four classes an octave, by the rate in bits/s. The logarithm is not the platform's, whose last
 /// bit may differ between processors.
 fn class_of(bytes: u64) -> i32 {
-    let intervals_per_s = (1_000_000_000 / INTERVAL_NS) as u64;
+    let intervals_per_s = (1_000_000_000 / RATE_INTERVAL_NS) as u64;
     let rate = bytes.saturating_mul(8 * intervals_per_s).max(1);
     libm::floor(libm::log2(rate as f64) * 4.0) as i32
 }
@@ -235,13 +235,13 @@ mod tests {
         let mut rates = Rates::default();
         let seconds_18 = 18 * 4;
         for i in 0..seconds_18 {
-            rates.sent(i * INTERVAL_NS, 1_000);
+            rates.sent(i * RATE_INTERVAL_NS, 1_000);
         }
         rates.reordered(0, Some(&late(1)));
         // The clock goes back: the packet of then is still another one.
         rates.sent(1, 1_000);
         rates.reordered(0, Some(&late(1)));
-        rates.reordered((seconds_18 - 60) * INTERVAL_NS, Some(&late(1)));
+        rates.reordered((seconds_18 - 60) * RATE_INTERVAL_NS, Some(&late(1)));
         let classes = rates.finish();
         assert_eq!((classes[0].packets, classes[0].reordered), (73, 1));
     }
@@ -303,7 +303,9 @@ mod tests {
     fn dumb(sent: &[(i64, u32, bool)]) -> Vec<(u64, u64, u64, u64)> {
         let mut intervals: BTreeMap<i64, (u64, u64, u64)> = BTreeMap::new();
         for &(at, bytes, reordered) in sent {
-            let sum = intervals.entry(at.div_euclid(INTERVAL_NS)).or_default();
+            let sum = intervals
+                .entry(at.div_euclid(RATE_INTERVAL_NS))
+                .or_default();
             sum.0 += u64::from(bytes);
             sum.1 += 1;
             sum.2 += u64::from(reordered);

@@ -4,9 +4,9 @@ use crate::result::Facts;
 use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 
 /// Phases whose retransmissions may still get their verdict.
-const MAX_OPEN: usize = 4_096;
+const MAX_OPEN_PHASES: usize = 4_096;
 /// Phases remembered for their causes when events are not kept.
-const MAX_DONE: usize = 16_384;
+const MAX_PHASES_REMEMBERED: usize = 16_384;
 
 #[derive(Clone, Copy, Debug)]
 struct Phase {
@@ -84,7 +84,7 @@ impl RecoveryTracker {
     ) -> u32 {
         if !self.same_phase(now, delay) {
             self.recover = Some(highest);
-            if self.phases.len() >= MAX_OPEN {
+            if self.phases.len() >= MAX_OPEN_PHASES {
                 self.close_oldest();
             }
             let start = offset.max(0) as u64;
@@ -131,7 +131,7 @@ impl RecoveryTracker {
                 RecoveryVerdict::Ambiguous => self.done.ambiguous += 1,
                 RecoveryVerdict::Loss => {}
             }
-            if self.keep || self.done.list.len() < MAX_DONE {
+            if self.keep || self.done.list.len() < MAX_PHASES_REMEMBERED {
                 self.done.list.push(Recovery {
                     verdict,
                     ..phase.recovery

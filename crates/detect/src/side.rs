@@ -14,9 +14,9 @@ use engines::{Engines, Heard};
 pub(crate) use report::End;
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
-const ETHERNET_PAYLOAD: u32 = 1_460;
+const MAX_ETHERNET_PAYLOAD: u32 = 1_460;
 /// Payloads of full segments on links with an MTU of 9,000.
-const JUMBO: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
+const FULL_PAYLOADS_OF_JUMBO_FRAMES: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
 
 /// What the SYN of one host said.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,7 +105,9 @@ impl Side {
     #[inline(always)]
     pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
         let packets = match seg.payload_len {
-            len if len > ETHERNET_PAYLOAD => len.div_ceil(u32::from(self.wire_mss.max(536))) as u16,
+            len if len > MAX_ETHERNET_PAYLOAD => {
+                len.div_ceil(u32::from(self.wire_mss.max(536))) as u16
+            }
             _ => 1,
         };
         let (step, vanished) = self.ids.observe(seg, packets);
@@ -154,11 +156,13 @@ impl Side {
             return self.full;
         }
         let len = seg.payload_len;
-        if len > self.max_payload && (len <= ETHERNET_PAYLOAD || JUMBO.contains(&len)) {
+        if len > self.max_payload
+            && (len <= MAX_ETHERNET_PAYLOAD || FULL_PAYLOADS_OF_JUMBO_FRAMES.contains(&len))
+        {
             self.max_payload = len;
         }
-        if len > ETHERNET_PAYLOAD && self.max_payload < 1_000 {
-            return ETHERNET_PAYLOAD - shared.option_len();
+        if len > MAX_ETHERNET_PAYLOAD && self.max_payload < 1_000 {
+            return MAX_ETHERNET_PAYLOAD - shared.option_len();
         }
         self.max_payload.max(536)
     }

@@ -11,9 +11,9 @@ use crate::result::StreamReport;
 /// Streams followed and reported at most, so that an address scan does not take all memory.
 const MAX_STREAMS: usize = 100_000;
 /// Packets between two looks for streams that are over.
-const SWEEP: u32 = 1 << 16;
+const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
 /// A stream with no packet for this long is over, nanoseconds.
-const IDLE_NS: i64 = 600_000_000_000;
+const MAX_SILENCE_NS: i64 = 600_000_000_000;
 /// Holes remembered in each stream: more than the anti-replay windows of ESP or WireGuard span.
 const MAX_HOLES: usize = 1024;
 
@@ -96,7 +96,7 @@ impl Streams {
             gate: RtpGate::new(),
             streams: HashMap::default(),
             done: Vec::new(),
-            until_sweep: SWEEP,
+            until_sweep: PACKETS_BETWEEN_SWEEPS,
             left_out: 0,
             max_streams,
         }
@@ -134,8 +134,8 @@ impl Streams {
 
     /// Closes what is over, so that memory follows the streams that live.
     fn sweep(&mut self, now: i64) {
-        self.until_sweep = SWEEP;
-        let over = |stream: &Stream| now.saturating_sub(stream.last_ns) > IDLE_NS;
+        self.until_sweep = PACKETS_BETWEEN_SWEEPS;
+        let over = |stream: &Stream| now.saturating_sub(stream.last_ns) > MAX_SILENCE_NS;
         for (key, stream) in self.streams.extract_if(|_, stream| over(stream)) {
             self.done.extend(stream.finish(&key));
         }
@@ -349,7 +349,7 @@ mod tests {
             streams.push(&key(Service::Esp, 1), &packet(ms, seq));
         }
         streams.push(&key(Service::Esp, 2), &packet(3, 1));
-        for i in 0..i64::from(SWEEP) {
+        for i in 0..i64::from(PACKETS_BETWEEN_SWEEPS) {
             streams.push(&key(Service::Esp, 3), &packet(1_000_000 + i, i as u64));
         }
         assert_eq!((streams.streams.len(), streams.done.len()), (1, 1));

@@ -9,12 +9,12 @@ use crate::embryo::{Embryo, Embryos, SinglePackets};
 use crate::result::FlowReport;
 
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
-const CELLS: usize = 1 << CELL_BITS;
-const CELL_BITS: u32 = 10;
+const CACHED_PLACES: usize = 1 << CACHED_PLACES_BITS;
+const CACHED_PLACES_BITS: u32 = 10;
 /// No connection's place.
-const NOWHERE: u32 = u32::MAX;
+const NO_PLACE: u32 = u32::MAX;
 /// A closed connection is kept this long for stragglers, nanoseconds.
-const LINGER_NS: i64 = 2_000_000_000;
+const CLOSED_KEPT_NS: i64 = 2_000_000_000;
 
 /// Follows every connection; feed segments in capture order.
 ///
@@ -42,7 +42,7 @@ pub struct Tracker {
     embryos: Embryos,
     /// Where the connection whose key fell into a cell last is: right most of the time, and
     /// checked against its key all of the time.
-    cells: Box<[u32; CELLS]>,
+    cells: Box<[u32; CACHED_PLACES]>,
     done: Vec<FlowReport>,
 }
 
@@ -55,7 +55,7 @@ impl Tracker {
             connections: Vec::new(),
             free: Vec::new(),
             embryos: Embryos::default(),
-            cells: Box::new([NOWHERE; CELLS]),
+            cells: Box::new([NO_PLACE; CACHED_PLACES]),
             done: Vec::new(),
         }
     }
@@ -63,7 +63,7 @@ impl Tracker {
     /// The next segment, in capture order; it goes `dir` on connection `key`.
     #[inline]
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
-        let cell = (key.rough_hash() >> (64 - CELL_BITS)) as usize;
+        let cell = (key.rough_hash() >> (64 - CACHED_PLACES_BITS)) as usize;
         let remembered = self.connections.get_mut(self.cells[cell] as usize);
         match remembered {
             Some(Some(connection)) if connection.key == *key && !seg.flags.any(TcpFlags::SYN) => {
@@ -162,7 +162,7 @@ impl Tracker {
     /// the place in the capture says so, and nothing else: then trackers that share a capture
     /// find what one alone would.
     pub fn close_idle(&mut self, now: i64) {
-        self.cells.fill(NOWHERE);
+        self.cells.fill(NO_PLACE);
         let since_ns = now.saturating_sub(self.config.idle_ns);
         for old in self.embryos.take_older(since_ns) {
             self.end(&old);
@@ -170,7 +170,7 @@ impl Tracker {
         for slot in 0..self.connections.len() {
             let over = self.connections[slot].as_ref().is_some_and(|c| {
                 let idle = now.saturating_sub(c.last_ns);
-                idle > self.config.idle_ns || (c.closed() && idle > LINGER_NS)
+                idle > self.config.idle_ns || (c.closed() && idle > CLOSED_KEPT_NS)
             });
             if !over {
                 continue;

@@ -5,11 +5,11 @@ use inorder_wire::{Dir, Has, Segment, TcpFlags};
 use crate::result::{Vantage, VantageBasis, VantageChoice};
 
 /// Segments of a connection that are all looked at.
-const ALWAYS: u32 = 1 << 11;
+const MAX_SEGMENTS_ALL_WEIGHED: u32 = 1 << 11;
 /// Segments from one look to the next.
-const ROUND: u32 = 1 << 14;
+const SEGMENTS_PER_WINDOW: u32 = 1 << 14;
 /// Segments at the start of a window that only tell what the highest number is.
-const QUIET: u32 = 1 << 10;
+const SEGMENTS_BEFORE_WEIGHING: u32 = 1 << 10;
 
 /// Below this sum of both round trips, timing says more about the hosts than about the path.
 const MIN_PATH_NS: i64 = 50_000;
@@ -61,7 +61,7 @@ fn reaches(number: u32, target: u32) -> bool {
 
 impl Position {
     /// A segment that goes `dir`. The smallest answers come early in most connections: after
-    /// the first [`ALWAYS`] segments only a window in each round of [`ROUND`] is looked at.
+    /// the first [`MAX_SEGMENTS_ALL_WEIGHED`] segments only a window in each round of [`SEGMENTS_PER_WINDOW`] is looked at.
     #[inline]
     pub(crate) fn observe(&mut self, dir: Dir, seg: &Segment) {
         if self.pause > 0 {
@@ -74,20 +74,20 @@ impl Position {
     #[inline(never)]
     fn look(&mut self, dir: Dir, seg: &Segment) {
         // Never back to the start: the first packets are special.
-        self.packets = self.packets.checked_add(1).unwrap_or(ROUND);
+        self.packets = self.packets.checked_add(1).unwrap_or(SEGMENTS_PER_WINDOW);
         let (from, to) = (dir.index(), dir.reverse().index());
-        if self.packets.is_multiple_of(ROUND) {
+        if self.packets.is_multiple_of(SEGMENTS_PER_WINDOW) {
             // What was asked before the pause has been answered unseen, and what was sent in it
             // may be sent again: ask only about what is newer than this segment.
             for host in &mut self.hosts {
                 (host.sequence, host.timestamp, host.highest) = (None, None, None);
             }
-            self.quiet = QUIET;
+            self.quiet = SEGMENTS_BEFORE_WEIGHING;
         }
         self.answer(from, seg);
         self.ask(from, to, seg);
-        if self.packets % ROUND == ALWAYS {
-            self.pause = ROUND - ALWAYS - 1;
+        if self.packets % SEGMENTS_PER_WINDOW == MAX_SEGMENTS_ALL_WEIGHED {
+            self.pause = SEGMENTS_PER_WINDOW - MAX_SEGMENTS_ALL_WEIGHED - 1;
             self.packets += self.pause;
         }
     }

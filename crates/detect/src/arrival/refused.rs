@@ -9,7 +9,7 @@ use crate::order::{Hole, Late};
 use crate::result::Evidence;
 
 /// Suspects at once; beyond, one is taken for refused without waiting for what the receiver says.
-const MAX_SUSPECTS: usize = 256;
+const MAX_SUSPECTED_HOLES: usize = 256;
 
 /// An original in a hole that its receiver should have discarded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +90,7 @@ impl Arrival {
         };
         self.order
             .annotate(from, to, |note| note.refused = Some(refused));
-        if self.suspects.len() < MAX_SUSPECTS {
+        if self.suspects.len() < MAX_SUSPECTED_HOLES {
             self.suspects.push((from, to));
         }
     }

@@ -5,7 +5,7 @@ use inorder_wire::Segment;
 use super::{Arrival, Context};
 
 /// Missing identifications in a row that are taken for lost packets, at most.
-const MAX_TAIL: i64 = 64;
+const MAX_LOST_TAIL: i64 = 64;
 
 /// Data that may be a retransmission although nothing shows its original: where identifications are missing and
 /// no hole accounts for them, as many packets may have been lost behind the highest data seen.
@@ -34,7 +34,7 @@ impl Arrival {
     pub(super) fn note_step(&mut self, seg: &Segment, cx: &Context) {
         let (next, mss) = (self.order.next(), i64::from(cx.mss));
         let missing = i64::from(cx.step) - 1;
-        if (1..=MAX_TAIL).contains(&missing) {
+        if (1..=MAX_LOST_TAIL).contains(&missing) {
             self.tail = LostTail {
                 from: next,
                 to: next + missing * mss,

@@ -33,7 +33,7 @@ struct Fields {
 }
 
 /// Strongest first. Translators rewrite the identification, some firewalls the timestamps.
-const FIELDS: [Fields; 4] = [
+const STRONGEST_FIELDS_FIRST: [Fields; 4] = [
     Fields {
         ip_id: true,
         tsval: true,
@@ -120,7 +120,7 @@ impl Ends<'_> {
         let sent = split(self.sent, limit, self.base);
         let arrived = split(self.arrived, limit, self.base);
         let mut best: Option<Matching> = None;
-        for fields in FIELDS {
+        for fields in STRONGEST_FIELDS_FIRST {
             let one = self.with_fields(&sent, &arrived, fields);
             let enough = one.unmatched_bytes * 2 <= one.arrived_bytes;
             if best
@@ -209,7 +209,7 @@ impl Ends<'_> {
     /// Bytes whose boundaries differ at both ends (something on the path cut them anew): a
     /// transmission has arrived with the packet that completes it.
     fn cover(&self, found: &mut Matching) {
-        let fields = FIELDS[1];
+        let fields = STRONGEST_FIELDS_FIRST[1];
         let known = sorted(&found.sent, |p| fields.key(self.sent, p));
         let stamp = |frames, p: &Piece| fields.key(frames, p).3;
         let mut open: BTreeMap<(i64, u32), Ranges> = BTreeMap::new();

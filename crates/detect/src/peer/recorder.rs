@@ -21,20 +21,20 @@ pub(crate) struct DataFrame {
     pub(crate) ip_id: u16,
     /// Bytes of TCP options, which take their room from the segment.
     pub(crate) options: u8,
-    /// Bits of [`Has`], and [`REFUSED`].
+    /// Bits of [`Has`], and [`REFUSED_BIT`].
     pub(crate) has: u8,
 }
 
 /// Bit of [`DataFrame::has`]: a receiver that this capture was made beside would have discarded the frame,
 /// and went on asking for its bytes. [`Has`] does not use it.
-const REFUSED: u8 = 0x80;
+const REFUSED_BIT: u8 = 0x80;
 /// Frames that may turn out to have been taken after all.
-const MAX_SUSPECTS: usize = 256;
+const MAX_SUSPECTED_FRAMES: usize = 256;
 
 impl DataFrame {
     /// The receiver discarded it, if this is its own capture.
     pub(crate) fn refused(&self) -> bool {
-        self.has & REFUSED != 0
+        self.has & REFUSED_BIT != 0
     }
 
     /// Shares bytes with `[from, to)`, modulo 2^32.
@@ -103,8 +103,8 @@ impl Way {
         let frames = &self.frames;
         self.suspects.retain(|&at| !frames[at].overlaps(first, end));
         if let Some(Evidence::Paws | Evidence::Window) = self.receiver.arrives(seg) {
-            frame.has |= REFUSED;
-            if self.suspects.len() < MAX_SUSPECTS {
+            frame.has |= REFUSED_BIT;
+            if self.suspects.len() < MAX_SUSPECTED_FRAMES {
                 self.suspects.push(self.frames.len());
             }
         }
@@ -125,7 +125,7 @@ impl Way {
             let taken = (frame.seq.wrapping_sub(seg.ack) as i32) < 0
                 || blocks.iter().any(|&(from, to)| frame.overlaps(from, to));
             if taken {
-                frame.has &= !REFUSED;
+                frame.has &= !REFUSED_BIT;
             }
             !taken
         });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use inorder_wire::{Has, Segment, TcpFlags};
 
 /// Packets kept for each direction of a connection.
-const KEPT: usize = 256;
+const PACKETS_KEPT_PER_DIRECTION: usize = 256;
 
 /// The packets with the smallest fingerprints, and when they were captured.
 ///
@@ -43,7 +43,7 @@ impl Sample {
     }
 
     fn note(&mut self, print: u64, ts_ns: i64) {
-        if self.kept.len() >= KEPT {
+        if self.kept.len() >= PACKETS_KEPT_PER_DIRECTION {
             match self.kept.last_key_value() {
                 Some((&largest, _)) if print <= largest => {}
                 _ => return,
@@ -53,7 +53,7 @@ impl Sample {
             .entry(print)
             .and_modify(|time| *time = None)
             .or_insert(Some(ts_ns));
-        if self.kept.len() > KEPT {
+        if self.kept.len() > PACKETS_KEPT_PER_DIRECTION {
             self.kept.pop_last();
         }
     }
@@ -139,7 +139,11 @@ mod tests {
             }
         }
         let all = here.differences(&there);
-        assert!(all.len() > 200 && all.len() <= KEPT, "{}", all.len());
+        assert!(
+            all.len() > 200 && all.len() <= PACKETS_KEPT_PER_DIRECTION,
+            "{}",
+            all.len()
+        );
         assert_eq!(all.first(), Some(&7_000_000));
         assert_eq!(all.last(), Some(&7_000_004));
     }

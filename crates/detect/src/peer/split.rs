@@ -5,11 +5,11 @@ use inorder_sequence::Offsets;
 use super::recorder::{DataFrame, Way};
 
 /// Payload and options of full segments on Ethernet, with an MTU of 1,500 and of 9,000.
-const USUAL: [u32; 2] = [1_460, 8_960];
+const FULL_PAYLOADS_ON_ETHERNET: [u32; 2] = [1_460, 8_960];
 /// Smallest segment size that Linux accepts (`TCP_MIN_SND_MSS`).
-const SMALLEST: u32 = 48;
+const MIN_SEGMENT_SIZE: u32 = 48;
 /// Larger frames are not super-segments but broken: even BIG TCP ends at 512 KiB.
-const LARGEST_FRAME: u32 = 1 << 20;
+const MAX_SUPER_SEGMENT: u32 = 1 << 20;
 
 /// One segment of one captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -36,8 +36,10 @@ pub(crate) fn split(frames: &[DataFrame], limit: u32, base: u32) -> Vec<Piece> {
     for (index, frame) in frames.iter().enumerate() {
         let start = unwrap.offset(frame.seq);
         unwrap.advance(start + i64::from(frame.len));
-        let mut size = limit.saturating_sub(u32::from(frame.options)).max(SMALLEST);
-        if frame.len > LARGEST_FRAME {
+        let mut size = limit
+            .saturating_sub(u32::from(frame.options))
+            .max(MIN_SEGMENT_SIZE);
+        if frame.len > MAX_SUPER_SEGMENT {
             size = frame.len;
         }
         for (nth, done) in (0..frame.len).step_by(size as usize).enumerate() {
@@ -66,13 +68,17 @@ pub(crate) fn limits(sent: &Way, arrived: &Way, offers: [u16; 2]) -> Vec<u32> {
     found.extend(known);
     found.extend(Some(peer).filter(|&m| m > 0));
     found.extend(
-        USUAL
+        FULL_PAYLOADS_ON_ETHERNET
             .iter()
             .filter_map(|&usual| common(sent, arrived, usual)),
     );
-    let largest = arrived.frames.iter().map(room).filter(|&r| r <= USUAL[0]);
+    let largest = arrived
+        .frames
+        .iter()
+        .map(room)
+        .filter(|&r| r <= FULL_PAYLOADS_ON_ETHERNET[0]);
     found.extend(largest.max());
-    found.push(USUAL[0]);
+    found.push(FULL_PAYLOADS_ON_ETHERNET[0]);
     let mut seen = Vec::new();
     found.retain(|limit| {
         !seen.contains(limit) && {

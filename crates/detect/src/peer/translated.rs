@@ -17,10 +17,10 @@ use super::sample::Sample;
 use crate::result::Matched;
 
 /// Packets that have to agree in every number: one is hardly chance, three are none.
-const NUMBERS: usize = 3;
+const MIN_PACKETS_EQUAL_IN_NUMBERS: usize = 3;
 /// Packets that have to agree in distances and timestamps. Hosts share their clock among
 /// connections, so that single packets of others may do so, too.
-const DISTANCES: usize = 4;
+const MIN_PACKETS_EQUAL_IN_DISTANCES: usize = 4;
 
 /// Connections of both captures not matched yet, by number, and what is found among them.
 pub(crate) struct Search<'a> {
@@ -112,10 +112,13 @@ impl<'a> Search<'a> {
                 |c, dir| &c.way(dir).relative,
                 |vote, least| {
                     // Of two ends of one connection most of the sample is common.
-                    vote.count >= DISTANCES && vote.count * 2 >= least
+                    vote.count >= MIN_PACKETS_EQUAL_IN_DISTANCES && vote.count * 2 >= least
                 },
             ),
-            _ => self.by_sample(|c, dir| &c.way(dir).sample, |vote, _| vote.count >= NUMBERS),
+            _ => self.by_sample(
+                |c, dir| &c.way(dir).sample,
+                |vote, _| vote.count >= MIN_PACKETS_EQUAL_IN_NUMBERS,
+            ),
         }
     }
 

@@ -217,16 +217,16 @@ impl Avoidance {
         late_ns: &Distribution,
     ) -> Self {
         const MIN_LATE_PACKETS: u64 = 10;
-        const SHARE: f64 = 0.95;
+        const SHARE_AVOIDED: f64 = 0.95;
         let caused = |c: &CauseCount| c.cause == Cause::Reordering && c.recoveries > 0;
         if extents.count() < MIN_LATE_PACKETS || !recoveries.by_cause.iter().any(caused) {
             return Avoidance::default();
         }
-        let extent = extents.quantile(SHARE).unwrap_or(0);
+        let extent = extents.quantile(SHARE_AVOIDED).unwrap_or(0);
         Avoidance {
             dupthresh: u32::try_from(extent + 1).ok(),
             window_ns: late_ns
-                .quantile(SHARE)
+                .quantile(SHARE_AVOIDED)
                 .and_then(|ns| i64::try_from(ns).ok()),
         }
     }

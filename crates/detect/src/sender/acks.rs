@@ -9,15 +9,15 @@ use std::collections::VecDeque;
 use inorder_wire::{Has, Segment};
 
 /// ACKs held back at most while one before them may still come.
-const DEPTH: usize = 4_096;
+const MAX_ACKS_HELD: usize = 4_096;
 /// Give up waiting for a missing one after this long.
-const PATIENCE_NS: i64 = 50_000_000;
+const MAX_WAIT_FOR_ACK_NS: i64 = 50_000_000;
 /// Steps larger than this are no counter's.
-const MAX_STEP: i32 = 4_096;
+const MAX_ID_STEP: i32 = 4_096;
 /// Without an identification nothing says that one is missing, so all wait alike: this many
 /// and this long.
-const CONTENT_DEPTH: usize = 24;
-const CONTENT_PATIENCE_NS: i64 = 5_000_000;
+const MAX_ACKS_HELD_WITHOUT_ID: usize = 24;
+const MAX_WAIT_WITHOUT_ID_NS: i64 = 5_000_000;
 
 /// An acknowledgement in emission order.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl AckQueue {
             return;
         };
         let step = seg.ip_id.wrapping_sub(next as u16) as i16;
-        if seg.ip_id == 0 && i32::from(step).abs() > MAX_STEP {
+        if seg.ip_id == 0 && i32::from(step).abs() > MAX_ID_STEP {
             // Linux sends SYN-ACKs and the ACKs of closed sockets without an identification.
             while let Some(held) = self.held.pop_front() {
                 let missing = self.next_id.map_or(0, |n| (held.order - n).max(0));
@@ -177,7 +177,8 @@ impl AckQueue {
     fn release_by_id(&mut self, now: i64, out: &mut impl FnMut(Ack)) {
         while let Some(front) = self.held.front() {
             let next = self.next_id.unwrap_or(front.order);
-            let overdue = self.held.len() > DEPTH || now - front.seg.ts_ns > PATIENCE_NS;
+            let overdue =
+                self.held.len() > MAX_ACKS_HELD || now - front.seg.ts_ns > MAX_WAIT_FOR_ACK_NS;
             if front.order > next && !overdue {
                 return;
             }
@@ -214,8 +215,9 @@ impl AckQueue {
             },
         );
         while let Some(front) = self.held.front() {
-            let aged = seg.ts_ns - front.seg.ts_ns > CONTENT_PATIENCE_NS;
-            let due = (aged && self.held.len() > CONTENT_DEPTH) || self.held.len() > DEPTH;
+            let aged = seg.ts_ns - front.seg.ts_ns > MAX_WAIT_WITHOUT_ID_NS;
+            let due = (aged && self.held.len() > MAX_ACKS_HELD_WITHOUT_ID)
+                || self.held.len() > MAX_ACKS_HELD;
             if !due {
                 return;
             }

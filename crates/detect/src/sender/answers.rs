@@ -22,11 +22,11 @@ use crate::result::{Evidence, Reason};
 
 /// With so many SACK blocks a segment that opens another makes Linux send what it holds back
 /// first, without that segment (`TCP_SACK_BLOCKS_EXPECTED`); with more, one that extends the third.
-const BLOCKS_EXPECTED: usize = 2;
+const MIN_BLOCKS_THAT_FLUSH: usize = 2;
 /// Of ACKs lost in a row, so many at most are looked into.
-const MAX_LOST: u32 = 8;
+const MAX_MISSING_ACKS_WEIGHED: u32 = 8;
 /// Filled holes looked at for one unexplained ACK.
-const MAX_CANDIDATES: usize = 512;
+const MAX_FILLED_WEIGHED: usize = 512;
 
 impl Sender {
     /// An ACK that does not advance and reports no duplicate: perhaps an original that PAWS
@@ -67,7 +67,7 @@ impl Sender {
         if several && filled.0.is_some() || open {
             let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
             let id = self.wait_for_hole(seg, seg.ts_ns, unsure, trigger);
-            self.receiver.flushed = (early && blocks >= BLOCKS_EXPECTED).then_some(id);
+            self.receiver.flushed = (early && blocks >= MIN_BLOCKS_THAT_FLUSH).then_some(id);
         } else if trigger == Trigger::Nothing
             && let Some(start) = filled.0
         {
@@ -113,7 +113,7 @@ impl Sender {
         } else {
             i64::MIN
         };
-        let latest = self.ledger.filled.latest().take(MAX_CANDIDATES);
+        let latest = self.ledger.filled.latest().take(MAX_FILLED_WEIGHED);
         let mut some = latest.take_while(|f| f.place.start >= from).filter(open);
         let highest = some.next().map(|f| f.place.start);
         (highest, some.next().is_some())
@@ -184,7 +184,7 @@ impl Sender {
             return;
         }
         let since = last.ts_ns.min(seg.ts_ns);
-        for _ in 0..ack.missing.min(MAX_LOST) {
+        for _ in 0..ack.missing.min(MAX_MISSING_ACKS_WEIGHED) {
             self.wait_for_hole(seg, since, Some(Reason::AcksMissing), Trigger::Lost);
         }
     }
@@ -192,7 +192,7 @@ impl Sender {
     /// Is there a segment whose original may come after its retransmission still?
     fn copy_came_first(&self, now: i64) -> bool {
         let since = now.saturating_sub(self.timing.patience());
-        let mut latest = self.ledger.filled.latest().take(MAX_CANDIDATES);
+        let mut latest = self.ledger.filled.latest().take(MAX_FILLED_WEIGHED);
         latest.any(|f| f.first != By::Original && !f.original_in && f.reported_ns >= since)
     }
 }

@@ -4,13 +4,13 @@
 //! targets"): each plot is one target's or clutter, each target gave one plot or was missed, and
 //! the weight of a hypothesis is the product of its likelihood ratios. Here the plots are ACKs, and
 //! the targets are originals that may have come to be refused. Hypotheses are grown ACK by ACK and
-//! the best [`BEAM`] kept, so the work is bounded; what is asked for is not the best hypothesis but
+//! the best [`MAX_HYPOTHESES`] kept, so the work is bounded; what is asked for is not the best hypothesis but
 //! how much of all weight agrees on a pair.
 
 use std::collections::BTreeMap;
 
 /// Hypotheses kept after each ACK.
-const BEAM: usize = 96;
+const MAX_HYPOTHESES: usize = 96;
 /// Targets of one assignment at most: a bit each.
 pub(super) const MAX_TARGETS: usize = 64;
 
@@ -108,7 +108,7 @@ fn prune(
 ) -> (Vec<u64>, Vec<f64>, Vec<Step>) {
     let mut order: Vec<usize> = (0..states.len()).collect();
     order.sort_by(|&a, &b| states[b].1.total_cmp(&states[a].1).then(a.cmp(&b)));
-    order.truncate(BEAM);
+    order.truncate(MAX_HYPOTHESES);
     let mut place = vec![usize::MAX; states.len()];
     for (new, &old) in order.iter().enumerate() {
         place[old] = new;

@@ -4,7 +4,7 @@ use super::Sender;
 use super::acks::Ack;
 use super::board::Copies;
 use super::filled::{By, Filled};
-use super::ledger::{CERTAIN, LIKELY, Tally};
+use super::ledger::{MIN_CERTAIN, MIN_LIKELY, Tally};
 use super::log::Status;
 use super::pair::Pair;
 use super::paws::discarded;
@@ -23,7 +23,7 @@ pub(crate) enum First {
 }
 
 /// Chance that a round trip is shorter by a sixteenth than all seen so far, at least.
-const LEAST_UNDERCUT: f64 = 0.02;
+const MIN_CHANCE_OF_SHORTER_RTT: f64 = 0.02;
 
 fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
@@ -43,14 +43,14 @@ impl Timing {
         }
         // That the next of n + 1 samples is the smallest has a chance of one in n + 1, were they
         // drawn for themselves; a queue's are not.
-        let undercut = (1.0 / (self.rtt_samples as f64 + 1.0)).max(LEAST_UNDERCUT);
+        let undercut = (1.0 / (self.rtt_samples as f64 + 1.0)).max(MIN_CHANCE_OF_SHORTER_RTT);
         let late = tally.late_copied as f64 + 0.25;
         let lost = (tally.only_copies as f64 + 1.0) * undercut;
         let posterior = late / (late + lost);
         let basis = Basis::certain(Evidence::Timing);
         match posterior {
-            p if p >= CERTAIN => Some(basis),
-            p if p >= LIKELY => Some(basis.weaker(Reason::WhichCopy)),
+            p if p >= MIN_CERTAIN => Some(basis),
+            p if p >= MIN_LIKELY => Some(basis.weaker(Reason::WhichCopy)),
             _ => None,
         }
     }

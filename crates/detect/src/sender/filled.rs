@@ -9,7 +9,7 @@ use super::board::{Copies, Sent};
 use crate::collect::Place;
 
 /// Segments remembered; the lowest is closed when there are more.
-const MAX_FILLED: usize = 16_384;
+const MAX_FILLED_REMEMBERED: usize = 16_384;
 
 /// Which copy a first report was about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,7 +157,7 @@ impl FilledMap {
 
     /// There are more than are remembered.
     pub(super) fn is_full(&self) -> bool {
-        self.map.len() > MAX_FILLED
+        self.map.len() > MAX_FILLED_REMEMBERED
     }
 
     /// The lowest, when there are too many.

@@ -16,15 +16,15 @@ use crate::recovery::RecoveryTracker;
 use crate::result::{Cause, Evidence, Half, Reason, Retransmission, Verdict};
 
 /// Posterior from which on a reading is taken for certain, where no logic makes it so.
-pub(super) const CERTAIN: f64 = 0.999;
+pub(super) const MIN_CERTAIN: f64 = 0.999;
 /// Posterior from which on a reading is taken for likely.
-pub(super) const LIKELY: f64 = 0.95;
+pub(super) const MIN_LIKELY: f64 = 0.95;
 /// Share of the originals that came after their retransmission of which no ACK tells, where
 /// duplicates are reported and where none has been so far.
-const UNTOLD: f64 = 0.002;
-const UNTOLD_WITHOUT: f64 = 0.01;
+const SHARE_UNTOLD: f64 = 0.002;
+const SHARE_UNTOLD_WITHOUT_DSACK: f64 = 0.01;
 /// Of the originals whose own ACK is missing, those that nothing else tells of.
-const UNTOLD_BY_MISSING: f64 = 0.1;
+const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
 /// What became of retransmitted segments so far: the prior odds for those still open.
 #[derive(Clone, Copy, Debug, Default)]
@@ -257,7 +257,7 @@ impl Ledger {
         }
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
-        let open = u32::from(f.doubled > 1.0 - LIKELY);
+        let open = u32::from(f.doubled > 1.0 - MIN_LIKELY);
         let needed = f.copies.count.saturating_sub(f.after + spurious + open);
         self.needed += u64::from(needed);
         self.spurious += u64::from(spurious);
@@ -282,16 +282,16 @@ impl Ledger {
             Evidence::Sack
         };
         let basis = Basis::certain(evidence);
-        if telling.rough && f.refused <= 1.0 - LIKELY {
+        if telling.rough && f.refused <= 1.0 - MIN_LIKELY {
             return basis.weaker(Reason::WhichCopy);
         }
         let acks = (telling.acks + telling.acks_missing).max(1) as f64;
         let untold = if telling.duplicates {
-            UNTOLD
+            SHARE_UNTOLD
         } else {
-            UNTOLD_WITHOUT
+            SHARE_UNTOLD_WITHOUT_DSACK
         };
-        let untold = untold + UNTOLD_BY_MISSING * telling.acks_missing as f64 / acks;
+        let untold = untold + SHARE_UNTOLD_BY_MISSING_ACKS * telling.acks_missing as f64 / acks;
         let late = (self.tally.came_after as f64 + 0.25) * untold;
         let lost = self.tally.only_copies as f64 + 1.0;
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0);
@@ -299,9 +299,9 @@ impl Ledger {
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
         // Where the receiver refuses originals, it may have refused this one, too.
         let accepted = !f.discardable || self.collector.refusals() == 0;
-        if sure >= CERTAIN && telling.duplicates && awaited && accepted {
+        if sure >= MIN_CERTAIN && telling.duplicates && awaited && accepted {
             basis
-        } else if sure >= LIKELY {
+        } else if sure >= MIN_LIKELY {
             basis.weaker(Reason::WhichCopy)
         } else {
             Basis::ambiguous(evidence, Reason::WhichCopy)

@@ -10,7 +10,7 @@ use crate::order::{Arrived, Order};
 use crate::result::Reason;
 
 /// Entries that may wait at once; beyond, the oldest is decided as if its time were up.
-const MAX_WAITING: usize = 65_536;
+const MAX_ARRIVALS_WAITING: usize = 65_536;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,7 +115,7 @@ impl ArrivalLog {
     #[inline]
     pub(crate) fn settle(&mut self, now: i64, out: &mut Collector) {
         while let Some(front) = self.entries.front() {
-            let full = self.entries.len() > MAX_WAITING;
+            let full = self.entries.len() > MAX_ARRIVALS_WAITING;
             match front.status {
                 Status::Original(basis) => {
                     record(&mut self.order, self.hidden_at, front, basis, out);

@@ -10,7 +10,7 @@ use super::filled::{Filled, FilledMap};
 use super::timing::{PATH_JITTER_NS, Timing};
 
 /// Retransmitted segments looked at for one ACK.
-const MAX_CANDIDATES: usize = 64;
+const MAX_FILLED_PER_ACK: usize = 64;
 
 impl Sender {
     /// An ACK at `now` that reports nothing is the answer to a retransmission of what the receiver had,
@@ -37,7 +37,7 @@ fn may_come_again(filled: &FilledMap, una: i64, since: i64) -> impl Iterator<Ite
     let open = move |f: &&Filled| {
         f.place.start < una && f.reported_ns >= since && f.duplicates < f.copies.count
     };
-    filled.latest().take(MAX_CANDIDATES).filter(open)
+    filled.latest().take(MAX_FILLED_PER_ACK).filter(open)
 }
 
 impl Timing {

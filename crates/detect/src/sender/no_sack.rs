@@ -13,14 +13,14 @@ use crate::collect::Basis;
 use crate::result::{Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
-const MIN_DUPLICATES: u32 = 3;
+const MIN_DUPLICATE_ACKS: u32 = 3;
 /// Segments in their turn that one ACK acknowledges at most (RFC 5681 section 4.2).
-const MAX_IN_TURN: u64 = 2;
+const MAX_SEGMENTS_PER_DELAYED_ACK: u64 = 2;
 /// Where more than one in so many answers was to a spurious retransmission, their number is not exact
 /// enough: the answer to a copy may acknowledge what was delayed, too.
 const MIN_ANSWERS_PER_SPURIOUS: u64 = 32;
 /// Holes remembered until there is none left.
-const MAX_HOLES: usize = 32;
+const MAX_HOLES_REMEMBERED: usize = 32;
 
 /// What is remembered between ACKs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,13 +47,13 @@ pub(crate) struct NoSack {
     waiting: bool,
     /// First bytes of the `open` holes that a retransmission filled and whose originals PAWS
     /// would discard.
-    discardable: [i64; MAX_HOLES],
+    discardable: [i64; MAX_HOLES_REMEMBERED],
     open: usize,
 }
 
 impl NoSack {
     pub(crate) fn evident(&self) -> bool {
-        self.ever >= MIN_DUPLICATES
+        self.ever >= MIN_DUPLICATE_ACKS
     }
 
     /// `[start, ..)` was retransmitted while `una` was the left edge.
@@ -69,7 +69,7 @@ impl NoSack {
     /// was answered before; what comes in its turn is acknowledged two at once at most.
     fn filled(&mut self, segments: u64, again: bool) {
         let waiting = std::mem::take(&mut self.waiting);
-        if self.answers > 0 && (again || waiting || segments > MAX_IN_TURN) {
+        if self.answers > 0 && (again || waiting || segments > MAX_SEGMENTS_PER_DELAYED_ACK) {
             self.explained += segments - 1;
         } else if self.last_copy.is_none() {
             // No hole, and nothing sent again: it begins anew.
@@ -243,7 +243,7 @@ impl Sender {
         let holes = n.discardable;
         let first = n
             .open
-            .saturating_sub(usize::try_from(excess).unwrap_or(MAX_HOLES));
+            .saturating_sub(usize::try_from(excess).unwrap_or(MAX_HOLES_REMEMBERED));
         for &start in &holes[first..n.open] {
             if let Some(f) = self.ledger.filled.get_mut(start).filter(|f| !f.original_in) {
                 f.refused += 0.5;

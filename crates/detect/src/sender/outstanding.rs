@@ -10,7 +10,7 @@ use super::board::{Board, Ranges, Sent};
 use super::paws::discarded;
 
 /// Holes looked at for one unexplained ACK.
-const MAX_HOLES: usize = 512;
+const MAX_HOLES_PER_ACK: usize = 512;
 
 /// The data that is outstanding in one direction.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ impl Outstanding {
     pub(super) fn open_holes(&self) -> impl Iterator<Item = &Sent> {
         let top = self.ranges.top().unwrap_or(self.una);
         let below = self.board.iter().take_while(move |s| s.start < top);
-        below.take(MAX_HOLES).filter(|s| !s.reported)
+        below.take(MAX_HOLES_PER_ACK).filter(|s| !s.reported)
     }
 
     /// Is an original outstanding in a hole that a receiver whose TS.Recent is `recent` would discard?

@@ -8,7 +8,7 @@ use crate::explanation::Explanations;
 
 /// An ACK reports as many arrivals at the latest, its timer or not (Linux `tcp_comp_sack_nr`, 44; some of them may
 /// have been discarded or known).
-const MAX_HELD_BACK: usize = 36;
+const MAX_ARRIVALS_HELD_BACK: usize = 36;
 
 /// What the connection negotiated; `None` where the handshake was not seen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +110,7 @@ impl Receiver {
         let blur = (latest - soonest).saturating_add(jitter);
         let sharp = soonest.saturating_sub(blur);
         let usual = self.compression.quartiles()?.1;
-        let early = waited < sharp.max(usual - usual / 8) && reported < MAX_HELD_BACK;
+        let early = waited < sharp.max(usual - usual / 8) && reported < MAX_ARRIVALS_HELD_BACK;
         Some(if early {
             Trigger::EarlyFlush
         } else {

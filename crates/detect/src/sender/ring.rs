@@ -1,12 +1,12 @@
 //! The last few values of a quantity, for what is usual and how far it spreads.
 
-const SIZE: usize = 31;
+const VALUES_KEPT: usize = 31;
 
 /// A ring of the last 31 values, sorted as they come.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ring {
-    values: [i64; SIZE],
-    sorted: [i64; SIZE],
+    values: [i64; VALUES_KEPT],
+    sorted: [i64; VALUES_KEPT],
     next: usize,
     len: usize,
 }
@@ -17,7 +17,7 @@ pub(super) fn apart(a: i64, b: i64) -> i64 {
 
 impl Ring {
     pub(super) fn push(&mut self, value: i64) {
-        if self.len == SIZE {
+        if self.len == VALUES_KEPT {
             self.forget(self.values[self.next]);
         }
         let place = self.sorted[..self.len].partition_point(|&v| v < value);
@@ -25,7 +25,7 @@ impl Ring {
         self.sorted[place] = value;
         self.len += 1;
         self.values[self.next] = value;
-        self.next = (self.next + 1) % SIZE;
+        self.next = (self.next + 1) % VALUES_KEPT;
     }
 
     fn forget(&mut self, value: i64) {
@@ -73,7 +73,7 @@ impl Ring {
         if self.len < 2 * nth + 1 {
             return None;
         }
-        let mut off = [0; SIZE];
+        let mut off = [0; VALUES_KEPT];
         for (i, o) in off[..self.len].iter_mut().enumerate() {
             let around = &sorted[i.saturating_sub(nth)..(i + nth + 1).min(self.len)];
             let farther = |w: &[i64]| apart(sorted[i], w[0]).max(apart(sorted[i], w[nth]));
@@ -137,7 +137,7 @@ mod tests {
         ) {
             let mut ring = Ring::default();
             values.iter().for_each(|&v| ring.push(v));
-            let last = &values[values.len().saturating_sub(SIZE)..];
+            let last = &values[values.len().saturating_sub(VALUES_KEPT)..];
             let high = low + width;
             let mut off: Vec<i64> = last.iter().map(|&v| apart(v, v.clamp(low, high))).collect();
             off.sort_unstable();
@@ -150,7 +150,7 @@ mod tests {
             let mut ring = Ring::default();
             for (i, &value) in all.iter().enumerate() {
                 ring.push(value);
-                let mut last = all[(i + 1).saturating_sub(SIZE)..=i].to_vec();
+                let mut last = all[(i + 1).saturating_sub(VALUES_KEPT)..=i].to_vec();
                 last.sort_unstable();
                 prop_assert_eq!(&ring.sorted[..ring.len()], &last[..]);
             }

@@ -17,17 +17,17 @@ use super::ring::Ring;
 /// Jitter of hosts and links that we do not try to explain, nanoseconds.
 pub(super) const PATH_JITTER_NS: i64 = 30_000;
 /// Capture timestamps are assumed accurate to this; closer differences mean nothing, nanoseconds.
-pub(super) const CLOCK_NS: i64 = 5_000;
+pub(super) const CLOCK_ACCURACY_NS: i64 = 5_000;
 /// Most segments of an ACK that still count as acknowledged at once.
-const MAX_AT_ONCE: usize = 2;
+const MAX_SEGMENTS_AT_ONCE: usize = 2;
 /// So many late arrivals must have been as late to make that usual.
-const MIN_ALIKE: usize = 3;
+const MIN_ALIKE_LATE: usize = 3;
 /// Fewest late arrivals that tell how late is usual.
 const MIN_LATE: usize = 2;
 /// How long an unexplained ACK waits for the hole it belongs to, at least, and in round trips: the
 /// retransmission has to be caused, sent and acknowledged.
-const PATIENCE_NS: i64 = 200_000_000;
-const PATIENCE_RTTS: i64 = 3;
+const MIN_WAIT_FOR_HOLE_NS: i64 = 200_000_000;
+const WAIT_FOR_HOLE_RTTS: i64 = 3;
 /// Round-trip time that is assumed while none has been measured, nanoseconds.
 const ASSUMED_RTT_NS: i64 = 10_000_000;
 
@@ -111,7 +111,7 @@ impl Timing {
 
     /// How long what may have been refused is waited for, nanoseconds.
     pub(super) fn patience(&self) -> i64 {
-        PATIENCE_NS.max(self.usual_rtt().saturating_mul(PATIENCE_RTTS))
+        MIN_WAIT_FOR_HOLE_NS.max(self.usual_rtt().saturating_mul(WAIT_FOR_HOLE_RTTS))
     }
 
     /// An ACK at `now` advances to `number` while nothing is missing.
@@ -172,7 +172,7 @@ impl Timing {
             .range(first)
             .take(count)
             .all(|s| s.sent_ns.saturating_add(rtt) < since);
-        if queued && (1..=MAX_AT_ONCE).contains(&count) && span > 0 {
+        if queued && (1..=MAX_SEGMENTS_AT_ONCE).contains(&count) && span > 0 {
             self.spacing.push(span / count as i64);
         }
     }
@@ -227,7 +227,7 @@ impl Timing {
     /// that no chance one counts): the late ones may have more than one habit, as when every other must wait
     /// for a packet to leave before it.
     pub(super) fn off_usual(&self, least_ns: i64, most_ns: i64) -> Option<i64> {
-        let off = self.lateness.nth_nearest(least_ns, most_ns, MIN_ALIKE);
+        let off = self.lateness.nth_nearest(least_ns, most_ns, MIN_ALIKE_LATE);
         off.filter(|_| self.lateness.len() >= MIN_LATE)
     }
 
@@ -247,8 +247,8 @@ impl Timing {
     /// How far off most late originals are from others of their kind, twice over; negative while too few are
     /// known.
     fn sharpest(&self) -> i64 {
-        let off = self.lateness.cohesion(MIN_ALIKE);
-        off.map_or(-1, |off| off.saturating_mul(2).max(CLOCK_NS))
+        let off = self.lateness.cohesion(MIN_ALIKE_LATE);
+        off.map_or(-1, |off| off.saturating_mul(2).max(CLOCK_ACCURACY_NS))
     }
 
     /// The shape of the density of lateness; the events it stands on are in `lateness`.

@@ -11,28 +11,28 @@ use std::collections::VecDeque;
 
 use super::assign::{Candidate, MAX_TARGETS, Posterior, assign};
 use super::filled::{Filled, FilledMap};
-use super::ledger::{LIKELY, Ledger, Tally};
+use super::ledger::{Ledger, MIN_LIKELY, Tally};
 use super::paws::ticks_too_old;
 use super::receiver::Receiver;
-use super::timing::{CLOCK_NS, Timing};
+use super::timing::{CLOCK_ACCURACY_NS, Timing};
 use super::unexplained::{Trigger, UnexplainedAck};
 
 /// ACKs weighed together.
-const MAX_ACKS: usize = 32;
+const MAX_ACKS_PER_WINDOW: usize = 32;
 /// Filled segments looked at for them.
-const MAX_FILLED: usize = 512;
+const MAX_FILLED_PER_WINDOW: usize = 512;
 /// Causes of one ACK that are weighed.
-const MAX_CAUSES: usize = 12;
+const MAX_CAUSES_PER_ACK: usize = 12;
 /// A cause that is so much less likely than chance is left out.
-const LEAST_RATIO: f64 = 0.005;
+const MIN_RATIO_TO_CHANCE: f64 = 0.005;
 /// How late is usual, proposed at most so often while it is not known.
-const MAX_CENTERS: usize = 16;
+const MAX_LATENESSES_PROPOSED: usize = 16;
 /// Rounds in which the odds of late against lost are learnt from what they lead to.
-const ROUNDS: usize = 3;
+const MAX_ROUNDS_OF_ODDS: usize = 3;
 /// Late originals that make their lateness known.
-const KNOWN: usize = 5;
+const MIN_LATE_TO_KNOW_LATENESS: usize = 5;
 /// What a receiver whose clock tolerates one tick (Linux: `TCP_PAWS_WINDOW`) leaves to the others.
-const ONE_TICK: f64 = 0.3;
+const SHARE_REFUSED_ONE_TICK_OLD: f64 = 0.3;
 
 /// What might have answered: a segment that was missing.
 #[derive(Clone, Copy, Debug)]
@@ -194,7 +194,12 @@ impl Windows {
     }
 
     fn window(&self, filled: &FilledMap, timing: &Timing) -> Window {
-        let acks: Vec<UnexplainedAck> = self.waiting.iter().take(MAX_ACKS).copied().collect();
+        let acks: Vec<UnexplainedAck> = self
+            .waiting
+            .iter()
+            .take(MAX_ACKS_PER_WINDOW)
+            .copied()
+            .collect();
         let until = acks.last().map_or(i64::MIN, |a| a.at_ns);
         let una = acks.iter().map(|a| a.una).min().unwrap_or(i64::MAX);
         let since = acks.first().map_or(i64::MAX, |a| a.since_ns);
@@ -202,7 +207,7 @@ impl Windows {
         let recent = since.saturating_sub(timing.patience());
         let holes: Vec<Missing> = filled
             .latest()
-            .take(MAX_FILLED)
+            .take(MAX_FILLED_PER_WINDOW)
             .take_while(|f| f.place.start >= una)
             .filter(|f| f.unexplained() && f.reported_ns >= recent)
             .map(|f| Missing::of(f, timing))
@@ -213,7 +218,7 @@ impl Windows {
             for (h, hole) in holes.iter().enumerate().filter(|h| h.1.possible(ack)) {
                 let late = |at: i64| at.saturating_sub(hole.due_ns);
                 let (from, to) = (late(ack.since_ns), late(ack.at_ns).max(0));
-                pairs.push((a, h, from.min(to - CLOCK_NS), to));
+                pairs.push((a, h, from.min(to - CLOCK_ACCURACY_NS), to));
             }
         }
         Window { acks, holes, pairs }
@@ -227,7 +232,7 @@ impl Windows {
         let (density, lateness) = (known.timing.density(), &known.timing.lateness);
         let learnt = |from: i64, to: i64| density.of(lateness, from, to);
         let mut posterior = self.posterior(window, known, &learnt);
-        if lateness.len() >= KNOWN {
+        if lateness.len() >= MIN_LATE_TO_KNOW_LATENESS {
             return posterior;
         }
         // Not known how late is usual: as many readings as lateness is proposed, each by its weight.
@@ -236,8 +241,8 @@ impl Windows {
             .iter()
             .filter(|p| window.acks[p.0].trigger == Trigger::Nothing);
         let mut centers: Vec<i64> = telling.map(|p| p.3).collect();
-        centers.truncate(MAX_CENTERS);
-        let prior = |center: i64| density.of(lateness, center, center + CLOCK_NS);
+        centers.truncate(MAX_LATENESSES_PROPOSED);
+        let prior = |center: i64| density.of(lateness, center, center + CLOCK_ACCURACY_NS);
         let sum: f64 = centers.iter().map(|&c| prior(c)).sum();
         let agreed = centers.iter().map(|&center| {
             let around = |from: i64, to: i64| density.around(center, from, to);
@@ -268,7 +273,7 @@ impl Windows {
         let mut candidates = self.candidates(window, known, late);
         let mut odds = (came + 0.25) / (never + 1.0);
         let mut posterior = Posterior::default();
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS_OF_ODDS {
             candidates.iter_mut().for_each(|c| c.ratio *= odds);
             posterior = assign_best(window.acks.len(), &candidates);
             let refused: f64 = posterior.pairs.iter().sum();
@@ -299,7 +304,11 @@ impl Windows {
             let seen = self.clutter.rate(heard.trigger, first, rtt);
             let clutter = seen.max(known.receiver.held_back_rate(heard.trigger));
             let one_tick = ticks_too_old(window.holes[target].tsval, heard.recent) == 1;
-            let passes = if one_tick { ONE_TICK } else { 1.0 };
+            let passes = if one_tick {
+                SHARE_REFUSED_ONE_TICK_OLD
+            } else {
+                1.0
+            };
             let ratio = passes * late(from, to) / clutter;
             Candidate { ack, target, ratio }
         };
@@ -323,7 +332,9 @@ impl Windows {
         let told = |&(&(a, h, ..), &p): &(&(usize, usize, i64, i64), &f64)| {
             let hole = ledger.filled.get(window.holes[h].start);
             let free = hole.is_some_and(Filled::unexplained);
-            a == ack && free && (p >= LIKELY || explained >= LIKELY && of_hole(h) >= LIKELY)
+            a == ack
+                && free
+                && (p >= MIN_LIKELY || explained >= MIN_LIKELY && of_hole(h) >= MIN_LIKELY)
         };
         let best = pairs().filter(told).max_by(|a, b| a.1.total_cmp(b.1));
         if let Some((pair, _)) = best {
@@ -337,7 +348,7 @@ impl Windows {
         }
         let lacking = |p: &(usize, usize, i64, i64)| heard.at_ns <= window.holes[p.1].filled_ns;
         let of_ack = pairs().filter(|p| p.0.0 == ack && lacking(p.0));
-        if of_ack.map(|p| p.1).sum::<f64>() >= LIKELY {
+        if of_ack.map(|p| p.1).sum::<f64>() >= MIN_LIKELY {
             // One was refused; whose it was is not known.
             ledger.collector.refused_unnamed();
         }
@@ -369,11 +380,11 @@ fn assign_best(acks: usize, candidates: &[Candidate]) -> Posterior {
 fn best_of(candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
     let mut kept: Vec<(usize, Candidate)> = Vec::new();
     let likely = candidates.iter().copied().enumerate();
-    let likely = likely.filter(|(_, c)| c.ratio >= LEAST_RATIO);
+    let likely = likely.filter(|(_, c)| c.ratio >= MIN_RATIO_TO_CHANCE);
     let mut of_ack: Vec<(usize, Candidate)> = Vec::new();
     let mut take = |of_ack: &mut Vec<(usize, Candidate)>| {
         of_ack.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio).then(a.0.cmp(&b.0)));
-        kept.extend(of_ack.drain(..).take(MAX_CAUSES));
+        kept.extend(of_ack.drain(..).take(MAX_CAUSES_PER_ACK));
     };
     for c in likely {
         if of_ack.last().is_some_and(|l| l.1.ack != c.1.ack) {

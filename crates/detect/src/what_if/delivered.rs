@@ -8,7 +8,7 @@ use super::runs::Data;
 
 /// Gaps between originals remembered; of an original later than that only a lower bound of its
 /// extent is known.
-const MAX_GAPS: usize = 1024;
+const MAX_GAPS_REMEMBERED: usize = 1024;
 
 /// What has been counted of one order.
 #[derive(Clone, Copy, Default, Debug)]
@@ -127,7 +127,7 @@ impl Originals {
             return;
         }
         if start > self.next {
-            if self.gaps.len() >= MAX_GAPS {
+            if self.gaps.len() >= MAX_GAPS_REMEMBERED {
                 self.forgotten = self.gaps.pop_front();
             }
             self.gaps.push_back(Gap {

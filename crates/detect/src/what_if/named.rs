@@ -15,11 +15,11 @@ use super::runs::Data;
 use crate::result::WhatIf;
 
 /// Packets the receive ring holds, as in the receiver of the SRPIC paper.
-const RING: usize = 512;
+const PACKETS_IN_RECEIVE_RING: usize = 512;
 /// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
 const MAX_COALESCE_NS: u64 = 1 << 40;
 /// Latest time that counts as a time: what comes a coalescing time later is a number still.
-const LATEST_NS: i64 = i64::MAX >> 1;
+const MAX_TIME_NS: i64 = i64::MAX >> 1;
 
 /// One flow at receivers with sorters by name.
 pub(crate) struct NamedReceivers {
@@ -136,7 +136,7 @@ impl Card {
 impl NamedReceivers {
     /// A card for each sorter and coalescing time, in this order.
     pub(crate) fn new(sorters: &[SorterConfig], coalesce_ns: &[u64]) -> Self {
-        Self::with_ring(sorters, coalesce_ns, RING)
+        Self::with_ring(sorters, coalesce_ns, PACKETS_IN_RECEIVE_RING)
     }
 
     pub(super) fn with_ring(sorters: &[SorterConfig], coalesce_ns: &[u64], ring: usize) -> Self {
@@ -157,7 +157,7 @@ impl NamedReceivers {
     /// The next arrival; `una` is what the receiver has acknowledged so far, if known.
     pub(crate) fn push(&mut self, arrival: &DataArrival, una: i64) {
         // Time that runs backwards, as in some captures, counts as standing still.
-        self.now_ns = arrival.ts_ns.min(LATEST_NS).max(self.now_ns);
+        self.now_ns = arrival.ts_ns.min(MAX_TIME_NS).max(self.now_ns);
         let data = Data {
             start: arrival.offset,
             len: arrival.len,

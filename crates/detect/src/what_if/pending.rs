@@ -2,7 +2,7 @@
 
 /// Times that wait at most: enough to make the telling cheap, few enough to stay in the
 /// first-level cache for many flows.
-const SIZE: usize = 32;
+const MAX_TIMES_WAITING: usize = 32;
 
 /// Times of suitable originals that came in order.
 #[derive(Debug)]
@@ -10,13 +10,13 @@ const SIZE: usize = 32;
 pub(super) struct Pending {
     len: u32,
     limit: u32,
-    times: [i64; SIZE],
+    times: [i64; MAX_TIMES_WAITING],
 }
 
 impl Default for Pending {
     fn default() -> Self {
         Pending {
-            times: [0; SIZE],
+            times: [0; MAX_TIMES_WAITING],
             len: 0,
             limit: 0,
         }
@@ -41,7 +41,7 @@ impl Pending {
     /// At most so many may wait.
     #[inline]
     pub(super) fn limit(&mut self, limit: u32) {
-        self.limit = limit.min(SIZE as u32);
+        self.limit = limit.min(MAX_TIMES_WAITING as u32);
     }
 
     /// In the order of arrival.

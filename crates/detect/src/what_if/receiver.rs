@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::runs::Data;
 
 /// Ranges above a hole remembered; beyond, the oldest hole counts as closed.
-const MAX_RANGES: usize = 1024;
+const MAX_RANGES_ABOVE_HOLE: usize = 1024;
 /// The largest window (RFC 7323 section 2.3): a hole farther back than this has been closed by
 /// something that was not captured.
 const MAX_WINDOW: i64 = 1 << 30;
@@ -103,7 +103,7 @@ impl Receiver {
     #[inline]
     fn give_up(&mut self, end: i64) {
         let too_far = end.saturating_sub(self.next) > MAX_WINDOW;
-        if too_far || self.below.len() >= MAX_RANGES {
+        if too_far || self.below.len() >= MAX_RANGES_ABOVE_HOLE {
             self.close_first();
         }
     }

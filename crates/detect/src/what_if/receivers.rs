@@ -10,12 +10,12 @@ use crate::result::WhatIf;
 
 /// Packets the receive ring holds, as in the receiver of the paper: a ring that fills interrupts
 /// at once.
-const RING: u32 = 512;
+const PACKETS_IN_RECEIVE_RING: u32 = 512;
 /// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
 const MAX_COALESCE_NS: u64 = 1 << 40;
 
 /// Latest time that counts as a time: what comes a coalescing time later is a number still.
-const LATEST_NS: i64 = i64::MAX >> 1;
+const MAX_TIME_NS: i64 = i64::MAX >> 1;
 
 /// The cards of one flow, what they have not delivered yet, and the stacks behind them.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ struct Behind {
 
 impl SortingReceivers {
     pub(crate) fn new(block_sizes: &[u32], coalesce_ns: &[u64]) -> Self {
-        Self::with_ring(block_sizes, coalesce_ns, RING)
+        Self::with_ring(block_sizes, coalesce_ns, PACKETS_IN_RECEIVE_RING)
     }
 
     pub(super) fn with_ring(block_sizes: &[u32], coalesce_ns: &[u64], ring: u32) -> Self {
@@ -63,7 +63,7 @@ impl SortingReceivers {
             run_len: 0,
             room: ring,
             last_ns: i64::MIN,
-            limit_ns: LATEST_NS,
+            limit_ns: MAX_TIME_NS,
             pending: Pending::default(),
             counts: Counts::default(),
             ring,
@@ -108,7 +108,7 @@ impl SortingReceivers {
     #[inline(never)]
     fn continues_after_batches(&mut self, arrival: &DataArrival, una: i64) -> bool {
         let (now, in_order) = (arrival.ts_ns, arrival.offset == self.next);
-        if now <= self.limit_ns.max(self.last_ns) || now > LATEST_NS || !in_order {
+        if now <= self.limit_ns.max(self.last_ns) || now > MAX_TIME_NS || !in_order {
             return false;
         }
         self.tell_cards();
@@ -142,7 +142,7 @@ impl SortingReceivers {
         let in_order = arrival.offset == self.next && arrival.suitable && !arrival.retransmission;
         self.tell_cards();
         // Time that runs backwards, as in some captures, counts as standing still.
-        let now = arrival.ts_ns.min(LATEST_NS).max(self.last_ns);
+        let now = arrival.ts_ns.min(MAX_TIME_NS).max(self.last_ns);
         self.end_batches(now, una);
         if !arrival.suitable {
             self.flush(una);
@@ -165,7 +165,7 @@ impl SortingReceivers {
     #[inline]
     fn set_limits(&mut self) {
         self.limit_ns = match self.following {
-            0 => LATEST_NS,
+            0 => MAX_TIME_NS,
             _ => self.soonest_ns(),
         };
         // One that fills a ring does not wait.
@@ -176,7 +176,7 @@ impl SortingReceivers {
     fn soonest_ns(&self) -> i64 {
         let followed = self.cards.iter().filter(|card| card.followed);
         let due = followed.map(|card| card.fire_ns);
-        due.min().unwrap_or(LATEST_NS)
+        due.min().unwrap_or(MAX_TIME_NS)
     }
 
     /// The cards catch up with what is pending.

@@ -43,7 +43,7 @@ struct Run {
 }
 
 /// Runs that there is room for at least.
-const MIN_ROOM: usize = 8;
+const MIN_RUNS_CAPACITY: usize = 8;
 
 /// Arrivals by number.
 #[derive(Default, Debug)]
@@ -81,7 +81,7 @@ impl Runs {
     pub(super) fn forget_before(&mut self, number: u64) {
         let first = self.first_with(number);
         self.runs.drain(..first);
-        self.runs.reserve(self.runs.len().max(MIN_ROOM));
+        self.runs.reserve(self.runs.len().max(MIN_RUNS_CAPACITY));
     }
 
     /// Index of the run with arrival `number`, which mostly is one of the last.
