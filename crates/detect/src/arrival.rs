@@ -35,6 +35,9 @@ struct Fill {
     ambiguous: bool,
 }
 
+/// When nothing has happened yet, nanoseconds.
+const NEVER_NS: i64 = i64::MIN / 4;
+
 /// What is remembered with every hole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Note {
@@ -96,7 +99,13 @@ struct Run {
 #[repr(C)] // First what every segment needs: see `Engines`.
 pub(crate) struct Arrival {
     run: Run,
-    last_ns: i64,
+    /// When the highest data so far came, nanoseconds.
+    top_ns: i64,
+    /// When data below the highest last came, nanoseconds.
+    old_ns: i64,
+    /// In-order data that comes so long after the highest may repeat what was lost: the way to the sender and back,
+    /// nanoseconds.
+    pause_ns: i64,
     recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Collector,
@@ -115,6 +124,9 @@ pub(crate) struct Arrival {
     suspects: Vec<(i64, i64)>,
     /// A retransmission has come, and no original that was sent after it: in-order data may be too old.
     watchful: bool,
+    /// How many originals had arrived when something came that may have been one or a retransmission, and why
+    /// that is not known: the extents across it may be one off.
+    doubtful: Option<(u64, Reason)>,
 }
 
 /// What [`Arrival::finish`] tells beside the collector.
@@ -144,10 +156,13 @@ impl Arrival {
             resent_tsval: 0,
             una_ns: i64::MIN / 4,
             tail: LostTail::default(),
-            last_ns: i64::MIN,
+            top_ns: NEVER_NS,
+            old_ns: NEVER_NS,
+            pause_ns: 0,
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
             watchful: false,
+            doubtful: None,
         }
     }
 
@@ -164,12 +179,13 @@ impl Arrival {
     pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
         let run = &mut self.run;
         let fits = seg.payload_len <= run.max_len.min(mss);
-        if start != run.next || !fits || !same_interval(run.interval_ns, seg.ts_ns) {
+        let soon = seg.ts_ns - self.top_ns < self.pause_ns;
+        if start != run.next || !fits || !soon || !same_interval(run.interval_ns, seg.ts_ns) {
             return self.begin_run(seg, start, mss);
         }
         run.next += i64::from(seg.payload_len);
         run.packets += 1;
-        self.last_ns = seg.ts_ns;
+        self.top_ns = seg.ts_ns;
         true
     }
 
@@ -180,7 +196,10 @@ impl Arrival {
         if start != self.order.next() || seg.payload_len > mss || self.watchful {
             return false;
         }
-        self.last_ns = seg.ts_ns;
+        if seg.ts_ns - self.top_ns >= self.pause_ns && !self.order.holes().is_empty() {
+            return false; // Perhaps it repeats what was lost behind the highest data seen.
+        }
+        self.top_ns = seg.ts_ns;
         self.collector.sent(seg.ts_ns, seg.payload_len);
         let label = self
             .order
@@ -232,11 +251,20 @@ impl Arrival {
                 },
             );
         }
+        self.note_pause(cx);
+        if start == self.order.next() && self.may_repeat_a_tail(seg, cx) {
+            self.doubtful = Some((self.order.arrivals(), Reason::LoneCopy));
+        }
         if self.in_order(seg, start, cx.mss) {
             sink(Piece::New, start, seg.payload_len);
         } else {
+            let next = self.order.next();
             self.general(seg, start, cx, &mut sink);
-            self.last_ns = seg.ts_ns;
+            if self.order.next() > next {
+                self.top_ns = seg.ts_ns;
+            } else {
+                self.old_ns = seg.ts_ns;
+            }
         }
     }
 
@@ -316,8 +344,18 @@ impl Arrival {
             sink(Piece::Again, from, len);
             return;
         };
-        match self.judge(seg, &hole, cx) {
+        let copy = self.judge(seg, from, &hole, cx);
+        let (Copy::Original(basis) | Copy::Retransmission(basis)) = copy;
+        if basis.confidence == Confidence::Ambiguous {
+            let reason = basis.reason.unwrap_or(Reason::LoneCopy);
+            self.doubtful = Some((self.order.arrivals(), reason));
+        }
+        match copy {
             Copy::Original(basis) => {
+                let basis = match self.doubtful {
+                    Some((at, reason)) if at >= hole.opened_at => basis.weaker(reason),
+                    _ => basis,
+                };
                 match doubt {
                     Some(evidence) if hole.note.fill.copies == 0 => {
                         let part = (from.max(hole.start), to.min(hole.end));
@@ -347,13 +385,18 @@ impl Arrival {
         }
     }
 
+    /// When data last came, nanoseconds.
+    fn last_ns(&self) -> i64 {
+        self.top_ns.max(self.old_ns)
+    }
+
     fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {
         // Without SACK the sender hears of a hole only when it is the left edge; the holes below
         // it were filled by whatever came last.
         let news_ns = if cx.sack || hole.start <= cx.una {
             hole.opened_ns
         } else {
-            self.last_ns
+            self.last_ns()
         };
         Means {
             ip_id: cx.ip_id,
@@ -364,19 +407,24 @@ impl Arrival {
         }
     }
 
-    fn judge(&mut self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> Copy {
+    fn judge(&mut self, seg: &Segment, from: i64, hole: &Hole<Note>, cx: &Context) -> Copy {
         let means = self.means(hole, cx);
         let told = match tell(seg, &hole.note.above, &means) {
-            Copy::Original(_) if self.resent_unasked(seg, hole, cx) => Copy::Retransmission(
-                Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::CoarseClock),
-            ),
+            Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
+                Copy::Retransmission(Basis::ambiguous(
+                    Evidence::ArrivalTimestamps,
+                    Reason::CoarseClock,
+                ))
+            }
             Copy::Original(basis) if cx.ip_id && self.tail.may_repeat(seg, hole.start) => {
                 Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }
             told => told,
         };
         let fill = hole.note.fill;
-        if fill.copies == 0 || !fill.ambiguous {
+        let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
+        let marked = basis.confidence == Confidence::Certain;
+        if fill.copies == 0 || !fill.ambiguous || marked {
             return told;
         }
         // Two copies and no mark on either: the one that comes nearest to a round trip
@@ -397,14 +445,14 @@ impl Arrival {
         }
     }
 
-    /// Nothing but equal timestamps speaks for an original, and the sender may have sent this again without
-    /// having heard of the hole: a partial acknowledgement makes it do so, and send new data in the same
+    /// Nothing but equal timestamps speaks for an original at the left edge, and the sender may have sent it again
+    /// without having heard of the hole: a partial acknowledgement makes it do so, and send new data in the same
     /// instant (RFC 6582 section 3.2, step 3).
     fn resent_unasked(&self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> bool {
         let no_counter = !cx.ip_id || !seg.has(Has::IP_ID);
         let same_tick = cx.timestamps && seg.tsval == hole.note.above.tsval;
-        let edge = hole.start <= cx.una && hole.note.fill.copies == 0 && !cx.sack;
-        if !(no_counter && same_tick && edge) {
+        let first = hole.note.fill.copies == 0 && !cx.sack;
+        if !(no_counter && same_tick && first) {
             return false;
         }
         // It left no sooner than what it follows was sent again, and the acknowledgement had time to
@@ -470,7 +518,7 @@ impl Arrival {
     ) -> u32 {
         self.retransmissions += 1;
         self.resent_tsval = seg.tsval;
-        let idle = seg.ts_ns.saturating_sub(self.last_ns);
+        let idle = seg.ts_ns.saturating_sub(self.last_ns());
         let timeout = cx
             .to_sender_ns
             .is_some_and(|rtt| idle > rtt.max(150_000_000));

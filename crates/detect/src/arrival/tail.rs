@@ -2,7 +2,7 @@
 
 use inorder_wire::Segment;
 
-use super::{Arrival, Context};
+use super::{Arrival, Context, NEVER_NS};
 
 /// Missing identifications in a row that are taken for lost packets, at most.
 const MAX_LOST_TAIL: i64 = 64;
@@ -28,7 +28,22 @@ impl LostTail {
     }
 }
 
+/// Few retransmissions come sooner after what they repeat than this where no round trip is known, nanoseconds.
+const MIN_PAUSE_NS: i64 = 1_000_000;
+
 impl Arrival {
+    pub(super) fn note_pause(&mut self, cx: &Context) {
+        self.pause_ns = cx.to_sender_ns.map_or(MIN_PAUSE_NS, |rtt| rtt - rtt / 8);
+    }
+
+    /// In-order data comes while a hole is open and the sender has had the time to hear of it: it may repeat what was
+    /// lost behind the highest data seen, unless its identification follows on that.
+    pub(super) fn may_repeat_a_tail(&self, seg: &Segment, cx: &Context) -> bool {
+        let pause = seg.ts_ns.saturating_sub(self.top_ns);
+        let follows = cx.ip_id && cx.step == 1 && self.top_ns > self.old_ns;
+        pause >= self.pause_ns && !self.order.holes().is_empty() && !follows
+    }
+
     /// Old data comes whose identification is so many steps from the highest: behind a gap, what is missing was
     /// lost at the end of what had been sent, or is retransmissions that were lost, or is late and comes yet.
     pub(super) fn note_step(&mut self, seg: &Segment, cx: &Context) {
@@ -48,8 +63,8 @@ impl Arrival {
     /// In-order data whose identification jumped after a pause of a round trip or more, no hole
     /// open: what vanished was the tail, and this is its retransmission.
     pub(super) fn tail_was_lost(&self, seg: &Segment, cx: &Context) -> bool {
-        let pause = seg.ts_ns.saturating_sub(self.last_ns);
+        let pause = seg.ts_ns.saturating_sub(self.last_ns());
         let rtt = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
-        cx.ip_id && self.last_ns != i64::MIN && pause >= rtt && self.order.holes().is_empty()
+        cx.ip_id && self.last_ns() != NEVER_NS && pause >= rtt && self.order.holes().is_empty()
     }
 }

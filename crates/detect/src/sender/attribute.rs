@@ -25,6 +25,10 @@ pub(crate) enum First {
 /// Chance that a round trip is shorter by a sixteenth than all seen so far, at least.
 const MIN_CHANCE_OF_SHORTER_RTT: f64 = 0.02;
 
+/// Share of the retransmissions that are lost, or whose DSACK is, where a report came too soon for one, at least: how
+/// many are lost is not known so well that it could outweigh that.
+const MIN_LOST_SHARE_WHEN_SOON: f64 = 0.05;
+
 fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
@@ -41,11 +45,8 @@ impl Timing {
         if took < rtt / 2 {
             return Some(Basis::certain(Evidence::Timing));
         }
-        // That the next of n + 1 samples is the smallest has a chance of one in n + 1, were they
-        // drawn for themselves; a queue's are not.
-        let undercut = (1.0 / (self.rtt_samples as f64 + 1.0)).max(MIN_CHANCE_OF_SHORTER_RTT);
         let late = tally.late_copied as f64 + 0.25;
-        let lost = (tally.only_copies as f64 + 1.0) * undercut;
+        let lost = (tally.only_copies as f64 + 1.0) * self.undercut();
         let posterior = late / (late + lost);
         let basis = Basis::certain(Evidence::Timing);
         match posterior {
@@ -53,6 +54,27 @@ impl Timing {
             p if p >= MIN_LIKELY => Some(basis.weaker(Reason::WhichCopy)),
             _ => None,
         }
+    }
+
+    /// The chance that a round trip is shorter than all seen so far: that the next of n + 1 samples is the smallest
+    /// has a chance of one in n + 1, were they drawn for themselves; a queue's are not.
+    fn undercut(&self) -> f64 {
+        (1.0 / (self.rtt_samples as f64 + 1.0)).max(MIN_CHANCE_OF_SHORTER_RTT)
+    }
+
+    /// A report came `took` after the first retransmission, and no DSACK followed: how likely was it about the
+    /// original all the same, which came late while the retransmission was lost, as `lost_share` of all are? A report
+    /// that is too soon for the retransmission would need a round trip shorter than all.
+    pub(super) fn silent_original(&self, took: i64, tally: &Tally, lost_share: f64) -> f64 {
+        let soon = self.min_rtt.is_some_and(|rtt| took < rtt - rtt / 16);
+        let (share, undercut) = if soon {
+            (lost_share.max(MIN_LOST_SHARE_WHEN_SOON), self.undercut())
+        } else {
+            (lost_share, 1.0)
+        };
+        let late = (tally.late_copied as f64 + 0.25) * share;
+        let lost = (tally.only_copies as f64 + 1.0) * undercut;
+        late / (late + lost)
     }
 
     /// Where nothing is known of how late is usual, one retransmission that came when it was due

@@ -48,6 +48,11 @@ pub(crate) struct Filled {
     pub(super) refused_in: bool,
     /// How likely that was after its retransmission.
     pub(super) doubled: f64,
+    /// An echoed timestamp named what came first. Nothing else rules out that the original came and all of its
+    /// retransmissions were lost.
+    pub(super) named: bool,
+    /// How likely the first report was about the original although no DSACK followed.
+    pub(super) silent: f64,
 }
 
 impl Filled {
@@ -67,6 +72,8 @@ impl Filled {
             discardable: false,
             doubled: 0.0,
             refused_in: false,
+            named: false,
+            silent: 0.0,
         }
     }
 

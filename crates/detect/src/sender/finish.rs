@@ -12,6 +12,7 @@ impl Sender {
             duplicates: self.receiver.dsack_seen,
             acks: self.queue.seen,
             acks_missing: self.queue.missing,
+            numbered: self.queue.by_id(),
             heard_ns: self.last_news_ns,
             patience_ns: self.timing.patience(),
         }

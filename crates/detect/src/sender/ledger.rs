@@ -47,6 +47,8 @@ pub(super) struct Telling {
     pub(super) duplicates: bool,
     pub(super) acks: u64,
     pub(super) acks_missing: u64,
+    /// The identifications of the receiver's packets count, so that a missing ACK shows.
+    pub(super) numbered: bool,
     /// When the last ACK came, nanoseconds.
     pub(super) heard_ns: i64,
     /// How long after its retransmission an original may still come, nanoseconds.
@@ -85,6 +87,11 @@ impl Ledger {
             needed: 0,
             spurious: 0,
         }
+    }
+
+    /// The share of what was sent that is lost, as far as is known.
+    pub(super) fn lost_share(&self) -> f64 {
+        (self.tally.only_copies as f64 + 0.25) / (self.data_packets as f64 + 1.0)
     }
 
     /// A first transmission of `len` bytes at `now`.
@@ -294,12 +301,14 @@ impl Ledger {
         let untold = untold + SHARE_UNTOLD_BY_MISSING_ACKS * telling.acks_missing as f64 / acks;
         let late = (self.tally.came_after as f64 + 0.25) * untold;
         let lost = self.tally.only_copies as f64 + 1.0;
-        let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0);
+        let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - f.silent);
         // Silence says nothing once the receiver has gone.
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
-        // Where the receiver refuses originals, it may have refused this one, too.
-        let accepted = !f.discardable || self.collector.refusals() == 0;
-        if sure >= MIN_CERTAIN && telling.duplicates && awaited && accepted {
+        // An original that was too old may have come and been refused, its answer hidden in another ACK.
+        let accepted = !f.discardable;
+        // Without numbers nothing shows that the ACK that would have told was lost.
+        let silence_tells = telling.duplicates && telling.numbered && awaited;
+        if sure >= MIN_CERTAIN && silence_tells && accepted && f.named {
             basis
         } else if sure >= MIN_LIKELY {
             basis.weaker(Reason::WhichCopy)
@@ -332,6 +341,7 @@ mod tests {
         duplicates: true,
         acks: 100,
         acks_missing: 0,
+        numbered: true,
         heard_ns: 1_000,
         patience_ns: 500,
     };
@@ -355,7 +365,10 @@ mod tests {
             ts_ns: 15,
             ..Segment::default()
         };
-        ledger.copy_first(Filled::by_copy(&sent, copies.unwrap(), &report, 10));
+        ledger.copy_first(Filled {
+            named: true,
+            ..Filled::by_copy(&sent, copies.unwrap(), &report, 10)
+        });
         ledger
     }
 

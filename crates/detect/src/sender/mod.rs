@@ -393,6 +393,7 @@ impl Sender {
                 let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
                 self.ledger.copy_first(Filled {
                     discardable,
+                    named: true,
                     ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
                 });
             }
@@ -409,8 +410,13 @@ impl Sender {
             .map_or(MIN_DSACK_WAIT_NS, |rtt| (2 * rtt).max(MIN_DSACK_WAIT_NS));
         let deadline = ack.seg.ts_ns + wait;
         let id = self.log_report(report, ack, Status::Doubtful { deadline });
-        let doubtful = Filled::doubtful(&report.sent, *copies, &ack.seg, id);
-        self.ledger.filled.insert(doubtful);
+        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
+        let share = self.ledger.lost_share();
+        let silent = self.timing.silent_original(took, &self.ledger.tally, share);
+        self.ledger.filled.insert(Filled {
+            silent,
+            ..Filled::doubtful(&report.sent, *copies, &ack.seg, id)
+        });
     }
 
     fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
