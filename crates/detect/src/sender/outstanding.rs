@@ -187,9 +187,11 @@ impl Outstanding {
         below.take(MAX_HOLES_PER_ACK).filter(|s| !s.reported)
     }
 
-    /// Is an original outstanding in a hole that a receiver whose TS.Recent is `recent` would discard?
+    /// Is an original outstanding that a receiver whose TS.Recent is `recent` would discard? It need not lie in a
+    /// hole: refused before anything above it has come, it leaves none.
     pub(super) fn has_discardable(&self, recent: u32) -> bool {
-        self.open_holes().any(|s| discarded(s.tsval, recent))
+        let mut lowest = self.board.iter().take(MAX_HOLES_PER_ACK);
+        lowest.any(|s| !s.reported && discarded(s.tsval, recent))
     }
 }
 
@@ -289,5 +291,7 @@ mod tests {
         out.board.report(3);
         assert!(out.open_holes().map(|s| s.start).eq([0, 100, 200]));
         assert!(out.has_discardable(14) && !out.has_discardable(11));
+        out.board.report(0);
+        assert!(out.has_discardable(13) && !out.has_discardable(12));
     }
 }

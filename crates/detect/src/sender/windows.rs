@@ -31,6 +31,10 @@ const MAX_LATENESSES_PROPOSED: usize = 16;
 const MAX_ROUNDS_OF_ODDS: usize = 3;
 /// Late originals that make their lateness known.
 const MIN_LATE_TO_KNOW_LATENESS: usize = 5;
+/// Of an ACK that nothing but some hole explains, and it is not clear which, so much goes to the holes by how well they
+/// fit; the rest to all that are possible alike. How late is usual is not known so well that it rules one out, and not all
+/// are weighed.
+const TRUST_IN_WEIGHING: f64 = 0.5;
 /// What a receiver whose clock tolerates one tick (Linux: `TCP_PAWS_WINDOW`) leaves to the others.
 const SHARE_REFUSED_ONE_TICK_OLD: f64 = 0.3;
 
@@ -352,10 +356,16 @@ impl Windows {
             // One was refused; whose it was is not known.
             ledger.collector.refused_unnamed();
         }
+        let possible = pairs().filter(|p| p.0.0 == ack).count().max(1);
+        let trust = match heard.trigger {
+            Trigger::Nothing => TRUST_IN_WEIGHING,
+            _ => 1.0,
+        };
+        let any = (1.0 - trust) * explained / possible as f64;
         for (pair, &p) in pairs().filter(|p| p.0.0 == ack) {
             let hole = window.holes[pair.1];
             if let Some(f) = ledger.filled.get_mut(hole.start) {
-                f.refused += p;
+                f.refused += trust * p + any;
                 if heard.at_ns > hole.filled_ns {
                     f.doubled += p;
                 }

@@ -14,7 +14,7 @@ use inorder_wire::{Endpoint, FlowKey, Segment};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use model::{Fate, Path, Trace, Truth};
+use model::{Path, Trace, Truth};
 
 fn cases() -> ProptestConfig {
     let asked = std::env::var("FORWARD_CASES").ok();
