@@ -7,7 +7,7 @@ use inorder_sequence::Offsets;
 use inorder_wire::{Has, Segment};
 
 use super::board::{Board, Ranges, Sent};
-use super::paws::discarded;
+use super::paws::ticks_too_old;
 
 /// Holes looked at for one unexplained ACK.
 const MAX_HOLES_PER_ACK: usize = 512;
@@ -187,11 +187,11 @@ impl Outstanding {
         below.take(MAX_HOLES_PER_ACK).filter(|s| !s.reported)
     }
 
-    /// Is an original outstanding that a receiver whose TS.Recent is `recent` would discard? It need not lie in a
+    /// Is an original outstanding that a receiver whose TS.Recent is `recent` may discard? It need not lie in a
     /// hole: refused before anything above it has come, it leaves none.
     pub(super) fn has_discardable(&self, recent: u32) -> bool {
         let mut lowest = self.board.iter().take(MAX_HOLES_PER_ACK);
-        lowest.any(|s| !s.reported && discarded(s.tsval, recent))
+        lowest.any(|s| !s.reported && ticks_too_old(s.tsval, recent) > 0)
     }
 }
 
@@ -290,8 +290,8 @@ mod tests {
         out.ranges.add(300, 400, &mut Vec::new());
         out.board.report(3);
         assert!(out.open_holes().map(|s| s.start).eq([0, 100, 200]));
-        assert!(out.has_discardable(14) && !out.has_discardable(11));
+        assert!(out.has_discardable(14) && !out.has_discardable(10));
         out.board.report(0);
-        assert!(out.has_discardable(13) && !out.has_discardable(12));
+        assert!(out.has_discardable(12) && !out.has_discardable(11));
     }
 }
