@@ -197,6 +197,15 @@ impl Collector {
         self.tally.late_perhaps(None);
     }
 
+    /// An original never arrived; what was sent right behind it had the round trip `rtt_ns`, 0 if unknown.
+    pub(crate) fn lost_before(&mut self, place: Place, basis: Basis, rtt_ns: i64) {
+        let marked = self.marks.len();
+        self.lost(place, basis);
+        if let Some(mark) = self.marks.get_mut(marked) {
+            mark.rtt_ns = rtt_ns;
+        }
+    }
+
     /// An original never arrived.
     pub(crate) fn lost(&mut self, place: Place, basis: Basis) {
         if basis.confidence == Confidence::Ambiguous {
@@ -228,6 +237,7 @@ impl Collector {
             self.marks.push(Mark {
                 start: place.start,
                 kind,
+                rtt_ns: 0,
             });
         }
         if !self.keep_events {

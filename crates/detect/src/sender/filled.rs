@@ -53,6 +53,8 @@ pub(crate) struct Filled {
     pub(super) named: bool,
     /// How likely the first report was about the original although no DSACK followed.
     pub(super) silent: f64,
+    /// The round trip of what was sent right behind it, nanoseconds; 0 if unknown.
+    pub(super) rtt_behind_ns: i64,
 }
 
 impl Filled {
@@ -74,6 +76,7 @@ impl Filled {
             refused_in: false,
             named: false,
             silent: 0.0,
+            rtt_behind_ns: 0,
         }
     }
 

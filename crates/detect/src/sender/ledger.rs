@@ -274,7 +274,7 @@ impl Ledger {
         self.list.close(f.place.start, f.end(), needed, spurious);
         if !f.refused_in {
             let basis = self.how_sure_lost(f, telling);
-            self.collector.lost(f.place, basis);
+            self.collector.lost_before(f.place, basis, f.rtt_behind_ns);
         }
     }
 

@@ -21,6 +21,7 @@ mod list;
 mod log;
 mod no_dsack;
 mod no_sack;
+mod openers;
 mod outstanding;
 mod pair;
 mod paws;
@@ -46,6 +47,7 @@ use filled::Filled;
 use ledger::Ledger;
 use log::{Entry, Status};
 use no_sack::NoSack;
+use openers::Openers;
 use outstanding::Outstanding;
 use paws::discarded;
 use reading::Reading;
@@ -70,6 +72,7 @@ pub(crate) struct Sender {
     reading: Reading,
     windows: Windows,
     ledger: Ledger,
+    openers: Openers,
     no_sack: NoSack,
     queue: AckQueue,
     /// The ACK before the present one, in the order of emission.
@@ -115,6 +118,7 @@ impl Sender {
             reading: Reading::default(),
             windows: Windows::new(weighed),
             ledger: Ledger::new(keep),
+            openers: Openers::default(),
             no_sack: NoSack::default(),
             queue: AckQueue::default(),
             last: None,
@@ -302,6 +306,7 @@ impl Sender {
             self.arrived(report, ack, had_hole);
         }
         self.reading.reports = reports;
+        self.openers.drop_below(self.outstanding.una);
         self.answer(ack, dsack, advanced);
     }
 
@@ -372,7 +377,11 @@ impl Sender {
         let now = ack.seg.ts_ns;
         let alone = self.reading.alone;
         let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
-            self.timing.sample_rtt(now - report.sent.sent_ns, had_hole);
+            let took = now - report.sent.sent_ns;
+            self.timing.sample_rtt(took, had_hole);
+            if report.opens {
+                self.openers.push(report.sent.start, took);
+            }
             self.timing.note_lateness(report, now, had_hole, alone);
             self.log_original(report, ack, Basis::certain(Evidence::Sack));
             if let Some(copies) = report.copies {
@@ -394,12 +403,18 @@ impl Sender {
                 self.ledger.copy_first(Filled {
                     discardable,
                     named: true,
+                    rtt_behind_ns: self.rtt_behind(report),
                     ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
                 });
             }
             First::Unknown => self.doubtful(report, &copies, ack),
         }
         self.trim_filled();
+    }
+
+    /// The round trip of what was sent right behind the segment, nanoseconds; 0 if unknown.
+    fn rtt_behind(&self, report: &Report) -> i64 {
+        self.openers.behind(report.sent.start).unwrap_or(0)
     }
 
     /// Nothing tells yet which copy came first: a DSACK may.
@@ -415,6 +430,7 @@ impl Sender {
         let silent = self.timing.silent_original(took, &self.ledger.tally, share);
         self.ledger.filled.insert(Filled {
             silent,
+            rtt_behind_ns: self.rtt_behind(report),
             ..Filled::doubtful(&report.sent, *copies, &ack.seg, id)
         });
     }

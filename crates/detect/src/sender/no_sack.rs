@@ -114,11 +114,21 @@ impl Sender {
         let duplicate = answer && self.last.is_some_and(|l| l.window == seg.window);
         if duplicate {
             let rtt = self.timing.usual_rtt();
+            if self.no_sack.above == 0 {
+                self.note_opener(seg.ts_ns);
+            }
             self.no_sack.above += 1;
             self.no_sack.ever += 1;
             if !self.no_sack.tainted(seg.ts_ns, number, rtt) {
                 self.no_sack.above_clean += 1;
             }
+        }
+    }
+
+    /// The first duplicate ACK answers what was sent behind the left edge.
+    fn note_opener(&mut self, now: i64) {
+        if let Some(behind) = self.outstanding.board.get(1).filter(|s| s.sent_ns < now) {
+            self.openers.push(behind.start, now - behind.sent_ns);
         }
     }
 
@@ -153,6 +163,7 @@ impl Sender {
                 ..NoSack::default()
             };
         }
+        self.openers.drop_below(number);
         let absorbed = reports.len().saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
@@ -222,9 +233,10 @@ impl Sender {
                 if recent.is_some_and(|r| discarded(report.sent.tsval, r)) {
                     self.no_sack.note_discardable(report.sent.start);
                 }
-                self.ledger
-                    .filled
-                    .insert(Filled::by_copy(&report.sent, *copies, &ack.seg, 0));
+                self.ledger.filled.insert(Filled {
+                    rtt_behind_ns: self.rtt_behind(&report),
+                    ..Filled::by_copy(&report.sent, *copies, &ack.seg, 0)
+                });
             }
         }
         self.trim_filled();

@@ -1,0 +1,91 @@
+//! Data below the highest seen: an original, or a retransmission?
+
+use inorder_wire::{Has, Segment};
+
+use super::{Arrival, Context, Note};
+use crate::collect::Basis;
+use crate::copies::{Copy, Means, tell};
+use crate::order::Hole;
+use crate::result::{Confidence, Evidence, Reason};
+
+impl Arrival {
+    fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {
+        // Without SACK the sender hears of a hole only when it is the left edge; the holes below
+        // it were filled by whatever came last.
+        let news_ns = if cx.sack || hole.start <= cx.una {
+            hole.opened_ns
+        } else {
+            self.last_ns()
+        };
+        Means {
+            ip_id: cx.ip_id,
+            follows: cx.follows,
+            timestamps: cx.timestamps,
+            to_sender_ns: cx.to_sender_ns,
+            news_ns: news_ns.max(hole.opened_ns),
+        }
+    }
+
+    pub(super) fn judge(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        hole: &Hole<Note>,
+        cx: &Context,
+    ) -> Copy {
+        let means = self.means(hole, cx);
+        let told = match tell(seg, &hole.note.above, &means) {
+            Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
+                Copy::Retransmission(Basis::ambiguous(
+                    Evidence::ArrivalTimestamps,
+                    Reason::CoarseClock,
+                ))
+            }
+            Copy::Original(basis) if cx.ip_id && self.tail.may_repeat(seg, hole.start) => {
+                Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
+            }
+            told => told,
+        };
+        let fill = hole.note.fill;
+        let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
+        let marked = basis.confidence == Confidence::Certain;
+        if fill.copies == 0 || !fill.ambiguous || marked {
+            return told;
+        }
+        // Two copies and no mark on either: the one that comes nearest to a round trip
+        // after the news is the retransmission. The other is the original.
+        let Some(usual) = cx.to_sender_ns else {
+            return told;
+        };
+        let (first, second) = (fill.at_ns - means.news_ns, seg.ts_ns - means.news_ns);
+        let basis = Basis {
+            evidence: Evidence::ArrivalTiming,
+            confidence: Confidence::Likely,
+            reason: Some(Reason::WhichCopy),
+        };
+        if (first - usual).abs() <= (second - usual).abs() {
+            Copy::Original(basis)
+        } else {
+            Copy::Retransmission(basis)
+        }
+    }
+
+    /// Nothing but equal timestamps speaks for an original at the left edge, and the sender may have sent it again
+    /// without having heard of the hole: a partial acknowledgement makes it do so, and send new data in the same
+    /// instant (RFC 6582 section 3.2, step 3).
+    fn resent_unasked(&self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> bool {
+        let no_counter = !cx.ip_id || !seg.has(Has::IP_ID);
+        let same_tick = cx.timestamps && seg.tsval == hole.note.above.tsval;
+        let first = hole.note.fill.copies == 0 && !cx.sack;
+        if !(no_counter && same_tick && first) {
+            return false;
+        }
+        // It left no sooner than what it follows was sent again, and the acknowledgement had time to
+        // reach the sender.
+        let no_older = (seg.tsval.wrapping_sub(self.resent_tsval) as i32) >= 0;
+        let waited = seg.ts_ns.saturating_sub(self.una_ns);
+        let heard = cx.to_sender_ns.is_none_or(|rtt| waited >= rtt / 2);
+        let delay = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
+        no_older && heard && self.recoveries.under_way(seg.ts_ns, delay)
+    }
+}
