@@ -8,8 +8,8 @@
 //! | [`headline()`] | at most three plain sentences |
 //! | [`table::write`] | text for a terminal or a pipe |
 //! | [`json::write`] | one JSON object, schema `inorder-analyze/1` |
-//! | [`csv::write_flows`], [`csv::write_events`] | one row for each flow or event |
-//! | `parquet::write_flows`, `parquet::write_events` | the same in columns (feature `parquet`) |
+//! | [`Rows::write_csv`] | CSV: one row for each flow, event, ... |
+//! | `Rows::write_parquet` | the same in Parquet (feature `parquet`) |
 //! | [`html::write`] | a page with charts that needs no network |
 //!
 //! ```
@@ -29,16 +29,18 @@
 //! Nothing here infers what happened on the network: this crate only formats results.
 
 mod columns;
-pub mod csv;
+pub mod compare;
+pub mod frames;
 mod gravity;
 mod headline;
 pub mod html;
 pub mod json;
+pub mod measures;
 mod model;
-#[cfg(feature = "parquet")]
-pub mod parquet;
 mod peer;
+mod rows;
 pub mod table;
+pub mod threshold;
 mod totals;
 mod what_if;
 mod words;
@@ -46,4 +48,5 @@ mod words;
 pub use headline::{Headline, headline};
 pub use model::{Analysis, StreamReport};
 pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerTotal, Score};
+pub use rows::Rows;
 pub use totals::{StreamTotals, Totals};

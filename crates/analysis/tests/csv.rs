@@ -2,7 +2,7 @@
 
 mod sample;
 
-use inorder_analysis::csv;
+use inorder_analysis::Rows;
 
 /// Splits RFC 4180 text, quotes respected.
 fn parse(text: &str) -> Vec<Vec<String>> {
@@ -30,7 +30,10 @@ fn parse(text: &str) -> Vec<Vec<String>> {
 fn each_flow_is_one_row() {
     let analyses = [sample::analysis("odd, \"name\"\n.pcap", 2)];
     let mut out = Vec::new();
-    csv::write_flows(&mut out, &analyses).unwrap();
+    Rows::named("flows")
+        .unwrap()
+        .write_csv(&mut out, &analyses)
+        .unwrap();
     let rows = parse(&String::from_utf8(out).unwrap());
     assert_eq!(rows.len(), 1 + 4);
     assert!(
@@ -55,7 +58,10 @@ fn each_flow_is_one_row() {
 fn each_event_is_one_row() {
     let analyses = [sample::analysis("a.pcap", 2)];
     let mut out = Vec::new();
-    csv::write_events(&mut out, &analyses).unwrap();
+    Rows::named("events")
+        .unwrap()
+        .write_csv(&mut out, &analyses)
+        .unwrap();
     let rows = parse(&String::from_utf8(out).unwrap());
     let events: usize = analyses[0].flows.iter().map(|f| f.events.len()).sum();
     assert_eq!(rows.len(), 1 + events);

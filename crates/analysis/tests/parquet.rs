@@ -6,7 +6,7 @@ mod sample;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{TimestampNanosecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use inorder_analysis::{Analysis, parquet};
+use inorder_analysis::{Analysis, Rows};
 use parquet_crate::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use ::parquet as parquet_crate;
@@ -24,7 +24,10 @@ fn read(file: Vec<u8>) -> Vec<RecordBatch> {
 fn flows_read_back() {
     let analyses = [sample::analysis("a.pcap", 3)];
     let mut out = Vec::new();
-    parquet::write_flows(&mut out, &analyses).unwrap();
+    Rows::named("flows")
+        .unwrap()
+        .write_parquet(&mut out, &analyses)
+        .unwrap();
     let batches = read(out);
     let batch = &batches[0];
     assert_eq!(batch.num_rows(), 5);
@@ -46,7 +49,10 @@ fn flows_read_back() {
 fn events_read_back_with_nulls() {
     let analyses = [sample::analysis("a.pcap", 1)];
     let mut out = Vec::new();
-    parquet::write_events(&mut out, &analyses).unwrap();
+    Rows::named("events")
+        .unwrap()
+        .write_parquet(&mut out, &analyses)
+        .unwrap();
     let events: Vec<_> = analyses[0].flows.iter().flat_map(|f| &f.events).collect();
     let batches = read(out);
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
@@ -68,7 +74,10 @@ fn events_read_back_with_nulls() {
 #[test]
 fn an_empty_analysis_gives_valid_files() {
     let mut out = Vec::new();
-    parquet::write_events(&mut out, &[Analysis::default()]).unwrap();
+    Rows::named("events")
+        .unwrap()
+        .write_parquet(&mut out, &[Analysis::default()])
+        .unwrap();
     assert_eq!(
         read(out).iter().map(RecordBatch::num_rows).sum::<usize>(),
         0

@@ -9,6 +9,10 @@ use inorder_capture::CaptureError;
 /// The result of a verb.
 pub type Outcome = Result<ExitCode, CliError>;
 
+/// Exit code for wrong usage.
+pub const USAGE: u8 = 2;
+/// Exit code if a threshold was exceeded.
+pub const EXCEEDED: u8 = 4;
 /// Exit code for damaged input.
 pub const DAMAGED: u8 = 3;
 /// Exit code after Ctrl-C: 128 + SIGINT.
@@ -68,7 +72,7 @@ impl CliError {
     /// The exit code for the error.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            CliError::Usage(_) => 2,
+            CliError::Usage(_) => USAGE,
             error if error.is_damage() => DAMAGED,
             _ => 1,
         })

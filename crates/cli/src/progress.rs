@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::manners;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shorter jobs draw nothing, because a bar that appears only for a moment disturbs.
@@ -77,7 +78,10 @@ impl Bar {
 
     /// Starts drawing as soon as the job has taken long enough.
     fn show(&self) {
-        if self.begun.elapsed() >= PATIENCE && !self.is_shown.swap(true, Ordering::Relaxed) {
+        if manners::may_show_progress()
+            && self.begun.elapsed() >= PATIENCE
+            && !self.is_shown.swap(true, Ordering::Relaxed)
+        {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }

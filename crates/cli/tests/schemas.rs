@@ -34,12 +34,14 @@ fn verbs(folder: &Folder) -> Vec<Vec<String>> {
     let scenario = folder.file("s.toml", SCENARIO.as_bytes());
     let net = folder.file("m.net", NET.as_bytes());
     let numbers = folder.file("numbers.txt", b"1\n2\n4\n3\n5\n");
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/demo/demo");
     let lines = [
         format!("simulate --json {scenario}"),
         "netproc --json --packets=2000".to_owned(),
         format!("petri --json --exact --simulate --time=100 --invariants --reachability=9 {net}"),
         format!("metrics --json {numbers}"),
         "reproduce --json periodic window --quick".to_owned(),
+        format!("compare --json {demo}-sender.pcap {demo}-receiver.pcap"),
     ];
     let words = |line: String| line.split(' ').map(str::to_owned).collect();
     lines.into_iter().map(words).collect()
@@ -59,6 +61,7 @@ fn documented_schemas_are_those_the_verbs_print() {
         "metrics",
         "sort",
         "reproduce",
+        "compare",
     ] {
         let printed = inorder(&[verb, "--schema"]);
         let known =

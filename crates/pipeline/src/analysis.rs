@@ -12,8 +12,10 @@ pub struct Analysis {
     pub file: String,
     /// Its format, as text for people: `pcap, nanoseconds`, `pcapng in zstd`, ...
     pub format: String,
-    /// Frames read.
+    /// Frames analysed: all that were read, or those that were selected.
     pub frames: u64,
+    /// Frames that the [`Selection`](crate::Selection) left out; the other numbers do not count them.
+    pub left_out: u64,
     /// Bytes of these frames on the wire.
     pub bytes: u64,
     /// Earliest frame, nanoseconds since the Unix epoch; 0 without frames.
@@ -45,6 +47,7 @@ impl Analysis {
             file,
             format,
             frames: tally.all.count,
+            left_out: tally.left_out,
             bytes: tally.all.bytes,
             first_ns,
             last_ns,

@@ -6,7 +6,7 @@ use inorder_detect::Config;
 
 use crate::detector::{self, Detector, Recorder};
 use crate::engine::{Consumed, consume};
-use crate::{Analysis, Error, Input, Push, Unwatched, Watch};
+use crate::{Analysis, Error, Input, Push, Selection, Unwatched, Watch};
 
 /// Analyses captures. Create one, set the options that differ from the default, and use it for any number of
 /// captures.
@@ -27,6 +27,7 @@ use crate::{Analysis, Error, Input, Push, Unwatched, Watch};
 pub struct Analyzer {
     config: Config,
     threads: usize,
+    selection: Selection,
     watch: Arc<dyn Watch>,
 }
 
@@ -41,6 +42,7 @@ impl std::fmt::Debug for Analyzer {
         f.debug_struct("Analyzer")
             .field("config", &self.config)
             .field("threads", &self.threads)
+            .field("selection", &self.selection)
             .finish_non_exhaustive()
     }
 }
@@ -51,6 +53,7 @@ impl Analyzer {
         Analyzer {
             config: Config::default(),
             threads: 1,
+            selection: Selection::default(),
             watch: Arc::new(Unwatched),
         }
     }
@@ -67,6 +70,14 @@ impl Analyzer {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
+        self
+    }
+
+    /// Sets which packets are analysed, by default all. With [`compare`](Self::compare) this applies to the first
+    /// capture; the other one is read whole, because its addresses and its clock may differ.
+    #[must_use]
+    pub fn select(mut self, selection: Selection) -> Self {
+        self.selection = selection;
         self
     }
 
@@ -99,6 +110,7 @@ impl Analyzer {
         Push::new(
             name.into(),
             Detector::new(self.config.clone(), false),
+            self.selection.clone(),
             Arc::clone(&self.watch),
         )
     }
@@ -107,7 +119,8 @@ impl Analyzer {
         let name = capture.name().to_owned();
         let sink = || Detector::new(self.config.clone(), peer.is_some());
         let watch = Arc::clone(&self.watch);
-        let here = consume(capture, self.threads, watch, sink).map_err(Error::Open)?;
+        let here =
+            consume(capture, &self.selection, self.threads, watch, sink).map_err(Error::Open)?;
         let there = match peer {
             Some(peer) => Some((peer.name().to_owned(), self.record(peer)?)),
             None => None,
@@ -119,9 +132,9 @@ impl Analyzer {
             format,
         } = here;
         let mut analysis = Analysis::of(name, format, &tally);
-        let recorded = detector::finish(sinks, &mut analysis);
+        let recorded = detector::finish(sinks, &self.selection, &mut analysis);
         if let Some((name, there)) = there {
-            recorded.compare(&there, name, &mut analysis);
+            recorded.compare(&there, name, &self.selection, &mut analysis);
         }
         Error::unless_whole(analysis, error, self.watch.stop())
     }
@@ -129,7 +142,9 @@ impl Analyzer {
     /// The other end's capture.
     fn record(&self, peer: Input) -> Result<Recorder, Error> {
         let watch = Arc::clone(&self.watch);
-        let done = consume(peer, self.threads, watch, Recorder::default).map_err(Error::Peer)?;
+        let everything = Selection::default();
+        let done = consume(peer, &everything, self.threads, watch, Recorder::default);
+        let done = done.map_err(Error::Peer)?;
         match done.error {
             Some(error) => Err(Error::Peer(error)),
             // A translated connection may hash to another shard than its counterpart, so the lookup searches all

@@ -1,10 +1,10 @@
 //! The sinks of an analysis: they track the connections and streams of one shard.
 
-use inorder_detect::{Config, PeerRecorder, SinglePackets, Streams, Tracker};
+use inorder_detect::{Config, FlowId, PeerRecorder, SinglePackets, Streams, Tracker};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
-use crate::{Analysis, PeerComparison};
+use crate::{Analysis, PeerComparison, Selection};
 
 /// The detector of one shard.
 pub(crate) struct Detector {
@@ -65,9 +65,13 @@ impl Sink for Detector {
     }
 }
 
-/// Adds the results of all shards to `analysis`, in the order of the capture. Returns their recordings for the
-/// comparison.
-pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder {
+/// Adds the results of all shards to `analysis`, in the order of the capture: those of the directions that are
+/// selected. Returns their recordings for the comparison.
+pub(crate) fn finish(
+    shards: Vec<Detector>,
+    selection: &Selection,
+    analysis: &mut Analysis,
+) -> Recorder {
     let (mut flows, mut bytes) = (0, 0);
     let mut recorded = Vec::with_capacity(shards.len());
     for shard in shards {
@@ -80,6 +84,10 @@ pub(crate) fn finish(shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder
         analysis.warnings.push(format!(
             "{flows} more flows of a single packet, {bytes} bytes of data in all, are only counted"
         ));
+    }
+    if let Some(filter) = &selection.filter {
+        let is_selected = |flow: &FlowId| filter.flow(flow.src, flow.dst, flow.overlay);
+        analysis.flows.retain(|flow| is_selected(&flow.flow));
     }
     analysis
         .flows
@@ -102,12 +110,28 @@ impl Recorder {
     }
 
     /// Compares with the recording of `file`, the capture from the other end, and adds the result to `analysis`.
-    pub(crate) fn compare(&self, there: &Recorder, file: String, analysis: &mut Analysis) {
+    ///
+    /// The other capture is read whole, because a device on the path may have translated addresses: flows that only it
+    /// has are listed if they are selected by the names they have there.
+    pub(crate) fn compare(
+        &self,
+        there: &Recorder,
+        file: String,
+        selection: &Selection,
+        analysis: &mut Analysis,
+    ) {
         let mut peer = PeerComparison {
             file,
             ..PeerComparison::default()
         };
         peer.extend(&inorder_detect::compare(&self.0, &there.0, &analysis.flows));
+        if let Some(filter) = &selection.filter {
+            let is_selected = |flow: &FlowId| filter.flow(flow.src, flow.dst, flow.overlay);
+            peer.flows.retain(|flow| is_selected(&flow.flow));
+            peer.only_here.retain(is_selected);
+            peer.only_there.retain(is_selected);
+            peer.ambiguous.retain(is_selected);
+        }
         analysis.peer = Some(peer);
     }
 }

@@ -46,6 +46,7 @@ mod engine;
 mod error;
 mod peer;
 mod push;
+mod selection;
 mod source;
 mod watch;
 
@@ -55,8 +56,10 @@ pub use engine::{Consumed, Frames, Sink, Tally, consume};
 pub use error::Error;
 pub use inorder_capture::CaptureError;
 pub use inorder_detect::Config;
+pub use inorder_filter::{Filter, FilterError};
 pub use peer::{PeerComparison, PeerFlow, PeerTotal};
 pub use push::Push;
+pub use selection::{Moment, Selection};
 pub use source::Input;
 pub use watch::{Unwatched, Watch};
 

@@ -7,7 +7,7 @@ use inorder_capture::{Block, CaptureError, PushCapture};
 use crate::detector::{self, Detector};
 use crate::engine::Serial;
 use crate::source::describe;
-use crate::{Analysis, Error, Watch};
+use crate::{Analysis, Error, Selection, Watch};
 
 /// Bytes taken at a time, about the size of a block, so that few bytes are in memory twice.
 const PIECE: usize = 1 << 18;
@@ -37,6 +37,7 @@ pub struct Push {
     capture: PushCapture,
     block: Block,
     serial: Serial<Detector>,
+    selection: Selection,
     watch: Arc<dyn Watch>,
     bytes: u64,
     error: Option<CaptureError>,
@@ -54,12 +55,18 @@ impl std::fmt::Debug for Push {
 }
 
 impl Push {
-    pub(crate) fn new(name: String, detector: Detector, watch: Arc<dyn Watch>) -> Self {
+    pub(crate) fn new(
+        name: String,
+        detector: Detector,
+        selection: Selection,
+        watch: Arc<dyn Watch>,
+    ) -> Self {
         Push {
             capture: PushCapture::new(&name),
             name,
             block: Block::default(),
-            serial: Serial::new(detector),
+            serial: Serial::new(detector, selection.clone()),
+            selection,
             watch,
             bytes: 0,
             error: None,
@@ -103,7 +110,7 @@ impl Push {
         };
         let (sink, tally) = self.serial.finish();
         let mut analysis = Analysis::of(self.name, format, &tally);
-        detector::finish(vec![sink], &mut analysis);
+        detector::finish(vec![sink], &self.selection, &mut analysis);
         Error::unless_whole(analysis, self.error, stopped)
     }
 

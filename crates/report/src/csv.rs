@@ -69,6 +69,24 @@ pub fn write_long<R: ?Sized, M: AnyColumn<R>>(
     Ok(())
 }
 
+/// The values of a row as `name=value, name=value`, without those that are missing: a line of text that people and
+/// programs can read.
+pub fn named<R: ?Sized, M: AnyColumn<R>>(columns: &[M], row: &R) -> String {
+    let mut out = Vec::new();
+    for column in in_files(columns) {
+        let field = column.field();
+        let value = column.value(row);
+        if value == Value::Absent {
+            continue;
+        }
+        out.extend(if out.is_empty() { "" } else { ", " }.bytes());
+        out.extend(field.name.bytes().chain(*b"="));
+        // Writing to memory cannot fail.
+        let _ = cell(&mut out, field.kind, &value);
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 fn line<R: ?Sized>(out: &mut dyn Write, columns: &[Boxed<'_, R>], row: &R) -> io::Result<()> {
     for (at, column) in columns.iter().enumerate() {
         if at > 0 {
@@ -91,8 +109,8 @@ fn cell(out: &mut dyn Write, kind: Kind, value: &Value<'_>) -> io::Result<()> {
     }
 }
 
-/// The columns that are in CSV and Parquet.
-pub(crate) fn in_files<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
+/// The columns that are in CSV and Parquet: those of nested objects beside the others, without lists.
+pub fn in_files<'c, R: ?Sized + 'c, M: AnyColumn<R>>(columns: &'c [M]) -> Vec<Boxed<'c, R>> {
     let mut columns = flat(columns);
     columns.retain(|column| column.field().files.is_flat());
     columns

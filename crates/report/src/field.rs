@@ -88,7 +88,7 @@ pub enum Kind {
 
 impl Kind {
     /// The value in the unit of files: durations in milliseconds (exact to the nanosecond below 2^53 ns, 104 days).
-    pub(crate) fn in_files<'r>(self, value: &Value<'r>) -> Value<'r> {
+    pub fn in_files<'r>(self, value: &Value<'r>) -> Value<'r> {
         match (self, value) {
             (Kind::Duration, Value::Count(ns)) => Value::Number(*ns as f64 / 1e6),
             (Kind::Duration, Value::Integer(ns)) => Value::Number(*ns as f64 / 1e6),

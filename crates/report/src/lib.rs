@@ -36,6 +36,7 @@ mod value;
 
 pub use check::problems;
 pub use column::{Adapt, AnyColumn, Boxed, Column, Nested, Read, json, schema};
+pub use csv::in_files;
 pub use field::{Digits, Element, Field, Files, Kind, Rank};
 pub use nested::{List, Map, Maybe, Object, Part};
 pub use sheet::Sheet;

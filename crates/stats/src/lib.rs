@@ -1,7 +1,8 @@
 //! Estimates with confidence intervals and distributions with quantiles, bit-identical on every machine.
 //!
 //! Repetitions of a simulation and batches of a long run give independent observations. [`Estimate`] is their mean,
-//! or the ratio of two means, with half the width of its confidence interval by Student's t. [`lag_one`] shows
+//! or the ratio of two means, with half the width of its confidence interval by Student's t; [`difference`] compares
+//! two of them. [`lag_one`] shows
 //! whether batches are long enough to be independent. [`Distribution`] has the quantiles of any number of values
 //! within 1/32, [`Histogram`] exact quantiles of small values.
 //!
@@ -16,11 +17,13 @@
 //! ```
 
 mod correlation;
+mod difference;
 mod distribution;
 mod estimate;
 mod histogram;
 
 pub use correlation::lag_one;
+pub use difference::{Sampled, difference};
 pub use distribution::Distribution;
 pub use estimate::{Estimate, t_quantile};
 pub use histogram::Histogram;

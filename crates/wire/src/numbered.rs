@@ -19,6 +19,20 @@ pub enum Service {
 }
 
 impl Service {
+    /// All services.
+    pub const ALL: [Service; 5] = [
+        Service::Rtp,
+        Service::Esp,
+        Service::WireGuard,
+        Service::IcmpEcho,
+        Service::Gre,
+    ];
+
+    /// True if its packets are carried by UDP.
+    pub fn is_over_udp(self) -> bool {
+        matches!(self, Service::Rtp | Service::WireGuard)
+    }
+
     /// Width of the sequence number in bits.
     pub fn bits(self) -> u32 {
         match self {

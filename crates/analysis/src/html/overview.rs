@@ -26,7 +26,7 @@ pub fn meta(out: &mut dyn Write, analysis: &Analysis, number: usize) -> io::Resu
         "<p class=dim><span class=mono>{}</span> · {} · {} · {} · {}</p>",
         Text(&analysis.file),
         Text(&analysis.format),
-        plural(analysis.frames, "frame"),
+        crate::table::frames(analysis),
         bytes(analysis.bytes),
         time(analysis.duration_ns()),
     )

@@ -14,7 +14,7 @@ use inorder_detect::FlowReport;
 use inorder_detect::columns::{FLOW, FLOW_ID};
 use inorder_report::Sheet;
 use inorder_report::escape::printable;
-use inorder_report::number::{bytes, plural, time};
+use inorder_report::number::{bytes, count, plural, time};
 use inorder_report::text::{self, Layout, paragraph};
 
 /// How the text is laid out.
@@ -142,6 +142,18 @@ fn left_out(out: &mut dyn Write, n: usize) -> io::Result<()> {
     }
 }
 
+/// The number of frames, and of how many if some were left out.
+pub(crate) fn frames(analysis: &Analysis) -> String {
+    match analysis.left_out {
+        0 => plural(analysis.frames, "frame"),
+        left_out => format!(
+            "{} of {}",
+            count(analysis.frames),
+            plural(analysis.frames + left_out, "frame")
+        ),
+    }
+}
+
 fn summary(analysis: &Analysis) -> String {
     let format = match analysis.format.as_str() {
         "" => String::new(),
@@ -149,7 +161,7 @@ fn summary(analysis: &Analysis) -> String {
     };
     format!(
         "({format}{}, {}, {})",
-        plural(analysis.frames, "frame"),
+        frames(analysis),
         bytes(analysis.bytes),
         time(analysis.duration_ns()),
     )

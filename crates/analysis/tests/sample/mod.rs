@@ -44,6 +44,7 @@ pub fn analysis(file: &str, quiet: u16) -> Analysis {
         file: file.to_owned(),
         format: "pcapng, nanoseconds".to_owned(),
         frames: 25_800,
+        left_out: 0,
         bytes: 18_400_000,
         first_ns: START_NS,
         last_ns: START_NS + 3_200_000_000,

@@ -1,6 +1,5 @@
 //! `inorder man`: manual pages, generated from the definition of the command line.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,6 +7,7 @@ use std::process::ExitCode;
 use clap_mangen::Man;
 
 use crate::error::{CliError, Outcome};
+use crate::outputs;
 
 /// Options of `inorder man`.
 #[derive(clap::Args)]
@@ -27,7 +27,7 @@ pub fn run(args: &Args, mut command: clap::Command) -> Outcome {
 }
 
 fn write_all(command: &clap::Command, dir: &Path) -> Result<(), CliError> {
-    fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+    outputs::directory(dir)?;
     write_page(command, "inorder", dir)?;
     for verb in command
         .get_subcommands()
@@ -40,7 +40,8 @@ fn write_all(command: &clap::Command, dir: &Path) -> Result<(), CliError> {
 
 fn write_page(command: &clap::Command, name: &str, dir: &Path) -> Result<(), CliError> {
     let path = dir.join(format!("{name}.1"));
-    fs::write(&path, page(command)?).map_err(CliError::file(&path, "write"))
+    let page = page(command)?;
+    outputs::to_file(&path, |out| out.write_all(&page))
 }
 
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {

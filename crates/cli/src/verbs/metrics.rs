@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -79,15 +79,13 @@ pub fn run(args: &Args) -> Outcome {
             .map_err(CliError::file(Path::new("standard input"), "read"))?,
     };
     let report = stream.finish(bad.is_none());
-    let mut out = io::BufWriter::new(io::stdout().lock());
     if args.json {
-        json::write(&mut out, REPORT, &report)?;
+        outputs::to_stdout(|out| json::write(out, REPORT, &report))?;
     } else if args.csv {
-        csv::write_long(&mut out, REPORT, &report)?;
+        outputs::to_stdout(|out| csv::write_long(out, REPORT, &report))?;
     } else {
-        table::write_table(&report, &mut out)?;
+        outputs::text(|out| table::write_table(&report, out))?;
     }
-    out.flush()?;
     let Some((line, problem)) = bad else {
         return Ok(ExitCode::SUCCESS);
     };

@@ -5,6 +5,7 @@ use clap::Subcommand;
 use crate::error::Outcome;
 
 mod analyze;
+mod compare;
 mod completions;
 mod man;
 mod metrics;
@@ -20,6 +21,8 @@ mod sort;
 pub enum Verb {
     /// Report reordering, loss and spurious retransmission in captures
     Analyze(analyze::Args),
+    /// Compare two results, before and after a change: what got better, what worse, and how sure that is
+    Compare(compare::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 for numbers given as text
     Metrics(metrics::Args),
     /// Simulate a network processor: throughput, reordering, where packets spend their time
@@ -45,6 +48,7 @@ impl Verb {
     pub fn run(&self, command: clap::Command) -> Outcome {
         match self {
             Verb::Analyze(args) => analyze::run(args),
+            Verb::Compare(args) => compare::run(args),
             Verb::Metrics(args) => metrics::run(args),
             Verb::Netproc(args) => netproc::run(args),
             Verb::Petri(args) => petri::run(args),

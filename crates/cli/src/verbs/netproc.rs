@@ -13,7 +13,7 @@ use inorder_netproc::{
 };
 
 use crate::error::{CliError, INTERRUPTED, Outcome as Done};
-use crate::outputs;
+use crate::outputs::{self, Comment};
 
 mod forwarder;
 mod output;
@@ -192,7 +192,7 @@ pub fn run(args: &Args) -> Done {
     );
     if let Some(path) = &args.svg {
         let drawn = picture::svg(&title, &mean_spent(&outcomes));
-        outputs::to_file(path, |out| out.write_all(drawn.as_bytes()))?;
+        outputs::to_marked_file(path, Comment::Xml, |out| out.write_all(drawn.as_bytes()))?;
     }
     args.form.write(&title, &rows)?;
     Ok(if repeated.interrupted {

@@ -10,6 +10,7 @@ use inorder_packetdrill::{Options, run_text};
 use inorder_tcp::profiles::{self, PROFILES, Profile};
 
 use crate::error::{CliError, Outcome};
+use crate::manners;
 
 /// Options of `inorder packetdrill`.
 #[derive(clap::Args)]
@@ -51,7 +52,7 @@ pub fn run(args: &Args) -> Outcome {
     if args.json {
         let text = table::json(&rows).map_err(io::Error::from)?;
         writeln!(out, "{text}")?;
-    } else {
+    } else if !manners::is_quiet() {
         print_traces(&mut out, &rows)?;
         write!(out, "{}", table::text(&rows))?;
     }

@@ -14,7 +14,7 @@ use inorder_report::json::Json;
 use inorder_report::schema;
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
-use crate::outputs;
+use crate::outputs::{self, Comment};
 
 mod columns;
 mod exact;
@@ -104,15 +104,15 @@ pub fn run(args: &Args) -> Outcome {
     draw(args, file, &net)?;
     let findings = examine(args, file, &net)?;
     let document = Document { net, findings };
-    outputs::to_stdout(|out| {
-        if args.json {
+    if args.json {
+        outputs::to_stdout(|out| {
             let json = &mut Json::new(out).with_details(true);
             json.object(&columns::columns(&document), &document)?;
             writeln!(out)
-        } else {
-            table::write(&document.net, &document.findings, out)
-        }
-    })?;
+        })?;
+    } else {
+        outputs::text(|out| table::write(&document.net, &document.findings, out))?;
+    }
     let interrupted = document
         .findings
         .simulated
@@ -158,13 +158,16 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     let files = [&args.dot, &args.svg, &args.pnml].into_iter().flatten();
     let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
     outputs::check(&files, &[file])?;
-    let write = |path: &Option<PathBuf>, content: &dyn Fn() -> String| match path {
-        Some(path) => outputs::to_file(path, |out| out.write_all(content().as_bytes())),
+    let write = |path: &Option<PathBuf>, comment: Comment, content: &dyn Fn() -> String| match path
+    {
+        Some(path) => {
+            outputs::to_marked_file(path, comment, |out| out.write_all(content().as_bytes()))
+        }
         None => Ok(()),
     };
-    write(&args.dot, &|| dot(net))?;
-    write(&args.svg, &|| Drawing::of(net).svg())?;
-    write(&args.pnml, &|| pnml::write(net))
+    write(&args.dot, Comment::Slashes, &|| dot(net))?;
+    write(&args.svg, Comment::Xml, &|| Drawing::of(net).svg())?;
+    write(&args.pnml, Comment::Xml, &|| pnml::write(net))
 }
 
 fn examine(args: &Args, file: &Path, net: &Net) -> Result<Findings, CliError> {

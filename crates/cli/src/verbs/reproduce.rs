@@ -15,6 +15,7 @@ use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::outputs::Comment;
 use crate::progress::Bar;
 use crate::{interrupt, outputs};
 
@@ -96,7 +97,7 @@ fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, 
         match run_item(item, args, stop) {
             Ok(findings) => {
                 if prints_text(args) {
-                    outputs::to_stdout(|out| print_item(out, item, &findings, args.claims))?;
+                    outputs::text(|out| print_item(out, item, &findings, args.claims))?;
                 }
                 report.findings.extend(findings);
             }
@@ -131,7 +132,8 @@ fn prepare(args: &Args) -> Result<(), CliError> {
     outputs::check(&files, &[])?;
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
-        std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+        outputs::directory(dir)?;
+        outputs::check_in(dir, &PARQUET, &[])?;
     }
     Ok(())
 }
@@ -145,14 +147,17 @@ fn print(args: &Args, report: &Report) -> Result<(), CliError> {
     }
     if let Some(path) = &args.markdown {
         let command = command(args, report);
-        outputs::write_to(path, |out| markdown::write(out, report, &command))?;
+        outputs::write_to(path, |out| {
+            markdown::write(out, report, &command)?;
+            Comment::Xml.write(out)
+        })?;
     }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
         write_parquet(dir, &report.findings)?;
     }
     if prints_text(args) {
-        outputs::to_stdout(|out| print_count(out, report))?;
+        outputs::text(|out| print_count(out, report))?;
     }
     Ok(())
 }
@@ -175,13 +180,17 @@ fn command(args: &Args, report: &Report) -> String {
     command
 }
 
+/// The files of --parquet.
+#[cfg(feature = "parquet")]
+const PARQUET: [&str; 2] = ["claims.parquet", "comparisons.parquet"];
+
 #[cfg(feature = "parquet")]
 fn write_parquet(dir: &Path, findings: &Findings) -> Result<(), CliError> {
     use inorder_report::parquet;
-    let path = dir.join("claims.parquet");
+    let path = dir.join(PARQUET[0]);
     parquet::write(outputs::create(&path)?, CLAIMS, &findings.claims)
         .map_err(CliError::file(&path, "write"))?;
-    let path = dir.join("comparisons.parquet");
+    let path = dir.join(PARQUET[1]);
     parquet::write(outputs::create(&path)?, COMPARISONS, &findings.comparisons)
         .map_err(CliError::file(&path, "write"))
 }
@@ -235,10 +244,15 @@ fn chosen<'a>(paper: &'a Paper, names: &[String]) -> Result<Vec<&'a Item>, CliEr
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> CliError {
     let known: Vec<_> = known.collect();
-    CliError::Usage(format!(
-        "unknown {what} {name}: expected one of {}",
-        known.join(", ")
-    ))
+    CliError::Usage(
+        match inorder_nearest::nearest(name, known.iter().copied()) {
+            Some(near) => format!("unknown {what} {name}, did you mean {near}?"),
+            None => format!(
+                "unknown {what} {name}, expected one of {}",
+                known.join(", ")
+            ),
+        },
+    )
 }
 
 fn list(out: &mut dyn Write, papers: &[Paper]) -> io::Result<()> {

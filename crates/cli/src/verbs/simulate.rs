@@ -13,7 +13,7 @@ use inorder_sim::{
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
 use crate::progress::Bar;
-use crate::{interrupt, outputs};
+use crate::{interrupt, manners, outputs};
 
 mod forecast;
 mod list;
@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Outcome {
     let cells = cells(args, file)?;
     prepare(args, file, cells.len())?;
     if let Some(text) = forecast::forecast(&cost(&cells, repetitions(args).unwrap_or(0))) {
-        eprintln!("inorder: {text}");
+        manners::notice(&text);
     }
     let stop = interrupt::flag();
     let kept = simulate(args, &cells, stop)?;
@@ -113,10 +113,13 @@ pub fn run(args: &Args) -> Outcome {
         first_runs: &firsts,
         is_partial: stop.load(Ordering::Relaxed),
     };
-    print(args, &report)?;
+    print(args, &cells, &report)?;
     let interrupted = report.is_partial;
     if interrupted {
-        say_partial(args, &cells, &results);
+        eprintln!(
+            "inorder: interrupted: the results are partial, {}",
+            runs_done(args, &cells, &results)
+        );
     }
     if let Some(dir) = &args.pcap {
         capture(dir, file, &cells, stop)?;
@@ -128,18 +131,21 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-/// Reports on standard error, for every output format, that the results are only a part of what was requested.
-fn say_partial(args: &Args, cells: &[Cell], results: &[CellResult]) {
+/// What part of the requested runs the results are of.
+fn runs_done(args: &Args, cells: &[Cell], results: &[CellResult]) -> String {
     let wanted = |cell: &Cell| repetitions(args).unwrap_or(cell.config.run.repetitions);
     let wanted: u64 = cells.iter().map(wanted).sum();
     let done: usize = results.iter().map(|cell| cell.seeds.len()).sum();
-    eprintln!("inorder: interrupted: the results are partial, of {done} runs out of {wanted}");
+    format!("of {done} runs out of {wanted}")
 }
 
 /// Number of runs of each cell, if the options set it.
 fn repetitions(args: &Args) -> Option<u64> {
     args.repetitions.or(args.quick.then_some(1))
 }
+
+/// The files of --parquet.
+const PARQUET: [&str; 2] = ["runs.parquet", "samples.parquet"];
 
 /// Checks the outputs before the first run.
 fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
@@ -152,7 +158,10 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     let named: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
     outputs::check(&named, &[scenario])?;
     for dir in [parquet(args), args.pcap.as_ref()].into_iter().flatten() {
-        std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
+        outputs::directory(dir)?;
+    }
+    if let Some(dir) = parquet(args) {
+        outputs::check_in(dir, &PARQUET, &[scenario])?;
     }
     if let Some(dir) = &args.pcap {
         for name in names(scenario, cells) {
@@ -226,7 +235,7 @@ fn result(cell: &Cell, runs: &[Kept]) -> CellResult {
     CellResult::new(cell, &measures)
 }
 
-fn print(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
+fn print(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), CliError> {
     if let Some(path) = &args.json {
         outputs::write_to(path, |out| output::write_json(out, report))?;
     }
@@ -242,7 +251,17 @@ fn print(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
         return Ok(());
     }
     let width = outputs::style(0, false).width;
-    outputs::to_stdout(|out| output::write_table(out, report, width))
+    outputs::text(|out| {
+        output::write_table(out, report, width)?;
+        match &report.is_partial {
+            true => writeln!(
+                out,
+                "\nPartial: interrupted; {}",
+                runs_done(args, cells, report.cells)
+            ),
+            false => Ok(()),
+        }
+    })
 }
 
 #[cfg(feature = "parquet")]
@@ -254,9 +273,9 @@ fn write_parquet(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
         let path = dir.join(name);
         outputs::create(&path).map(|file| (path, file))
     };
-    let (path, file) = create("runs.parquet")?;
+    let (path, file) = create(PARQUET[0])?;
     output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
-    let (path, file) = create("samples.parquet")?;
+    let (path, file) = create(PARQUET[1])?;
     output::write_samples(file, report).map_err(CliError::file(&path, "write"))
 }
 

@@ -10,7 +10,7 @@ use inorder_report::{json, schema};
 use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
-use crate::{interrupt, outputs};
+use crate::{interrupt, manners, outputs};
 
 mod classify;
 mod columns;
@@ -152,10 +152,12 @@ fn print(args: &Args, output: &Path, summary: &Summary) -> Result<(), CliError> 
         true => json::write(out, SUMMARY, summary),
         false => columns::write_text(summary, out),
     };
-    if output == Path::new("-") {
-        return Ok(write(&mut io::stderr().lock())?);
+    match (output == Path::new("-"), args.json) {
+        (true, false) if manners::is_quiet() => Ok(()),
+        (true, _) => Ok(write(&mut io::stderr().lock())?),
+        (false, true) => outputs::to_stdout(write),
+        (false, false) => outputs::text(write),
     }
-    outputs::to_stdout(write)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::fragments::Reassembling;
 use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of};
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
+use crate::selection::Chosen;
 
 /// How many packets ahead the cache line of a packet is prefetched; another processor's cache may hold it.
 const AHEAD: usize = 8;
@@ -31,8 +32,13 @@ pub(crate) struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the frames of `block`; `frames_before` is added to frame numbers.
-    pub(crate) fn read(&mut self, block: &Block, frames_before: u64) -> Tally {
+    /// Parses the frames of `block`, all of them or those that were chosen; `frames_before` is added to frame numbers.
+    pub(crate) fn read(
+        &mut self,
+        block: &Block,
+        frames_before: u64,
+        chosen: Option<&Chosen>,
+    ) -> Tally {
         let (mut tally, mut all) = (Tally::default(), Frames::default());
         self.tidy_ns = tidy_time(block, frames_before);
         self.shards.iter_mut().for_each(Vec::clear);
@@ -47,9 +53,16 @@ impl Parsed {
             let Some(Place(packet)) = self.packets.get_mut(place as usize) else {
                 break;
             };
-            all.push(&frame);
             frame.number += frames_before;
-            parse_into(&frame, packet);
+            match chosen {
+                None => parse_into(&frame, packet),
+                Some(chosen) if chosen.parse(&frame, packet) => {}
+                Some(_) => {
+                    tally.left_out += 1;
+                    continue;
+                }
+            }
+            all.push(&frame);
             match packet {
                 Packet::Tcp(key, ..) => self.shards[shard_of(key)].push(place),
                 Packet::Numbered(..) => self.shards[NUMBERED_SHARD].push(place),

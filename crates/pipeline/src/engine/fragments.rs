@@ -6,18 +6,22 @@
 use inorder_wire::{Dir, FlowKey, Fragments, Numbered, Packet, Segment, StreamKey};
 
 use super::sink::{Sink, shard_of};
+use crate::Selection;
 
 /// A sink with a table of incomplete datagrams.
 pub(crate) struct Reassembling<S> {
     sink: S,
     fragments: Fragments,
+    selection: Selection,
 }
 
 impl<S> Reassembling<S> {
-    pub(crate) fn new(sink: S) -> Self {
+    /// Only reassembled segments are compared with the selection; whole ones were compared when they were parsed.
+    pub(crate) fn new(sink: S, selection: &Selection) -> Self {
         Reassembling {
             sink,
             fragments: Fragments::new(),
+            selection: selection.clone(),
         }
     }
 
@@ -58,6 +62,7 @@ impl<S: Sink> Reassembling<S> {
         };
         if let Some((key, dir, segment)) = whole
             && shard.is_none_or(|shard| shard == shard_of(&key))
+            && self.selection.connection(&key)
         {
             self.sink.tcp(&key, dir, &segment);
         }

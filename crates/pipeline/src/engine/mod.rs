@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use inorder_capture::{Block, CaptureError};
 
-use crate::Watch;
 use crate::source::{Input, Reader};
+use crate::{Selection, Watch};
 
 pub(crate) use serial::Serial;
 pub use sink::Sink;
@@ -45,12 +45,14 @@ pub struct Consumed<S> {
 
 /// Reads `input` to its end, or until `watch` stops it, into sinks that `sink` makes.
 ///
+/// Packets that `selection` leaves out are only counted.
+///
 /// This is the engine below [`Analyzer`](crate::Analyzer), for programs that want something else than reports of
 /// flows. It fails only if the input cannot be opened. More than one thread needs the feature `threads`.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use inorder_pipeline::{Input, Sink, Unwatched, consume};
+/// use inorder_pipeline::{Input, Selection, Sink, Unwatched, consume};
 /// use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 ///
 /// /// Counts bytes of TCP payload.
@@ -66,7 +68,8 @@ pub struct Consumed<S> {
 ///
 /// # #[cfg(feature = "files")] {
 /// let trace = Input::file("../../testdata/captures/gro-jitter-a.rcv.pcap.gz");
-/// let consumed = consume(trace, 2, Arc::new(Unwatched), Payload::default)?;
+/// let everything = Selection::default();
+/// let consumed = consume(trace, &everything, 2, Arc::new(Unwatched), Payload::default)?;
 /// let bytes: u64 = consumed.sinks.iter().map(|sink| sink.0).sum();
 /// assert!(bytes > 100_000 && consumed.error.is_none());
 /// # }
@@ -74,6 +77,7 @@ pub struct Consumed<S> {
 /// ```
 pub fn consume<S: Sink>(
     input: Input,
+    selection: &Selection,
     threads: usize,
     watch: Arc<dyn Watch>,
     sink: impl Fn() -> S,
@@ -81,9 +85,9 @@ pub fn consume<S: Sink>(
     let mut reader = Reader::open(input, watch)?;
     let (sinks, tally) = match threads {
         #[cfg(feature = "threads")]
-        2.. => parallel::run(&mut reader, sink, threads),
+        2.. => parallel::run(&mut reader, selection, sink, threads),
         _ => {
-            let mut serial = Serial::new(sink());
+            let mut serial = Serial::new(sink(), selection.clone());
             let mut block = Block::default();
             while let Some(frames_before) = reader.read(&mut block) {
                 serial.consume(&block, frames_before);

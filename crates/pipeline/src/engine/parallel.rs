@@ -20,6 +20,8 @@ use super::batch::Parsed;
 use super::fragments::Reassembling;
 use super::sink::{SHARDS, Sink};
 use super::tally::Tally;
+use crate::Selection;
+use crate::selection::Chosen;
 use crate::source::Reader;
 
 /// Maximum number of block buffers beyond which reading waits. Two more than there are threads keep all threads busy;
@@ -31,11 +33,14 @@ const MAX_POLLS_BEFORE_SLEEP: u32 = 1_000;
 /// Reads everything on `threads` threads into sinks that `sink` makes, one a shard.
 pub(crate) fn run<S: Sink>(
     reader: &mut Reader,
+    selection: &Selection,
     sink: impl Fn() -> S,
     threads: usize,
 ) -> (Vec<S>, Tally) {
-    let mut sinks: Vec<_> = (0..SHARDS).map(|_| Reassembling::new(sink())).collect();
-    let mut tally = run_into(reader, &mut sinks, threads);
+    let mut sinks: Vec<_> = (0..SHARDS)
+        .map(|_| Reassembling::new(sink(), selection))
+        .collect();
+    let mut tally = run_into(reader, selection, &mut sinks, threads);
     // Every shard keeps the same table of fragments, so the count of one of them is taken.
     let unused = sinks.first().map_or(0, Reassembling::unused_frames);
     tally.skip_more(Other::Fragment, unused);
@@ -43,12 +48,18 @@ pub(crate) fn run<S: Sink>(
     (sinks.collect(), tally)
 }
 
-fn run_into<S: Sink>(reader: &mut Reader, sinks: &mut [Reassembling<S>], threads: usize) -> Tally {
+fn run_into<S: Sink>(
+    reader: &mut Reader,
+    selection: &Selection,
+    sinks: &mut [Reassembling<S>],
+    threads: usize,
+) -> Tally {
     let team = Team {
         board: Mutex::new(Board::new((threads + 2).min(MAX_BUFFERS_IN_USE))),
         news: Condvar::new(),
         changes: AtomicU32::new(0),
-        reader: Mutex::new(reader),
+        reader: Mutex::new((reader, None)),
+        selection,
         sinks: sinks.iter_mut().map(Mutex::new).collect(),
     };
     std::thread::scope(|scope| {
@@ -70,7 +81,9 @@ struct Team<'t, S> {
     news: Condvar,
     /// Counts changes of the board, so that polling needs no lock.
     changes: AtomicU32,
-    reader: Mutex<&'t mut Reader>,
+    /// The reader, and the selection for this capture as soon as its first block was read.
+    reader: Mutex<(&'t mut Reader, Option<Chosen>)>,
+    selection: &'t Selection,
     sinks: Vec<Mutex<&'t mut Reassembling<S>>>,
 }
 
@@ -161,11 +174,18 @@ impl<S: Sink> Team<'_, S> {
 
     /// Reads a block under the reader's lock, then releases the lock and parses.
     fn read(&self, block: &mut Block, mut parsed: Arc<Parsed>) {
-        let read = lock(&self.reader).read(block);
+        let (read, chosen) = {
+            let mut reader = lock(&self.reader);
+            let read = reader.0.read(block);
+            if reader.1.is_none() && read.is_some() {
+                reader.1 = Chosen::of(self.selection, block);
+            }
+            (read, reader.1.clone())
+        };
         let turn = self.post(|board| board.has_read(read.is_some()));
         if let Some(frames_before) = read {
             // No other thread holds the reader any more, so this does not copy.
-            let tally = Arc::make_mut(&mut parsed).read(block, frames_before);
+            let tally = Arc::make_mut(&mut parsed).read(block, frames_before, chosen.as_ref());
             self.post(|board| board.has_parsed(turn, &tally, parsed));
         }
     }

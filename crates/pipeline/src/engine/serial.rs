@@ -7,6 +7,8 @@ use super::fragments::Reassembling;
 use super::sink::Sink;
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
+use crate::Selection;
+use crate::selection::Chosen;
 
 /// Parses blocks in their order and hands every packet to one sink.
 pub(crate) struct Serial<S> {
@@ -14,12 +16,17 @@ pub(crate) struct Serial<S> {
     tally: Tally,
     /// One buffer for all packets: a packet is so large that moving it would cost measurable time.
     packet: Packet,
+    selection: Selection,
+    /// The selection for this capture, from its first frame on; `None` if everything is selected.
+    chosen: Option<Chosen>,
 }
 
 impl<S: Sink> Serial<S> {
-    pub(crate) fn new(sink: S) -> Self {
+    pub(crate) fn new(sink: S, selection: Selection) -> Self {
         Serial {
-            sink: Reassembling::new(sink),
+            sink: Reassembling::new(sink, &selection),
+            selection,
+            chosen: None,
             tally: Tally::default(),
             packet: Packet::Other(Other::NotIp),
         }
@@ -27,10 +34,24 @@ impl<S: Sink> Serial<S> {
 
     /// Consumes the packets of the next block; `frames_before` is added to frame numbers.
     pub(crate) fn consume(&mut self, block: &Block, frames_before: u64) {
+        if self.chosen.is_none() {
+            self.chosen = Chosen::of(&self.selection, block);
+        }
+        match self.chosen.take() {
+            None => self.consume_all(block, frames_before),
+            Some(chosen) => {
+                self.consume_chosen(block, frames_before, &chosen);
+                self.chosen = Some(chosen);
+            }
+        }
+    }
+
+    fn consume_all(&mut self, block: &Block, frames_before: u64) {
         let Serial {
             sink,
             tally,
             packet,
+            ..
         } = self;
         if let Some(now_ns) = tidy_time(block, frames_before) {
             sink.tidy_up(now_ns);
@@ -41,21 +62,37 @@ impl<S: Sink> Serial<S> {
             of_block.push(&frame);
             frame.number += frames_before;
             parse_into(&frame, packet);
-            match &*packet {
-                Packet::Tcp(key, dir, segment) => sink.tcp(key, *dir, segment),
-                Packet::Numbered(key, packet) => sink.numbered(*key, packet),
-                Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
-                    sink.fragment(packet, None);
-                }
-                Packet::Other(reason) => tally.skip(*reason),
-            }
+            hand_on(packet, sink, tally);
         }
         tally.all.add(&of_block);
     }
 
+    /// As [`consume_all`](Self::consume_all), for the frames that were chosen. A function of its own, so that nothing
+    /// is asked where everything is.
+    fn consume_chosen(&mut self, block: &Block, frames_before: u64, chosen: &Chosen) {
+        let Serial {
+            sink,
+            tally,
+            packet,
+            ..
+        } = self;
+        if let Some(now_ns) = tidy_time(block, frames_before) {
+            sink.tidy_up(now_ns);
+        }
+        for mut frame in block.frames() {
+            frame.number += frames_before;
+            if chosen.parse(&frame, packet) {
+                tally.all.push(&frame);
+                hand_on(packet, sink, tally);
+            } else {
+                tally.left_out += 1;
+            }
+        }
+    }
+
     /// Frames consumed so far.
     pub(crate) fn frames(&self) -> u64 {
-        self.tally.all.count
+        self.tally.all.count + self.tally.left_out
     }
 
     /// The sink, and the counts over all frames.
@@ -63,5 +100,16 @@ impl<S: Sink> Serial<S> {
         let unused = self.sink.unused_frames();
         self.tally.skip_more(Other::Fragment, unused);
         (self.sink.into_sink(), self.tally)
+    }
+}
+
+/// Gives a packet to the sink, or counts why it cannot.
+#[inline(always)]
+fn hand_on(packet: &Packet, sink: &mut Reassembling<impl Sink>, tally: &mut Tally) {
+    match packet {
+        Packet::Tcp(key, dir, segment) => sink.tcp(key, *dir, segment),
+        Packet::Numbered(key, packet) => sink.numbered(*key, packet),
+        Packet::FirstFragment(..) | Packet::LaterFragment(_) => sink.fragment(packet, None),
+        Packet::Other(reason) => tally.skip(*reason),
     }
 }

@@ -5,8 +5,10 @@ use inorder_wire::{Frame, Other};
 /// Counts made while frames are parsed; the counts of several blocks can be added.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
-    /// All frames read.
+    /// All frames that were selected.
     pub all: Frames,
+    /// Frames that the selection left out.
+    pub left_out: u64,
     /// Frames that could not be analysed, in the order of [`Other::ALL`].
     skipped: [u64; Other::ALL.len()],
 }
@@ -80,6 +82,7 @@ impl Tally {
     /// Adds the counts of another part of the capture.
     pub fn add(&mut self, other: &Tally) {
         self.all.add(&other.all);
+        self.left_out += other.left_out;
         for (sum, count) in self.skipped.iter_mut().zip(other.skipped) {
             *sum += count;
         }

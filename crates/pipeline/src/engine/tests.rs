@@ -138,7 +138,14 @@ fn traffic(frames: u32, seed: u32) -> Vec<u8> {
 
 fn run_on(files: &[PathBuf], threads: usize) -> (Vec<Memory>, Tally, Option<CaptureError>) {
     let input = Input::files(files);
-    let done = consume(input, threads, Arc::new(Unwatched), Memory::default).unwrap();
+    let done = consume(
+        input,
+        &Selection::default(),
+        threads,
+        Arc::new(Unwatched),
+        Memory::default,
+    )
+    .unwrap();
     (done.sinks, done.tally, done.error)
 }
 
@@ -208,7 +215,14 @@ fn stopping_takes_effect_at_the_end_of_a_block() {
     let file = TempFile::new("stop.pcap", &traffic(60_000, 3));
     for threads in [1, 2] {
         let watch = Arc::new(StopAfterTwo(AtomicU32::new(0)));
-        let done = consume(Input::file(&file.0), threads, watch, Memory::default).unwrap();
+        let done = consume(
+            Input::file(&file.0),
+            &Selection::default(),
+            threads,
+            watch,
+            Memory::default,
+        )
+        .unwrap();
         assert!(done.error.is_none());
         assert!(
             done.tally.all.count > 0 && done.tally.all.count < 60_000,

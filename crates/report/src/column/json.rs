@@ -36,6 +36,40 @@ pub fn write_rows<R: ?Sized, M: AnyColumn<R>>(
     writeln!(out)
 }
 
+/// Where JSON has the value that CSV has under `name`: the members that lead to it, from the object of the row
+/// inwards. `None` if JSON does not have it.
+///
+/// ```
+/// use inorder_report::{Column, Kind, json};
+///
+/// static ROW: &[Column<u64>] =
+///     &[Column::new("retransmissions", Kind::Count, "Segments sent again.", |n| (*n).into())
+///         .at("retransmissions.total")];
+/// assert_eq!(json::path(ROW, "retransmissions").unwrap(), ["retransmissions", "total"]);
+/// assert_eq!(json::path(ROW, "spurious"), None);
+/// ```
+pub fn path<R: ?Sized, M: AnyColumn<R>>(columns: &[M], name: &str) -> Option<Vec<String>> {
+    let within = |field: &Field<'_>| {
+        let members = objects(field).into_iter().chain([field.member]);
+        members.map(str::to_owned).collect::<Vec<_>>()
+    };
+    columns.iter().find_map(|column| {
+        let field = column.field();
+        if !field.files.is_json(false) {
+            return None;
+        }
+        let Some(rows) = column.rows() else {
+            return (field.name == name).then(|| within(field));
+        };
+        let inner = path(&rows.flat(), name)?;
+        let outer = match rows.is_part() {
+            true => Vec::new(),
+            false => within(field),
+        };
+        Some(outer.into_iter().chain(inner).collect())
+    })
+}
+
 /// A writer of JSON values.
 pub struct Json<'w> {
     out: &'w mut dyn Write,

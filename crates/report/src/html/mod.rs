@@ -43,8 +43,10 @@ pub fn begin(out: &mut dyn Write, title: &str, assets: &Assets) -> io::Result<()
         out,
         "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n\
          <meta http-equiv=Content-Security-Policy content=\"{POLICY}\">\n\
+         <meta name=generator content=\"inorder {version}\">\n\
          <meta name=viewport content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<h1>{title}</h1>",
+        version = env!("CARGO_PKG_VERSION"),
         title = Text(title),
         style = assets.style
     )

@@ -9,7 +9,7 @@ use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Digits, Field, Kind, List, Sheet, csv, json, schema};
 
 use crate::error::CliError;
-use crate::outputs::to_stdout;
+use crate::outputs::{self, to_stdout};
 
 /// The format of the output.
 #[derive(clap::Args)]
@@ -108,15 +108,13 @@ impl Form {
             repetitions: repetitions.len(),
             lines: lines(repetitions),
         };
-        to_stdout(|out| {
-            if self.json {
-                json::write(out, DOCUMENT, &document)
-            } else if self.csv {
-                csv::write(out, LINE, &document.lines)
-            } else {
-                write_table(out, &document)
-            }
-        })
+        if self.json {
+            to_stdout(|out| json::write(out, DOCUMENT, &document))
+        } else if self.csv {
+            to_stdout(|out| csv::write(out, LINE, &document.lines))
+        } else {
+            outputs::text(|out| write_table(out, &document))
+        }
     }
 }
 

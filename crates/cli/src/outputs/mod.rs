@@ -4,10 +4,16 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use anstream::{AutoStream, ColorChoice};
 use inorder_analysis::table::Style;
 use inorder_capture::Capture;
 
 use crate::error::CliError;
+use crate::manners;
+
+mod ours;
+
+pub use ours::Comment;
 
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
@@ -24,8 +30,8 @@ pub fn write_to(
 }
 
 /// Checks the outputs before the work begins. Fails if writing would fail or would destroy a file of the user: the
-/// folder does not exist, the output is one of the `inputs`, the file is a capture, or two outputs are the same file.
-/// `-` is the standard output and always valid.
+/// folder does not exist, the output is one of the `inputs`, the file is a capture or was not written by us, or two
+/// outputs are the same file. `-` is the standard output and always valid.
 pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
     let is_file = |path: &&&Path| path.as_os_str() != "-";
     let outputs: Vec<&Path> = outputs.iter().filter(is_file).copied().collect();
@@ -47,9 +53,19 @@ pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
                 path.display()
             )));
         }
-        expect_no_capture(path)?;
+        expect_replaceable(path)?;
     }
     Ok(())
+}
+
+/// As [`check`], for files with these names in a directory, which need not exist yet.
+pub fn check_in(directory: &Path, names: &[&str], inputs: &[&Path]) -> Result<(), CliError> {
+    if !directory.is_dir() {
+        return Ok(());
+    }
+    let paths: Vec<PathBuf> = names.iter().map(|name| directory.join(name)).collect();
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    check(&paths, inputs)
 }
 
 fn expect_folder(path: &Path) -> Result<(), CliError> {
@@ -62,7 +78,23 @@ fn expect_folder(path: &Path) -> Result<(), CliError> {
     }
 }
 
-/// True if the file is a capture. A capture cannot be recorded again, so none is ever replaced, whoever wrote it.
+/// Fails if the file may not be replaced: captures never, other files if we wrote them or with --force.
+fn expect_replaceable(path: &Path) -> Result<(), CliError> {
+    expect_no_capture(path)?;
+    if !path.is_file() || manners::may_replace() {
+        return Ok(());
+    }
+    match ours::is_ours(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(CliError::Usage(format!(
+            "{}: this file exists and was not written by inorder; expected a new file, or --force to replace it",
+            path.display()
+        ))),
+        Err(error) => Err(CliError::file(path, "read")(error)),
+    }
+}
+
+/// Fails if the file is a capture. A capture cannot be recorded again, so none is ever replaced, whoever wrote it.
 fn expect_no_capture(path: &Path) -> Result<(), CliError> {
     // Only a regular file is opened: opening a pipe would wait for a writer.
     if path.is_file() && Capture::open(path).is_ok() {
@@ -97,7 +129,7 @@ fn place(path: &Path) -> Option<PathBuf> {
 
 /// Opens a file for writing; no other function of the command does so.
 pub fn create(path: &Path) -> Result<File, CliError> {
-    expect_no_capture(path)?;
+    expect_replaceable(path)?;
     File::create(path).map_err(CliError::file(path, "create"))
 }
 
@@ -119,38 +151,39 @@ pub fn to_file(
     result.map_err(CliError::file(path, "write"))
 }
 
-/// Writes `flows.parquet`, `events.parquet`, `retransmissions.parquet` and `recoveries.parquet` into `dir`.
-#[cfg(feature = "parquet")]
-pub fn parquet(dir: &Path, analyses: &[inorder_analysis::Analysis]) -> Result<(), CliError> {
-    use inorder_analysis::parquet;
-    std::fs::create_dir_all(dir).map_err(CliError::file(dir, "create"))?;
-    let tables: [(&str, ParquetTable); 4] = [
-        ("flows.parquet", parquet::write_flows),
-        ("events.parquet", parquet::write_events),
-        ("retransmissions.parquet", parquet::write_retransmissions),
-        ("recoveries.parquet", parquet::write_recoveries),
-    ];
-    for (name, write) in tables {
-        let path = dir.join(name);
-        write(create(&path)?, analyses).map_err(CliError::file(&path, "write"))?;
-    }
-    Ok(())
+/// Writes a file whose last line is a comment that it is ours.
+pub fn to_marked_file(
+    path: &Path,
+    comment: Comment,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    to_file(path, |out| {
+        write(out)?;
+        comment.write(out)
+    })
 }
 
-/// Writes one table into a file.
-#[cfg(feature = "parquet")]
-type ParquetTable = fn(File, &[inorder_analysis::Analysis]) -> io::Result<()>;
+/// Prints text for people, unless --quiet says that nobody reads it.
+pub fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+    match manners::is_quiet() {
+        true => Ok(()),
+        false => to_stdout(write),
+    }
+}
 
-/// The layout of text on this standard output: as wide as the terminal, unlimited and plain in a pipe, without
-/// attributes if `NO_COLOR` is set.
+/// Makes a directory for outputs, unless it exists.
+pub fn directory(path: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(path).map_err(CliError::file(path, "create"))
+}
+
+/// The layout of text on this standard output: as wide as the terminal, unlimited and plain in a pipe. `--color` and
+/// the variables NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM decide about attributes.
 pub fn style(top: usize, events: bool) -> Style {
-    let terminal = io::stdout().is_terminal();
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    let size = terminal_size::terminal_size().filter(|_| terminal);
+    let stdout = io::stdout();
+    let size = terminal_size::terminal_size().filter(|_| stdout.is_terminal());
     Style {
         width: size.map(|(width, _)| usize::from(width.0)),
-        colour: terminal && !set("NO_COLOR") && !dumb,
+        colour: AutoStream::choice(&stdout) != ColorChoice::Never,
         top,
         events,
     }

@@ -1,6 +1,10 @@
 //! The columns of captures, of comparisons with the other end, and of the JSON document. The columns of flows, events
 //! and streams are defined beside their types ([`inorder_detect::columns`]).
 
+mod frames;
+mod lists;
+mod peers;
+
 use std::io;
 
 use inorder_detect::columns::{
@@ -12,6 +16,12 @@ use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, Value};
 
+pub use self::frames::{frame_rows, frames};
+pub use self::lists::{
+    bucket_rows, buckets, cause_rows, causes, rate_rows, rates, skipped, skipped_rows, stream_rows,
+    streams, upstream, upstream_rows, what_if_rows, what_ifs,
+};
+pub use self::peers::{peer_rows, peers};
 use crate::headline::headline;
 use crate::model::Analysis;
 use crate::peer::{PeerComparison, PeerFlow};
@@ -71,7 +81,18 @@ pub static FILE: &[Column<Analysis>] = &[
     File::new("format", Kind::Text, "Format, for people.", |a| {
         (&a.format).into()
     }),
-    File::new("frames", Kind::Count, "Frames read.", |a| a.frames.into()),
+    File::new(
+        "frames",
+        Kind::Count,
+        "Frames analysed: all that were read, or those that --filter, --from and --to select.",
+        |a| a.frames.into(),
+    ),
+    File::new(
+        "left_out",
+        Kind::Count,
+        "Frames that --filter, --from and --to left out; no other number counts them.",
+        |a| a.left_out.into(),
+    ),
     File::new("bytes", Kind::Bytes, "Their size on the wire.", |a| {
         a.bytes.into()
     }),
@@ -130,6 +151,16 @@ pub static FILE: &[Column<Analysis>] = &[
         },
     ),
 ];
+
+/// The columns of captures.
+pub fn files<'c>() -> Sheet<'c, &'c Analysis> {
+    Sheet::new().with(FILE, |analysis: &&'c Analysis| *analysis)
+}
+
+/// All captures.
+pub fn file_rows(analyses: &[Analysis]) -> impl Iterator<Item = &Analysis> {
+    analyses.iter()
+}
 
 /// Frames that could not be analysed for one reason.
 static SKIPPED: &[Column<(String, u64)>] = &[
@@ -357,5 +388,6 @@ mod tests {
         assert_eq!(inorder_report::problems(&events()), none);
         assert_eq!(inorder_report::problems(&retransmissions()), none);
         assert_eq!(inorder_report::problems(&recoveries()), none);
+        assert_eq!(inorder_report::problems(crate::frames::FRAME), none);
     }
 }

@@ -6,21 +6,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
-use inorder_analysis::{Analysis, csv, html, json, table};
+use inorder_analysis::threshold::Threshold;
+use inorder_analysis::{Analysis, Rows, frames, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Config, Vantage};
 use inorder_pipeline::{Analyzer, Input};
 use inorder_sort::SorterConfig;
 
-use crate::error::{CliError, DAMAGED, INTERRUPTED, Outcome};
+use crate::error::{CliError, DAMAGED, EXCEEDED, INTERRUPTED, Outcome};
 use crate::progress::Reading;
-use crate::{annotations, interrupt, outputs};
+use crate::select::Select;
+use crate::{interrupt, outputs};
+
+mod chosen;
 
 /// Options of `inorder analyze`.
 #[derive(clap::Args)]
-#[command(after_help = "\
-Examples:\n  inorder analyze trace.pcapng\n  inorder analyze --events --json trace.pcapng > \
-trace.json\n  tcpdump -w - tcp | inorder analyze --html order.html -")]
+#[command(after_help = help())]
 pub struct Args {
     /// Captures (pcap, pcapng, plain, gzip or zstd), each analysed on its own; `-` for the
     /// standard input
@@ -43,9 +45,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
     /// What the rows of --csv are
-    #[arg(long, value_enum, requires = "csv")]
-    rows: Option<Rows>,
-    /// Write flows.parquet, events.parquet, retransmissions.parquet and recoveries.parquet into DIR
+    #[arg(long, value_name = "ROWS", requires = "csv", value_parser = rows)]
+    rows: Option<&'static Rows>,
+    /// Write all tables of --rows into DIR: flows.parquet, events.parquet, streams.parquet, ...
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     parquet: Option<PathBuf>,
@@ -71,34 +73,59 @@ pub struct Args {
     /// Compute it for this sorter as well, given by name and settings as in window:hold=300us; may be repeated
     #[arg(long, value_name = "NAME", conflicts_with = "no_what_if")]
     sorter: Vec<SorterConfig>,
-    /// Only flows and streams whose `src:port->dst:port` contains TEXT
+    #[command(flatten)]
+    select: Select,
+    /// Report only flows and streams whose `src:port->dst:port` contains TEXT
     #[arg(long, value_name = "TEXT")]
     flow: Option<String>,
+    /// End with exit code 4 if a number is exceeded: late=1%,spurious=0.5%,flow.max_extent=10; see below
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
+    threshold: Vec<Threshold>,
     /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Rows {
-    /// Flows
-    Flows,
-    /// Late and lost packets
-    Events,
-    /// Retransmissions, each with its verdict
-    Retransmissions,
-    /// Recovery phases
-    Recoveries,
-}
-
 impl Args {
     /// What a row of the CSV output is.
-    fn rows(&self) -> Rows {
-        self.rows.unwrap_or(match self.events {
-            true => Rows::Events,
-            false => Rows::Flows,
-        })
+    fn rows(&self) -> Option<&'static Rows> {
+        let default = if self.events { "events" } else { "flows" };
+        self.rows.or_else(|| Rows::named(default))
     }
+}
+
+/// Parses the name of a table.
+fn rows(name: &str) -> Result<&'static Rows, String> {
+    let names = || Rows::ALL.iter().map(|rows| rows.name);
+    Rows::named(name).ok_or_else(|| match inorder_nearest::nearest(name, names()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("expected one of {}", names().collect::<Vec<_>>().join(", ")),
+    })
+}
+
+/// What follows the list of options.
+fn help() -> String {
+    let measures = inorder_analysis::measures::MEASURES.iter();
+    let measures: Vec<String> = measures
+        .map(|m| format!("  {:<14} {}", m.name, m.about))
+        .collect();
+    let rows = Rows::ALL
+        .iter()
+        .map(|r| format!("  {:<16} {}", r.name, r.about));
+    let rows: Vec<String> = rows.collect();
+    format!(
+        "{}\n\nThresholds: NAME=VALUE% bounds a share of the whole capture, NAME=VALUE the number of packets (or the \
+         value of a mean, in its unit). flow.NAME bounds each flow; there NAME may also be any column of flows that is \
+         a number (see --schema), such as flow.max_late_ms=5. rate_bps is bounded from below. NAME is one of\n{}\n\n\
+         Rows of --csv:\n{}\n\n\
+         Examples:\n  inorder analyze trace.pcapng\n  inorder analyze --events --json trace.pcapng > trace.json\n  \
+         inorder analyze --filter 'dst port 443 and not 10.0.0.0/8' --from +10s --to +20s trace.pcapng\n  \
+         inorder analyze -q --threshold late=1%,spurious=0.5% trace.pcapng || echo exceeded\n  \
+         tcpdump -w - tcp | inorder analyze --html order.html -",
+        crate::select::HELP,
+        measures.join("\n"),
+        rows.join("\n")
+    )
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -132,19 +159,56 @@ pub fn run(args: &Args) -> Outcome {
     }
     check(args)?;
     outputs::check(&written(args), &read(args))?;
+    #[cfg(feature = "parquet")]
+    if let Some(dir) = &args.parquet {
+        let names: Vec<String> = Rows::ALL.iter().map(Rows::file_name).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        outputs::check_in(dir, &names, &read(args))?;
+    }
     let stop = interrupt::flag();
-    let (analyses, errors) = analyze_all(args, stop);
+    let (mut analyses, errors) = analyze_all(args, stop);
     for error in &errors {
         eprintln!("inorder: {error}");
     }
+    let nothing = chosen::keep(args, &mut analyses);
     if !analyses.is_empty() {
-        print(args, &analyses)?;
+        print(args, &analyses, nothing.is_none())?;
         annotate(args, &analyses)?;
     }
+    if let Some(nothing) = &nothing {
+        eprintln!("inorder: {nothing}");
+    }
+    let judged = judge(&args.threshold, &analyses);
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    Ok(exit_code(&errors))
+    Ok(match (exit_code(&errors), nothing.is_some()) {
+        (Some(code), _) => code,
+        (None, true) => ExitCode::FAILURE,
+        (None, false) => judged,
+    })
+}
+
+/// Prints a line for each threshold that is exceeded or that cannot be judged.
+fn judge(thresholds: &[Threshold], analyses: &[Analysis]) -> ExitCode {
+    let (mut exceeded, mut unjudged) = (false, false);
+    for analysis in analyses {
+        for threshold in thresholds {
+            let (Ok(Some(sentence)) | Err(sentence)) = threshold
+                .exceeded(analysis)
+                .inspect_err(|_| unjudged = true)
+            else {
+                continue;
+            };
+            exceeded |= threshold.exceeded(analysis).is_ok();
+            eprintln!("inorder: {}: {sentence}", analysis.file);
+        }
+    }
+    match (unjudged, exceeded) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(EXCEEDED),
+        (false, false) => ExitCode::SUCCESS,
+    }
 }
 
 /// Rejects options that contradict each other.
@@ -200,9 +264,6 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
         analyses.extend(analysis);
         errors.extend(error.map(CliError::from));
     }
-    for analysis in &mut analyses {
-        keep_only(args.flow.as_deref(), analysis);
-    }
     (analyses, errors)
 }
 
@@ -215,6 +276,7 @@ fn analyze(
     let analyzer = Analyzer::new()
         .config(config(args))
         .threads(threads(args))
+        .select(args.select.selection())
         .watch(Arc::new(Reading::new(stop)));
     let capture = Input::files(files);
     let analysis = match &args.peer {
@@ -238,7 +300,7 @@ fn config(args: &Args) -> Config {
     #[cfg(not(feature = "parquet"))]
     let parquet = false;
     let events = args.events
-        || args.rows() != Rows::Flows
+        || args.rows().is_some_and(|rows| rows.needs_events)
         || args.peer.is_some()
         || args.html.is_some()
         || args.annotate.is_some()
@@ -251,32 +313,17 @@ fn config(args: &Args) -> Config {
         .sorters(args.sorter.clone())
 }
 
-fn keep_only(filter: Option<&str>, analysis: &mut Analysis) {
-    if let Some(text) = filter {
-        analysis
-            .flows
-            .retain(|flow| flow.flow.to_string().contains(text));
-        analysis
-            .streams
-            .retain(|stream| format!("{}->{}", stream.src, stream.dst).contains(text));
-    }
-}
-
-fn print(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
+/// Writes the files, then the text if it says something and the standard output is free.
+fn print(args: &Args, analyses: &[Analysis], has_text: bool) -> Result<(), CliError> {
     if let Some(path) = &args.json {
         outputs::write_to(path, |out| json::write(out, analyses, args.events))?;
     }
-    if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| match args.rows() {
-            Rows::Flows => csv::write_flows(out, analyses),
-            Rows::Events => csv::write_events(out, analyses),
-            Rows::Retransmissions => csv::write_retransmissions(out, analyses),
-            Rows::Recoveries => csv::write_recoveries(out, analyses),
-        })?;
+    if let (Some(path), Some(rows)) = (&args.csv, args.rows()) {
+        outputs::write_to(path, |out| rows.write_csv(out, analyses))?;
     }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
-        outputs::parquet(dir, analyses)?;
+        write_parquet(dir, analyses)?;
     }
     if let Some(path) = &args.html {
         let page = html::Page {
@@ -286,14 +333,26 @@ fn print(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
         outputs::write_to(path, |out| html::write(out, analyses, &page))?;
     }
     let taken = [&args.json, &args.csv, &args.html];
-    if taken
+    let is_taken = taken
         .iter()
-        .any(|path| path.as_deref() == Some(Path::new("-")))
-    {
+        .any(|path| path.as_deref() == Some(Path::new("-")));
+    if is_taken || !has_text {
         return Ok(());
     }
     let style = outputs::style(args.top, args.events);
-    outputs::to_stdout(|out| table::write(out, analyses, &style))
+    outputs::text(|out| table::write(out, analyses, &style))
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(dir: &Path, analyses: &[Analysis]) -> Result<(), CliError> {
+    outputs::directory(dir)?;
+    for rows in Rows::ALL {
+        let path = dir.join(rows.file_name());
+        let mut file = outputs::create(&path)?;
+        let written = rows.write_parquet(&mut file, analyses);
+        written.map_err(CliError::file(&path, "write"))?;
+    }
+    Ok(())
 }
 
 /// Copies the capture with comments at its events.
@@ -301,7 +360,7 @@ fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
     let (Some(copy), [analysis], [file]) = (&args.annotate, analyses, args.files.as_slice()) else {
         return Ok(());
     };
-    let comments = annotations::of(&analysis.flows);
+    let comments = frames::comments(&analysis.flows);
     let mut capture = Capture::open(file)?;
     let mut damage = None;
     outputs::to_file(copy, |out| {
@@ -322,13 +381,10 @@ fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
     }
 }
 
-/// The exit code: zero without errors; damaged input counts only if no worse error happened.
-fn exit_code(errors: &[CliError]) -> ExitCode {
+/// The exit code of the errors, if there are any; damaged input counts only if no worse error happened.
+fn exit_code(errors: &[CliError]) -> Option<ExitCode> {
     if errors.iter().any(|error| !error.is_damage()) {
-        ExitCode::FAILURE
-    } else if errors.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(DAMAGED)
+        return Some(ExitCode::FAILURE);
     }
+    (!errors.is_empty()).then(|| ExitCode::from(DAMAGED))
 }

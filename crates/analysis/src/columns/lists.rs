@@ -1,0 +1,198 @@
+//! What is a list of a flow or of a file in JSON, as tables of their own for CSV and Parquet.
+
+use inorder_detect::columns::{
+    CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, STREAM, WHAT_IF,
+};
+use inorder_detect::{CauseCount, FlowReport, RateClass, Reordering, StreamReport, WhatIf};
+use inorder_report::{Column, Digits, Kind, Sheet};
+
+use super::{FILE_NAME, Row, SKIPPED, rows, sheet};
+use crate::model::Analysis;
+
+type Flow<'a, T> = Row<'a, T>;
+
+/// What a sorting receiver would have left.
+pub fn what_ifs<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, WhatIf>> {
+    sheet(WHAT_IF)
+}
+
+/// These of all flows.
+pub fn what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, WhatIf>> {
+    rows(analyses, |flow| &flow.what_if)
+}
+
+/// Reordering by sending rate.
+pub fn rates<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, RateClass>> {
+    sheet(RATE_CLASS)
+}
+
+/// These of all flows.
+pub fn rate_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, RateClass>> {
+    rows(analyses, |flow| &flow.by_rate)
+}
+
+/// Recoveries by cause.
+pub fn causes<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, CauseCount>> {
+    sheet(CAUSE_COUNT)
+}
+
+/// These of all flows.
+pub fn cause_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, CauseCount>> {
+    rows(analyses, |flow| &flow.recoveries.by_cause)
+}
+
+/// The order at a capture point in the middle.
+pub fn upstream<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, Reordering>> {
+    sheet(REORDERING)
+}
+
+/// These of all flows that have it.
+pub fn upstream_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, Reordering>> {
+    rows(analyses, |flow| match &flow.upstream {
+        Some(order) => std::slice::from_ref(&**order),
+        None => &[],
+    })
+}
+
+/// An item that belongs to a file, not to a flow.
+pub struct OfFile<'a, T> {
+    analysis: &'a Analysis,
+    of: &'a T,
+}
+
+fn file_sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, OfFile<'a, T>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &OfFile<'a, T>| row.analysis)
+        .with(columns, |row| row.of)
+}
+
+fn in_files<'a, T: 'a>(
+    analyses: &'a [Analysis],
+    part: fn(&'a Analysis) -> &'a [T],
+) -> impl Iterator<Item = OfFile<'a, T>> {
+    analyses.iter().flat_map(move |analysis| {
+        let items = part(analysis).iter();
+        items.map(move |of| OfFile { analysis, of })
+    })
+}
+
+/// Streams of other numbered services.
+pub fn streams<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, StreamReport>> {
+    file_sheet(STREAM)
+}
+
+/// These of all files.
+pub fn stream_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, StreamReport>> {
+    in_files(analyses, |analysis| &analysis.streams)
+}
+
+/// Frames that could not be analysed, by reason.
+pub fn skipped<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, (String, u64)>> {
+    file_sheet(SKIPPED)
+}
+
+/// These of all files.
+pub fn skipped_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, (String, u64)>> {
+    in_files(analyses, |analysis| &analysis.skipped)
+}
+
+/// One bucket of a distribution of a flow.
+pub struct Bucket<'a> {
+    analysis: &'a Analysis,
+    flow: &'a FlowReport,
+    own: BucketOf,
+}
+
+struct BucketOf {
+    which: &'static str,
+    value: f64,
+    count: f64,
+}
+
+type Of = Column<BucketOf>;
+
+static BUCKET: &[Of] = &[
+    Of::new(
+        "distribution",
+        Kind::Text,
+        "The list in JSON: extents, late_ns, extent_bytes, rd, burst_lengths; those of `upstream` have this before them.",
+        |b| b.which.into(),
+    ),
+    Of::new(
+        "value",
+        Kind::Number(Digits::Short),
+        "Last value of the bucket, in the unit of the list.",
+        |b| b.value.into(),
+    ),
+    Of::new(
+        "count",
+        Kind::Number(Digits::Short),
+        "Packets or runs in the bucket; for rd their share.",
+        |b| b.count.into(),
+    ),
+];
+
+/// The distributions.
+pub fn buckets<'c, 'a: 'c>() -> Sheet<'c, Bucket<'a>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &Bucket<'a>| row.analysis)
+        .with(FLOW_ID, |row| &row.flow.flow)
+        .with(FLOW_PLACE, |row| &row.flow.flow)
+        .with(BUCKET, |row| &row.own)
+}
+
+/// These of all flows.
+pub fn bucket_rows(analyses: &[Analysis]) -> impl Iterator<Item = Bucket<'_>> {
+    analyses.iter().flat_map(move |analysis| {
+        let flows = analysis.flows.iter();
+        flows.flat_map(move |flow| {
+            let own = of_flow(flow).into_iter();
+            own.map(move |own| Bucket {
+                analysis,
+                flow,
+                own,
+            })
+        })
+    })
+}
+
+fn of_flow(flow: &FlowReport) -> Vec<BucketOf> {
+    let mut all = Vec::new();
+    let names = ["extents", "late_ns", "extent_bytes", "rd"];
+    of_order(&flow.reordering, names, &mut all);
+    if let Some(upstream) = &flow.upstream {
+        let names = [
+            "upstream.extents",
+            "upstream.late_ns",
+            "upstream.extent_bytes",
+            "upstream.rd",
+        ];
+        of_order(upstream, names, &mut all);
+    }
+    let lengths = flow.bursts.lengths.buckets();
+    all.extend(lengths.map(|(value, count)| bucket("burst_lengths", value as f64, count as f64)));
+    all
+}
+
+fn of_order(order: &Reordering, names: [&'static str; 4], all: &mut Vec<BucketOf>) {
+    let [extents, late, bytes, rd] = names;
+    let lists = [
+        (extents, &order.extents),
+        (late, &order.late_ns),
+        (bytes, &order.extent_bytes),
+    ];
+    for (name, distribution) in lists {
+        let buckets = distribution.buckets();
+        all.extend(buckets.map(|(value, count)| bucket(name, value as f64, count as f64)));
+    }
+    let density = order.displacements.density();
+    all.extend(density.map(|(value, share)| bucket(rd, value as f64, share)));
+}
+
+fn bucket(which: &'static str, value: f64, count: f64) -> BucketOf {
+    BucketOf {
+        which,
+        value,
+        count,
+    }
+}

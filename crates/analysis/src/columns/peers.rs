@@ -1,0 +1,97 @@
+//! The comparison with the other end as a table: a row for each flow and kind of event.
+
+use inorder_detect::columns::AGREEMENT;
+use inorder_detect::names::Name;
+use inorder_detect::{Matched, Score};
+use inorder_report::{Column, Kind, Sheet};
+
+use super::FILE_NAME;
+use crate::model::Analysis;
+use crate::peer::PeerFlow;
+
+/// One kind of event of a flow seen at both ends.
+pub struct PeerRow<'a> {
+    analysis: &'a Analysis,
+    line: PeerLine,
+}
+
+struct PeerLine {
+    flow: PeerFlow,
+    what: &'static str,
+    truth: u64,
+    inferred: u64,
+    score: Score,
+}
+
+type Of = Column<PeerLine>;
+
+static PEER_LINE: &[Of] = &[
+    Of::new("flow", Kind::Text, "Its name in this capture.", |l| {
+        l.flow.flow.to_string().into()
+    }),
+    Of::new("there", Kind::Text, "Its name in the other capture.", |l| {
+        l.flow.there.to_string().into()
+    }),
+    Of::new(
+        "matched_by",
+        Kind::Choice(Matched::NAMES),
+        "How the two were matched.",
+        |l| l.flow.matched.name().into(),
+    ),
+    Of::new(
+        "what",
+        Kind::Text,
+        "Kind of event: reordered, lost, refused or spurious.",
+        |l| l.what.into(),
+    ),
+    Of::new(
+        "true",
+        Kind::Count,
+        "How many, with both captures in hand.",
+        |l| l.truth.into(),
+    ),
+    Of::new(
+        "inferred",
+        Kind::Count,
+        "How many, from this capture alone.",
+        |l| l.inferred.into(),
+    ),
+];
+
+/// The columns.
+pub fn peers<'c, 'a: 'c>() -> Sheet<'c, PeerRow<'a>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &PeerRow<'a>| row.analysis)
+        .with(PEER_LINE, |row| &row.line)
+        .with(AGREEMENT, |row| &row.line.score)
+}
+
+/// The rows of all files that were compared.
+pub fn peer_rows(analyses: &[Analysis]) -> impl Iterator<Item = PeerRow<'_>> {
+    analyses.iter().flat_map(|analysis| {
+        let flows = analysis.peer.iter().flat_map(|peer| &peer.flows);
+        flows.flat_map(move |flow| lines(flow).map(|line| PeerRow { analysis, line }))
+    })
+}
+
+fn lines(flow: &PeerFlow) -> [PeerLine; 4] {
+    let (truth, inferred) = (flow.truth, flow.inferred);
+    [
+        (
+            "reordered",
+            truth.reordered,
+            inferred.reordered,
+            flow.reordered,
+        ),
+        ("lost", truth.lost, inferred.lost, flow.lost),
+        ("refused", truth.refused, inferred.refused, flow.refused),
+        ("spurious", truth.spurious, inferred.spurious, flow.spurious),
+    ]
+    .map(|(what, truth, inferred, score)| PeerLine {
+        flow: *flow,
+        what,
+        truth,
+        inferred,
+        score,
+    })
+}

@@ -1,0 +1,326 @@
+//! A comparison as text, JSON and CSV, from one list of columns.
+
+use std::io::{self, Write};
+
+use inorder_report::number::{people, plural, short};
+use inorder_report::text::{self, Layout, paragraph};
+use inorder_report::{Column, Digits, Element, Field, Kind, List, Sheet, Value, csv, json, schema};
+
+use super::judge::{Change, Comparison, Verdict};
+
+const REAL: Kind = Kind::Number(Digits::Short);
+
+type Of = Column<Change>;
+
+/// A measure before and after.
+static CHANGE: &[Of] = &[
+    Of::new(
+        "cell",
+        Kind::Text,
+        "Position in the grid of a simulation; empty for analyses.",
+        |c| (&c.cell).into(),
+    ),
+    Of::new("measure", Kind::Text, "Name of the measure.", |c| {
+        (&c.measure).into()
+    }),
+    Of::new(
+        "unit",
+        Kind::Text,
+        "Unit of the values; empty for shares and counts.",
+        |c| (&c.unit).into(),
+    ),
+    Of::new(
+        "before",
+        REAL,
+        "Value before the change; null if nothing has one.",
+        |c| c.before.0.into(),
+    )
+    .optional(),
+    Of::new("after", REAL, "Value after the change.", |c| {
+        c.after.0.into()
+    })
+    .optional(),
+    Of::new("difference", REAL, "After less before.", |c| {
+        c.difference.map(|d| d.mean).into()
+    })
+    .optional(),
+    Of::new(
+        "low",
+        REAL,
+        "Lower end of the 95 % interval of the difference; null with too little data.",
+        |c| interval(c).map(|[low, _]| low).into(),
+    )
+    .optional(),
+    Of::new("high", REAL, "Upper end of this interval.", |c| {
+        interval(c).map(|[_, high]| high).into()
+    })
+    .optional(),
+    Of::new(
+        "before_units",
+        Kind::Count,
+        "Flows or runs before the change that have a value.",
+        |c| c.before.1.into(),
+    ),
+    Of::new(
+        "after_units",
+        Kind::Count,
+        "The same after the change.",
+        |c| c.after.1.into(),
+    ),
+    Of::new(
+        "verdict",
+        Kind::Choice(Verdict::NAMES),
+        "Better, worse or changed: the interval does not contain 0; equal in every run; undecided: it contains 0; \
+         too-little-data: there is no interval.",
+        |c| c.verdict.name().into(),
+    ),
+    Of::new("about", Kind::Text, "Meaning of the measure.", |c| {
+        (&c.about).into()
+    }),
+];
+
+const SCHEMA: &str = "inorder-compare/1";
+
+type OfDocument = Column<Comparison>;
+
+static DOCUMENT: &[OfDocument] = &[
+    OfDocument::new(
+        "schema",
+        Kind::Choice(&[SCHEMA]),
+        "Name and version of this format.",
+        |_| SCHEMA.into(),
+    ),
+    OfDocument::new("before", Kind::Text, "The result before the change.", |c| {
+        (&c.before).into()
+    }),
+    OfDocument::new("after", Kind::Text, "The result after it.", |c| {
+        (&c.after).into()
+    }),
+    OfDocument::new(
+        "units",
+        Kind::Choice(&["flows", "runs"]),
+        "What the independent observations are.",
+        |c| c.units.into(),
+    ),
+    OfDocument::new(
+        "unmatched",
+        Kind::List(Element::Text),
+        "Cells that only one of them has.",
+        |c| Value::List(c.unmatched.iter().map(Value::from).collect()),
+    ),
+    OfDocument::nested(
+        "changes",
+        "Every measure of every cell.",
+        &List {
+            columns: CHANGE,
+            of: |c: &Comparison| &c.changes,
+        },
+    ),
+];
+
+fn interval(change: &Change) -> Option<[f64; 2]> {
+    let difference = change.difference?;
+    difference.half().map(|_| difference.interval())
+}
+
+/// Writes one row for each measure. `out` should be buffered.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_csv(out: &mut dyn Write, changes: &[Change]) -> io::Result<()> {
+    csv::write(out, CHANGE, changes)
+}
+
+/// Writes one JSON object, schema `inorder-compare/1`.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_json(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
+    json::write(out, DOCUMENT, comparison)
+}
+
+/// Writes the JSON Schema of what [`write_json`] writes.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
+    schema::write(
+        out,
+        "inorder compare",
+        "What `inorder compare --json` prints.",
+        DOCUMENT,
+    )
+}
+
+/// Writes what got better, what got worse and what cannot be told, then a table for each cell.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_text(
+    out: &mut dyn Write,
+    comparison: &Comparison,
+    layout: &Layout,
+    width: Option<usize>,
+) -> io::Result<()> {
+    for cell in comparison.changes.chunk_by(|a, b| a.cell == b.cell) {
+        let label = cell.first().map_or("", |change| change.cell.as_str());
+        if !label.is_empty() {
+            writeln!(out, "{label}")?;
+        }
+        paragraph(out, &words(cell, comparison.units), "", width)?;
+        writeln!(out)?;
+        let shown = cell.iter().filter(|change| says_something(change));
+        text::write(out, &table(), shown, layout)?;
+        writeln!(out)?;
+    }
+    for cell in &comparison.unmatched {
+        writeln!(out, "Only in one of them: {cell}")?;
+    }
+    Ok(())
+}
+
+/// Measures that are 0 on both sides, or missing on both, are only in files.
+fn says_something(change: &Change) -> bool {
+    [change.before.0, change.after.0]
+        .iter()
+        .flatten()
+        .any(|value| *value != 0.0)
+}
+
+/// The changes in words.
+fn words(changes: &[Change], units: &str) -> String {
+    let told: Vec<&Change> = changes
+        .iter()
+        .filter(|change| says_something(change))
+        .collect();
+    let names = |verdict: Verdict| {
+        let some = told.iter().filter(|change| change.verdict == verdict);
+        some.map(|change| match verdict {
+            Verdict::Better | Verdict::Worse | Verdict::Changed => format!(
+                "{} ({} to {})",
+                change.measure,
+                value(change, change.before.0),
+                value(change, change.after.0)
+            ),
+            _ => change.measure.clone(),
+        })
+        .collect::<Vec<_>>()
+    };
+    let kinds = [
+        (Verdict::Better, "Better"),
+        (Verdict::Worse, "Worse"),
+        (Verdict::Changed, "Changed"),
+        (Verdict::Equal, "Equal in every run"),
+        (
+            Verdict::Undecided,
+            "Cannot be told, because the interval of the difference contains 0",
+        ),
+        (
+            Verdict::TooLittle,
+            "Cannot be told, because there is too little data for an interval",
+        ),
+    ];
+    let sentences = kinds.into_iter().filter_map(|(verdict, word)| {
+        let names = names(verdict);
+        (!names.is_empty()).then(|| format!("{word}: {}.", names.join(", ")))
+    });
+    let mut sentences: Vec<String> = sentences.collect();
+    if sentences.is_empty() {
+        sentences
+            .push("Nothing happened on either side: every measure is 0 or missing.".to_owned());
+    }
+    let most = |of: fn(&Change) -> u64| changes.iter().map(of).max().unwrap_or(0);
+    let (before, after) = (most(|c| c.before.1), most(|c| c.after.1));
+    let unit = units.trim_end_matches('s');
+    sentences.push(format!(
+        "The intervals rest on {} before and {} after.",
+        plural(before, unit),
+        plural(after, unit)
+    ));
+    sentences.join(" ")
+}
+
+/// The table for people.
+fn table() -> Sheet<'static, Change> {
+    let shown = |heading, kind, rank| Field::new(heading, kind, "").shown(heading, rank);
+    Sheet::new()
+        .and(shown("measure", Kind::Text, 0), |c: &Change| {
+            (&c.measure).into()
+        })
+        .and_seen_as(
+            shown("before", REAL, 0),
+            |c: &Change| c.before.0.into(),
+            |c, _| value(c, c.before.0),
+        )
+        .and_seen_as(
+            shown("after", REAL, 0),
+            |c: &Change| c.after.0.into(),
+            |c, _| value(c, c.after.0),
+        )
+        .and_seen_as(
+            shown("difference", REAL, 0),
+            |c: &Change| c.difference.map(|d| d.mean).into(),
+            |c, _| signed(c, c.difference.map(|d| d.mean)),
+        )
+        .and_seen_as(
+            shown("95 % interval", REAL, 0),
+            |c: &Change| interval(c).map(|i| i[0]).into(),
+            |c, _| match interval(c) {
+                Some([low, high]) => {
+                    format!("{} to {}", signed(c, Some(low)), signed(c, Some(high)))
+                }
+                None => "-".to_owned(),
+            },
+        )
+        .and(shown("verdict", Kind::Text, 0), |c: &Change| {
+            c.verdict.name().into()
+        })
+}
+
+/// A value in the unit of files, as text for people.
+fn value(change: &Change, value: Option<f64>) -> String {
+    let Some(value) = value else {
+        return "-".to_owned();
+    };
+    let shown = match change.kind {
+        Kind::Share => return format!("{} %", short(100.0 * value)),
+        Kind::Duration => return people(change.kind, &Value::Number(value * 1e6)),
+        Kind::Rate if value >= 0.0 => {
+            return people(change.kind, &Value::Count(value.round() as u64));
+        }
+        _ => short(value),
+    };
+    match change.unit.as_str() {
+        "" => shown,
+        unit => format!("{shown} {unit}"),
+    }
+}
+
+/// The same with its sign.
+fn signed(change: &Change, of: Option<f64>) -> String {
+    let Some(x) = of else {
+        return "-".to_owned();
+    };
+    let size = match change.kind {
+        // The difference of two shares is no share of anything.
+        Kind::Share => format!("{} points", short(100.0 * x.abs())),
+        _ => value(change, Some(x.abs())),
+    };
+    match x {
+        x if x < 0.0 => format!("-{size}"),
+        x if x > 0.0 => format!("+{size}"),
+        _ => size,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_are_sound() {
+        let none: [String; 0] = [];
+        assert_eq!(inorder_report::problems(CHANGE), none);
+        assert_eq!(inorder_report::problems(DOCUMENT), none);
+    }
+}

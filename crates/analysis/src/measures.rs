@@ -1,0 +1,285 @@
+//! The headline measures of an analysis: one list, from which thresholds and comparisons are made.
+//!
+//! A measure refers to columns of flows and streams by name; those define meaning and unit.
+
+use inorder_detect::columns::{FLOW, STREAM};
+use inorder_detect::{FlowReport, StreamReport};
+use inorder_report::{AnyColumn, Boxed, Column, Kind, in_files};
+
+use crate::model::Analysis;
+
+/// A number by which captures are judged and compared.
+#[derive(Debug)]
+pub struct Measure {
+    /// Its name in `--threshold` and in comparisons.
+    pub name: &'static str,
+    /// Its meaning, as a sentence.
+    pub about: &'static str,
+    /// How the values of flows become one value.
+    pub how: How,
+    /// Whether more of it is worse.
+    pub more_is_worse: bool,
+    /// The columns of a flow from which it is computed.
+    flow: Parts,
+    /// The same of a stream of a numbered service; `None` if streams do not have it.
+    stream: Option<Parts>,
+}
+
+/// How the values of flows become one value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    /// A share: the sum of counts over the sum of packets.
+    Share,
+    /// The mean over late packets, in the unit of its column.
+    PerLatePacket,
+    /// The mean over flows, in the unit of its column.
+    PerFlow,
+}
+
+/// Names of columns: a numerator, and what is summed for the denominator. Without a denominator a flow counts as 1.
+#[derive(Debug)]
+struct Parts {
+    of: &'static str,
+    per: &'static [&'static str],
+}
+
+/// The part of one flow or stream in a measure; the value of several is the sum of `of` over the sum of `per`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Share {
+    /// The numerator.
+    pub of: f64,
+    /// The denominator.
+    pub per: f64,
+}
+
+const PACKETS: &[&str] = &["data_packets"];
+
+/// A share of the data packets.
+const fn of_packets(name: &'static str, of: &'static str, about: &'static str) -> Measure {
+    Measure {
+        name,
+        about,
+        how: How::Share,
+        more_is_worse: true,
+        flow: Parts { of, per: PACKETS },
+        stream: None,
+    }
+}
+
+/// All measures, the most important first. To add one, add it here.
+pub static MEASURES: &[Measure] = &[
+    Measure {
+        name: "late",
+        about: "Late packets, of those that arrived.",
+        how: How::Share,
+        more_is_worse: true,
+        flow: Parts {
+            of: "reordered",
+            per: &["received"],
+        },
+        stream: Some(Parts {
+            of: "reordered",
+            per: &["received"],
+        }),
+    },
+    Measure {
+        name: "lost",
+        about: "Lost packets, of those that were sent.",
+        how: How::Share,
+        more_is_worse: true,
+        flow: Parts {
+            of: "losses",
+            per: PACKETS,
+        },
+        stream: Some(Parts {
+            of: "missing",
+            per: &["received", "missing"],
+        }),
+    },
+    of_packets(
+        "refused",
+        "refused",
+        "Packets that arrived and were discarded, of those that were sent.",
+    ),
+    of_packets(
+        "retransmitted",
+        "retransmissions",
+        "Retransmissions, of the packets that were sent first.",
+    ),
+    of_packets(
+        "spurious",
+        "spurious",
+        "Spurious retransmissions, of the packets that were sent first.",
+    ),
+    of_packets(
+        "unnecessary",
+        "recoveries_spurious",
+        "Recoveries, which reduce the congestion window, without any loss, per packet that was sent first.",
+    ),
+    of_packets(
+        "ambiguous",
+        "ambiguous",
+        "Events that cannot be told, of the packets that were sent first.",
+    ),
+    Measure {
+        name: "extent",
+        about: "Mean extent of the late packets.",
+        how: How::PerLatePacket,
+        more_is_worse: true,
+        flow: Parts {
+            of: "mean_extent",
+            per: &["reordered"],
+        },
+        stream: Some(Parts {
+            of: "mean_extent",
+            per: &["reordered"],
+        }),
+    },
+    Measure {
+        name: "late_ms",
+        about: "Mean late time of the late packets.",
+        how: How::PerLatePacket,
+        more_is_worse: true,
+        flow: Parts {
+            of: "mean_late_ms",
+            per: &["reordered"],
+        },
+        stream: Some(Parts {
+            of: "mean_late_ms",
+            per: &["reordered"],
+        }),
+    },
+    Measure {
+        name: "rate_bps",
+        about: "Payload sent first over the duration of a flow, mean over the flows.",
+        how: How::PerFlow,
+        more_is_worse: false,
+        flow: Parts {
+            of: "rate_bps",
+            per: &[],
+        },
+        stream: None,
+    },
+    Measure {
+        name: "min_rtt_ms",
+        about: "Smallest round-trip time of a flow, mean over the flows.",
+        how: How::PerFlow,
+        more_is_worse: true,
+        flow: Parts {
+            of: "min_rtt_ms",
+            per: &[],
+        },
+        stream: None,
+    },
+];
+
+impl Measure {
+    /// The measure with this name.
+    pub fn named(name: &str) -> Option<&'static Measure> {
+        MEASURES.iter().find(|measure| measure.name == name)
+    }
+
+    /// The unit of its value; empty for shares.
+    pub fn unit(&self) -> String {
+        match self.how {
+            How::Share => String::new(),
+            _ => find(FLOW, self.flow.of)
+                .map_or(String::new(), |column| column.field().unit.to_owned()),
+        }
+    }
+
+    /// The kind of its value, which says how it is printed.
+    pub fn kind(&self) -> Kind {
+        match self.how {
+            How::Share => Kind::Share,
+            _ => find(FLOW, self.flow.of).map_or(Kind::Share, |column| column.field().kind),
+        }
+    }
+
+    /// The part of a flow; `None` if it has no value, such as the late time of a flow without late packets.
+    pub fn of_flow(&self, flow: &FlowReport) -> Option<Share> {
+        self.share(&self.flow, |name| number(FLOW, name, flow))
+    }
+
+    /// The part of a stream.
+    pub fn of_stream(&self, stream: &StreamReport) -> Option<Share> {
+        let parts = self.stream.as_ref()?;
+        self.share(parts, |name| number(STREAM, name, stream))
+    }
+
+    /// The parts of every flow and stream of an analysis.
+    pub fn of_analysis<'a>(&'a self, analysis: &'a Analysis) -> impl Iterator<Item = Share> + 'a {
+        let flows = analysis.flows.iter().filter_map(|flow| self.of_flow(flow));
+        let streams = analysis.streams.iter();
+        flows.chain(streams.filter_map(|stream| self.of_stream(stream)))
+    }
+
+    /// The part of a member of `flows`, or with `is_stream` of `streams`, in the JSON of `analyze`.
+    pub fn of_json(&self, value: &serde_json::Value, is_stream: bool) -> Option<Share> {
+        match is_stream {
+            false => self.share(&self.flow, |name| member(FLOW, name, value)),
+            true => self.share(self.stream.as_ref()?, |name| member(STREAM, name, value)),
+        }
+    }
+
+    fn share(&self, parts: &Parts, number: impl Fn(&str) -> Option<f64>) -> Option<Share> {
+        let of = number(parts.of)?;
+        let per = parts.per.iter().map(|name| number(name));
+        let per: f64 = per.sum::<Option<f64>>()?;
+        Some(match self.how {
+            How::Share => Share { of, per },
+            // A mean of a flow with so many late packets is their sum.
+            How::PerLatePacket => Share { of: of * per, per },
+            How::PerFlow => Share { of, per: 1.0 },
+        })
+        .filter(|share| share.per > 0.0)
+    }
+}
+
+/// The column with this name in CSV.
+fn find<R>(columns: &'static [Column<R>], name: &str) -> Option<Boxed<'static, R>> {
+    let mut all = in_files(columns).into_iter();
+    all.find(|column| column.field().name == name)
+}
+
+/// The number in a column, in the unit of files.
+pub(crate) fn number<R>(columns: &'static [Column<R>], name: &str, row: &R) -> Option<f64> {
+    let column = find(columns, name)?;
+    column.field().kind.in_files(&column.value(row)).number()
+}
+
+/// The same from a JSON object with these columns.
+fn member<R>(columns: &'static [Column<R>], name: &str, object: &serde_json::Value) -> Option<f64> {
+    let path = inorder_report::json::path(columns, name)?;
+    path.iter()
+        .try_fold(object, |inner, member| inner.get(member))?
+        .as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_of_a_measure_exists_and_is_in_json() {
+        fn sound<R>(columns: &'static [Column<R>], parts: &Parts) {
+            for name in std::iter::once(&parts.of).chain(parts.per) {
+                assert!(find(columns, name).is_some(), "{name}");
+                assert!(
+                    inorder_report::json::path(columns, name).is_some(),
+                    "{name}"
+                );
+            }
+        }
+        for (at, measure) in MEASURES.iter().enumerate() {
+            sound(FLOW, &measure.flow);
+            measure.stream.iter().for_each(|parts| sound(STREAM, parts));
+            assert!(
+                MEASURES[..at]
+                    .iter()
+                    .all(|other| other.name != measure.name)
+            );
+            assert!(measure.about.ends_with('.'));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The tables of CSV and Parquet: what a row can be, one entry each.
+//!
+//! The columns have the same names as in JSON. Both formats have everything that JSON has: what is a list there is a
+//! table here.
+
+use std::io::{self, Write};
+
+use inorder_report::{Sheet, csv};
+
+use crate::columns;
+use crate::model::Analysis;
+
+/// What the rows of a table are.
+#[derive(Clone, Copy)]
+pub struct Rows {
+    /// Its name, as in `--rows`; lower case, words joined by `-`.
+    pub name: &'static str,
+    /// What a row is.
+    pub about: &'static str,
+    /// True if the rows are only there when single events were kept.
+    pub needs_events: bool,
+    csv: fn(&mut dyn Write, &[Analysis]) -> io::Result<()>,
+    #[cfg(feature = "parquet")]
+    parquet: fn(&mut (dyn Write + Send), &[Analysis]) -> io::Result<()>,
+}
+
+/// An entry of [`Rows::ALL`]: the columns and the rows are functions of [`columns`].
+macro_rules! rows {
+    ($name:literal, $about:literal, $needs_events:literal, $columns:ident, $rows:ident) => {
+        Rows {
+            name: $name,
+            about: $about,
+            needs_events: $needs_events,
+            csv: |out, analyses| write_csv(out, &columns::$columns(), columns::$rows(analyses)),
+            #[cfg(feature = "parquet")]
+            parquet: |out, analyses| {
+                let rows = columns::$rows(analyses);
+                inorder_report::parquet::write(out, &columns::$columns(), rows)
+            },
+        }
+    };
+}
+
+fn write_csv<R>(
+    out: &mut dyn Write,
+    columns: &Sheet<'_, R>,
+    rows: impl IntoIterator<Item = R>,
+) -> io::Result<()> {
+    csv::write(out, columns, rows)
+}
+
+impl Rows {
+    /// Every table. To add one, add its columns and rows to `columns` and an entry here.
+    pub const ALL: &'static [Rows] = &[
+        rows!("flows", "TCP flows", false, flows, flow_rows),
+        rows!(
+            "events",
+            "Late, lost and refused packets",
+            true,
+            events,
+            event_rows
+        ),
+        rows!(
+            "retransmissions",
+            "Retransmissions, each with its verdict",
+            true,
+            retransmissions,
+            retransmission_rows
+        ),
+        rows!(
+            "recoveries",
+            "Recovery phases",
+            true,
+            recoveries,
+            recovery_rows
+        ),
+        rows!(
+            "frames",
+            "The verdict on each frame that has one, in the order of the capture",
+            true,
+            frames,
+            frame_rows
+        ),
+        rows!(
+            "streams",
+            "Streams of other numbered services",
+            false,
+            streams,
+            stream_rows
+        ),
+        rows!(
+            "what-if",
+            "What a sorting receiver would have left, for each setting",
+            false,
+            what_ifs,
+            what_if_rows
+        ),
+        rows!(
+            "rates",
+            "Reordering by sending rate",
+            false,
+            rates,
+            rate_rows
+        ),
+        rows!(
+            "causes",
+            "Recoveries by what the sender reacted to",
+            false,
+            causes,
+            cause_rows
+        ),
+        rows!(
+            "upstream",
+            "The order at a capture point on the path",
+            false,
+            upstream,
+            upstream_rows
+        ),
+        rows!(
+            "distributions",
+            "Distributions of extents, late times and more, a row for each bucket",
+            false,
+            buckets,
+            bucket_rows
+        ),
+        rows!(
+            "peer",
+            "Flows compared with the other end",
+            false,
+            peers,
+            peer_rows
+        ),
+        rows!("files", "Captures", false, files, file_rows),
+        rows!(
+            "skipped",
+            "Frames that could not be analysed, by reason",
+            false,
+            skipped,
+            skipped_rows
+        ),
+    ];
+
+    /// The table with this name.
+    pub fn named(name: &str) -> Option<&'static Rows> {
+        Rows::ALL.iter().find(|rows| rows.name == name)
+    }
+
+    /// The name of its Parquet file.
+    pub fn file_name(&self) -> String {
+        format!("{}.parquet", self.name.replace('-', "_"))
+    }
+
+    /// Writes CSV. `out` should be buffered.
+    ///
+    /// ```
+    /// use inorder_analysis::Rows;
+    ///
+    /// let mut out = Vec::new();
+    /// Rows::named("flows").unwrap().write_csv(&mut out, &[])?;
+    /// assert!(out.starts_with(b"file,flow,"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_csv(&self, out: &mut dyn Write, analyses: &[Analysis]) -> io::Result<()> {
+        (self.csv)(out, analyses)
+    }
+
+    /// Writes Parquet.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    #[cfg(feature = "parquet")]
+    pub fn write_parquet(
+        &self,
+        out: &mut (dyn Write + Send),
+        analyses: &[Analysis],
+    ) -> io::Result<()> {
+        (self.parquet)(out, analyses)
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rows")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_columns_are_sound() {
+        for (at, rows) in Rows::ALL.iter().enumerate() {
+            assert!(Rows::ALL[..at].iter().all(|other| other.name != rows.name));
+            let mut out = Vec::new();
+            rows.write_csv(&mut out, &[]).unwrap();
+            let header = String::from_utf8(out).unwrap();
+            let mut names: Vec<&str> = header.trim_end().split(',').collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(
+                (names.len(), names[0].is_empty()),
+                (count, false),
+                "{header}"
+            );
+        }
+    }
+}

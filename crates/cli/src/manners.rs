@@ -1,0 +1,57 @@
+//! What holds for all verbs: how much is printed, in which colours, and whether files may be replaced.
+
+use std::sync::OnceLock;
+
+/// Options of every verb.
+#[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every verb")]
+pub struct Manners {
+    /// Print neither text for people nor progress nor notices; errors, exceeded thresholds and everything that an
+    /// option requests (--json, files) remain
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(flatten)]
+    color: colorchoice_clap::Color,
+    /// Never draw a progress bar; without this it appears on a terminal, after half a second
+    #[arg(long, global = true)]
+    no_progress: bool,
+    /// Replace existing files even if inorder did not write them; captures and inputs are never replaced
+    #[arg(long, global = true)]
+    force: bool,
+}
+
+static MANNERS: OnceLock<Manners> = OnceLock::new();
+
+impl Manners {
+    /// Makes these options known to all modules. Called once, before the verb runs.
+    pub fn apply(&self) {
+        self.color.write_global();
+        let _ = MANNERS.set(self.clone());
+    }
+}
+
+fn is(option: fn(&Manners) -> bool) -> bool {
+    MANNERS.get().is_some_and(option)
+}
+
+/// True if nothing is printed that no option requests.
+pub fn is_quiet() -> bool {
+    is(|m| m.quiet)
+}
+
+/// True if a progress bar may be drawn.
+pub fn may_show_progress() -> bool {
+    !is(|m| m.quiet || m.no_progress)
+}
+
+/// True if files that inorder did not write may be replaced.
+pub fn may_replace() -> bool {
+    is(|m| m.force)
+}
+
+/// Prints a line on the standard error that is no error: a forecast, a part of a result.
+pub fn notice(text: &str) {
+    if !is_quiet() {
+        eprintln!("inorder: {text}");
+    }
+}

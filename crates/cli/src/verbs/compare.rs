@@ -1,0 +1,109 @@
+//! `inorder compare`: what a change did, from a result before it and one after it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use inorder_analysis::compare::{Side, compare, write_csv, write_json, write_schema, write_text};
+use inorder_capture::Capture;
+use inorder_pipeline::Analyzer;
+use inorder_report::text::Layout;
+
+use crate::error::{CliError, Outcome};
+use crate::progress::Reading;
+use crate::select::Select;
+use crate::{interrupt, outputs};
+
+/// Options of `inorder compare`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Of analyses, the flows are the independent units: a share is a ratio of sums over them, and the difference of two \
+shares has Welch's interval, never narrower than independent packets would give. Of simulations, the runs are the \
+units; runs with the same seeds are compared one by one. With fewer than two flows or runs on a side there is no \
+interval, and the difference is too little data, not a result.\n\n\
+Examples:\n  inorder analyze --json=before.json monday/*.pcap\n  inorder compare before.json after.json\n  \
+inorder compare --filter 'port 443' before.pcap after.pcap")]
+pub struct Args {
+    /// Before the change: JSON of analyze or of simulate, or a capture
+    #[arg(required_unless_present = "schema")]
+    before: Option<PathBuf>,
+    /// After the change, of the same kind
+    #[arg(required_unless_present = "schema")]
+    after: Option<PathBuf>,
+    #[command(flatten)]
+    select: Select,
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print CSV instead of text, or write it to FILE: a row for each measure
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
+}
+
+/// Compares and prints.
+pub fn run(args: &Args) -> Outcome {
+    let (Some(before), Some(after), false) = (&args.before, &args.after, args.schema) else {
+        outputs::to_stdout(write_schema)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let files: Vec<&Path> = [&args.json, &args.csv]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        let problem =
+            "--json and --csv cannot both go to the standard output; give one a file: --json=FILE";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    outputs::check(&files, &[before, after])?;
+    let (before, after) = (side(args, before)?, side(args, after)?);
+    let comparison =
+        compare(&before, &after).map_err(|error| CliError::Usage(error.to_string()))?;
+    if let Some(path) = &args.json {
+        outputs::write_to(path, |out| write_json(out, &comparison))?;
+    }
+    if let Some(path) = &args.csv {
+        outputs::write_to(path, |out| write_csv(out, &comparison.changes))?;
+    }
+    if !files.iter().any(|path| path.as_os_str() == "-") {
+        let style = outputs::style(0, false);
+        let layout = Layout::default().width(style.width).bold(style.colour);
+        outputs::text(|out| write_text(out, &comparison, &layout, style.width))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One side: a capture, which is analysed, or the JSON of a result.
+fn side(args: &Args, path: &Path) -> Result<Side, CliError> {
+    let name = path.display().to_string();
+    if Capture::open(path).is_ok() {
+        let watch = Arc::new(Reading::new(interrupt::flag()));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let analyzer = Analyzer::new()
+            .threads(threads)
+            .watch(watch)
+            .select(args.select.selection());
+        let analysis = match analyzer
+            .run(path)
+            .map_err(inorder_pipeline::Error::into_parts)
+        {
+            Ok(analysis) => analysis,
+            Err((_, error)) => return Err(error.into()),
+        };
+        return Ok(Side::of_analyses(&name, &[analysis]));
+    }
+    if !args.select.is_all() {
+        return Err(CliError::Usage(format!(
+            "{name}: --filter, --from and --to need a capture"
+        )));
+    }
+    let text = std::fs::read(path).map_err(CliError::file(path, "read"))?;
+    Side::of_json(&name, &text).map_err(|error| CliError::Malformed {
+        place: name,
+        problem: error.to_string(),
+    })
+}

@@ -1,0 +1,109 @@
+//! A parsed expression and its evaluation.
+
+use inorder_wire::{Endpoint, Service};
+
+use crate::prefix::End;
+
+/// What is known of a flow.
+pub(crate) struct Facts {
+    /// `None` for TCP.
+    pub(crate) service: Option<Service>,
+    pub(crate) src: Endpoint,
+    pub(crate) dst: Endpoint,
+    pub(crate) overlay: u32,
+}
+
+impl Facts {
+    #[inline]
+    pub(crate) fn tcp(src: Endpoint, dst: Endpoint, overlay: u32) -> Self {
+        Facts {
+            service: None,
+            src,
+            dst,
+            overlay,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Expr {
+    Not(Box<Expr>),
+    All(Vec<Expr>),
+    Any(Vec<Expr>),
+    Term(Term),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Term {
+    Protocol(Protocol),
+    Overlay(u32),
+    /// The source, the destination, or one of them.
+    Src(End),
+    Dst(End),
+    Either(End),
+    /// Source and destination.
+    Directed(End, End),
+    /// The same in both directions.
+    Between(End, End),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Protocol {
+    Tcp,
+    /// Every numbered service that UDP carries.
+    Udp,
+    Service(Service),
+    V4,
+    V6,
+}
+
+impl Protocol {
+    /// Every protocol with its name.
+    pub(crate) fn all() -> impl Iterator<Item = (&'static str, Protocol)> {
+        let services = Service::ALL.iter();
+        [
+            ("tcp", Protocol::Tcp),
+            ("udp", Protocol::Udp),
+            ("ipv4", Protocol::V4),
+            ("ipv6", Protocol::V6),
+        ]
+        .into_iter()
+        .chain(services.map(|service| (service.name(), Protocol::Service(*service))))
+    }
+
+    fn holds(self, facts: &Facts) -> bool {
+        match self {
+            Protocol::Tcp => facts.service.is_none(),
+            Protocol::Udp => facts.service.is_some_and(Service::is_over_udp),
+            Protocol::Service(service) => facts.service == Some(service),
+            Protocol::V4 => facts.src.socket_addr().is_ipv4(),
+            Protocol::V6 => facts.src.socket_addr().is_ipv6(),
+        }
+    }
+}
+
+impl Expr {
+    pub(crate) fn holds(&self, facts: &Facts) -> bool {
+        match self {
+            Expr::Not(inner) => !inner.holds(facts),
+            Expr::All(parts) => parts.iter().all(|part| part.holds(facts)),
+            Expr::Any(parts) => parts.iter().any(|part| part.holds(facts)),
+            Expr::Term(term) => term.holds(facts),
+        }
+    }
+}
+
+impl Term {
+    fn holds(&self, facts: &Facts) -> bool {
+        let (src, dst) = (facts.src, facts.dst);
+        match self {
+            Term::Protocol(protocol) => protocol.holds(facts),
+            Term::Overlay(overlay) => facts.overlay == *overlay,
+            Term::Src(end) => end.holds(src),
+            Term::Dst(end) => end.holds(dst),
+            Term::Either(end) => end.holds(src) || end.holds(dst),
+            Term::Directed(from, to) => from.holds(src) && to.holds(dst),
+            Term::Between(a, b) => (a.holds(src) && b.holds(dst)) || (a.holds(dst) && b.holds(src)),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Which packets of a capture are analysed.
+
+use std::sync::Arc;
+
+use inorder_capture::Block;
+use inorder_filter::Filter;
+use inorder_wire::{FlowKey, Frame, Packet, parse_into};
+
+/// A point in time, given by itself or from the first packet of the capture on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// Nanoseconds since the Unix epoch.
+    At(i64),
+    /// Nanoseconds after the first packet of the capture.
+    After(i64),
+}
+
+impl Moment {
+    fn since_epoch_ns(self, first_ns: i64) -> i64 {
+        match self {
+            Moment::At(ns) => ns,
+            Moment::After(ns) => first_ns.saturating_add(ns),
+        }
+    }
+}
+
+/// Selects the packets that are analysed; the default selects all of them.
+///
+/// All other packets are treated as if they had not been captured: they cost neither memory nor tracking, and a
+/// connection that was open before `from` is analysed like one whose start the capture lacks.
+///
+/// ```
+/// use inorder_pipeline::{Analyzer, Moment, Selection};
+///
+/// # #[cfg(feature = "files")] {
+/// let selection = Selection {
+///     filter: Some("port 5001".parse().unwrap()),
+///     from: Some(Moment::After(50_000_000)),
+///     until: None,
+/// };
+/// let path = "../../testdata/captures/gro-jitter-a.rcv.pcap.gz";
+/// let analysis = Analyzer::new().select(selection).run(path)?;
+/// assert!(analysis.left_out > 0);
+/// # }
+/// # Ok::<(), inorder_pipeline::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Selection {
+    /// The connections and streams; all if `None`. Both directions of a connection are analysed if one is selected,
+    /// and only selected ones are reported.
+    pub filter: Option<Filter>,
+    /// The first instant that counts.
+    pub from: Option<Moment>,
+    /// The first instant that no longer counts.
+    pub until: Option<Moment>,
+}
+
+impl Selection {
+    /// True if the connection is selected.
+    pub(crate) fn connection(&self, key: &FlowKey) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_none_or(|filter| filter.connection(key))
+    }
+
+    /// True if every packet is selected.
+    pub(crate) fn is_all(&self) -> bool {
+        *self == Selection::default()
+    }
+}
+
+/// A [`Selection`] applied to one capture, whose first packet is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    filter: Option<Arc<Filter>>,
+    from_ns: i64,
+    until_ns: i64,
+}
+
+impl Chosen {
+    /// The selection for the capture that begins with `block`; `None` if everything is selected, or if the block is
+    /// empty.
+    pub(crate) fn of(selection: &Selection, block: &Block) -> Option<Self> {
+        if selection.is_all() {
+            return None;
+        }
+        let first_ns = block.frames().next()?.ts_ns;
+        let ns = |moment: Option<Moment>| moment.map(|m| m.since_epoch_ns(first_ns));
+        Some(Chosen {
+            filter: selection.filter.clone().map(Arc::new),
+            from_ns: ns(selection.from).unwrap_or(i64::MIN),
+            until_ns: ns(selection.until).unwrap_or(i64::MAX),
+        })
+    }
+
+    /// Parses a frame into `packet`; false if it was not chosen.
+    #[inline]
+    pub(crate) fn parse(&self, frame: &Frame<'_>, packet: &mut Packet) -> bool {
+        if !(self.from_ns..self.until_ns).contains(&frame.ts_ns) {
+            return false;
+        }
+        parse_into(frame, packet);
+        self.is_wanted(packet)
+    }
+
+    /// True if the packet is analysed. Fragments pass: only the first one has ports, and the whole datagram is
+    /// selected when it is complete.
+    fn is_wanted(&self, packet: &Packet) -> bool {
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        match packet {
+            Packet::Tcp(key, ..) => filter.connection(key),
+            Packet::Numbered(key, _) => filter.stream(key),
+            Packet::FirstFragment(..) | Packet::LaterFragment(_) => true,
+            Packet::Other(_) => false,
+        }
+    }
+}
