@@ -46,7 +46,8 @@ impl FrameVerdict {
 
 type Of = Column<FrameVerdict>;
 
-/// The verdict on a frame. The names are those of the fields that Wireshark shows (tools/wireshark).
+/// The verdict on a frame. `tools/wireshark` shows these columns as fields of the same names (`late_ms` as
+/// `inorder.late`).
 pub static FRAME: &[Of] = &[
     Of::new("frame", Kind::Count, "Number of the frame.", |v| {
         v.frame().into()

@@ -10,6 +10,7 @@ mod manners;
 mod outputs;
 mod progress;
 mod select;
+mod sorters;
 mod usage;
 mod verbs;
 

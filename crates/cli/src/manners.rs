@@ -44,8 +44,18 @@ pub fn may_show_progress() -> bool {
     !is(|m| m.quiet || m.no_progress)
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Stands for --force in tests, which run in one process.
+    pub static FORCE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// True if files that inorder did not write may be replaced.
 pub fn may_replace() -> bool {
+    #[cfg(test)]
+    if FORCE.get() {
+        return true;
+    }
     is(|m| m.force)
 }
 

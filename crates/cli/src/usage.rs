@@ -33,7 +33,38 @@ pub fn one_line(error: &Error) -> String {
         }
         whole.push_str(line);
     }
-    whole
+    let is_unknown_verb =
+        error.kind() == ErrorKind::InvalidSubcommand && !whole.contains("similar");
+    if is_unknown_verb {
+        whole.push_str("; `inorder help` lists the verbs");
+    }
+    in_words(whole)
+}
+
+/// Replaces messages of the standard library, which do not say what was expected.
+fn in_words(mut text: String) -> String {
+    let bare = [
+        ("invalid digit found in string", "expected a whole number"),
+        (
+            "cannot parse integer from empty string",
+            "expected a whole number",
+        ),
+        (
+            "number too large to fit in target type",
+            "expected a smaller number",
+        ),
+        (
+            "number too small to fit in target type",
+            "expected a greater number",
+        ),
+        ("invalid float literal", "expected a number"),
+        ("cannot parse float from empty string", "expected a number"),
+        ("..18446744073709551615", " and above"),
+    ];
+    for (standard, plain) in bare {
+        text = text.replace(standard, plain);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -53,6 +84,22 @@ mod tests {
     #[test]
     fn wrong_options_are_one_line_that_says_what_was_expected() {
         for (arguments, expected) in [
+            (
+                &["analyze", "--top", "x", "y"][..],
+                "'--top <N>': expected a whole number",
+            ),
+            (
+                &["simulate", "--repetitions", "0", "x"],
+                "0 is not in 1 and above",
+            ),
+            (
+                &["foo"],
+                "unrecognized subcommand 'foo'; `inorder help` lists the verbs",
+            ),
+            (
+                &["analyze", "--sorter", "windw", "x"],
+                "no sorter `windw`, did you mean window?",
+            ),
             (
                 &["analyse", "x"][..],
                 "unrecognized subcommand 'analyse'; a similar subcommand exists: 'analyze'",

@@ -53,7 +53,7 @@ fn a_late_segment_is_reported_in_text_and_json() {
     let text = inorder(&["analyze", "--vantage", "receiver", &file]);
     assert_eq!(code(&text), 0, "{}", stderr(&text));
     assert!(
-        stdout(&text).contains("The only flow had packets late by up to 4.00 ms (extent 4)"),
+        stdout(&text).contains("late by up to 4.00 ms"),
         "{}",
         stdout(&text)
     );
@@ -156,7 +156,7 @@ fn every_output_is_written() {
     ]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(
-        stdout(&output).contains("The only flow"),
+        stdout(&output).contains("10.0.0.1:40000->10.0.0.2:5001"),
         "text is still printed"
     );
     let value: Value = serde_json::from_slice(&fs::read(&json_file).unwrap()).unwrap();

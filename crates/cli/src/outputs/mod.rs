@@ -12,6 +12,8 @@ use crate::error::CliError;
 use crate::manners;
 
 mod ours;
+#[cfg(test)]
+mod tests;
 
 pub use ours::Comment;
 
@@ -71,9 +73,10 @@ pub fn check_in(directory: &Path, names: &[&str], inputs: &[&Path]) -> Result<()
 fn expect_folder(path: &Path) -> Result<(), CliError> {
     let folder = path.parent().filter(|parent| parent.as_os_str() != "");
     match folder {
-        Some(folder) if !folder.is_dir() => Err(CliError::file(path, "create")(
-            io::ErrorKind::NotFound.into(),
-        )),
+        Some(folder) if !folder.is_dir() => {
+            let problem = format!("there is no folder {}", folder.display());
+            Err(CliError::file(path, "create")(io::Error::other(problem)))
+        }
         _ => Ok(()),
     }
 }

@@ -174,7 +174,11 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
 
 /// The cells of the scenario after the overrides were applied.
 fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
-    let text = std::fs::read_to_string(file).map_err(CliError::file(file, "read"))?;
+    let bytes = std::fs::read(file).map_err(CliError::file(file, "read"))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let found = "expected a scenario in TOML, found bytes that are no text";
+        CliError::Usage(format!("{}: {found}", file.display()))
+    })?;
     let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
     let mut scenario =
         Scenario::load(&text, &file.display().to_string(), &registries()).map_err(wrong)?;

@@ -10,7 +10,7 @@ use inorder_report::{json, schema};
 use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
 use crate::error::{CliError, INTERRUPTED, Outcome};
-use crate::{interrupt, manners, outputs};
+use crate::{interrupt, manners, outputs, sorters};
 
 mod classify;
 mod columns;
@@ -41,8 +41,8 @@ pub struct Args {
     #[arg(value_name = "OUT", required_unless_present = "schema")]
     output: Option<PathBuf>,
     /// Sorter by name, with the settings that differ from their defaults: srpic:block_size=8
-    #[arg(long, value_name = "NAME", default_value = "srpic")]
-    sorter: String,
+    #[arg(long, value_name = "NAME", default_value = "srpic", value_parser = sorters::parse)]
+    sorter: SorterConfig,
     /// Maximum number of packets of a flow that SRPIC sorts together; 32 if not set
     #[arg(long, value_name = "PACKETS")]
     block_size: Option<u64>,
@@ -96,7 +96,7 @@ fn receiver(args: &Args) -> Result<Receiver, CliError> {
 
 /// The sorter of `--sorter`, with the settings of the options `--block-size` and `--literal`.
 fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
-    let mut config: SorterConfig = args.sorter.parse()?;
+    let mut config = args.sorter.clone();
     if let Some(packets) = args.block_size {
         config.set(srpic::BLOCK_SIZE.name, packets)?;
     }

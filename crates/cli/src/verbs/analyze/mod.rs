@@ -16,7 +16,7 @@ use inorder_sort::SorterConfig;
 use crate::error::{CliError, DAMAGED, EXCEEDED, INTERRUPTED, Outcome};
 use crate::progress::Reading;
 use crate::select::Select;
-use crate::{interrupt, outputs};
+use crate::{interrupt, outputs, sorters};
 
 mod chosen;
 
@@ -71,7 +71,7 @@ pub struct Args {
     #[arg(long)]
     no_what_if: bool,
     /// Compute it for this sorter as well, given by name and settings as in window:hold=300us; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "no_what_if")]
+    #[arg(long, value_name = "NAME", conflicts_with = "no_what_if", value_parser = sorters::parse)]
     sorter: Vec<SorterConfig>,
     #[command(flatten)]
     select: Select,

@@ -1,0 +1,256 @@
+//! No option of any verb harms a capture or replaces a file that inorder did not write.
+//!
+//! The options come from the definition of the command line: every option that takes a path and is not listed in
+//! [`INPUTS`] is taken for an output and tried. A new option cannot be forgotten.
+
+use std::any::TypeId;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Arg, Command, CommandFactory, Parser};
+
+use crate::cli::Cli;
+use crate::error::CliError;
+use crate::manners;
+
+/// Options and arguments that name files to read, by verb.
+const INPUTS: &[(&str, &[&str])] = &[
+    ("analyze", &["files", "peer"]),
+    ("compare", &["before", "after"]),
+    ("metrics", &["file"]),
+    ("netproc", &["calibration"]),
+    ("packetdrill", &["files"]),
+    ("petri", &["file"]),
+    ("simulate", &["file"]),
+    ("sort", &["input"]),
+];
+
+const CAPTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../testdata/demo/demo-sender.pcap"
+);
+
+const SCENARIO: &str = "[run]\nduration = \"20 ms\"\n[[flow]]\nsize = \"10 kB\"\n[[forward]]\nname = \"line\"\n\
+                        kind = \"delay\"\ndelay = \"1 ms\"\n[[reverse]]\nkind = \"delay\"\ndelay = \"1 ms\"\n";
+
+const NET: &str = "net n\nplace p 1\ntransition t exponential rate 1\n in p\n out p\n";
+
+/// A text of the user.
+const FOREIGN: &[u8] = b"Chapter 1\n\nIt was a dark and stormy night.\n";
+
+/// A folder that is deleted when this value is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("inorder-outputs-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        fs::copy(CAPTURE, path.join("in.pcap")).unwrap();
+        fs::write(path.join("s.toml"), SCENARIO).unwrap();
+        fs::write(path.join("n.net"), NET).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a verb needs besides the output.
+fn needed(verb: &str, folder: &Folder) -> Vec<String> {
+    let fixed = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    match verb {
+        "analyze" | "sort" => vec![folder.path("in.pcap")],
+        "compare" => vec![folder.path("in.pcap"), folder.path("in.pcap")],
+        "simulate" => vec![folder.path("s.toml")],
+        "petri" => vec![folder.path("n.net")],
+        "netproc" => fixed(&["--packets=2000"]),
+        "reproduce" => fixed(&["periodic", "window", "--quick"]),
+        "man" => Vec::new(),
+        other => panic!("{other} writes a file: say here what else it needs"),
+    }
+}
+
+/// Every argument of every verb that takes a path, with the words that name the verb.
+fn paths(command: &Command, verb: &[String]) -> Vec<(Vec<String>, Arg)> {
+    let is_path = |arg: &&Arg| arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let own = command.get_arguments().filter(is_path);
+    let mut all: Vec<_> = own.map(|arg| (verb.to_vec(), arg.clone())).collect();
+    for inner in command.get_subcommands() {
+        let words = [verb, &[inner.get_name().to_owned()]].concat();
+        all.extend(paths(inner, &words));
+    }
+    all
+}
+
+fn is_input(verb: &[String], arg: &Arg) -> bool {
+    let mut of_verb = INPUTS
+        .iter()
+        .filter(|(name, _)| verb.iter().any(|word| word == name));
+    of_verb.any(|(_, inputs)| inputs.contains(&arg.get_id().as_str()))
+}
+
+/// Runs a verb that writes to `target`.
+fn write(verb: &[String], arg: &Arg, folder: &Folder, target: &str) -> Result<ExitCode, CliError> {
+    let output = match arg.get_long() {
+        Some(long) => format!("--{long}={target}"),
+        None => target.to_owned(),
+    };
+    let words = ["inorder".to_owned()]
+        .into_iter()
+        .chain(verb.iter().cloned());
+    let words = words.chain(needed(&verb[0], folder)).chain([output]);
+    let words: Vec<String> = words.collect();
+    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
+    cli.verb.run(Cli::command())
+}
+
+fn is_capture(bytes: &[u8]) -> bool {
+    [
+        &b"\xd4\xc3\xb2\xa1"[..],
+        b"\x4d\x3c\xb2\xa1",
+        b"\x0a\x0d\x0d\x0a",
+    ]
+    .iter()
+    .any(|magic| bytes.starts_with(magic))
+}
+
+/// The files that an option wrote into the folder or file `target`.
+fn written(target: &Path) -> Vec<PathBuf> {
+    if target.is_file() {
+        return vec![target.to_owned()];
+    }
+    let entries = fs::read_dir(target)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.collect();
+    files.sort();
+    files
+}
+
+/// Writes once, then puts files of the user in the place of what was written.
+fn try_option(verb: &[String], arg: &Arg, folder: &Folder) {
+    let name = format!("{} {}", verb.join(" "), arg.get_id());
+    let target = folder.path("target");
+    let run = || write(verb, arg, folder, &target);
+    run().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let files = written(Path::new(&target));
+    assert!(!files.is_empty(), "{name} wrote nothing");
+    let captures = files
+        .iter()
+        .any(|file| is_capture(&fs::read(file).unwrap()));
+    // What we wrote is written again, except captures, which nobody can record again.
+    assert_eq!(run().is_ok(), !captures, "{name}, again");
+    let capture = fs::read(CAPTURE).unwrap();
+    for file in &files {
+        let ours = fs::read(file).unwrap();
+        for (content, may_force) in [(FOREIGN, true), (&capture, false)] {
+            fs::write(file, content).unwrap();
+            for force in [false, true] {
+                if force && may_force {
+                    continue;
+                }
+                manners::FORCE.set(force);
+                let refused = matches!(run(), Err(CliError::Usage(_)));
+                manners::FORCE.set(false);
+                assert!(refused, "{name} would replace {}", file.display());
+                assert!(
+                    fs::read(file).unwrap() == content,
+                    "{name} replaced {}",
+                    file.display()
+                );
+            }
+        }
+        if !captures {
+            fs::write(file, FOREIGN).unwrap();
+            manners::FORCE.set(true);
+            let forced = run();
+            manners::FORCE.set(false);
+            assert!(
+                forced.is_ok() && fs::read(file).unwrap() != FOREIGN,
+                "{name} --force"
+            );
+        }
+        fs::write(file, ours).unwrap();
+    }
+    let input = fs::read(folder.path("in.pcap")).unwrap();
+    assert!(input == capture, "{name} changed its input");
+    let _ = fs::remove_file(&target);
+    let _ = fs::remove_dir_all(&target);
+}
+
+#[test]
+fn no_output_harms_a_capture_or_a_file_that_is_not_ours() {
+    let quiet = Cli::try_parse_from(["inorder", "-q", "man"]);
+    quiet
+        .unwrap_or_else(|error| panic!("{error}"))
+        .manners
+        .apply();
+    let folder = Folder::new();
+    let all = paths(&Cli::command(), &[]);
+    let outputs: Vec<_> = all
+        .iter()
+        .filter(|(verb, arg)| !is_input(verb, arg))
+        .collect();
+    // 4 of analyze, parquet left out; a list that suddenly is short means that this test no longer finds them.
+    assert!(outputs.len() >= 18, "{outputs:#?}");
+    for (verb, arg) in outputs {
+        try_option(verb, arg, &folder);
+    }
+}
+
+#[test]
+fn every_input_exists() {
+    let all = paths(&Cli::command(), &[]);
+    for (verb, inputs) in INPUTS {
+        for input in *inputs {
+            let found = all
+                .iter()
+                .any(|(words, arg)| words[0] == *verb && arg.get_id() == input);
+            assert!(found, "{verb} {input}");
+        }
+    }
+}
+
+/// All files are created by this module, so that no other way around these checks exists.
+#[test]
+fn no_other_module_creates_files() {
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => sources(&path, found),
+                false => found.push(path),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    sources(
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")),
+        &mut found,
+    );
+    assert!(found.len() > 40);
+    for path in found
+        .iter()
+        .filter(|path| !path.to_string_lossy().contains("outputs"))
+    {
+        let text = fs::read_to_string(path).unwrap();
+        for way in [
+            "File::create",
+            "fs::write",
+            "OpenOptions",
+            "fs::copy",
+            "fs::rename",
+        ] {
+            assert!(!text.contains(way), "{} uses {way}", path.display());
+        }
+    }
+}
