@@ -175,10 +175,10 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
 /// The cells of the scenario after the overrides were applied.
 fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
     let bytes = std::fs::read(file).map_err(CliError::file(file, "read"))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        let found = "expected a scenario in TOML, found bytes that are no text";
-        CliError::Usage(format!("{}: {found}", file.display()))
-    })?;
+    let no_text =
+        |_| std::io::Error::other("expected a scenario in TOML, found bytes that are no text");
+    let text = String::from_utf8(bytes).map_err(no_text);
+    let text = text.map_err(CliError::file(file, "read"))?;
     let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
     let mut scenario =
         Scenario::load(&text, &file.display().to_string(), &registries()).map_err(wrong)?;
