@@ -143,3 +143,20 @@ fn wrong_selections_and_thresholds_are_one_line_that_helps() {
         assert!(text.contains(expected), "{options:?}: {text}");
     }
 }
+
+#[test]
+fn sort_leaves_alone_what_the_filter_does_not_select() {
+    let folder = Folder::new("sort-filter");
+    let sorted = |filter: &[&str], name: &str| {
+        let output = folder.path(name);
+        let arguments = [&["sort", "--json"], filter, &[RECEIVER, &output]].concat();
+        json(&inorder(&arguments))
+    };
+    let reordered = |summary: &serde_json::Value| summary["after"]["reordered"].as_u64();
+    let (all, none) = (
+        sorted(&[], "all.pcap"),
+        sorted(&["--filter", "port 1"], "none.pcap"),
+    );
+    assert!(reordered(&all) != reordered(&none), "{all} {none}");
+    assert_eq!(sorted(&["--filter", "port 5001"], "again.pcap"), all);
+}

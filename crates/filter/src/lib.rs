@@ -55,10 +55,14 @@ impl Filter {
     /// packets of both, so this decides which packets are analysed; [`flow`](Filter::flow) decides what is reported.
     #[inline]
     pub fn connection(&self, key: &FlowKey) -> bool {
-        [Dir::LowToHigh, Dir::HighToLow].iter().any(|dir| {
-            let (src, dst) = key.ends(*dir);
-            self.expr.holds(&Facts::tcp(src, dst, key.overlay))
-        })
+        self.direction(key, Dir::LowToHigh) || self.direction(key, Dir::HighToLow)
+    }
+
+    /// True if the filter selects this direction of a TCP connection.
+    #[inline]
+    pub fn direction(&self, key: &FlowKey, dir: Dir) -> bool {
+        let (src, dst) = key.ends(dir);
+        self.expr.holds(&Facts::tcp(src, dst, key.overlay))
     }
 
     /// True if the filter selects this stream of a numbered service, which has one direction.

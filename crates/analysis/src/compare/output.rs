@@ -258,12 +258,12 @@ fn table() -> Sheet<'static, Change> {
             |c, _| value(c, c.after.0),
         )
         .and_seen_as(
-            shown("difference", REAL, 0),
+            shown("difference", REAL, 2),
             |c: &Change| c.difference.map(|d| d.mean).into(),
             |c, _| signed(c, c.difference.map(|d| d.mean)),
         )
         .and_seen_as(
-            shown("95 % interval", REAL, 0),
+            shown("95 % interval", REAL, 1),
             |c: &Change| interval(c).map(|i| i[0]).into(),
             |c, _| match interval(c) {
                 Some([low, high]) => {

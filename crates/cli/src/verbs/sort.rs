@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, CaptureError};
+use inorder_pipeline::Filter;
 use inorder_report::{json, schema};
 use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
@@ -55,6 +56,9 @@ pub struct Args {
     /// Sort other numbered services as well: RTP, ESP, WireGuard, ICMP echo, GRE
     #[arg(long)]
     services: bool,
+    /// Sort only flows and streams that EXPR selects, as in `inorder analyze --help`; all other frames pass at once
+    #[arg(long, value_name = "EXPR")]
+    filter: Option<Filter>,
     /// SRPIC exactly as its paper lists it: packets that pass at once may overtake held ones, and copies go first
     #[arg(long)]
     literal: bool,
@@ -90,13 +94,21 @@ fn receiver(args: &Args) -> Result<Receiver, CliError> {
     let coalesce_ns = i64::from(args.coalesce_us) * 1_000;
     let around = Surroundings::ring(args.ring_size);
     sorter(args)
-        .and_then(|config| Receiver::new(&config, &around, coalesce_ns, args.services))
+        .and_then(|config| {
+            Receiver::new(
+                &config,
+                &around,
+                coalesce_ns,
+                args.services,
+                args.filter.clone(),
+            )
+        })
         .map_err(|error| usage(error.to_string()))
 }
 
 /// The sorter of `--sorter`, with the settings of the options `--block-size` and `--literal`.
 fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
-    let mut config = args.sorter.clone();
+    let mut config = args.sorter;
     if let Some(packets) = args.block_size {
         config.set(srpic::BLOCK_SIZE.name, packets)?;
     }

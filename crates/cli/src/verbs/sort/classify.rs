@@ -1,6 +1,7 @@
 //! What the sorter needs to know about a frame.
 
 use inorder_detect::sorting_facts;
+use inorder_pipeline::Filter;
 use inorder_sort::{Hashed, Meta};
 use inorder_wire::{Dir, FlowKey, Frame, Numbered, Packet, RtpGate, Segment, StreamKey, parse};
 
@@ -34,22 +35,27 @@ pub struct Classifier {
     /// Recognises numbered services other than TCP; `None` if they are not sorted.
     services: Option<RtpGate>,
     literal: bool,
+    /// Which flows are sorted; all if `None`.
+    filter: Option<Filter>,
 }
 
 impl Classifier {
-    pub fn new(services: bool, literal: bool) -> Self {
+    pub fn new(services: bool, literal: bool, filter: Option<Filter>) -> Self {
         Classifier {
             services: services.then(RtpGate::new),
             literal,
+            filter,
         }
     }
 
     /// `None` for a frame that belongs to no sorted flow: it passes at once.
     pub fn classify(&mut self, frame: &Frame<'_>) -> Option<Classified> {
+        let filter = self.filter.as_ref();
         match &parse(frame) {
-            Packet::Tcp(key, dir, segment) | Packet::FirstFragment(key, dir, segment, _) => {
-                Some(self.tcp(*key, *dir, segment))
-            }
+            Packet::Tcp(key, dir, segment) | Packet::FirstFragment(key, dir, segment, _) => filter
+                .is_none_or(|filter| filter.direction(key, *dir))
+                .then(|| self.tcp(*key, *dir, segment)),
+            Packet::Numbered(key, _) if filter.is_some_and(|filter| !filter.stream(key)) => None,
             Packet::Numbered(key, packet) => self.numbered(*key, *packet),
             Packet::LaterFragment(_) | Packet::Other(_) => None,
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
+use inorder_pipeline::Filter;
 use inorder_sort::{
     AnySorter, Batch, Batcher, ConfigError, Hashed, Meta, Sorter, SorterConfig, Surroundings, srpic,
 };
@@ -43,13 +44,14 @@ impl Receiver {
         around: &Surroundings,
         coalesce_ns: i64,
         services: bool,
+        filter: Option<Filter>,
     ) -> Result<Self, ConfigError> {
         let literal = config.value(&srpic::LITERAL) != 0;
         Ok(Receiver {
             // The softirq takes no time in this model, because a capture does not show how long it takes.
             batcher: Batcher::new(coalesce_ns, around.ring_packets, 0),
             sorter: config.build(around)?,
-            classifier: Classifier::new(services, literal),
+            classifier: Classifier::new(services, literal, filter),
             now_ns: i64::MIN,
             waiting: VecDeque::new(),
             ready: Vec::new(),

@@ -57,7 +57,7 @@ fn sort_in_ring(
     frames: &[(i64, Vec<u8>)],
 ) -> (Frames, Summary) {
     let (config, around): (SorterConfig, _) = (sorter.parse().unwrap(), Surroundings::ring(ring));
-    let mut receiver = Receiver::new(&config, &around, 75 * US, services).unwrap();
+    let mut receiver = Receiver::new(&config, &around, 75 * US, services, None).unwrap();
     let mut bytes = Vec::new();
     let mut output = Output::new(&mut bytes, Format::Pcap, 0);
     for (number, (us, data)) in (1..).zip(frames) {
