@@ -146,21 +146,25 @@ fn unknown(name: &str, is_of_each_flow: bool) -> String {
 }
 
 impl Threshold {
-    /// One sentence that says what exceeds the threshold, if something does. The error is why it cannot be judged:
-    /// nothing in the capture has this number.
+    /// One sentence that says what exceeds the threshold, if something does. A number that no flow has, such as the
+    /// late time where nothing is late, exceeds nothing. The error is why the threshold cannot be judged: there is no
+    /// flow at all, or none has the number that must be reached.
     pub fn exceeded(&self, analysis: &Analysis) -> Result<Option<String>, String> {
         let sentence = match self.is_of_each_flow {
             true => self.of_flows(analysis),
             false => self.of_whole(analysis),
         };
+        let is_empty = analysis.flows.is_empty() && analysis.streams.is_empty();
         match sentence {
-            Some(sentence) => Ok(sentence.map(|found| match self.is_lower_bound() {
-                true => format!("threshold {self} not reached: {found}"),
-                false => format!("threshold {self} exceeded: {found}"),
-            })),
-            None => Err(format!(
+            Some(Some(found)) if self.is_lower_bound() => {
+                Ok(Some(format!("threshold {self} not reached: {found}")))
+            }
+            Some(Some(found)) => Ok(Some(format!("threshold {self} exceeded: {found}"))),
+            Some(None) => Ok(None),
+            None if is_empty || self.is_lower_bound() => Err(format!(
                 "threshold {self} cannot be judged: no flow of the capture has this number"
             )),
+            None => Ok(None),
         }
     }
 

@@ -107,6 +107,12 @@ fn a_script_distinguishes_fine_from_worse_from_broken() {
         "{}",
         lines[2]
     );
+    // Where nothing is late there is no late time to exceed the bound.
+    let clean = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/captures/clean.rcv.pcap.gz"
+    );
+    assert_eq!(run("late_ms=1,flow.late_ms=1,late=0", clean).0, "fine\n");
     assert_eq!(run("late=1%", "no-such.pcap").0, "broken\n");
     // A capture without anything to judge is no success.
     let folder = Folder::new("empty");

@@ -43,7 +43,7 @@ pub fn write_rows<R: ?Sized, M: AnyColumn<R>>(
 /// use inorder_report::{Column, Kind, json};
 ///
 /// static ROW: &[Column<u64>] =
-///     &[Column::new("retransmissions", Kind::Count, "Segments sent again.", |n| (*n).into())
+///     &[Column::new("retransmissions", Kind::Count, "Segments sent again.", |n: &u64| (*n).into())
 ///         .at("retransmissions.total")];
 /// assert_eq!(json::path(ROW, "retransmissions").unwrap(), ["retransmissions", "total"]);
 /// assert_eq!(json::path(ROW, "spurious"), None);
