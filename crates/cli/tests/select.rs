@@ -143,7 +143,10 @@ fn wrong_selections_and_thresholds_are_one_line_that_helps() {
             "expected flow.max_extent=VALUE",
         ),
         (&["--threshold", "late_ms=4%"], "late_ms is no share"),
-        (&["--csv", "--rows", "event"], "did you mean events?"),
+        (
+            &["--csv", "--rows", "event"],
+            "a similar value exists: 'events'",
+        ),
     ] {
         let text = complaint(&[&["analyze"], options, &[SENDER]].concat(), 2);
         assert!(text.contains(expected), "{options:?}: {text}");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inorder_analysis::threshold::Threshold;
 use inorder_analysis::{Analysis, Rows, frames, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
@@ -45,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
     /// What the rows of --csv are
-    #[arg(long, value_name = "ROWS", requires = "csv", value_parser = rows)]
+    #[arg(long, value_name = "ROWS", requires = "csv", value_parser = rows())]
     rows: Option<&'static Rows>,
     /// Write all tables of --rows into DIR: flows.parquet, events.parquet, streams.parquet, ...
     #[cfg(feature = "parquet")]
@@ -94,13 +95,12 @@ impl Args {
     }
 }
 
-/// Parses the name of a table.
-fn rows(name: &str) -> Result<&'static Rows, String> {
-    let names = || Rows::ALL.iter().map(|rows| rows.name);
-    Rows::named(name).ok_or_else(|| match inorder_nearest::nearest(name, names()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("expected one of {}", names().collect::<Vec<_>>().join(", ")),
-    })
+/// Parses the name of a table; help, completions and errors list the names.
+fn rows() -> impl TypedValueParser<Value = &'static Rows> {
+    let names = Rows::ALL
+        .iter()
+        .map(|rows| PossibleValue::new(rows.name).help(rows.about));
+    PossibleValuesParser::new(names).try_map(|name| Rows::named(&name).ok_or("no such table"))
 }
 
 /// What follows the list of options.
@@ -109,22 +109,16 @@ fn help() -> String {
     let measures: Vec<String> = measures
         .map(|m| format!("  {:<14} {}", m.name, m.about))
         .collect();
-    let rows = Rows::ALL
-        .iter()
-        .map(|r| format!("  {:<16} {}", r.name, r.about));
-    let rows: Vec<String> = rows.collect();
     format!(
         "{}\n\nThresholds: NAME=VALUE% bounds a share of the whole capture, NAME=VALUE the number of packets (or the \
          value of a mean, in its unit). flow.NAME bounds each flow; there NAME may also be any column of flows that is \
          a number (see --schema), such as flow.max_late_ms=5. rate_bps is bounded from below. NAME is one of\n{}\n\n\
-         Rows of --csv:\n{}\n\n\
          Examples:\n  inorder analyze trace.pcapng\n  inorder analyze --events --json trace.pcapng > trace.json\n  \
          inorder analyze --filter 'dst port 443 and not 10.0.0.0/8' --from +10s --to +20s trace.pcapng\n  \
          inorder analyze -q --threshold late=1%,spurious=0.5% trace.pcapng || echo exceeded\n  \
          tcpdump -w - tcp | inorder analyze --html order.html -",
         crate::select::HELP,
-        measures.join("\n"),
-        rows.join("\n")
+        measures.join("\n")
     )
 }
 
