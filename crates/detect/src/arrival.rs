@@ -107,6 +107,11 @@ pub(crate) struct Arrival {
     /// In-order data that comes so long after the highest may repeat what was lost: the way to the sender and back,
     /// nanoseconds.
     pause_ns: i64,
+    /// When the receiver's cumulative acknowledgement last advanced.
+    una_ns: i64,
+    /// Holes in which an original lies that the receiver should have discarded, until it asks for the
+    /// bytes again or takes them after all.
+    suspects: Vec<(i64, i64)>,
     recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Collector,
@@ -115,14 +120,9 @@ pub(crate) struct Arrival {
     retransmissions: u64,
     /// TSval of the last of them.
     resent_tsval: u32,
-    /// When the receiver's cumulative acknowledgement last advanced.
-    una_ns: i64,
     tail: LostTail,
     /// The receiver beside this capture point; `None` elsewhere, where nothing is known of its state.
     receiver: Option<Acceptance>,
-    /// Holes in which an original lies that the receiver should have discarded, until it asks for the
-    /// bytes again or takes them after all.
-    suspects: Vec<(i64, i64)>,
     /// A retransmission has come, and no original that was sent after it: in-order data may be too old.
     watchful: bool,
     /// How many originals had arrived when something came that may have been one or a retransmission, and why

@@ -256,8 +256,12 @@ fn is_usual(rtt_ns: i64, rtts: &RttTrace) -> bool {
 }
 
 /// The round-trip time of data seen at its sender, thinned evenly.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[repr(C)] // First what every acknowledgement needs.
 pub(crate) struct RttTrace {
+    /// The acknowledgement that ends what is awaited, or what is mended: there is at most one of both. `i64::MAX` if
+    /// there is none.
+    until: i64,
     /// When a sample was taken and what it was, nanoseconds.
     samples: Vec<(i64, i64)>,
     /// Samples are taken this far apart, nanoseconds.
@@ -271,6 +275,19 @@ pub(crate) struct RttTrace {
     mending_below: Option<i64>,
 }
 
+impl Default for RttTrace {
+    fn default() -> Self {
+        RttTrace {
+            until: i64::MAX,
+            samples: Vec::new(),
+            apart_ns: 0,
+            awaited: None,
+            highest: 0,
+            mending_below: None,
+        }
+    }
+}
+
 impl RttTrace {
     /// New data up to `end` was sent.
     #[inline]
@@ -278,6 +295,7 @@ impl RttTrace {
         self.highest = self.highest.max(end);
         if self.awaited.is_none() && self.mending_below.is_none() {
             self.awaited = Some((end, now));
+            self.until = end;
         }
     }
 
@@ -286,11 +304,21 @@ impl RttTrace {
     pub(crate) fn sent_again(&mut self) {
         self.awaited = None;
         self.mending_below = Some(self.highest);
+        self.until = self.highest;
     }
 
     /// Everything below `ack` is acknowledged.
     #[inline]
     pub(crate) fn acknowledged(&mut self, ack: i64, now: i64) {
+        if ack >= self.until {
+            self.reached(ack, now);
+        }
+    }
+
+    #[inline(never)]
+    fn reached(&mut self, ack: i64, now: i64) {
+        // Nothing is awaited while something is mended.
+        self.until = i64::MAX;
         if self.mending_below.is_some_and(|end| ack >= end) {
             self.mending_below = None;
         }

@@ -7,6 +7,9 @@ use crate::result::FlowReport;
 use crate::side::{End, Hello, Shared, Side};
 use crate::vantage::Position;
 
+/// Packets of a short connection: room for so many is made at once while they wait.
+const SHORT: usize = 12;
+
 /// A connection as the tracker holds it.
 ///
 /// In this order, what every packet needs is in the first line of the cache: a capture of many
@@ -63,13 +66,26 @@ impl Connection {
         }
     }
 
+    /// The vantage point is known.
+    #[cfg(test)]
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     /// Both directions are finished, or it was reset.
     pub(crate) fn closed(&self) -> bool {
         self.reset || (self.sides[0].fin && self.sides[1].fin)
     }
 
-    /// The next segment.
-    #[inline]
+    /// The next segment, where that is not called for every packet.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn push_seldom(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        self.push(dir, seg, config);
+    }
+
+    /// The next segment. Inlined where every packet passes, since the call would take a tenth of its time.
+    #[inline(always)]
     pub(crate) fn push(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         if seg.ts_ns < self.last_ns {
             self.sides[dir.index()].note_reversal();
@@ -87,7 +103,13 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        if self.waiting.is_empty() {
+            self.waiting.reserve(SHORT);
+        }
         self.waiting.push((dir, *seg));
+        // Most connections end before their vantage point is certain: that they are over must be known all the same.
+        self.sides[dir.index()].fin |= seg.flags.any(TcpFlags::FIN);
+        self.reset |= seg.flags.any(TcpFlags::RST);
         if self.position.settled() {
             self.settled = true;
             self.release(config);
@@ -97,19 +119,24 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn release(&mut self, config: &Config) {
-        for (dir, seg) in std::mem::take(&mut self.waiting) {
-            self.handle(dir, &seg, config);
+        for (dir, seg) in &std::mem::take(&mut self.waiting) {
+            self.handle_seldom(*dir, seg, config);
         }
     }
 
-    #[inline]
+    #[cold]
+    #[inline(never)]
+    fn handle_seldom(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        self.handle(dir, seg, config);
+    }
+
+    #[inline(always)]
     fn handle(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         let side = &mut self.sides[dir.index()];
         let first_stamp = seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps();
-        let (fresh, vanished) = side.observe(seg);
-        if !fresh {
+        let Some(seen) = side.observe(seg) else {
             return;
-        }
+        };
         if first_stamp {
             side.note_timestamps();
             self.share();
@@ -123,7 +150,7 @@ impl Connection {
             }
             let (shared, position) = (&self.shared[dir.index()], &self.position);
             let side = &mut self.sides[dir.index()];
-            side.data(seg, vanished, shared, || position.answer_time(dir));
+            side.data(seg, seen, shared, || position.answer_time(dir));
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
         if !self.followed[dir.reverse().index()] {
@@ -186,7 +213,7 @@ impl Connection {
     }
 
     /// The reports on the directions that carried data.
-    pub(crate) fn finish(mut self, config: &Config, out: &mut Vec<FlowReport>) {
+    pub(crate) fn finish(&mut self, config: &Config, out: &mut Vec<FlowReport>) {
         self.release(config);
         let dirs = [Dir::LowToHigh, Dir::HighToLow];
         let ends = dirs.map(|dir| End {
@@ -199,8 +226,10 @@ impl Connection {
             answered: self.position.heard(dir.reverse()),
         });
         for (dir, end) in dirs.into_iter().zip(ends) {
-            let side = std::mem::take(&mut self.sides[dir.index()]);
-            out.extend(side.finish(&self.key, dir, &end));
+            let side = &mut self.sides[dir.index()];
+            if let Some(report) = side.finish(&self.key, dir, &end) {
+                out.push(report);
+            }
         }
     }
 }

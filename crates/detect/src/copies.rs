@@ -29,23 +29,53 @@ pub(crate) struct IdCounter {
 /// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
 const MAX_COUNTER_STEP: i16 = 1_024;
 
+/// What the identification of a packet tells of its place among those of its host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbering {
+    /// How far the counter went from the highest so far, if the field is there.
+    pub(crate) step: Option<i16>,
+    /// How many packets of the host vanished before this one: 0 unless the counter is the connection's own, so that
+    /// every number not seen is a packet lost.
+    pub(crate) vanished: u8,
+    /// Packets on the wire that the frame before stood for; 0 before the first.
+    before: u16,
+}
+
+impl Numbering {
+    const UNKNOWN: Numbering = Numbering {
+        step: None,
+        vanished: 0,
+        before: 0,
+    };
+
+    /// How many packets this one was sent after the one before; 0 if that is not known, less if it was sent before.
+    pub(crate) fn packets_ahead(self) -> i16 {
+        // The frame before may have stood for several packets.
+        let more = i16::try_from(self.before.max(1) - 1).unwrap_or(i16::MAX);
+        match self.step {
+            Some(ahead @ 1..) => ahead.saturating_sub(more).max(1),
+            other => other.unwrap_or(0),
+        }
+    }
+}
+
 impl IdCounter {
     /// The next packet of this host in capture order, standing for `packets` on the wire (more
     /// than one for super-segments).
-    ///
-    /// Returns how far the counter went, if the field is there, and how many packets of the
-    /// host vanished before this one: 0 unless the counter is the connection's own, so that
-    /// every number not seen is a packet lost.
     #[inline(always)]
-    pub(crate) fn observe(&mut self, seg: &Segment, packets: u16) -> (Option<i16>, u8) {
+    pub(crate) fn observe(&mut self, seg: &Segment, packets: u16) -> Numbering {
         if !seg.has(Has::IP_ID) {
-            return (None, 0);
+            return Numbering::UNKNOWN;
         }
         let follows = seg.ip_id.wrapping_sub(self.last) == 1;
         if follows && self.trusted && self.packets == 1 && packets == 1 {
             self.last = seg.ip_id;
             self.run += 1;
-            return (Some(1), 0);
+            return Numbering {
+                step: Some(1),
+                before: 1,
+                ..Numbering::UNKNOWN
+            };
         }
         self.observe_any(seg.ip_id, packets)
     }
@@ -56,15 +86,19 @@ impl IdCounter {
     }
 
     #[inline(never)]
-    fn observe_any(&mut self, ip_id: u16, packets: u16) -> (Option<i16>, u8) {
+    fn observe_any(&mut self, ip_id: u16, packets: u16) -> Numbering {
         let before = std::mem::replace(&mut self.packets, packets);
         if !std::mem::replace(&mut self.begun, true) {
             self.last = ip_id;
-            return (None, 0);
+            return Numbering::UNKNOWN;
         }
         let step = ip_id.wrapping_sub(self.last) as i16;
         self.judge(step, ip_id, before);
-        (Some(step), self.vanished(step, before))
+        Numbering {
+            step: Some(step),
+            vanished: self.vanished(step, before),
+            before,
+        }
     }
 
     fn vanished(&self, step: i16, before: u16) -> u8 {
@@ -263,14 +297,15 @@ impl Recent {
     /// What two captures of one packet share, mixed into 64 bits.
     #[inline]
     fn print_of(seg: &Segment) -> u64 {
-        // Fields that are neighbours in a segment: each pair is one load.
-        let numbers = u64::from(seg.seq) | u64::from(seg.ack) << 32;
-        let marks = u64::from(seg.payload_len) | u64::from(seg.tsval) << 32;
+        // Pairs that are not neighbours in a segment: of neighbours the compiler makes one load, which must wait until
+        // the two stores that have just been made are in the cache.
+        let sequence = u64::from(seg.seq) | u64::from(seg.payload_len) << 32;
+        let answer = u64::from(seg.ack) | u64::from(seg.tsval) << 32;
         let rest = u64::from(seg.ip_id) << 8 | u64::from(seg.flags.0);
         // Odd constants with bits spread evenly, so that no part can cancel out another.
-        numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            ^ rest.wrapping_mul(0xa409_3822_299f_31d1)
-            ^ marks
+        sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ answer.wrapping_mul(0xa409_3822_299f_31d1)
+            ^ rest << 36
     }
 
     /// Where a packet is remembered among the older ones.

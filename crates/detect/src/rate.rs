@@ -4,7 +4,7 @@
 //! later or more, in an interval whose packets have nothing to do with it; so intervals stay open
 //! to verdicts for a while before they go to the class of their rate.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::order::Late;
 use crate::result::RateClass;
@@ -50,7 +50,8 @@ pub(crate) struct Rates {
     open: VecDeque<Interval>,
     /// The latest interval that is no longer open.
     closed_ns: i64,
-    classes: BTreeMap<i32, Class>,
+    /// By class, ascending. (Few: no map of a kilobyte for flows with one.)
+    classes: Vec<(i32, Class)>,
 }
 
 impl Default for Rates {
@@ -59,7 +60,7 @@ impl Default for Rates {
             present: Interval::default(),
             open: VecDeque::new(),
             closed_ns: i64::MIN,
-            classes: BTreeMap::new(),
+            classes: Vec::new(),
         }
     }
 }
@@ -88,7 +89,7 @@ impl Rates {
 
     /// Originals so far, and their bytes.
     pub(crate) fn all_sent(&self) -> (u64, u64) {
-        let closed = self.classes.values().map(|class| &class.sum);
+        let closed = self.classes.iter().map(|(_, class)| &class.sum);
         let intervals = closed.chain(&self.open).chain([&self.present]);
         intervals.fold((0, 0), |(packets, bytes), i| {
             (packets + i.packets, bytes + i.bytes)
@@ -142,26 +143,35 @@ impl Rates {
     }
 
     fn close_first(&mut self) {
-        let Some(first) = self.open.pop_front() else {
-            return;
-        };
-        self.closed_ns = self.closed_ns.max(first.start_ns);
-        let class = self.classes.entry(class_of(first.bytes)).or_default();
+        if let Some(first) = self.open.pop_front() {
+            self.close(&first);
+        }
+    }
+
+    fn close(&mut self, interval: &Interval) {
+        self.closed_ns = self.closed_ns.max(interval.start_ns);
+        let number = class_of(interval.bytes);
+        let place = self.classes.partition_point(|c| c.0 < number);
+        if self.classes.get(place).is_none_or(|c| c.0 != number) {
+            self.classes.insert(place, (number, Class::default()));
+        }
+        let class = &mut self.classes[place].1;
         class.intervals += 1;
-        class.sum.bytes += first.bytes;
-        class.sum.packets += first.packets;
-        class.sum.reordered += first.reordered;
-        class.sum.extents += first.extents;
-        class.sum.late_ns = class.sum.late_ns.saturating_add(first.late_ns);
+        class.sum.bytes += interval.bytes;
+        class.sum.packets += interval.packets;
+        class.sum.reordered += interval.reordered;
+        class.sum.extents += interval.extents;
+        class.sum.late_ns = class.sum.late_ns.saturating_add(interval.late_ns);
     }
 
     /// The classes that had packets, ascending.
     pub(crate) fn finish(mut self) -> Vec<RateClass> {
-        if self.present.packets > 0 {
-            self.open.push_back(self.present);
-        }
         while !self.open.is_empty() {
             self.close_first();
+        }
+        if self.present.packets > 0 {
+            let present = self.present;
+            self.close(&present);
         }
         self.classes.iter().map(rate_class).collect()
     }
@@ -175,7 +185,7 @@ fn class_of(bytes: u64) -> i32 {
     libm::floor(libm::log2(rate as f64) * 4.0) as i32
 }
 
-fn rate_class((&class, Class { intervals, sum }): (&i32, &Class)) -> RateClass {
+fn rate_class((class, Class { intervals, sum }): &(i32, Class)) -> RateClass {
     let per = |total: f64| {
         if sum.reordered == 0 {
             0.0
@@ -184,7 +194,7 @@ fn rate_class((&class, Class { intervals, sum }): (&i32, &Class)) -> RateClass {
         }
     };
     RateClass {
-        rate_bps: libm::exp2(f64::from(class) / 4.0) as u64,
+        rate_bps: libm::exp2(f64::from(*class) / 4.0) as u64,
         intervals: *intervals,
         packets: sum.packets,
         reordered: sum.reordered,
@@ -195,6 +205,8 @@ fn rate_class((&class, Class { intervals, sum }): (&i32, &Class)) -> RateClass {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;

@@ -7,7 +7,7 @@ use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
 use crate::config::Config;
-use crate::copies::{IdCounter, Recent};
+use crate::copies::{IdCounter, Numbering, Recent};
 use crate::result::{FlowId, FlowReport, PointKind, VantageChoice};
 use engines::{Engines, Heard};
 
@@ -55,12 +55,6 @@ pub(crate) struct Side {
     reversals: u64,
     /// Packets whose TCP options the capture does not hold whole.
     cut: u64,
-    /// The last packet's identification was the one after the one before.
-    follows: bool,
-    /// How many steps it was from the highest.
-    step: i16,
-    /// Packets that the last frame stood for.
-    packets: u16,
 }
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
@@ -100,35 +94,26 @@ impl Shared {
 }
 
 impl Side {
-    /// Looks at a packet this host sent, before the engines do. False for a frame that was
-    /// captured twice. The number is how many packets of the host vanished before it.
+    /// Looks at a packet this host sent, before the engines do. `None` for a frame that was captured twice.
     #[inline(always)]
-    pub(crate) fn observe(&mut self, seg: &Segment) -> (bool, u8) {
+    pub(crate) fn observe(&mut self, seg: &Segment) -> Option<Numbering> {
         let packets = match seg.payload_len {
             len if len > MAX_ETHERNET_PAYLOAD => {
                 len.div_ceil(u32::from(self.wire_mss.max(536))) as u16
             }
             _ => 1,
         };
-        let (step, vanished) = self.ids.observe(seg, packets);
-        self.follows = step == Some(1);
-        // The frame before may have stood for several packets.
-        let before = std::mem::replace(&mut self.packets, packets).max(1);
-        let more = i16::try_from(before - 1).unwrap_or(i16::MAX);
-        self.step = match step {
-            Some(ahead @ 1..) => ahead.saturating_sub(more).max(1),
-            other => other.unwrap_or(0),
-        };
-        if step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
+        let seen = self.ids.observe(seg, packets);
+        if seen.step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
             self.duplicated += 1;
-            return (false, 0);
+            return None;
         }
         self.recent.push(seg);
         self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
-        (true, vanished)
+        Some(seen)
     }
 
     pub(crate) fn note_reversal(&mut self) {
@@ -182,11 +167,11 @@ impl Side {
     }
 
     /// Data of this direction, once it is followed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn data(
         &mut self,
         seg: &Segment,
-        vanished: u8,
+        seen: Numbering,
         shared: &Shared,
         to_sender_ns: impl FnOnce() -> Option<i64>,
     ) {
@@ -203,7 +188,7 @@ impl Side {
             engines.probe = Some(Box::new(*seg));
             return;
         }
-        let plain = vanished == 0 && engines.arrival.in_order(seg, offset, mss);
+        let plain = seen.vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
             if engines.more {
                 engines.in_order(seg, offset);
@@ -223,9 +208,13 @@ impl Side {
             timestamps: shared.timestamps,
             sack: shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted(),
-            follows: self.follows,
-            vanished,
-            step: if self.ids.dense() { self.step } else { 0 },
+            follows: seen.step == Some(1),
+            vanished: seen.vanished,
+            step: if self.ids.dense() {
+                seen.packets_ahead()
+            } else {
+                0
+            },
             to_sender_ns: to_sender_ns(),
             una: engines.una,
             syn_seen: self.hello.is_some(),
@@ -244,7 +233,7 @@ impl Side {
 
     /// A packet of the host `from`, for this direction's data; `to_receiver_ns` says how soon
     /// that host answers at best.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acknowledged(
         &mut self,
         seg: &Segment,
@@ -266,18 +255,20 @@ impl Side {
             };
             engines.arrival.answered(ack, sacked);
         }
-        if ack > engines.una {
+        let advances = ack > engines.una;
+        if advances {
             engines.una = ack;
-            if let Some(probe) = engines.probe.take() {
-                engines.probe_taken(&probe);
-            }
+        }
+        if engines.closed || seg.window == 0 || engines.probe.is_some() {
+            engines.window_told(seg, advances);
+        }
+        if advances {
             engines.arrival.acknowledged(ack, seg.ts_ns);
             engines.rtts.acknowledged(ack, seg.ts_ns);
             if let Some(points) = &mut engines.points {
                 points.push(seg.ts_ns, ack, PointKind::Ack);
             }
         }
-        engines.closed = seg.window == 0 && !seg.flags.any(TcpFlags::SYN);
         if let Some(sender) = &mut engines.sender {
             if let Some(rtt) = to_receiver_ns() {
                 sender.note_rtt(rtt);
@@ -297,7 +288,7 @@ impl Side {
     }
 
     /// The report on this direction, if it carried data.
-    pub(crate) fn finish(mut self, key: &FlowKey, dir: Dir, end: &End) -> Option<FlowReport> {
+    pub(crate) fn finish(&mut self, key: &FlowKey, dir: Dir, end: &End) -> Option<FlowReport> {
         let engines = *self.engines.take()?;
         let (src, dst) = key.ends(dir);
         let flow = FlowId {

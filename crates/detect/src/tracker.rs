@@ -61,7 +61,7 @@ impl Tracker {
     }
 
     /// The next segment, in capture order; it goes `dir` on connection `key`.
-    #[inline]
+    #[inline(always)] // A call costs as much as finding the connection.
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
         let cell = (key.rough_hash() >> (64 - CACHED_PLACES_BITS)) as usize;
         let remembered = self.connections.get_mut(self.cells[cell] as usize);
@@ -84,7 +84,7 @@ impl Tracker {
             self.open(slot, dir, seg);
         }
         if let Some(Some(connection)) = self.connections.get_mut(slot as usize) {
-            connection.push(dir, seg, &self.config);
+            connection.push_seldom(dir, seg, &self.config);
         }
     }
 
@@ -97,7 +97,7 @@ impl Tracker {
         if connection.is_reuse(dir, seg) {
             let reuse = connection.reuse + 1;
             let next = Connection::new(connection.key, reuse, seg.ts_ns, &self.config);
-            let old = std::mem::replace(&mut **connection, next);
+            let mut old = std::mem::replace(&mut **connection, next);
             old.finish(&self.config, &mut self.done);
         }
     }
@@ -124,7 +124,7 @@ impl Tracker {
         if embryo.is_bare_syn() && seg.flags.any(TcpFlags::RST) && seg.payload_len == 0 {
             return None; // Refused: there will be no data.
         }
-        let connection = Some(Box::new(self.born(&embryo)));
+        let connection = Some(self.born(&embryo));
         let slot = self.free.pop().unwrap_or(self.connections.len() as u32);
         if slot as usize == self.connections.len() {
             self.connections.push(connection);
@@ -143,15 +143,16 @@ impl Tracker {
     }
 
     /// A connection that has seen its first packet.
-    fn born(&self, embryo: &Embryo) -> Connection {
-        let mut connection = Connection::new(embryo.key, 0, embryo.seg.ts_ns, &self.config);
-        connection.push(embryo.dir, &embryo.seg, &self.config);
+    fn born(&self, embryo: &Embryo) -> Box<Connection> {
+        let connection = Connection::new(embryo.key, 0, embryo.seg.ts_ns, &self.config);
+        let mut connection = Box::new(connection);
+        connection.push_seldom(embryo.dir, &embryo.seg, &self.config);
         connection
     }
 
     /// Reports a connection that had but one packet.
     fn end(&mut self, embryo: &Embryo) {
-        let connection = self.born(embryo);
+        let mut connection = self.born(embryo);
         connection.finish(&self.config, &mut self.done);
     }
 
@@ -175,7 +176,7 @@ impl Tracker {
             if !over {
                 continue;
             }
-            if let Some(connection) = self.connections[slot].take() {
+            if let Some(mut connection) = self.connections[slot].take() {
                 let found = self
                     .index
                     .find_entry(connection.key.hash64(), |&s| s as usize == slot);
@@ -196,7 +197,7 @@ impl Tracker {
     /// The reports, and the flows of a single packet that are only counted: where there are very many, not
     /// all are reported.
     pub fn finish_counting(mut self) -> (Vec<FlowReport>, SinglePackets) {
-        for connection in self.connections.drain(..).flatten() {
+        for mut connection in self.connections.drain(..).flatten() {
             connection.finish(&self.config, &mut self.done);
         }
         for last in self.embryos.take_older(i64::MAX) {
@@ -282,6 +283,20 @@ mod tests {
         assert_eq!(flows.len(), 1);
         assert!(flows[0].syn_seen);
         assert_eq!((flows[0].first_ns, flows[0].data_packets), (10, 2));
+    }
+
+    #[test]
+    fn a_finished_connection_is_let_go_though_its_vantage_point_is_not_certain() {
+        let mut tracker = Tracker::new(Config::default());
+        let (key, dir) = ends(0);
+        let (fin, ack) = (TcpFlags::FIN | TcpFlags::ACK, TcpFlags::ACK);
+        tracker.push(&key, dir, &segment(0, ack, 100, 100));
+        tracker.push(&key, dir, &segment(1, fin, 200, 0));
+        tracker.push(&key, dir.reverse(), &segment(2, fin, 500, 0));
+        assert!(!tracker.connections[0].as_ref().unwrap().is_settled());
+        tracker.close_idle(CLOSED_KEPT_NS + 3);
+        assert!(tracker.connections.iter().all(Option::is_none));
+        assert_eq!(tracker.finish()[0].data_packets, 1);
     }
 
     #[test]

@@ -19,11 +19,30 @@ const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Distribution {
+    /// `None` while there are none: most distributions of most flows stay empty, and then take one word.
+    values: Option<Box<Values>>,
+}
+
+/// One value or more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Values {
     count: u64,
     sum: u128,
     min: u64,
     max: u64,
     buckets: Vec<u64>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values {
+            count: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+            buckets: Vec::new(),
+        }
+    }
 }
 
 /// The bucket of `value`: linear below two times [`STEPS`], then log-linear.
@@ -54,87 +73,84 @@ impl Distribution {
     /// Adds one value.
     #[inline]
     pub fn update(&mut self, value: u64) {
+        let values = self.values.get_or_insert_default();
         let bucket = bucket_of(value);
-        if bucket >= self.buckets.len() {
-            self.buckets.resize(bucket + 1, 0);
+        if bucket >= values.buckets.len() {
+            values.buckets.resize(bucket + 1, 0);
         }
-        if let Some(count) = self.buckets.get_mut(bucket) {
+        if let Some(count) = values.buckets.get_mut(bucket) {
             *count += 1;
         }
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
-        self.max = self.max.max(value);
-        self.count += 1;
-        self.sum += u128::from(value);
+        values.min = values.min.min(value);
+        values.max = values.max.max(value);
+        values.count += 1;
+        values.sum += u128::from(value);
     }
 
     /// Number of values.
     pub fn count(&self) -> u64 {
-        self.count
+        self.values.as_ref().map_or(0, |v| v.count)
     }
 
     /// Sum of the values.
     pub fn sum(&self) -> u128 {
-        self.sum
+        self.values.as_ref().map_or(0, |v| v.sum)
     }
 
     /// The smallest value, exact.
     pub fn min(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.min)
+        self.values.as_ref().map(|v| v.min)
     }
 
     /// The largest value, exact.
     pub fn max(&self) -> Option<u64> {
-        (self.count > 0).then_some(self.max)
+        self.values.as_ref().map(|v| v.max)
     }
 
     /// The arithmetic mean, exact up to rounding.
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+        let values = self.values.as_ref()?;
+        Some(values.sum as f64 / values.count as f64)
     }
 
     /// The smallest value that at least the fraction `q` (0 to 1) of the values does not
     /// exceed; at most 1/32 too high, exact below 64.
     pub fn quantile(&self, q: f64) -> Option<u64> {
-        let rank = (q.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
+        let values = self.values.as_ref()?;
+        let rank = (q.clamp(0.0, 1.0) * values.count as f64).ceil().max(1.0) as u64;
         let mut below = 0;
-        for (index, count) in self.buckets.iter().enumerate() {
+        for (index, count) in values.buckets.iter().enumerate() {
             below += count;
             if below >= rank {
-                return Some(upper_edge(index).clamp(self.min, self.max));
+                return Some(upper_edge(index).clamp(values.min, values.max));
             }
         }
-        self.max()
+        Some(values.max)
     }
 
     /// Non-empty buckets as (largest value of the bucket, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let filled = self.buckets.iter().enumerate().filter(|(_, c)| **c > 0);
+        let buckets = self.values.iter().flat_map(|v| v.buckets.iter());
+        let filled = buckets.enumerate().filter(|(_, c)| **c > 0);
         filled.map(|(index, count)| (upper_edge(index), *count))
     }
 
     /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Distribution) {
-        if other.count == 0 {
+        let Some(theirs) = &other.values else {
             return;
+        };
+        let mine = self.values.get_or_insert_default();
+        if mine.buckets.len() < theirs.buckets.len() {
+            mine.buckets.resize(theirs.buckets.len(), 0);
         }
-        if self.buckets.len() < other.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
-        }
-        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+        for (mine, theirs) in mine.buckets.iter_mut().zip(&theirs.buckets) {
             *mine += theirs;
         }
-        self.min = if self.count == 0 {
-            other.min
-        } else {
-            self.min.min(other.min)
-        };
-        self.max = self.max.max(other.max);
-        self.count += other.count;
-        self.sum += other.sum;
+        mine.min = mine.min.min(theirs.min);
+        mine.max = mine.max.max(theirs.max);
+        mine.count += theirs.count;
+        mine.sum += theirs.sum;
     }
 }
 

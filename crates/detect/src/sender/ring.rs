@@ -3,8 +3,14 @@
 const VALUES_KEPT: usize = 31;
 
 /// A ring of the last 31 values, sorted as they come.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ring {
+    /// `None` before the first value: most flows have none of most quantities.
+    values: Option<Box<Values>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Values {
     values: [i64; VALUES_KEPT],
     sorted: [i64; VALUES_KEPT],
     next: usize,
@@ -15,8 +21,8 @@ pub(super) fn apart(a: i64, b: i64) -> i64 {
     a.saturating_sub(b).saturating_abs()
 }
 
-impl Ring {
-    pub(super) fn push(&mut self, value: i64) {
+impl Values {
+    fn push(&mut self, value: i64) {
         if self.len == VALUES_KEPT {
             self.forget(self.values[self.next]);
         }
@@ -33,20 +39,26 @@ impl Ring {
         self.sorted.copy_within(place + 1..self.len, place);
         self.len -= 1;
     }
+}
+
+impl Ring {
+    pub(super) fn push(&mut self, value: i64) {
+        self.values.get_or_insert_default().push(value);
+    }
 
     /// The values, ascending.
     pub(super) fn values(&self) -> &[i64] {
-        &self.sorted[..self.len]
+        self.values.as_ref().map_or(&[], |v| &v.sorted[..v.len])
     }
 
     /// How many values there are, 31 at most.
     pub(super) fn len(&self) -> usize {
-        self.len
+        self.values().len()
     }
 
     /// Median, and half the distance between the quartiles; `None` for fewer than `least` values.
     pub(super) fn middle(&self, least: usize) -> Option<(i64, i64)> {
-        let (n, sorted) = (self.len, &self.sorted);
+        let (n, sorted) = (self.len(), self.values());
         let spread = || sorted[n * 3 / 4].saturating_sub(sorted[n / 4]) / 2;
         (n >= least.max(1)).then(|| (sorted[n / 2], spread()))
     }
@@ -55,13 +67,13 @@ impl Ring {
     /// there are fewer): small where several were much the same, be it not in the middle. `None`
     /// without values.
     pub(super) fn nth_nearest(&self, low: i64, high: i64, nth: usize) -> Option<i64> {
-        let sorted = &self.sorted[..self.len];
-        let nth = nth.clamp(1, self.len.max(1));
+        let sorted = self.values();
+        let nth = nth.clamp(1, sorted.len().max(1));
         let off = |v: i64| apart(v, v.clamp(low, high));
         // The nearest `nth` lie side by side, and not all of them below or above what lies within.
         let first = sorted.partition_point(|&v| v < low).saturating_sub(nth);
         let behind = sorted.partition_point(|&v| v <= high) + nth;
-        let near = sorted.get(first..behind.min(self.len))?;
+        let near = sorted.get(first..behind.min(sorted.len()))?;
         let farther = |w: &[i64]| off(w[0]).max(off(w[nth - 1]));
         near.windows(nth).map(farther).min()
     }
@@ -69,32 +81,33 @@ impl Ring {
     /// How far three in four of the values are at most from the `nth` nearest of the others; `None`
     /// when there are not twice as many.
     pub(super) fn cohesion(&self, nth: usize) -> Option<i64> {
-        let sorted = &self.sorted[..self.len];
-        if self.len < 2 * nth + 1 {
+        let sorted = self.values();
+        let len = sorted.len();
+        if len < 2 * nth + 1 {
             return None;
         }
         let mut off = [0; VALUES_KEPT];
-        for (i, o) in off[..self.len].iter_mut().enumerate() {
-            let around = &sorted[i.saturating_sub(nth)..(i + nth + 1).min(self.len)];
+        for (i, o) in off[..len].iter_mut().enumerate() {
+            let around = &sorted[i.saturating_sub(nth)..(i + nth + 1).min(len)];
             let farther = |w: &[i64]| apart(sorted[i], w[0]).max(apart(sorted[i], w[nth]));
             *o = around.windows(nth + 1).map(farther).min()?;
         }
-        off[..self.len].sort_unstable();
-        Some(off[self.len * 3 / 4])
+        off[..len].sort_unstable();
+        Some(off[len * 3 / 4])
     }
 
     /// The narrowest range that holds half of the values; `None` for fewer than five.
     pub(super) fn densest_half(&self) -> Option<(i64, i64)> {
-        let half = self.len.div_ceil(2);
-        let ranges = self.sorted[..self.len].windows(half.max(1));
+        let half = self.len().div_ceil(2);
+        let ranges = self.values().windows(half.max(1));
         let densest = ranges.min_by_key(|w| w[w.len() - 1].saturating_sub(w[0]))?;
-        (self.len >= 5).then(|| (densest[0], densest[densest.len() - 1]))
+        (self.len() >= 5).then(|| (densest[0], densest[densest.len() - 1]))
     }
 
     /// Lower and upper quartile; `None` for fewer than five values.
     pub(super) fn quartiles(&self) -> Option<(i64, i64)> {
-        let n = self.len;
-        (n >= 5).then(|| (self.sorted[n / 4], self.sorted[n * 3 / 4]))
+        let (n, sorted) = (self.len(), self.values());
+        (n >= 5).then(|| (sorted[n / 4], sorted[n * 3 / 4]))
     }
 }
 
@@ -152,7 +165,7 @@ mod tests {
                 ring.push(value);
                 let mut last = all[(i + 1).saturating_sub(VALUES_KEPT)..=i].to_vec();
                 last.sort_unstable();
-                prop_assert_eq!(&ring.sorted[..ring.len()], &last[..]);
+                prop_assert_eq!(ring.values(), &last[..]);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What follows one direction's data: the arrivals, the sender's view, and what is laid over them.
 
 use inorder_sequence::Offsets;
-use inorder_wire::Segment;
+use inorder_wire::{Segment, TcpFlags};
 
 use super::Shared;
 use crate::arrival::Arrival;
@@ -20,20 +20,20 @@ use crate::what_if::{DataArrival, NamedReceivers, SortingReceivers, may_be_sorte
 pub(super) struct Engines {
     pub(super) unwrap: Offsets,
     pub(super) una: i64,
-    /// There is more to do with data than to follow its arrivals: any of the three below.
+    /// There is more to do with data than to follow its arrivals: any of the four below.
     pub(super) more: bool,
+    /// The receiver's window was closed when it last spoke.
+    pub(super) closed: bool,
     pub(super) sender: Option<Box<Sender>>,
     pub(super) what_if: Option<Box<SortingReceivers>>,
     /// The what-if of sorters by name.
     pub(super) named: Option<Box<NamedReceivers>>,
     pub(super) points: Option<Box<Points>>,
+    pub(super) arrival: Arrival,
     /// Round-trip times of the data, at its sender.
     pub(super) rtts: RttTrace,
-    pub(super) arrival: Arrival,
     pub(super) choice: VantageChoice,
     pub(super) keep_events: bool,
-    /// The receiver's window was closed when it last spoke.
-    pub(super) closed: bool,
     /// A byte sent into the closed window, until the receiver says whether it took it.
     pub(super) probe: Option<Box<Segment>>,
 }
@@ -118,12 +118,17 @@ impl Engines {
         }
     }
 
-    /// The receiver has taken the byte that probed its window: it was data.
+    /// The receiver's window is closed, or was until now. An acknowledgement that `advances` took the byte that
+    /// probed it: that was data.
     #[cold]
-    pub(super) fn probe_taken(&mut self, probe: &Segment) {
+    pub(super) fn window_told(&mut self, seg: &Segment, advances: bool) {
+        self.closed = seg.window == 0 && !seg.flags.any(TcpFlags::SYN);
+        let Some(probe) = self.probe.take_if(|_| advances) else {
+            return;
+        };
         let at = self.unwrap.offset(probe.seq);
-        if self.arrival.in_order(probe, at, probe.payload_len) && self.more {
-            self.in_order(probe, at);
+        if self.arrival.in_order(&probe, at, probe.payload_len) && self.more {
+            self.in_order(&probe, at);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::result::{
 use crate::sender::SenderEnd;
 
 impl Side {
-    pub(super) fn report(self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
+    pub(super) fn report(&self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
         let mss = match end.shared.full {
             0 => self.max_payload,
             full => full,

@@ -1,9 +1,10 @@
 //! The packets of one block, parsed once and sorted by shard.
 
 use inorder_capture::{Block, soon};
-use inorder_wire::{Other, Packet, parse_into};
+use inorder_wire::{Packet, parse_into};
 
 use super::fragments::Reassembling;
+use super::place::Place;
 use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of};
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
@@ -11,12 +12,6 @@ use crate::selection::Chosen;
 
 /// How many packets ahead the cache line of a packet is prefetched; another processor's cache may hold it.
 const AHEAD: usize = 8;
-
-/// A packet aligned to cache lines, so that it shares none with its neighbours: one thread writes it, another reads
-/// it, and a shared line would be transferred once more for each neighbour.
-#[derive(Clone)]
-#[repr(align(64))]
-struct Place(Packet);
 
 /// The parsed frames of a block. Buffers are reused, so that no memory is allocated after the first blocks.
 ///
@@ -43,8 +38,7 @@ impl Parsed {
         self.tidy_ns = tidy_time(block, frames_before);
         self.shards.iter_mut().for_each(Vec::clear);
         if self.packets.len() < block.len() {
-            self.packets
-                .resize(block.len(), Place(Packet::Other(Other::NotIp)));
+            self.packets.resize_with(block.len(), Place::default);
         }
         for (mut frame, place) in block.frames().zip(0..) {
             if let Some(later) = self.packets.get(place as usize + AHEAD) {

@@ -10,6 +10,7 @@ mod batch;
 mod fragments;
 #[cfg(feature = "threads")]
 mod parallel;
+mod place;
 mod serial;
 mod sink;
 mod tally;

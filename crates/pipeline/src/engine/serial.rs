@@ -4,6 +4,7 @@ use inorder_capture::Block;
 use inorder_wire::{Other, Packet, parse_into};
 
 use super::fragments::Reassembling;
+use super::place::Place;
 use super::sink::Sink;
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
@@ -15,7 +16,7 @@ pub(crate) struct Serial<S> {
     sink: Reassembling<S>,
     tally: Tally,
     /// One buffer for all packets: a packet is so large that moving it would cost measurable time.
-    packet: Packet,
+    packet: Place,
     selection: Selection,
     /// The selection for this capture, from its first frame on; `None` if everything is selected.
     chosen: Option<Chosen>,
@@ -28,7 +29,7 @@ impl<S: Sink> Serial<S> {
             selection,
             chosen: None,
             tally: Tally::default(),
-            packet: Packet::Other(Other::NotIp),
+            packet: Place::default(),
         }
     }
 
@@ -50,7 +51,7 @@ impl<S: Sink> Serial<S> {
         let Serial {
             sink,
             tally,
-            packet,
+            packet: Place(packet),
             ..
         } = self;
         if let Some(now_ns) = tidy_time(block, frames_before) {
@@ -73,7 +74,7 @@ impl<S: Sink> Serial<S> {
         let Serial {
             sink,
             tally,
-            packet,
+            packet: Place(packet),
             ..
         } = self;
         if let Some(now_ns) = tidy_time(block, frames_before) {
