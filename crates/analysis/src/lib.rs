@@ -30,6 +30,7 @@
 
 mod columns;
 pub mod compare;
+pub mod cure;
 pub mod frames;
 mod gravity;
 mod headline;

@@ -183,6 +183,7 @@ impl Connection {
                 mss: seg.mss,
                 sack: seg.has(Has::SACK_PERMITTED),
                 timestamps: seg.has(Has::TIMESTAMPS),
+                wscale: seg.wscale,
             });
         }
         side.fin |= seg.flags.any(TcpFlags::FIN);

@@ -31,6 +31,7 @@ pub mod columns;
 mod config;
 mod connection;
 mod copies;
+mod cost;
 mod embryo;
 mod explanation;
 #[doc(hidden)]

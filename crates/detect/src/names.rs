@@ -1,8 +1,8 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
 use crate::{
-    Cause, Confidence, Evidence, Half, Kind, Matched, PointKind, Reason, RecoveryVerdict, Vantage,
-    VantageBasis, Verdict,
+    Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, PointKind, Reason,
+    RecoveryVerdict, Vantage, VantageBasis, Verdict,
 };
 
 /// A value with a stable name for output.
@@ -61,6 +61,15 @@ names!(Cause {
     AckReordering => "ack-reordering",
     TailProbe => "tail-probe",
     DelayJump => "delay-jump",
+    Unknown => "unknown",
+});
+names!(Control { Cubic => "cubic", Reno => "reno", Bbr => "bbr", Unknown => "unknown" });
+names!(Limit {
+    Application => "application",
+    Receiver => "receiver",
+    Loss => "loss",
+    Path => "path",
+    Misled => "misled",
     Unknown => "unknown",
 });
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });

@@ -3,12 +3,15 @@
 mod engines;
 mod report;
 
-use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+use inorder_sequence::Offsets;
+use inorder_wire::{Dir, FlowKey, Has, NO_WSCALE, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
 use crate::config::Config;
 use crate::copies::{IdCounter, Numbering, Recent};
+use crate::cost::Answer;
 use crate::result::{FlowId, FlowReport, PointKind, VantageChoice};
+use crate::sender::Sender;
 use engines::{Engines, Heard};
 
 pub(crate) use report::End;
@@ -25,6 +28,26 @@ pub(crate) struct Hello {
     pub(crate) mss: u16,
     pub(crate) sack: bool,
     pub(crate) timestamps: bool,
+    /// Shift of the window field; `NO_WSCALE` if it was not offered.
+    pub(crate) wscale: u8,
+}
+
+/// Bytes that the first SACK block of `seg`, which acknowledges `ack`, reports as duplicates: it lies below, or within the
+/// second block (RFC 2883 section 4).
+#[inline]
+fn repeated_by(seg: &Segment, unwrap: &Offsets, ack: i64) -> i64 {
+    let Some((&(left, right), more)) = seg.sack_blocks().split_first() else {
+        return 0;
+    };
+    let (left, right) = (unwrap.offset(left), unwrap.offset(right));
+    let within =
+        |&(from, to): &(u32, u32)| unwrap.offset(from) <= left && right <= unwrap.offset(to);
+    let repeated = right <= ack || more.first().is_some_and(within);
+    if repeated && left < right {
+        (right - left).min(MAX_REPEATED)
+    } else {
+        0
+    }
 }
 
 /// Number of the first byte of data: a SYN takes one before it.
@@ -56,6 +79,12 @@ pub(crate) struct Side {
     /// Packets whose TCP options the capture does not hold whole.
     cut: u64,
 }
+
+/// One duplicate is no longer than this, bytes: a super-segment.
+const MAX_REPEATED: i64 = 65_536;
+
+/// Greatest shift of the window (RFC 7323 section 2.3).
+const MAX_WSCALE: u8 = 14;
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
 /// (`tcp_min_snd_mss`), options included, which are 40 at most.
@@ -190,6 +219,8 @@ impl Side {
         }
         let plain = seen.vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
+            let len = seg.payload_len;
+            engines.cost.sent(seg.ts_ns, offset + i64::from(len), len);
             if engines.more {
                 engines.in_order(seg, offset);
             }
@@ -201,6 +232,7 @@ impl Side {
             what_if: &mut engines.what_if,
             named: &mut engines.named,
             points: &mut engines.points,
+            cost: &mut engines.cost,
             una: engines.una,
         };
         let cx = Context {
@@ -275,6 +307,26 @@ impl Side {
             }
             sender.acknowledged(seg, from.ids_dense());
         }
+        let sender = engines.sender.as_deref();
+        engines.cost.acknowledged(&Answer {
+            now: seg.ts_ns,
+            una: engines.una,
+            delivered: sender.map_or(0, Sender::delivered).max(engines.una),
+            repeated: repeated_by(seg, &engines.unwrap, ack),
+            window: from.window(seg, self.hello.as_ref()),
+            rtt_ns: sender.and_then(Sender::usual_rtt),
+        });
+    }
+
+    /// The window that `seg` of this host tells, bytes; `other` is what the other host's SYN said. `None` if the
+    /// handshake was not seen (RFC 7323 section 2.2: scaled only if both offer it, and never on a SYN).
+    #[inline]
+    fn window(&self, seg: &Segment, other: Option<&Hello>) -> Option<i64> {
+        let (ours, theirs) = (self.hello.as_ref()?, other?);
+        let unscaled =
+            seg.flags.any(TcpFlags::SYN) || ours.wscale == NO_WSCALE || theirs.wscale == NO_WSCALE;
+        let shift = if unscaled { 0 } else { ours.wscale };
+        Some(i64::from(seg.window) << shift.min(MAX_WSCALE))
     }
 
     /// Packets of this host whose options the capture does not hold whole.

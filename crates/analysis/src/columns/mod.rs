@@ -22,6 +22,7 @@ pub use self::lists::{
     streams, upstream, upstream_rows, what_if_rows, what_ifs,
 };
 pub use self::peers::{peer_rows, peers};
+use crate::cure::{ACTION, Cure};
 use crate::headline::headline;
 use crate::model::Analysis;
 use crate::peer::{PeerComparison, PeerFlow};
@@ -142,6 +143,17 @@ pub static FILE: &[Column<Analysis>] = &[
             of: |a: &Analysis| &a.streams,
         },
     ),
+    File::new(
+        "limited_by",
+        Kind::Text,
+        "Says that reordering is not the problem, and what is; empty if it is, or if nothing is wrong.",
+        |a| Cure::of(a).reordering_is_not_it.into(),
+    ),
+    File::nested(
+        "actions",
+        "What can be done, the most effective action first.",
+        &Actions,
+    ),
     File::nested(
         "peer",
         "Comparison with the other end (--peer).",
@@ -160,6 +172,19 @@ pub fn files<'c>() -> Sheet<'c, &'c Analysis> {
 /// All captures.
 pub fn file_rows(analyses: &[Analysis]) -> impl Iterator<Item = &Analysis> {
     analyses.iter()
+}
+
+/// The actions for a capture.
+struct Actions;
+
+impl Nested<Analysis> for Actions {
+    fn schema(&self) -> Schema {
+        Schema::array(Schema::object(ACTION))
+    }
+
+    fn write(&self, analysis: &Analysis, json: &mut Json<'_>) -> io::Result<()> {
+        json.array(ACTION, Cure::of(analysis).actions.iter())
+    }
 }
 
 /// Frames that could not be analysed for one reason.
@@ -383,6 +408,7 @@ mod tests {
         let none: [String; 0] = [];
         assert_eq!(inorder_report::problems(DOCUMENT), none);
         assert_eq!(inorder_report::problems(FILE), none);
+        assert_eq!(inorder_report::problems(ACTION), none);
         assert_eq!(inorder_report::problems(PEER), none);
         assert_eq!(inorder_report::problems(&flows()), none);
         assert_eq!(inorder_report::problems(&events()), none);

@@ -1,5 +1,6 @@
 //! Output for people: a verdict, a table of flows, and the details of the first flows.
 
+mod cost;
 mod detail;
 mod extras;
 
@@ -90,6 +91,7 @@ fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
     writeln!(out)?;
     paragraph(out, &headline(analysis).to_string(), "", style.width)?;
     extras::warnings(out, analysis, style)?;
+    cost::write(out, analysis, style)?;
     let streams_first = matches!(troubled(analysis).first(), Some(Subject::Stream(_)));
     if streams_first {
         extras::streams(out, analysis, style)?;

@@ -10,9 +10,10 @@ use inorder_analysis::{
     Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, Score, StreamReport,
 };
 use inorder_detect::{
-    AckPath, Avoidance, Cause, CauseCount, Confidence, Distribution, Event, Evidence, FlowId,
-    FlowReport, Kind, Matched, Point, PointKind, RateClass, Reason, Recovery, RecoveryVerdict,
-    Reordering, Retransmission, Vantage, VantageBasis, VantageChoice, Verdict, WhatIf,
+    AckPath, Avoidance, Cause, CauseCount, Confidence, Control, Cost, Distribution, Event,
+    Evidence, FlowId, FlowReport, GoodputBin, Kind, Limit, Lost, Matched, Point, PointKind,
+    RateClass, Reason, Recovery, RecoveryVerdict, Reordering, Retransmission, Vantage,
+    VantageBasis, VantageChoice, Verdict, WhatIf,
 };
 
 /// 2024-01-01 00:00:00 UTC.
@@ -106,6 +107,7 @@ pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
         dupthresh: Some(32),
         window_ns: Some(12_400_000),
     };
+    flow.cost = cost();
     flow.ack_path = AckPath {
         acks: 6_000,
         reordered: 14,
@@ -119,6 +121,31 @@ pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
         flow.what_if = what_if();
     }
     flow
+}
+
+/// What the unnecessary reductions cost.
+fn cost() -> Cost {
+    let mut cost = Cost::default();
+    cost.goodput_bps = Some(43_400_000);
+    cost.bottleneck_bps = Some(94_000_000);
+    cost.limit = Limit::Misled;
+    (cost.control, cost.control_confidence) = (Control::Cubic, 0.9);
+    (cost.unnecessary, cost.restored) = (40, 3);
+    cost.lost = Some(Lost {
+        share: 0.31,
+        low: 0.27,
+        high: 0.36,
+    });
+    (cost.timeout_ns, cost.recovery_ns) = (210_000_000, 640_000_000);
+    cost.wasted_bytes = 58 * MSS;
+    cost.goodput = (0..64)
+        .map(|i| GoodputBin {
+            start_ns: START_NS + i * 50_000_000,
+            goodput_bps: 30_000_000 + 400_000 * (i as u64 * 7 % 64),
+            again_bps: 200_000 * (i as u64 % 5),
+        })
+        .collect();
+    cost
 }
 
 /// Sends 3,000 segments in windows of 60; some arrive late, some are lost.

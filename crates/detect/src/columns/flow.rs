@@ -3,6 +3,7 @@
 use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object, Value};
 
 use super::buckets;
+use super::cost::COST;
 use super::event::{EventsOfFlow, RETRANSMISSION};
 use super::reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 use super::repair::{CAUSE_COUNT, RECOVERY};
@@ -287,6 +288,14 @@ pub static FLOW: &[Column<FlowReport>] = &[
     )
     .at("avoidance.window_ms")
     .optional(),
+    Of::nested(
+        "cost",
+        "Throughput, and what unnecessary reductions of the window cost.",
+        &Object {
+            columns: COST,
+            of: |f: &FlowReport| &f.cost,
+        },
+    ),
     Of::new("acks", Kind::Count, "ACKs captured.", |f| {
         f.ack_path.acks.into()
     })

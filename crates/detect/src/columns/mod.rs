@@ -13,6 +13,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod cost;
 mod event;
 mod flow;
 mod flow_id;
@@ -21,6 +22,7 @@ mod reordering;
 mod repair;
 mod stream;
 
+pub use cost::{COST, GOODPUT, LOST};
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
 pub use flow::FLOW;
 pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
@@ -49,6 +51,7 @@ mod tests {
         assert_eq!(inorder_report::problems(RETRANSMISSION), none);
         assert_eq!(inorder_report::problems(RECOVERY), none);
         assert_eq!(inorder_report::problems(CAUSE_COUNT), none);
+        assert_eq!(inorder_report::problems(COST), none);
         assert_eq!(inorder_report::problems(REORDERING), none);
         assert_eq!(inorder_report::problems(RATE_CLASS), none);
         assert_eq!(inorder_report::problems(WHAT_IF), none);

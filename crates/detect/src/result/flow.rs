@@ -3,7 +3,9 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use super::{Cause, CauseCount, Distribution, Event, Facts, Reordering, Retransmission, WhatIf};
+use super::{
+    Cause, CauseCount, Cost, Distribution, Event, Facts, Reordering, Retransmission, WhatIf,
+};
 
 /// One direction of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -349,6 +351,8 @@ pub struct FlowReport {
     pub recoveries: Recoveries,
     /// What would have avoided the spurious ones.
     pub avoidance: Avoidance,
+    /// Throughput, and what the spurious ones cost.
+    pub cost: Cost,
     /// Reordering of acknowledgements.
     pub ack_path: AckPath,
     /// The capture's own doing.
@@ -390,6 +394,7 @@ impl FlowReport {
             by_rate: Vec::new(),
             recoveries: Recoveries::default(),
             avoidance: Avoidance::default(),
+            cost: Cost::default(),
             ack_path: AckPath::default(),
             artefacts: Artefacts::default(),
             what_if: Vec::new(),

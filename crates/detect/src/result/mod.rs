@@ -1,6 +1,7 @@
 //! What an analysis hands to whoever prints it: plain data, no behaviour that decides anything.
 
 mod cause;
+mod cost;
 mod event;
 mod flow;
 mod peer;
@@ -9,6 +10,7 @@ mod what_if;
 
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
+pub use cost::{Control, Cost, GoodputBin, Limit, Lost};
 pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{
     AckPath, Artefacts, Avoidance, Blind, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,

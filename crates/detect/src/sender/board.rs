@@ -206,12 +206,20 @@ impl Board {
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
     ranges: Vec<(i64, i64)>,
+    /// Their lengths, added up.
+    bytes: i64,
 }
 
 impl Ranges {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
+    }
+
+    /// Bytes in all ranges.
+    #[inline]
+    pub(crate) fn bytes(&self) -> i64 {
+        self.bytes
     }
 
     /// How many ranges there are.
@@ -229,9 +237,11 @@ impl Ranges {
     pub(crate) fn drop_below(&mut self, una: i64) {
         if self.ranges.first().is_some_and(|r| r.0 < una) {
             let gone = self.ranges.partition_point(|r| r.1 <= una);
-            self.ranges.drain(..gone);
+            self.bytes -= self.ranges.drain(..gone).map(|r| r.1 - r.0).sum::<i64>();
             if let Some(first) = self.ranges.first_mut() {
-                first.0 = first.0.max(una);
+                let from = first.0.max(una);
+                self.bytes -= from - first.0;
+                first.0 = from;
             }
         }
     }
@@ -262,6 +272,8 @@ impl Ranges {
         if at < to {
             news.push((at, to));
         }
+        let joined = &self.ranges[first..last];
+        self.bytes += (high - low) - joined.iter().map(|r| r.1 - r.0).sum::<i64>();
         if last == first + 1 {
             self.ranges[first] = (low, high);
         } else {

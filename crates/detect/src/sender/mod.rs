@@ -136,6 +136,18 @@ impl Sender {
         self.timing.note_rtt(ns);
     }
 
+    /// Bytes that have arrived, as far as acknowledgements tell.
+    #[inline]
+    pub(crate) fn delivered(&self) -> i64 {
+        self.outstanding.una + self.outstanding.ranges.bytes()
+    }
+
+    /// The usual round trip to the receiver, nanoseconds.
+    #[inline]
+    pub(crate) fn usual_rtt(&self) -> Option<i64> {
+        Some(self.timing.usual_rtt()).filter(|&ns| ns > 0)
+    }
+
     /// A first transmission of `[start, start + len)`.
     #[inline]
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {

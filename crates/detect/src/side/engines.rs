@@ -7,6 +7,7 @@ use super::Shared;
 use crate::arrival::Arrival;
 use crate::cause::RttTrace;
 use crate::config::Config;
+use crate::cost::Recorder;
 use crate::points::Points;
 use crate::result::{Half, PointKind, Vantage, VantageChoice};
 use crate::sender::{Options, Sender};
@@ -32,6 +33,8 @@ pub(super) struct Engines {
     pub(super) arrival: Arrival,
     /// Round-trip times of the data, at its sender.
     pub(super) rtts: RttTrace,
+    /// Throughput, and what reductions of the window cost.
+    pub(super) cost: Box<Recorder>,
     pub(super) choice: VantageChoice,
     pub(super) keep_events: bool,
     /// A byte sent into the closed window, until the receiver says whether it took it.
@@ -45,11 +48,13 @@ pub(super) struct Heard<'a> {
     pub(super) what_if: &'a mut Option<Box<SortingReceivers>>,
     pub(super) named: &'a mut Option<Box<NamedReceivers>>,
     pub(super) points: &'a mut Option<Box<Points>>,
+    pub(super) cost: &'a mut Recorder,
     pub(super) una: i64,
 }
 
 impl Heard<'_> {
     pub(super) fn original(&mut self, seg: &Segment, at: i64, len: u32) {
+        self.cost.sent(seg.ts_ns, at + i64::from(len), len);
         if let Some(sender) = self.sender {
             sender.sent(seg, at, len);
         }
@@ -60,6 +65,7 @@ impl Heard<'_> {
     }
 
     pub(super) fn again(&mut self, seg: &Segment, at: i64, len: u32) {
+        self.cost.sent_again(seg.ts_ns, len);
         if let Some(sender) = self.sender {
             sender.retransmitted(seg, at, len);
         }
@@ -160,6 +166,7 @@ impl Engines {
             points: config.keep_points.then(|| Box::new(Points::new())),
             rtts: RttTrace::default(),
             arrival: Arrival::new(half, keep, at_receiver),
+            cost: Box::new(Recorder::new(!at_receiver)),
             choice,
             keep_events: config.keep_events,
             closed: false,

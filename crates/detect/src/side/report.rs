@@ -5,6 +5,7 @@ use super::{Shared, Side};
 use crate::arrival::{ArrivalEnd, Context};
 use crate::cause::{Flow, Mark};
 use crate::collect::{Certain, Collected};
+use crate::cost::Ends;
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Reason,
     Recoveries, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis, VantageChoice,
@@ -86,6 +87,15 @@ impl Side {
         flow_facts.assign(&mut main.recoveries, &mut main.list);
         let certain = &main.certain;
         let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
+        let cost = engines.cost.finish(
+            &main.recoveries.list,
+            &Ends {
+                vantage,
+                mss: cx.mss,
+                rtt_ns: round_trip(&choice, min_rtt_ns),
+                spurious: main.retransmissions.spurious,
+            },
+        );
         if !engines.keep_events {
             main.recoveries.list = Vec::new();
         }
@@ -115,6 +125,7 @@ impl Side {
             refused: main.refused,
             undecided: main.undecided,
             avoidance,
+            cost,
             reordering,
             upstream,
             rough: rough || blind.any(),
@@ -129,6 +140,15 @@ impl Side {
             retransmission_list: main.list,
             points: points.unwrap_or_default(),
         }
+    }
+}
+
+/// The shortest round trip between sender and receiver, as far as the capture shows both parts, nanoseconds.
+fn round_trip(choice: &VantageChoice, shortest_ns: Option<i64>) -> Option<i64> {
+    match choice.vantage {
+        Vantage::Sender => shortest_ns,
+        Vantage::Receiver => choice.to_sender_ns,
+        Vantage::Middle => Some(choice.to_receiver_ns?.saturating_add(choice.to_sender_ns?)),
     }
 }
 

@@ -1,0 +1,177 @@
+//! An action: what somebody can do, why, and what it will bring.
+
+use inorder_report::number::percent;
+use inorder_report::{Column, Kind, Maybe};
+
+/// What kind of action it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ActionKind {
+    /// The sender waits longer before it takes a packet for lost.
+    WaitLonger,
+    /// The receiver sorts packets before TCP sees them.
+    Sort,
+    /// The network keeps the packets of a flow on one way.
+    OneWay,
+    /// Selective acknowledgements are switched on.
+    Sack,
+    /// Timestamps and duplicate SACKs are switched on, so that the sender can undo reductions.
+    Undo,
+    /// The queue of the bottleneck is managed.
+    Queue,
+    /// A congestion control that does not take every loss for congestion.
+    Control,
+    /// The receiver offers a larger window.
+    Window,
+    /// The application sends sooner.
+    Application,
+    /// A receiver that checks numbers accepts later packets.
+    ReplayWindow,
+    /// A player waits longer before it plays.
+    JitterBuffer,
+}
+
+impl ActionKind {
+    /// All names, in the order of the declaration.
+    pub const NAMES: &'static [&'static str] = &[
+        "wait-longer",
+        "sort",
+        "one-way",
+        "sack",
+        "undo",
+        "queue",
+        "control",
+        "window",
+        "application",
+        "replay-window",
+        "jitter-buffer",
+    ];
+
+    /// The name: lower case, words joined by `-`.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// By how much goodput grows, as a share of what it is now.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gain {
+    /// No less than this.
+    pub low: f64,
+    /// No more than this.
+    pub high: f64,
+}
+
+impl Gain {
+    /// In words.
+    pub fn words(&self) -> String {
+        match (self.low, self.high) {
+            (low, high) if high >= 1.0 => {
+                let from = (1.0 + low).max(1.0);
+                format!(
+                    "expected to make it {from:.1} to {:.1} times as fast",
+                    1.0 + high
+                )
+            }
+            (low, high) => format!(
+                "expected to make it {} % to {} % faster",
+                percent(low.max(0.0)),
+                percent(high)
+            ),
+        }
+    }
+}
+
+/// What somebody can do.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Action {
+    /// Its kind.
+    pub kind: ActionKind,
+    /// What to do, where: a sentence.
+    pub advice: String,
+    /// Commands that do it; empty if there is no single one.
+    pub commands: Vec<String>,
+    /// What speaks for it: a sentence with counts and quantiles.
+    pub evidence: String,
+    /// What it brings; `None` if that cannot be told.
+    pub gain: Option<Gain>,
+    /// True if what was seen makes sure that it helps; false if it may.
+    pub sure: bool,
+    /// Flows (or numbered streams) it is for.
+    pub flows: u64,
+}
+
+impl Action {
+    /// What to expect, in words.
+    pub fn expectation(&self) -> String {
+        match (&self.gain, self.sure) {
+            (Some(gain), _) => gain.words(),
+            (None, true) => "expected to help, by how much cannot be told".to_owned(),
+            (None, false) => "may help".to_owned(),
+        }
+    }
+}
+
+/// What is said of an action.
+pub static ACTION: &[Column<Action>] = &[
+    Column::new(
+        "kind",
+        Kind::Choice(ActionKind::NAMES),
+        "What kind of action it is.",
+        |a: &Action| a.kind.name().into(),
+    ),
+    Column::new(
+        "advice",
+        Kind::Text,
+        "What to do, and where.",
+        |a: &Action| (&a.advice).into(),
+    ),
+    Column::new(
+        "commands",
+        Kind::List(inorder_report::Element::Text),
+        "Commands that do it.",
+        |a: &Action| a.commands.clone().into(),
+    ),
+    Column::new(
+        "evidence",
+        Kind::Text,
+        "What speaks for it.",
+        |a: &Action| (&a.evidence).into(),
+    ),
+    Column::new(
+        "expected",
+        Kind::Text,
+        "What to expect, in words.",
+        |a: &Action| a.expectation().into(),
+    ),
+    Column::nested(
+        "gain",
+        "By how much goodput grows, as a share of what it is.",
+        &Maybe {
+            columns: GAIN,
+            of: |a: &Action| a.gain.as_ref(),
+        },
+    ),
+    Column::new(
+        "sure",
+        Kind::Flag,
+        "What was seen makes sure that it helps.",
+        |a: &Action| a.sure.into(),
+    ),
+    Column::new(
+        "flows",
+        Kind::Count,
+        "Flows or numbered streams it is for.",
+        |a: &Action| a.flows.into(),
+    ),
+];
+
+static GAIN: &[Column<Gain>] = &[
+    Column::new("low", Kind::Share, "No less than this.", |g: &Gain| {
+        g.low.into()
+    }),
+    Column::new("high", Kind::Share, "No more than this.", |g: &Gain| {
+        g.high.into()
+    }),
+];

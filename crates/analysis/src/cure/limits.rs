@@ -1,0 +1,119 @@
+//! Actions for flows that something else than reordering limits.
+
+use inorder_detect::{Cause, FlowReport, Limit};
+use inorder_report::number::{bytes, count, plural, rate};
+
+use super::{Action, ActionKind, Gain};
+
+/// Fewest recoveries of one cause that tell of a habit of the path.
+const MIN_RECOVERIES: u64 = 3;
+/// Fewest packets of a flow worth an action: shorter ones are over before one would help.
+const MIN_PACKETS: u64 = 1_000;
+/// What a flow reaches of the bottleneck at least, whose window has to grow first.
+const SHORT_FLOW: f64 = 0.5;
+/// What BBR reaches of the bottleneck where packets are lost at random, at least, and at most: it gives up when more
+/// than every fifth packet is lost, and probes for the round trip in the meantime.
+const BBR_SHARE: (f64, f64) = (0.75, 1.0);
+
+/// What can be done about `flows`.
+pub(super) fn actions(flows: &[&FlowReport]) -> Vec<Action> {
+    let of = |limit: Limit| -> Vec<&FlowReport> {
+        let long = flows
+            .iter()
+            .copied()
+            .filter(|f| f.data_packets >= MIN_PACKETS);
+        long.filter(|f| f.cost.limit == limit).collect()
+    };
+    let mut all = Vec::new();
+    all.extend(control(&of(Limit::Loss)));
+    all.extend(queue(flows));
+    all.extend(window(&of(Limit::Receiver)));
+    all
+}
+
+fn recoveries(flows: &[&FlowReport], cause: Cause) -> u64 {
+    let causes = flows.iter().flat_map(|f| &f.recoveries.by_cause);
+    causes
+        .filter(|c| c.cause == cause)
+        .map(|c| c.recoveries)
+        .sum()
+}
+
+/// Losses on a line that is not full: a control that does not take each for congestion.
+fn control(flows: &[&FlowReport]) -> Option<Action> {
+    let lost = recoveries(flows, Cause::RandomLoss) + recoveries(flows, Cause::Loss);
+    if lost < MIN_RECOVERIES || recoveries(flows, Cause::QueueLoss) > 0 {
+        return None;
+    }
+    let sum = |of: fn(&FlowReport) -> Option<u64>| flows.iter().filter_map(|f| of(f)).sum::<u64>();
+    let (goodput, line) = (sum(|f| f.cost.goodput_bps), sum(|f| f.cost.bottleneck_bps));
+    let more = |share: f64| (share * line as f64 / (goodput as f64).max(1.0) - 1.0).max(0.0);
+    let packets: u64 = flows.iter().map(|f| f.losses).sum();
+    Some(Action {
+        kind: ActionKind::Control,
+        advice: "On the sender of the data, use BBR: losses come although the bottleneck is not full, and it does not \
+                 take each for congestion."
+            .to_owned(),
+        commands: vec![
+            "sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr".to_owned(),
+        ],
+        evidence: format!(
+            "{} were lost, and the window was reduced {} times for them; the goodput was {} where the bottleneck passes {}",
+            plural(packets, "packet"),
+            count(lost),
+            rate(goodput),
+            rate(line)
+        ),
+        gain: Some(Gain { low: more(BBR_SHARE.0), high: more(BBR_SHARE.1) }),
+        sure: true,
+        flows: flows.len() as u64,
+    })
+}
+
+fn queue(flows: &[&FlowReport]) -> Option<Action> {
+    let lost = recoveries(flows, Cause::QueueLoss);
+    (lost >= MIN_RECOVERIES).then(|| Action {
+        kind: ActionKind::Queue,
+        advice: "At the bottleneck, manage the queue: it fills up and drops packets in bursts."
+            .to_owned(),
+        commands: vec!["tc qdisc replace dev IF root fq_codel".to_owned()],
+        evidence: format!(
+            "{} recoveries for losses came when the round trip was longest",
+            count(lost)
+        ),
+        gain: None,
+        sure: false,
+        flows: flows.iter().filter(|f| f.losses > 0).count() as u64,
+    })
+}
+
+/// The receiver's window is full most of the time.
+fn window(flows: &[&FlowReport]) -> Option<Action> {
+    let product = |f: &&FlowReport| {
+        let bps = f.cost.bottleneck_bps? as f64;
+        Some((
+            bps / 8.0 * f.min_rtt_ns? as f64 / 1e9,
+            bps / f.cost.goodput_bps? as f64,
+        ))
+    };
+    let flow = flows.iter().copied().max_by_key(|f| f.data_bytes)?;
+    let (fills, times) = product(&flow)?;
+    // Linux offers half of the buffer as window, and a queue should fit in, too.
+    let buffer = (4.0 * fills) as u64;
+    Some(Action {
+        kind: ActionKind::Window,
+        advice: "On the receiver of the data, let the receive buffer grow larger (and let the application not set \
+                 SO_RCVBUF)."
+            .to_owned(),
+        commands: vec![format!(
+            "sysctl -w net.ipv4.tcp_rmem='4096 131072 {buffer}' net.core.rmem_max={buffer}"
+        )],
+        evidence: format!(
+            "the window was full most of the time; {} would fill the path",
+            bytes(fills as u64)
+        ),
+        gain: Some(Gain { low: (times * SHORT_FLOW - 1.0).max(0.0), high: (times - 1.0).max(0.0) }),
+        sure: times > 1.2,
+        flows: flows.len() as u64,
+    })
+}

@@ -1,0 +1,124 @@
+//! "What it cost" and "What to do": the two short sections below the verdict.
+
+use std::io::{self, Write};
+
+use inorder_detect::names::Name;
+use inorder_detect::{Control, FlowReport};
+use inorder_report::number::{count, percent, plural, rate, time};
+use inorder_report::text::paragraph;
+
+use super::Style;
+use crate::cure::{Action, Cure};
+use crate::model::Analysis;
+
+/// Actions shown.
+const MAX_ACTIONS: usize = 3;
+/// From this confidence on, the congestion control is named without doubt.
+const SURE: f64 = 0.75;
+
+/// Writes both sections.
+pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+    let (bold, plain) = style.bold();
+    let cost = cost_sentences(analysis);
+    if !cost.is_empty() {
+        writeln!(out, "\n{bold}What it cost{plain}")?;
+        paragraph(out, &cost.join(" "), "", style.width)?;
+    }
+    let cure = Cure::of(analysis);
+    if cure.actions.is_empty() && cure.reordering_is_not_it.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{bold}What to do{plain}")?;
+    if !cure.reordering_is_not_it.is_empty() {
+        paragraph(out, &cure.reordering_is_not_it, "", style.width)?;
+    }
+    for (number, action) in (1..).zip(cure.actions.iter().take(MAX_ACTIONS)) {
+        let text = format!("{number}. {} {}", action.advice, expected(action));
+        paragraph(out, &text, "   ", style.width)?;
+        for command in &action.commands {
+            writeln!(out, "       {command}")?;
+        }
+    }
+    Ok(())
+}
+
+/// What an action brings and what speaks for it, as one sentence.
+pub(crate) fn expected(action: &Action) -> String {
+    let mut expectation = action.expectation();
+    if let Some(first) = expectation.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    format!("{expectation}: {}.", action.evidence)
+}
+
+/// What the unnecessary reductions of all flows cost; nothing where there were none.
+pub(crate) fn cost_sentences(analysis: &Analysis) -> Vec<String> {
+    let hurt: Vec<&FlowReport> = analysis
+        .flows
+        .iter()
+        .filter(|f| f.cost.unnecessary > 0)
+        .collect();
+    let Some(worst) = hurt.iter().max_by(|a, b| missed(a).total_cmp(&missed(b))) else {
+        return Vec::new();
+    };
+    let reductions: u64 = hurt.iter().map(|f| f.cost.unnecessary).sum();
+    let restored: u64 = hurt.iter().map(|f| f.cost.restored).sum();
+    let mut first = plural(reductions, "unnecessary reduction");
+    if hurt.len() > 1 {
+        first += &format!(" in {}", plural(hurt.len() as u64, "flow"));
+    }
+    if restored > 0 {
+        first += &format!(", {} of them undone", count(restored));
+    }
+    let mut all = vec![format!("{first}.")];
+    all.extend(goodput(worst, hurt.len() > 1));
+    all.extend(times(&hurt));
+    all
+}
+
+/// Bits per second that the flow missed.
+fn missed(flow: &FlowReport) -> f64 {
+    let without = flow.cost.without_bps().unwrap_or(0);
+    without.saturating_sub(flow.cost.goodput_bps.unwrap_or(0)) as f64
+}
+
+fn goodput(flow: &FlowReport, one_of_several: bool) -> Option<String> {
+    let (now, lost) = (flow.cost.goodput_bps?, flow.cost.lost?);
+    let without = flow.cost.without_bps()?;
+    let who = if one_of_several {
+        format!("The worst one, {}, reached", flow.flow)
+    } else {
+        "Goodput was".to_owned()
+    };
+    let basis = match flow.cost.control {
+        Control::Unknown => "the congestion control could not be recognised".to_owned(),
+        control if flow.cost.control_confidence >= SURE => {
+            format!("congestion control: {}", control.name().to_uppercase())
+        }
+        control => format!(
+            "congestion control: probably {}",
+            control.name().to_uppercase()
+        ),
+    };
+    Some(format!(
+        "{who} {}; without them it would have been about {}: {} % lost ({} % to {} %; {basis}).",
+        rate(now),
+        rate(without),
+        percent(lost.share),
+        percent(lost.low),
+        percent(lost.high),
+    ))
+}
+
+fn times(flows: &[&FlowReport]) -> Option<String> {
+    let recovery: i64 = flows.iter().map(|f| f.cost.recovery_ns).sum();
+    let timeout: i64 = flows.iter().map(|f| f.cost.timeout_ns).sum();
+    (recovery + timeout > 0).then(|| match timeout {
+        0 => format!("{} went by in unnecessary recoveries.", time(recovery)),
+        _ => format!(
+            "{} went by in unnecessary recoveries, and {} in silence before time-outs.",
+            time(recovery),
+            time(timeout)
+        ),
+    })
+}

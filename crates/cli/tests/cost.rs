@@ -1,0 +1,82 @@
+//! What reordering cost, on a pair of simulated transfers that differ by it alone. (Pairs of real Linux are in
+//! `testdata/lab/cost.toml`; this one needs no kernel.)
+
+mod common;
+
+use common::{Folder, code, inorder, json, stderr};
+
+/// 4 MB over 20 Mbit/s with a round trip of 30 ms and a fixed threshold of three duplicate ACKs.
+const SCENARIO: &str = r#"
+[run]
+duration = "8 s"
+seed = 3
+
+[[flow]]
+name = "bulk"
+size = "4 MB"
+sender = { profile = "linux-6", loss_detection = "static" }
+
+[[forward]]
+kind = "link"
+rate = "20 Mbit/s"
+queue = "2000 packets"
+
+[[forward]]
+kind = "delay"
+delay = "15 ms"
+
+[[forward]]
+name = "some"
+kind = "late"
+probability = "0 %"
+delay = "12 ms"
+
+[[reverse]]
+kind = "link"
+rate = "1 Gbit/s"
+delay = "15 ms"
+"#;
+
+/// Simulates the transfer with this share of late packets; returns what `analyze` says of the sender's capture.
+fn analysed(folder: &Folder, late: &str) -> serde_json::Value {
+    let scenario = folder.file("pair.toml", SCENARIO.as_bytes());
+    let captures = folder.path(late.trim_end_matches(" %"));
+    let share = format!("forward.some.probability={late}");
+    let run = inorder(&["simulate", &scenario, "--set", &share, "--pcap", &captures]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let capture = format!("{captures}/pair.snd.pcapng");
+    let said = inorder(&["analyze", "--json=-", &capture]);
+    assert_eq!(code(&said), 0, "{}", stderr(&said));
+    json(&said)
+}
+
+#[test]
+fn the_cost_is_that_of_the_same_transfer_without_late_packets() {
+    let folder = Folder::new("cost");
+    let (plain, late) = (analysed(&folder, "0 %"), analysed(&folder, "20 %"));
+    let cost = |of: &serde_json::Value| of["flows"][0]["cost"].clone();
+    let goodput = |of: &serde_json::Value| cost(of)["goodput_bps"].as_f64().unwrap();
+    let truth = 1.0 - goodput(&late) / goodput(&plain);
+    assert!(truth > 0.15, "{truth}");
+
+    let lost = &cost(&late)["lost"];
+    let share = |name: &str| lost[name].as_f64().unwrap();
+    assert!(
+        (share("share") / truth - 1.0).abs() < 0.25,
+        "{lost}, in truth {truth}"
+    );
+    assert!(
+        (share("low")..share("high")).contains(&truth),
+        "{lost}, in truth {truth}"
+    );
+    assert_eq!(cost(&plain)["lost"]["share"], 0.0);
+
+    let first = &late["files"][0]["actions"][0];
+    assert_eq!(first["kind"], "wait-longer");
+    assert_eq!(plain["files"][0]["actions"].as_array().unwrap().len(), 0);
+    let why = plain["files"][0]["limited_by"].as_str().unwrap();
+    assert!(
+        why.starts_with("Reordering is not the problem here"),
+        "{why}"
+    );
+}

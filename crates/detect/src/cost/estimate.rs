@@ -1,0 +1,290 @@
+//! The cost of a flow's unnecessary reductions, from what was recorded of it.
+
+use super::control::{self, Recognised};
+use super::episodes::Episode;
+use super::evolution::Path;
+use super::replay::{Assumed, Rest};
+use super::trains::LineRate;
+use super::{Ends, Recorder};
+use crate::result::{
+    Cause, Control, Cost, GoodputBin, Limit, Lost, Recovery, RecoveryVerdict, Vantage,
+};
+
+/// The most sustained rate is measured over so many round trips, and so long at least, nanoseconds.
+const SUSTAINED_RTTS: i64 = 4;
+const SUSTAINED_NS: i64 = 10_000_000;
+/// A rate sustained for so long cannot be faster than the bottleneck by more than this share: then trains are wrong.
+const SUSTAINED_ERROR: f64 = 0.05;
+/// A path that carries this share of its rate over the whole flow is full.
+const FULL: f64 = 0.8;
+/// What two runs of a flow over the same path differ by although nothing else differs: round trips at the start and
+/// the end, and a share of the goodput.
+const CHANCE_ROUNDS: f64 = 2.0;
+const CHANCE_SHARE: f64 = 0.02;
+/// A control that fewer reductions agree on than this is not taken for granted in the interval.
+const SURE: f64 = 0.75;
+/// Of the segments of a flow whose application has always more to send, fewer than this are short.
+const MAX_SHORT: f64 = 0.2;
+/// Of its time, it is idle for less than this.
+const MAX_IDLE: f64 = 0.3;
+/// Of the packets of a flow that the receiver's window limits, more than this share filled it.
+const MIN_WINDOW_FULL: f64 = 0.5;
+/// A loss of goodput from this share on is what limits a flow.
+const MISLED: f64 = 0.1;
+
+/// What misled the sender may be: nothing was lost, and the sender was not merely asking (a tail loss probe reduces
+/// nothing).
+fn unnecessary(recovery: &Recovery) -> bool {
+    recovery.verdict == RecoveryVerdict::Spurious && recovery.cause != Cause::TailProbe
+}
+
+/// A flow at its end.
+pub(crate) struct Estimator<'a> {
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) recoveries: &'a [Recovery],
+    pub(crate) ends: &'a Ends,
+}
+
+impl Estimator<'_> {
+    /// Everything there is to say.
+    pub(crate) fn cost(&self) -> Cost {
+        let mut cost = Cost {
+            goodput_bps: self.goodput(),
+            goodput: self.goodput_over_time(),
+            wasted_bytes: self.ends.spurious.saturating_mul(u64::from(self.ends.mss)),
+            ..Cost::default()
+        };
+        let recognised = self.recognise();
+        (cost.control, cost.control_confidence) = (recognised.control, recognised.confidence);
+        let rate = self.rate();
+        let mss = self.mss();
+        cost.bottleneck_bps = rate.map(|r| (r.likely * mss * 8.0) as u64);
+        for recovery in self.recoveries.iter().filter(|r| unnecessary(r)) {
+            cost.unnecessary += 1;
+            let Some(episode) = self.recorder.episodes.of(recovery.start_ns) else {
+                continue;
+            };
+            cost.restored += u64::from(control::restored(episode, mss as i64));
+            let end = episode.end_ns.unwrap_or(self.recorder.last_news_ns);
+            cost.recovery_ns += end.saturating_sub(recovery.start_ns).max(0);
+            if recovery.timeout {
+                cost.timeout_ns += episode.silence_ns;
+            }
+        }
+        cost.lost = self.lost(&cost, rate, recognised);
+        cost.limit = self.limit(&cost, rate);
+        cost
+    }
+
+    fn mss(&self) -> f64 {
+        f64::from(self.ends.mss.max(1))
+    }
+
+    /// From the first data to the last news of an arrival, nanoseconds.
+    fn duration_ns(&self) -> i64 {
+        let first = self.recorder.series.start_ns();
+        self.recorder.last_news_ns.saturating_sub(first)
+    }
+
+    /// Bytes that have arrived. At a receiver, what was lost before it and came again shows in its ACKs.
+    fn delivered(&self) -> i64 {
+        self.recorder.delivered.max(self.recorder.una)
+    }
+
+    fn goodput(&self) -> Option<u64> {
+        let ns = u128::try_from(self.duration_ns()).ok()?;
+        let bits = u128::try_from(self.delivered()).ok()? * 8 * 1_000_000_000;
+        u64::try_from(bits.checked_div(ns)?).ok()
+    }
+
+    fn goodput_over_time(&self) -> Vec<GoodputBin> {
+        let series = &self.recorder.series;
+        let bps =
+            |bytes: u64| (u128::from(bytes) * 8_000_000_000 / series.width_ns() as u128) as u64;
+        let bins = (0i64..).zip(series.bins());
+        bins.map(|(i, bin)| GoodputBin {
+            start_ns: series.start_ns() + i * series.width_ns(),
+            goodput_bps: bps(bin.delivered),
+            again_bps: bps(bin.again),
+        })
+        .collect()
+    }
+
+    fn recognise(&self) -> Recognised {
+        let recorder = self.recorder;
+        match self.ends.vantage {
+            // The window in flight shows at the sender only.
+            Vantage::Sender => {
+                control::recognise(recorder.episodes.all(), &recorder.pacing, self.mss() as i64)
+            }
+            _ => Recognised {
+                control: Control::Unknown,
+                confidence: 0.0,
+            },
+        }
+    }
+
+    /// Segments a second.
+    fn rate(&self) -> Option<LineRate> {
+        let rtt_ns = self.ends.rtt_ns?;
+        let mss = self.mss();
+        let span = rtt_ns.saturating_mul(SUSTAINED_RTTS).max(SUSTAINED_NS);
+        // What arrives once more takes its share of the line, too.
+        let series = &self.recorder.series;
+        let sustained = series.most_sustained(span, |b| (b.delivered + b.repeated) as f64);
+        let sustained = sustained.unwrap_or(0.0);
+        let mut rate = self.recorder.dispersion.rate()?;
+        if sustained > rate.likely * (1.0 + SUSTAINED_ERROR) {
+            rate.likely = sustained;
+            rate.high = rate.high.max(sustained * (1.0 + SUSTAINED_ERROR));
+        }
+        (rate.low > 0.0).then_some(LineRate {
+            low: rate.low / mss,
+            likely: rate.likely / mss,
+            high: rate.high / mss,
+        })
+    }
+
+    /// What the unnecessary reductions cost.
+    fn lost(&self, cost: &Cost, rate: Option<LineRate>, recognised: Recognised) -> Option<Lost> {
+        if cost.unnecessary == 0 {
+            return Some(Lost::default());
+        }
+        let whole_s = self.duration_ns() as f64 / 1e9;
+        let (rate, rtt_ns) = (rate?, self.ends.rtt_ns?);
+        let rtt_s = rtt_ns as f64 / 1e9;
+        let first = self.recoveries.iter().find(|r| unnecessary(r))?;
+        let episode = self.recorder.episodes.of(first.start_ns)?;
+        let before_s = (first.start_ns - self.recorder.series.start_ns()) as f64 / 1e9;
+        let idle_s = self.idle_since(first.start_ns);
+        let rest = self.rest(first, episode);
+        let share = |control, rate| {
+            let path = Path { rate, rtt_s };
+            let seconds = rest.seconds(&Assumed { control, path });
+            (1.0 - (before_s + idle_s + seconds) / whole_s).max(0.0)
+        };
+        let mut all = Vec::new();
+        for control in [Control::Cubic, Control::Reno, Control::Bbr] {
+            if recognised.control == control || recognised.confidence < SURE {
+                all.extend([rate.low, rate.likely, rate.high].map(|rate| share(control, rate)));
+            }
+        }
+        let low = all.iter().copied().fold(1.0, f64::min);
+        let high = all.iter().copied().fold(0.0, f64::max);
+        let likely = match recognised.control {
+            // The bounds are those of all controls; between them, what most systems run by default.
+            Control::Unknown => share(Control::Cubic, rate.likely),
+            control => share(control, rate.likely),
+        };
+        let chance = CHANCE_ROUNDS * rtt_s / whole_s + CHANCE_SHARE * (1.0 - likely);
+        let lost = Lost {
+            share: likely,
+            low: low - chance,
+            high: high + chance,
+        };
+        Some(self.bounded(lost, cost, whole_s))
+    }
+
+    /// Where no window stayed reduced, or the application had no more to send, no more is lost than the time it took.
+    fn bounded(&self, lost: Lost, cost: &Cost, whole_s: f64) -> Lost {
+        let undone = cost.restored == cost.unnecessary;
+        let most = if undone || self.application_limits() {
+            (cost.timeout_ns + cost.recovery_ns) as f64 / 1e9 / whole_s
+        } else {
+            1.0
+        };
+        let most = most.clamp(0.0, 0.999);
+        let high = lost.high.clamp(0.0, most);
+        Lost {
+            share: lost.share.clamp(0.0, high),
+            low: lost.low.clamp(0.0, high),
+            high,
+        }
+    }
+
+    /// Seconds without anything to send, after `from_ns`.
+    fn idle_since(&self, from_ns: i64) -> f64 {
+        let all = self.duration_ns().max(1) as f64;
+        let after = self.recorder.last_news_ns.saturating_sub(from_ns).max(0) as f64;
+        self.recorder.idle_ns as f64 / 1e9 * (after / all)
+    }
+
+    fn rest(&self, first: &Recovery, episode: &Episode) -> Rest {
+        let mss = self.mss();
+        let segments = |bytes: i64| bytes.max(0) as f64 / mss;
+        let losses = self
+            .recoveries
+            .iter()
+            .filter(|r| r.verdict == RecoveryVerdict::Loss);
+        let before = losses.clone().any(|r| r.start_ns < first.start_ns);
+        let later = losses.clone().filter(|r| r.start_ns >= first.start_ns);
+        let offset = |r: &Recovery| i64::try_from(r.seq_offset).unwrap_or(i64::MAX);
+        let queue = losses.clone().filter(|r| r.cause == Cause::QueueLoss);
+        let overflows = queue.filter_map(|r| self.recorder.episodes.of(r.start_ns));
+        Rest {
+            segments: segments(self.delivered() - episode.delivered),
+            window: self.window_at(episode),
+            slow_start: !before,
+            losses: later
+                .map(|r| segments(offset(r) - episode.delivered))
+                .collect(),
+            overflow: overflows.map(|e| segments(e.before)).max_by(f64::total_cmp),
+            receiver: self
+                .receiver_limits()
+                .then(|| segments(self.recorder.episodes.most_in_flight)),
+        }
+    }
+
+    /// Segments that were on their way when the episode began. Away from the sender, what came by in the round trip
+    /// before tells.
+    fn window_at(&self, episode: &Episode) -> f64 {
+        let mss = self.mss();
+        if self.ends.vantage == Vantage::Sender {
+            return episode.before as f64 / mss;
+        }
+        let series = &self.recorder.series;
+        let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
+        let from = episode.start_ns - rtt_ns.max(series.width_ns());
+        let bins = (0i64..).zip(series.bins());
+        let within = bins.filter(|(i, _)| {
+            let at = series.start_ns() + i * series.width_ns();
+            (from..episode.start_ns).contains(&at)
+        });
+        let (count, bytes) = within.fold((0, 0), |(n, sum), (_, bin)| (n + 1, sum + bin.fresh));
+        let ns = (count * series.width_ns()).max(1) as f64;
+        bytes as f64 / mss * rtt_ns as f64 / ns
+    }
+
+    fn application_limits(&self) -> bool {
+        let recorder = self.recorder;
+        let short = recorder.short as f64 > MAX_SHORT * recorder.packets as f64;
+        short || recorder.idle_ns as f64 > MAX_IDLE * self.duration_ns() as f64
+    }
+
+    fn receiver_limits(&self) -> bool {
+        let recorder = self.recorder;
+        recorder.window_full as f64 > MIN_WINDOW_FULL * recorder.packets as f64
+    }
+
+    fn limit(&self, cost: &Cost, rate: Option<LineRate>) -> Limit {
+        let goodput = cost.goodput_bps.unwrap_or(0) as f64;
+        let full = |r: LineRate| goodput >= FULL * r.likely * self.mss() * 8.0;
+        let losses = self
+            .recoveries
+            .iter()
+            .any(|r| r.verdict == RecoveryVerdict::Loss);
+        if cost.surely_lost() && cost.lost.is_some_and(|l| l.share >= MISLED) {
+            Limit::Misled
+        } else if self.application_limits() {
+            Limit::Application
+        } else if self.receiver_limits() {
+            Limit::Receiver
+        } else if rate.is_some_and(full) {
+            Limit::Path
+        } else if losses {
+            Limit::Loss
+        } else {
+            Limit::Unknown
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Bytes over time, in a fixed number of intervals that double in width as the flow lasts.
+
+/// Intervals kept at most.
+const MAX_BINS: usize = 128;
+/// Intervals kept while the flow has few packets: most flows are short, and there may be very many of them.
+const MAX_BINS_OF_FEW: usize = 8;
+/// Up to so many packets are few.
+const FEW_PACKETS: u32 = 64;
+/// Width of the first intervals, nanoseconds.
+const FIRST_WIDTH_NS: i64 = 1_000_000;
+
+/// What happened in one interval, bytes of payload.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Bin {
+    /// Sent for the first time (or, at a receiver, came by for the first time).
+    pub(crate) fresh: u64,
+    /// Sent again.
+    pub(crate) again: u64,
+    /// Known to have arrived: acknowledged or SACKed for the first time.
+    pub(crate) delivered: u64,
+    /// Known to have arrived once more.
+    pub(crate) repeated: u64,
+}
+
+impl Bin {
+    fn add(&mut self, other: &Bin) {
+        self.fresh = self.fresh.saturating_add(other.fresh);
+        self.again = self.again.saturating_add(other.again);
+        self.delivered = self.delivered.saturating_add(other.delivered);
+        self.repeated = self.repeated.saturating_add(other.repeated);
+    }
+}
+
+/// Bytes over time.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    start_ns: i64,
+    width_ns: i64,
+    bins: Vec<Bin>,
+    packets: u32,
+    /// The interval that the last bytes fell into, and when it begins.
+    present: usize,
+    present_ns: i64,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Series {
+            start_ns: 0,
+            width_ns: FIRST_WIDTH_NS,
+            bins: Vec::new(),
+            packets: 0,
+            present: 0,
+            present_ns: 0,
+        }
+    }
+}
+
+impl Series {
+    /// The interval of `now`, for bytes to be added. What comes before the first interval counts in it.
+    #[inline]
+    pub(crate) fn at(&mut self, now: i64) -> &mut Bin {
+        self.packets = self.packets.saturating_add(1);
+        let within = (now.wrapping_sub(self.present_ns) as u64) < self.width_ns as u64;
+        if !within || self.bins.is_empty() {
+            self.turn_to(now);
+        }
+        &mut self.bins[self.present]
+    }
+
+    #[cold]
+    fn turn_to(&mut self, now: i64) {
+        if self.bins.is_empty() {
+            self.start_ns = now;
+        }
+        let most = if self.packets > FEW_PACKETS {
+            MAX_BINS
+        } else {
+            MAX_BINS_OF_FEW
+        };
+        let since = now.saturating_sub(self.start_ns).max(0);
+        while since / self.width_ns >= most as i64 {
+            self.double();
+        }
+        self.present = usize::try_from(since / self.width_ns).unwrap_or(0);
+        self.present_ns = self.start_ns + self.present as i64 * self.width_ns;
+        if self.present >= self.bins.len() {
+            self.bins.resize(self.present + 1, Bin::default());
+        }
+    }
+
+    fn double(&mut self) {
+        self.width_ns = self.width_ns.saturating_mul(2);
+        let pairs = self.bins.chunks(2).map(|pair| {
+            let mut sum = pair[0];
+            if let Some(second) = pair.get(1) {
+                sum.add(second);
+            }
+            sum
+        });
+        self.bins = pairs.collect();
+    }
+
+    /// When the first interval begins, nanoseconds.
+    pub(crate) fn start_ns(&self) -> i64 {
+        self.start_ns
+    }
+
+    /// Width of the intervals, nanoseconds.
+    pub(crate) fn width_ns(&self) -> i64 {
+        self.width_ns
+    }
+
+    /// The intervals, the first ones first.
+    pub(crate) fn bins(&self) -> &[Bin] {
+        &self.bins
+    }
+
+    /// The greatest mean of `of` over intervals in a row that last `span_ns` at least, bytes a second. The first and
+    /// the last interval are left out, because the flow may fill them in part only.
+    pub(crate) fn most_sustained(&self, span_ns: i64, of: impl Fn(&Bin) -> f64) -> Option<f64> {
+        let inner = self.bins.get(1..self.bins.len().saturating_sub(1))?;
+        let count = usize::try_from(span_ns / self.width_ns).ok()? + 1;
+        let seconds = count as f64 * self.width_ns as f64 / 1e9;
+        let sums = inner.windows(count).map(|w| w.iter().map(&of).sum::<f64>());
+        sums.max_by(f64::total_cmp).map(|most| most / seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    #[test]
+    fn intervals_double_and_lose_no_byte() {
+        let mut series = Series::default();
+        for i in 0..1_000 {
+            series.at(5 * MS + i * MS).fresh += 10;
+        }
+        assert_eq!(series.width_ns(), 8 * MS);
+        assert!(series.bins().len() <= MAX_BINS);
+        let all: u64 = series.bins().iter().map(|b| b.fresh).sum();
+        assert_eq!((all, series.bins()[3].fresh), (10_000, 80));
+    }
+
+    #[test]
+    fn few_packets_take_few_intervals() {
+        let mut series = Series::default();
+        for i in 0..10 {
+            series.at(i * 100 * MS).delivered += 1;
+        }
+        assert!(series.bins().len() <= MAX_BINS_OF_FEW);
+        // The clock goes back to before the start.
+        series.at(-MS).delivered += 1;
+        assert_eq!(series.bins()[0].delivered, 3);
+    }
+
+    #[test]
+    fn the_most_sustained_rate_is_that_of_whole_intervals() {
+        let mut series = Series::default();
+        for i in 0..80 {
+            series.at(i * MS).delivered += if (40..50).contains(&i) { 2_000 } else { 1_000 };
+        }
+        let rate = series.most_sustained(5 * MS, |b| b.delivered as f64);
+        assert_eq!(rate.map(f64::round), Some(2e6));
+    }
+}
