@@ -58,7 +58,7 @@ fn reordering_that_misled_the_sender_leads() {
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 64 of 640 packets (10.0 %) arrived out of order, \
          late by up to 12.4 ms, and the sender took them for lost: 8 of 9 reductions of its window and 8 of 9 \
-         retransmissions were unnecessary. 1 packet was lost."
+         retransmissions were unnecessary. 1 packet was lost; the other TCP flow had no trouble."
     );
 }
 
@@ -73,7 +73,8 @@ fn loss_leads_where_it_is_graver_and_reordering_is_acquitted() {
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 12 of 640 packets (1.9 %) were lost at a full queue \
          (the round-trip time was near its longest); the sender went into recovery 5 times, twice after a time-out. \
-         Reordering is not the problem: 2 packets were late (0.16 %) and started no recovery."
+         Reordering is not the problem: 2 packets were late (0.16 %) and started no recovery; the other TCP flow had no \
+         trouble."
     );
 }
 
@@ -88,7 +89,7 @@ fn reordering_is_neither_accused_nor_acquitted_where_it_cannot_be_seen() {
     let text = said(&analysis);
     assert!(text.contains("the capture does not show why."), "{text}");
     assert!(
-        text.contains("Whether packets arrived out of order cannot be told."),
+        text.contains("Whether packets arrived out of order cannot be told; "),
         "{text}"
     );
     assert!(

@@ -86,24 +86,138 @@ fn the_page_makes_no_request() {
 fn without_charts_the_page_has_tables() {
     let page = page("a.pcap", false);
     assert!(page.contains("Charts were left out"));
-    assert!(page.contains("<th>displacement</th><th>density</th>"));
+    assert!(
+        page.contains("<th scope=col>displacement, packets</th><th scope=col>% of packets</th>")
+    );
     assert!(page.contains("<button type=button>if sorted in blocks of</button>"));
     assert!(!page.contains("vega-lite"), "no trace of the libraries");
 }
 
-#[test]
-fn with_charts_each_has_its_data() {
-    let page = page("a.pcap", true);
+/// What the page's script reads.
+fn data(page: &str) -> serde_json::Value {
     let start = page.find("id=data>").unwrap() + "id=data>".len();
     let end = start + page[start..].find("</script>").unwrap();
-    let data: serde_json::Value = serde_json::from_str(&page[start..end]).unwrap();
-    let flows = data.as_object().unwrap();
-    assert_eq!(flows.len(), 2);
+    serde_json::from_str(&page[start..end]).unwrap()
+}
+
+#[test]
+fn with_charts_each_has_its_data_and_a_caption() {
+    let page = page("a.pcap", true);
+    let data = data(&page);
+    let flows = data["flows"].as_object().unwrap();
+    assert_eq!(flows.len(), 4, "two flows, two streams");
     for (id, flow) in flows {
-        assert!(page.contains(&format!("id=\"{id}\"")));
-        for rows in ["points", "events", "extents", "late", "rd", "by_rate"] {
-            assert!(!flow[rows].as_array().unwrap().is_empty(), "{id} {rows}");
+        let section = page.split(&format!("data-flow=\"{id}\"")).nth(1).unwrap();
+        let section = section.split("data-flow=").next().unwrap();
+        for (chart, rows) in [
+            ("sequence", &flow["points"]["t"]),
+            ("goodput", &flow["goodput"]),
+            ("extents", &flow["extents"]),
+            ("late", &flow["late"]["steps"]),
+            ("rd", &flow["rd"]),
+            ("by_rate", &flow["by_rate"]),
+        ] {
+            let drawn = section.contains(&format!("data-chart={chart}>"));
+            let rows = rows.as_array().unwrap().len();
+            assert!(!drawn || rows > 1, "{id} draws {chart} of {rows} rows");
         }
+        let charts = section.matches("data-chart=").count();
+        assert_eq!(section.matches("data-says=").count(), charts, "{id}");
+        assert_eq!(section.matches("<p class=says>").count(), charts, "{id}");
+    }
+    assert!(page.contains("data-chart=sequence>") && page.contains("data-chart=late>"));
+}
+
+/// A chart of zeros tells less than the sentence that nothing was late.
+#[test]
+fn nothing_late_draws_no_chart_of_lateness() {
+    let mut out = Vec::new();
+    let mut flow = sample::clean(1);
+    flow.by_rate = vec![sample::busy(2, inorder_detect::Vantage::Sender, 1).by_rate[0]; 5];
+    for class in &mut flow.by_rate {
+        class.reordered = 0;
+    }
+    let analysis = inorder_analysis::Analysis {
+        flows: vec![flow],
+        ..Default::default()
+    };
+    html::write(&mut out, &[analysis], &Page::default()).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    for chart in ["late", "extents", "rd", "by_rate", "sequence", "goodput"] {
+        assert!(!page.contains(&format!("data-chart={chart}")), "{chart}");
+    }
+}
+
+/// Levels of headings: one first, none skipped.
+#[test]
+fn headings_are_in_order() {
+    for files in 1..3 {
+        let analyses: Vec<_> = (0..files)
+            .map(|n| sample::analysis(&format!("{n}.pcap"), 3))
+            .collect();
+        let mut out = Vec::new();
+        html::write(&mut out, &analyses, &Page::default()).unwrap();
+        let markup = markup(&String::from_utf8(out).unwrap());
+        let levels: Vec<u32> = markup
+            .match_indices("<h")
+            .filter_map(|(at, _)| markup[at + 2..].chars().next()?.to_digit(10))
+            .collect();
+        assert_eq!(levels.iter().filter(|level| **level == 1).count(), 1);
+        assert_eq!(levels[0], 1);
+        assert!(
+            levels.windows(2).all(|pair| pair[1] <= pair[0] + 1),
+            "{levels:?}"
+        );
+    }
+}
+
+/// Fifty flows with everything there is to draw.
+#[test]
+fn a_page_of_fifty_flows_stays_small_and_keeps_the_extremes() {
+    let mut analysis = sample::analysis("a.pcap", 0);
+    analysis.flows = (0..50)
+        .map(|n| {
+            let mut flow = sample::busy(n + 1, inorder_detect::Vantage::Sender, u64::from(n));
+            let again = flow.events.clone();
+            (0..30).for_each(|_| flow.events.extend(again.iter().copied()));
+            flow.events.sort_by_key(|event| event.at_ns);
+            flow
+        })
+        .collect();
+    let latest = |flow: &inorder_detect::FlowReport| {
+        let sure =
+            |e: &&inorder_detect::Event| e.confidence != inorder_detect::Confidence::Ambiguous;
+        flow.events
+            .iter()
+            .filter(sure)
+            .filter_map(|e| e.late_ns)
+            .max()
+            .unwrap() as f64
+            / 1e6
+    };
+    for top in [20, 50] {
+        let mut out = Vec::new();
+        let page = Page { top, charts: true };
+        html::write(&mut out, std::slice::from_ref(&analysis), &page).unwrap();
+        assert!(out.len() < 1_500_000, "{top}: {} bytes", out.len());
+        let page = String::from_utf8(out).unwrap();
+        let data = data(&page);
+        let drawn: Vec<f64> = data["flows"]
+            .as_object()
+            .unwrap()
+            .values()
+            .filter_map(|flow| {
+                let late = flow["events"]
+                    .as_array()?
+                    .iter()
+                    .filter_map(|e| e[6].as_f64());
+                late.reduce(f64::max)
+            })
+            .collect();
+        assert!(drawn.len() >= top - 2);
+        let most = analysis.flows.iter().map(latest).fold(0.0, f64::max);
+        let seen = drawn.iter().copied().fold(0.0, f64::max);
+        assert!((seen - most).abs() < 0.01, "{seen} {most}");
     }
 }
 

@@ -1,9 +1,14 @@
-//! Points for a time-sequence diagram, thinned evenly when there are too many.
+//! Points for a time-sequence diagram: of the whole flow, thinned evenly when there are too many, and every single one
+//! of the stretch with the most trouble.
+
+use std::collections::VecDeque;
 
 use crate::result::{Point, PointKind};
 
-/// Points of one kind kept at most.
+/// Points of one kind kept at most of the whole flow.
 const MAX_POINTS: usize = 2_048;
+/// Points of the stretch that is kept in full: about as many as a diagram can show apart.
+const STRETCH: usize = 768;
 
 /// One kind of points.
 #[derive(Debug)]
@@ -32,10 +37,48 @@ impl Thinned {
     }
 }
 
+/// The last points, and a copy of those among which most were troubled.
+#[derive(Debug, Default)]
+struct Worst {
+    last: VecDeque<(Point, bool)>,
+    troubled: usize,
+    kept: Vec<Point>,
+    /// How many of `kept` are troubled.
+    most: usize,
+}
+
+impl Worst {
+    fn push(&mut self, point: Point, troubled: bool) {
+        self.troubled += usize::from(troubled);
+        self.last.push_back((point, troubled));
+        if self.last.len() <= STRETCH {
+            return;
+        }
+        // A copy only when the count is about to fall, and only of more trouble than any copy before.
+        if self.last.front().is_some_and(|(_, troubled)| *troubled) {
+            self.keep();
+        }
+        if let Some((_, true)) = self.last.pop_front() {
+            self.troubled -= 1;
+        }
+    }
+
+    fn keep(&mut self) {
+        if self.troubled > self.most {
+            self.most = self.troubled;
+            self.kept.clear();
+            self.kept.extend(self.last.iter().map(|(point, _)| *point));
+        }
+    }
+}
+
 /// The points of one flow.
 #[derive(Debug)]
 pub(crate) struct Points {
     kinds: [Thinned; 3],
+    /// The greatest offset of each kind.
+    highest: [u64; 3],
+    worst: Worst,
 }
 
 impl Points {
@@ -47,6 +90,8 @@ impl Points {
         };
         Points {
             kinds: [empty(), empty(), empty()],
+            highest: [0; 3],
+            worst: Worst::default(),
         }
     }
 
@@ -57,11 +102,47 @@ impl Points {
             kind,
         };
         self.kinds[kind as usize].push(point);
+        // Retransmissions, data below what was seen before, and duplicate ACKs are the signs of trouble that need no
+        // further analysis.
+        let highest = &mut self.highest[kind as usize];
+        let troubled = match kind {
+            PointKind::Data => point.seq_offset < *highest,
+            PointKind::Retransmission => true,
+            PointKind::Ack => point.seq_offset <= *highest,
+        };
+        *highest = point.seq_offset.max(*highest);
+        self.worst.push(point, troubled);
     }
 
-    pub(crate) fn finish(self) -> Vec<Point> {
+    pub(crate) fn finish(mut self) -> Vec<Point> {
+        self.worst.keep();
         let mut all: Vec<Point> = self.kinds.into_iter().flat_map(|k| k.points).collect();
-        all.sort_by_key(|p| (p.at_ns, p.seq_offset));
+        all.extend(self.worst.kept);
+        all.sort_by_key(|p| (p.at_ns, p.seq_offset, p.kind));
+        all.dedup();
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100,000 segments, each acknowledged, and 40 retransmissions from segment 70,000 on.
+    #[test]
+    fn the_worst_stretch_is_kept_in_full() {
+        let mut points = Points::new();
+        for n in 0..100_000i64 {
+            points.push(n * 1_000, n * 1_448, PointKind::Data);
+            points.push(n * 1_000 + 500, n * 1_448, PointKind::Ack);
+            if (70_000..70_040).contains(&n) {
+                points.push(n * 1_000 + 700, (n - 20) * 1_448, PointKind::Retransmission);
+            }
+        }
+        let all = points.finish();
+        assert!(all.len() < 3 * MAX_POINTS + STRETCH, "{}", all.len());
+        let inside = |p: &&Point| (70_000_000..70_040_000).contains(&p.at_ns);
+        assert_eq!(all.iter().filter(inside).count(), 120);
+        assert!(all.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
     }
 }

@@ -1,7 +1,7 @@
 //! What is wrong with one TCP flow, as a clause.
 
-use inorder_detect::{Cause, FlowReport};
-use inorder_report::number::{count, plural, time_u64};
+use inorder_detect::{Cause, FlowReport, Limit};
+use inorder_report::number::{bytes, count, percent, plural, rate, time_u64};
 
 use super::{of_packets, times, was};
 use crate::gravity::{Gravity, Trouble};
@@ -29,6 +29,82 @@ pub fn wrong(flow: &FlowReport) -> String {
         Some(Trouble::Unclear | Trouble::Copies) => unclear(flow),
         None => repeated(flow),
     }
+}
+
+/// What kept the flow from being faster, if that is neither loss nor reordering.
+pub fn limit(flow: &FlowReport) -> String {
+    /// Shorter flows end before anything but their start limits them.
+    const MIN_PACKETS: u64 = 100;
+    if flow.data_packets < MIN_PACKETS {
+        return String::new();
+    }
+    let busy = |bps| {
+        format!(
+            "; it came near the rate of the bottleneck, about {}",
+            rate(bps)
+        )
+    };
+    match flow.cost.limit {
+        Limit::Application => {
+            "; for much of the time the application had nothing to send".to_owned()
+        }
+        Limit::Receiver => "; the receiver's window was what limited it".to_owned(),
+        Limit::Path => flow.cost.bottleneck_bps.map(busy).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// A share of the goodput for which an interval would say too much.
+const SMALL: f64 = 0.01;
+
+/// What the unnecessary reductions of its window cost.
+fn cost(flow: &FlowReport) -> String {
+    let Some(lost) = flow.cost.lost.filter(|lost| lost.high > 0.0) else {
+        return String::new();
+    };
+    match lost.low > 0.0 && lost.high >= SMALL {
+        true => format!(
+            ", which cost about {} % of the goodput ({} % to {} %)",
+            percent(lost.share),
+            percent(lost.low),
+            percent(lost.high)
+        ),
+        false => format!(
+            ", which cost at most {} % of the goodput",
+            percent(lost.high)
+        ),
+    }
+}
+
+/// The flow's main numbers.
+pub fn gist(flow: &FlowReport) -> String {
+    let order = &flow.reordering;
+    let share = |n: u64, all: u64| percent(n as f64 / all.max(1) as f64);
+    let speed = flow
+        .goodput_bps()
+        .map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
+    let mut said = vec![format!("{}{speed}", bytes(flow.data_bytes))];
+    if flow.losses > 0 {
+        said.push(format!("{} % lost", share(flow.losses, flow.data_packets)));
+    }
+    if order.reordered > 0 {
+        said.push(format!("{} % late", share(order.reordered, order.received)));
+    }
+    if flow.refused > 0 {
+        said.push(format!("{} refused", count(flow.refused)));
+    }
+    if flow.retransmissions.total > 0 {
+        said.push(format!(
+            "{}, {} spurious",
+            plural(flow.retransmissions.total, "retransmission"),
+            count(flow.retransmissions.spurious)
+        ));
+    }
+    match timeouts(flow) {
+        0 => {}
+        n => said.push(plural(n, "time-out")),
+    }
+    said.join(" · ")
 }
 
 /// Recoveries of one cause.
@@ -63,13 +139,21 @@ fn loss(flow: &FlowReport) -> String {
         (_, 0, 0) => " at a full queue (the round-trip time was near its longest)".to_owned(),
         (0, _, 0) => " although no queue was full (the round-trip time was short)".to_owned(),
         (0, 0, _) => ", whether at a full queue cannot be told".to_owned(),
-        (q, r, u) => format!(
-            ", as far as {} tell {} at a full queue, {} not and {} undecided",
-            plural(q + r + u, "recovery phase"),
-            count(q),
-            count(r),
-            count(u)
-        ),
+        (q, r, u) => {
+            let parts = [
+                (q, "while a queue was full"),
+                (r, "while no queue was full"),
+            ];
+            let told = parts.iter().filter(|(n, _)| *n > 0);
+            let told: Vec<String> = told
+                .map(|(n, when)| format!("{} came {when}", count(*n)))
+                .collect();
+            format!(
+                " (of {}, {})",
+                plural(q + r + u, "recovery phase"),
+                told.join(", ")
+            )
+        }
     };
     format!("{lost}{place}{}", recovered(flow))
 }
@@ -120,12 +204,13 @@ fn reordering(flow: &FlowReport) -> String {
     }
     let repeated = flow.retransmissions;
     format!(
-        "{late}, and the sender took them for lost: {} of {} of its window and {} of {} {} unnecessary",
+        "{late}, and the sender took them for lost: {} of {} of its window and {} of {} {} unnecessary{}",
         count(unnecessary),
         plural(flow.recoveries.total, "reduction"),
         count(repeated.spurious),
         plural(repeated.total, "retransmission"),
         was(unnecessary + repeated.spurious),
+        cost(flow),
     )
 }
 
@@ -140,22 +225,27 @@ fn misled(flow: &FlowReport, cause: Cause, what: &str) -> String {
             was(n)
         ),
     };
-    format!("{what}; {reductions}")
+    format!("{what}; {reductions}{}", cost(flow))
 }
 
 fn probes(flow: &FlowReport) -> String {
     let causes = flow.recoveries.by_cause.iter();
     let probes = causes.filter(|c| c.cause == Cause::TailProbe);
     let sent = probes.map(|c| c.retransmissions).sum();
-    let arrived = match (sent, flow.retransmissions.ambiguous) {
-        (1, 0) => "had arrived",
-        (_, 0) => "all had arrived",
-        _ => "not all of them certainly had arrived",
+    let said = match (sent, flow.retransmissions.ambiguous) {
+        (1, 0) => "1 tail loss probe repeated a packet that had arrived".to_owned(),
+        (1, _) => "1 tail loss probe was sent, and whether its packet had arrived cannot be told"
+            .to_owned(),
+        (n, 0) => format!(
+            "{} tail loss probes repeated packets that had arrived",
+            count(n)
+        ),
+        (n, _) => format!(
+            "{} tail loss probes were sent, and whether their packets had arrived cannot be told of all",
+            count(n)
+        ),
     };
-    format!(
-        "its end was sent again to hear of it ({}, {arrived}), which costs nothing but the copies",
-        plural(sent, "tail loss probe"),
-    )
+    format!("{said}; that costs nothing but the copies")
 }
 
 fn unexplained(flow: &FlowReport) -> String {

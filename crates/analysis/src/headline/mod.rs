@@ -48,7 +48,10 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let troubled = troubled(analysis);
     let lead = match troubled.first() {
         None => nothing_wrong(analysis),
-        Some(Subject::Flow(flow)) => sentence(&format!("{}: {}", moved(flow), flow::wrong(flow))),
+        Some(Subject::Flow(flow)) => {
+            let limit = flow::limit(flow);
+            sentence(&format!("{}: {}{limit}", moved(flow), flow::wrong(flow)))
+        }
         Some(Subject::Stream(stream)) => sentence(&stream::wrong(stream)),
     };
     Headline {
@@ -72,8 +75,16 @@ fn moved(flow: &FlowReport) -> String {
         n => format!(
             "{name} moved {}{}",
             bytes(n),
-            flow.rate_bps().map(at).unwrap_or_default()
+            flow.goodput_bps().map(at).unwrap_or_default()
         ),
+    }
+}
+
+/// What happened to one flow or stream, in a few words for the line under which its details are folded.
+pub(crate) fn summary(subject: &Subject<'_>) -> String {
+    match subject {
+        Subject::Flow(flow) => flow::gist(flow),
+        Subject::Stream(stream) => stream::troubles(stream),
     }
 }
 
@@ -102,8 +113,10 @@ fn nothing_wrong(analysis: &Analysis) -> String {
     let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
     let largest = match largest.filter(|flow| flow.data_bytes > 0) {
         None => String::new(),
-        Some(flow) if analysis.flows.len() == 1 => format!("; {}", moved(flow)),
-        Some(flow) => format!("; the largest, {}", moved(flow)),
+        Some(flow) if analysis.flows.len() == 1 => {
+            format!("; {}{}", moved(flow), flow::limit(flow))
+        }
+        Some(flow) => format!("; the largest, {}{}", moved(flow), flow::limit(flow)),
     };
     format!("{visible} in {seen}: no packet was lost, late or sent again{largest}.")
 }

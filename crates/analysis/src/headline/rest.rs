@@ -14,7 +14,7 @@ pub fn of(analysis: &Analysis, troubled: &[Subject<'_>]) -> Option<String> {
     let parts: Vec<String> = [
         about_reordering(analysis, worst),
         same_flow(worst),
-        others(analysis, &troubled[1..]),
+        others(analysis, worst, &troubled[1..]),
     ]
     .into_iter()
     .flatten()
@@ -106,7 +106,7 @@ fn packets(n: u64) -> String {
 }
 
 /// The other flows and streams with problems, in sums.
-fn others(analysis: &Analysis, rest: &[Subject<'_>]) -> Option<String> {
+fn others(analysis: &Analysis, worst: &Subject<'_>, rest: &[Subject<'_>]) -> Option<String> {
     let (mut flows, mut streams) = (Totals::default(), StreamTotals::default());
     for subject in rest {
         match subject {
@@ -116,7 +116,23 @@ fn others(analysis: &Analysis, rest: &[Subject<'_>]) -> Option<String> {
     }
     let parts = [of_flows(analysis, &flows), of_streams(analysis, &streams)];
     let said: Vec<String> = parts.into_iter().flatten().collect();
+    if rest.is_empty() {
+        return unharmed(analysis, worst);
+    }
     (!said.is_empty()).then(|| format!("besides, {}", said.join(", and ")))
+}
+
+/// Says that the first sentence is about the only flow or stream with trouble.
+fn unharmed(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> {
+    let (all, what) = match worst {
+        Subject::Flow(_) => (analysis.flows.len(), "other TCP flow"),
+        Subject::Stream(_) => (analysis.streams.len(), "other numbered stream"),
+    };
+    match all as u64 {
+        0 | 1 => None,
+        2 => Some(format!("the {what} had no trouble")),
+        all => Some(format!("the {} had no trouble", plural(all - 1, what))),
+    }
 }
 
 fn of_flows(analysis: &Analysis, t: &Totals) -> Option<String> {

@@ -6,8 +6,13 @@ use inorder_report::number::{count, plural, time, time_u64};
 
 use super::{of_packets, was};
 
-/// Its troubles, the gravest first.
+/// The stream and its troubles.
 pub fn wrong(stream: &StreamReport) -> String {
+    format!("{}: {}", carried(stream), troubles(stream))
+}
+
+/// Its troubles, the gravest first.
+pub fn troubles(stream: &StreamReport) -> String {
     let order = &stream.order;
     let late = (order.reordered, {
         let most = order.late_ns.max().filter(|ns| *ns > 0);
@@ -42,7 +47,7 @@ pub fn wrong(stream: &StreamReport) -> String {
     troubles.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
     let all = troubles.into_iter().chain([copies, unclear]);
     let said: Vec<String> = all.filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
-    format!("{}: {}", carried(stream), said.join(", "))
+    said.join(", ")
 }
 
 /// `rtp A->B id 0x1 carried 870 packets in 18.0 s`.

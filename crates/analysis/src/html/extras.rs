@@ -1,11 +1,9 @@
-//! The parts of the page that are not about single flows: warnings, other numbered services, the comparison with the
-//! other end, skipped frames.
+//! The parts of the page that are not about single flows: warnings, the comparison with the other end, skipped frames.
 
 use std::io::{self, Write};
 
 use crate::model::Analysis;
 use crate::table::{peer_columns, peer_rows, peer_text};
-use inorder_detect::columns::STREAM;
 use inorder_report::escape::Text;
 use inorder_report::html::Table;
 use inorder_report::number::count;
@@ -18,28 +16,20 @@ pub fn warnings(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     Ok(())
 }
 
-/// Streams of other numbered services.
-pub fn streams(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
-    if analysis.streams.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "<h2>Other numbered streams</h2>")?;
-    writeln!(out, "<div class=\"card scroll names\">")?;
-    Table::new(STREAM).write(out, &analysis.streams)?;
-    writeln!(out, "</div>")
-}
-
 /// The comparison with the other end.
-pub fn peer(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+pub fn peer(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
     let Some(peer) = &analysis.peer else {
         return Ok(());
     };
     writeln!(
         out,
-        "<h2>Against the other end</h2>\n<p>{}</p>",
+        "<h{level}>Against the other end</h{level}>\n<p>{}</p>",
         Text(&peer_text(peer))
     )?;
-    writeln!(out, "<div class=\"card scroll\">")?;
+    writeln!(
+        out,
+        "<div class=\"card scroll\" tabindex=0 role=region aria-label=\"Against the other end\">"
+    )?;
     Table::new(&peer_columns()).write(out, peer_rows(peer))?;
     writeln!(out, "</div>")
 }

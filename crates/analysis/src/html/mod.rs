@@ -1,30 +1,34 @@
-//! One HTML page that needs no network: verdict, sortable table of flows, charts.
+//! One HTML page that needs no network: headline, what it cost, what to do, sortable tables of flows and streams, and a
+//! section with charts for each of the gravest.
 //!
-//! The page carries its style, script, data and, when the crate was built with them, the chart
-//! libraries (Vega, Vega-Lite, Vega-Embed); a content security policy forbids it any request.
+//! The page carries its style, script, data and the chart libraries (Vega, Vega-Lite, Vega-Embed); a content security
+//! policy forbids it any request. Every chart has a caption with its figures. The data of the charts are thinned so
+//! that a page of fifty flows stays below 1.5 MB ([`data::Room`]).
 
+mod actions;
+mod caption;
 mod data;
 mod extras;
-mod flow;
 mod numbers;
 mod overview;
+mod section;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use inorder_detect::FlowReport;
-use inorder_report::escape::Text;
+use inorder_detect::names::Name;
 use inorder_report::html::{Assets, begin, end};
+use serde::Serialize;
 
-use self::data::Charts;
+use self::data::{Burst, Charts, Room};
 use self::overview::Listed;
-use crate::gravity::{flows_by_gravity, has_problems};
-use crate::headline::headline;
+use self::section::Section;
+use crate::gravity::{Subject, flows_by_gravity, streams_by_gravity, troubled};
 use crate::model::Analysis;
 
 /// The charts of flows.
 const ASSETS: Assets = Assets {
-    style: "",
+    style: include_str!("flows.css"),
     script: include_str!("flows.js"),
     charts: include_str!("charts.json"),
 };
@@ -32,7 +36,7 @@ const ASSETS: Assets = Assets {
 /// What the page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
-    /// Maximum number of flows per file that are shown with charts; the table has all flows.
+    /// Maximum number of flows and streams per file that are shown with charts; the tables have all.
     pub top: usize,
     /// Whether to draw charts. Without them the page shows their numbers in tables.
     pub charts: bool,
@@ -50,71 +54,168 @@ impl Default for Page {
 
 /// Writes the page. `out` should be buffered.
 pub fn write(out: &mut dyn Write, analyses: &[Analysis], page: &Page) -> io::Result<()> {
-    let drawn = page.charts;
-    let mut charts = Collected::default();
+    let mut data = Data::default();
     let title = match analyses {
-        [one] => format!("Packet order in {}", one.file),
+        [one] => format!("Packet order in {}", short_name(&one.file)),
         many => format!("Packet order in {} captures", many.len()),
     };
     begin(out, &title, &ASSETS)?;
-    for (number, analysis) in analyses.iter().enumerate() {
-        file(out, analysis, number, page, drawn, &mut charts)?;
+    let parts: Vec<Part<'_>> = (0..)
+        .zip(analyses)
+        .map(|(n, a)| Part::of(n, a, page))
+        .collect();
+    let sections = parts.iter().map(|part| part.shown.len()).sum();
+    let room = Room::for_each_of(sections);
+    for part in &parts {
+        part.write(out, analyses.len() > 1, page, room, &mut data)?;
     }
-    end(out, NOTE, drawn, &ASSETS, &charts)
+    end(out, NOTE, page.charts, &ASSETS, &data)
+}
+
+/// The name of a file without its folders.
+fn short_name(file: &str) -> &str {
+    file.rsplit(['/', '\\'])
+        .next()
+        .filter(|name| !name.is_empty())
+        .unwrap_or(file)
 }
 
 /// Begins the footer.
 const NOTE: &str = "Extent, late time and byte offset as in RFC 4737 (Linux's \
                     <code>reordering</code> counts one packet more), reorder density as in RFC 5236.";
 
-/// The charts' data, by the identifier of the flow's section.
-type Collected = BTreeMap<String, Charts>;
-
-fn file(
-    out: &mut dyn Write,
-    analysis: &Analysis,
-    number: usize,
-    page: &Page,
-    drawn: bool,
-    charts: &mut Collected,
-) -> io::Result<()> {
-    overview::meta(out, analysis, number)?;
-    writeln!(
-        out,
-        "<div class=\"card verdict\"><p>{}</p></div>",
-        Text(&headline(analysis).to_string())
-    )?;
-    extras::warnings(out, analysis)?;
-    overview::tiles(out, analysis)?;
-    let sorted = flows_by_gravity(&analysis.flows);
-    let shown: Vec<&FlowReport> = sorted
-        .iter()
-        .copied()
-        .filter(|flow| has_problems(flow))
-        .take(page.top)
-        .collect();
-    let listed: Vec<Listed<'_>> = (0..)
-        .zip(&sorted)
-        .map(|(place, flow)| Listed {
-            flow,
-            section: (place < shown.len()).then(|| flow_id(number, place)),
-        })
-        .collect();
-    overview::table(out, &listed)?;
-    for (i, flow) in shown.iter().enumerate() {
-        let id = flow_id(number, i);
-        let data = Charts::of(flow);
-        flow::section(out, flow, &id, &data.present(), drawn, i == 0)?;
-        if drawn {
-            charts.insert(id, data);
-        }
-    }
-    extras::streams(out, analysis)?;
-    extras::peer(out, analysis)?;
-    extras::skipped(out, analysis)
+/// What the page's script reads.
+#[derive(Serialize)]
+struct Data {
+    /// The names to which the rows of events refer.
+    what: &'static [&'static str],
+    confidence: &'static [&'static str],
+    evidence: &'static [&'static str],
+    /// The charts' data, by the identifier of the section.
+    flows: BTreeMap<String, Charts>,
 }
 
-/// Identifier of a flow's section: file and place in the order of the page.
-fn flow_id(file: usize, place: usize) -> String {
-    format!("flow-{file}-{place}")
+impl Default for Data {
+    fn default() -> Self {
+        Data {
+            what: data::WHAT,
+            confidence: inorder_detect::Confidence::NAMES,
+            evidence: inorder_detect::Evidence::NAMES,
+            flows: BTreeMap::new(),
+        }
+    }
+}
+
+/// The part of the page about one capture.
+struct Part<'a> {
+    number: usize,
+    analysis: &'a Analysis,
+    /// The flows and streams that get a section, the gravest first.
+    shown: Vec<Subject<'a>>,
+}
+
+impl<'a> Part<'a> {
+    fn of(number: usize, analysis: &'a Analysis, page: &Page) -> Self {
+        let mut shown = troubled(analysis);
+        // Without any trouble the largest flow is shown: its goodput may be what the reader looks for.
+        if shown.is_empty() {
+            let flows = analysis.flows.iter().filter(|flow| flow.data_bytes > 0);
+            let largest = flows.max_by_key(|flow| flow.data_bytes);
+            shown.extend(largest.map(Subject::Flow));
+        }
+        shown.truncate(page.top);
+        Part {
+            number,
+            analysis,
+            shown,
+        }
+    }
+
+    fn write(
+        &self,
+        out: &mut dyn Write,
+        one_of_several: bool,
+        page: &Page,
+        room: Room,
+        data: &mut Data,
+    ) -> io::Result<()> {
+        let level = if one_of_several { 3 } else { 2 };
+        overview::meta(out, self.analysis, one_of_several)?;
+        overview::head(out, self.analysis)?;
+        actions::write(out, level, self.analysis)?;
+        extras::warnings(out, self.analysis)?;
+        overview::tiles(out, self.analysis)?;
+        self.tables(out, level)?;
+        self.sections(out, level, page, room, data)?;
+        extras::peer(out, level, self.analysis)?;
+        extras::skipped(out, self.analysis)
+    }
+
+    /// The tables of flows and of streams, first the one with the gravest.
+    fn tables(&self, out: &mut dyn Write, level: usize) -> io::Result<()> {
+        let flows: Vec<_> = flows_by_gravity(&self.analysis.flows)
+            .into_iter()
+            .map(|flow| Listed {
+                of: flow,
+                section: self
+                    .section_of(|s| matches!(s, Subject::Flow(f) if std::ptr::eq(*f, flow))),
+            })
+            .collect();
+        let streams: Vec<_> = streams_by_gravity(&self.analysis.streams)
+            .into_iter()
+            .map(|stream| Listed {
+                of: stream,
+                section: self
+                    .section_of(|s| matches!(s, Subject::Stream(f) if std::ptr::eq(*f, stream))),
+            })
+            .collect();
+        if matches!(self.shown.first(), Some(Subject::Stream(_))) {
+            overview::streams(out, level, &streams)?;
+            return overview::flows(out, level, &flows);
+        }
+        overview::flows(out, level, &flows)?;
+        overview::streams(out, level, &streams)
+    }
+
+    fn section_of(&self, is: impl Fn(&Subject<'_>) -> bool) -> Option<String> {
+        self.shown.iter().position(is).map(|place| self.id(place))
+    }
+
+    fn sections(
+        &self,
+        out: &mut dyn Write,
+        level: usize,
+        page: &Page,
+        room: Room,
+        data: &mut Data,
+    ) -> io::Result<()> {
+        if self.shown.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "<h{level}>In detail, the gravest first</h{level}>")?;
+        for (place, subject) in self.shown.iter().enumerate() {
+            let id = self.id(place);
+            let (charts, burst) = match subject {
+                Subject::Flow(flow) => {
+                    let burst = Burst::of(flow);
+                    (Charts::of_flow(flow, burst.as_ref(), room), burst)
+                }
+                Subject::Stream(stream) => (Charts::of_stream(stream), None),
+            };
+            let section = Section {
+                id: &id,
+                level: level + 1,
+                open: place == 0,
+                drawn: page.charts,
+            };
+            section.write(out, subject, &charts, burst.as_ref())?;
+            data.flows.insert(id, charts);
+        }
+        Ok(())
+    }
+
+    /// Identifier of a section: file and place in the order of the page.
+    fn id(&self, place: usize) -> String {
+        format!("flow-{}-{place}", self.number)
+    }
 }

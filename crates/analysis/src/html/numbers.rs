@@ -1,51 +1,49 @@
-//! The numbers of each chart as tables; they replace the charts on a page without chart libraries.
+//! The numbers of each chart as tables: they replace the charts on a page that draws none.
 
 use std::io::{self, Write};
 
-use inorder_detect::columns::{RATE_CLASS, WHAT_IF};
-use inorder_detect::{Distribution, FlowReport};
-use inorder_report::Column;
+use inorder_detect::Distribution;
+use inorder_detect::Reordering;
+use inorder_detect::columns::{GOODPUT, RATE_CLASS};
 use inorder_report::html::Table;
+use inorder_report::number::{count, percent, plural, time_u64};
 
-use inorder_report::number::{count, time_u64};
+use super::data::Chart;
+use crate::gravity::Subject;
 
-/// Maximum number of rows of a distribution that are shown.
-const ROWS: usize = 200;
-
-/// Title of a chart, and whether the chart takes the whole width.
-pub fn title(chart: &str) -> (&'static str, bool) {
-    match chart {
-        "sequence" => ("Time and sequence (drag to move, wheel to zoom)", true),
-        "extents" => ("Reordering extent (RFC 4737)", false),
-        "late" => ("Late time (RFC 4737)", false),
-        "rd" => ("Reorder density (RFC 5236)", false),
-        "what_if" => ("If a receiver had sorted: still reordered, %", false),
-        _ => ("Reordering and sending rate", false),
-    }
-}
+/// Maximum number of rows; JSON has all.
+const ROWS: usize = 40;
 
 /// Writes the table of one chart; the time-sequence diagram has none.
-pub fn table(out: &mut dyn Write, chart: &str, flow: &FlowReport) -> io::Result<()> {
-    let order = &flow.reordering;
-    match chart {
-        "sequence" => write!(
+pub fn table(out: &mut dyn Write, chart: Chart, subject: &Subject<'_>) -> io::Result<()> {
+    let (order, flow) = match subject {
+        Subject::Flow(flow) => (&flow.reordering, Some(*flow)),
+        Subject::Stream(stream) => (&stream.order, None),
+    };
+    match (chart, flow) {
+        (Chart::Sequence, _) => writeln!(
             out,
-            "<p class=dim>{} points; events with their numbers are in the JSON, CSV and Parquet \
-             output.</p>",
-            count(flow.points.len() as u64)
+            "<p class=dim>The events with their numbers are in the JSON, CSV and Parquet output.</p>"
         ),
-        "extents" => distribution(out, "extent, packets", &order.extents, count),
-        "late" => distribution(out, "late by", &order.late_ns, time_u64),
-        "rd" => rows(
-            out,
-            &["displacement", "density"],
-            order
-                .displacements
-                .density()
-                .map(|(d, p)| vec![d.to_string(), format!("{p:.6}")]),
-        ),
-        "what_if" => listed(out, WHAT_IF, &flow.what_if),
-        _ => listed(out, RATE_CLASS, &flow.by_rate),
+        (Chart::Goodput, Some(flow)) => {
+            write!(out, "<div class=scroll>")?;
+            Table::new(GOODPUT)
+                .at_most(ROWS)
+                .write(out, &flow.cost.goodput)?;
+            writeln!(out, "</div>")?;
+            cut(out, flow.cost.goodput.len())
+        }
+        (Chart::ByRate, Some(flow)) => {
+            write!(out, "<div class=scroll>")?;
+            Table::new(RATE_CLASS)
+                .at_most(ROWS)
+                .write(out, &flow.by_rate)?;
+            writeln!(out, "</div>")?;
+            cut(out, flow.by_rate.len())
+        }
+        (Chart::Extents, _) => distribution(out, "extent, packets", &order.extents, count),
+        (Chart::Late, _) => distribution(out, "late by", &order.late_ns, time_u64),
+        _ => density(out, order),
     }
 }
 
@@ -55,29 +53,50 @@ fn distribution(
     d: &Distribution,
     show: fn(u64) -> String,
 ) -> io::Result<()> {
-    let cells = d.buckets().map(|(value, n)| vec![show(value), count(n)]);
-    rows(out, &[what, "packets"], cells)
+    let cells: Vec<_> = d
+        .buckets()
+        .map(|(value, n)| [show(value), count(n)])
+        .collect();
+    rows(out, &[what, "packets"], &cells)
 }
 
-fn listed<T>(out: &mut dyn Write, columns: &[Column<T>], rows: &[T]) -> io::Result<()> {
-    write!(out, "<div class=scroll>")?;
-    Table::new(columns).at_most(ROWS).write(out, rows)?;
-    writeln!(out, "</div>")
+fn density(out: &mut dyn Write, order: &Reordering) -> io::Result<()> {
+    let cells: Vec<_> = order
+        .displacements
+        .density()
+        .map(|(d, p)| [d.to_string(), percent(p)])
+        .collect();
+    rows(out, &["displacement, packets", "% of packets"], &cells)
 }
 
-/// Rows of a table whose cells hold only text and numbers of our own, so nothing needs escaping.
-fn rows(
-    out: &mut dyn Write,
-    titles: &[&str],
-    cells: impl Iterator<Item = Vec<String>>,
-) -> io::Result<()> {
+/// Rows of a table whose cells hold only text and numbers of our own, so nothing needs escaping. Of too many rows, the
+/// ones in the middle are left out: the ends are the extremes.
+fn rows(out: &mut dyn Write, titles: &[&str; 2], cells: &[[String; 2]]) -> io::Result<()> {
     write!(out, "<div class=scroll><table><thead><tr>")?;
     for title in titles {
-        write!(out, "<th>{title}</th>")?;
+        write!(out, "<th scope=col>{title}</th>")?;
     }
     writeln!(out, "</tr></thead><tbody>")?;
-    for row in cells.take(ROWS) {
-        writeln!(out, "<tr><td>{}</td></tr>", row.join("</td><td>"))?;
+    let ends = ROWS / 2;
+    for (at, [left, right]) in cells.iter().enumerate() {
+        if cells.len() <= ROWS || at < ends || at >= cells.len() - ends {
+            writeln!(out, "<tr><td>{left}</td><td>{right}</td></tr>")?;
+        } else if at == ends {
+            writeln!(out, "<tr><td>…</td><td>…</td></tr>")?;
+        }
     }
-    writeln!(out, "</tbody></table></div>")
+    writeln!(out, "</tbody></table></div>")?;
+    cut(out, cells.len())
+}
+
+/// Says how many rows are not shown.
+fn cut(out: &mut dyn Write, all: usize) -> io::Result<()> {
+    match all.saturating_sub(ROWS) as u64 {
+        0 => Ok(()),
+        n => writeln!(
+            out,
+            "<p class=dim>{} in the JSON output.</p>",
+            plural(n, "more row")
+        ),
+    }
 }

@@ -1,25 +1,28 @@
-//! The top of the page: what the file is, the main numbers, the table of all flows.
+//! The top of a capture's part of the page: what the file is, the headline, what to do, the main numbers, the tables of
+//! all flows and streams.
 
 use std::io::{self, Write};
 
-use inorder_detect::FlowReport;
-use inorder_detect::columns::{FLOW, FLOW_ID};
+use inorder_detect::columns::{FLOW, FLOW_ID, STREAM};
+use inorder_detect::{FlowReport, StreamReport};
 use inorder_report::Sheet;
 use inorder_report::html::Table;
 
 use crate::gravity::has_problems;
+use crate::headline::headline;
 use crate::model::Analysis;
+use crate::table::MAX_RANK;
 use crate::totals::Totals;
 use inorder_report::escape::Text;
 use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 
-/// Maximum number of rows of the table: browsers become slow beyond this.
-const ROWS: usize = 5_000;
+/// Maximum number of rows of a table: browsers become slow beyond this.
+const ROWS: usize = 2_000;
 
-/// The line below the title; for the second and later files it starts with a heading.
-pub fn meta(out: &mut dyn Write, analysis: &Analysis, number: usize) -> io::Result<()> {
-    if number > 0 {
-        write!(out, "<hr>")?;
+/// The lines below the title; with several files, a heading comes first.
+pub fn meta(out: &mut dyn Write, analysis: &Analysis, heading: bool) -> io::Result<()> {
+    if heading {
+        writeln!(out, "<hr>\n<h2 class=mono>{}</h2>", Text(&analysis.file))?;
     }
     writeln!(
         out,
@@ -32,53 +35,36 @@ pub fn meta(out: &mut dyn Write, analysis: &Analysis, number: usize) -> io::Resu
     )
 }
 
-/// The main numbers in large print.
+/// The headline.
+pub fn head(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+    let said = headline(analysis);
+    writeln!(
+        out,
+        "<div class=\"card verdict\"><p class=lead>{}</p>",
+        Text(&said.lead)
+    )?;
+    if let Some(rest) = &said.rest {
+        writeln!(out, "<p>{}</p>", Text(rest))?;
+    }
+    if let Some(doubts) = &said.doubts {
+        writeln!(out, "<p class=dim>{}</p>", Text(doubts))?;
+    }
+    writeln!(out, "</div>")
+}
+
+/// A number in large print: whether it is bad, good or neither, the number, what it is.
+type Tile = (&'static str, String, String);
+
+/// The main numbers in large print. Where streams of other services have late or missing packets, these come first.
 pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     let t = Totals::of(analysis);
-    if t.flows == 0 {
+    let mut tiles = of_streams(&t);
+    tiles.extend(of_flows(&t));
+    if tiles.is_empty() {
         return Ok(());
     }
-    let share = t.reordered as f64 / t.arrived.max(1) as f64;
-    let mood = |bad: u64| if bad > 0 { "bad" } else { "good" };
     writeln!(out, "<div class=tiles>")?;
-    for (class, value, label) in [
-        (
-            "",
-            count(t.flows),
-            format!(
-                "{}, {} with late packets",
-                if t.flows == 1 { "flow" } else { "flows" },
-                count(t.reordered_flows)
-            ),
-        ),
-        (
-            mood(t.reordered),
-            format!("{} %", percent(share)),
-            format!("{} late", plural(t.reordered, "packet")),
-        ),
-        (
-            "",
-            time_u64(t.max_late_ns),
-            format!("latest by time; extent {}", count(t.max_extent)),
-        ),
-        (
-            mood(t.spurious),
-            count(t.spurious),
-            format!(
-                "spurious of {}",
-                plural(t.retransmissions, "retransmission")
-            ),
-        ),
-        (
-            mood(t.spurious_recoveries),
-            count(t.spurious_recoveries),
-            format!(
-                "of {} unnecessary",
-                plural(t.recoveries, "window reduction")
-            ),
-        ),
-        ("", count(t.losses), "packets lost".to_owned()),
-    ] {
+    for (class, value, label) in tiles {
         writeln!(
             out,
             "<div class=\"tile {class}\"><b>{value}</b><span>{label}</span></div>"
@@ -87,35 +73,156 @@ pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     writeln!(out, "</div>")
 }
 
-/// A flow and the identifier of its section, if it has one.
-pub struct Listed<'a> {
-    /// The flow.
-    pub flow: &'a FlowReport,
+fn mood(bad: u64) -> &'static str {
+    if bad > 0 { "bad" } else { "good" }
+}
+
+fn share(part: u64, whole: u64) -> String {
+    format!("{} %", percent(part as f64 / whole.max(1) as f64))
+}
+
+fn of_streams(t: &Totals) -> Vec<Tile> {
+    let s = &t.streams;
+    if s.reordered + s.missing == 0 {
+        return Vec::new();
+    }
+    vec![
+        (
+            mood(s.reordered),
+            share(s.reordered, s.received),
+            format!(
+                "of {} of numbered streams late, by up to {}",
+                plural(s.received, "packet"),
+                time_u64(s.max_late_ns)
+            ),
+        ),
+        (
+            mood(s.missing),
+            count(s.missing),
+            "packets of numbered streams missing".to_owned(),
+        ),
+    ]
+}
+
+fn of_flows(t: &Totals) -> Vec<Tile> {
+    if t.flows == 0 {
+        return Vec::new();
+    }
+    let mut tiles = vec![
+        (
+            mood(t.losses),
+            share(t.losses, t.packets),
+            format!("of {} lost", plural(t.packets, "TCP packet")),
+        ),
+        (
+            mood(t.reordered),
+            share(t.reordered, t.arrived),
+            match t.reordered {
+                0 => "of the TCP packets late".to_owned(),
+                _ => format!(
+                    "of the TCP packets late, by up to {}",
+                    time_u64(t.max_late_ns)
+                ),
+            },
+        ),
+    ];
+    if t.retransmissions > 0 {
+        tiles.push((
+            mood(t.spurious),
+            count(t.spurious),
+            format!(
+                "of {} spurious",
+                plural(t.retransmissions, "retransmission")
+            ),
+        ));
+    }
+    if t.recoveries > 0 {
+        tiles.push((
+            mood(t.spurious_recoveries),
+            count(t.spurious_recoveries),
+            format!(
+                "of {} unnecessary",
+                plural(t.recoveries, "window reduction")
+            ),
+        ));
+    }
+    if t.timeouts > 0 {
+        tiles.push((
+            "bad",
+            count(t.timeouts),
+            "retransmission time-outs".to_owned(),
+        ));
+    }
+    tiles
+}
+
+/// A row of a table with the identifier of its section, if it has one.
+pub struct Listed<'a, T> {
+    /// What the row shows.
+    pub of: &'a T,
     /// Its section.
     pub section: Option<String>,
 }
 
 /// The table of all flows.
-pub fn table(out: &mut dyn Write, flows: &[Listed<'_>]) -> io::Result<()> {
-    if flows.is_empty() {
+pub fn flows(
+    out: &mut dyn Write,
+    level: usize,
+    flows: &[Listed<'_, FlowReport>],
+) -> io::Result<()> {
+    let columns = Sheet::new()
+        .with(FLOW_ID, |row: &Listed<'_, FlowReport>| &row.of.flow)
+        .with(FLOW, |row| row.of);
+    let table = Table::new(&columns)
+        .up_to(MAX_RANK)
+        .at_most(ROWS)
+        .class(|row| if has_problems(row.of) { "" } else { "quiet" })
+        .link(|row| row.section.clone());
+    framed(out, level, "TCP flows", flows.len(), |out| {
+        table.write(out, flows)
+    })
+}
+
+/// The table of all streams.
+pub fn streams(
+    out: &mut dyn Write,
+    level: usize,
+    streams: &[Listed<'_, StreamReport>],
+) -> io::Result<()> {
+    let columns = Sheet::new().with(STREAM, |row: &Listed<'_, StreamReport>| row.of);
+    let table = Table::new(&columns)
+        .up_to(MAX_RANK)
+        .at_most(ROWS)
+        .link(|row| row.section.clone());
+    framed(out, level, "Other numbered streams", streams.len(), |out| {
+        table.write(out, streams)
+    })
+}
+
+/// A table under its heading, in a box of its own that can be scrolled.
+fn framed(
+    out: &mut dyn Write,
+    level: usize,
+    heading: &str,
+    rows: usize,
+    table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if rows == 0 {
         return Ok(());
     }
-    let columns = Sheet::new()
-        .with(FLOW_ID, |row: &Listed<'_>| &row.flow.flow)
-        .with(FLOW, |row| row.flow);
-    let table = Table::new(&columns)
-        .at_most(ROWS)
-        .class(|row| if has_problems(row.flow) { "" } else { "quiet" })
-        .link(|row| row.section.clone());
-    writeln!(out, "<h2>Flows</h2>\n<div class=\"card flows names\">")?;
-    table.write(out, flows)?;
+    writeln!(
+        out,
+        "<h{level}>{heading}</h{level}>\n\
+         <div class=\"card flows names\" tabindex=0 role=region aria-label=\"{heading}\">"
+    )?;
+    table(out)?;
     writeln!(out, "</div>")?;
-    match flows.len().saturating_sub(ROWS) as u64 {
+    match rows.saturating_sub(ROWS) as u64 {
         0 => Ok(()),
         n => writeln!(
             out,
-            "<p class=dim>{} more are in the JSON and CSV output.</p>",
-            plural(n, "flow")
+            "<p class=dim>{} in the JSON and CSV output.</p>",
+            plural(n, "more row")
         ),
     }
 }

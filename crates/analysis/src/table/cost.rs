@@ -9,12 +9,17 @@ use inorder_report::text::paragraph;
 
 use super::Style;
 use crate::cure::{Action, Cure};
+use crate::gravity::troubled;
 use crate::model::Analysis;
 
 /// Actions shown.
 const MAX_ACTIONS: usize = 3;
 /// From this confidence on, the congestion control is named without doubt.
 const SURE: f64 = 0.75;
+
+/// What is said where there is trouble and no action.
+pub(crate) const NO_ACTION: &str =
+    "No action is proposed: what happened is too little, or its cause too unsure, for one.";
 
 /// Writes both sections.
 pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
@@ -25,21 +30,42 @@ pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
         paragraph(out, &cost.join(" "), "", style.width)?;
     }
     let cure = Cure::of(analysis);
-    if cure.actions.is_empty() && cure.reordering_is_not_it.is_empty() {
+    if cure.actions.is_empty() && troubled(analysis).is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{bold}What to do{plain}")?;
-    if !cure.reordering_is_not_it.is_empty() {
-        paragraph(out, &cure.reordering_is_not_it, "", style.width)?;
+    if cure.actions.is_empty() {
+        paragraph(out, NO_ACTION, "", style.width)?;
     }
     for (number, action) in (1..).zip(cure.actions.iter().take(MAX_ACTIONS)) {
         let text = format!("{number}. {} {}", action.advice, expected(action));
         paragraph(out, &text, "   ", style.width)?;
         for command in &action.commands {
-            writeln!(out, "       {command}")?;
+            write_command(out, command, style.width)?;
         }
     }
     Ok(())
+}
+
+/// Writes a command; one that is too long is continued as a shell continues it, so that it can be copied.
+fn write_command(out: &mut dyn Write, command: &str, width: Option<usize>) -> io::Result<()> {
+    const INDENT: &str = "       ";
+    const CONTINUED: &str = " \\";
+    let room = width.unwrap_or(usize::MAX).saturating_sub(CONTINUED.len());
+    let mut line = INDENT.to_owned();
+    for word in command.split(' ') {
+        let begun = line.len() > INDENT.len();
+        if begun && line.len() + 1 + word.len() > room {
+            writeln!(out, "{line}{CONTINUED}")?;
+            line = format!("{INDENT}  {word}");
+            continue;
+        }
+        if begun {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
 }
 
 /// What an action brings and what speaks for it, as one sentence.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::{Distribution, Event, FlowReport, Vantage, WhatIf};
+use inorder_detect::{Distribution, Event, FlowReport, Reordering, StreamReport, Vantage, WhatIf};
 
 use super::Style;
 use crate::totals::timeouts;
@@ -50,10 +50,7 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     let order = &flow.reordering;
     let mut facts = vec![("vantage", vantage(flow)), ("connection", connection(flow))];
     if order.reordered > 0 {
-        let extents = quantiles(&order.extents, count);
-        facts.push(("extent", format!("{extents} packets (RFC 4737)")));
-        facts.push(("late", quantiles(&order.late_ns, time_u64)));
-        facts.push(("displacement", displacement(flow)));
+        facts.extend(lateness(order));
     }
     if order.ambiguous > 0 {
         facts.push((
@@ -67,7 +64,6 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     if flow.recoveries.total > 0 {
         facts.push(("recoveries", recoveries(flow)));
     }
-    facts.extend(avoidance(flow).map(|text| ("would avoid", text)));
     facts.extend(
         WhatIfSays::of(flow)
             .sentence()
@@ -77,6 +73,36 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     facts.extend(ack_path(flow).map(|text| ("ACK path", text)));
     facts.extend(artefacts(flow).map(|text| ("capture", text)));
     facts
+}
+
+/// The facts that apply to this stream, as label and text.
+pub(crate) fn stream_facts(stream: &StreamReport) -> Vec<(&'static str, String)> {
+    let order = &stream.order;
+    let lasted = stream.last_ns.saturating_sub(stream.first_ns);
+    let mut facts = vec![(
+        "stream",
+        format!(
+            "{} in {}, {} missing, {} more than once",
+            plural(order.received, "packet"),
+            time(lasted),
+            count(stream.missing),
+            count(stream.duplicates)
+        ),
+    )];
+    if order.reordered > 0 {
+        facts.extend(lateness(order));
+    }
+    facts
+}
+
+/// How late packets were.
+fn lateness(order: &Reordering) -> [(&'static str, String); 3] {
+    let extents = quantiles(&order.extents, count);
+    [
+        ("extent", format!("{extents} packets (RFC 4737)")),
+        ("late", quantiles(&order.late_ns, time_u64)),
+        ("displacement", displacement(order)),
+    ]
 }
 
 fn vantage(flow: &FlowReport) -> String {
@@ -140,8 +166,7 @@ fn quantiles(d: &Distribution, show: fn(u64) -> String) -> String {
     )
 }
 
-fn displacement(flow: &FlowReport) -> String {
-    let order = &flow.reordering;
+fn displacement(order: &Reordering) -> String {
     format!(
         "mean {:.3} packets, entropy {:.3} (RFC 5236)",
         order.displacements.mean_displacement(),
@@ -172,25 +197,6 @@ fn recoveries(flow: &FlowReport) -> String {
         n => text.push_str(&format!("; {} after a time-out", count(n))),
     }
     text
-}
-
-fn avoidance(flow: &FlowReport) -> Option<String> {
-    let threshold = flow.avoidance.dupthresh.map(|n| {
-        format!(
-            "a duplicate-ACK threshold of {} (RFC 5681: 3)",
-            count(u64::from(n))
-        )
-    });
-    let window = flow.avoidance.window_ns.map(|ns| {
-        format!(
-            "a wait of {} after the first duplicate ACK or SACK above a hole",
-            time(ns)
-        )
-    });
-    match (threshold, window) {
-        (Some(t), Some(w)) => Some(format!("{t}, or {w}")),
-        (one, other) => one.or(other),
-    }
 }
 
 fn upstream(flow: &FlowReport) -> Option<String> {

@@ -6,7 +6,8 @@ mod extras;
 
 use std::io::{self, Write};
 
-pub(crate) use self::detail::facts;
+pub(crate) use self::cost::{NO_ACTION, cost_sentences, expected};
+pub(crate) use self::detail::{facts, stream_facts};
 pub(crate) use self::extras::{peer_columns, peer_rows, peer_text};
 use crate::gravity::{Subject, flows_by_gravity, has_problems, troubled};
 use crate::headline::headline;
@@ -58,7 +59,7 @@ impl Style {
 }
 
 /// Greatest rank of the columns in tables of flows. The rest is in the details of a flow, in CSV and JSON.
-pub(crate) const MAX_RANK: u8 = 6;
+pub(crate) const MAX_RANK: u8 = 5;
 
 /// The columns of the table of flows.
 pub(crate) fn flow_columns<'c>() -> Sheet<'c, FlowReport> {

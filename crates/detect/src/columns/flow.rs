@@ -126,7 +126,16 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "Payload of original segments over the time from the first to the last packet.",
         |f| f.rate_bps().into(),
     )
+    .optional(),
+    // Files have it as `cost.goodput_bps`.
+    Of::new(
+        "goodput",
+        Kind::Rate,
+        "Payload that arrived over the time that took.",
+        |f| f.goodput_bps().into(),
+    )
     .optional()
+    .only(Files::None)
     .shown("goodput", 0),
     // The table marks rough counts, which only the flow knows; files have it inside `reordering`.
     Of::new("reordered", Kind::Count, "Reordered packets.", |f| {

@@ -289,7 +289,8 @@ pub enum PointKind {
     Ack,
 }
 
-/// One point of the time-sequence diagram (thinned evenly when there are too many).
+/// One point of the time-sequence diagram (thinned evenly when there are too many, except in the stretch with the most
+/// retransmissions, late data and duplicate ACKs).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Point {
     /// Nanoseconds since the epoch.
@@ -402,6 +403,16 @@ impl FlowReport {
             retransmission_list: Vec::new(),
             points: Vec::new(),
         }
+    }
+
+    /// What people call the flow's speed, bits per second: the goodput where arrivals are known and the flow is long
+    /// enough to have one, otherwise the rate over the whole connection.
+    pub fn goodput_bps(&self) -> Option<u64> {
+        /// Fewer packets than this may come in one burst at the rate of the line, which no user would call a speed.
+        const MIN_PACKETS: u64 = 100;
+        let goodput = self.cost.goodput_bps;
+        let long = goodput.filter(|_| self.data_packets >= MIN_PACKETS);
+        long.or_else(|| self.rate_bps())
     }
 
     /// Payload of original segments, bits per second from the first to the last packet; `None`

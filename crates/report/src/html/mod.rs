@@ -45,7 +45,7 @@ pub fn begin(out: &mut dyn Write, title: &str, assets: &Assets) -> io::Result<()
          <meta http-equiv=Content-Security-Policy content=\"{POLICY}\">\n\
          <meta name=generator content=\"inorder {version}\">\n\
          <meta name=viewport content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<h1>{title}</h1>",
+         <title>{title}</title>\n<style>\n{STYLE}{style}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>",
         version = env!("CARGO_PKG_VERSION"),
         title = Text(title),
         style = assets.style
@@ -77,7 +77,10 @@ pub fn end(
 
 fn footer(out: &mut dyn Write, note: &str, drawn: bool) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    writeln!(out, "<footer><p>Written by inorder {version}. {note}</p>")?;
+    writeln!(
+        out,
+        "</main>\n<footer><p>Written by inorder {version}. {note}</p>"
+    )?;
     if drawn {
         writeln!(
             out,

@@ -3,8 +3,8 @@
 
 const cellValue = (row, column) => {
   const cell = row.cells[column];
-  const number = cell.dataset.v;
-  return number === undefined ? cell.textContent : Number(number);
+  const text = cell.dataset.v ?? cell.textContent;
+  return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
 };
 
 const compare = (a, b) =>

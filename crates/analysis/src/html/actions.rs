@@ -1,0 +1,72 @@
+//! What it cost, and what to do.
+
+use std::io::{self, Write};
+
+use inorder_report::escape::Text;
+
+use crate::cure::{Action, Cure};
+use crate::gravity::troubled;
+use crate::model::Analysis;
+use crate::table::{NO_ACTION, cost_sentences, expected};
+
+/// Actions that are not folded.
+const MOST: usize = 3;
+
+/// Writes both parts, each only if there is something to say.
+pub fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
+    let cost = cost_sentences(analysis);
+    let cure = Cure::of(analysis);
+    let trouble = !troubled(analysis).is_empty();
+    if cost.is_empty() && cure.actions.is_empty() && !trouble {
+        return Ok(());
+    }
+    writeln!(out, "<div class=\"card actions\">")?;
+    if !cost.is_empty() {
+        let cost = cost.join(" ");
+        writeln!(
+            out,
+            "<h{level}>What it cost</h{level}>\n<p>{}</p>",
+            Text(&cost)
+        )?;
+    }
+    writeln!(out, "<h{level}>What to do</h{level}>")?;
+    if cure.actions.is_empty() {
+        writeln!(out, "<p>{NO_ACTION}</p>")?;
+    }
+    let (first, others) = cure.actions.split_at(cure.actions.len().min(MOST));
+    list(out, first, 1)?;
+    if !others.is_empty() {
+        writeln!(
+            out,
+            "<details class=folded><summary>Further actions</summary>"
+        )?;
+        list(out, others, 1 + MOST)?;
+        writeln!(out, "</details>")?;
+    }
+    writeln!(out, "</div>")
+}
+
+fn list(out: &mut dyn Write, actions: &[Action], start: usize) -> io::Result<()> {
+    if actions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "<ol start={start}>")?;
+    for action in actions {
+        writeln!(
+            out,
+            "<li><b>{}</b> {}",
+            Text(&action.advice),
+            Text(&expected(action))
+        )?;
+        if !action.commands.is_empty() {
+            let commands = action.commands.join("\n");
+            writeln!(
+                out,
+                "<pre tabindex=0 role=region aria-label=\"Commands\">{}</pre>",
+                Text(&commands)
+            )?;
+        }
+        writeln!(out, "</li>")?;
+    }
+    writeln!(out, "</ol>")
+}
