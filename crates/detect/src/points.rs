@@ -114,13 +114,16 @@ impl Points {
         self.worst.push(point, troubled);
     }
 
-    pub(crate) fn finish(mut self) -> Vec<Point> {
+    /// The points, and the time from the first to the last of those that are kept in full; `None` without trouble.
+    pub(crate) fn finish(mut self) -> (Vec<Point>, Option<(i64, i64)>) {
         self.worst.keep();
+        let ends = (self.worst.kept.first(), self.worst.kept.last());
+        let stretch = ends.0.zip(ends.1).map(|(a, b)| (a.at_ns, b.at_ns));
         let mut all: Vec<Point> = self.kinds.into_iter().flat_map(|k| k.points).collect();
         all.extend(self.worst.kept);
         all.sort_by_key(|p| (p.at_ns, p.seq_offset, p.kind));
         all.dedup();
-        all
+        (all, stretch)
     }
 }
 
@@ -139,7 +142,12 @@ mod tests {
                 points.push(n * 1_000 + 700, (n - 20) * 1_448, PointKind::Retransmission);
             }
         }
-        let all = points.finish();
+        let (all, stretch) = points.finish();
+        let (from, until) = stretch.unwrap();
+        assert!(
+            from <= 70_000_700 && until >= 70_039_700,
+            "{from} to {until}"
+        );
         assert!(all.len() < 3 * MAX_POINTS + STRETCH, "{}", all.len());
         let inside = |p: &&Point| (70_000_000..70_040_000).contains(&p.at_ns);
         assert_eq!(all.iter().filter(inside).count(), 120);

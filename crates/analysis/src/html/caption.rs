@@ -4,7 +4,7 @@ use inorder_detect::Reordering;
 use inorder_detect::{Distribution, FlowReport};
 use inorder_report::number::{count, percent, plural, rate, time, time_u64};
 
-use super::data::{Burst, Chart, Charts};
+use super::data::{Burst, Chart, Charts, MIN_PACKETS};
 
 /// Title of a chart.
 pub fn title(chart: Chart) -> &'static str {
@@ -114,7 +114,11 @@ fn goodput(flow: &FlowReport) -> String {
 
 fn by_rate(flow: &FlowReport) -> String {
     let share = |r: &&inorder_detect::RateClass| r.reordered as f64 / r.packets.max(1) as f64;
-    let classes = || flow.by_rate.iter().filter(|r| r.packets > 0);
+    let classes = || {
+        flow.by_rate
+            .iter()
+            .filter(|r| r.packets >= MIN_PACKETS && r.rate_bps > 0)
+    };
     let by_share = |a: &&inorder_detect::RateClass, b: &&inorder_detect::RateClass| {
         share(a).total_cmp(&share(b))
     };

@@ -73,7 +73,8 @@ function draw(section, specs, data) {
     const place = chart.querySelector(".plot");
     const folded = chart.querySelector(".numbers");
     folded.addEventListener("toggle", () => numbers(folded, name, flow));
-    spec.description = place.dataset.says;
+    const [title, says] = ["h3, h4, h5", ".says"].map((part) => chart.querySelector(part).textContent);
+    spec.description = `${title}. ${says}`;
     const drawn = embed(place, spec);
     if (name === "sequence") drawn.then((result) => result && zooming(chart, result.view, flow, spec.data.values));
   }

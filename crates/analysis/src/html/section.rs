@@ -99,7 +99,7 @@ impl Section<'_> {
             if chart == Chart::Sequence {
                 writeln!(out, "<p class=zoom hidden></p>")?;
             }
-            writeln!(out, "<div class=plot data-says=\"{title}. {says}\"></div>")?;
+            writeln!(out, "<div class=plot></div>")?;
             // The script fills in the numbers from the chart's data when they are asked for.
             writeln!(
                 out,
@@ -129,6 +129,6 @@ fn what_if(out: &mut dyn Write, flow: &FlowReport) -> io::Result<()> {
         "<details class=folded><summary>Other settings of a sorting receiver</summary>\
          <div class=scroll tabindex=0 role=region aria-label=\"Other settings of a sorting receiver\">"
     )?;
-    Table::new(WHAT_IF).write(out, &flow.what_if)?;
+    Table::new(WHAT_IF).plain().write(out, &flow.what_if)?;
     writeln!(out, "</div></details>")
 }

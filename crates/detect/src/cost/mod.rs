@@ -135,16 +135,24 @@ impl Recorder {
         let patience = self
             .rtt_ns
             .map_or(MIN_IDLE_UNKNOWN_NS, |rtt| rtt.max(MIN_IDLE_NS));
-        let gap = now.saturating_sub(self.last_news_ns);
+        let gap = self.silence_ns(now);
         if gap > patience {
             self.idle_ns = self.idle_ns.saturating_add(gap);
+        }
+    }
+
+    /// Time since the last news of an arrival; 0 before the first.
+    fn silence_ns(&self, now: i64) -> i64 {
+        match self.last_news_ns {
+            0 => 0,
+            last => now.saturating_sub(last),
         }
     }
 
     /// Data of `len` bytes came by again at `now`.
     pub(crate) fn sent_again(&mut self, now: i64, len: u32) {
         self.series.at(now).again += u64::from(len);
-        let silence = now.saturating_sub(self.last_news_ns);
+        let silence = self.silence_ns(now);
         self.episodes
             .sent_again(now, self.delivered, self.highest, silence);
         if !self.by_acks {

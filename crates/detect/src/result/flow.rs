@@ -366,6 +366,8 @@ pub struct FlowReport {
     pub retransmission_list: Vec<Retransmission>,
     /// Points of the time-sequence diagram, when asked for.
     pub points: Vec<Point>,
+    /// The time between which all points are kept, nanoseconds since the epoch: the stretch with the most trouble.
+    pub stretch_ns: Option<(i64, i64)>,
 }
 
 impl FlowReport {
@@ -402,6 +404,7 @@ impl FlowReport {
             events: Vec::new(),
             retransmission_list: Vec::new(),
             points: Vec::new(),
+            stretch_ns: None,
         }
     }
 

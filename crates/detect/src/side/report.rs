@@ -34,7 +34,10 @@ impl Side {
         let vantage = engines.choice.vantage;
         let arrival = engines.arrival.finish(&cx);
         let sender = engines.sender.map(|sender| sender.finish());
-        let points = engines.points.map(|points| points.finish());
+        let (points, stretch_ns) = engines
+            .points
+            .map(|points| points.finish())
+            .unwrap_or_default();
         let mut what_if = engines.what_if.map(|what_if| what_if.finish());
         if let Some(named) = engines.named {
             what_if.get_or_insert_default().extend(named.finish());
@@ -138,7 +141,8 @@ impl Side {
             what_if: what_if.unwrap_or_default(),
             events,
             retransmission_list: main.list,
-            points: points.unwrap_or_default(),
+            points,
+            stretch_ns,
         }
     }
 }

@@ -46,6 +46,8 @@ impl Burst {
         }
         let mut times: Vec<i64> = flow.events.iter().map(|e| e.at_ns).collect();
         times.extend(flow.retransmission_list.iter().map(|r| r.at_ns));
+        let (from, until) = within(flow, length);
+        times.retain(|at| (from..=until).contains(at));
         times.sort_unstable();
         let first = busiest(&times, length)?;
         // What led to it, and what followed.
@@ -72,6 +74,12 @@ impl Burst {
             self.whole.words()
         )
     }
+}
+
+/// Where to look: between the points that are all kept, if that is longer than the stretch to find.
+fn within(flow: &FlowReport, length: i64) -> (i64, i64) {
+    let long = |(from, until): &(i64, i64)| until.saturating_sub(*from) > length;
+    flow.stretch_ns.filter(long).unwrap_or((i64::MIN, i64::MAX))
 }
 
 /// The first time of the stretch of `length` with the most times in it.

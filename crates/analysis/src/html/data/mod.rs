@@ -18,6 +18,9 @@ use self::events::EventRow;
 pub(crate) use self::events::WHAT;
 use self::points::Points;
 
+/// Packets of a sending rate that are worth a point: the share of late packets among fewer is chance.
+pub(crate) const MIN_PACKETS: u64 = 30;
+
 /// How much may be drawn of each flow, so that the page stays small whatever the number of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Room {
@@ -31,9 +34,9 @@ impl Room {
     /// Room for each of `sections` flows.
     pub fn for_each_of(sections: usize) -> Room {
         /// Points of all flows of a page: about ten bytes each.
-        const POINTS: usize = 14_000;
+        const POINTS: usize = 12_000;
         /// Events of all flows of a page: about forty bytes each.
-        const EVENTS: usize = 3_500;
+        const EVENTS: usize = 3_000;
         let each = |all: usize, most: usize| (all / sections.max(1)).min(most);
         Room {
             points: each(POINTS, 4_000),
@@ -86,6 +89,13 @@ impl Charts {
     }
 
     fn of_order(order: &Reordering) -> Charts {
+        /// Of fewer late packets the facts say as much as a chart.
+        const MIN_LATE: u64 = 10;
+        let nothing = Reordering::default();
+        let known = match order.reordered >= MIN_LATE {
+            true => order,
+            false => &nothing,
+        };
         Charts {
             points: Points::default(),
             burst: None,
@@ -93,9 +103,9 @@ impl Charts {
             events: Vec::new(),
             goodput: Vec::new(),
             recoveries: Vec::new(),
-            extents: Bars::of(&order.extents),
-            late: Lateness::of(&order.late_ns),
-            rd: density(order),
+            extents: Bars::of(&known.extents),
+            late: Lateness::of(&known.late_ns),
+            rd: density(known),
             by_rate: Vec::new(),
         }
     }
@@ -199,7 +209,7 @@ fn by_rate(flow: &FlowReport) -> Vec<RateRow> {
     let classes = flow
         .by_rate
         .iter()
-        .filter(|r| r.packets > 0 && r.rate_bps > 0);
+        .filter(|r| r.packets >= MIN_PACKETS && r.rate_bps > 0);
     if classes.clone().all(|r| r.reordered == 0) {
         return Vec::new();
     }
