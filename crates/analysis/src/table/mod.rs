@@ -59,7 +59,7 @@ impl Style {
 }
 
 /// Greatest rank of the columns in tables of flows. The rest is in the details of a flow, in CSV and JSON.
-pub(crate) const MAX_RANK: u8 = 5;
+pub(crate) const MAX_RANK: u8 = 4;
 
 /// The columns of the table of flows.
 pub(crate) fn flow_columns<'c>() -> Sheet<'c, FlowReport> {

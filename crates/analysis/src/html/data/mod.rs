@@ -34,9 +34,9 @@ impl Room {
     /// Room for each of `sections` flows.
     pub fn for_each_of(sections: usize) -> Room {
         /// Points of all flows of a page: about ten bytes each.
-        const POINTS: usize = 12_000;
+        const POINTS: usize = 10_000;
         /// Events of all flows of a page: about forty bytes each.
-        const EVENTS: usize = 3_000;
+        const EVENTS: usize = 2_500;
         let each = |all: usize, most: usize| (all / sections.max(1)).min(most);
         Room {
             points: each(POINTS, 4_000),
