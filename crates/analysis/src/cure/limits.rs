@@ -39,33 +39,54 @@ fn recoveries(flows: &[&FlowReport], cause: Cause) -> u64 {
         .sum()
 }
 
-/// Losses on a line that is not full: a control that does not take each for congestion.
+/// Losses that are not known to come from a full queue: a control that does not take each for congestion. It is sure to
+/// help only where losses came while no queue was full.
 fn control(flows: &[&FlowReport]) -> Option<Action> {
-    let lost = recoveries(flows, Cause::RandomLoss) + recoveries(flows, Cause::Loss);
+    let random = recoveries(flows, Cause::RandomLoss);
+    let lost = random + recoveries(flows, Cause::Loss);
     if lost < MIN_RECOVERIES || recoveries(flows, Cause::QueueLoss) > 0 {
         return None;
     }
+    let sure = random >= MIN_RECOVERIES;
+    let packets: u64 = flows.iter().map(|f| f.losses).sum();
+    let seen = format!(
+        "{} were lost, and the window was reduced {} times for them",
+        plural(packets, "packet"),
+        count(lost)
+    );
     let sum = |of: fn(&FlowReport) -> Option<u64>| flows.iter().filter_map(|f| of(f)).sum::<u64>();
     let (goodput, line) = (sum(|f| f.cost.goodput_bps), sum(|f| f.cost.bottleneck_bps));
     let more = |share: f64| (share * line as f64 / (goodput as f64).max(1.0) - 1.0).max(0.0);
-    let packets: u64 = flows.iter().map(|f| f.losses).sum();
+    let (advice, evidence, gain) = if sure {
+        (
+            "On the sender of the data, use BBR: losses come although the bottleneck is not full, and it does not \
+             take each for congestion.",
+            format!(
+                "{seen}; the goodput was {} where the bottleneck passes {}",
+                rate(goodput),
+                rate(line)
+            ),
+            Some(Gain {
+                low: more(BBR_SHARE.0),
+                high: more(BBR_SHARE.1),
+            }),
+        )
+    } else {
+        (
+            "On the sender of the data, try BBR: it does not take each loss for congestion.",
+            format!("{seen}; whether they came from a full queue cannot be told"),
+            None,
+        )
+    };
     Some(Action {
         kind: ActionKind::Control,
-        advice: "On the sender of the data, use BBR: losses come although the bottleneck is not full, and it does not \
-                 take each for congestion."
-            .to_owned(),
+        advice: advice.to_owned(),
         commands: vec![
             "sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr".to_owned(),
         ],
-        evidence: format!(
-            "{} were lost, and the window was reduced {} times for them; the goodput was {} where the bottleneck passes {}",
-            plural(packets, "packet"),
-            count(lost),
-            rate(goodput),
-            rate(line)
-        ),
-        gain: Some(Gain { low: more(BBR_SHARE.0), high: more(BBR_SHARE.1) }),
-        sure: true,
+        evidence,
+        gain,
+        sure,
         flows: flows.len() as u64,
     })
 }
