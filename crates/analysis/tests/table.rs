@@ -37,7 +37,7 @@ fn every_fact_of_a_busy_flow_is_printed() {
     let text = text(sample::analysis("a.pcap", 1), &Style::default());
     for fact in [
         "receiver (inferred from: handshake)",
-        "wait for 32 duplicate ACKs",
+        "sysctl -w net.ipv4.tcp_reordering=",
         "14 of 6,000 ACKs overtaken, 3 missing",
         "80 unnecessary reductions in 2 flows, 6 of them undone.",
         "31.0 % lost",
