@@ -9,6 +9,8 @@ use super::{Action, ActionKind, Gain};
 const MIN_RECOVERIES: u64 = 3;
 /// Fewest packets of a flow worth an action: shorter ones are over before one would help.
 const MIN_PACKETS: u64 = 1_000;
+/// A line that seems faster than a flow by more than this factor may be a bundle of packets taken for a line.
+const MAX_TIMES: u64 = 20;
 /// What a flow reaches of the bottleneck at least, whose window has to grow first.
 const SHORT_FLOW: f64 = 0.5;
 /// What BBR reaches of the bottleneck where packets are lost at random, at least, and at most: it gives up when more
@@ -57,6 +59,7 @@ fn control(flows: &[&FlowReport]) -> Option<Action> {
     let sum = |of: fn(&FlowReport) -> Option<u64>| flows.iter().filter_map(|f| of(f)).sum::<u64>();
     let (goodput, line) = (sum(|f| f.cost.goodput_bps), sum(|f| f.cost.bottleneck_bps));
     let more = |share: f64| (share * line as f64 / (goodput as f64).max(1.0) - 1.0).max(0.0);
+    let believable = line / MAX_TIMES <= goodput;
     let (advice, evidence, gain) = if sure {
         (
             "On the sender of the data, use BBR: losses come although the bottleneck is not full, and it does not \
@@ -66,7 +69,7 @@ fn control(flows: &[&FlowReport]) -> Option<Action> {
                 rate(goodput),
                 rate(line)
             ),
-            Some(Gain {
+            believable.then(|| Gain {
                 low: more(BBR_SHARE.0),
                 high: more(BBR_SHARE.1),
             }),

@@ -24,6 +24,10 @@ const MIN_LOST: f64 = 0.02;
 /// Where late packets may have cost more than this share of the goodput, nobody can say that they are not the problem.
 const MAX_COST: f64 = 0.1;
 
+/// Fewest packets of a flow of which it is worth saying what limits it: with and without late or lost packets.
+const MIN_TROUBLED: u64 = 100;
+const MIN_PACKETS: u64 = 1_000;
+
 /// What can be done about the flows of one capture.
 #[derive(Clone, PartialEq, Default, Debug)]
 #[non_exhaustive]
@@ -84,6 +88,10 @@ fn other_limit(flow: &FlowReport) -> String {
         Limit::Path => "the transfer filled the path's bottleneck",
         Limit::Misled | Limit::Unknown | _ => return String::new(),
     };
+    let troubled = flow.reordering.reordered + flow.losses > 0;
+    if flow.data_packets < if troubled { MIN_TROUBLED } else { MIN_PACKETS } {
+        return String::new();
+    }
     let late = flow.reordering.reordered as f64 / (flow.data_packets as f64).max(1.0);
     if flow.reordering.reordered == 0 {
         return format!("Reordering is not the problem here: no packet was late; {what}.");

@@ -137,9 +137,9 @@ fn goodput(flow: &FlowReport, one_of_several: bool) -> Option<String> {
 }
 
 fn times(flows: &[&FlowReport]) -> Option<String> {
-    let recovery: i64 = flows.iter().map(|f| f.cost.recovery_ns).sum();
-    let timeout: i64 = flows.iter().map(|f| f.cost.timeout_ns).sum();
-    (recovery + timeout > 0).then(|| match timeout {
+    let sum = |of: fn(&FlowReport) -> i64| flows.iter().map(|f| of(f)).fold(0, i64::saturating_add);
+    let (recovery, timeout) = (sum(|f| f.cost.recovery_ns), sum(|f| f.cost.timeout_ns));
+    (recovery > 0 || timeout > 0).then(|| match timeout {
         0 => format!("{} went by in unnecessary recoveries.", time(recovery)),
         _ => format!(
             "{} went by in unnecessary recoveries, and {} in silence before time-outs.",

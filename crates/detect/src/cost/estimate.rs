@@ -66,9 +66,10 @@ impl Estimator<'_> {
             };
             cost.restored += u64::from(control::restored(episode, mss as i64));
             let end = episode.end_ns.unwrap_or(self.recorder.last_news_ns);
-            cost.recovery_ns += end.saturating_sub(recovery.start_ns).max(0);
+            let lasted = end.saturating_sub(recovery.start_ns).max(0);
+            cost.recovery_ns = cost.recovery_ns.saturating_add(lasted);
             if recovery.timeout {
-                cost.timeout_ns += episode.silence_ns;
+                cost.timeout_ns = cost.timeout_ns.saturating_add(episode.silence_ns);
             }
         }
         cost.lost = self.lost(&cost, rate, recognised);
@@ -155,7 +156,8 @@ impl Estimator<'_> {
         let rtt_s = rtt_ns as f64 / 1e9;
         let first = self.recoveries.iter().find(|r| unnecessary(r))?;
         let episode = self.recorder.episodes.of(first.start_ns)?;
-        let before_s = (first.start_ns - self.recorder.series.start_ns()) as f64 / 1e9;
+        let begun_ns = self.recorder.series.start_ns();
+        let before_s = first.start_ns.saturating_sub(begun_ns) as f64 / 1e9;
         let idle_s = self.idle_since(first.start_ns);
         let rest = self.rest(first, episode);
         let share = |control, rate| {
@@ -189,7 +191,7 @@ impl Estimator<'_> {
     fn bounded(&self, lost: Lost, cost: &Cost, whole_s: f64) -> Lost {
         let undone = cost.restored == cost.unnecessary;
         let most = if undone || self.application_limits() {
-            (cost.timeout_ns + cost.recovery_ns) as f64 / 1e9 / whole_s
+            (cost.timeout_ns as f64 + cost.recovery_ns as f64) / 1e9 / whole_s
         } else {
             1.0
         };
@@ -244,7 +246,9 @@ impl Estimator<'_> {
         }
         let series = &self.recorder.series;
         let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
-        let from = episode.start_ns - rtt_ns.max(series.width_ns());
+        let from = episode
+            .start_ns
+            .saturating_sub(rtt_ns.max(series.width_ns()));
         let bins = (0i64..).zip(series.bins());
         let within = bins.filter(|(i, _)| {
             let at = series.start_ns() + i * series.width_ns();

@@ -109,6 +109,9 @@ impl Recorder {
         if self.una == self.highest && self.packets > 0 {
             self.note_idle(now);
         }
+        if self.packets == 0 {
+            self.last_news_ns = now;
+        }
         self.packets += 1;
         self.short += u64::from(len < self.largest.min(MIN_FULL));
         self.largest = self.largest.max(len);

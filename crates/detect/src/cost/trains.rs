@@ -15,6 +15,9 @@ use inorder_metrics::Distribution;
 const LENGTHS: [i64; 2] = [8 * 1_448, 32 * 1_448];
 /// Fewest trains of a length that tell a rate.
 const MIN_TRAINS: u64 = 4;
+/// Shorter trains tell how hosts and captures bundle packets (interrupts, offloads), not how a line spaces them,
+/// nanoseconds.
+const MIN_TRAIN_NS: i64 = 25_000;
 /// A peak has at least this share of all trains.
 const MIN_PEAK: f64 = 0.015;
 /// Its width, as a share of its rate: twice the resolution of the distribution.
@@ -142,8 +145,9 @@ impl Trains {
         let ns = now.saturating_sub(self.begun_ns);
         let bytes = total.wrapping_sub(self.from).max(0) as u128;
         (self.begun_ns, self.from) = (now, total);
-        let rate =
-            u64::try_from(bytes * 1_000_000_000 / u128::try_from(ns).ok().filter(|&ns| ns > 0)?);
+        let rate = u64::try_from(
+            bytes * 1_000_000_000 / u128::try_from(ns).ok().filter(|_| ns >= MIN_TRAIN_NS)?,
+        );
         let rate = rate.unwrap_or(u64::MAX);
         self.rates.update(rate);
         Some(rate)
