@@ -36,6 +36,8 @@ struct Fill {
     ambiguous: bool,
 }
 
+/// Of the retransmissions that came last, so many are looked at for those of one original.
+const MAX_COPIES_LOOKED_AT: usize = 256;
 /// When nothing has happened yet, nanoseconds.
 const NEVER_NS: i64 = i64::MIN / 4;
 
@@ -341,7 +343,8 @@ impl Arrival {
             .filter(|h| h.start < to);
         let Some(hole) = hole else {
             // The original was here before: whatever this is, it was not needed.
-            self.count_copy(seg, from, len, Verdict::Spurious, cx);
+            let told = (Verdict::Spurious, Confidence::Certain);
+            self.count_copy(seg, (from, len), told, cx);
             sink(Piece::Again, from, len);
             return;
         };
@@ -368,7 +371,8 @@ impl Arrival {
             }
             Copy::Retransmission(basis) => {
                 self.confirm(from, to);
-                let phase = self.count_copy(seg, from, len, Verdict::Ambiguous, cx);
+                let told = (Verdict::Ambiguous, basis.confidence);
+                let phase = self.count_copy(seg, (from, len), told, cx);
                 let (position, number) = (self.order.arrivals(), self.retransmissions);
                 self.order.annotate(from, to, |note| {
                     if note.fill.copies == 0 {
@@ -420,6 +424,18 @@ impl Arrival {
             self.recoveries
                 .resolve(fill.phase, Verdict::Spurious, fill.copies);
         }
+        if fills.iter().any(|f| f.copies > 0) {
+            self.copies_as_sure_as(from, len, basis.confidence);
+        }
+    }
+
+    /// Retransmissions of these bytes are no surer to be spurious than it is that their original came.
+    fn copies_as_sure_as(&mut self, from: i64, len: u32, sure: Confidence) {
+        let (from, to) = (from.max(0) as u64, (from + i64::from(len)).max(0) as u64);
+        let latest = self.list.iter_mut().rev().take(MAX_COPIES_LOOKED_AT);
+        for copy in latest.filter(|c| (from..to).contains(&c.seq_offset)) {
+            copy.confidence = copy.confidence.max(sure);
+        }
     }
 
     fn record_late(&mut self, seg: &Segment, from: i64, len: u32, late: &Late, basis: Basis) {
@@ -434,13 +450,12 @@ impl Arrival {
         self.collector.late(place, *late, late.label, basis);
     }
 
-    /// Counts a retransmission; returns its recovery phase.
+    /// Counts a retransmission, as sure to be one as said; returns its recovery phase.
     fn count_copy(
         &mut self,
         seg: &Segment,
-        from: i64,
-        len: u32,
-        verdict: Verdict,
+        (from, len): (i64, u32),
+        (verdict, confidence): (Verdict, Confidence),
         cx: &Context,
     ) -> u32 {
         self.retransmissions += 1;
@@ -463,6 +478,7 @@ impl Arrival {
                 seq_offset: from.max(0) as u64,
                 len,
                 verdict,
+                confidence,
                 cause: Cause::Unknown,
             });
         }

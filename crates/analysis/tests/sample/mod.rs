@@ -227,6 +227,7 @@ fn resend(flow: &mut FlowReport, at_ns: i64, n: u64, verdict: Verdict) {
         seq_offset: n * MSS,
         len: MSS as u32,
         verdict,
+        confidence: Confidence::Certain,
         cause: [Cause::RandomLoss, Cause::Reordering][usize::from(spurious)],
     });
     flow.retransmissions.total += 1;

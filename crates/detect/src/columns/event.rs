@@ -136,6 +136,12 @@ pub static RETRANSMISSION: &[Column<Retransmission>] = &[
         |r| r.verdict.name().into(),
     ),
     Again::new(
+        "confidence",
+        Kind::Choice(Confidence::NAMES),
+        "How sure the verdict is.",
+        |r| r.confidence.name().into(),
+    ),
+    Again::new(
         "cause",
         Kind::Choice(Cause::NAMES),
         "Why it was sent.",

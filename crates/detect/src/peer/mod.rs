@@ -327,6 +327,7 @@ impl<'a> Lane<'a> {
             refused_with_ambiguous: Score::default(),
             extents: ExtentAgreement::default(),
             extents_certain: ExtentAgreement::default(),
+            spurious_certain: Score::default(),
             one_way_ns: least_ns
                 .filter(|_| clock.is_some())
                 .map(|d| d.saturating_sub(self.offset_ns)),

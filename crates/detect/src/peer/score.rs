@@ -29,7 +29,8 @@ pub(crate) fn score(flow: &mut PeerFlow, report: &FlowReport) {
     flow.refused_with_ambiguous = refused.score(true);
     flow.extents = late.extents(|_| true);
     flow.extents_certain = late.extents(|e| e.confidence == Confidence::Certain);
-    flow.spurious = spurious(truth, report);
+    flow.spurious = spurious(truth, report, |_| true);
+    flow.spurious_certain = spurious(truth, report, |c| c == Confidence::Certain);
 }
 
 /// Events of one kind, by where the segment begins.
@@ -94,10 +95,12 @@ fn from_counts(truth: u64, inferred: u64, hits: u64) -> Score {
 
 /// Spurious retransmissions, told apart by frame and offset; by their number alone when the
 /// report kept no list.
-fn spurious(truth: &FlowTruth, report: &FlowReport) -> Score {
-    let inferred = report.retransmissions.spurious;
+fn spurious(truth: &FlowTruth, report: &FlowReport, of: impl Fn(Confidence) -> bool) -> Score {
     if report.retransmission_list.is_empty() {
-        let real = truth.retransmissions.spurious;
+        let (real, inferred) = (
+            truth.retransmissions.spurious,
+            report.retransmissions.spurious,
+        );
         return from_counts(real, inferred, real.min(inferred));
     }
     let mut real: BTreeMap<(u64, u64), u64> = BTreeMap::new();
@@ -106,11 +109,12 @@ fn spurious(truth: &FlowTruth, report: &FlowReport) -> Score {
             *real.entry((r.frame, r.seq_offset)).or_default() += 1;
         }
     }
-    let mut hits = 0;
+    let (mut inferred, mut hits) = (0, 0);
     for r in &report.retransmission_list {
-        if r.verdict != Verdict::Spurious {
+        if r.verdict != Verdict::Spurious || !of(r.confidence) {
             continue;
         }
+        inferred += 1;
         if let Some(left) = real
             .get_mut(&(r.frame, r.seq_offset))
             .filter(|left| **left > 0)

@@ -9,7 +9,7 @@ use super::stretch::{Stretch, stretches};
 use crate::collect::{Basis, Collector, Place};
 use crate::order::Late;
 use crate::result::{
-    Cause, Evidence, FlowTruth, Half, Retransmission, Retransmissions, Vantage, Verdict,
+    Cause, Confidence, Evidence, FlowTruth, Half, Retransmission, Retransmissions, Vantage, Verdict,
 };
 
 /// What is known of a flow beside its packets with data.
@@ -299,6 +299,10 @@ impl Teller<'_> {
             seq_offset: place.start.max(0) as u64,
             len: place.len,
             verdict,
+            confidence: match verdict {
+                Verdict::Ambiguous => Confidence::Ambiguous,
+                Verdict::Needed | Verdict::Spurious => Confidence::Certain,
+            },
             cause: Cause::Unknown,
         });
     }

@@ -171,6 +171,9 @@ pub struct Retransmission {
     pub len: u32,
     /// Needed, spurious or ambiguous.
     pub verdict: Verdict,
+    /// How sure the verdict is: of a spurious one, that an earlier transmission had arrived; of one that was needed, as
+    /// sure as that its original was lost or refused.
+    pub confidence: Confidence,
     /// Why it was sent.
     pub cause: Cause,
 }

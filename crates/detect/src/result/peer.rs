@@ -87,6 +87,8 @@ pub struct PeerFlow {
     pub extents: ExtentAgreement,
     /// The same, of the events marked certain alone.
     pub extents_certain: ExtentAgreement,
+    /// Spurious retransmissions, those alone that are told for certain.
+    pub spurious_certain: Score,
     /// Smallest time from one capture point to the other, nanoseconds, by the clock offset
     /// estimated; `None` without one, or when nothing arrived.
     pub one_way_ns: Option<i64>,

@@ -56,6 +56,11 @@ impl Timing {
         }
     }
 
+    /// Is a report `took` after the first retransmission too soon to be about any?
+    pub(super) fn sooner_than_any(&self, took: i64) -> bool {
+        self.min_rtt.is_some_and(|rtt| took < rtt - rtt / 16)
+    }
+
     /// The chance that a round trip is shorter than all seen so far: that the next of n + 1 samples is the smallest
     /// has a chance of one in n + 1, were they drawn for themselves; a queue's are not.
     fn undercut(&self) -> f64 {
@@ -66,7 +71,7 @@ impl Timing {
     /// original all the same, which came late while the retransmission was lost, as `lost_share` of all are? A report
     /// that is too soon for the retransmission would need a round trip shorter than all.
     pub(super) fn silent_original(&self, took: i64, tally: &Tally, lost_share: f64) -> f64 {
-        let soon = self.min_rtt.is_some_and(|rtt| took < rtt - rtt / 16);
+        let soon = self.sooner_than_any(took);
         let (share, undercut) = if soon {
             (lost_share.max(MIN_LOST_SHARE_WHEN_SOON), self.undercut())
         } else {

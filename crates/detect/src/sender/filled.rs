@@ -11,6 +11,9 @@ use crate::collect::Place;
 /// Segments remembered; the lowest is closed when there are more.
 const MAX_FILLED_REMEMBERED: usize = 16_384;
 
+/// How likely it is that a report was about the original where nothing speaks for either copy.
+pub(super) const EITHER: f64 = 0.5;
+
 /// Which copy a first report was about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum By {

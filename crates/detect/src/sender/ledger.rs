@@ -7,13 +7,13 @@ use inorder_wire::Segment;
 
 use super::acks::Ack;
 use super::board::{Copies, Sent};
-use super::filled::{By, Filled, FilledMap};
+use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
 use super::unexplained::UnexplainedAck;
 use crate::collect::{Basis, Collector};
 use crate::recovery::RecoveryTracker;
-use crate::result::{Cause, Evidence, Half, Reason, Retransmission, Verdict};
+use crate::result::{Cause, Confidence, Evidence, Half, Reason, Retransmission, Verdict};
 
 /// Posterior from which on a reading is taken for certain, where no logic makes it so.
 pub(super) const MIN_CERTAIN: f64 = 0.999;
@@ -122,6 +122,11 @@ impl Ledger {
             seq_offset: start.max(0) as u64,
             len,
             verdict: verdict.unwrap_or(Verdict::Ambiguous),
+            // Its bytes had been reported when it was sent.
+            confidence: match verdict {
+                Some(Verdict::Spurious) => Confidence::Certain,
+                _ => Confidence::Ambiguous,
+            },
             cause: Cause::Unknown,
         };
         let open = verdict == Some(Verdict::Ambiguous);
@@ -134,9 +139,15 @@ impl Ledger {
         self.log.push(entry, &mut self.collector)
     }
 
-    /// The original of `sent` came first: none of its copies so far was needed.
-    pub(super) fn original_first(&mut self, sent: &Sent, copies: &Copies, ack: &Segment) {
-        self.all_spurious(sent, copies);
+    /// The original of `sent` came first: none of its copies so far was needed, as sure as said.
+    pub(super) fn original_first(
+        &mut self,
+        sent: &Sent,
+        copies: &Copies,
+        ack: &Segment,
+        sure: Confidence,
+    ) {
+        self.all_spurious(sent, copies, sure);
         self.filled.insert(Filled::known(sent, *copies, ack));
     }
 
@@ -147,13 +158,14 @@ impl Ledger {
     }
 
     /// The original of `sent` came: none of its copies so far was needed.
-    pub(super) fn all_spurious(&mut self, sent: &Sent, copies: &Copies) {
+    pub(super) fn all_spurious(&mut self, sent: &Sent, copies: &Copies, sure: Confidence) {
         self.tally.late_copied += 1;
         self.spurious += u64::from(copies.count);
         self.recoveries
             .resolve(copies.phase, Verdict::Spurious, copies.count);
         let end = sent.start + i64::from(sent.len);
-        self.list.close(sent.start, end, 0, copies.count);
+        self.list
+            .close(sent.start, end, (0, sure), (copies.count, sure));
     }
 
     /// The original of `start` arrived after its retransmission, where `ack` stands, as sure as `basis` is.
@@ -172,13 +184,13 @@ impl Ledger {
             unsure,
             told: false,
         });
-        self.original_came(start, By::Copy);
+        self.original_came(start, By::Copy, basis.confidence);
     }
 
     /// The doubtful arrival `id` of `start` was the original.
     pub(super) fn original_was(&mut self, start: i64, id: u64, basis: Basis) {
         self.log.decide(id, Status::Original(basis));
-        self.original_came(start, By::Original);
+        self.original_came(start, By::Original, basis.confidence);
     }
 
     /// The doubtful arrival `id` of `start` was a retransmission.
@@ -194,8 +206,8 @@ impl Ledger {
         }
     }
 
-    /// Books that the original of `start` arrived: its retransmissions were spurious.
-    pub(super) fn original_came(&mut self, start: i64, first: By) {
+    /// Books that the original of `start` arrived: its retransmissions were spurious, as sure as said.
+    fn original_came(&mut self, start: i64, first: By, sure: Confidence) {
         let Some(f) = self.filled.get_mut(start) else {
             return;
         };
@@ -209,7 +221,7 @@ impl Ledger {
         let open = f.copies.count.saturating_sub(f.after);
         self.spurious += u64::from(open);
         self.recoveries.resolve(phase, Verdict::Spurious, open);
-        self.list.close(start, end, 0, open);
+        self.list.close(start, end, (0, sure), (open, sure));
     }
 
     /// The unexplained ACK answered the original of `start`: taken, if that came after its retransmission,
@@ -221,7 +233,7 @@ impl Ledger {
         let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
         if ack.at_ns > f.reported_ns {
             self.log.adopt(ack.id, f.place, Status::Original(basis));
-            return self.original_came(start, By::Copy);
+            return self.original_came(start, By::Copy, basis.confidence);
         }
         self.log.adopt(ack.id, f.place, Status::Refused(basis));
         self.tally.only_copies = self.tally.only_copies.saturating_sub(1);
@@ -264,16 +276,25 @@ impl Ledger {
         }
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
-        let open = u32::from(f.doubled > 1.0 - MIN_LIKELY);
+        let either = f.doubled > 1.0 - MIN_LIKELY || f.silent >= EITHER;
+        let open = u32::from(either);
         let needed = f.copies.count.saturating_sub(f.after + spurious + open);
         self.needed += u64::from(needed);
         self.spurious += u64::from(spurious);
         let phase = f.copies.phase;
         self.recoveries.resolve(phase, Verdict::Needed, needed);
         self.recoveries.resolve(phase, Verdict::Spurious, spurious);
-        self.list.close(f.place.start, f.end(), needed, spurious);
+        let basis = self.how_sure_lost(f, telling);
+        let sure = if f.refused_in {
+            Confidence::Likely
+        } else {
+            basis.confidence
+        };
+        // That one came too many is known, and not which of them it was.
+        let spurious = (spurious, Confidence::Likely);
+        self.list
+            .close(f.place.start, f.end(), (needed, sure), spurious);
         if !f.refused_in {
-            let basis = self.how_sure_lost(f, telling);
             self.collector.lost_before(f.place, basis, f.rtt_behind_ns);
         }
     }
@@ -289,7 +310,7 @@ impl Ledger {
             Evidence::Sack
         };
         let basis = Basis::certain(evidence);
-        if telling.rough && f.refused <= 1.0 - MIN_LIKELY {
+        if telling.rough && f.refused + f.silent <= 1.0 - MIN_LIKELY {
             return basis.weaker(Reason::WhichCopy);
         }
         let acks = (telling.acks + telling.acks_missing).max(1) as f64;

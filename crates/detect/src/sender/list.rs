@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::result::{Retransmission, Verdict};
+use crate::result::{Confidence, Retransmission, Verdict};
+
+/// How many, and how sure that is.
+pub(super) type Told = (u32, Confidence);
 
 /// The list, and which of its lines are open.
 #[derive(Debug, Default)]
@@ -35,20 +38,21 @@ impl List {
     }
 
     /// The open ones that begin in `[start, end)` get their verdicts: the last `spurious` of them
-    /// were spurious, `needed` before those needed. Were there more, these stay ambiguous: they
+    /// were spurious, `needed` before those needed, as sure as said. Were there more, these stay ambiguous: they
     /// were cut in a way that they are no copies of what is decided here.
-    pub(super) fn close(&mut self, start: i64, end: i64, needed: u32, spurious: u32) {
+    pub(super) fn close(&mut self, start: i64, end: i64, needed: Told, spurious: Told) {
+        let ((needed, sure_needed), (spurious, sure_spurious)) = (needed, spurious);
         let mut lines = self.take(start, end);
         lines.sort_unstable();
         let (needed, spurious) = (needed as usize, spurious as usize);
         for (nth, line) in lines.into_iter().rev().take(needed + spurious).enumerate() {
-            let verdict = if nth < spurious {
-                Verdict::Spurious
+            let told = if nth < spurious {
+                (Verdict::Spurious, sure_spurious)
             } else {
-                Verdict::Needed
+                (Verdict::Needed, sure_needed)
             };
             if let Some(r) = self.all.get_mut(line) {
-                r.verdict = verdict;
+                (r.verdict, r.confidence) = told;
             }
         }
     }
@@ -80,6 +84,7 @@ mod tests {
                 seq_offset: start as u64,
                 len: 100,
                 verdict: Verdict::Ambiguous,
+                confidence: Confidence::Ambiguous,
                 cause: crate::result::Cause::Unknown,
             };
             list.push(line, Some(start));
@@ -91,17 +96,23 @@ mod tests {
     fn verdicts_come_once_and_the_last_copies_are_the_spurious_ones() {
         use Verdict::{Ambiguous, Needed, Spurious};
         let mut list = listed(&[100, 0, 100, 200]);
-        list.close(100, 200, 1, 1);
-        list.close(100, 200, 9, 9);
-        let verdicts: Vec<_> = list.into_all().iter().map(|r| r.verdict).collect();
-        assert_eq!(verdicts, [Needed, Ambiguous, Spurious, Ambiguous]);
+        let (certain, likely) = (Confidence::Certain, Confidence::Likely);
+        list.close(100, 200, (1, likely), (1, certain));
+        list.close(100, 200, (9, certain), (9, certain));
+        let open = (Ambiguous, Confidence::Ambiguous);
+        let told: Vec<_> = list
+            .into_all()
+            .iter()
+            .map(|r| (r.verdict, r.confidence))
+            .collect();
+        assert_eq!(told, [(Needed, likely), open, (Spurious, certain), open]);
     }
 
     #[test]
     fn nothing_is_listed_for_nobody() {
         let mut list = List::new(false);
         list.push(listed(&[0]).into_all()[0], Some(0));
-        list.close(0, 100, 1, 0);
+        list.close(0, 100, (1, Confidence::Certain), (0, Confidence::Certain));
         assert!(list.into_all().is_empty());
     }
 }

@@ -38,7 +38,7 @@ use inorder_wire::{Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};
 use crate::explanation::{Explanation, Explanations};
-use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
+use crate::result::{Confidence, Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -398,7 +398,9 @@ impl Sender {
             self.log_original(report, ack, Basis::certain(Evidence::Sack));
             if let Some(copies) = report.copies {
                 // Retransmitted while the ACK was on its way.
-                self.ledger.original_first(&report.sent, &copies, &ack.seg);
+                let sure = Confidence::Certain;
+                self.ledger
+                    .original_first(&report.sent, &copies, &ack.seg, sure);
             }
             return;
         };
@@ -406,7 +408,9 @@ impl Sender {
             First::Original(basis) => {
                 self.timing.note_lateness(report, now, had_hole, alone);
                 self.log_original(report, ack, basis);
-                self.ledger.original_first(&report.sent, &copies, &ack.seg);
+                let sure = basis.confidence;
+                self.ledger
+                    .original_first(&report.sent, &copies, &ack.seg, sure);
             }
             First::Retransmission => {
                 let rtt = self.timing.min_rtt.unwrap_or(0);

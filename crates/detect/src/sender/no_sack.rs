@@ -6,11 +6,11 @@
 use super::Sender;
 use super::acks::Ack;
 use super::board::{Copies, Sent};
-use super::filled::Filled;
+use super::filled::{EITHER, Filled};
 use super::paws::discarded;
 use super::report::Report;
 use crate::collect::Basis;
-use crate::result::{Evidence, Reason};
+use crate::result::{Confidence, Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
 const MIN_DUPLICATE_ACKS: u32 = 3;
@@ -201,12 +201,20 @@ impl Sender {
         late: bool,
         index: usize,
     ) {
-        if index > 0 {
-            // It waited behind the hole, and the hole is filled before what lies behind it is
-            // retransmitted: the original.
+        let now = ack.seg.ts_ns;
+        if index > 0 && self.timing.sooner_than_any(now - copies.first_ns) {
+            // It waited behind the hole that was filled now, and no retransmission can have been there.
             self.log_original(report, ack, Basis::certain(Evidence::CumulativeAck));
             self.spurious_and_answered(&report.sent, copies);
             return;
+        }
+        if index > 0 {
+            // It waited behind the hole, or its retransmission did not wait for an ACK of its own.
+            self.ledger.filled.insert(Filled {
+                silent: EITHER,
+                ..Filled::by_copy(&report.sent, *copies, &ack.seg, 0)
+            });
+            return self.trim_filled();
         }
         let report = Report {
             left_edge: true,
@@ -268,7 +276,7 @@ impl Sender {
     fn spurious_and_answered(&mut self, sent: &Sent, copies: &Copies) {
         self.no_sack.explained += u64::from(copies.count);
         self.no_sack.spurious += u64::from(copies.count);
-        self.ledger.all_spurious(sent, copies);
+        self.ledger.all_spurious(sent, copies, Confidence::Likely);
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use inorder_detect::Confidence;
+
 use super::truth::Fate;
 
 /// Right answers among those given, and among those there are.
@@ -64,8 +66,16 @@ pub enum Sure {
     Certain,
     Likely,
     Ambiguous,
-    /// Said without a confidence.
-    Plain,
+}
+
+impl Sure {
+    pub fn of(confidence: Confidence) -> Sure {
+        match confidence {
+            Confidence::Certain => Sure::Certain,
+            Confidence::Likely => Sure::Likely,
+            Confidence::Ambiguous => Sure::Ambiguous,
+        }
+    }
 }
 
 /// What a statement was about.

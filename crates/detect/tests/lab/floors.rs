@@ -20,6 +20,7 @@ fn measures(c: &Counts) -> Vec<(&'static str, u32)> {
         share(t.right, t.told)
     };
     let (late, lost) = (About::Event(Fate::Reordered), About::Event(Fate::Lost));
+    let spurious = About::Spurious;
     let all = [
         ("reordered precision", c.reordered.precision()),
         ("reordered recall", c.reordered.recall()),
@@ -35,7 +36,10 @@ fn measures(c: &Counts) -> Vec<(&'static str, u32)> {
         ("refused recall", c.refused_number.recall()),
         ("spurious precision", c.spurious.precision()),
         ("spurious recall", c.spurious.recall()),
+        ("spurious certain", trust(spurious, Sure::Certain)),
+        ("spurious likely", trust(spurious, Sure::Likely)),
         ("causes right", share(c.causes_right, c.recoveries)),
+        ("places told", share(c.places_told, c.losses_right)),
     ];
     let known = all
         .into_iter()

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-use inorder_detect::{Cause, Confidence, Config, Event, FlowReport, Kind, Recovery, Verdict};
+use inorder_detect::{Cause, Config, Event, FlowReport, Kind, Recovery, Verdict};
 
 use super::count::{About, Counts, Found, Sure};
 use super::recording::{Recording, analyse};
@@ -201,11 +201,7 @@ impl<'a> Judge<'a> {
             Kind::Refused => Fate::Refused,
             other => unreachable!("an event of a kind that the lab does not know: {other:?}"),
         };
-        let sure = match told.confidence {
-            Confidence::Certain => Sure::Certain,
-            Confidence::Likely => Sure::Likely,
-            Confidence::Ambiguous => Sure::Ambiguous,
-        };
+        let sure = Sure::of(told.confidence);
         let truth = self.flow.events.get(&told.seq_offset);
         let right = truth.is_some_and(|t| t.fate == fate);
         let hidden = || {
@@ -280,22 +276,23 @@ impl<'a> Judge<'a> {
             apart.right += u64::from(right);
             return;
         }
-        self.counts.spurious.told += 1;
-        self.counts.spurious.hits += u64::from(right);
-        let trust = self
-            .counts
-            .trust
-            .entry((About::Spurious, Sure::Plain))
-            .or_default();
+        let sure = Sure::of(told.confidence);
+        let trust = self.counts.trust.entry((About::Spurious, sure));
+        let trust = trust.or_default();
         trust.told += 1;
         trust.right += u64::from(right);
+        if sure == Sure::Ambiguous {
+            return;
+        }
+        self.counts.spurious.told += 1;
+        self.counts.spurious.hits += u64::from(right);
         if !right {
             let truth = copy.map_or("no retransmission".to_owned(), |c| {
                 format!("{:?} {:?}", c.kind, c.causes)
             });
             self.wrong.push(format!(
-                "{} byte {} frame {}: told a spurious retransmission, truth {truth}",
-                self.context, told.seq_offset, told.frame
+                "{} byte {} frame {}: told a spurious retransmission {:?}, truth {truth}",
+                self.context, told.seq_offset, told.frame, told.confidence
             ));
         }
     }

@@ -80,12 +80,12 @@ const STATEMENTS: [(About, &str); 4] = [
 /// For each kind of path, statement and confidence: how many, and the share that is true.
 pub fn calibration(rows: &[(String, Counts)]) -> String {
     let mut out =
-        "| kind of path | statement | certain | true | likely | true | ambiguous | true | \
-                   no confidence | true |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+        "| kind of path | statement | certain | true | likely | true | ambiguous | true |\n\
+                   |---|---|--:|--:|--:|--:|--:|--:|\n"
             .to_owned();
     for (name, counts) in with_sum(rows) {
         for (about, word) in STATEMENTS {
-            let trust = [Sure::Certain, Sure::Likely, Sure::Ambiguous, Sure::Plain].map(|sure| {
+            let trust = [Sure::Certain, Sure::Likely, Sure::Ambiguous].map(|sure| {
                 counts
                     .trust
                     .get(&(about, sure))
