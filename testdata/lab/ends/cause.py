@@ -66,7 +66,7 @@ class Causes:
             return ["ack-loss"] + probe
         if answer.overtaken:
             return ["ack-reordering"]
-        lowest = copy.a <= self.sight.acknowledged_at(copy.tap_time)
+        lowest = copy.a <= self.sight.acknowledged_before(copy.frame)
         return probe + ["delay-jump"] if lowest or not probe else probe
 
     def higher_sent_before(self, copy):
@@ -86,7 +86,7 @@ def phases(flow, sight, told):
     for copy in sorted((c for c in flow.copies if c.tap_time is not None), key=lambda c: (c.tap_time, c.frame)):
         while ahead and ahead.tap_time <= copy.tap_time:
             highest, ahead = max(highest, ahead.b), next(sendings, None)
-        if recover is None or sight.acknowledged_at(copy.tap_time) >= recover:
+        if recover is None or sight.acknowledged_before(copy.frame) >= recover:
             recover = highest
             open_phase = []
             out.append((copy, open_phase))

@@ -25,7 +25,7 @@ class Sight:
         self.flow = flow
         self.answers = Answers(flow)
         self.acks = self.answers.in_order()
-        self.edges = self.cumulative_by_time()
+        self.edges = self.cumulative_by_frame()
         self.originals = flow.originals        # ascending by offset
         self.learnt = [None] * len(self.originals)
         self.highest = []                      # after each ACK: highest original known to have arrived
@@ -95,16 +95,17 @@ class Sight:
                  if (k := self.learnt[i]) is not None and t.tap_time is not None and not self.copies_of.get(i)]
         return min(trips, default=0)
 
-    def cumulative_by_time(self):
-        """(time, highest cumulative acknowledgement so far) at the sender's capture."""
+    def cumulative_by_frame(self):
+        """(frame, highest cumulative acknowledgement so far) of the sender's capture."""
         offset, top, out = Unwrap(self.flow.base), 0, []
         for ack in self.flow.tap.acks.get(self.flow.way, ()):
             top = max(top, offset(ack.ack))
-            out.append((ack.time, top))
+            out.append((ack.frame, top))
         return out
 
-    def acknowledged_at(self, time):
-        i = bisect.bisect_right(self.edges, time, key=lambda x: x[0])
+    def acknowledged_before(self, frame):
+        """What the sender had heard of when it sent `frame`: many packets share an instant."""
+        i = bisect.bisect_left(self.edges, frame, key=lambda x: x[0])
         return self.edges[i - 1][1] if i else 0
 
     def hole_shown(self, i):
