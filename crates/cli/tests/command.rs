@@ -126,7 +126,7 @@ fn rows_of_csv_are_those_requested() {
     assert_eq!(events, header(&["--events"]));
     assert_eq!(
         header(&["--rows", "retransmissions"]),
-        "file,flow,overlay,reuse,frame,at_ns,seq_offset,len,verdict,cause"
+        "file,flow,overlay,reuse,frame,at_ns,seq_offset,len,verdict,confidence,cause"
     );
     assert_eq!(
         header(&["--rows", "recoveries"]),

@@ -78,6 +78,8 @@ pub(crate) struct Side {
     reversals: u64,
     /// Packets whose TCP options the capture does not hold whole.
     cut: u64,
+    /// Packets without data, SYN and FIN included.
+    bare: u32,
 }
 
 /// One duplicate is no longer than this, bytes: a super-segment.
@@ -85,6 +87,9 @@ const MAX_REPEATED: i64 = 65_536;
 
 /// Greatest shift of the window (RFC 7323 section 2.3).
 const MAX_WSCALE: u8 = 14;
+
+/// A host that only sends data sends so many packets without data: a SYN, perhaps again, and its acknowledgement.
+const BARE_PACKETS_OF_HANDSHAKE: u32 = 4;
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
 /// (`tcp_min_snd_mss`), options included, which are 40 at most.
@@ -139,6 +144,7 @@ impl Side {
         }
         self.recent.push(seg);
         self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
+        self.bare = self.bare.saturating_add(u32::from(seg.payload_len == 0));
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
@@ -241,7 +247,12 @@ impl Side {
             sack: shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted(),
             follows: seen.step == Some(1),
-            vanished: seen.vanished,
+            // Where this host acknowledges data of the other one, too, it may have been an acknowledgement.
+            vanished: if self.bare > BARE_PACKETS_OF_HANDSHAKE {
+                0
+            } else {
+                seen.vanished
+            },
             step: if self.ids.dense() {
                 seen.packets_ahead()
             } else {

@@ -241,3 +241,23 @@ fn a_capture_of_nothing_but_data_has_no_vantage_point_and_asserts_nothing() {
     assert_eq!(asserted(&flow), []);
     assert_eq!(flow.reordering.ambiguous, 1);
 }
+
+/// The `n`th segment and an acknowledgement of the other direction's data take turns; of the number of the missing
+/// packet nothing tells whether it was either.
+#[test]
+fn what_vanished_where_both_hosts_send_data_is_no_lost_tail() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10_000], 20_000, true);
+    for n in 0..30u32 {
+        let (at_us, ip_id) = (100_000 + i64::from(n) * 50_000, 100 + 2 * n as u16);
+        let vanished = n == 28;
+        if !vanished {
+            trace.bytes(at_us, n * LEN, 0, ip_id);
+        }
+        trace.data(at_us + 40_000, n, ip_id + 1);
+        trace.ack(at_us + 40_001, (n + 1) * LEN, 60_000, &[], 0);
+    }
+    let flow = trace.flow();
+    assert_eq!(asserted(&flow), []);
+    assert_eq!(flow.losses, 0);
+}
