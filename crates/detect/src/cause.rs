@@ -129,9 +129,10 @@ impl Flow<'_> {
     }
 }
 
-/// Waiting that an empty queue leaves room for, nanoseconds, and as a share of the shortest round trip.
-const MAX_WAIT_IN_EMPTY_QUEUE_NS: i64 = 500_000;
-const MAX_SHARE_WAITED_IN_EMPTY_QUEUE: f64 = 0.03;
+/// Waiting that an empty queue leaves room for, nanoseconds, and as a share of the shortest round trip: a packet or two. A
+/// queue that many others keep full varies by more.
+const MAX_WAIT_IN_EMPTY_QUEUE_NS: i64 = 150_000;
+const MAX_SHARE_WAITED_IN_EMPTY_QUEUE: f64 = 0.003;
 /// A full queue makes packets wait so long, nanoseconds, and as a share of the shortest round trip: hosts and links vary
 /// as much as what is less.
 const MIN_WAIT_IN_FULL_QUEUE_NS: i64 = 1_000_000;
