@@ -28,6 +28,7 @@ mod newreno;
 mod pr;
 mod rack;
 mod rack_window;
+mod rfc9002;
 
 pub use ancr::Ancr;
 pub use detection::{Detector, Extent};
@@ -38,6 +39,7 @@ pub use linux_sequence::{LinuxSequence, SequenceMetric};
 pub use ncr::{Ncr, Variant};
 pub use pr::TcpPr;
 pub use rack::Rack;
+pub use rfc9002::Rfc9002;
 
 /// The content of an acknowledgement, in addition to its effect on the board.
 #[derive(Debug)]
@@ -240,6 +242,8 @@ pub static REGISTRY: &[Entry] = &[
     linux_sequence::ENTRY,
     linux_rack::ENTRY,
     rack::ENTRY,
+    rfc9002::ENTRY,
+    rfc9002::ENTRY_ADAPTIVE,
     ncr::ENTRY_CAREFUL,
     ncr::ENTRY_AGGRESSIVE,
     ancr::ENTRY_CAREFUL,

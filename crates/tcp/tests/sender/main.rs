@@ -10,5 +10,6 @@ mod pacing;
 mod pr;
 mod rack;
 mod recovery;
+mod rfc9002;
 mod timeout;
 mod undo;
