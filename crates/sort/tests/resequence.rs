@@ -93,8 +93,20 @@ fn in_order_nothing_waits_and_nothing_is_counted() {
 }
 
 #[test]
-fn the_first_late_packet_is_watched_and_the_next_is_waited_for() {
+fn the_first_late_packet_is_waited_for_a_quarter_of_a_round_trip() {
     let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+    for (at_ns, seq) in [(1, 1), (3, 3), (MS, 2), (2 * MS, 5)] {
+        driver.data(at_ns, seq);
+    }
+    driver.wake_until(40 * MS);
+    assert_eq!(driver.up[1..3], [(MS, 2), (MS, 3)]);
+    // 4 never comes.
+    assert_eq!(driver.up[3..], [(12 * MS, 5)]);
+}
+
+#[test]
+fn without_a_start_the_first_late_packet_is_watched_and_the_next_is_waited_for() {
+    let mut driver = Driver::with_round_trip("resequence:start=0us", 40 * MS);
     // 5 comes 1 ms late: what is behind it goes up at once, and 5 late.
     for (at_ns, seq) in [(1, 1), (2, 2), (3, 3), (4, 4), (6, 6), (7, 7), (MS, 5)] {
         driver.data(at_ns, seq);
@@ -164,7 +176,7 @@ fn the_readmes_ten_packets() {
 #[test]
 fn a_loss_is_waited_for_once_and_no_longer_than_late_ones_deserve() {
     let mut driver = Driver::with_round_trip("resequence", 40 * MS);
-    let (at_ns, seq) = driver.late_ones(0, 1, 20, MS);
+    let (at_ns, seq) = driver.late_ones(0, 1, 64, MS);
     // `seq` never comes.
     driver.data(at_ns, seq + 1);
     driver.wake_until(at_ns + 40 * MS);
@@ -186,18 +198,34 @@ fn nothing_is_held_on_a_path_that_only_loses() {
         driver.data(at_ns, from);
     }
     assert_eq!(driver.up.len(), 1000);
-    assert_eq!(driver.sorter.gaps().passed, 100);
+    let gaps = driver.sorter.gaps();
+    // The first four are waited for, in vain.
+    assert_eq!((gaps.timed_out, gaps.passed), (4, 96));
     assert_eq!(driver.sorter.held(), 0);
+}
+
+/// A retransmission was sent after what is held, so that a receiver that had seen its timestamp would refuse them.
+#[test]
+fn a_retransmission_does_not_overtake_what_is_held() {
+    let mut driver = Driver::with_round_trip("resequence", 8 * MS);
+    // 2 and 5 are lost; 2 is given up after 2 ms and comes again while 6 waits for 5.
+    for (at_ns, seq) in [(0, 1), (0, 3), (9 * MS, 4), (9 * MS, 6), (10 * MS, 2)] {
+        driver.data(at_ns, seq);
+    }
+    assert_eq!(driver.order(), [1, 3, 4, 6, 2]);
+    assert_eq!(driver.up[3..], [(10 * MS, 6), (10 * MS, 2)]);
+    assert_eq!(driver.sorter.gaps().flushed, 1);
 }
 
 #[test]
 fn a_sender_that_resends_late_packets_is_held_longer() {
     let story = |resent: bool| {
-        let mut driver = Driver::with_round_trip("resequence", 40 * MS);
+        let mut driver = Driver::with_round_trip("resequence:start=0us", 40 * MS);
         let (mut at_ns, mut seq) = (0, 1);
-        for _ in 0..6 {
-            // Late by 10 ms, more than an eighth of the round trip.
-            (at_ns, seq) = driver.late_ones(at_ns, seq, 1, 10 * MS);
+        // The first two come when they are not waited for any more. RACK would wait for them, so that who resends them
+        // is strict. The others are later than half of the round trip.
+        for late_ms in [4, 9, 25, 25, 25, 25] {
+            (at_ns, seq) = driver.late_ones(at_ns, seq, 1, late_ms * MS);
             at_ns += 41 * MS;
             if resent {
                 driver.data(at_ns, seq - 4);

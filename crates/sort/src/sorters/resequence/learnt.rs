@@ -7,14 +7,32 @@ use super::rule;
 /// After so long half of what was seen is forgotten, nanoseconds.
 const FADES_NS: i64 = 1_000_000_000;
 
-/// A sender with a fixed threshold resends after three later packets. It is worth holding what it
-/// would resend for as long as half a round trip: a retransmission cannot come sooner than a whole one, so that
-/// a gap that fills earlier than that was filled by a late original.
-const SHARE_FOR_STRICT: i64 = 2;
+/// Shares of the round trip are given in so many parts.
+const PARTS: i64 = 8;
 
-/// A sender that waits for late packets itself (RACK: a quarter of a round trip, RFC 8985 section
-/// 6.2) gains little by a long hold and loses the time. So is every sender held until it has shown to be strict.
-const SHARE_FOR_TOLERANT: i64 = 8;
+/// A sender with a fixed threshold resends after three later packets, however late the one that is missing. It is
+/// held for up to 7/8 of a round trip: a retransmission cannot come sooner than a whole one.
+const SHARE_FOR_STRICT: i64 = 7;
+
+/// A sender that waits for late packets itself (RACK: a quarter of a round trip, RFC 8985 section 6.2) has little
+/// left to gain by a hold longer than half a round trip, and takes it for a queue. So is every sender
+/// held until it has shown to be strict.
+const SHARE_FOR_TOLERANT: i64 = 4;
+
+/// While nothing is known of a path, a gap is waited for as long as RACK would wait. A late packet that is not
+/// waited for ends the slow start of nearly every sender: RACK, too, takes the first for lost.
+const SHARE_AT_START: i64 = 2;
+
+/// For as long after a gap opened, only an original can fill it.
+const SHARE_OF_ORIGINALS: i64 = 7;
+
+/// So many gaps that filled while they were waited for end the start of a path. By then the longest wait seen, made
+/// longer by the rule's margin, is enough for nearly all that follow; after fewer of them it is not.
+const START_FILLED: u8 = 64;
+
+/// So many gaps in a row that were waited for in vain end it, too: such a path loses packets, or its late ones come later
+/// than any hold.
+const START_IN_VAIN: u8 = 4;
 
 /// Price of holding for as long as is ever done, in thousandths of what a gap that fills in time
 /// earns; see [`rule`].
@@ -27,6 +45,21 @@ const STRICT: i8 = 2;
 /// So many losses one after another say that the path has changed: nothing is held until a gap
 /// has filled again. Without it a path that was good would be waited for until it is forgotten.
 const LOSSES_IN_A_ROW: u8 = 16;
+
+/// A retransmission of what was late by less than this share of a round trip, 1 / 4, shows a strict sender. RACK
+/// resends what is later, and is not strict.
+const RACK_WAITS: i64 = 4;
+
+/// What became of a gap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// It filled so long after it had opened, while it was waited for.
+    InTime(i64),
+    /// It filled so long after it had opened, when it was not waited for any more, or not at all.
+    TooLate(i64),
+    /// It did not fill.
+    Never,
+}
 
 /// The experience with a path or a flow.
 #[derive(Clone, Debug)]
@@ -42,6 +75,10 @@ pub(super) struct Learnt {
     reacted_ns: i64,
     /// Losses since a gap last filled.
     lost_in_a_row: u8,
+    /// Gaps that have ever filled while they were waited for, up to [`START_FILLED`].
+    in_time: u8,
+    /// Gaps since then that have not, up to [`START_IN_VAIN`].
+    in_vain: u8,
     /// Outcomes until the bound is computed anew.
     stale: u8,
     bound_ns: i64,
@@ -60,6 +97,28 @@ pub(super) struct Limits {
     pub(super) tunnel: bool,
 }
 
+impl Limits {
+    /// So many [`PARTS`] of a round trip, or what is set in its place.
+    fn share_ns(&self, share: i64, rtt_ns: Option<i64>) -> i64 {
+        match rtt_ns {
+            _ if self.tunnel => self.most_ns,
+            Some(rtt_ns) => rtt_ns / PARTS * share,
+            None => self.blind_ns,
+        }
+    }
+
+    /// The hold on a path that is new.
+    pub(super) fn at_start_ns(&self, rtt_ns: Option<i64>) -> i64 {
+        let share_ns = self.share_ns(SHARE_AT_START, rtt_ns);
+        self.start_ns.min(share_ns).min(self.most_ns)
+    }
+
+    /// For so long after a gap opened only an original can fill it.
+    pub(super) fn original_ns(&self, rtt_ns: Option<i64>) -> i64 {
+        self.share_ns(SHARE_OF_ORIGINALS, rtt_ns)
+    }
+}
+
 impl Learnt {
     pub(super) const fn new() -> Self {
         Learnt {
@@ -69,6 +128,8 @@ impl Learnt {
             strictness: 0,
             reacted_ns: i64::MIN,
             lost_in_a_row: 0,
+            in_time: 0,
+            in_vain: 0,
             stale: 0,
             bound_ns: 0,
         }
@@ -87,26 +148,33 @@ impl Learnt {
         (self.rtt_ns > 0).then_some(self.rtt_ns)
     }
 
-    /// A gap filled so long after it had opened; `None`: it did not.
-    pub(super) fn outcome(&mut self, late_ns: Option<i64>, now_ns: i64) {
+    /// What became of a gap.
+    pub(super) fn outcome(&mut self, outcome: Outcome, now_ns: i64) {
         self.fade(now_ns);
-        match late_ns {
-            Some(late_ns) => {
+        match outcome {
+            Outcome::InTime(late_ns) | Outcome::TooLate(late_ns) => {
                 self.lateness.filled_after(late_ns);
                 self.lost_in_a_row = 0;
             }
-            None => {
+            Outcome::Never => {
                 self.lateness.never_filled();
                 self.lost_in_a_row = self.lost_in_a_row.saturating_add(1);
             }
         }
+        if let Outcome::InTime(_) = outcome {
+            self.in_time = (self.in_time + 1).min(START_FILLED);
+            self.in_vain = 0;
+        } else {
+            self.in_vain = (self.in_vain + 1).min(START_IN_VAIN);
+        }
         self.stale = self.stale.saturating_sub(1);
     }
 
-    /// A late packet went up late, and then its retransmission came (`resent`), or did not. What
+    /// A packet went up late by `seen_late_ns`, and then its retransmission came: whether that is so is `resent`. What
     /// happens within a round trip is one reaction.
-    pub(super) fn reaction(&mut self, resent: bool, now_ns: i64) {
-        if now_ns.saturating_sub(self.reacted_ns) < self.rtt_ns {
+    pub(super) fn reaction(&mut self, resent: bool, seen_late_ns: i64, now_ns: i64) {
+        let is_excused = resent && seen_late_ns >= self.rtt_ns / RACK_WAITS;
+        if is_excused || now_ns.saturating_sub(self.reacted_ns) < self.rtt_ns {
             return;
         }
         self.reacted_ns = now_ns;
@@ -137,12 +205,12 @@ impl Learnt {
         } else {
             SHARE_FOR_TOLERANT
         };
-        let most_ns = match rtt_ns {
-            _ if limits.tunnel => limits.most_ns,
-            Some(rtt_ns) => rtt_ns / share,
-            None => limits.blind_ns,
-        };
-        most_ns.min(limits.most_ns)
+        limits.share_ns(share, rtt_ns).min(limits.most_ns)
+    }
+
+    /// Too little is known yet to go by it alone.
+    pub(super) fn is_new(&self) -> bool {
+        self.in_time < START_FILLED && self.in_vain < START_IN_VAIN
     }
 
     /// How long to wait for a gap, by what was learnt.
@@ -188,23 +256,23 @@ mod tests {
     const MS: i64 = 1_000_000;
     const LIMITS: Limits = Limits {
         most_ns: 50 * MS,
-        start_ns: 0,
+        start_ns: 20 * MS,
         blind_ns: MS,
         tunnel: false,
     };
 
-    fn after(outcomes: &[Option<i64>]) -> Learnt {
+    fn after(outcomes: &[Outcome]) -> Learnt {
         let mut learnt = Learnt::new();
         outcomes
             .iter()
-            .for_each(|&late_ns| learnt.outcome(late_ns, 0));
+            .for_each(|&outcome| learnt.outcome(outcome, 0));
         learnt
     }
 
     #[test]
     fn the_bound_is_a_share_of_the_round_trip() {
-        let learnt = after(&[Some(MS); 10]);
-        assert_eq!(learnt.hard_ns(Some(40 * MS), &LIMITS), 5 * MS);
+        let learnt = after(&[Outcome::InTime(MS); 10]);
+        assert_eq!(learnt.hard_ns(Some(40 * MS), &LIMITS), 20 * MS);
         assert_eq!(learnt.hard_ns(Some(4000 * MS), &LIMITS), 50 * MS);
         assert_eq!(learnt.hard_ns(None, &LIMITS), MS);
         let tunnel = Limits {
@@ -216,40 +284,62 @@ mod tests {
 
     #[test]
     fn who_resends_late_packets_twice_is_strict_and_may_change() {
-        let mut learnt = after(&[Some(10 * MS); 4]);
+        let mut learnt = after(&[Outcome::TooLate(25 * MS); 4]);
         learnt.round_trip(40 * MS);
-        learnt.reaction(true, 0);
-        learnt.reaction(true, 39 * MS); // of the same round trip
+        learnt.reaction(true, MS, 0);
+        learnt.reaction(true, MS, 39 * MS); // of the same round trip
         assert!(!learnt.is_strict());
-        assert_eq!(learnt.bound_ns(Some(40 * MS), &LIMITS), 0); // later than an eighth
-        learnt.reaction(true, 40 * MS);
+        assert_eq!(learnt.bound_ns(Some(40 * MS), &LIMITS), 0); // later than half a round trip
+        learnt.reaction(true, MS, 40 * MS);
         assert!(learnt.is_strict());
         let bound_ns = learnt.bound_ns(Some(40 * MS), &LIMITS);
-        assert!((10 * MS..20 * MS).contains(&bound_ns));
-        learnt.reaction(false, 80 * MS);
+        assert!((25 * MS..35 * MS).contains(&bound_ns));
+        learnt.reaction(false, MS, 80 * MS);
         assert!(!learnt.is_strict());
     }
 
     #[test]
+    fn who_resends_what_rack_would_resend_is_not_strict_for_that() {
+        let mut learnt = Learnt::new();
+        learnt.round_trip(40 * MS);
+        (0..9).for_each(|i| learnt.reaction(true, 10 * MS, i * 40 * MS));
+        assert!(!learnt.is_strict());
+    }
+
+    #[test]
+    fn a_start_ends_when_waiting_has_worked_or_failed_often_enough() {
+        let late = Outcome::InTime(MS);
+        assert!(after(&[late; 63]).is_new());
+        assert!(!after(&[late; 64]).is_new());
+        assert!(!after(&[Outcome::Never; 4]).is_new());
+        let [never, later] = [Outcome::Never, Outcome::TooLate(90 * MS)];
+        assert!(after(&[never, later, never, late, never, never, later]).is_new());
+        let hold_ns = |rtt_ns| LIMITS.at_start_ns(rtt_ns);
+        assert_eq!(hold_ns(Some(4 * MS)), MS); // a quarter of a round trip
+        assert_eq!(hold_ns(Some(400 * MS)), LIMITS.start_ns);
+        assert_eq!(hold_ns(None), LIMITS.blind_ns);
+    }
+
+    #[test]
     fn it_adapts_within_fifty_outcomes() {
-        let mut learnt = after(&[Some(100_000); 500]);
+        let mut learnt = after(&[Outcome::InTime(100_000); 500]);
         learnt.round_trip(40 * MS);
         let mut bound_after = |outcome| {
             (0..50).for_each(|_| learnt.outcome(outcome, 0));
             learnt.bound_ns(Some(40 * MS), &LIMITS)
         };
-        let later_ns = bound_after(Some(2 * MS));
+        let later_ns = bound_after(Outcome::TooLate(2 * MS));
         assert!((2 * MS..3 * MS).contains(&later_ns), "{later_ns}");
-        assert_eq!(bound_after(None), 0);
-        assert!(bound_after(Some(MS)) > MS);
+        assert_eq!(bound_after(Outcome::Never), 0);
+        assert!(bound_after(Outcome::TooLate(MS)) > MS);
     }
 
     #[test]
     fn a_second_halves_what_is_remembered() {
-        let mut learnt = after(&[Some(MS); 100]);
-        learnt.outcome(None, 3 * FADES_NS);
+        let mut learnt = after(&[Outcome::InTime(MS); 100]);
+        learnt.outcome(Outcome::Never, 3 * FADES_NS);
         assert_eq!(learnt.outcomes(), 100 / 8 + 1);
-        learnt.outcome(None, i64::MAX);
+        learnt.outcome(Outcome::Never, i64::MAX);
         assert_eq!(learnt.outcomes(), 1);
     }
 }

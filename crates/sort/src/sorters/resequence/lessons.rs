@@ -1,5 +1,6 @@
 //! What the sorter learns as it goes, and what it makes of it: the bound of a gap.
 
+use super::learnt::Outcome;
 use super::released::{Ended, Latecomer};
 use super::{OWN_OUTCOMES, Resequencer};
 use crate::key::FlowKey;
@@ -32,43 +33,45 @@ impl<K: FlowKey, P> Resequencer<K, P> {
                 .flatten()
             {
                 match ended {
-                    Ended::Lost => learnt.outcome(None, now_ns),
-                    Ended::Spared => learnt.reaction(false, now_ns),
+                    Ended::Lost => learnt.outcome(Outcome::Never, now_ns),
+                    Ended::Spared => learnt.reaction(false, 0, now_ns),
                 }
             }
         }
     }
 
-    /// A packet comes below what was delivered, of a flow that has given up gaps.
+    /// A packet comes below what was delivered, of a flow that has given up gaps. True: it repairs a loss.
     #[cold]
-    pub(super) fn latecomer(&mut self, at: usize, numbers: (u32, u32), now_ns: i64) {
+    pub(super) fn latecomer(&mut self, at: usize, numbers: (u32, u32), now_ns: i64) -> bool {
         let id = self.flows.id(at);
-        match self.released.latecomer(id, numbers, now_ns) {
-            Latecomer::Original { late_ns } => self.outcome(at, Some(late_ns), now_ns),
-            Latecomer::Repair => self.outcome(at, None, now_ns),
-            Latecomer::Spurious => {
+        let latecomer = self.released.latecomer(id, numbers, now_ns);
+        match latecomer {
+            Latecomer::Original { late_ns } => self.outcome(at, Outcome::TooLate(late_ns), now_ns),
+            Latecomer::Repair { is_known: false } => self.outcome(at, Outcome::Never, now_ns),
+            Latecomer::Spurious { seen_late_ns } => {
                 if let Some(past) = self.flows.past(at) {
-                    past.learnt.reaction(true, now_ns);
+                    past.learnt.reaction(true, seen_late_ns, now_ns);
                     let path = past.path;
                     if let Some(path) = self.paths.learnt(path) {
-                        path.reaction(true, now_ns);
+                        path.reaction(true, seen_late_ns, now_ns);
                     }
                 }
             }
-            Latecomer::Unknown => {}
+            Latecomer::Repair { is_known: true } | Latecomer::Unknown => {}
         }
         self.learn(now_ns);
+        matches!(latecomer, Latecomer::Repair { .. })
     }
 
-    /// A gap filled so late, or never.
-    pub(super) fn outcome(&mut self, at: usize, late_ns: Option<i64>, now_ns: i64) {
+    /// What became of a gap of a flow.
+    pub(super) fn outcome(&mut self, at: usize, outcome: Outcome, now_ns: i64) {
         let Some(past) = self.flows.past(at) else {
             return;
         };
-        past.learnt.outcome(late_ns, now_ns);
+        past.learnt.outcome(outcome, now_ns);
         let path = past.path;
         if let Some(path) = self.paths.learnt(path) {
-            path.outcome(late_ns, now_ns);
+            path.outcome(outcome, now_ns);
         }
     }
 
@@ -81,13 +84,15 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             return 0;
         };
         let rtt_ns = past.learnt.rtt_ns().or(path.rtt_ns());
-        if past.learnt.outcomes() >= OWN_OUTCOMES {
+        let learnt_ns = if past.learnt.outcomes() >= OWN_OUTCOMES {
             past.learnt.bound_ns(rtt_ns, &self.limits)
-        } else if path.outcomes() > 0 {
-            path.bound_ns(rtt_ns, &self.limits)
         } else {
-            let most_ns = past.learnt.hard_ns(rtt_ns, &self.limits);
-            self.limits.start_ns.min(most_ns)
+            path.bound_ns(rtt_ns, &self.limits)
+        };
+        if path.is_new() {
+            learnt_ns.max(self.limits.at_start_ns(rtt_ns))
+        } else {
+            learnt_ns
         }
     }
 
@@ -96,11 +101,20 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         let Some(past) = self.flows.past_of_key(flow) else {
             return 0;
         };
-        if past.learnt.outcomes() >= OWN_OUTCOMES {
-            return past.learnt.known_bound_ns();
+        let Some(path) = self.paths.look(past.path) else {
+            return 0;
+        };
+        let learnt_ns = if past.learnt.outcomes() >= OWN_OUTCOMES {
+            past.learnt.known_bound_ns()
+        } else {
+            path.known_bound_ns()
+        };
+        if path.is_new() {
+            let rtt_ns = past.learnt.rtt_ns().or(path.rtt_ns());
+            learnt_ns.max(self.limits.at_start_ns(rtt_ns))
+        } else {
+            learnt_ns
         }
-        let path = self.paths.look(past.path);
-        path.map_or(0, super::learnt::Learnt::known_bound_ns)
     }
 
     /// For how long after a gap opened only an original can fill it.
@@ -112,10 +126,6 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         let path = past.path;
         let own_ns = past.learnt.rtt_ns();
         let rtt_ns = own_ns.or_else(|| self.paths.learnt(path).and_then(|path| path.rtt_ns()));
-        match rtt_ns {
-            _ if limits.tunnel => limits.most_ns,
-            Some(rtt_ns) => rtt_ns / 4 * 3,
-            None => limits.blind_ns,
-        }
+        limits.original_ns(rtt_ns)
     }
 }

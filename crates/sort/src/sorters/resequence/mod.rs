@@ -9,9 +9,16 @@
 //!
 //! The most that is ever waited is a share of the round trip, which is seen between a SYN and what
 //! follows it; a retransmission takes longer, so it is never mistaken for a late packet. A flow is held
-//! for an eighth of it, and for up to a half once its sender has been seen to resend what was
-//! only late: such a sender gains most from a hold. One that waits for late packets itself (RACK) would
-//! lose more by a long hold, which looks to it like a queue, than it gains.
+//! for up to half of it, and for up to 7/8 once its sender has been seen to resend what was only a little
+//! late: such a sender gains most from a hold. One that waits for late packets itself (RACK) would
+//! lose more by a longer hold, which looks to it like a queue, than it gains.
+//!
+//! On a path of which little is known, gaps are waited for, for a quarter of the round trip: until waiting has worked
+//! often enough that the rule can go by it, or has been in vain a few times in a row. One late packet that is let
+//! through ends the slow start of nearly every sender, which costs it more than such a hold costs one that has lost a packet.
+//!
+//! A retransmission that repairs a loss goes up behind all that its flow holds: a receiver that had seen its
+//! timestamp would throw away what was sent before it (PAWS).
 //!
 //! Held packets are bounded: when there is no room, the gap that is due first is given up. So are
 //! flows: when all places of a flow's hash are taken by flows that hold something, a new flow is
@@ -53,7 +60,7 @@ pub const ENTRY: Entry = Entry::new(
 /// The longest hold, whatever was learnt.
 pub const BOUND: Setting = Setting::time(
     "bound",
-    "The longest that a packet is ever held; half a round trip bounds it, too.",
+    "The longest that a packet is ever held; half a round trip bounds it, too, and 7/8 for a sender that resends what is only late.",
     (0, 10_000_000_000),
     50_000_000,
 );
@@ -61,9 +68,9 @@ pub const BOUND: Setting = Setting::time(
 /// The hold before anything was learnt.
 pub const START: Setting = Setting::time(
     "start",
-    "The longest hold while nothing is known of a path; by default the first late packets are watched only.",
+    "The longest hold while little is known of a path; a quarter of a round trip bounds it, too. 0: the first late packets are watched only.",
     (0, 10_000_000_000),
-    0,
+    50_000_000,
 );
 
 /// The bound without a round trip.
@@ -102,6 +109,7 @@ enum Why {
     TimedOut,
     Overflowed,
     Flushed,
+    Resent,
 }
 
 /// What became of the gaps: those that opened are these and those open now.
@@ -118,7 +126,8 @@ pub struct Gaps {
     pub timed_out: u64,
     /// They gave way to others.
     pub overflowed: u64,
-    /// A packet came that nothing may wait before, or the sorter was emptied.
+    /// A packet came that nothing may wait before, or a retransmission that must not overtake them; or the sorter was
+    /// emptied.
     pub flushed: u64,
 }
 

@@ -4,9 +4,9 @@
 use alloc::vec::Vec;
 
 use super::held::before;
-use super::learnt::{Learnt, Limits};
+use super::learnt::{Learnt, Limits, Outcome};
 use super::released::{Ended, FlowId, Latecomer, Released};
-use super::{BEHIND, Gaps, OWN_OUTCOMES};
+use super::{BEHIND, Gaps, OWN_OUTCOMES, Why};
 use crate::meta::{Kind, Meta};
 
 struct Waiting {
@@ -138,7 +138,7 @@ impl Naive {
                 self.hold(at, (seq, end), packet, now_ns);
                 break;
             };
-            self.give_up(victim, Some(true), now_ns);
+            self.give_up(victim, Why::Overflowed, now_ns);
         }
         self.on_deadline(now_ns);
     }
@@ -179,17 +179,21 @@ impl Naive {
 
     fn at_or_below_next(&mut self, at: usize, (seq, end): (u32, u32), packet: usize, now_ns: i64) {
         let next = self.flows[at].next;
-        let advances = before(next, end);
-        self.flows[at].behind = if advances {
+        self.flows[at].behind = if before(next, end) {
             0
         } else {
             self.flows[at].behind + 1
         };
         let began_anew = self.flows[at].behind >= BEHIND && self.flows[at].held.is_empty();
-        if before(seq, next) && self.flows[at].has_left_gaps {
-            self.latecomer(at, (seq, end), now_ns);
+        if before(seq, next)
+            && self.flows[at].has_left_gaps
+            && self.latecomer(at, (seq, end), now_ns)
+        {
+            while !self.flows[at].held.is_empty() {
+                self.give_up(at, Why::Resent, now_ns);
+            }
         }
-        if began_anew || advances {
+        if began_anew || before(self.flows[at].next, end) {
             self.flows[at].next = end;
             self.flows[at].behind = 0;
         }
@@ -221,7 +225,7 @@ impl Naive {
 
     fn filled(&mut self, at: usize, open_ns: i64, now_ns: i64) {
         self.gaps.filled += 1;
-        self.outcome(at, Some(now_ns - open_ns), now_ns);
+        self.outcome(at, Outcome::InTime(now_ns - open_ns), now_ns);
     }
 
     fn due(&mut self, at: usize) {
@@ -230,8 +234,7 @@ impl Naive {
         }
     }
 
-    /// `overflowed`: `None` when everything of the flow goes.
-    fn give_up(&mut self, at: usize, overflowed: Option<bool>, now_ns: i64) {
+    fn give_up(&mut self, at: usize, why: Why, now_ns: i64) {
         let open_ns = open_ns(&self.flows[at].held);
         let flow = &mut self.flows[at];
         let (Some(first), Some(open_ns)) = (flow.held.first_mut(), open_ns) else {
@@ -239,14 +242,14 @@ impl Naive {
         };
         let seq = first.seq;
         if core::mem::take(&mut first.has_gap) {
-            match overflowed {
-                Some(true) => self.gaps.overflowed += 1,
-                Some(false) => self.gaps.timed_out += 1,
-                None => self.gaps.flushed += 1,
+            match why {
+                Why::Overflowed => self.gaps.overflowed += 1,
+                Why::TimedOut => self.gaps.timed_out += 1,
+                Why::Flushed | Why::Resent => self.gaps.flushed += 1,
             }
         }
         if before(flow.next, seq) {
-            if overflowed.is_some() {
+            if why != Why::Flushed {
                 self.leave_gap(at, seq, open_ns, now_ns);
             }
             self.flows[at].next = seq;
@@ -256,7 +259,7 @@ impl Naive {
 
     fn empty(&mut self, at: usize, now_ns: i64) {
         while !self.flows[at].held.is_empty() {
-            self.give_up(at, None, now_ns);
+            self.give_up(at, Why::Flushed, now_ns);
         }
     }
 
@@ -276,7 +279,7 @@ impl Naive {
         while let Some((due_ns, at)) = self.first_due()
             && due_ns <= now_ns
         {
-            self.give_up(at, Some(false), now_ns);
+            self.give_up(at, Why::TimedOut, now_ns);
         }
     }
 
@@ -289,58 +292,60 @@ impl Naive {
 
     fn leave_gap(&mut self, at: usize, seq: u32, open_ns: i64, now_ns: i64) {
         self.learn(now_ns);
-        let original_ns = match self.flows[at].learnt.rtt_ns().or(self.path.rtt_ns()) {
-            _ if self.limits.tunnel => self.limits.most_ns,
-            Some(rtt_ns) => rtt_ns / 4 * 3,
-            None => self.limits.blind_ns,
-        };
+        let rtt_ns = self.flows[at].learnt.rtt_ns().or(self.path.rtt_ns());
+        let original_ns = self.limits.original_ns(rtt_ns);
         let missing = (self.flows[at].next, seq);
         self.flows[at].has_left_gaps = true;
         self.released
-            .push(self.id(at), missing, open_ns, original_ns);
+            .push(self.id(at), missing, (open_ns, now_ns), original_ns);
     }
 
-    fn latecomer(&mut self, at: usize, numbers: (u32, u32), now_ns: i64) {
-        match self.released.latecomer(self.id(at), numbers, now_ns) {
-            Latecomer::Original { late_ns } => self.outcome(at, Some(late_ns), now_ns),
-            Latecomer::Repair => self.outcome(at, None, now_ns),
-            Latecomer::Spurious => {
-                self.flows[at].learnt.reaction(true, now_ns);
-                self.path.reaction(true, now_ns);
+    fn latecomer(&mut self, at: usize, numbers: (u32, u32), now_ns: i64) -> bool {
+        let latecomer = self.released.latecomer(self.id(at), numbers, now_ns);
+        match latecomer {
+            Latecomer::Original { late_ns } => self.outcome(at, Outcome::TooLate(late_ns), now_ns),
+            Latecomer::Repair { is_known: false } => self.outcome(at, Outcome::Never, now_ns),
+            Latecomer::Spurious { seen_late_ns } => {
+                let learnt = &mut self.flows[at].learnt;
+                learnt.reaction(true, seen_late_ns, now_ns);
+                self.path.reaction(true, seen_late_ns, now_ns);
             }
-            Latecomer::Unknown => {}
+            Latecomer::Repair { is_known: true } | Latecomer::Unknown => {}
         }
         self.learn(now_ns);
+        matches!(latecomer, Latecomer::Repair { .. })
     }
 
     fn learn(&mut self, now_ns: i64) {
         while let Some((id, ended)) = self.released.pop_ended(now_ns) {
             let at = id.place as usize;
             match ended {
-                Ended::Lost => self.outcome(at, None, now_ns),
+                Ended::Lost => self.outcome(at, Outcome::Never, now_ns),
                 Ended::Spared => {
-                    self.flows[at].learnt.reaction(false, now_ns);
-                    self.path.reaction(false, now_ns);
+                    self.flows[at].learnt.reaction(false, 0, now_ns);
+                    self.path.reaction(false, 0, now_ns);
                 }
             }
         }
     }
 
-    fn outcome(&mut self, at: usize, late_ns: Option<i64>, now_ns: i64) {
-        self.flows[at].learnt.outcome(late_ns, now_ns);
-        self.path.outcome(late_ns, now_ns);
+    fn outcome(&mut self, at: usize, outcome: Outcome, now_ns: i64) {
+        self.flows[at].learnt.outcome(outcome, now_ns);
+        self.path.outcome(outcome, now_ns);
     }
 
     fn bound_ns(&mut self, at: usize) -> i64 {
         let learnt = &mut self.flows[at].learnt;
         let rtt_ns = learnt.rtt_ns().or(self.path.rtt_ns());
-        if learnt.outcomes() >= OWN_OUTCOMES {
+        let learnt_ns = if learnt.outcomes() >= OWN_OUTCOMES {
             learnt.bound_ns(rtt_ns, &self.limits)
-        } else if self.path.outcomes() > 0 {
-            self.path.bound_ns(rtt_ns, &self.limits)
         } else {
-            let most_ns = learnt.hard_ns(rtt_ns, &self.limits);
-            self.limits.start_ns.min(most_ns)
+            self.path.bound_ns(rtt_ns, &self.limits)
+        };
+        if self.path.is_new() {
+            learnt_ns.max(self.limits.at_start_ns(rtt_ns))
+        } else {
+            learnt_ns
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where a packet goes: up, or among those that wait; and when those go up.
 
 use super::held::{Fit, before};
+use super::learnt::Outcome;
 use super::{BEHIND, Resequencer, Why};
 use crate::key::FlowKey;
 use crate::sorter::Sorter;
@@ -108,14 +109,26 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         let advances = before(flow.next, end);
         flow.behind = if advances { 0 } else { flow.behind + 1 };
         let began_anew = flow.behind >= BEHIND && flow.chain.is_empty();
-        if is_late && flow.has_left_gaps {
-            self.latecomer(at, (seq, end), now_ns);
+        if is_late && flow.has_left_gaps && self.latecomer(at, (seq, end), now_ns) {
+            self.make_way(at, now_ns, out);
         }
+        let advances = self.flows.get(at).is_some_and(|f| before(f.next, end));
         if began_anew || advances {
             self.go_on(at, end);
         }
         out(packet);
         self.release(at, now_ns, out);
+    }
+
+    /// A retransmission repairs a loss, and goes behind all that its flow holds. It was sent after them, and a receiver
+    /// that has seen its timestamp throws older ones away (PAWS, RFC 7323 section 5.3).
+    fn make_way<F>(&mut self, at: usize, now_ns: i64, out: &mut F)
+    where
+        F: FnMut(P) + ?Sized,
+    {
+        while self.flows.get(at).is_some_and(|f| !f.chain.is_empty()) {
+            self.give_up(at, Why::Resent, now_ns, out);
+        }
     }
 
     /// The flow goes on at `next`.
@@ -154,7 +167,8 @@ impl<K: FlowKey, P> Resequencer<K, P> {
     /// A gap open since then has filled while it was waited for.
     fn filled(&mut self, at: usize, open_ns: i64, now_ns: i64) {
         self.gaps.filled += 1;
-        self.outcome(at, Some(now_ns.saturating_sub(open_ns)), now_ns);
+        let late_ns = now_ns.saturating_sub(open_ns);
+        self.outcome(at, Outcome::InTime(late_ns), now_ns);
     }
 
     /// Gives up a flow's first gap.
@@ -174,7 +188,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             *match why {
                 Why::TimedOut => &mut gaps.timed_out,
                 Why::Overflowed => &mut gaps.overflowed,
-                Why::Flushed => &mut gaps.flushed,
+                Why::Flushed | Why::Resent => &mut gaps.flushed,
             } += 1;
         }
         if before(next, seq) && why == Why::Flushed {
@@ -194,7 +208,8 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             let missing = (flow.next, seq);
             flow.next = seq;
             flow.has_left_gaps = true;
-            self.released.push(id, missing, open_ns, original_ns);
+            let times = (open_ns, now_ns);
+            self.released.push(id, missing, times, original_ns);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Gaps that were given up, kept for a while: what comes into one later is a lesson.
 //!
 //! A late original tells how long a hold would have been enough, so that lateness is learnt without
-//! holding anything. Should it be resent as well, its sender takes late packets for lost ones.
+//! holding anything. Should it be resent as well, its sender takes late packets for lost ones. A retransmission
+//! says that the packet was lost, and that its sender is in recovery.
 
 use alloc::collections::{TryReserveError, VecDeque};
 
@@ -12,7 +13,8 @@ const REMEMBERED: usize = 128;
 
 /// A late original was not resent if so many times [`Gap::original_ns`] have passed since it came. The sender
 /// resends it a round trip after the gap opened, but that is the round trip of now: with a full queue on the way it
-/// is several times the shortest one, which is all that is known here.
+/// is several times the shortest one, which is all that is known here. For the same reason a gap that counts as lost
+/// is remembered for as long, so that its retransmission is recognised.
 const PATIENCE: i64 = 12;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,8 @@ struct Gap {
     since_ns: i64,
     /// What comes later than this after the gap opened is taken for a retransmission.
     original_ns: i64,
+    /// When it was given up: before that its sender could not see it.
+    left_ns: i64,
 }
 
 impl Gap {
@@ -48,10 +52,10 @@ pub(super) struct FlowId {
 pub(super) enum Latecomer {
     /// An original, so long after its gap had opened.
     Original { late_ns: i64 },
-    /// A retransmission of what had been lost.
-    Repair,
-    /// A retransmission of what was only late: its sender is strict.
-    Spurious,
+    /// A retransmission of what had been lost; `is_known`: the loss has been reported ([`Ended::Lost`]).
+    Repair { is_known: bool },
+    /// A retransmission of what was only late, so long after it went missing behind the sorter.
+    Spurious { seen_late_ns: i64 },
     /// Of no gap that is remembered.
     Unknown,
 }
@@ -69,6 +73,8 @@ pub(super) enum Ended {
 pub(super) struct Released {
     /// Nothing has come into these.
     gaps: VecDeque<Gap>,
+    /// Of these, the ones at the front that have been reported as lost.
+    reported: usize,
     /// Late originals: each stands for its packet alone.
     filled: VecDeque<Gap>,
 }
@@ -78,7 +84,11 @@ impl Released {
         let (mut gaps, mut filled) = (VecDeque::new(), VecDeque::new());
         gaps.try_reserve_exact(REMEMBERED)?;
         filled.try_reserve_exact(REMEMBERED)?;
-        Ok(Released { gaps, filled })
+        Ok(Released {
+            gaps,
+            reported: 0,
+            filled,
+        })
     }
 
     /// Bytes beside itself.
@@ -86,13 +96,13 @@ impl Released {
         2 * REMEMBERED * size_of::<Gap>()
     }
 
-    /// `flow` went on without the numbers `from` to `to`. `original_ns`: for how long after the gap
-    /// opened it can only be an original that fills it.
+    /// `flow` goes on without the numbers `from` to `to` from `left_ns` on; the gap opened at `open_ns`.
+    /// `original_ns`: for how long after that it can only be an original that fills it.
     pub(super) fn push(
         &mut self,
         flow: FlowId,
         (from, to): (u32, u32),
-        open_ns: i64,
+        (open_ns, left_ns): (i64, i64),
         original_ns: i64,
     ) {
         let gap = Gap {
@@ -101,8 +111,11 @@ impl Released {
             to,
             since_ns: open_ns,
             original_ns,
+            left_ns,
         };
-        remember(&mut self.gaps, gap);
+        if remember(&mut self.gaps, gap) {
+            self.reported = self.reported.saturating_sub(1);
+        }
     }
 
     /// A packet `seq` to `end` of `flow` comes below what was delivered.
@@ -116,8 +129,10 @@ impl Released {
         if let Some(at) = self.gaps.iter().rposition(within)
             && let Some(gap) = self.gaps.remove(at)
         {
+            let is_known = at < self.reported;
+            self.reported -= usize::from(is_known);
             if gap.is_older(1, now_ns.saturating_sub(1)) {
-                return Latecomer::Repair;
+                return Latecomer::Repair { is_known };
             }
             // What else was missing in the gap is forgotten.
             let original = Gap {
@@ -130,20 +145,27 @@ impl Released {
             let late_ns = now_ns.saturating_sub(gap.since_ns);
             return Latecomer::Original { late_ns };
         }
-        match self.filled.iter().rposition(within) {
-            Some(at) => {
-                self.filled.remove(at);
-                Latecomer::Spurious
-            }
+        let at = self.filled.iter().rposition(within);
+        match at.and_then(|at| self.filled.remove(at)) {
+            Some(late) => Latecomer::Spurious {
+                seen_late_ns: late.since_ns.saturating_sub(late.left_ns),
+            },
             None => Latecomer::Unknown,
         }
     }
 
-    /// Takes out the oldest gap of either kind if its story is over: nothing more can be learnt of it.
+    /// What the oldest gap of either kind turned out to be, if that is known by now: each is reported once.
     pub(super) fn pop_ended(&mut self, now_ns: i64) -> Option<(FlowId, Ended)> {
+        let is_over = |gap: &Gap| gap.is_older(PATIENCE, now_ns);
+        while self.reported > 0 && self.gaps.front().is_some_and(is_over) {
+            self.gaps.pop_front();
+            self.reported -= 1;
+        }
         // What is lost is resent a round trip after the gap opened at the earliest.
-        if self.gaps.front().is_some_and(|gap| gap.is_older(2, now_ns)) {
-            let gap = self.gaps.pop_front()?;
+        if let Some(gap) = self.gaps.get(self.reported)
+            && gap.is_older(2, now_ns)
+        {
+            self.reported += 1;
             return Some((gap.flow, Ended::Lost));
         }
         let front = self.filled.front();
@@ -155,12 +177,14 @@ impl Released {
     }
 }
 
-/// Puts `gap` at the end; if there is no room, the oldest one is forgotten.
-fn remember(gaps: &mut VecDeque<Gap>, gap: Gap) {
-    if gaps.len() >= REMEMBERED {
+/// Puts `gap` at the end; if there is no room, the oldest one is forgotten. True: one was.
+fn remember(gaps: &mut VecDeque<Gap>, gap: Gap) -> bool {
+    let is_full = gaps.len() >= REMEMBERED;
+    if is_full {
         gaps.pop_front();
     }
     gaps.push_back(gap);
+    is_full
 }
 
 #[cfg(test)]
@@ -174,7 +198,7 @@ mod tests {
 
     fn one() -> Released {
         let mut released = Released::new().unwrap();
-        released.push(A, (100, 200), 1_000, 500);
+        released.push(A, (100, 200), (1_000, 1_100), 500);
         released
     }
 
@@ -184,7 +208,8 @@ mod tests {
         let late = released.latecomer(A, (100, 200), 1_300);
         assert_eq!(late, Latecomer::Original { late_ns: 300 });
         let again = released.latecomer(A, (100, 200), 2_100);
-        assert_eq!(again, Latecomer::Spurious);
+        // The sender saw the gap at 1,100 at the earliest, and its end at 1,300.
+        assert_eq!(again, Latecomer::Spurious { seen_late_ns: 200 });
         assert_eq!(released.latecomer(A, (100, 200), 2_200), Latecomer::Unknown);
     }
 
@@ -200,9 +225,24 @@ mod tests {
     #[test]
     fn what_comes_after_a_round_trip_repairs_a_loss() {
         let mut released = one();
-        assert_eq!(released.latecomer(A, (100, 200), 1_501), Latecomer::Repair);
+        let repair = released.latecomer(A, (100, 200), 1_501);
+        assert_eq!(repair, Latecomer::Repair { is_known: false });
         assert_eq!(one().pop_ended(1_999), None);
         assert_eq!(one().pop_ended(2_000), Some((A, Ended::Lost)));
+    }
+
+    #[test]
+    fn a_loss_is_reported_once_and_its_retransmission_still_recognised() {
+        let mut released = one();
+        released.push(A, (300, 400), (1_500, 1_500), 500);
+        assert_eq!(released.pop_ended(2_000), Some((A, Ended::Lost)));
+        assert_eq!(released.pop_ended(2_000), None);
+        let repair = released.latecomer(A, (100, 200), 2_100);
+        assert_eq!(repair, Latecomer::Repair { is_known: true });
+        assert_eq!(released.pop_ended(2_500), Some((A, Ended::Lost)));
+        // Long after, nothing is known of the second one any more.
+        assert_eq!(released.pop_ended(1_500 + 500 * PATIENCE), None);
+        assert_eq!(released.latecomer(A, (300, 400), 9_999), Latecomer::Unknown);
     }
 
     #[test]
