@@ -236,6 +236,7 @@ impl Side {
             sender: &mut engines.sender,
             rtts: &mut engines.rtts,
             what_if: &mut engines.what_if,
+            usual: &mut engines.usual,
             named: &mut engines.named,
             points: &mut engines.points,
             cost: &mut engines.cost,

@@ -285,7 +285,10 @@ fn what_if() -> Vec<WhatIf> {
                 max_extent: 31 / (i as u32 + 1),
                 dupacks_saved: 900 - left,
                 mean_added_delay_ns: coalesce_ns / 3,
+                p50_added_delay_ns: None,
+                p99_added_delay_ns: None,
                 max_added_delay_ns: coalesce_ns,
+                bound_ns: None,
             });
         }
     }

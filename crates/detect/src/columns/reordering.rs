@@ -174,10 +174,26 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
     If::new(
         "mean_added_delay_ms",
         Kind::Duration,
-        "Mean time a packet waited for the end of its batch.",
+        "Mean time a packet waited, for the end of its batch or for what was missing before it.",
         |w| w.mean_added_delay_ns.into(),
     )
     .in_group("added delay", "mean", 0),
+    If::new(
+        "p50_added_delay_ms",
+        Kind::Duration,
+        "Time that half of the packets did not exceed; not of SRPIC by block size.",
+        |w| w.p50_added_delay_ns.into(),
+    )
+    .optional()
+    .in_group("added delay", "p50", 0),
+    If::new(
+        "p99_added_delay_ms",
+        Kind::Duration,
+        "Time that 99 % of the packets did not exceed; not of SRPIC by block size.",
+        |w| w.p99_added_delay_ns.into(),
+    )
+    .optional()
+    .in_group("added delay", "p99", 0),
     If::new(
         "max_added_delay_ms",
         Kind::Duration,
@@ -185,4 +201,12 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
         |w| w.max_added_delay_ns.into(),
     )
     .in_group("added delay", "max", 0),
+    If::new(
+        "bound_ms",
+        Kind::Duration,
+        "How long the sorter would hold a packet at the end of the flow, by what it had learnt.",
+        |w| w.bound_ns.into(),
+    )
+    .optional()
+    .shown("hold", 0),
 ];

@@ -21,10 +21,18 @@ pub struct WhatIf {
     /// Immediate duplicate acknowledgements that sorting would have saved, against the same
     /// packets unsorted.
     pub dupacks_saved: u64,
-    /// Mean time a packet waited for the end of its batch, nanoseconds.
+    /// Mean time a packet waited, for the end of its batch or for what was missing before it, nanoseconds.
     pub mean_added_delay_ns: u64,
+    /// The time that half of the packets did not exceed, nanoseconds; `None` of SRPIC by block size, whose delays are
+    /// only summed.
+    pub p50_added_delay_ns: Option<u64>,
+    /// The same of 99 %.
+    pub p99_added_delay_ns: Option<u64>,
     /// Greatest such time, nanoseconds.
     pub max_added_delay_ns: u64,
+    /// How long the sorter would hold a packet at the end of the flow, by what it had learnt, nanoseconds; `None` of
+    /// sorters that hold nothing past the end of a batch.
+    pub bound_ns: Option<u64>,
 }
 
 impl WhatIf {

@@ -11,7 +11,9 @@ use crate::cost::Recorder;
 use crate::points::Points;
 use crate::result::{Half, PointKind, Vantage, VantageChoice};
 use crate::sender::{Options, Sender};
-use crate::what_if::{DataArrival, NamedReceivers, SortingReceivers, may_be_sorted};
+use crate::what_if::{
+    DataArrival, NamedReceivers, SortingReceivers, UsualReceivers, may_be_sorted,
+};
 
 /// The two engines that follow one direction's data.
 ///
@@ -27,6 +29,8 @@ pub(super) struct Engines {
     pub(super) closed: bool,
     pub(super) sender: Option<Box<Sender>>,
     pub(super) what_if: Option<Box<SortingReceivers>>,
+    /// The what-if without a sorter and with the resequencer.
+    pub(super) usual: Option<Box<UsualReceivers>>,
     /// The what-if of sorters by name.
     pub(super) named: Option<Box<NamedReceivers>>,
     pub(super) points: Option<Box<Points>>,
@@ -46,6 +50,7 @@ pub(super) struct Heard<'a> {
     pub(super) sender: &'a mut Option<Box<Sender>>,
     pub(super) rtts: &'a mut RttTrace,
     pub(super) what_if: &'a mut Option<Box<SortingReceivers>>,
+    pub(super) usual: &'a mut Option<Box<UsualReceivers>>,
     pub(super) named: &'a mut Option<Box<NamedReceivers>>,
     pub(super) points: &'a mut Option<Box<Points>>,
     pub(super) cost: &'a mut Recorder,
@@ -81,6 +86,9 @@ impl Heard<'_> {
         if let Some(what_if) = self.what_if {
             what_if.push(&arrival(), self.una);
         }
+        if let Some(usual) = self.usual {
+            usual.push(&arrival(), self.una);
+        }
         if let Some(named) = self.named {
             named.push(&arrival(), self.una);
         }
@@ -115,6 +123,11 @@ impl Engines {
             && !(may_be_sorted(seg) && what_if.continues(seg.ts_ns, at, len))
         {
             sort(what_if, seg, at, len, self.una);
+        }
+        if let Some(usual) = &mut self.usual
+            && !usual.continues(at, len)
+        {
+            usual.push(&data_arrival(seg, at, len, false), self.una);
         }
         if let Some(named) = &mut self.named {
             named.push(&data_arrival(seg, at, len, false), self.una);
@@ -162,6 +175,7 @@ impl Engines {
             more: !at_receiver || config.keep_points || sort,
             sender: (!at_receiver).then(sender),
             what_if: sort.then(|| Box::new(what_if())),
+            usual: sort.then(|| Box::new(UsualReceivers::new(choice.to_sender_ns))),
             named: (sort && !config.sorters.is_empty()).then(|| Box::new(named())),
             points: config.keep_points.then(|| Box::new(Points::new())),
             rtts: RttTrace::default(),

@@ -39,6 +39,9 @@ impl Side {
             .map(|points| points.finish())
             .unwrap_or_default();
         let mut what_if = engines.what_if.map(|what_if| what_if.finish());
+        if let Some(usual) = engines.usual {
+            what_if.get_or_insert_default().extend(usual.finish());
+        }
         if let Some(named) = engines.named {
             what_if.get_or_insert_default().extend(named.finish());
         }

@@ -16,7 +16,8 @@
 //!   holes below or not;
 //! - the sorter itself runs only for stretches that are not in order as they came.
 //!
-//! Other sorters are laid over the arrivals packet by packet ([`named`]).
+//! Other sorters are laid over the arrivals packet by packet ([`named`]); so is the resequencer, from the first
+//! break in the order on ([`usual`]).
 
 mod card;
 mod delivered;
@@ -27,6 +28,7 @@ mod receivers;
 mod runs;
 mod sorters;
 mod stack;
+mod usual;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +39,7 @@ use inorder_wire::{Has, Segment};
 use crate::result::WhatIf;
 pub(crate) use named::NamedReceivers;
 pub(crate) use receivers::SortingReceivers;
+pub(crate) use usual::UsualReceivers;
 
 /// A data segment of a flow as it arrives at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,13 +6,13 @@
 
 use std::collections::VecDeque;
 
-use inorder_sort::{AnySorter, Batcher, Meta, Sorter, SorterConfig, Surroundings};
+use inorder_sort::{AnySorter, Batcher, Kind, Meta, Sorter, SorterConfig, Surroundings};
 
 use super::DataArrival;
 use super::delivered::Delivered;
 use super::receiver::Receiver;
 use super::runs::Data;
-use crate::result::WhatIf;
+use crate::result::{Distribution, WhatIf};
 
 /// Packets the receive ring holds, as in the receiver of the SRPIC paper.
 const PACKETS_IN_RECEIVE_RING: usize = 512;
@@ -58,16 +58,28 @@ struct Card {
 #[derive(Default)]
 struct Up {
     delivered: Delivered,
-    delay_sum_ns: u128,
-    delay_max_ns: u64,
+    /// Added delay of the packets, of those in [`Up::in_order`] none, nanoseconds.
+    delays_ns: Distribution,
+    /// Packets that came before these and were not delayed.
+    in_order: u64,
 }
 
 impl Up {
     fn take(&mut self, held: &Held, now_ns: i64) {
         self.delivered.feed(std::slice::from_ref(&held.data));
         let delay_ns = u64::try_from(now_ns.saturating_sub(held.at_ns)).unwrap_or(0);
-        self.delay_sum_ns += u128::from(delay_ns);
-        self.delay_max_ns = self.delay_max_ns.max(delay_ns);
+        self.delays_ns.update(delay_ns);
+    }
+
+    /// The added delay that this share of the packets does not exceed.
+    fn delay_ns(&self, share: f64) -> Option<u64> {
+        let laid = self.delays_ns.count();
+        let rank = share * (self.in_order + laid) as f64;
+        let above = rank - self.in_order as f64;
+        if above <= 0.0 {
+            return (self.in_order > 0).then_some(0);
+        }
+        self.delays_ns.quantile(above / laid as f64)
     }
 }
 
@@ -125,6 +137,31 @@ impl Card {
         }
     }
 
+    /// The flow has shown `in_order` packets in order, up to `next`, and its receiver a round trip.
+    fn continue_after(&mut self, in_order: u64, next: i64, now_ns: i64, rtt_ns: Option<i64>) {
+        self.up.in_order = in_order;
+        self.up.delivered.skip_to(next, in_order);
+        let mut tell = |kind, at_ns| {
+            let meta = Meta {
+                flow: 0,
+                // A SYN takes the number before the data.
+                seq: (next as u32).wrapping_sub(u32::from(kind == Kind::Open)),
+                len: 0,
+                kind,
+            };
+            let held = Held {
+                meta,
+                data: Data::default(),
+                at_ns,
+            };
+            self.sorter.push(&meta, held, at_ns, &mut |_| ());
+        };
+        tell(Kind::Open, now_ns.saturating_sub(rtt_ns.unwrap_or(0)));
+        if rtt_ns.is_some() {
+            tell(Kind::Ack, now_ns);
+        }
+    }
+
     fn finish(&mut self) {
         if let Some(batch) = self.batcher.finish() {
             self.end_of_batch(batch.fire_ns);
@@ -151,6 +188,22 @@ impl NamedReceivers {
             packets: 0,
             originals: 0,
             now_ns: i64::MIN,
+        }
+    }
+
+    /// Before what is pushed, `in_order` packets have come in order, up to `next`; `rtt_ns`: a round trip to the sender.
+    pub(super) fn continue_after(
+        &mut self,
+        in_order: u64,
+        next: i64,
+        now_ns: i64,
+        rtt_ns: Option<i64>,
+    ) {
+        self.packets += in_order;
+        self.originals += in_order;
+        self.unsorted.skip_to(next);
+        for card in &mut self.cards {
+            card.continue_after(in_order, next, now_ns, rtt_ns);
         }
     }
 
@@ -190,7 +243,8 @@ impl NamedReceivers {
         let result = |card: &mut Card| {
             card.finish();
             let counts = card.up.delivered.counts();
-            let mean_ns = card.up.delay_sum_ns / u128::from(packets);
+            let mean_ns = card.up.delays_ns.sum() / u128::from(packets);
+            let bound_ns = card.sorter.hold_ns(0);
             WhatIf {
                 sorter: Some(card.config),
                 block_size: 0,
@@ -200,7 +254,10 @@ impl NamedReceivers {
                 max_extent: u32::try_from(counts.max_extent).unwrap_or(u32::MAX),
                 dupacks_saved: unsorted.saturating_sub(counts.dupacks),
                 mean_added_delay_ns: u64::try_from(mean_ns).unwrap_or(u64::MAX),
-                max_added_delay_ns: card.up.delay_max_ns,
+                p50_added_delay_ns: card.up.delay_ns(0.5),
+                p99_added_delay_ns: card.up.delay_ns(0.99),
+                max_added_delay_ns: card.up.delays_ns.max().unwrap_or(0),
+                bound_ns: bound_ns.and_then(|ns| u64::try_from(ns).ok()),
             }
         };
         self.cards.iter_mut().map(result).collect()

@@ -352,7 +352,10 @@ impl SortingReceivers {
             max_extent: left.max_extent,
             dupacks_saved: left.dupacks_saved,
             mean_added_delay_ns,
+            p50_added_delay_ns: None,
+            p99_added_delay_ns: None,
             max_added_delay_ns,
+            bound_ns: None,
         }
     }
 

@@ -4,7 +4,7 @@ use super::DataArrival;
 
 /// Data as it is delivered: `count` segments of `len` bytes, the first at `start`, each next
 /// where the one before ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Data {
     pub(super) start: i64,
     pub(super) len: u32,
