@@ -3,6 +3,11 @@
 use inorder_detect::{FlowReport, Vantage, WhatIf};
 use inorder_report::number::{count, plural, time_u64};
 
+/// The setting with the least rank leaves the fewest late packets; among equals it delays least.
+pub(crate) fn rank(row: &WhatIf) -> (u64, u64, u32) {
+    (row.reordered, row.mean_added_delay_ns, row.block_size)
+}
+
 /// What the what-if says of a flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum WhatIfSays<'a> {
@@ -27,10 +32,9 @@ impl<'a> WhatIfSays<'a> {
             Vantage::Middle if upstream == 0 => return WhatIfSays::NotShown,
             _ => {}
         }
-        let key = |w: &&WhatIf| (w.reordered, w.mean_added_delay_ns, w.block_size);
         flow.what_if
             .iter()
-            .min_by_key(key)
+            .min_by_key(|w| rank(w))
             .map_or(WhatIfSays::Nothing, WhatIfSays::Best)
     }
 
@@ -43,9 +47,12 @@ impl<'a> WhatIfSays<'a> {
                     .to_owned(),
             ),
             WhatIfSays::Best(row) => Some(format!(
-                "{} at the receiver with interrupts coalesced for {} would have left {} and added {} on average",
+                "{} at the receiver {} would have left {} and added {} on average",
                 sorter(row),
-                time_u64(row.coalesce_ns),
+                match row.coalesce_ns {
+                    0 => "without coalescing of interrupts".to_owned(),
+                    ns => format!("with interrupts coalesced for {}", time_u64(ns)),
+                },
                 match row.reordered {
                     0 => "no late packet".to_owned(),
                     n => plural(n, "late packet"),

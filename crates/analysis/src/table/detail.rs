@@ -6,7 +6,7 @@ use inorder_detect::{Distribution, Event, FlowReport, Reordering, StreamReport, 
 
 use super::Style;
 use crate::totals::timeouts;
-use crate::what_if::WhatIfSays;
+use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
 use inorder_detect::names::Name;
@@ -27,7 +27,7 @@ pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Resul
         let indent = " ".repeat(LABEL);
         write_fact(out, &first, &indent, style)?;
     }
-    asked_for(out, flow, style)?;
+    compared(out, flow, style)?;
     if style.events {
         events(out, &flow.events, style)?;
     }
@@ -241,14 +241,21 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
     (!facts.is_empty()).then(|| facts.join(", "))
 }
 
-/// The rows of the sorters that the user named; JSON has the rows of the usual settings.
-fn asked_for(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
-    let named: Vec<&WhatIf> = flow.what_if.iter().filter(|w| w.sorter.is_some()).collect();
-    if named.is_empty() || !matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) {
+/// No sorter, the best setting of SRPIC, the resequencer, and the sorters that the user named, side by side; JSON has
+/// all settings of SRPIC.
+fn compared(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
+    if !matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) {
         return Ok(());
     }
+    let (named, blocks): (Vec<&WhatIf>, Vec<&WhatIf>) =
+        flow.what_if.iter().partition(|w| w.sorter.is_some());
+    // The first row of a sorter by name is that without one.
+    let without = named.len().min(1);
+    let best = blocks.into_iter().min_by_key(|w| rank(w));
+    let rows = named.iter().take(without).copied().chain(best);
+    let rows: Vec<&WhatIf> = rows.chain(named.iter().skip(without).copied()).collect();
     writeln!(out)?;
-    text::write(out, WHAT_IF, named, &style.layout().indent(2))
+    text::write(out, WHAT_IF, rows, &style.layout().indent(2))
 }
 
 fn events(out: &mut dyn Write, events: &[Event], style: &Style) -> io::Result<()> {
