@@ -28,9 +28,9 @@ mod receivers;
 mod runs;
 mod sorters;
 mod stack;
-mod usual;
 #[cfg(test)]
 mod tests;
+mod usual;
 
 use inorder_sort::classify::TcpFacts;
 use inorder_sort::{Kind, SorterConfig};

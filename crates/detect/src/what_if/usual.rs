@@ -128,6 +128,9 @@ mod tests {
     #[test]
     fn a_flow_that_begins_anywhere_is_laid_from_there() {
         let rows = rows(&[(0, 50), (1, 51), (2, 53), (3, 52)]);
-        assert_eq!(rows.iter().map(|row| row.reordered).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(
+            rows.iter().map(|row| row.reordered).collect::<Vec<_>>(),
+            [1, 0]
+        );
     }
 }

@@ -13,7 +13,9 @@
 use std::collections::VecDeque;
 
 use super::newreno::mark_without_sack;
-use super::{AckNews, CaState, Context, Delivered, Entry, Id, LossDetection, Transmission, Verdict};
+use super::{
+    AckNews, CaState, Context, Delivered, Entry, Id, LossDetection, Transmission, Verdict,
+};
 use crate::Nanos;
 use crate::config::MS;
 use crate::seq::{Seq, ts_before};

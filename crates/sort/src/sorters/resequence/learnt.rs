@@ -42,8 +42,9 @@ const PRICE: i64 = 50;
 /// shown something late and did not. Once is not enough: RACK does it once, before it has seen reordering.
 const STRICT: i8 = 2;
 
-/// So many losses one after another say that the path has changed: nothing is held until a gap
-/// has filled again. Without it a path that was good would be waited for until it is forgotten.
+/// So many losses one after another, over [`FADES_NS`] and longer, say that the path has changed: nothing is held until
+/// a gap has filled again. Without it a path that was good would be waited for until it is forgotten. In less time they say
+/// that a queue was full, which happens on paths that also deliver late.
 const LOSSES_IN_A_ROW: u8 = 16;
 
 /// A retransmission of what was late by less than this share of a round trip, 1 / 4, shows a strict sender. RACK
@@ -73,8 +74,11 @@ pub(super) struct Learnt {
     strictness: i8,
     /// Its last reaction: those of one round trip are one.
     reacted_ns: i64,
-    /// Losses since a gap last filled.
+    /// Losses since a gap last filled, and when the first of them was seen.
     lost_in_a_row: u8,
+    losing_since_ns: i64,
+    /// Only losses have been seen for so long that nothing is waited for.
+    only_loses: bool,
     /// Gaps that have ever filled while they were waited for, up to [`START_FILLED`].
     in_time: u8,
     /// Gaps since then that have not, up to [`START_IN_VAIN`].
@@ -128,6 +132,8 @@ impl Learnt {
             strictness: 0,
             reacted_ns: i64::MIN,
             lost_in_a_row: 0,
+            losing_since_ns: 0,
+            only_loses: false,
             in_time: 0,
             in_vain: 0,
             stale: 0,
@@ -155,10 +161,16 @@ impl Learnt {
             Outcome::InTime(late_ns) | Outcome::TooLate(late_ns) => {
                 self.lateness.filled_after(late_ns);
                 self.lost_in_a_row = 0;
+                self.only_loses = false;
             }
             Outcome::Never => {
                 self.lateness.never_filled();
+                if self.lost_in_a_row == 0 {
+                    self.losing_since_ns = now_ns;
+                }
                 self.lost_in_a_row = self.lost_in_a_row.saturating_add(1);
+                self.only_loses = self.lost_in_a_row >= LOSSES_IN_A_ROW
+                    && now_ns.saturating_sub(self.losing_since_ns) >= FADES_NS;
             }
         }
         if let Outcome::InTime(_) = outcome {
@@ -216,7 +228,7 @@ impl Learnt {
     /// How long to wait for a gap, by what was learnt.
     #[inline]
     pub(super) fn bound_ns(&mut self, rtt_ns: Option<i64>, limits: &Limits) -> i64 {
-        if self.lost_in_a_row >= LOSSES_IN_A_ROW {
+        if self.only_loses {
             return 0;
         }
         if self.stale == 0 {
@@ -230,11 +242,7 @@ impl Learnt {
 
     /// The bound as it was computed last.
     pub(super) fn known_bound_ns(&self) -> i64 {
-        if self.lost_in_a_row >= LOSSES_IN_A_ROW {
-            0
-        } else {
-            self.bound_ns
-        }
+        if self.only_loses { 0 } else { self.bound_ns }
     }
 
     fn fade(&mut self, now_ns: i64) {
@@ -325,13 +333,23 @@ mod tests {
         let mut learnt = after(&[Outcome::InTime(100_000); 500]);
         learnt.round_trip(40 * MS);
         let mut bound_after = |outcome| {
-            (0..50).for_each(|_| learnt.outcome(outcome, 0));
+            // One each 25 ms, so that this takes more than a second.
+            (0..50).for_each(|i| learnt.outcome(outcome, i * 25 * MS));
             learnt.bound_ns(Some(40 * MS), &LIMITS)
         };
         let later_ns = bound_after(Outcome::TooLate(2 * MS));
         assert!((2 * MS..3 * MS).contains(&later_ns), "{later_ns}");
         assert_eq!(bound_after(Outcome::Never), 0);
         assert!(bound_after(Outcome::TooLate(MS)) > MS);
+    }
+
+    #[test]
+    fn a_full_queue_does_not_end_the_holds() {
+        let mut learnt = after(&[Outcome::InTime(MS); 100]);
+        (0..200).for_each(|i| learnt.outcome(Outcome::Never, i * 1_000));
+        assert!(learnt.bound_ns(Some(40 * MS), &LIMITS) > MS);
+        learnt.outcome(Outcome::Never, FADES_NS);
+        assert_eq!(learnt.bound_ns(Some(40 * MS), &LIMITS), 0);
     }
 
     #[test]
