@@ -28,6 +28,10 @@ pub struct LateConfig {
 pub struct Late {
     dice: Dice,
     delay_ns: i64,
+    /// Packets are late from this time on.
+    from_ns: i64,
+    /// None is late from this time on.
+    until_ns: i64,
 }
 
 impl Late {
@@ -36,6 +40,18 @@ impl Late {
         Late {
             dice: Dice::new(config.probability, config.correlation, random),
             delay_ns: config.delay_ns,
+            from_ns: i64::MIN,
+            until_ns: i64::MAX,
+        }
+    }
+
+    /// Outside this time all packets pass at once.
+    #[must_use]
+    pub fn between(self, from_ns: i64, until_ns: i64) -> Self {
+        Late {
+            from_ns,
+            until_ns,
+            ..self
         }
     }
 }
@@ -49,7 +65,8 @@ impl<P: Packet> Stage<P> for Late {
 
     #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
-        if !self.dice.roll() {
+        let is_active = (self.from_ns..self.until_ns).contains(&now_ns);
+        if !is_active || !self.dice.roll() {
             return Pass::Leaves(now_ns);
         }
         let Some(at_ns) = later(now_ns, self.delay_ns) else {
@@ -76,6 +93,7 @@ impl<P: Packet> Declared<P> for plain::Late {
             },
             random,
         )
+        .between(self.from_ns, self.until_ns.unwrap_or(i64::MAX))
     }
 }
 
@@ -99,5 +117,19 @@ mod tests {
         assert_eq!(delays.iter().filter(|&&d| d == 0).count(), 100_000 - held);
         assert!((1_850..2_150).contains(&held), "{held}");
         assert_eq!(out.counters().held_back, held as u64);
+    }
+
+    #[test]
+    fn outside_its_time_nothing_is_late() {
+        let config = LateConfig {
+            probability: Probability::percent(100.0),
+            correlation: Probability::NEVER,
+            delay_ns: 20_000_000,
+        };
+        let mut late = Late::new(&config, Random::new(1, "late")).between(10, 20);
+        let mut out = Outbox::new();
+        (0..30).for_each(|n| late.push(n as i64, Probe::new(n, 1500), &mut out));
+        let held = out.take().filter(|(t, p)| *t > p.number as i64);
+        assert!(held.map(|(_, p)| p.number).eq(10..20));
     }
 }

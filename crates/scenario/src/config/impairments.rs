@@ -130,6 +130,10 @@ keys! {
         correlation: Share, default "0 %";
         /// The additional delay.
         delay_ns as "delay": Duration, required;
+        /// Time from which packets are late.
+        from_ns as "from": Duration, default "0 s";
+        /// Time from which no packet is late any more.
+        until_ns as "until": DurationOrOff, default "off";
     }
 }
 
