@@ -498,3 +498,58 @@ fn flows_that_behave_are_not_harmed_by_an_attacker() {
         assert!(late <= unsorted, "{late} of {unsorted}");
     }
 }
+
+/// A burst is its packets one after another: the same goes up, the same is held, the same is counted.
+#[test]
+fn a_burst_is_its_packets_one_after_another() {
+    let mut random = 1u32;
+    let mut below = |limit: u32| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) % limit
+    };
+    let (mut one, mut whole) = (sorter("resequence"), sorter("resequence"));
+    let mut next = [0u32; 3];
+    let (mut up_one, mut up_whole) = (Vec::new(), Vec::new());
+    for batch in 0..2000i64 {
+        let now_ns = batch * 50 * US;
+        let mut burst = Vec::new();
+        for _ in 0..1 + below(12) {
+            let flow = below(3);
+            let at = &mut next[flow as usize];
+            let kind = match below(200) {
+                0 => Kind::Open,
+                1 => Kind::Close,
+                2 => Kind::Ack,
+                _ => Kind::Data,
+            };
+            // Trains in order, and now and then a hole or a step back.
+            for _ in 0..1 + below(6) {
+                let seq = at
+                    .wrapping_add(below(40) / 38)
+                    .wrapping_sub(below(40) / 38 * 2);
+                burst.push(Meta {
+                    flow,
+                    seq,
+                    len: u32::from(kind == Kind::Data),
+                    kind,
+                });
+                *at = seq.wrapping_add(1);
+            }
+        }
+        for meta in &burst {
+            one.push(meta, meta.seq, now_ns, &mut |seq| up_one.push(seq));
+        }
+        whole.push_burst(&burst, |m| *m, |m| m.seq, now_ns, &mut |seq| {
+            up_whole.push(seq)
+        });
+        one.end_of_batch(now_ns, &mut |seq| up_one.push(seq));
+        whole.end_of_batch(now_ns, &mut |seq| up_whole.push(seq));
+        assert_eq!(up_one, up_whole);
+        assert_eq!(one.next_deadline_ns(), whole.next_deadline_ns());
+        assert_eq!(
+            (one.gaps(), one.counters()),
+            (whole.gaps(), whole.counters())
+        );
+    }
+    assert!(one.gaps().opened > 100, "{:?}", one.gaps());
+}

@@ -24,7 +24,7 @@ pub(super) struct Flow<K> {
     /// When its SYN came, until something else does.
     pub(super) opened_ns: Option<i64>,
     /// Packets pushed when it was last looked at.
-    used: u64,
+    pub(super) used: u64,
 }
 
 /// What is looked at only when there is a gap.
@@ -116,6 +116,13 @@ impl<K: FlowKey> Flows<K> {
             }
         }
         None
+    }
+
+    /// The flow `key`, if it was found last.
+    #[inline]
+    pub(super) fn found_last(&mut self, key: K) -> Option<&mut Flow<K>> {
+        let flow = self.flows.get_mut(self.last)?.as_mut()?;
+        (flow.key == key).then_some(flow)
     }
 
     /// What the flow `key` has shown, if it is followed.

@@ -218,6 +218,27 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         self.place(at, (meta.seq, end), packet, now_ns, out);
     }
 
+    /// The packet is the next in order of the flow that was found last, and nothing of that waits.
+    #[inline]
+    fn goes_on(&mut self, meta: &Meta<K>) -> bool {
+        meta.is_suitable()
+            && self.flows.found_last(meta.flow).is_some_and(|flow| {
+                flow.next == meta.seq && flow.chain.is_empty() && flow.opened_ns.is_none()
+            })
+    }
+
+    /// So many packets of the flow `key` have gone up in order, up to `next`.
+    #[inline]
+    fn went_on(&mut self, key: K, packets: usize, next: u32) {
+        self.counters.suitable += packets as u64;
+        let clock = self.counters.suitable;
+        if let Some(flow) = self.flows.found_last(key) {
+            flow.next = next;
+            flow.behind = 0;
+            flow.used = clock;
+        }
+    }
+
     /// A flow is seen for the first time, or anew.
     fn begin(&mut self, meta: &Meta<K>, next: u32, now_ns: i64) -> Option<usize> {
         let path = self.paths.place(meta.flow.path64(self.seed), now_ns);
@@ -289,6 +310,46 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
             self.counters.unsuitable += 1;
             self.unsuitable(meta, now_ns, out);
             out(packet);
+        }
+    }
+
+    /// A train of one flow in order goes up without looking at the flow for each packet.
+    #[inline]
+    fn push_burst<'b, T, M, G, F>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        now_ns: i64,
+        out: &mut F,
+    ) where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        F: FnMut(P) + ?Sized,
+    {
+        let mut rest = burst.iter();
+        let mut item = rest.next();
+        while let Some(first) = item {
+            let facts = meta(first);
+            if !self.goes_on(&facts) {
+                self.push(&facts, packet(first), now_ns, out);
+                item = rest.next();
+                continue;
+            }
+            out(packet(first));
+            let (mut packets, mut next) = (1, facts.seq.wrapping_add(facts.len));
+            item = rest.next();
+            while let Some(follower) = item {
+                let more = meta(follower);
+                if !(more.is_suitable() && more.seq == next && more.flow == facts.flow) {
+                    break;
+                }
+                out(packet(follower));
+                packets += 1;
+                next = next.wrapping_add(more.len);
+                item = rest.next();
+            }
+            self.went_on(facts.flow, packets, next);
         }
     }
 
