@@ -540,7 +540,7 @@ fn a_burst_is_its_packets_one_after_another() {
             one.push(meta, meta.seq, now_ns, &mut |seq| up_one.push(seq));
         }
         whole.push_burst(&burst, |m| *m, |m| m.seq, now_ns, &mut |seq| {
-            up_whole.push(seq)
+            up_whole.push(seq);
         });
         one.end_of_batch(now_ns, &mut |seq| up_one.push(seq));
         whole.end_of_batch(now_ns, &mut |seq| up_whole.push(seq));
