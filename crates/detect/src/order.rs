@@ -5,12 +5,14 @@
 //! hole the late one falls in: remember it per hole, and extent (section 4.2) and late time
 //! (4.3) are differences. The dumb twin in the tests compares against the definitions.
 
+mod passed;
+
 use std::collections::VecDeque;
+
+use passed::LateArrivals;
 
 /// Holes remembered at once; beyond, the oldest is given up (its originals count as lost).
 const MAX_HOLES_REMEMBERED: usize = 16_384;
-/// Late arrivals remembered for the byte offset.
-const MAX_LATE_REMEMBERED: usize = 16_384;
 
 /// A range of originals not seen to arrive, below data that has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +69,8 @@ pub(crate) struct Order<T> {
     next_label: u64,
     position: u64,
     bytes: u64,
-    late: VecDeque<(u64, i64, u32)>,
+    /// `None` before the first: most flows have none.
+    late: Option<Box<LateArrivals>>,
     mss: u32,
 }
 
@@ -80,7 +83,7 @@ impl<T: Copy + Default> Order<T> {
             next_label: 0,
             position: 0,
             bytes: 0,
-            late: VecDeque::new(),
+            late: None,
             mss: 1,
         }
     }
@@ -210,14 +213,9 @@ impl<T: Copy + Default> Order<T> {
     /// arrivals; whether it fills the hole is the caller's decision.
     pub(crate) fn pass(&mut self, hole: &Hole<T>, start: i64, len: u32, now: i64) -> Late {
         let between = self.bytes - hole.bytes_before;
-        let lower: u64 = self
-            .late
-            .iter()
-            .rev()
-            .take_while(|&&(position, ..)| position > hole.opened_at)
-            .filter(|&&(_, s, _)| s < start)
-            .map(|&(.., l)| u64::from(l))
-            .sum();
+        let late = self.late.get_or_insert_default();
+        let lower = late.bytes_below(hole.opened_at, start);
+        late.push(self.position, start, len);
         let late = Late {
             extent: u32::try_from(self.position - hole.opened_at).unwrap_or(u32::MAX),
             bytes: between.saturating_sub(lower),
@@ -225,10 +223,6 @@ impl<T: Copy + Default> Order<T> {
             opener_unsure: hole.opener_unsure,
             label: self.label_in(hole, start.max(hole.start)),
         };
-        if self.late.len() >= MAX_LATE_REMEMBERED {
-            self.late.pop_front();
-        }
-        self.late.push_back((self.position, start, len));
         self.position += 1;
         self.bytes += u64::from(len);
         late

@@ -73,9 +73,16 @@ pub(crate) struct Board {
     sent: VecDeque<Sent>,
     copies: Vec<Copies>,
     free: Vec<u32>,
+    /// How often what is here, or whether it has been reported, has changed.
+    changes: u64,
 }
 
 impl Board {
+    /// While this number stays the same, so do the segments here and whether they have been reported.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     pub(crate) fn get(&self, i: usize) -> Option<&Sent> {
         self.sent.get(i)
     }
@@ -107,6 +114,7 @@ impl Board {
             reported: false,
             copies: 0,
         };
+        self.changes += 1;
         match self.sent.back() {
             Some(last) if last.start > start => {
                 let i = self.sent.partition_point(|s| s.start < start);
@@ -143,6 +151,7 @@ impl Board {
             return None;
         }
         self.sent.pop_front();
+        self.changes += 1;
         let copies = self.copies_of(&front).copied();
         if front.copies > 0 {
             self.free.push(front.copies - 1);
@@ -160,6 +169,7 @@ impl Board {
     #[inline]
     pub(crate) fn pop_sent_once(&mut self, ack: i64) -> Option<Sent> {
         let ends = self.sent.front().is_some_and(|front| front.end() <= ack);
+        self.changes += u64::from(ends);
         if ends { self.sent.pop_front() } else { None }
     }
 
@@ -172,6 +182,7 @@ impl Board {
         let sent = self.sent.get_mut(i)?;
         let before = *sent;
         sent.reported = true;
+        self.changes += 1;
         let copies = self.copies_of(&before).copied();
         Some((before, copies))
     }
@@ -205,7 +216,7 @@ impl Board {
 /// Disjoint byte ranges above the cumulative ACK that the receiver has SACKed.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
-    ranges: Vec<(i64, i64)>,
+    ranges: VecDeque<(i64, i64)>,
     /// Their lengths, added up.
     bytes: i64,
 }
@@ -229,16 +240,26 @@ impl Ranges {
 
     /// One past the highest byte in any range.
     pub(crate) fn top(&self) -> Option<i64> {
-        self.ranges.last().map(|r| r.1)
+        self.ranges.back().map(|r| r.1)
+    }
+
+    /// Is all of `[from, to)` in one range?
+    #[inline]
+    pub(crate) fn covers(&self, from: i64, to: i64) -> bool {
+        if self.top().is_none_or(|top| top < to) {
+            return false; // As usual: what is sent is higher than what has been SACKed.
+        }
+        let first = self.ranges.partition_point(|r| r.1 < to);
+        self.ranges.get(first).is_some_and(|r| r.0 <= from)
     }
 
     /// Forgets everything below `una`.
     #[inline]
     pub(crate) fn drop_below(&mut self, una: i64) {
-        if self.ranges.first().is_some_and(|r| r.0 < una) {
+        if self.ranges.front().is_some_and(|r| r.0 < una) {
             let gone = self.ranges.partition_point(|r| r.1 <= una);
             self.bytes -= self.ranges.drain(..gone).map(|r| r.1 - r.0).sum::<i64>();
-            if let Some(first) = self.ranges.first_mut() {
+            if let Some(first) = self.ranges.front_mut() {
                 let from = first.0.max(una);
                 self.bytes -= from - first.0;
                 first.0 = from;
@@ -272,12 +293,13 @@ impl Ranges {
         if at < to {
             news.push((at, to));
         }
-        let joined = &self.ranges[first..last];
-        self.bytes += (high - low) - joined.iter().map(|r| r.1 - r.0).sum::<i64>();
-        if last == first + 1 {
-            self.ranges[first] = (low, high);
+        let joined = self.ranges.range(first..last);
+        self.bytes += (high - low) - joined.map(|r| r.1 - r.0).sum::<i64>();
+        if last == first {
+            self.ranges.insert(first, (low, high));
         } else {
-            self.ranges.splice(first..last, [(low, high)]);
+            self.ranges[first] = (low, high);
+            self.ranges.drain(first + 1..last);
         }
         (low, high)
     }

@@ -29,6 +29,10 @@ pub(super) struct Outstanding {
     timestamps: bool,
     /// Segments that were acknowledged and never captured.
     missing: u64,
+    /// What [`Outstanding::has_discardable`] found last: state of the board, TS.Recent, answer.
+    discardable: Option<(u64, u32, bool)>,
+    /// Something may have been captured after a SACK of all of it: what is in a range need not have been reported.
+    sacked_unseen: bool,
 }
 
 impl Outstanding {
@@ -43,6 +47,8 @@ impl Outstanding {
             tsvals: None,
             timestamps,
             missing: 0,
+            discardable: None,
+            sacked_unseen: false,
         }
     }
 
@@ -69,6 +75,7 @@ impl Outstanding {
             self.unwrap.advance(end);
         }
         if start >= self.una {
+            self.sacked_unseen |= self.ranges.covers(start, end);
             self.board
                 .insert(start, len, seg.ts_ns, seg.frame, seg.tsval);
         }
@@ -131,6 +138,18 @@ impl Outstanding {
         number.min(self.highest)
     }
 
+    /// Everything below `number` has been acknowledged.
+    pub(super) fn advance(&mut self, number: i64) {
+        self.una = number;
+        self.ranges.drop_below(number);
+        self.sacked_unseen &= !self.ranges.is_empty();
+    }
+
+    /// Could there be a segment that all of a SACKed range covers and that has not been reported?
+    pub(super) fn sacked_unseen(&self) -> bool {
+        self.sacked_unseen
+    }
+
     /// Segments that were acknowledged and never captured, by the size of the others.
     pub(super) fn missing(&self) -> u64 {
         self.missing
@@ -189,9 +208,18 @@ impl Outstanding {
 
     /// Is an original outstanding that a receiver whose TS.Recent is `recent` may discard? It need not lie in a
     /// hole: refused before anything above it has come, it leaves none.
-    pub(super) fn has_discardable(&self, recent: u32) -> bool {
-        let mut lowest = self.board.iter().take(MAX_HOLES_PER_ACK);
-        lowest.any(|s| !s.reported && ticks_too_old(s.tsval, recent) > 0)
+    pub(super) fn has_discardable(&mut self, recent: u32) -> bool {
+        let changes = self.board.changes();
+        match self.discardable {
+            // Repeated ACKs ask the same again.
+            Some((then, before, answer)) if then == changes && before == recent => answer,
+            _ => {
+                let mut lowest = self.board.iter().take(MAX_HOLES_PER_ACK);
+                let answer = lowest.any(|s| !s.reported && ticks_too_old(s.tsval, recent) > 0);
+                self.discardable = Some((changes, recent, answer));
+                answer
+            }
+        }
     }
 }
 

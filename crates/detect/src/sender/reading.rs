@@ -36,8 +36,7 @@ impl Reading {
                 });
             }
         }
-        out.una = number;
-        out.ranges.drop_below(number);
+        out.advance(number);
     }
 
     /// Collects newly SACKed segments in ascending order, with one exception: the block listed first changed
@@ -91,7 +90,9 @@ impl Reading {
     fn report_range(&mut self, out: &mut Outstanding, news: (i64, i64), whole: (i64, i64)) {
         let mut i = out.board.find(news.0);
         while let Some(s) = out.board.get(i) {
-            if s.end() > whole.1 {
+            // What was SACKed before has been reported, if it had been captured by then.
+            let known = s.start >= news.1 && !out.sacked_unseen();
+            if known || s.end() > whole.1 {
                 break;
             }
             if !s.reported

@@ -1,0 +1,141 @@
+//! Late arrivals, for the bytes among them that lie below another: RFC 4737 section 4.4 without walking them all.
+
+use std::collections::VecDeque;
+
+/// Late arrivals remembered for the byte offset.
+const MAX_LATE_REMEMBERED: usize = 16_384;
+/// Arrivals summed up together: a query walks fewer than two of these, and looks at each of the others once.
+const CHUNK: usize = 64;
+
+/// A late arrival.
+#[derive(Clone, Copy, Debug)]
+struct Passed {
+    position: u64,
+    start: i64,
+    len: u32,
+}
+
+/// `CHUNK` arrivals in a row, by first byte.
+#[derive(Debug)]
+struct Chunk {
+    /// First bytes, ascending.
+    starts: [i64; CHUNK],
+    /// Bytes of all up to and including the one in the same place.
+    sums: [u64; CHUNK],
+}
+
+impl Chunk {
+    fn new(arrivals: impl Iterator<Item = Passed>) -> Self {
+        let mut all = [(0, 0); CHUNK];
+        for (to, p) in all.iter_mut().zip(arrivals) {
+            *to = (p.start, p.len);
+        }
+        all.sort_unstable();
+        let mut sum = 0;
+        Chunk {
+            starts: all.map(|p| p.0),
+            sums: all.map(|p| {
+                sum += u64::from(p.1);
+                sum
+            }),
+        }
+    }
+
+    /// Bytes of those that begin below `start`.
+    fn below(&self, start: i64) -> u64 {
+        // Mostly all of them do, or none.
+        let below = if self.starts[CHUNK - 1] < start {
+            CHUNK
+        } else if self.starts[0] >= start {
+            0
+        } else {
+            self.starts.partition_point(|&s| s < start)
+        };
+        below.checked_sub(1).map_or(0, |last| self.sums[last])
+    }
+}
+
+/// The last late arrivals in the order they came.
+#[derive(Debug, Default)]
+pub(super) struct LateArrivals {
+    all: VecDeque<Passed>,
+    /// How many have been forgotten.
+    forgotten: usize,
+    /// Whole chunks, counted from the first arrival ever; the first of them may be forgotten in part.
+    chunks: VecDeque<Chunk>,
+}
+
+impl LateArrivals {
+    /// One more, at a position behind all others.
+    pub(super) fn push(&mut self, position: u64, start: i64, len: u32) {
+        if self.all.len() >= MAX_LATE_REMEMBERED {
+            self.all.pop_front();
+            self.forgotten += 1;
+            if self.forgotten.is_multiple_of(CHUNK) {
+                self.chunks.pop_front();
+            }
+        }
+        let arrival = Passed {
+            position,
+            start,
+            len,
+        };
+        self.all.push_back(arrival);
+        if (self.forgotten + self.all.len()).is_multiple_of(CHUNK) {
+            let from = self.all.len() - CHUNK;
+            self.chunks
+                .push_back(Chunk::new(self.all.range(from..).copied()));
+        }
+    }
+
+    /// Bytes of those that came behind `position` and begin below `start`.
+    pub(super) fn bytes_below(&self, position: u64, start: i64) -> u64 {
+        let walk = |from: usize, to: usize| -> u64 {
+            let below = self.all.range(from..to).filter(|p| p.start < start);
+            below.map(|p| u64::from(p.len)).sum()
+        };
+        let from = self.all.partition_point(|p| p.position <= position);
+        // Places among all that ever came, where chunks begin.
+        let (first, end) = (self.forgotten + from, self.forgotten + self.all.len());
+        let (whole, tail) = (first.next_multiple_of(CHUNK), end - end % CHUNK);
+        if whole >= tail {
+            return walk(from, self.all.len());
+        }
+        let skipped = whole / CHUNK - self.forgotten / CHUNK;
+        let chunks = self.chunks.range(skipped..);
+        walk(from, whole - self.forgotten)
+            + chunks.map(|c| c.below(start)).sum::<u64>()
+            + walk(tail - self.forgotten, self.all.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sums_of_chunks_agree_with_walking_all(
+            starts in proptest::collection::vec(-50i64..50, 1..400),
+            queries in proptest::collection::vec((0u64..1_200, -60i64..60), 20),
+            forgotten in 0usize..200,
+        ) {
+            let mut late = LateArrivals::default();
+            // As many as are remembered, and those that push some of them out.
+            let filler = if forgotten > 150 { MAX_LATE_REMEMBERED } else { 0 };
+            let all: Vec<(u64, i64, u32)> = (0..filler).map(|_| 0).chain(starts).zip(0u64..)
+                .map(|(start, i)| (3 * i, start, i as u32 % 7)).collect();
+            for &(position, start, len) in &all {
+                late.push(position, start, len);
+            }
+            let kept = &all[all.len().saturating_sub(MAX_LATE_REMEMBERED)..];
+            let first = kept[0].0;
+            for (behind, start) in queries {
+                let behind = (first + behind * kept.len() as u64 / 400).saturating_sub(1);
+                let expected: u64 = kept.iter().filter(|p| p.0 > behind && p.1 < start).map(|p| u64::from(p.2)).sum();
+                prop_assert_eq!(late.bytes_below(behind, start), expected);
+            }
+        }
+    }
+}
