@@ -334,6 +334,9 @@ mod tests {
                 }
                 let got: Vec<i64> = news.iter().flat_map(|&(a, b)| a..b).collect();
                 prop_assert_eq!(got, expected);
+                let held = (una..una + len).all(|b| bitmap[b as usize]);
+                prop_assert_eq!(ranges.covers(una, una + len), held);
+                prop_assert_eq!(ranges.bytes(), bitmap.iter().filter(|&&b| b).count() as i64);
             }
         }
     }

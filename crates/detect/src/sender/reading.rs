@@ -226,6 +226,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_captured_after_its_sack_is_reported_when_the_range_grows() {
+        let mut out = ten();
+        // SACKed up to 1,300 before the capture shows any of it: read as far as what was sent.
+        out.highest = 1_300;
+        assert_eq!(order(&read(&mut out, 0, &[(8, 13)])), [8, 9]);
+        assert!(!out.sacked_unseen());
+        out.sent(&Segment::default(), 1_100, 100);
+        assert!(out.sacked_unseen());
+        assert_eq!(order(&read(&mut out, 0, &[(7, 13)])), [7, 11]);
+        read(&mut out, 13, &[]);
+        assert!(!out.sacked_unseen());
+    }
+
+    #[test]
     fn the_left_edge_came_last_and_alone_is_sure() {
         let mut out = ten();
         read(&mut out, 0, &[(2, 3)]);
