@@ -42,12 +42,11 @@ mod peer;
 mod rows;
 pub mod table;
 pub mod threshold;
-mod totals;
 mod what_if;
 mod words;
 
 pub use headline::{Headline, headline};
+pub use inorder_detect::{StreamTotals, Totals};
 pub use model::{Analysis, StreamReport};
 pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerTotal, Score};
 pub use rows::Rows;
-pub use totals::{StreamTotals, Totals};

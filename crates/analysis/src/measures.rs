@@ -5,6 +5,7 @@
 use inorder_detect::columns::{FLOW, STREAM};
 use inorder_detect::{FlowReport, StreamReport};
 use inorder_report::{AnyColumn, Boxed, Column, Kind, in_files};
+use inorder_stats::Moments;
 
 use crate::model::Analysis;
 
@@ -207,11 +208,44 @@ impl Measure {
         self.share(parts, |name| number(STREAM, name, stream))
     }
 
-    /// The parts of every flow and stream of an analysis.
+    /// The parts of every flow and stream of an analysis that is reported; [`Measure::of_summed`] has the others.
     pub fn of_analysis<'a>(&'a self, analysis: &'a Analysis) -> impl Iterator<Item = Share> + 'a {
         let flows = analysis.flows.iter().filter_map(|flow| self.of_flow(flow));
         let streams = analysis.streams.iter();
         flows.chain(streams.filter_map(|stream| self.of_stream(stream)))
+    }
+
+    /// The sums over the flows of an analysis that are not reported one by one.
+    pub fn of_summed(&self, analysis: &Analysis) -> Moments {
+        let all = analysis.summed.measures.all().iter();
+        all.filter(|sums| sums.measure == self.name)
+            .map(|sums| Moments {
+                units: sums.flows,
+                of: sums.of(),
+                per: sums.per(),
+                of_of: sums.of_of(),
+                of_per: sums.of_per(),
+                per_per: sums.per_per(),
+            })
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// The same from a member of `files` in the JSON of `analyze`.
+    pub fn of_summed_json(&self, file: &serde_json::Value) -> Moments {
+        let all = file["summed"]["measures"].as_array().into_iter().flatten();
+        let number = |sums: &serde_json::Value, name: &str| sums[name].as_f64().unwrap_or(0.0);
+        all.filter(|sums| sums["measure"] == self.name)
+            .map(|sums| Moments {
+                units: sums["flows"].as_u64().unwrap_or(0),
+                of: number(sums, "of"),
+                per: number(sums, "per"),
+                of_of: number(sums, "of_of"),
+                of_per: number(sums, "of_per"),
+                per_per: number(sums, "per_per"),
+            })
+            .next()
+            .unwrap_or_default()
     }
 
     /// The part of a member of `flows`, or with `is_stream` of `streams`, in the JSON of `analyze`.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use inorder_detect::columns::{FLOW, name};
 use inorder_nearest::nearest;
-use inorder_report::number::{people, short};
+use inorder_report::number::{people, plural, short};
 use inorder_report::{AnyColumn, Kind, Value, in_files};
 
 use crate::measures::{How, MEASURES, Measure, Share, number};
@@ -168,17 +168,32 @@ impl Threshold {
         }
     }
 
+    /// Says that a bound on each flow was not applied to flows that are not reported one by one, if there are any.
+    pub fn not_applied(&self, analysis: &Analysis) -> Option<String> {
+        let summed = analysis.summed.flows;
+        (self.is_of_each_flow && summed > 0).then(|| {
+            format!(
+                "threshold {self} was not applied to {}, which are only summed",
+                plural(summed, "flow")
+            )
+        })
+    }
+
     /// Nothing if no flow or stream has the number.
     fn of_whole(&self, analysis: &Analysis) -> Option<Option<String>> {
         let (Subject::Measure(measure) | Subject::CountOf(measure)) = self.subject else {
             return None;
         };
-        let mut shares = measure.of_analysis(analysis);
-        let first = shares.next()?;
-        let sum = shares.fold(first, |sum, share| Share {
+        let summed = measure.of_summed(analysis);
+        let summed = (summed.units > 0).then_some(Share {
+            of: summed.of,
+            per: summed.per,
+        });
+        let shares = measure.of_analysis(analysis).chain(summed);
+        let sum = shares.reduce(|sum, share| Share {
             of: sum.of + share.of,
             per: sum.per + share.per,
-        });
+        })?;
         let value = self.value(measure, sum);
         Some(self.is_exceeded(value).then(|| self.shown(measure, sum)))
     }

@@ -2,6 +2,7 @@
 
 use inorder_sort::SorterConfig;
 
+use crate::choice::FlowChoice;
 use crate::explanation::Explanations;
 use crate::result::Vantage;
 
@@ -27,6 +28,11 @@ pub struct Config {
     pub explanations: Explanations,
     /// A connection with no packet for this long is closed, nanoseconds.
     pub idle_ns: i64,
+    /// At most so many flows, and at least one, are reported one by one, those of the greatest
+    /// [`Gravity`](crate::Gravity); the others are summed. Bounds memory: a report takes about 2 KiB.
+    pub max_flows: usize,
+    /// Report and sum only these flows; `None` takes all.
+    pub only: Option<FlowChoice>,
 }
 
 impl Default for Config {
@@ -41,6 +47,8 @@ impl Default for Config {
             coalesce_ns: vec![25_000, 75_000, 250_000],
             explanations: Explanations::default(),
             idle_ns: 600_000_000_000,
+            max_flows: 30_000,
+            only: None,
         }
     }
 }
@@ -108,6 +116,20 @@ impl Config {
     #[must_use]
     pub fn idle_ns(mut self, idle_ns: i64) -> Self {
         self.idle_ns = idle_ns;
+        self
+    }
+
+    /// See [`Config::max_flows`](#structfield.max_flows).
+    #[must_use]
+    pub fn max_flows(mut self, flows: usize) -> Self {
+        self.max_flows = flows;
+        self
+    }
+
+    /// See [`Config::only`](#structfield.only).
+    #[must_use]
+    pub fn only(mut self, flows: Option<FlowChoice>) -> Self {
+        self.only = flows;
         self
     }
 }

@@ -3,7 +3,7 @@
 use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::config::Config;
-use crate::result::FlowReport;
+use crate::flow_table::FlowTable;
 use crate::side::{End, Hello, Shared, Side};
 use crate::vantage::Position;
 
@@ -214,7 +214,7 @@ impl Connection {
     }
 
     /// The reports on the directions that carried data.
-    pub(crate) fn finish(&mut self, config: &Config, out: &mut Vec<FlowReport>) {
+    pub(crate) fn finish(&mut self, config: &Config, out: &mut FlowTable) {
         self.release(config);
         let dirs = [Dir::LowToHigh, Dir::HighToLow];
         let ends = dirs.map(|dir| End {

@@ -26,6 +26,7 @@
 mod acceptance;
 mod arrival;
 mod cause;
+mod choice;
 mod collect;
 pub mod columns;
 mod config;
@@ -34,8 +35,10 @@ mod copies;
 mod cost;
 mod embryo;
 mod explanation;
+mod flow_table;
 #[doc(hidden)]
 pub mod fuzz;
+mod gravity;
 pub mod names;
 mod order;
 pub mod peer;
@@ -50,9 +53,11 @@ mod tracker;
 mod vantage;
 mod what_if;
 
+pub use choice::FlowChoice;
 pub use config::Config;
-pub use embryo::SinglePackets;
 pub use explanation::{Explanation, Explanations};
+pub use flow_table::FlowTable;
+pub use gravity::{Gravity, Trouble};
 pub use peer::{PeerRecorder, compare};
 pub use result::*;
 pub use streams::Streams;

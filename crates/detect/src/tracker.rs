@@ -5,7 +5,8 @@ use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
 
 use crate::config::Config;
 use crate::connection::Connection;
-use crate::embryo::{Embryo, Embryos, SinglePackets};
+use crate::embryo::{Embryo, Embryos};
+use crate::flow_table::FlowTable;
 use crate::result::FlowReport;
 
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
@@ -43,20 +44,20 @@ pub struct Tracker {
     /// Where the connection whose key fell into a cell last is: right most of the time, and
     /// checked against its key all of the time.
     cells: Box<[u32; CACHED_PLACES]>,
-    done: Vec<FlowReport>,
+    done: FlowTable,
 }
 
 impl Tracker {
     /// No connections yet.
     pub fn new(config: Config) -> Self {
         Tracker {
+            done: FlowTable::new(&config),
             config,
             index: HashTable::new(),
             connections: Vec::new(),
             free: Vec::new(),
             embryos: Embryos::default(),
             cells: Box::new([NO_PLACE; CACHED_PLACES]),
-            done: Vec::new(),
         }
     }
 
@@ -189,23 +190,27 @@ impl Tracker {
         }
     }
 
-    /// The reports, in the order in which the connections began.
-    pub fn finish(self) -> Vec<FlowReport> {
-        self.finish_counting().0
+    /// Moves the flows that have ended to `table`.
+    pub fn move_done(&mut self, table: &mut FlowTable) {
+        table.merge(self.done.take());
+        self.done.keep_for(table);
     }
 
-    /// The reports, and the flows of a single packet that are only counted: where there are very many, not
-    /// all are reported.
-    pub fn finish_counting(mut self) -> (Vec<FlowReport>, SinglePackets) {
+    /// The reports, in the order in which the connections began: of the worst flows, where there are more than
+    /// [`Config::max_flows`].
+    pub fn finish(self) -> Vec<FlowReport> {
+        self.finish_table().finish().0
+    }
+
+    /// All flows that have not been moved elsewhere before.
+    pub fn finish_table(mut self) -> FlowTable {
         for mut connection in self.connections.drain(..).flatten() {
             connection.finish(&self.config, &mut self.done);
         }
         for last in self.embryos.take_older(i64::MAX) {
             self.end(&last);
         }
-        // In place: with very many reports a second copy of some would be felt.
-        self.done.sort_unstable_by_key(|f| (f.first_ns, f.flow));
-        (self.done, self.embryos.counted())
+        self.done
     }
 }
 
@@ -248,21 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_flows_of_one_packet_some_are_reported_and_the_others_counted() {
-        let mut tracker = Tracker::new(Config::default());
+    fn of_very_many_flows_of_one_packet_the_first_are_reported_and_the_others_summed() {
+        let mut tracker = Tracker::new(Config::default().max_flows(1_000));
         for n in 0..300_000 {
             let (key, dir) = ends(n);
             tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::ACK, 7, 100));
         }
         assert!(tracker.connections.is_empty());
-        let (flows, counted) = tracker.finish_counting();
-        assert!(
-            flows.len() > 25_000 && flows.len() <= 1 << 15,
-            "{}",
-            flows.len()
-        );
-        assert_eq!(flows.len() as u64 + counted.flows, 300_000);
-        assert_eq!(counted.bytes, counted.flows * 100);
+        let (flows, summed) = tracker.finish_table().finish();
+        assert_eq!(flows.len(), 1_000);
+        assert!(flows.iter().zip(0..).all(|(flow, n)| flow.first_ns == n));
+        assert_eq!((summed.flows, summed.bytes), (299_000, 29_900_000));
     }
 
     #[test]

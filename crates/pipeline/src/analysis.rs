@@ -1,6 +1,6 @@
 //! The result of analysing one capture.
 
-use inorder_detect::{FlowReport, StreamReport};
+use inorder_detect::{FlowReport, StreamReport, Totals};
 
 use crate::engine::Tally;
 use crate::peer::PeerComparison;
@@ -26,8 +26,12 @@ pub struct Analysis {
     pub skipped: Vec<(String, u64)>,
     /// Warnings that limit the result: damage, interruption, ...
     pub warnings: Vec<String>,
-    /// The TCP flows that carried data, in the order of their first packets.
+    /// The TCP flows that carried data, in the order of their first packets; of more than
+    /// [`Config::max_flows`](crate::Config::max_flows) those of the greatest
+    /// [`Gravity`](inorder_detect::Gravity).
     pub flows: Vec<FlowReport>,
+    /// The sums over all other flows.
+    pub summed: Totals,
     /// Streams of other numbered services, in the order of their first packets.
     pub streams: Vec<StreamReport>,
     /// Comparison with a capture of the same flows at the other end.
@@ -38,6 +42,15 @@ impl Analysis {
     /// Time from first to last frame, nanoseconds.
     pub fn duration_ns(&self) -> i64 {
         self.last_ns.saturating_sub(self.first_ns)
+    }
+
+    /// The sums over all flows and streams.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::of(&self.flows);
+        totals.merge(&self.summed);
+        let streams = &mut totals.streams;
+        self.streams.iter().for_each(|stream| streams.add(stream));
+        totals
     }
 
     /// A result with the counts over frames filled in, and no flows yet.

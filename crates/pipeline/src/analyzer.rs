@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inorder_detect::Config;
 
-use crate::detector::{self, Detector, Recorder};
+use crate::detector::{Detectors, Recorder};
 use crate::engine::{Consumed, consume};
 use crate::{Analysis, Error, Input, Push, Selection, Unwatched, Watch};
 
@@ -96,7 +96,8 @@ impl Analyzer {
     /// Analyses a capture and compares the result with `peer`, the same traffic captured at the other end. The
     /// comparison shows what really happened, and how many conclusions from the first capture were right.
     ///
-    /// The comparison packet by packet needs single events: set `keep_events` in the configuration.
+    /// The comparison packet by packet needs single events: set `keep_events` in the configuration. All flows are
+    /// compared and reported, for any [`Config::max_flows`].
     pub fn compare(
         &self,
         capture: impl Into<Input>,
@@ -109,7 +110,7 @@ impl Analyzer {
     pub fn push(&self, name: impl Into<String>) -> Push {
         Push::new(
             name.into(),
-            Detector::new(self.config.clone(), false),
+            Detectors::new(&self.config, &self.selection, false),
             self.selection.clone(),
             Arc::clone(&self.watch),
         )
@@ -117,7 +118,8 @@ impl Analyzer {
 
     fn run_with(&self, capture: Input, peer: Option<Input>) -> Result<Analysis, Error> {
         let name = capture.name().to_owned();
-        let sink = || Detector::new(self.config.clone(), peer.is_some());
+        let detectors = Detectors::new(&self.config, &self.selection, peer.is_some());
+        let sink = || detectors.make();
         let watch = Arc::clone(&self.watch);
         let here =
             consume(capture, &self.selection, self.threads, watch, sink).map_err(Error::Open)?;
@@ -132,7 +134,7 @@ impl Analyzer {
             format,
         } = here;
         let mut analysis = Analysis::of(name, format, &tally);
-        let recorded = detector::finish(sinks, &self.selection, &mut analysis);
+        let recorded = detectors.finish(sinks, &mut analysis);
         if let Some((name, there)) = there {
             recorded.compare(&there, name, &self.selection, &mut analysis);
         }

@@ -1,37 +1,87 @@
 //! The sinks of an analysis: they track the connections and streams of one shard.
 
-use inorder_detect::{Config, FlowId, PeerRecorder, SinglePackets, Streams, Tracker};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use inorder_detect::{Config, FlowChoice, FlowId, FlowTable, PeerRecorder, Streams, Tracker};
 use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
 use crate::{Analysis, PeerComparison, Selection};
+
+/// Makes the detectors of an analysis, one a shard, which share one table of finished flows.
+pub(crate) struct Detectors {
+    config: Config,
+    record: bool,
+    table: Arc<Mutex<FlowTable>>,
+}
+
+impl Detectors {
+    /// Flows that `selection` leaves out are dropped before others are summed. With `record`, the detectors also keep
+    /// what a comparison with the other end's capture needs, and report all flows.
+    pub(crate) fn new(config: &Config, selection: &Selection, record: bool) -> Self {
+        let config = match record {
+            true => config.clone().max_flows(usize::MAX).only(None),
+            false => config.clone(),
+        };
+        let config = match selection.filter.clone() {
+            None => config,
+            Some(filter) => {
+                let named = config.only.clone();
+                let is_selected = move |flow: &FlowId| {
+                    filter.flow(flow.src, flow.dst, flow.overlay)
+                        && named.as_ref().is_none_or(|only| only.takes(flow))
+                };
+                config.only(Some(FlowChoice::new(is_selected)))
+            }
+        };
+        Detectors {
+            table: Arc::new(Mutex::new(FlowTable::new(&config))),
+            config,
+            record,
+        }
+    }
+
+    /// One more.
+    pub(crate) fn make(&self) -> Detector {
+        Detector {
+            recorder: self.record.then(Recorder::default),
+            tracker: Tracker::new(self.config.clone()),
+            streams: Streams::new(),
+            table: Arc::clone(&self.table),
+        }
+    }
+
+    /// Adds the results of all shards to `analysis`, in the order of the capture. Returns their recordings for the
+    /// comparison.
+    pub(crate) fn finish(self, shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder {
+        let recorded = shards.into_iter().map(|shard| shard.finish(analysis));
+        let recorded = Recorder::join(recorded.collect());
+        let table = lock(&self.table).take();
+        (analysis.flows, analysis.summed) = table.finish();
+        if analysis.summed.flows > 0 {
+            analysis.warnings.push(format!(
+                "only the {} flows that matter most are reported one by one; {} others are summed",
+                analysis.flows.len(),
+                analysis.summed.flows
+            ));
+        }
+        recorded
+    }
+}
 
 /// The detector of one shard.
 pub(crate) struct Detector {
     tracker: Tracker,
     streams: Streams,
     recorder: Option<Recorder>,
+    /// The flows that have ended, of all shards. Which of them are kept does not depend on their order.
+    table: Arc<Mutex<FlowTable>>,
 }
 
 impl Detector {
-    /// With `record`, also keeps what a comparison with the other end's capture needs.
-    pub(crate) fn new(config: Config, record: bool) -> Self {
-        Detector {
-            recorder: record.then(Recorder::default),
-            tracker: Tracker::new(config),
-            streams: Streams::new(),
-        }
-    }
-
-    /// Adds the results to `analysis`. Returns the recording for the comparison, and the flows that were counted but
-    /// not reported.
-    fn finish(self, analysis: &mut Analysis) -> (Recorder, SinglePackets) {
-        let (flows, counted) = self.tracker.finish_counting();
-        if analysis.flows.is_empty() {
-            analysis.flows = flows;
-        } else {
-            analysis.flows.extend(flows);
-        }
+    /// Adds the results to the table and to `analysis`. Returns the recording for the comparison.
+    fn finish(self, analysis: &mut Analysis) -> Recorder {
+        lock(&self.table).merge(self.tracker.finish_table());
         let left_out = self.streams.left_out();
         // A stream of a single packet has no order to report.
         let streams = self.streams.finish().into_iter();
@@ -42,8 +92,13 @@ impl Detector {
                 "too many numbered streams: {left_out} packets belong to streams not followed"
             ));
         }
-        (self.recorder.unwrap_or_default(), counted)
+        self.recorder.unwrap_or_default()
     }
+}
+
+/// A thread that panicked aborts the program (release) or fails the test: the poisoned lock can be used.
+fn lock(table: &Mutex<FlowTable>) -> MutexGuard<'_, FlowTable> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sink for Detector {
@@ -62,37 +117,8 @@ impl Sink for Detector {
 
     fn tidy_up(&mut self, now_ns: i64) {
         self.tracker.close_idle(now_ns);
+        self.tracker.move_done(&mut lock(&self.table));
     }
-}
-
-/// Adds the results of all shards to `analysis`, in the order of the capture: those of the directions that are
-/// selected. Returns their recordings for the comparison.
-pub(crate) fn finish(
-    shards: Vec<Detector>,
-    selection: &Selection,
-    analysis: &mut Analysis,
-) -> Recorder {
-    let (mut flows, mut bytes) = (0, 0);
-    let mut recorded = Vec::with_capacity(shards.len());
-    for shard in shards {
-        let (recorder, counted) = shard.finish(analysis);
-        recorded.push(recorder);
-        flows += counted.flows;
-        bytes += counted.bytes;
-    }
-    if flows > 0 {
-        analysis.warnings.push(format!(
-            "{flows} more flows of a single packet, {bytes} bytes of data in all, are only counted"
-        ));
-    }
-    if let Some(filter) = &selection.filter {
-        let is_selected = |flow: &FlowId| filter.flow(flow.src, flow.dst, flow.overlay);
-        analysis.flows.retain(|flow| is_selected(&flow.flow));
-    }
-    analysis
-        .flows
-        .sort_unstable_by_key(|flow| (flow.first_ns, flow.flow));
-    Recorder::join(recorded)
 }
 
 /// The recording of a capture, kept for the comparison with the capture from the other end.

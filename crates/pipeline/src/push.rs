@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inorder_capture::{Block, CaptureError, PushCapture};
 
-use crate::detector::{self, Detector};
+use crate::detector::{Detector, Detectors};
 use crate::engine::Serial;
 use crate::source::describe;
 use crate::{Analysis, Error, Selection, Watch};
@@ -37,7 +37,7 @@ pub struct Push {
     capture: PushCapture,
     block: Block,
     serial: Serial<Detector>,
-    selection: Selection,
+    detectors: Detectors,
     watch: Arc<dyn Watch>,
     bytes: u64,
     error: Option<CaptureError>,
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Push {
 impl Push {
     pub(crate) fn new(
         name: String,
-        detector: Detector,
+        detectors: Detectors,
         selection: Selection,
         watch: Arc<dyn Watch>,
     ) -> Self {
@@ -65,8 +65,8 @@ impl Push {
             capture: PushCapture::new(&name),
             name,
             block: Block::default(),
-            serial: Serial::new(detector, selection.clone()),
-            selection,
+            serial: Serial::new(detectors.make(), selection),
+            detectors,
             watch,
             bytes: 0,
             error: None,
@@ -110,7 +110,7 @@ impl Push {
         };
         let (sink, tally) = self.serial.finish();
         let mut analysis = Analysis::of(self.name, format, &tally);
-        detector::finish(vec![sink], &self.selection, &mut analysis);
+        self.detectors.finish(vec![sink], &mut analysis);
         Error::unless_whole(analysis, self.error, stopped)
     }
 

@@ -112,6 +112,30 @@ fn connections_that_end_during_the_capture() {
 }
 
 #[test]
+fn the_flows_that_are_kept_and_the_sums_over_the_others_are_the_same_for_any_number_of_threads() {
+    let bytes = long_traffic(140_000);
+    let all = read(&bytes, 1).unwrap();
+    let bounded = |threads| {
+        let input = Input::reader("test", Cursor::new(bytes.clone()));
+        let config = Config::default().keep_events(true).keep_points(true);
+        let analyzer = Analyzer::new().config(config.max_flows(150));
+        analyzer.threads(threads).run(input).unwrap()
+    };
+    let one = bounded(1);
+    assert_eq!((one.flows.len(), one.summed.flows), (150, 1_850));
+    assert_eq!(one.totals(), all.totals());
+    let key = |flow: &inorder_detect::FlowReport| {
+        (inorder_detect::Gravity::of_flow(flow).key() * 1e9) as u64
+    };
+    let least = one.flows.iter().map(key).min();
+    let kept = |flow: &&inorder_detect::FlowReport| Some(key(flow)) > least;
+    assert!(all.flows.iter().filter(kept).count() < 150);
+    for threads in [2, 3, 8] {
+        assert!(bounded(threads) == one, "{threads} threads");
+    }
+}
+
+#[test]
 fn frames_before_damage_are_analysed() {
     let mut bytes = long_traffic(10_000);
     bytes.truncate(bytes.len() - 9);

@@ -14,6 +14,41 @@ pub struct Sampled {
     pub freedom: f64,
 }
 
+/// Sums over pairs of numerator and denominator.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Moments {
+    /// Number of pairs.
+    pub units: u64,
+    /// Sum of the numerators.
+    pub of: f64,
+    /// Sum of the denominators.
+    pub per: f64,
+    /// Sum of the squared numerators.
+    pub of_of: f64,
+    /// Sum of the products.
+    pub of_per: f64,
+    /// Sum of the squared denominators.
+    pub per_per: f64,
+}
+
+impl Moments {
+    /// Adds sums over other pairs.
+    pub fn add(&mut self, other: &Moments) {
+        self.units += other.units;
+        self.of += other.of;
+        self.per += other.per;
+        self.of_of += other.of_of;
+        self.of_per += other.of_per;
+        self.per_per += other.per_per;
+    }
+
+    /// The sum of `(of - value * per)^2` over the pairs; rounding never makes it negative.
+    fn squares(&self, value: f64) -> f64 {
+        let squares = self.of_of - 2.0 * value * self.of_per + value * value * self.per_per;
+        squares.max(0.0)
+    }
+}
+
 impl Sampled {
     /// The mean of independent values; `None` without any.
     pub fn mean(values: &[f64]) -> Option<Self> {
@@ -23,18 +58,24 @@ impl Sampled {
     /// The ratio of the sums of numerators and denominators, from independent pairs of them (the delta method, as
     /// [`Estimate::of_ratio`]); `None` if the sum of the denominators is 0.
     pub fn ratio(pairs: &[(f64, f64)]) -> Option<Self> {
-        let n = pairs.len() as f64;
-        let above: f64 = pairs.iter().map(|p| p.0).sum();
-        let below: f64 = pairs.iter().map(|p| p.1).sum();
+        Self::ratio_with(pairs, &Moments::default())
+    }
+
+    /// The same, where of further pairs only sums are known.
+    pub fn ratio_with(pairs: &[(f64, f64)], further: &Moments) -> Option<Self> {
+        let n = pairs.len() as f64 + further.units as f64;
+        let above: f64 = pairs.iter().map(|p| p.0).sum::<f64>() + further.of;
+        let below: f64 = pairs.iter().map(|p| p.1).sum::<f64>() + further.per;
         if below <= 0.0 {
             return None;
         }
         let value = above / below;
         let residual = |(a, b): &(f64, f64)| (a - value * b) / (below / n);
         let squares: f64 = pairs.iter().map(|p| residual(p) * residual(p)).sum();
-        let variance = match pairs.len() {
-            0 | 1 => f64::INFINITY,
-            _ => squares / (n - 1.0) / n,
+        let squares = squares + further.squares(value) / (below / n) / (below / n);
+        let variance = match n < 2.0 {
+            true => f64::INFINITY,
+            false => squares / (n - 1.0) / n,
         };
         Some(Sampled {
             value,

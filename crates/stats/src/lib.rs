@@ -23,7 +23,7 @@ mod estimate;
 mod histogram;
 
 pub use correlation::lag_one;
-pub use difference::{Sampled, difference};
+pub use difference::{Moments, Sampled, difference};
 pub use distribution::Distribution;
 pub use estimate::{Estimate, t_quantile};
 pub use histogram::Histogram;

@@ -8,7 +8,7 @@ mod peers;
 use std::io;
 
 use inorder_detect::columns::{
-    AGREEMENT, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION, STREAM,
+    AGREEMENT, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION, STREAM, TOTALS,
 };
 use inorder_detect::names::Name;
 use inorder_detect::{Event, FlowId, FlowReport, Matched, Recovery, Retransmission};
@@ -120,6 +120,14 @@ pub static FILE: &[Column<Analysis>] = &[
         Kind::Text,
         "The result in at most three sentences, the gravest trouble first.",
         |a| headline(a).to_string().into(),
+    ),
+    File::nested(
+        "summed",
+        "Sums over the flows of this file that are not among them: those that matter less (--max-flows).",
+        &Object {
+            columns: TOTALS,
+            of: |a: &Analysis| &a.summed,
+        },
     ),
     File::nested(
         "skipped",

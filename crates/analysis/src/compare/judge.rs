@@ -130,8 +130,8 @@ fn change(cell: &str, before: &Observed, after: &Observed) -> Change {
         about: before.about.clone(),
         unit: before.unit.clone(),
         kind: before.kind,
-        before: (sampled(before).map(|s| s.value), before.pairs.len() as u64),
-        after: (sampled(after).map(|s| s.value), after.pairs.len() as u64),
+        before: (sampled(before).map(|s| s.value), before.units()),
+        after: (sampled(after).map(|s| s.value), after.units()),
         verdict: verdict(difference, before.more_is_worse),
         difference,
     }
@@ -149,12 +149,13 @@ fn estimate(before: &Observed, after: &Observed) -> Option<Estimate> {
 }
 
 fn sampled(observed: &Observed) -> Option<Sampled> {
-    let sampled = Sampled::ratio(&observed.pairs)?;
+    let sampled = Sampled::ratio_with(&observed.pairs, &observed.further)?;
     if !observed.is_share {
         return Some(sampled);
     }
     let of: f64 = observed.pairs.iter().map(|pair| pair.0).sum();
     let per: f64 = observed.pairs.iter().map(|pair| pair.1).sum();
+    let (of, per) = (of + observed.further.of, per + observed.further.per);
     Some(sampled.with_variance_of_at_least((of + 1.0) / (per * per)))
 }
 
@@ -189,6 +190,7 @@ mod tests {
             more_is_worse: Some(true),
             is_share: true,
             pairs: pairs.to_vec(),
+            further: inorder_stats::Moments::default(),
             seeds: Vec::new(),
         }
     }

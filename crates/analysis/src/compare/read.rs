@@ -3,6 +3,7 @@
 use std::fmt;
 
 use inorder_report::Kind;
+use inorder_stats::Moments;
 use serde_json::Value;
 
 use crate::measures::{How, MEASURES, Measure, Share};
@@ -39,8 +40,17 @@ pub(super) struct Observed {
     pub(super) is_share: bool,
     /// Numerator and denominator of each unit.
     pub(super) pairs: Vec<(f64, f64)>,
+    /// The sums over further units.
+    pub(super) further: Moments,
     /// The seeds of the units; empty if they have none.
     pub(super) seeds: Vec<u64>,
+}
+
+impl Observed {
+    /// Number of units.
+    pub(super) fn units(&self) -> u64 {
+        self.pairs.len() as u64 + self.further.units
+    }
 }
 
 /// Why a file cannot be compared.
@@ -98,7 +108,8 @@ impl Side {
             let shares = analyses
                 .iter()
                 .flat_map(|analysis| measure.of_analysis(analysis));
-            observed(measure, shares)
+            let further = analyses.iter().map(|analysis| measure.of_summed(analysis));
+            observed(measure, shares, further)
         });
         Side::of_flows(name, observed.collect())
     }
@@ -134,7 +145,13 @@ impl Side {
     }
 }
 
-fn observed(measure: &Measure, shares: impl Iterator<Item = Share>) -> Observed {
+fn observed(
+    measure: &Measure,
+    shares: impl Iterator<Item = Share>,
+    further: impl Iterator<Item = Moments>,
+) -> Observed {
+    let mut sums = Moments::default();
+    further.for_each(|one| sums.add(&one));
     Observed {
         measure: measure.name.to_owned(),
         about: measure.about.to_owned(),
@@ -143,6 +160,7 @@ fn observed(measure: &Measure, shares: impl Iterator<Item = Share>) -> Observed 
         more_is_worse: Some(measure.more_is_worse),
         is_share: measure.how == How::Share,
         pairs: shares.map(|share| (share.of, share.per)).collect(),
+        further: sums,
         seeds: Vec::new(),
     }
 }
@@ -161,7 +179,8 @@ fn of_document(value: &Value) -> Vec<Observed> {
         let streams = streams
             .iter()
             .filter_map(|stream| measure.of_json(stream, true));
-        observed(measure, flows.chain(streams))
+        let further = files.iter().map(|file| measure.of_summed_json(file));
+        observed(measure, flows.chain(streams), further)
     };
     MEASURES.iter().map(of).collect()
 }
@@ -213,6 +232,7 @@ fn of_runs(name: &str, about: &Value, runs: &[Value]) -> Observed {
         more_is_worse: direction,
         is_share: false,
         pairs: values.into_iter().map(|value| (value, 1.0)).collect(),
+        further: Moments::default(),
         seeds: seeds.into_iter().collect::<Option<_>>().unwrap_or_default(),
     }
 }

@@ -1,11 +1,9 @@
 //! The last sentence: what limits the conclusions.
 
-use inorder_detect::FlowReport;
 use inorder_report::number::{count, plural};
 
 use super::{sentence, was};
 use crate::model::Analysis;
-use crate::totals::Totals;
 
 /// The sentence, if anything limits the conclusions.
 pub fn of(analysis: &Analysis) -> Option<String> {
@@ -19,27 +17,16 @@ pub fn of(analysis: &Analysis) -> Option<String> {
 
 /// What the capture does not contain, and what makes counts rough.
 fn not_shown(analysis: &Analysis) -> Vec<String> {
-    let all = analysis.flows.len() as u64;
-    let flows = |has: fn(&FlowReport) -> bool| {
-        analysis.flows.iter().filter(|flow| has(flow)).count() as u64
-    };
+    let totals = analysis.totals();
+    let (all, flows) = (totals.flows, totals.blind);
     [
+        (flows.vantage, "nothing shows where the capture was made"),
         (
-            flows(|flow| flow.blind.vantage),
-            "nothing shows where the capture was made",
-        ),
-        (
-            flows(|flow| flow.blind.sack_options_cut),
+            flows.sack_options_cut,
             "the snap length cuts off SACK options",
         ),
-        (
-            flows(|flow| flow.blind.one_way),
-            "the receiver's packets are missing",
-        ),
-        (
-            flows(|flow| flow.rough && !flow.blind.any()),
-            "counts are rough for want of SACK",
-        ),
+        (flows.one_way, "the receiver's packets are missing"),
+        (flows.rough, "counts are rough for want of SACK"),
     ]
     .into_iter()
     .filter(|(n, _)| *n > 0)
@@ -52,12 +39,12 @@ fn not_shown(analysis: &Analysis) -> Vec<String> {
 
 /// What the capture itself did.
 fn artefacts(analysis: &Analysis) -> Vec<String> {
-    let sum = |of: fn(&FlowReport) -> u64| analysis.flows.iter().map(of).sum::<u64>();
+    let sums = analysis.totals().artefacts;
     let frames = |n: u64, what: &str| format!("{} {} {what}", plural(n, "frame"), was(n));
-    let twice = sum(|flow| flow.artefacts.duplicated_frames);
-    let swapped = sum(|flow| flow.artefacts.swapped_frames);
-    let missing = sum(|flow| flow.artefacts.missing_segments);
-    let reversals = sum(|flow| flow.artefacts.time_reversals);
+    let twice = sums.duplicated_frames;
+    let swapped = sums.swapped_frames;
+    let missing = sums.missing_segments;
+    let reversals = sums.time_reversals;
     [
         (twice, frames(twice, "captured twice and counted once")),
         (swapped, frames(swapped, "swapped by the capturing host")),
@@ -84,7 +71,7 @@ fn artefacts(analysis: &Analysis) -> Vec<String> {
 
 /// What could not be decided.
 fn undecided(analysis: &Analysis) -> Option<String> {
-    let t = Totals::of(analysis);
+    let t = analysis.totals();
     let what = [
         (t.ambiguous + t.streams.ambiguous, "event"),
         (t.unclear, "retransmission"),

@@ -4,8 +4,7 @@ use inorder_detect::{Cause, FlowReport, Limit};
 use inorder_report::number::{bytes, count, percent, plural, rate, time_u64};
 
 use super::{of_packets, times, was};
-use crate::gravity::{Gravity, Trouble};
-use crate::totals::timeouts;
+use inorder_detect::{Gravity, Trouble};
 
 /// Its gravest trouble.
 pub fn wrong(flow: &FlowReport) -> String {
@@ -100,7 +99,7 @@ pub fn gist(flow: &FlowReport) -> String {
             count(flow.retransmissions.spurious)
         ));
     }
-    match timeouts(flow) {
+    match flow.timeouts() {
         0 => {}
         n => said.push(plural(n, "time-out")),
     }
@@ -250,7 +249,7 @@ fn probes(flow: &FlowReport) -> String {
 
 fn unexplained(flow: &FlowReport) -> String {
     let n = recoveries(flow, Cause::Unknown);
-    let stopped = match timeouts(flow) {
+    let stopped = match flow.timeouts() {
         0 => String::new(),
         1 if n == 1 => " after a time-out".to_owned(),
         n => format!(", {} after a time-out", times(n)),

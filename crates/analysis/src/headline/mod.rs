@@ -90,7 +90,8 @@ pub(crate) fn summary(subject: &Subject<'_>) -> String {
 
 fn nothing_wrong(analysis: &Analysis) -> String {
     let streams = analysis.streams.len() as u64;
-    let seen = match (analysis.flows.len() as u64, streams) {
+    let totals = analysis.totals();
+    let seen = match (totals.flows, streams) {
         (0, 0) => {
             return format!(
                 "No TCP flow with data and no numbered stream among {}{}.",
@@ -106,14 +107,14 @@ fn nothing_wrong(analysis: &Analysis) -> String {
             plural(streams, "numbered stream")
         ),
     };
-    let visible = match analysis.flows.iter().any(|flow| flow.blind.any()) {
+    let visible = match totals.blind.any > 0 {
         true => "No problem is visible",
         false => "No problem",
     };
     let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
     let largest = match largest.filter(|flow| flow.data_bytes > 0) {
         None => String::new(),
-        Some(flow) if analysis.flows.len() == 1 => {
+        Some(flow) if totals.flows == 1 => {
             format!("; {}{}", moved(flow), flow::limit(flow))
         }
         Some(flow) => format!("; the largest, {}{}", moved(flow), flow::limit(flow)),

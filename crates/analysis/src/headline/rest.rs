@@ -4,9 +4,10 @@ use inorder_detect::{Cause, FlowReport};
 use inorder_report::number::{count, percent, plural};
 
 use super::{sentence, stream, was};
-use crate::gravity::{Gravity, Subject, Trouble};
+use crate::gravity::Subject;
 use crate::model::Analysis;
-use crate::totals::{StreamTotals, Totals};
+use inorder_detect::{Gravity, Trouble};
+use inorder_detect::{StreamTotals, Totals};
 
 /// The sentence, if there is anything to say.
 pub fn of(analysis: &Analysis, troubled: &[Subject<'_>]) -> Option<String> {
@@ -33,7 +34,7 @@ fn about_reordering(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> 
     if worst.gravity().worst() == Some(Trouble::Reordering) {
         return None;
     }
-    let t = Totals::of(analysis);
+    let t = analysis.totals();
     let caused = t.by_cause[Cause::Reordering as usize];
     if caused > 0 {
         return Some(format!(
@@ -107,7 +108,8 @@ fn packets(n: u64) -> String {
 
 /// The other flows and streams with problems, in sums.
 fn others(analysis: &Analysis, worst: &Subject<'_>, rest: &[Subject<'_>]) -> Option<String> {
-    let (mut flows, mut streams) = (Totals::default(), StreamTotals::default());
+    let (mut flows, mut streams) = (analysis.summed, StreamTotals::default());
+    flows.flows = flows.troubled_flows;
     for subject in rest {
         match subject {
             Subject::Flow(flow) => flows.add(flow),
@@ -116,7 +118,7 @@ fn others(analysis: &Analysis, worst: &Subject<'_>, rest: &[Subject<'_>]) -> Opt
     }
     let parts = [of_flows(analysis, &flows), of_streams(analysis, &streams)];
     let said: Vec<String> = parts.into_iter().flatten().collect();
-    if rest.is_empty() {
+    if rest.is_empty() && analysis.summed.troubled_flows == 0 {
         return unharmed(analysis, worst);
     }
     (!said.is_empty()).then(|| format!("besides, {}", said.join(", and ")))
@@ -125,10 +127,10 @@ fn others(analysis: &Analysis, worst: &Subject<'_>, rest: &[Subject<'_>]) -> Opt
 /// Says that the first sentence is about the only flow or stream with trouble.
 fn unharmed(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> {
     let (all, what) = match worst {
-        Subject::Flow(_) => (analysis.flows.len(), "other TCP flow"),
-        Subject::Stream(_) => (analysis.streams.len(), "other numbered stream"),
+        Subject::Flow(_) => (analysis.totals().flows, "other TCP flow"),
+        Subject::Stream(_) => (analysis.streams.len() as u64, "other numbered stream"),
     };
-    match all as u64 {
+    match all {
         0 | 1 => None,
         2 => Some(format!("the {what} had no trouble")),
         all => Some(format!("the {} had no trouble", plural(all - 1, what))),
@@ -151,7 +153,7 @@ fn of_flows(analysis: &Analysis, t: &Totals) -> Option<String> {
     if what.is_empty() {
         return None;
     }
-    let who = of_all(t.flows, analysis.flows.len() as u64, "TCP flow");
+    let who = of_all(t.flows, analysis.totals().flows, "TCP flow");
     Some(format!("{who} had {}", what.join(", ")))
 }
 

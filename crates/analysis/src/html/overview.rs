@@ -8,11 +8,10 @@ use inorder_detect::{FlowReport, StreamReport};
 use inorder_report::Sheet;
 use inorder_report::html::Table;
 
-use crate::gravity::has_problems;
+use crate::Totals;
 use crate::headline::headline;
 use crate::model::Analysis;
 use crate::table::MAX_RANK;
-use crate::totals::Totals;
 use inorder_report::escape::Text;
 use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 
@@ -57,7 +56,7 @@ type Tile = (&'static str, String, String);
 
 /// The main numbers in large print. Where streams of other services have late or missing packets, these come first.
 pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
-    let t = Totals::of(analysis);
+    let t = analysis.totals();
     let mut tiles = of_streams(&t);
     tiles.extend(of_flows(&t));
     if tiles.is_empty() {
@@ -176,7 +175,7 @@ pub fn flows(
     let table = Table::new(&columns)
         .up_to(MAX_RANK)
         .at_most(ROWS)
-        .class(|row| if has_problems(row.of) { "" } else { "quiet" })
+        .class(|row| if row.of.has_problems() { "" } else { "quiet" })
         .link(|row| row.section.clone());
     framed(out, level, "TCP flows", flows.len(), |out| {
         table.write(out, flows)

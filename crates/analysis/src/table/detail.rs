@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use inorder_detect::{Distribution, Event, FlowReport, Reordering, StreamReport, Vantage, WhatIf};
 
 use super::Style;
-use crate::totals::timeouts;
 use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
@@ -192,7 +191,7 @@ fn recoveries(flow: &FlowReport) -> String {
         plural(r.total, "recovery phase"),
         words::causes(&r.by_cause)
     );
-    match timeouts(flow) {
+    match flow.timeouts() {
         0 => {}
         n => text.push_str(&format!("; {} after a time-out", count(n))),
     }

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 pub(crate) use self::cost::{NO_ACTION, cost_sentences, expected};
 pub(crate) use self::detail::{facts, stream_facts};
 pub(crate) use self::extras::{peer_columns, peer_rows, peer_text};
-use crate::gravity::{Subject, flows_by_gravity, has_problems, troubled};
+use crate::gravity::{Subject, flows_by_gravity, troubled};
 use crate::headline::headline;
 use crate::model::Analysis;
 use inorder_detect::FlowReport;
@@ -119,7 +119,7 @@ fn flows(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<
     let rows = shown.iter().copied();
     text::write(out, &flow_columns(), rows, &style.layout().up_to(MAX_RANK))?;
     left_out(out, all.len() - shown.len())?;
-    let grave = || shown.iter().filter(|flow| has_problems(flow));
+    let grave = || shown.iter().filter(|flow| flow.has_problems());
     for flow in grave().take(DETAILED) {
         writeln!(out)?;
         detail::write(out, flow, style)?;

@@ -54,6 +54,7 @@ pub fn analysis(file: &str, quiet: u16) -> Analysis {
         flows,
         streams: vec![stream(Service::Rtp, 12), stream(Service::IcmpEcho, 0)],
         peer: Some(peer()),
+        ..Analysis::default()
     }
 }
 

@@ -21,6 +21,7 @@ mod peer;
 mod reordering;
 mod repair;
 mod stream;
+mod totals;
 
 pub use cost::{COST, GOODPUT, LOST};
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
@@ -30,6 +31,7 @@ pub use peer::{AGREEMENT, COUNTS};
 pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 pub use repair::{CAUSE_COUNT, RECOVERY};
 pub use stream::{STREAM, stream_name};
+pub use totals::TOTALS;
 
 use inorder_metrics::Distribution;
 use inorder_report::Value;
@@ -56,6 +58,7 @@ mod tests {
         assert_eq!(inorder_report::problems(RATE_CLASS), none);
         assert_eq!(inorder_report::problems(WHAT_IF), none);
         assert_eq!(inorder_report::problems(STREAM), none);
+        assert_eq!(inorder_report::problems(TOTALS), none);
         assert_eq!(inorder_report::problems(COUNTS), none);
         assert_eq!(inorder_report::problems(AGREEMENT), none);
     }

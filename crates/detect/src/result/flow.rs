@@ -418,6 +418,13 @@ impl FlowReport {
         long.or_else(|| self.rate_bps())
     }
 
+    /// Retransmission time-outs; tail loss probes are none, although they wait as long.
+    pub fn timeouts(&self) -> u64 {
+        let causes = self.recoveries.by_cause.iter();
+        let real = causes.filter(|c| c.cause != Cause::TailProbe);
+        real.map(|c| c.timeouts).sum()
+    }
+
     /// Payload of original segments, bits per second from the first to the last packet; `None`
     /// for a flow that lasted no time.
     pub fn rate_bps(&self) -> Option<u64> {

@@ -4,8 +4,10 @@ mod cause;
 mod cost;
 mod event;
 mod flow;
+mod moments;
 mod peer;
 mod stream;
+mod totals;
 mod what_if;
 
 pub(crate) use cause::Facts;
@@ -17,8 +19,10 @@ pub use flow::{
     Recoveries, Recovery, RecoveryVerdict, Retransmissions, Vantage, VantageBasis, VantageChoice,
 };
 pub use inorder_metrics::{Distribution, Reordering};
+pub use moments::{AllMoments, Moments};
 pub use peer::{
     ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
 };
 pub use stream::StreamReport;
+pub use totals::{BlindFlows, StreamTotals, Totals};
 pub use what_if::WhatIf;

@@ -1,8 +1,11 @@
 //! `--flow`, and what to say if nothing was selected.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use inorder_analysis::{Analysis, StreamReport};
-use inorder_detect::FlowReport;
 use inorder_detect::columns::{name, stream_name};
+use inorder_detect::{FlowChoice, FlowId};
 use inorder_report::number::plural;
 
 use super::Args;
@@ -10,9 +13,41 @@ use super::Args;
 /// Maximum number of flows that a message names.
 const NAMED: usize = 3;
 
-/// Keeps the flows and streams of `--flow`. Returns one line if the options that select left nothing of what the
-/// captures contain.
-pub fn keep(args: &Args, analyses: &mut [Analysis]) -> Option<String> {
+/// The flows that `--flow` does not name: how many there are, and the first ones by name.
+#[derive(Clone, Default)]
+pub struct Others(Arc<Mutex<(u64, BTreeSet<FlowId>)>>);
+
+impl Others {
+    /// Takes the flows whose name contains `text`, and notes the others here.
+    pub fn except(&self, text: &str) -> FlowChoice {
+        let (others, text) = (self.clone(), text.to_owned());
+        FlowChoice::new(move |flow| {
+            let takes = has(flow, &text);
+            if !takes {
+                others.note(flow);
+            }
+            takes
+        })
+    }
+
+    fn note(&self, flow: &FlowId) {
+        let (count, first) = &mut *self.lock();
+        *count += 1;
+        first.insert(*flow);
+        if first.len() > NAMED {
+            first.pop_last();
+        }
+    }
+
+    /// A thread that panicked aborts the program: what it left behind can be used.
+    fn lock(&self) -> MutexGuard<'_, (u64, BTreeSet<FlowId>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps the flows and streams of `--flow`; `others` are flows that were dropped before for its sake. Returns one line
+/// if the options that select left nothing of what the captures contain.
+pub fn keep(args: &Args, others: &Others, analyses: &mut [Analysis]) -> Option<String> {
     if analyses.is_empty() {
         return None;
     }
@@ -20,21 +55,27 @@ pub fn keep(args: &Args, analyses: &mut [Analysis]) -> Option<String> {
         return Some(nothing_selected(args, analyses));
     }
     let text = args.flow.as_deref()?;
-    let there_are = names(analyses);
+    // A comparison with the other end needs all flows: they are dropped only now.
+    let all = analyses.iter().flat_map(|analysis| &analysis.flows);
+    let unnamed = all.map(|flow| flow.flow).filter(|flow| !has(flow, text));
+    unnamed.for_each(|flow| others.note(&flow));
     for analysis in analyses.iter_mut() {
-        analysis.flows.retain(|flow| has(flow, text));
+        analysis.flows.retain(|flow| has(&flow.flow, text));
+    }
+    let streams = analyses.iter().flat_map(|analysis| &analysis.streams);
+    let streams: Vec<String> = streams.map(stream_name).collect();
+    for analysis in analyses.iter_mut() {
         analysis.streams.retain(|stream| has_stream(stream, text));
     }
     analyses.iter().all(is_empty).then(|| {
         let problem = format!("--flow {text}: no flow or stream has this in its name");
-        match there_are.len() {
-            0 => format!("{problem}; there are none"),
-            n if n > NAMED => format!(
-                "{problem}; there are {} and {} more",
-                there_are[..NAMED].join(", "),
-                n - NAMED
-            ),
-            _ => format!("{problem}; there are {}", there_are.join(", ")),
+        let (flows, first) = &*others.lock();
+        let names = first.iter().map(name).chain(streams.iter().cloned());
+        let names: Vec<String> = names.take(NAMED).collect();
+        match flows + streams.len() as u64 - names.len() as u64 {
+            _ if names.is_empty() => format!("{problem}; there are none"),
+            0 => format!("{problem}; there are {}", names.join(", ")),
+            more => format!("{problem}; there are {} and {more} more", names.join(", ")),
         }
     })
 }
@@ -43,19 +84,12 @@ fn is_empty(analysis: &Analysis) -> bool {
     analysis.flows.is_empty() && analysis.streams.is_empty()
 }
 
-fn has(flow: &FlowReport, text: &str) -> bool {
-    flow.flow.to_string().contains(text)
+fn has(flow: &FlowId, text: &str) -> bool {
+    flow.to_string().contains(text)
 }
 
 fn has_stream(stream: &StreamReport, text: &str) -> bool {
     format!("{}->{}", stream.src, stream.dst).contains(text)
-}
-
-fn names(analyses: &[Analysis]) -> Vec<String> {
-    let flows = analyses.iter().flat_map(|analysis| &analysis.flows);
-    let streams = analyses.iter().flat_map(|analysis| &analysis.streams);
-    let flows = flows.map(|flow| name(&flow.flow));
-    flows.chain(streams.map(stream_name)).collect()
 }
 
 fn nothing_selected(args: &Args, analyses: &[Analysis]) -> String {

@@ -1,5 +1,6 @@
 //! `inorder analyze`: what a capture says about reordering, loss and spurious retransmission.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -65,6 +66,10 @@ pub struct Args {
     /// Flows shown at most in text and with charts
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
+    /// Flows reported one by one at most, in every output, the gravest first; the others are summed. Each takes about
+    /// 2 KiB of memory
+    #[arg(long, value_name = "N", default_value_t = default_max_flows(), conflicts_with = "peer")]
+    max_flows: NonZeroUsize,
     /// Threads [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -85,6 +90,10 @@ pub struct Args {
     /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
+}
+
+fn default_max_flows() -> NonZeroUsize {
+    NonZeroUsize::new(Config::default().max_flows).unwrap_or(NonZeroUsize::MIN)
 }
 
 impl Args {
@@ -160,11 +169,15 @@ pub fn run(args: &Args) -> Outcome {
         outputs::check_in(dir, &names, &read(args))?;
     }
     let stop = interrupt::flag();
-    let (mut analyses, errors) = analyze_all(args, stop);
+    let others = chosen::Others::default();
+    let (mut analyses, errors) = analyze_all(args, &others, stop);
     for error in &errors {
         eprintln!("inorder: {error}");
     }
-    let nothing = chosen::keep(args, &mut analyses);
+    let nothing = chosen::keep(args, &others, &mut analyses);
+    for analysis in &analyses {
+        note_summed(args, analysis);
+    }
     if !analyses.is_empty() {
         print(args, &analyses, nothing.is_none())?;
         annotate(args, &analyses)?;
@@ -188,6 +201,12 @@ fn judge(thresholds: &[Threshold], analyses: &[Analysis]) -> ExitCode {
     let (mut exceeded, mut unjudged) = (false, false);
     for analysis in analyses {
         for threshold in thresholds {
+            if let Some(note) = threshold.not_applied(analysis) {
+                eprintln!(
+                    "inorder: {}: {note}; --max-flows N reports more",
+                    analysis.file
+                );
+            }
             let (Ok(Some(sentence)) | Err(sentence)) = threshold
                 .exceeded(analysis)
                 .inspect_err(|_| unjudged = true)
@@ -244,7 +263,11 @@ fn read(args: &Args) -> Vec<&Path> {
 }
 
 /// The analyses, and the errors.
-fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<CliError>) {
+fn analyze_all(
+    args: &Args,
+    others: &chosen::Others,
+    stop: &'static AtomicBool,
+) -> (Vec<Analysis>, Vec<CliError>) {
     let groups: Vec<&[PathBuf]> = match args.join {
         true => vec![&args.files],
         false => args.files.chunks(1).collect(),
@@ -254,7 +277,7 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let (analysis, error) = analyze(args, files, stop);
+        let (analysis, error) = analyze(args, others, files, stop);
         analyses.extend(analysis);
         errors.extend(error.map(CliError::from));
     }
@@ -264,11 +287,12 @@ fn analyze_all(args: &Args, stop: &'static AtomicBool) -> (Vec<Analysis>, Vec<Cl
 /// Analyses one capture; returns what could be analysed, and the error if there was one.
 fn analyze(
     args: &Args,
+    others: &chosen::Others,
     files: &[PathBuf],
     stop: &'static AtomicBool,
 ) -> (Option<Analysis>, Option<CaptureError>) {
     let analyzer = Analyzer::new()
-        .config(config(args))
+        .config(config(args, others))
         .threads(threads(args))
         .select(args.select.selection())
         .watch(Arc::new(Reading::new(stop)));
@@ -288,7 +312,7 @@ fn threads(args: &Args) -> usize {
     args.threads.unwrap_or_else(cores)
 }
 
-fn config(args: &Args) -> Config {
+fn config(args: &Args, others: &chosen::Others) -> Config {
     #[cfg(feature = "parquet")]
     let parquet = args.parquet.is_some();
     #[cfg(not(feature = "parquet"))]
@@ -305,6 +329,22 @@ fn config(args: &Args) -> Config {
         .keep_points(args.html.is_some())
         .what_if(!args.no_what_if)
         .sorters(args.sorter.clone())
+        .max_flows(args.max_flows.get())
+        .only(args.flow.as_deref().map(|text| others.except(text)))
+}
+
+/// Rows of CSV and Parquet are of flows that are reported one by one, and have no place for a warning.
+fn note_summed(args: &Args, analysis: &Analysis) {
+    #[cfg(feature = "parquet")]
+    let parquet = args.parquet.is_some();
+    #[cfg(not(feature = "parquet"))]
+    let parquet = false;
+    if analysis.summed.flows > 0 && (args.csv.is_some() || parquet) {
+        eprintln!(
+            "inorder: {}: {} flows that matter less have no row; --max-flows N writes more",
+            analysis.file, analysis.summed.flows
+        );
+    }
 }
 
 /// Writes the files, then the text if it says something and the standard output is free.

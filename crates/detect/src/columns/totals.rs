@@ -1,0 +1,121 @@
+//! Sums over flows.
+
+use inorder_report::{Column, Digits, Kind, List};
+
+use crate::{Moments, Totals};
+
+type Of = Column<Totals>;
+
+/// Sums over flows.
+pub static TOTALS: &[Column<Totals>] = &[
+    Of::new("tcp_flows", Kind::Count, "Flows that carried data.", |t| {
+        t.flows.into()
+    }),
+    Of::new(
+        "reordered_flows",
+        Kind::Count,
+        "Of these, with reordered packets.",
+        |t| t.reordered_flows.into(),
+    ),
+    Of::new(
+        "troubled_flows",
+        Kind::Count,
+        "Of all flows, with late, lost, refused, repeated or undecided packets.",
+        |t| t.troubled_flows.into(),
+    ),
+    Of::new(
+        "data_packets",
+        Kind::Count,
+        "Original data segments.",
+        |t| t.packets.into(),
+    ),
+    Of::new("data_bytes", Kind::Bytes, "Their payload.", |t| {
+        t.bytes.into()
+    }),
+    Of::new(
+        "received",
+        Kind::Count,
+        "Original transmissions that certainly arrived.",
+        |t| t.arrived.into(),
+    ),
+    Of::new("reordered", Kind::Count, "Of these, reordered.", |t| {
+        t.reordered.into()
+    }),
+    Of::new("max_extent", Kind::Count, "Greatest extent.", |t| {
+        t.max_extent.into()
+    })
+    .unit("packets"),
+    Of::new("max_late_ms", Kind::Duration, "Greatest late time.", |t| {
+        t.max_late_ns.into()
+    }),
+    Of::new("ambiguous", Kind::Count, "Ambiguous events.", |t| {
+        t.ambiguous.into()
+    }),
+    Of::new("losses", Kind::Count, "Packets lost.", |t| t.losses.into()),
+    Of::new(
+        "refused",
+        Kind::Count,
+        "Packets that arrived and that the receiver discarded although it lacked them.",
+        |t| t.refused.into(),
+    ),
+    Of::new("retransmissions", Kind::Count, "Retransmissions.", |t| {
+        t.retransmissions.into()
+    }),
+    Of::new(
+        "spurious_retransmissions",
+        Kind::Count,
+        "Of these, spurious.",
+        |t| t.spurious.into(),
+    ),
+    Of::new("recoveries", Kind::Count, "Recovery phases.", |t| {
+        t.recoveries.into()
+    }),
+    Of::new(
+        "spurious_recoveries",
+        Kind::Count,
+        "Of these, the ones during which no packet had been lost.",
+        |t| t.spurious_recoveries.into(),
+    ),
+    Of::new(
+        "timeouts",
+        Kind::Count,
+        "Of all recovery phases, started by a retransmission time-out.",
+        |t| t.timeouts.into(),
+    ),
+    Of::nested(
+        "measures",
+        "The numbers by which captures are judged and compared.",
+        &List {
+            columns: MOMENTS,
+            of: |t: &Totals| t.measures.all(),
+        },
+    ),
+];
+
+type One = Column<Moments>;
+
+/// The sums of a measure over flows.
+static MOMENTS: &[Column<Moments>] = &[
+    One::new("measure", Kind::Text, "Name of the measure.", |m| {
+        m.measure.into()
+    }),
+    One::new("flows", Kind::Count, "Flows that have the number.", |m| {
+        m.flows.into()
+    }),
+    One::new("of", SUM, "Sum of the numerators.", |m| m.of().into()),
+    One::new("per", SUM, "Sum of the denominators.", |m| m.per().into()),
+    One::new("of_of", SUM, "Sum of the squared numerators.", |m| {
+        m.of_of().into()
+    }),
+    One::new(
+        "of_per",
+        SUM,
+        "Sum of the products of numerator and denominator.",
+        |m| m.of_per().into(),
+    ),
+    One::new("per_per", SUM, "Sum of the squared denominators.", |m| {
+        m.per_per().into()
+    }),
+];
+
+const SUM: Kind = Kind::Number(Digits::Short);

@@ -1,0 +1,232 @@
+//! The reports of the worst flows, and the sums over the others.
+//!
+//! A capture may hold millions of connections, of which most are alike: nothing happened to them. So that memory does
+//! not grow with their number, a table keeps at most so many reports. The flow that matters least gives way and is
+//! added to sums. Which flows are kept depends on the flows alone, and not on the order in which they end.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::choice::FlowChoice;
+use crate::config::Config;
+use crate::gravity::Gravity;
+use crate::result::{FlowId, FlowReport, Totals};
+
+/// At most so many reports of flows, those of the greatest [`Gravity`], and the sums over all
+/// others.
+///
+/// Of flows of the same gravity those with problems come first, then those with more data, then those that began first.
+///
+/// ```
+/// use std::net::SocketAddr;
+/// use inorder_detect::{
+///     Config, FlowId, FlowReport, FlowTable, Vantage, VantageBasis, VantageChoice,
+/// };
+///
+/// let flow = |port: u16, losses: u64| {
+///     let (src, dst) = (SocketAddr::from(([10, 0, 0, 1], port)), SocketAddr::from(([10, 0, 0, 2], 80)));
+///     let vantage = VantageChoice {
+///         vantage: Vantage::Receiver,
+///         basis: VantageBasis::Handshake,
+///         to_receiver_ns: None,
+///         to_sender_ns: None,
+///     };
+///     let mut report = FlowReport::new(FlowId { src, dst, overlay: 0, reuse: 0 }, vantage);
+///     report.losses = losses;
+///     report
+/// };
+/// let mut table = FlowTable::new(&Config::default().max_flows(2));
+/// for (port, losses) in [(1, 1), (2, 0), (3, 9), (4, 0)] {
+///     table.push(flow(port, losses));
+/// }
+/// let (worst, others) = table.finish();
+/// let ports: Vec<u16> = worst.iter().map(|report| report.flow.src.port()).collect();
+/// assert_eq!(ports, [1, 3]);
+/// assert_eq!((others.flows, others.losses), (2, 0));
+/// ```
+#[derive(Clone, Debug)]
+pub struct FlowTable {
+    most: usize,
+    only: Option<FlowChoice>,
+    kept: Vec<FlowReport>,
+    /// The places in `kept` by rank, the lowest rank on top; empty until there are more flows than are kept.
+    lowest: BinaryHeap<Reverse<Ranked>>,
+    /// What does not rank above this is not kept, for another table is full of higher ranks.
+    floor: Option<Rank>,
+    summed: Totals,
+}
+
+/// The order in which flows matter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Rank {
+    /// The bits of [`Gravity::key`], which ascend with it, for it is not negative.
+    gravity: u64,
+    has_problems: bool,
+    bytes: u64,
+    /// The earlier one ranks higher.
+    begin: Reverse<(i64, FlowId)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Ranked {
+    rank: Rank,
+    place: usize,
+}
+
+impl Rank {
+    fn of(report: &FlowReport) -> Self {
+        Rank {
+            gravity: Gravity::of_flow(report).key().to_bits(),
+            has_problems: report.has_problems(),
+            bytes: report.data_bytes,
+            begin: Reverse((report.first_ns, report.flow)),
+        }
+    }
+}
+
+impl FlowTable {
+    /// Keeps at most [`Config::max_flows`] reports, of the flows that [`Config::only`] takes.
+    pub fn new(config: &Config) -> Self {
+        // Without a single one nothing could be said of the worst.
+        FlowTable::with(config.max_flows.max(1), config.only.clone())
+    }
+
+    fn with(most: usize, only: Option<FlowChoice>) -> Self {
+        FlowTable {
+            most,
+            only,
+            kept: Vec::new(),
+            lowest: BinaryHeap::new(),
+            floor: None,
+            summed: Totals::default(),
+        }
+    }
+
+    /// Adds a flow. O(log n) in the number of reports kept, once there are more flows than that.
+    pub fn push(&mut self, report: FlowReport) {
+        if self.takes(&report.flow) {
+            self.put(report);
+        }
+    }
+
+    /// True if a flow of this name is kept or summed.
+    pub(crate) fn takes(&self, flow: &FlowId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.takes(flow))
+    }
+
+    /// Adds a flow that was chosen.
+    fn put(&mut self, report: FlowReport) {
+        if self.floor.is_some_and(|floor| Rank::of(&report) <= floor) {
+            return self.summed.add(&report);
+        }
+        if self.kept.len() < self.most {
+            if self.kept.len() == self.kept.capacity() {
+                // Twice as many each time, and no more than there will be.
+                let more = self.kept.len().max(16).min(self.most - self.kept.len());
+                self.kept.reserve_exact(more);
+            }
+            return self.kept.push(report);
+        }
+        if self.lowest.is_empty() {
+            let ranked = self.kept.iter().enumerate();
+            let ranked = ranked.map(|(place, kept)| Ranked {
+                rank: Rank::of(kept),
+                place,
+            });
+            self.lowest = ranked.map(Reverse).collect();
+        }
+        let rank = Rank::of(&report);
+        match self.lowest.peek_mut() {
+            Some(mut lowest) if lowest.0.rank < rank => {
+                let place = lowest.0.place;
+                *lowest = Reverse(Ranked { rank, place });
+                self.summed.add(&self.kept[place]);
+                self.kept[place] = report;
+            }
+            _ => self.summed.add(&report),
+        }
+    }
+
+    /// Adds the flows of another table, which has chosen them.
+    pub fn merge(&mut self, other: FlowTable) {
+        self.summed.merge(&other.summed);
+        other.kept.into_iter().for_each(|report| self.put(report));
+    }
+
+    /// Sums from now on what `other` would not keep, so that a table whose flows go there stays small.
+    pub fn keep_for(&mut self, other: &FlowTable) {
+        self.floor = other.lowest.peek().map(|lowest| lowest.0.rank);
+    }
+
+    /// Takes the flows out, so that the table is empty.
+    #[must_use]
+    pub fn take(&mut self) -> FlowTable {
+        let empty = FlowTable::with(self.most, self.only.clone());
+        std::mem::replace(self, empty)
+    }
+
+    /// The reports, in the order in which the connections began, and the sums over the other flows.
+    pub fn finish(mut self) -> (Vec<FlowReport>, Totals) {
+        // In place: a second copy of very many reports would be felt.
+        self.kept.sort_unstable_by_key(|f| (f.first_ns, f.flow));
+        (self.kept, self.summed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::result::{Vantage, VantageBasis, VantageChoice};
+
+    fn flow(n: usize, first_ns: i64, losses: u64) -> FlowReport {
+        let end = |port: u16| SocketAddr::from(([10, 0, 0, 1], port));
+        let id = FlowId {
+            src: end(n as u16),
+            dst: end(9),
+            overlay: 0,
+            reuse: 0,
+        };
+        let vantage = VantageChoice {
+            vantage: Vantage::Receiver,
+            basis: VantageBasis::Handshake,
+            to_receiver_ns: None,
+            to_sender_ns: None,
+        };
+        let mut report = FlowReport::new(id, vantage);
+        (report.first_ns, report.losses, report.data_packets) = (first_ns, losses, 7);
+        report
+    }
+
+    proptest! {
+        /// The straightforward twin sorts all flows.
+        #[test]
+        fn the_worst_are_kept_and_the_others_summed(
+            flows in prop::collection::vec((0i64..20, 0u64..6), 0..80),
+            most in 1usize..30,
+            cut in 0usize..80,
+        ) {
+            let mut all: Vec<FlowReport> =
+                flows.iter().enumerate().map(|(n, f)| flow(n, f.0, f.1)).collect();
+            let mut table = FlowTable::with(most, None);
+            let mut other = FlowTable::with(most, None);
+            for (n, report) in all.iter().enumerate() {
+                if n < cut { table.push(report.clone()) } else { other.push(report.clone()) }
+                if n % 8 == 7 {
+                    other.merge(table.take());
+                    table.keep_for(&other);
+                }
+            }
+            other.merge(table.take());
+            let (kept, summed) = other.finish();
+            all.sort_by_key(|f| Reverse(Rank::of(f)));
+            let rest = all.split_off(most.min(all.len()));
+            all.sort_by_key(|f| (f.first_ns, f.flow));
+            prop_assert_eq!(kept, all);
+            prop_assert_eq!(summed, Totals::of(&rest));
+        }
+    }
+}

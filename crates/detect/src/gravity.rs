@@ -1,0 +1,143 @@
+//! The order of gravity: which trouble of a flow, and which flow or stream of a capture, comes first in the headline,
+//! in tables and on the page.
+//!
+//! Every trouble is converted to a number of *affected packets* by the weights below, because packets are what flows of
+//! TCP and streams of other services have in common. Of two flows with equally many affected packets the smaller one is
+//! worse off; of two flows with the same share of them the larger one. Flows are therefore ordered by
+//! affected packets x share of affected packets. The weights decide the order only: no output prints them.
+
+use crate::result::{Cause, FlowReport, StreamReport};
+
+/// A window reduced once: a new round trip or more is spent at a lower rate.
+const PER_REDUCTION: f64 = 2.0;
+/// A time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 says 1 s), then starts
+/// with a window of one segment.
+const PER_TIMEOUT: f64 = 8.0;
+/// A late packet that misled nobody, an undecided event, a copy too many: what delays no data.
+const PER_HARMLESS: f64 = 0.1;
+/// Packets in order that every flow is taken to have in addition: without them a flow of three packets of which one was
+/// repeated would come before a call of a thousand packets of which thirty were late.
+const ASSUMED_IN_ORDER: f64 = 1_000.0;
+
+/// What is wrong with a flow or stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trouble {
+    /// Packets that never arrived.
+    Loss,
+    /// Packets that the receiver discarded although it lacked them.
+    Refused,
+    /// Late packets, and what the sender did because it took them for lost.
+    Reordering,
+    /// Recoveries because acknowledgements overtook each other.
+    AckReordering,
+    /// Time-outs although everything had arrived.
+    DelayJump,
+    /// Tail loss probes that repeated what had arrived.
+    TailProbe,
+    /// Recoveries that nothing in the capture explains.
+    Unexplained,
+    /// Events that cannot be decided.
+    Unclear,
+    /// Packets of a stream that arrived more than once.
+    Copies,
+}
+
+impl Trouble {
+    /// To which trouble the recoveries of a cause belong.
+    fn of(cause: Cause) -> Trouble {
+        match cause {
+            Cause::QueueLoss | Cause::RandomLoss | Cause::Loss => Trouble::Loss,
+            Cause::Refused => Trouble::Refused,
+            Cause::Reordering => Trouble::Reordering,
+            Cause::AckReordering => Trouble::AckReordering,
+            Cause::TailProbe => Trouble::TailProbe,
+            Cause::DelayJump => Trouble::DelayJump,
+            _ => Trouble::Unexplained,
+        }
+    }
+}
+
+/// The troubles of one flow or stream, the gravest first.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Gravity {
+    /// Each trouble with its affected packets, which are more than 0.
+    troubles: Vec<(Trouble, f64)>,
+    packets: f64,
+}
+
+impl Gravity {
+    /// The troubles of a TCP flow.
+    pub fn of_flow(flow: &FlowReport) -> Gravity {
+        let recovered = |trouble| {
+            let causes = flow.recoveries.by_cause.iter();
+            let of_it = causes.filter(move |c| Trouble::of(c.cause) == trouble);
+            of_it.fold((0.0, 0.0), |(repeated, slowed), c| {
+                let stops = PER_REDUCTION * c.recoveries as f64 + PER_TIMEOUT * c.timeouts as f64;
+                (repeated + c.retransmissions as f64, slowed + stops)
+            })
+        };
+        // A lost packet and its retransmission are one affected packet.
+        let whole = |trouble, packets: u64| {
+            let (repeated, slowed) = recovered(trouble);
+            (trouble, slowed + repeated.max(packets as f64))
+        };
+        let order = &flow.reordering;
+        let probes = recovered(Trouble::TailProbe).0;
+        let late = PER_HARMLESS * order.reordered as f64;
+        let troubles = [
+            whole(Trouble::Loss, flow.losses),
+            whole(Trouble::Refused, flow.refused),
+            (Trouble::Reordering, late + whole(Trouble::Reordering, 0).1),
+            whole(Trouble::AckReordering, 0),
+            whole(Trouble::DelayJump, 0),
+            // A probe that repeats what had arrived reduces no window (RFC 8985 section 7.4).
+            (Trouble::TailProbe, PER_HARMLESS * probes),
+            whole(Trouble::Unexplained, 0),
+            (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
+        ];
+        Gravity::new(&troubles, flow.data_packets)
+    }
+
+    /// The troubles of a stream of numbered packets. A late packet counts as much as a missing one: what plays sound
+    /// or decrypts within a window cannot wait for it.
+    pub fn of_stream(stream: &StreamReport) -> Gravity {
+        let order = &stream.order;
+        let troubles = [
+            (Trouble::Loss, stream.missing as f64),
+            (Trouble::Reordering, order.reordered as f64),
+            (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
+            (Trouble::Copies, PER_HARMLESS * stream.duplicates as f64),
+        ];
+        Gravity::new(&troubles, order.received.saturating_add(stream.missing))
+    }
+
+    fn new(all: &[(Trouble, f64)], packets: u64) -> Gravity {
+        let mut troubles: Vec<(Trouble, f64)> =
+            all.iter().copied().filter(|(_, n)| *n > 0.0).collect();
+        // Stable: among equals the order of the lists above holds.
+        troubles.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Gravity {
+            troubles,
+            packets: packets as f64,
+        }
+    }
+
+    /// The gravest trouble; `None` if there is none.
+    pub fn worst(&self) -> Option<Trouble> {
+        self.troubles.first().map(|(trouble, _)| *trouble)
+    }
+
+    /// The key of the order: 0 without any trouble, greater for graver ones.
+    pub fn key(&self) -> f64 {
+        let affected: f64 = self.troubles.iter().map(|(_, n)| n).sum();
+        affected * (affected / (self.packets + ASSUMED_IN_ORDER)).min(1.0)
+    }
+}
+
+impl FlowReport {
+    /// True if something happened to the flow that whoever looks for trouble should look at.
+    pub fn has_problems(&self) -> bool {
+        let upstream = self.upstream.as_ref().map_or(0, |u| u.reordered);
+        Gravity::of_flow(self).worst().is_some() || self.retransmissions.total + upstream > 0
+    }
+}

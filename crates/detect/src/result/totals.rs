@@ -1,0 +1,202 @@
+//! Sums over flows and streams.
+
+use super::{AllMoments, Artefacts, Cause, FlowReport, StreamReport};
+
+/// Sums and maxima over any number of flows and streams. They do not depend on the order in which those are added.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Totals {
+    /// Flows that carried data.
+    pub flows: u64,
+    /// Of these, with reordered packets.
+    pub reordered_flows: u64,
+    /// Of all, with problems ([`FlowReport::has_problems`]).
+    pub troubled_flows: u64,
+    /// Original data segments.
+    pub packets: u64,
+    /// Their payload bytes.
+    pub bytes: u64,
+    /// Original transmissions (not retransmissions) that certainly arrived.
+    pub arrived: u64,
+    /// Reordered packets.
+    pub reordered: u64,
+    /// Greatest extent, packets.
+    pub max_extent: u64,
+    /// Greatest late time, nanoseconds.
+    pub max_late_ns: u64,
+    /// Events that remain ambiguous.
+    pub ambiguous: u64,
+    /// Packets lost.
+    pub losses: u64,
+    /// Packets that arrived and that the receiver discarded although it lacked them.
+    pub refused: u64,
+    /// Retransmissions.
+    pub retransmissions: u64,
+    /// Of these, spurious.
+    pub spurious: u64,
+    /// Of these, undecided.
+    pub unclear: u64,
+    /// Recovery phases.
+    pub recoveries: u64,
+    /// Of these, the ones during which no packet had been lost.
+    pub spurious_recoveries: u64,
+    /// Of all, those started by a retransmission time-out.
+    pub timeouts: u64,
+    /// Recoveries by cause, in the order of [`Cause::ALL`].
+    pub by_cause: [u64; Cause::ALL.len()],
+    /// What the capture itself did.
+    pub artefacts: Artefacts,
+    /// Flows of which the capture does not show something.
+    pub blind: BlindFlows,
+    /// The measures by which captures are judged and compared.
+    pub measures: AllMoments,
+    /// Numbered streams of other services.
+    pub streams: StreamTotals,
+}
+
+/// Numbers of flows of which the capture does not show something.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct BlindFlows {
+    /// Flows of which any of the following is not shown.
+    pub any: u64,
+    /// Nothing shows where the capture was made.
+    pub vantage: u64,
+    /// The snap length cuts off SACK options.
+    pub sack_options_cut: u64,
+    /// The receiver's packets are missing.
+    pub one_way: u64,
+    /// None of these, but counts are rough for want of SACK.
+    pub rough: u64,
+}
+
+/// Sums over the numbered streams.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct StreamTotals {
+    /// Streams.
+    pub streams: u64,
+    /// Of these, with late, missing or repeated packets.
+    pub troubled: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Of these, late.
+    pub reordered: u64,
+    /// Greatest late time, nanoseconds.
+    pub max_late_ns: u64,
+    /// Packets that never arrived.
+    pub missing: u64,
+    /// Packets that arrived more than once.
+    pub duplicates: u64,
+    /// Events that remain ambiguous.
+    pub ambiguous: u64,
+}
+
+impl Totals {
+    /// Sums over `flows`.
+    pub fn of<'a>(flows: impl IntoIterator<Item = &'a FlowReport>) -> Totals {
+        let mut totals = Totals::default();
+        flows.into_iter().for_each(|flow| totals.add(flow));
+        totals
+    }
+
+    /// Adds a flow.
+    pub fn add(&mut self, flow: &FlowReport) {
+        let order = &flow.reordering;
+        self.flows += 1;
+        self.reordered_flows += u64::from(order.reordered > 0);
+        self.troubled_flows += u64::from(flow.has_problems());
+        self.packets += flow.data_packets;
+        self.bytes += flow.data_bytes;
+        self.arrived += order.received;
+        self.reordered += order.reordered;
+        self.ambiguous += order.ambiguous;
+        self.max_extent = self.max_extent.max(order.extents.max().unwrap_or(0));
+        self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
+        self.losses += flow.losses;
+        self.refused += flow.refused;
+        self.retransmissions += flow.retransmissions.total;
+        self.spurious += flow.retransmissions.spurious;
+        self.unclear += flow.retransmissions.ambiguous;
+        self.recoveries += flow.recoveries.total;
+        self.spurious_recoveries += flow.recoveries.spurious;
+        for of in &flow.recoveries.by_cause {
+            self.by_cause[of.cause as usize] += of.recoveries;
+        }
+        self.timeouts += flow.timeouts();
+        self.artefacts.add(&flow.artefacts);
+        self.measures.add(flow);
+        let (blind, not_seen) = (&mut self.blind, &flow.blind);
+        blind.any += u64::from(not_seen.any());
+        blind.vantage += u64::from(not_seen.vantage);
+        blind.sack_options_cut += u64::from(not_seen.sack_options_cut);
+        blind.one_way += u64::from(not_seen.one_way);
+        blind.rough += u64::from(flow.rough && !not_seen.any());
+    }
+
+    /// Adds what was summed elsewhere.
+    pub fn merge(&mut self, other: &Totals) {
+        self.flows += other.flows;
+        self.reordered_flows += other.reordered_flows;
+        self.troubled_flows += other.troubled_flows;
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        self.arrived += other.arrived;
+        self.reordered += other.reordered;
+        self.ambiguous += other.ambiguous;
+        self.max_extent = self.max_extent.max(other.max_extent);
+        self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
+        self.losses += other.losses;
+        self.refused += other.refused;
+        self.retransmissions += other.retransmissions;
+        self.spurious += other.spurious;
+        self.unclear += other.unclear;
+        self.recoveries += other.recoveries;
+        self.spurious_recoveries += other.spurious_recoveries;
+        self.timeouts += other.timeouts;
+        for (sum, more) in self.by_cause.iter_mut().zip(other.by_cause) {
+            *sum += more;
+        }
+        self.artefacts.add(&other.artefacts);
+        self.measures.merge(&other.measures);
+        self.blind.any += other.blind.any;
+        self.blind.vantage += other.blind.vantage;
+        self.blind.sack_options_cut += other.blind.sack_options_cut;
+        self.blind.one_way += other.blind.one_way;
+        self.blind.rough += other.blind.rough;
+        self.streams.merge(&other.streams);
+    }
+}
+
+impl Artefacts {
+    fn add(&mut self, other: &Artefacts) {
+        self.duplicated_frames += other.duplicated_frames;
+        self.swapped_frames += other.swapped_frames;
+        self.missing_segments += other.missing_segments;
+        self.time_reversals += other.time_reversals;
+    }
+}
+
+impl StreamTotals {
+    /// Adds a stream.
+    pub fn add(&mut self, stream: &StreamReport) {
+        let order = &stream.order;
+        let troubles = order.reordered + order.ambiguous + stream.missing + stream.duplicates;
+        self.streams += 1;
+        self.troubled += u64::from(troubles > 0);
+        self.received += order.received;
+        self.reordered += order.reordered;
+        self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
+        self.missing += stream.missing;
+        self.duplicates += stream.duplicates;
+        self.ambiguous += order.ambiguous;
+    }
+
+    fn merge(&mut self, other: &StreamTotals) {
+        self.streams += other.streams;
+        self.troubled += other.troubled;
+        self.received += other.received;
+        self.reordered += other.reordered;
+        self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
+        self.missing += other.missing;
+        self.duplicates += other.duplicates;
+        self.ambiguous += other.ambiguous;
+    }
+}
