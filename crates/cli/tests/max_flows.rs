@@ -106,7 +106,10 @@ fn flows_are_selected_before_others_are_summed() {
     fs::write(&file, crowd()).unwrap();
     for selection in [["--flow", ":47138->"], ["--filter", "port 47138"]] {
         let document = analyzed(&[&selection[..], &["--max-flows", "1"]].concat(), &file);
-        assert_eq!(document["flows"][0]["src"], "10.0.1.1:47138", "{document}");
+        assert_eq!(
+            document["flows"][0]["flow"],
+            "10.0.1.1:47138->10.0.3.2:5001"
+        );
         assert_eq!(summed(&document), 0);
     }
     let nothing = complaint(&["analyze", "--max-flows", "1", "--flow", "zzz", &file], 1);
