@@ -36,7 +36,7 @@ pub static EVENT: &[Column<Event>] = &[
         "What it rests on.",
         |e| e.evidence.name().into(),
     )
-    .shown("evidence", 0),
+    .shown("evidence", 2),
     Of::new(
         "reason",
         Kind::Choice(Reason::NAMES),
@@ -75,7 +75,7 @@ pub static EVENT: &[Column<Event>] = &[
         "Bytes from the flow's first data byte.",
         |e| e.seq_offset.into(),
     )
-    .shown("offset", 0),
+    .shown("offset", 1),
     Of::new("len", Kind::Small, "Payload bytes.", |e| e.len.into()),
     Of::new(
         "extent",

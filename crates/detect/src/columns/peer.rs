@@ -43,7 +43,7 @@ pub static AGREEMENT: &[Column<Score>] = &[
     Of::new("false_negatives", Kind::Count, "True, not inferred.", |s| {
         s.false_negatives.into()
     })
-    .shown("missed", 0),
+    .shown("missed", 1),
     Of::new(
         "precision",
         Kind::Number(Digits::Fixed(3)),

@@ -163,14 +163,14 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
         w.max_extent.into()
     })
     .unit("packets")
-    .shown("max extent", 0),
+    .shown("max extent", 2),
     If::new(
         "dupacks_saved",
         Kind::Count,
         "Duplicate ACKs that sorting would have saved.",
         |w| w.dupacks_saved.into(),
     )
-    .in_group("duplicate ACKs", "saved", 0),
+    .in_group("duplicate ACKs", "saved", 1),
     If::new(
         "mean_added_delay_ms",
         Kind::Duration,
@@ -185,7 +185,7 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
         |w| w.p50_added_delay_ns.into(),
     )
     .optional()
-    .in_group("added delay", "p50", 0),
+    .in_group("added delay", "p50", 3),
     If::new(
         "p99_added_delay_ms",
         Kind::Duration,
@@ -193,14 +193,14 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
         |w| w.p99_added_delay_ns.into(),
     )
     .optional()
-    .in_group("added delay", "p99", 0),
+    .in_group("added delay", "p99", 1),
     If::new(
         "max_added_delay_ms",
         Kind::Duration,
         "Greatest such time.",
         |w| w.max_added_delay_ns.into(),
     )
-    .in_group("added delay", "max", 0),
+    .in_group("added delay", "max", 2),
     If::new(
         "bound_ms",
         Kind::Duration,
@@ -208,5 +208,5 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
         |w| w.bound_ns.into(),
     )
     .optional()
-    .shown("hold", 0),
+    .shown("hold", 2),
 ];
