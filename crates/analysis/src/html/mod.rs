@@ -3,7 +3,7 @@
 //!
 //! The page carries its style, script, data and the chart libraries (Vega, Vega-Lite, Vega-Embed); a content security
 //! policy forbids it any request. Every chart has a caption with its figures. The data of the charts are thinned so
-//! that a page of fifty flows stays below 1.5 MB ([`data::Room`]).
+//! that a page of fifty flows stays below 1.5 MB (`data::Room`).
 
 mod actions;
 mod caption;
