@@ -89,7 +89,7 @@ const MAX_REPEATED: i64 = 65_536;
 const MAX_WSCALE: u8 = 14;
 
 /// A host that only sends data sends so many packets without data: a SYN, perhaps again, and its acknowledgement.
-const BARE_PACKETS_OF_HANDSHAKE: u32 = 4;
+const MAX_EMPTY_PACKETS_OF_HANDSHAKE: u32 = 4;
 
 /// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
 /// (`tcp_min_snd_mss`), options included, which are 40 at most.
@@ -249,7 +249,7 @@ impl Side {
             ip_id: self.ids.trusted(),
             follows: seen.step == Some(1),
             // Where this host acknowledges data of the other one, too, it may have been an acknowledgement.
-            vanished: if self.bare > BARE_PACKETS_OF_HANDSHAKE {
+            vanished: if self.bare > MAX_EMPTY_PACKETS_OF_HANDSHAKE {
                 0
             } else {
                 seen.vanished

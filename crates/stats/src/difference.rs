@@ -77,9 +77,11 @@ impl Sampled {
             true => f64::INFINITY,
             false => squares / (n - 1.0) / n,
         };
+        // A sum of n numbers is exact to n units in the last place. Without this, equal flows would differ by rounding.
+        let rounding = value * n * f64::EPSILON;
         Some(Sampled {
             value,
-            variance,
+            variance: variance.max(rounding * rounding),
             freedom: n - 1.0,
         })
     }
@@ -147,6 +149,20 @@ mod tests {
         let expected = t_quantile(freedom, 0.95) * (5.0_f64 / 3.0).sqrt();
         assert!((change.half_width - expected).abs() < 1e-12);
         assert!((freedom - 4.411_764).abs() < 1e-5);
+    }
+
+    #[test]
+    fn equal_units_do_not_differ_by_rounding() {
+        for value in [0.1, 4.97, 1e9 / 3.0] {
+            for (few, many) in [(2, 3), (6, 11), (10, 999)] {
+                let of = |n| Sampled::ratio(&vec![(value, 1.0); n]).unwrap();
+                let change = difference(&of(few), &of(many), 0.95);
+                assert!(
+                    change.mean.abs() <= change.half_width,
+                    "{value} {few} {many}"
+                );
+            }
+        }
     }
 
     #[test]

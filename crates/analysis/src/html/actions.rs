@@ -10,7 +10,7 @@ use crate::model::Analysis;
 use crate::table::{NO_ACTION, cost_sentences, expected};
 
 /// Actions that are not folded.
-const MOST: usize = 3;
+const MAX_ACTIONS_SHOWN: usize = 3;
 
 /// Writes both parts, each only if there is something to say.
 pub fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
@@ -33,14 +33,16 @@ pub fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Resu
     if cure.actions.is_empty() {
         writeln!(out, "<p>{NO_ACTION}</p>")?;
     }
-    let (first, others) = cure.actions.split_at(cure.actions.len().min(MOST));
+    let (first, others) = cure
+        .actions
+        .split_at(cure.actions.len().min(MAX_ACTIONS_SHOWN));
     list(out, first, 1)?;
     if !others.is_empty() {
         writeln!(
             out,
             "<details class=folded><summary>Further actions</summary>"
         )?;
-        list(out, others, 1 + MOST)?;
+        list(out, others, 1 + MAX_ACTIONS_SHOWN)?;
         writeln!(out, "</details>")?;
     }
     writeln!(out, "</div>")

@@ -12,9 +12,9 @@ const NOT_REDUCED: f64 = 0.9;
 /// Halfway between the factors of Reno (0.5, RFC 5681 section 3.1) and CUBIC (0.7, RFC 9438 section 4.6).
 const RENO_OR_CUBIC: f64 = 0.6;
 /// What is below is no single reduction of a known control.
-const LEAST_FACTOR: f64 = 0.4;
+const MIN_FACTOR: f64 = 0.4;
 /// What is above, and below [`NOT_REDUCED`], is no known control's either.
-const MOST_FACTOR: f64 = 0.82;
+const MAX_FACTOR: f64 = 0.82;
 /// Of the packets of a sender that paces, more than this share leave at times that neither an ACK nor the packet before
 /// explains. (Of one that ACKs drive, a few in a thousand do.)
 const PACED: f64 = 0.03;
@@ -92,8 +92,8 @@ pub(crate) fn recognise(episodes: &[Episode], pacing: &Pacing, mss: i64) -> Reco
     };
     let unmoved = agree(NOT_REDUCED, f64::INFINITY);
     let (reno, cubic) = (
-        agree(LEAST_FACTOR, RENO_OR_CUBIC),
-        agree(RENO_OR_CUBIC, MOST_FACTOR),
+        agree(MIN_FACTOR, RENO_OR_CUBIC),
+        agree(RENO_OR_CUBIC, MAX_FACTOR),
     );
     if pacing.paces() && unmoved >= factors.len() as f64 / 2.0 {
         let confidence = (unmoved + 1.0) / (factors.len() as f64 + 2.0);

@@ -5,7 +5,7 @@ const MAX_BINS: usize = 128;
 /// Intervals kept while the flow has few packets: most flows are short, and there may be very many of them.
 const MAX_BINS_OF_FEW: usize = 8;
 /// Up to so many packets are few.
-const FEW_PACKETS: u32 = 64;
+const MAX_PACKETS_IN_COARSE_BINS: u32 = 64;
 /// Width of the first intervals, nanoseconds.
 const FIRST_WIDTH_NS: i64 = 1_000_000;
 
@@ -73,7 +73,7 @@ impl Series {
         if self.bins.is_empty() {
             self.start_ns = now;
         }
-        let most = if self.packets > FEW_PACKETS {
+        let most = if self.packets > MAX_PACKETS_IN_COARSE_BINS {
             MAX_BINS
         } else {
             MAX_BINS_OF_FEW

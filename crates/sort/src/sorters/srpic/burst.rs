@@ -7,7 +7,7 @@
 
 use super::Srpic;
 use super::out::{Each, Out, Places};
-use super::place::{MOST, Watch};
+use super::place::{MAX_BLOCK_IN_PLACE, Watch};
 use crate::key::FlowKey;
 use crate::meta::Meta;
 use crate::table::Place;
@@ -85,7 +85,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     {
         let mut rest = burst;
         while !rest.is_empty() {
-            let in_place = self.block_size() <= MOST && !self.literal;
+            let in_place = self.block_size() <= MAX_BLOCK_IN_PLACE && !self.literal;
             let block = rest.get(..self.block_size()).filter(|_| in_place);
             let mut one_by_one = rest.len();
             if let Some(block) = block {

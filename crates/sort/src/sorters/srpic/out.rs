@@ -1,6 +1,6 @@
 //! The destination of packets: a closure that takes them one by one, or an array.
 
-use super::place::{self, MOST, Order};
+use super::place::{self, MAX_BLOCK_IN_PLACE, Order};
 
 /// Takes packets in order of delivery.
 pub(crate) trait Out<P> {
@@ -38,7 +38,7 @@ impl<P, F: FnMut(P) + ?Sized> Out<P> for Each<'_, F> {
             return block.iter().map(packet).for_each(&mut *self.0);
         }
         // Each packet is made once; the sort moves positions.
-        let mut room = [0u8; MOST];
+        let mut room = [0u8; MAX_BLOCK_IN_PLACE];
         let positions = room.get_mut(..block.len()).unwrap_or_default();
         place::fill(positions, block, order, key, |at, _| at as u8);
         positions

@@ -3,11 +3,11 @@
 //! The place of a packet is its position, plus the number of later packets that belong before it, minus the number of
 //! earlier packets that belong after it. Only pairs that include a late packet can be in the wrong order, and the
 //! packets it has been overtaken by are in one stretch directly before it. So looking back from each late packet
-//! finds all such pairs. That is quadratic in the worst case, for at most [`MOST`] packets, and very cheap in the
-//! usual one.
+//! finds all such pairs. That is quadratic in the worst case, for at most [`MAX_BLOCK_IN_PLACE`] packets, and very
+//! cheap in the usual one.
 
 /// Largest number of packets of a block: the bits of a word. A driver's burst is rarely larger.
-pub(crate) const MOST: usize = 64;
+pub(crate) const MAX_BLOCK_IN_PLACE: usize = 64;
 
 /// Which packets of a block are late, that is, below one that came before them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,7 @@ impl Watch {
         self.top = self.top.max(key);
     }
 
-    /// The result after `count` packets, 1 to [`MOST`].
+    /// The result after `count` packets, 1 to [`MAX_BLOCK_IN_PLACE`].
     #[inline(always)]
     pub(crate) fn order(&self, count: usize) -> Order {
         Order {
@@ -83,7 +83,7 @@ pub(crate) fn fill<'b, T, X>(
         return;
     }
     // The difference between the place and the position of each packet.
-    let mut moves = [0i8; MOST];
+    let mut moves = [0i8; MAX_BLOCK_IN_PLACE];
     let (mut from, mut settled, mut tangled) = (block.len(), 0, false);
     for late in order.positions() {
         let (first, by) = look_back(places, &mut moves, block, order, late, &key, &item);
@@ -111,7 +111,7 @@ pub(crate) fn fill<'b, T, X>(
 #[inline(always)]
 fn look_back<'b, T, X>(
     places: &mut [X],
-    moves: &mut [i8; MOST],
+    moves: &mut [i8; MAX_BLOCK_IN_PLACE],
     block: &'b [T],
     order: Order,
     late: usize,
@@ -183,19 +183,19 @@ mod tests {
 
     #[test]
     fn a_full_block_reversed() {
-        let keys: Vec<u32> = (0..MOST as u32).rev().collect();
+        let keys: Vec<u32> = (0..MAX_BLOCK_IN_PLACE as u32).rev().collect();
         assert_eq!(sorted(&keys), expected(&keys));
     }
 
     proptest! {
         #[test]
-        fn is_a_stable_sort(keys in prop::collection::vec(0u32..40, 1..=MOST)) {
+        fn is_a_stable_sort(keys in prop::collection::vec(0u32..40, 1..=MAX_BLOCK_IN_PLACE)) {
             prop_assert_eq!(sorted(&keys), expected(&keys));
         }
 
         #[test]
         fn is_a_stable_sort_of_the_nearly_sorted(
-            late in prop::collection::vec((0u32..9, 0u32..10), 1..=MOST),
+            late in prop::collection::vec((0u32..9, 0u32..10), 1..=MAX_BLOCK_IN_PLACE),
         ) {
             let keys: Vec<u32> = (100..)
                 .zip(late)
