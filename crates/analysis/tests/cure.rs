@@ -97,3 +97,21 @@ fn where_losses_limit_the_cure_says_so() {
             .ends_with("packets were lost, and the sender rightly slowed down.")
     );
 }
+
+/// Away from the sender it cannot be told whether a queue was full, so no control is proposed, but a look from there.
+#[test]
+fn losses_without_a_place_call_for_a_capture_at_the_sender() {
+    let of = |vantage| {
+        cure(0, |f| {
+            let mut lost = CauseCount::new(Cause::Loss);
+            lost.recoveries = 12;
+            f.recoveries.by_cause = vec![lost];
+            f.cost.limit = Limit::Loss;
+            f.vantage.vantage = vantage;
+        })
+    };
+    let kinds =
+        |vantage| -> Vec<ActionKind> { of(vantage).actions.iter().map(|a| a.kind).collect() };
+    assert_eq!(kinds(Vantage::Receiver), [ActionKind::Capture]);
+    assert_eq!(kinds(Vantage::Sender), []);
+}

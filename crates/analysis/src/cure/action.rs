@@ -29,6 +29,8 @@ pub enum ActionKind {
     ReplayWindow,
     /// A player waits longer before it plays.
     JitterBuffer,
+    /// Another capture, where what remains open can be seen.
+    Capture,
 }
 
 impl ActionKind {
@@ -45,6 +47,7 @@ impl ActionKind {
         "application",
         "replay-window",
         "jitter-buffer",
+        "capture",
     ];
 
     /// The name: lower case, words joined by `-`.

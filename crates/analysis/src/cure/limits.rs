@@ -1,6 +1,6 @@
 //! Actions for flows that something else than reordering limits.
 
-use inorder_detect::{Cause, FlowReport, Limit};
+use inorder_detect::{Cause, FlowReport, Limit, Vantage};
 use inorder_report::number::{bytes, count, plural, rate};
 
 use super::{Action, ActionKind, Gain};
@@ -41,57 +41,62 @@ fn recoveries(flows: &[&FlowReport], cause: Cause) -> u64 {
         .sum()
 }
 
-/// Losses that are not known to come from a full queue: a control that does not take each for congestion. It is sure to
-/// help only where losses came while no queue was full.
+/// Losses at no full queue: a control that does not take each of them for congestion. Where a capture from the sender's
+/// side could tell where they come from, and there is none, that is the next step.
 fn control(flows: &[&FlowReport]) -> Option<Action> {
     let random = recoveries(flows, Cause::RandomLoss);
-    let lost = random + recoveries(flows, Cause::Loss);
-    if lost < MIN_RECOVERIES || recoveries(flows, Cause::QueueLoss) > 0 {
+    let untold = recoveries(flows, Cause::Loss);
+    if recoveries(flows, Cause::QueueLoss) > 0 {
         return None;
     }
-    let sure = random >= MIN_RECOVERIES;
     let packets: u64 = flows.iter().map(|f| f.losses).sum();
     let seen = format!(
         "{} were lost, and the window was reduced {} times for them",
         plural(packets, "packet"),
-        count(lost)
+        count(random + untold)
     );
+    if random >= MIN_RECOVERIES {
+        return Some(other_control(flows, &seen));
+    }
+    let elsewhere = flows.iter().any(|f| f.vantage.vantage != Vantage::Sender);
+    (elsewhere && random + untold >= MIN_RECOVERIES).then(|| Action {
+        kind: ActionKind::Capture,
+        advice: "Capture at the sender of the data, too: there it shows whether packets are lost at a full queue \
+                 (which a managed queue mends) or without one (where BBR helps)."
+            .to_owned(),
+        commands: vec!["tcpdump -i IF -s 128 -w sender.pcap tcp".to_owned()],
+        evidence: format!("{seen}; whether they came from a full queue cannot be told from here"),
+        gain: None,
+        sure: false,
+        flows: flows.len() as u64,
+    })
+}
+
+fn other_control(flows: &[&FlowReport], seen: &str) -> Action {
     let sum = |of: fn(&FlowReport) -> Option<u64>| flows.iter().filter_map(|f| of(f)).sum::<u64>();
     let (goodput, line) = (sum(|f| f.cost.goodput_bps), sum(|f| f.cost.bottleneck_bps));
     let more = |share: f64| (share * line as f64 / (goodput as f64).max(1.0) - 1.0).max(0.0);
     let believable = line / MAX_TIMES <= goodput;
-    let (advice, evidence, gain) = if sure {
-        (
-            "On the sender of the data, use BBR: losses come although the bottleneck is not full, and it does not \
-             take each for congestion.",
-            format!(
-                "{seen}; the goodput was {} where the bottleneck passes {}",
-                rate(goodput),
-                rate(line)
-            ),
-            believable.then(|| Gain {
-                low: more(BBR_SHARE.0),
-                high: more(BBR_SHARE.1),
-            }),
-        )
-    } else {
-        (
-            "On the sender of the data, try BBR: it does not take each loss for congestion.",
-            format!("{seen}; whether they came from a full queue cannot be told"),
-            None,
-        )
-    };
-    Some(Action {
+    Action {
         kind: ActionKind::Control,
-        advice: advice.to_owned(),
+        advice: "On the sender of the data, use BBR: losses come although the bottleneck is not full, and it does not \
+                 take each for congestion."
+            .to_owned(),
         commands: vec![
             "sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr".to_owned(),
         ],
-        evidence,
-        gain,
-        sure,
+        evidence: format!(
+            "{seen}; the goodput was {} where the bottleneck passes {}",
+            rate(goodput),
+            rate(line)
+        ),
+        gain: believable.then(|| Gain {
+            low: more(BBR_SHARE.0),
+            high: more(BBR_SHARE.1),
+        }),
+        sure: true,
         flows: flows.len() as u64,
-    })
+    }
 }
 
 fn queue(flows: &[&FlowReport]) -> Option<Action> {
