@@ -336,10 +336,11 @@ fn ctrl_c_ends_reading_and_reports_the_frames_read() {
     let bytes = pcap(&frames);
     let mut input = child.stdin.take().unwrap();
     input.write_all(&bytes[..bytes.len() - 9]).unwrap();
+    // The shell's own `kill`: the program of that name is not on every machine.
     let pid = child.id().to_string();
     assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
+        Command::new("sh")
+            .args(["-c", "kill -INT \"$0\"", &pid])
             .status()
             .unwrap()
             .success()
