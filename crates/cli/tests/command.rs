@@ -320,7 +320,7 @@ fn completions_and_manual_pages_cover_the_verbs() {
     assert!(verb.contains("vantage") && verb.contains("annotate"));
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_ends_reading_and_reports_the_frames_read() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
@@ -336,15 +336,7 @@ fn ctrl_c_ends_reading_and_reports_the_frames_read() {
     let bytes = pcap(&frames);
     let mut input = child.stdin.take().unwrap();
     input.write_all(&bytes[..bytes.len() - 9]).unwrap();
-    // The shell's own `kill`: the program of that name is not on every machine.
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("sh")
-            .args(["-c", "kill -INT \"$0\"", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
+    common::interrupt(&child);
     let output = child.wait_with_output().unwrap();
     drop(input);
     assert_eq!(code(&output), 130, "{}", stderr(&output));

@@ -93,11 +93,17 @@ pub fn interrupted(arguments: &[&str]) -> Output {
     while !catches_interrupt(&child) && child.try_wait().expect("a child").is_none() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.expect("kill").success());
+    interrupt(&child);
     child.wait_with_output().expect("the command ends")
+}
+
+/// Sends SIGINT, as Ctrl-C does. The shell has a `kill` of its own; the program of that name is not on every machine.
+#[cfg(target_os = "linux")]
+pub fn interrupt(child: &std::process::Child) {
+    let sent = Command::new("sh")
+        .args(["-c", "kill -INT \"$0\"", &child.id().to_string()])
+        .status();
+    assert!(sent.expect("a shell").success());
 }
 
 /// True if the process handles SIGINT, according to the signal mask in /proc.
