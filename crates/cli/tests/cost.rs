@@ -80,3 +80,27 @@ fn the_cost_is_that_of_the_same_transfer_without_late_packets() {
         "{why}"
     );
 }
+
+/// A sorter that holds packets for itself needs no coalescing of interrupts, and its longest hold is named.
+#[test]
+fn the_sorter_proposed_at_a_receiver_comes_with_its_longest_hold() {
+    let capture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/demo/demo-receiver.pcap"
+    );
+    let output = inorder(&["analyze", "--json", capture]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let actions = &json(&output)["files"][0]["actions"];
+    let sort = actions
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|a| a["kind"] == "sort")
+        .unwrap();
+    let advice = sort["advice"].as_str().unwrap();
+    assert!(
+        advice.contains("resequence") && !advice.contains(" 0 "),
+        "{advice}"
+    );
+    assert_eq!(sort["commands"], serde_json::json!([]), "{sort}");
+}

@@ -1,7 +1,7 @@
 //! Actions for flows whose senders took late packets for lost.
 
 use inorder_detect::{Cause, FlowReport, Vantage, WhatIf};
-use inorder_report::number::{count, plural, time};
+use inorder_report::number::{count, plural, time, time_u64};
 
 use super::{Action, ActionKind, Gain};
 
@@ -139,6 +139,11 @@ fn sufficient(flow: &FlowReport) -> Option<&WhatIf> {
     enough.min_by_key(|w| (w.mean_added_delay_ns, w.block_size))
 }
 
+/// How long the sorter holds a packet at most, nanoseconds: to the end of a batch, or as long as it held one here.
+fn longest_hold_ns(row: &WhatIf) -> u64 {
+    row.coalesce_ns.max(row.max_added_delay_ns)
+}
+
 /// Sorting at the receiver, where the capture shows its order.
 fn sort(flows: &[&FlowReport]) -> Option<Action> {
     let here: Vec<&FlowReport> = flows
@@ -149,20 +154,25 @@ fn sort(flows: &[&FlowReport]) -> Option<Action> {
     let settings: Vec<&WhatIf> = here.iter().filter_map(|f| sufficient(f)).collect();
     let hardest = settings
         .iter()
-        .max_by_key(|w| (w.coalesce_ns, w.block_size))?;
+        .max_by_key(|w| (longest_hold_ns(w), w.block_size))?;
     if settings.len() < here.len() {
         return None;
     }
     let late: u64 = here.iter().map(|f| f.reordering.reordered).sum();
     let left: u64 = settings.iter().map(|w| w.reordered).sum();
-    let us = hardest.coalesce_ns / 1_000;
+    // Only a sorter of batches depends on how long the card waits before it interrupts.
+    let coalesce_us = Some(hardest.coalesce_ns / 1_000).filter(|&us| us > 0);
     Some(Action {
         kind: ActionKind::Sort,
         advice: format!(
-            "At the receiver, sort packets before TCP sees them: {} with packets held for {us} us at most.",
-            hardest.name()
+            "At the receiver, sort packets before TCP sees them: {}, which would have held packets for {} at most.",
+            hardest.name(),
+            time_u64(longest_hold_ns(hardest))
         ),
-        commands: vec![format!("ethtool -C IF rx-usecs {us}")],
+        commands: coalesce_us
+            .map(|us| format!("ethtool -C IF rx-usecs {us}"))
+            .into_iter()
+            .collect(),
         evidence: format!(
             "of {} late packets it would have left {}, for a mean delay of {}",
             count(late),
