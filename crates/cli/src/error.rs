@@ -27,6 +27,9 @@ pub enum CliError {
     /// The capture cannot be read, or not to its end.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// Something on a live interface failed.
+    #[error(transparent)]
+    Live(#[from] inorder_live::os::LiveError),
     /// Input other than a capture is malformed.
     #[error("{place}: {problem}")]
     Malformed {

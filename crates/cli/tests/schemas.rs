@@ -62,6 +62,7 @@ fn documented_schemas_are_those_the_verbs_print() {
         "sort",
         "reproduce",
         "compare",
+        "probe",
     ] {
         let printed = inorder(&[verb, "--schema"]);
         let known =

@@ -12,6 +12,8 @@ mod metrics;
 mod netproc;
 mod packetdrill;
 mod petri;
+mod probe;
+mod reflect;
 mod reproduce;
 mod simulate;
 mod sort;
@@ -31,6 +33,10 @@ pub enum Verb {
     Petri(petri::Args),
     /// Run packetdrill scripts against the simulated endpoints
     Packetdrill(packetdrill::Args),
+    /// Measure the order of both directions of a path, with numbered packets to a STAMP reflector or ICMP echoes
+    Probe(probe::Args),
+    /// Answer the packets of `inorder probe` and of other STAMP senders
+    Reflect(reflect::Args),
     /// Simulate TCP over paths that reorder, from a scenario file
     Simulate(simulate::Args),
     /// Sort a capture as a receiver's network card could
@@ -53,6 +59,8 @@ impl Verb {
             Verb::Netproc(args) => netproc::run(args),
             Verb::Petri(args) => petri::run(args),
             Verb::Packetdrill(args) => packetdrill::run(args),
+            Verb::Probe(args) => probe::run(args),
+            Verb::Reflect(args) => reflect::run(args),
             Verb::Simulate(args) => simulate::run(args),
             Verb::Sort(args) => sort::run(args),
             Verb::Reproduce(args) => reproduce::run(args),

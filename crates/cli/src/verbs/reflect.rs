@@ -1,0 +1,49 @@
+//! `inorder reflect`: answers the packets of `inorder probe`, or of any other STAMP sender.
+
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+
+use inorder_live::{os, reflector::Limits, stamp};
+
+use crate::error::Outcome;
+use crate::{interrupt, manners};
+
+/// Options of `inorder reflect`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A stateful STAMP reflector (RFC 8762, unauthenticated mode): it counts the packets of each session, so that the \
+sender can tell both directions apart. An answer is never larger than its packet, and their number is limited. It \
+runs until Ctrl-C.\n\n\
+Examples:\n  inorder reflect\n  inorder reflect --address 192.0.2.7 --port 8620")]
+pub struct Args {
+    /// Address on which to listen
+    #[arg(long, value_name = "ADDRESS", default_value = "::")]
+    address: IpAddr,
+    /// UDP port on which to listen; 0: any free one
+    #[arg(long, value_name = "PORT", default_value_t = stamp::DEFAULT_PORT)]
+    port: u16,
+    /// Answers per second, over all sessions
+    #[arg(long, value_name = "N", default_value_t = Limits::default().packets_per_s)]
+    max_rate: u32,
+    /// Sessions at the same time
+    #[arg(long, value_name = "N", default_value_t = Limits::default().sessions)]
+    max_sessions: usize,
+}
+
+/// Answers packets until Ctrl-C, then prints what was done.
+pub fn run(args: &Args) -> Outcome {
+    let limits = Limits {
+        sessions: args.max_sessions,
+        packets_per_s: args.max_rate,
+        ..Limits::default()
+    };
+    let local = SocketAddr::new(args.address, args.port);
+    let stop = interrupt::flag();
+    let mut ready = |local| manners::notice(&format!("listening on UDP {local}"));
+    let done = os::reflect(local, limits, stop, &mut ready)?;
+    manners::notice(&format!(
+        "{} packets of {} sessions answered; not answered: {} malformed, {} over --max-rate, {} over --max-sessions",
+        done.answered, done.sessions, done.malformed, done.over_rate, done.over_sessions
+    ));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,22 @@
+//! Probes, an emulator, sorters and the analyser on live interfaces of Linux.
+//!
+//! All rules are pure functions of bytes and times. Only [`os`] uses sockets and the clock; it needs Linux, and on
+//! other systems its functions return an error that says so.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`stamp`], [`icmp`] | packets of probes: STAMP (RFC 8762) and ICMP echo |
+//! | [`reflector`] | the other end of STAMP, which counts the packets of each session |
+//! | [`probe`] | what to send when, and the order of both directions |
+//! | [`os`] | sockets, the clock |
+
+pub mod checksum;
+pub mod icmp;
+pub mod os;
+pub mod probe;
+pub mod reflector;
+pub mod stamp;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

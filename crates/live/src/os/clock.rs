@@ -1,0 +1,73 @@
+//! The clocks of the machine. No other module reads them.
+
+use crate::stamp::ErrorEstimate;
+
+/// Nanoseconds on a clock that never runs backwards.
+pub fn monotonic_ns() -> i64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds since the Unix epoch.
+pub fn unix_ns() -> i64 {
+    read(libc::CLOCK_REALTIME)
+}
+
+fn read(clock: libc::clockid_t) -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is valid for the call, which cannot fail for these clocks.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(time.tv_nsec)
+}
+
+/// What the kernel knows about the error of the clock: nothing, unless a daemon synchronises it.
+pub fn error_estimate() -> ErrorEstimate {
+    // SAFETY: all zeros are a valid `timex`, which with no mode set is only read.
+    let mut timex: libc::timex = unsafe { std::mem::zeroed() };
+    // SAFETY: `timex` is valid for the call.
+    let state = unsafe { libc::adjtimex(&mut timex) };
+    match state {
+        0..libc::TIME_ERROR => {
+            let error_us = u64::try_from(timex.maxerror).unwrap_or(0);
+            ErrorEstimate::synchronised(error_us.saturating_mul(1_000))
+        }
+        _ => ErrorEstimate::default(),
+    }
+}
+
+/// Makes waits end as exactly as the kernel can; by default it adds up to 50 us to save power.
+pub fn wait_exactly() {
+    // SAFETY: this option takes a number of nanoseconds and no pointer.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+}
+
+/// Waits until one of `fds` is readable or `wait_ns` have passed; `None` waits without end. A signal ends the wait, too.
+pub fn wait(fds: &mut [libc::pollfd], wait_ns: Option<i64>) {
+    let time = wait_ns.map(|ns| libc::timespec {
+        tv_sec: ns.max(0) / 1_000_000_000,
+        tv_nsec: ns.max(0) % 1_000_000_000,
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: `fds` is a slice of valid entries, and `time` is null or valid for the call.
+    unsafe {
+        libc::ppoll(
+            fds.as_mut_ptr(),
+            fds.len() as libc::nfds_t,
+            time,
+            std::ptr::null(),
+        )
+    };
+}
+
+/// An entry for [`wait`].
+pub fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
+    libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    }
+}

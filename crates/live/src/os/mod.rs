@@ -1,0 +1,51 @@
+//! Everything that touches the machine. It needs Linux; elsewhere the functions return [`LiveError::NotLinux`].
+
+use std::io;
+
+#[cfg(target_os = "linux")]
+mod clock;
+#[cfg(target_os = "linux")]
+mod datagram;
+#[cfg(target_os = "linux")]
+mod probing;
+#[cfg(target_os = "linux")]
+mod reflecting;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::*;
+#[cfg(target_os = "linux")]
+pub use probing::probe;
+#[cfg(target_os = "linux")]
+pub use reflecting::reflect;
+
+/// Why something on a live interface failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// The system is not Linux.
+    #[error("this needs Linux; expected to run there")]
+    NotLinux,
+    /// The system refused a call.
+    #[error("{what}: {source}")]
+    System {
+        /// What was to be done, and what is needed for it.
+        what: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The peer refuses the packets.
+    #[error("{0}")]
+    Refused(String),
+}
+
+#[cfg(target_os = "linux")]
+impl LiveError {
+    /// Adds what was to be done to an error of the system.
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> LiveError {
+        let what = what.into();
+        move |source| LiveError::System { what, source }
+    }
+}

@@ -1,0 +1,58 @@
+//! The socket of a reflector.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::LiveError;
+use super::clock;
+use super::datagram::Datagram;
+use crate::reflector::{Arrived, Limits, Reflected, Reflector, set_timestamp};
+
+/// Largest datagram.
+const MAX_BYTES: usize = 65_536;
+/// How often `stop` is looked at while nothing arrives, nanoseconds.
+const LOOK_NS: i64 = 200_000_000;
+/// How often the error of the clock is asked for, nanoseconds.
+const CLOCK_NS: i64 = 10_000_000_000;
+
+/// Answers STAMP packets at `local` until `stop`; `ready` is told the address, with the port if it was 0.
+///
+/// # Errors
+/// If the socket cannot be opened or used.
+pub fn reflect(
+    local: SocketAddr,
+    limits: Limits,
+    stop: &AtomicBool,
+    ready: &mut dyn FnMut(SocketAddr),
+) -> Result<Reflected, LiveError> {
+    let socket = Datagram::udp(local)?;
+    ready(socket.local()?);
+    let mut reflector = Reflector::new(limits);
+    let mut bytes = vec![0; MAX_BYTES];
+    let (mut error, mut asked_ns) = (clock::error_estimate(), clock::monotonic_ns());
+    while !stop.load(Ordering::Relaxed) {
+        clock::wait(&mut [clock::readable(&socket)], Some(LOOK_NS));
+        // An error here is about an answer sent before, whose receiver has gone.
+        while let Ok(Some(received)) = socket.receive(&mut bytes) {
+            let Some(from) = received.from else {
+                continue;
+            };
+            let arrived = Arrived {
+                from,
+                ttl: received.ttl,
+                unix_ns: received.unix_ns,
+                now_ns: clock::monotonic_ns(),
+            };
+            if arrived.now_ns - asked_ns > CLOCK_NS {
+                (error, asked_ns) = (clock::error_estimate(), arrived.now_ns);
+            }
+            let packet = bytes.get_mut(..received.length).unwrap_or_default();
+            if reflector.reflect(packet, &arrived, error) {
+                set_timestamp(packet, clock::unix_ns());
+                // An answer that cannot be sent is a lost packet, as the sender will see.
+                let _ = socket.send_to(packet, from);
+            }
+        }
+    }
+    Ok(reflector.done())
+}
