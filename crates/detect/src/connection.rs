@@ -204,7 +204,11 @@ impl Connection {
         match (ours.hello, theirs.hello) {
             (Some(a), Some(b)) => {
                 let timestamps = a.timestamps && b.timestamps;
-                Shared::new(Some(a.sack && b.sack), timestamps, b.mss)
+                let shared = Shared::new(Some(a.sack && b.sack), timestamps, b.mss);
+                Shared {
+                    window_shift: Some(b.window_shift(&a)),
+                    ..shared
+                }
             }
             _ => {
                 let timestamps = ours.speaks_timestamps() && theirs.speaks_timestamps();

@@ -11,7 +11,6 @@ use crate::config::Config;
 use crate::copies::{IdCounter, Numbering, Recent};
 use crate::cost::Answer;
 use crate::result::{FlowId, FlowReport, PointKind, VantageChoice};
-use crate::sender::Sender;
 use engines::{Engines, Heard};
 
 pub(crate) use report::End;
@@ -20,6 +19,9 @@ pub(crate) use report::End;
 const MAX_ETHERNET_PAYLOAD: u32 = 1_460;
 /// Payloads of full segments on links with an MTU of 9,000.
 const FULL_PAYLOADS_OF_JUMBO_FRAMES: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
+
+/// Greatest shift of the window (RFC 7323 section 2.3).
+const MAX_WSCALE: u8 = 14;
 
 /// What the SYN of one host said.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +32,18 @@ pub(crate) struct Hello {
     pub(crate) timestamps: bool,
     /// Shift of the window field; `NO_WSCALE` if it was not offered.
     pub(crate) wscale: u8,
+}
+
+impl Hello {
+    /// Shift of the windows that this host tells, where `other` is what the other host's SYN said: they are scaled only
+    /// if both offer it (RFC 7323 section 2.2).
+    pub(crate) fn window_shift(&self, other: &Hello) -> u8 {
+        if self.wscale == NO_WSCALE || other.wscale == NO_WSCALE {
+            0
+        } else {
+            self.wscale.min(MAX_WSCALE)
+        }
+    }
 }
 
 /// Bytes that the first SACK block of `seg`, which acknowledges `ack`, reports as duplicates: it lies below, or within the
@@ -85,9 +99,6 @@ pub(crate) struct Side {
 /// One duplicate is no longer than this, bytes: a super-segment.
 const MAX_REPEATED: i64 = 65_536;
 
-/// Greatest shift of the window (RFC 7323 section 2.3).
-const MAX_WSCALE: u8 = 14;
-
 /// A host that only sends data sends so many packets without data: a SYN, perhaps again, and its acknowledgement.
 const MAX_EMPTY_PACKETS_OF_HANDSHAKE: u32 = 4;
 
@@ -103,6 +114,8 @@ pub(crate) struct Shared {
     pub(crate) timestamps: bool,
     /// Wire payload of a full segment, by the MSS option of the data's receiver; 0 if unknown.
     pub(crate) full: u32,
+    /// Shift of the windows that the data's receiver tells; `None` without handshake.
+    pub(crate) window_shift: Option<u8>,
 }
 
 impl Shared {
@@ -111,6 +124,7 @@ impl Shared {
             sack,
             timestamps,
             full: 0,
+            window_shift: None,
         };
         if peer_mss > 0 {
             let options = shared.option_len();
@@ -163,6 +177,9 @@ impl Side {
     /// What both directions share has become known.
     pub(crate) fn note_shared(&mut self, shared: &Shared) {
         self.full = shared.full;
+        if let Some(engines) = &mut self.engines {
+            engines.window_shift = shared.window_shift;
+        }
     }
 
     pub(crate) fn speaks_timestamps(&self) -> bool {
@@ -319,26 +336,19 @@ impl Side {
             }
             sender.acknowledged(seg, from.ids_dense());
         }
-        let sender = engines.sender.as_deref();
-        engines.cost.acknowledged(&Answer {
-            now: seg.ts_ns,
-            una: engines.una,
-            delivered: sender.map_or(0, Sender::delivered).max(engines.una),
-            repeated: repeated_by(seg, &engines.unwrap, ack),
-            window: from.window(seg, self.hello.as_ref()),
-            rtt_ns: sender.and_then(Sender::usual_rtt),
-        });
-    }
-
-    /// The window that `seg` of this host tells, bytes; `other` is what the other host's SYN said. `None` if the
-    /// handshake was not seen (RFC 7323 section 2.2: scaled only if both offer it, and never on a SYN).
-    #[inline]
-    fn window(&self, seg: &Segment, other: Option<&Hello>) -> Option<i64> {
-        let (ours, theirs) = (self.hello.as_ref()?, other?);
-        let unscaled =
-            seg.flags.any(TcpFlags::SYN) || ours.wscale == NO_WSCALE || theirs.wscale == NO_WSCALE;
-        let shift = if unscaled { 0 } else { ours.wscale };
-        Some(i64::from(seg.window) << shift.min(MAX_WSCALE))
+        match engines.sender.as_deref() {
+            None => engines
+                .cost
+                .acknowledged_at_receiver(seg.ts_ns, engines.una),
+            Some(sender) => engines.cost.acknowledged(&Answer {
+                now: seg.ts_ns,
+                una: engines.una,
+                delivered: sender.delivered().max(engines.una),
+                repeated: repeated_by(seg, &engines.unwrap, ack),
+                edge: engines.window_edge(seg),
+                rtt_ns: sender.usual_rtt(),
+            }),
+        }
     }
 
     /// Packets of this host whose options the capture does not hold whole.

@@ -28,7 +28,6 @@ const MIN_PACKETS: u64 = 50;
 pub(crate) struct Pacing {
     last_sent_ns: i64,
     last_ack_ns: i64,
-    packets: u64,
     untriggered: u64,
 }
 
@@ -37,7 +36,6 @@ impl Pacing {
     #[inline]
     pub(crate) fn sent(&mut self, now: i64) {
         let caused = self.last_sent_ns.max(self.last_ack_ns);
-        self.packets += 1;
         self.untriggered += u64::from(now.wrapping_sub(caused) > TRIGGERED_NS);
         self.last_sent_ns = now;
     }
@@ -47,9 +45,9 @@ impl Pacing {
         self.last_ack_ns = now;
     }
 
-    /// Packets leave when a timer says so.
-    fn paces(&self) -> bool {
-        self.packets >= MIN_PACKETS && self.untriggered as f64 > PACED * self.packets as f64
+    /// Of so many packets, enough leave when a timer says so.
+    pub(crate) fn paces(&self, packets: u64) -> bool {
+        packets >= MIN_PACKETS && self.untriggered as f64 > PACED * packets as f64
     }
 }
 
@@ -79,8 +77,8 @@ pub(crate) fn restored(episode: &Episode, mss: i64) -> bool {
     factor(episode, mss).is_some_and(|f| f >= NOT_REDUCED)
 }
 
-/// Recognises the control from reductions of a window in flight, seen at the sender.
-pub(crate) fn recognise(episodes: &[Episode], pacing: &Pacing, mss: i64) -> Recognised {
+/// Recognises the control from reductions of a window in flight, seen at the sender, and from whether it `paces`.
+pub(crate) fn recognise(episodes: &[Episode], paces: bool, mss: i64) -> Recognised {
     // After a time-out the window is one segment, whatever the control.
     let usual = episodes.iter().filter(|e| e.after > 2 * mss);
     let factors: Vec<f64> = usual.filter_map(|e| factor(e, mss)).collect();
@@ -95,7 +93,7 @@ pub(crate) fn recognise(episodes: &[Episode], pacing: &Pacing, mss: i64) -> Reco
         agree(MIN_FACTOR, RENO_OR_CUBIC),
         agree(RENO_OR_CUBIC, MAX_FACTOR),
     );
-    if pacing.paces() && unmoved >= factors.len() as f64 / 2.0 {
+    if paces && unmoved >= factors.len() as f64 / 2.0 {
         let confidence = (unmoved + 1.0) / (factors.len() as f64 + 2.0);
         return Recognised {
             control: Control::Bbr,
@@ -138,15 +136,14 @@ mod tests {
         }
     }
 
-    fn of(pairs: &[(i64, i64)], pacing: &Pacing) -> Recognised {
+    fn of(pairs: &[(i64, i64)], paces: bool) -> Recognised {
         let episodes: Vec<_> = pairs.iter().map(|&(b, a)| reduction(b, a)).collect();
-        recognise(&episodes, pacing, 1_000)
+        recognise(&episodes, paces, 1_000)
     }
 
     #[test]
     fn controls_are_recognised_by_what_they_leave_of_the_window() {
-        let clocked = Pacing::default();
-        let cubic = of(&[(100, 70), (90, 64), (80, 55), (80, 80)], &clocked);
+        let cubic = of(&[(100, 70), (90, 64), (80, 55), (80, 80)], false);
         assert_eq!(
             cubic,
             Recognised {
@@ -154,12 +151,9 @@ mod tests {
                 confidence: 0.8
             }
         );
-        assert_eq!(of(&[(100, 50), (90, 46)], &clocked).control, Control::Reno);
-        assert_eq!(
-            of(&[(100, 50), (90, 63)], &clocked).control,
-            Control::Unknown
-        );
-        assert_eq!(of(&[(100, 98), (9, 4)], &clocked).control, Control::Unknown);
+        assert_eq!(of(&[(100, 50), (90, 46)], false).control, Control::Reno);
+        assert_eq!(of(&[(100, 50), (90, 63)], false).control, Control::Unknown);
+        assert_eq!(of(&[(100, 98), (9, 4)], false).control, Control::Unknown);
     }
 
     #[test]
@@ -168,7 +162,8 @@ mod tests {
         for i in 0..60 {
             pacing.sent(i * 1_200_000);
         }
-        assert_eq!(of(&[(100, 98), (100, 110)], &pacing).control, Control::Bbr);
-        assert_eq!(of(&[(100, 70), (100, 70)], &pacing).control, Control::Cubic);
+        assert!(pacing.paces(60) && !Pacing::default().paces(60));
+        assert_eq!(of(&[(100, 98), (100, 110)], true).control, Control::Bbr);
+        assert_eq!(of(&[(100, 70), (100, 70)], true).control, Control::Cubic);
     }
 }

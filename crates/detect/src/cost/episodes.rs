@@ -50,10 +50,15 @@ impl Episodes {
         });
     }
 
-    /// Everything below `una` is acknowledged, and `flight` bytes are on their way; a round trip takes `rtt_ns`.
+    /// `flight` bytes are on their way.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, now: i64, una: i64, flight: i64, rtt_ns: i64) {
+    pub(crate) fn note_flight(&mut self, flight: i64) {
         self.most_in_flight = self.most_in_flight.max(flight);
+    }
+
+    /// Everything below `una` is acknowledged; a round trip takes `rtt_ns`.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, now: i64, una: i64, rtt_ns: i64) {
         if self.recover.is_some_and(|recover| una >= recover) {
             self.recover = None;
             self.watch_until_ns = Some(now.saturating_add(rtt_ns));
@@ -95,8 +100,8 @@ mod tests {
         let mut episodes = Episodes::default();
         episodes.sent_again(100, 10_000, 30_000, 5);
         episodes.sent_again(110, 12_000, 31_000, 5);
-        episodes.acknowledged(150, 29_000, 9_000, 50);
-        episodes.acknowledged(160, 30_000, 9_000, 50);
+        episodes.acknowledged(150, 29_000, 50);
+        episodes.acknowledged(160, 30_000, 50);
         episodes.sent(165, 10_000);
         episodes.sent(205, 14_000);
         episodes.sent(300, 90_000);

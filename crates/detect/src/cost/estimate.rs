@@ -116,7 +116,8 @@ impl Estimator<'_> {
         match self.ends.vantage {
             // The window in flight shows at the sender only.
             Vantage::Sender => {
-                control::recognise(recorder.episodes.all(), &recorder.pacing, self.mss() as i64)
+                let paces = recorder.pacing.paces(recorder.packets);
+                control::recognise(recorder.episodes.all(), paces, self.mss() as i64)
             }
             _ => Recognised {
                 control: Control::Unknown,

@@ -30,28 +30,32 @@ const MIN_IDLE_UNKNOWN_NS: i64 = 200_000_000;
 const MIN_FULL: u32 = 1_200;
 
 /// What is recorded of a flow.
+///
+/// In this order, what every packet needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Recorder {
+    /// One past the highest byte sent.
+    highest: i64,
+    una: i64,
+    /// Bytes of the flow that have arrived, as far as is known.
+    delivered: i64,
+    last_news_ns: i64,
+    packets: u64,
+    short: u64,
+    largest: u32,
     /// Acknowledgements tell what arrived; at a receiver the data itself does.
     by_acks: bool,
     series: Series,
     dispersion: Dispersion,
-    episodes: Episodes,
-    pacing: Pacing,
-    /// Bytes of the flow that have arrived, as far as is known.
-    delivered: i64,
-    /// One past what the receiver's window allows to be sent.
-    edge: Option<i64>,
-    /// One past the highest byte sent.
-    highest: i64,
-    una: i64,
-    rtt_ns: Option<i64>,
-    last_news_ns: i64,
-    idle_ns: i64,
-    packets: u64,
-    short: u64,
-    largest: u32,
+    /// One past what the receiver's window allows to be sent; the greatest number if it is not known.
+    edge: i64,
     window_full: u64,
+    pacing: Pacing,
+    episodes: Episodes,
+    /// The usual round trip, 0 if it is not known.
+    rtt_ns: i64,
+    idle_ns: i64,
 }
 
 /// What one ACK says, in offsets.
@@ -64,8 +68,8 @@ pub(crate) struct Answer {
     pub(crate) delivered: i64,
     /// Bytes that it reports to have arrived once more (DSACK, RFC 2883).
     pub(crate) repeated: i64,
-    /// The receiver's window in bytes, if its scale is known.
-    pub(crate) window: Option<i64>,
+    /// One past what the receiver's window allows to be sent; the greatest number if its scale is not known.
+    pub(crate) edge: i64,
     /// The usual round trip, if known.
     pub(crate) rtt_ns: Option<i64>,
 }
@@ -84,60 +88,83 @@ impl Recorder {
     /// `by_acks`: the capture was made at the sender's side of the path.
     pub(crate) fn new(by_acks: bool) -> Self {
         Recorder {
-            by_acks,
-            series: Series::default(),
-            dispersion: Dispersion::default(),
-            episodes: Episodes::default(),
-            pacing: Pacing::default(),
-            delivered: 0,
-            edge: None,
             highest: 0,
             una: 0,
-            rtt_ns: None,
+            delivered: 0,
             last_news_ns: 0,
-            idle_ns: 0,
             packets: 0,
             short: 0,
             largest: 0,
+            by_acks,
+            series: Series::default(),
+            dispersion: Dispersion::default(),
+            edge: i64::MAX,
             window_full: 0,
+            pacing: Pacing::default(),
+            episodes: Episodes::default(),
+            rtt_ns: 0,
+            idle_ns: 0,
         }
     }
 
-    /// New data of `len` bytes up to `end` came by at `now`.
-    #[inline]
+    /// New data of `len` bytes up to `end` came by at `now`. Inlined where every packet passes.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, now: i64, end: i64, len: u32) {
-        if self.una == self.highest && self.packets > 0 {
+        // No patience is shorter, and before the first news there is none to lose.
+        let silent = now.wrapping_sub(self.last_news_ns) as u64 > MIN_IDLE_NS as u64;
+        if self.una == self.highest && silent {
             self.note_idle(now);
         }
+        if self.series.ends_before(now) {
+            return self.sent_later(now, end, len);
+        }
+        self.book(now, end, len);
+    }
+
+    /// As [`Recorder::sent`], in another interval of the series, or as the first data of all.
+    #[cold]
+    #[inline(never)]
+    fn sent_later(&mut self, now: i64, end: i64, len: u32) {
         if self.packets == 0 {
             self.last_news_ns = now;
         }
+        self.series.turn_to(now);
+        self.book(now, end, len);
+    }
+
+    #[inline(always)]
+    fn book(&mut self, now: i64, end: i64, len: u32) {
         self.packets += 1;
-        self.short += u64::from(len < self.largest.min(MIN_FULL));
-        self.largest = self.largest.max(len);
+        if len != self.largest {
+            self.short += u64::from(len < self.largest.min(MIN_FULL));
+            self.largest = self.largest.max(len);
+        }
         self.highest = self.highest.max(end);
-        let bin = self.series.at(now);
-        bin.fresh += u64::from(len);
+        let bytes = u64::from(len);
+        let bin = self.series.present();
+        bin.fresh += bytes;
         if self.by_acks {
             self.pacing.sent(now);
             self.episodes.sent(now, self.highest - self.delivered);
             // Room for less than two segments: the sender may not use up the last one.
-            let room = self.edge.map(|edge| edge - self.highest);
-            let full = room.is_some_and(|room| room < 2 * i64::from(self.largest));
-            self.window_full += u64::from(full);
+            let room = self.edge - self.highest;
+            self.window_full += u64::from(room < 2 * i64::from(self.largest));
         } else {
-            bin.delivered += u64::from(len);
+            bin.delivered += bytes;
             self.delivered += i64::from(len);
             self.last_news_ns = now;
             self.dispersion.arrived(now, self.delivered);
         }
     }
 
+    /// All that was sent is acknowledged, and more comes at `now`.
     #[cold]
+    #[inline(never)]
     fn note_idle(&mut self, now: i64) {
-        let patience = self
-            .rtt_ns
-            .map_or(MIN_IDLE_UNKNOWN_NS, |rtt| rtt.max(MIN_IDLE_NS));
+        let patience = match self.rtt_ns {
+            0 => MIN_IDLE_UNKNOWN_NS,
+            rtt => rtt.max(MIN_IDLE_NS),
+        };
         let gap = self.silence_ns(now);
         if gap > patience {
             self.idle_ns = self.idle_ns.saturating_add(gap);
@@ -163,28 +190,30 @@ impl Recorder {
         }
     }
 
-    /// An ACK came by.
+    /// An ACK came by at the receiver, of everything below `una`.
     #[inline]
+    pub(crate) fn acknowledged_at_receiver(&mut self, now: i64, una: i64) {
+        self.una = una.min(self.highest);
+        self.episodes.acknowledged(now, self.una, self.rtt_ns);
+    }
+
+    /// An ACK came by, elsewhere.
+    #[inline(always)]
     pub(crate) fn acknowledged(&mut self, answer: &Answer) {
         let now = answer.now;
         self.una = answer.una.min(self.highest);
-        if answer.rtt_ns.is_some() {
-            self.rtt_ns = answer.rtt_ns;
+        if let Some(rtt_ns) = answer.rtt_ns {
+            self.rtt_ns = rtt_ns;
         }
-        if self.by_acks {
-            self.pacing.acknowledged(now);
-            self.edge = answer
-                .window
-                .map(|window| answer.una.saturating_add(window));
-            self.arrived(answer);
-        }
-        let flight = self.highest - self.delivered;
-        let rtt_ns = self.rtt_ns.unwrap_or(0);
-        self.episodes.acknowledged(now, self.una, flight, rtt_ns);
+        self.pacing.acknowledged(now);
+        self.edge = answer.edge;
+        self.arrived(answer);
+        self.episodes.note_flight(self.highest - self.delivered);
+        self.episodes.acknowledged(now, self.una, self.rtt_ns);
     }
 
     /// What an ACK says of arrivals.
-    #[inline]
+    #[inline(always)]
     fn arrived(&mut self, answer: &Answer) {
         let delivered = answer.delivered.min(self.highest);
         let fresh = (delivered - self.delivered).max(0);
@@ -196,14 +225,14 @@ impl Recorder {
         bin.repeated += answer.repeated as u64;
         self.delivered += fresh;
         self.last_news_ns = answer.now;
-
         self.dispersion.arrived(answer.now, self.delivered);
     }
 
     /// What the flow's throughput was, and what its unnecessary `recoveries` cost.
-    pub(crate) fn finish(&self, recoveries: &[Recovery], ends: &Ends) -> Cost {
+    pub(crate) fn finish(mut self, recoveries: &[Recovery], ends: &Ends) -> Cost {
+        self.series.settle();
         Estimator {
-            recorder: self,
+            recorder: &self,
             recoveries,
             ends,
         }

@@ -5,7 +5,7 @@ const MAX_BINS: usize = 128;
 /// Intervals kept while the flow has few packets: most flows are short, and there may be very many of them.
 const MAX_BINS_OF_FEW: usize = 8;
 /// Up to so many packets are few.
-const MAX_PACKETS_IN_COARSE_BINS: u32 = 64;
+const MAX_PACKETS_IN_COARSE_BINS: u64 = 64;
 /// Width of the first intervals, nanoseconds.
 const FIRST_WIDTH_NS: i64 = 1_000_000;
 
@@ -32,26 +32,35 @@ impl Bin {
 }
 
 /// Bytes over time.
+///
+/// In this order, what every packet needs is together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Series {
+    /// When the interval that the last bytes fell into begins.
+    present_ns: i64,
+    /// Its width; 0 before the first bytes, so that they open it.
+    present_width_ns: u64,
+    /// What fell into it since it became the present one: to be added to `bins`.
+    fresh: Bin,
+    packets: u64,
+    present: usize,
+    bins: Vec<Bin>,
     start_ns: i64,
     width_ns: i64,
-    bins: Vec<Bin>,
-    packets: u32,
-    /// The interval that the last bytes fell into, and when it begins.
-    present: usize,
-    present_ns: i64,
 }
 
 impl Default for Series {
     fn default() -> Self {
         Series {
-            start_ns: 0,
-            width_ns: FIRST_WIDTH_NS,
-            bins: Vec::new(),
+            present_ns: 0,
+            present_width_ns: 0,
+            fresh: Bin::default(),
             packets: 0,
             present: 0,
-            present_ns: 0,
+            bins: Vec::new(),
+            start_ns: 0,
+            width_ns: FIRST_WIDTH_NS,
         }
     }
 }
@@ -60,45 +69,71 @@ impl Series {
     /// The interval of `now`, for bytes to be added. What comes before the first interval counts in it.
     #[inline]
     pub(crate) fn at(&mut self, now: i64) -> &mut Bin {
-        self.packets = self.packets.saturating_add(1);
-        let within = (now.wrapping_sub(self.present_ns) as u64) < self.width_ns as u64;
-        if !within || self.bins.is_empty() {
+        if self.ends_before(now) {
             self.turn_to(now);
         }
-        &mut self.bins[self.present]
+        self.present()
     }
 
+    /// `now` does not lie in the present interval.
+    #[inline]
+    pub(crate) fn ends_before(&self, now: i64) -> bool {
+        now.wrapping_sub(self.present_ns) as u64 >= self.present_width_ns
+    }
+
+    /// The present interval, for bytes to be added.
+    #[inline]
+    pub(crate) fn present(&mut self) -> &mut Bin {
+        self.packets += 1;
+        &mut self.fresh
+    }
+
+    /// Adds what came last to its interval.
+    pub(crate) fn settle(&mut self) {
+        if let Some(bin) = self.bins.get_mut(self.present) {
+            bin.add(&std::mem::take(&mut self.fresh));
+        }
+    }
+
+    /// Makes the interval of `now` the present one.
     #[cold]
-    fn turn_to(&mut self, now: i64) {
+    pub(crate) fn turn_to(&mut self, now: i64) {
+        self.settle();
         if self.bins.is_empty() {
             self.start_ns = now;
+            self.bins.reserve_exact(MAX_BINS_OF_FEW);
         }
-        let most = if self.packets > MAX_PACKETS_IN_COARSE_BINS {
+        let most = if self.packets >= MAX_PACKETS_IN_COARSE_BINS {
             MAX_BINS
         } else {
             MAX_BINS_OF_FEW
         };
         let since = now.saturating_sub(self.start_ns).max(0);
-        while since / self.width_ns >= most as i64 {
+        let mut present = since / self.width_ns;
+        while present >= most as i64 {
             self.double();
+            present /= 2;
         }
-        self.present = usize::try_from(since / self.width_ns).unwrap_or(0);
-        self.present_ns = self.start_ns + self.present as i64 * self.width_ns;
+        self.present_ns = self.start_ns + present * self.width_ns;
+        self.present_width_ns = self.width_ns as u64;
+        self.present = usize::try_from(present).unwrap_or(0);
         if self.present >= self.bins.len() {
             self.bins.resize(self.present + 1, Bin::default());
         }
     }
 
+    /// Joins pairs of intervals, in place.
     fn double(&mut self) {
         self.width_ns = self.width_ns.saturating_mul(2);
-        let pairs = self.bins.chunks(2).map(|pair| {
-            let mut sum = pair[0];
-            if let Some(second) = pair.get(1) {
+        let pairs = self.bins.len().div_ceil(2);
+        for pair in 0..pairs {
+            let mut sum = self.bins[2 * pair];
+            if let Some(second) = self.bins.get(2 * pair + 1) {
                 sum.add(second);
             }
-            sum
-        });
-        self.bins = pairs.collect();
+            self.bins[pair] = sum;
+        }
+        self.bins.truncate(pairs);
     }
 
     /// When the first interval begins, nanoseconds.
@@ -111,7 +146,7 @@ impl Series {
         self.width_ns
     }
 
-    /// The intervals, the first ones first.
+    /// The intervals, the first ones first, once [`Series::settle`]d.
     pub(crate) fn bins(&self) -> &[Bin] {
         &self.bins
     }
@@ -129,6 +164,8 @@ impl Series {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const MS: i64 = 1_000_000;
@@ -139,6 +176,7 @@ mod tests {
         for i in 0..1_000 {
             series.at(5 * MS + i * MS).fresh += 10;
         }
+        series.settle();
         assert_eq!(series.width_ns(), 8 * MS);
         assert!(series.bins().len() <= MAX_BINS);
         let all: u64 = series.bins().iter().map(|b| b.fresh).sum();
@@ -154,6 +192,7 @@ mod tests {
         assert!(series.bins().len() <= MAX_BINS_OF_FEW);
         // The clock goes back to before the start.
         series.at(-MS).delivered += 1;
+        series.settle();
         assert_eq!(series.bins()[0].delivered, 3);
     }
 
@@ -163,7 +202,38 @@ mod tests {
         for i in 0..80 {
             series.at(i * MS).delivered += if (40..50).contains(&i) { 2_000 } else { 1_000 };
         }
+        series.settle();
         let rate = series.most_sustained(5 * MS, |b| b.delivered as f64);
         assert_eq!(rate.map(f64::round), Some(2e6));
+    }
+
+    /// All bytes that came, sorted into intervals of their final width at the end.
+    fn dumb(came: &[(i64, u64)], width_ns: i64) -> Vec<u64> {
+        let mut bins = Vec::new();
+        for &(now, bytes) in came {
+            let at = ((now - came[0].0).max(0) / width_ns) as usize;
+            if at >= bins.len() {
+                bins.resize(at + 1, 0);
+            }
+            bins[at] += bytes;
+        }
+        bins
+    }
+
+    proptest! {
+        #[test]
+        fn the_intervals_are_those_of_the_dumb_twin(
+            steps in prop::collection::vec((-3 * MS..40 * MS, 0u64..2_000), 1..300),
+        ) {
+            let (mut series, mut now, mut came) = (Series::default(), 7 * MS, Vec::new());
+            for (wait, bytes) in steps {
+                now += wait;
+                series.at(now).delivered += bytes;
+                came.push((now, bytes));
+            }
+            series.settle();
+            let bins: Vec<u64> = series.bins().iter().map(|b| b.delivered).collect();
+            prop_assert_eq!(bins, dumb(&came, series.width_ns()));
+        }
     }
 }

@@ -38,6 +38,7 @@ const PEAK_ERROR: f64 = 0.03;
 /// Without a peak, the quantiles of long and of short trains between which the rate lies.
 const LONG_QUANTILE: f64 = 0.95;
 const SHORT_QUANTILE: f64 = 0.85;
+const NS_PER_S: u64 = 1_000_000_000;
 /// How far off the bounds may be.
 const BLUR: f64 = 0.08;
 
@@ -59,20 +60,38 @@ struct Trains {
 }
 
 /// The rates of the trains of one flow.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Dispersion {
-    begun: bool,
+    /// The first train that ends does so with this many bytes; the least number before the first one begins.
+    next: i64,
     lengths: [Trains; LENGTHS.len()],
     /// Rates of the first short trains.
     early: Distribution,
 }
 
+impl Default for Dispersion {
+    fn default() -> Self {
+        Dispersion {
+            next: i64::MIN,
+            lengths: Default::default(),
+            early: Distribution::default(),
+        }
+    }
+}
+
 impl Dispersion {
-    /// `total` bytes have arrived by `now`.
+    /// `total` bytes have arrived by `now`: never fewer than before.
     #[inline]
     pub(crate) fn arrived(&mut self, now: i64, total: i64) {
-        if !self.begun {
-            self.begun = true;
+        if total >= self.next {
+            self.end_trains(now, total);
+        }
+    }
+
+    /// Ends the trains that are long enough by now, or begins the first ones.
+    #[inline(never)]
+    fn end_trains(&mut self, now: i64, total: i64) {
+        if self.next == i64::MIN {
             for trains in &mut self.lengths {
                 (trains.begun_ns, trains.from) = (now, total);
             }
@@ -86,6 +105,9 @@ impl Dispersion {
                 rate.into_iter().for_each(|rate| self.early.update(rate));
             }
         }
+        let ends = self.lengths.iter().zip(LENGTHS);
+        let ends = ends.map(|(trains, length)| trains.from.saturating_add(length));
+        self.next = ends.min().unwrap_or(i64::MAX);
     }
 
     /// The rate of the bottleneck, as far as trains tell it.
@@ -120,9 +142,13 @@ impl Dispersion {
 fn peak(rates: &Distribution, least: f64) -> Option<f64> {
     let all = rates.count() as f64;
     let buckets: Vec<(f64, f64)> = rates.buckets().map(|(r, n)| (r as f64, n as f64)).collect();
+    // Those above `from` up to `to`: the buckets ascend.
     let between = |from: f64, to: f64| {
-        let within = buckets.iter().filter(move |(r, _)| *r > from && *r <= to);
-        within.fold((0.0, 0.0), |(count, sum), (r, n)| (count + n, sum + n * r))
+        let upto = |rate: f64| buckets.partition_point(|(r, _)| *r <= rate);
+        let within = buckets.get(upto(from)..upto(to)).unwrap_or_default();
+        within
+            .iter()
+            .fold((0.0, 0.0), |(count, sum), (r, n)| (count + n, sum + n * r))
     };
     let peaks = buckets.iter().filter_map(|&(top, _)| {
         let bottom = top * (1.0 - PEAK_WIDTH);
@@ -143,12 +169,17 @@ impl Trains {
     /// Ends a train and begins the next; returns its rate, bytes a second.
     fn end(&mut self, now: i64, total: i64) -> Option<u64> {
         let ns = now.saturating_sub(self.begun_ns);
-        let bytes = total.wrapping_sub(self.from).max(0) as u128;
+        let bytes = total.wrapping_sub(self.from).max(0).cast_unsigned();
         (self.begun_ns, self.from) = (now, total);
-        let rate = u64::try_from(
-            bytes * 1_000_000_000 / u128::try_from(ns).ok().filter(|_| ns >= MIN_TRAIN_NS)?,
-        );
-        let rate = rate.unwrap_or(u64::MAX);
+        if ns < MIN_TRAIN_NS {
+            return None;
+        }
+        let ns = ns.cast_unsigned();
+        let rate = match bytes.checked_mul(NS_PER_S) {
+            Some(product) => product / ns,
+            None => u64::try_from(u128::from(bytes) * u128::from(NS_PER_S) / u128::from(ns))
+                .unwrap_or(u64::MAX),
+        };
         self.rates.update(rate);
         Some(rate)
     }

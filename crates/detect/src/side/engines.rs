@@ -27,6 +27,8 @@ pub(super) struct Engines {
     pub(super) more: bool,
     /// The receiver's window was closed when it last spoke.
     pub(super) closed: bool,
+    /// As [`Shared::window_shift`].
+    pub(super) window_shift: Option<u8>,
     pub(super) sender: Option<Box<Sender>>,
     pub(super) what_if: Option<Box<SortingReceivers>>,
     /// The what-if without a sorter and with the resequencer.
@@ -34,11 +36,11 @@ pub(super) struct Engines {
     /// The what-if of sorters by name.
     pub(super) named: Option<Box<NamedReceivers>>,
     pub(super) points: Option<Box<Points>>,
+    /// Throughput, and what reductions of the window cost.
+    pub(super) cost: Recorder,
     pub(super) arrival: Arrival,
     /// Round-trip times of the data, at its sender.
     pub(super) rtts: RttTrace,
-    /// Throughput, and what reductions of the window cost.
-    pub(super) cost: Box<Recorder>,
     pub(super) choice: VantageChoice,
     pub(super) keep_events: bool,
     /// A byte sent into the closed window, until the receiver says whether it took it.
@@ -137,6 +139,21 @@ impl Engines {
         }
     }
 
+    /// One past what the window that `seg` tells allows to be sent; the greatest number if the handshake was not seen.
+    /// The window of a SYN is not scaled (RFC 7323 section 2.2).
+    #[inline]
+    pub(super) fn window_edge(&self, seg: &Segment) -> i64 {
+        let Some(shift) = self.window_shift else {
+            return i64::MAX;
+        };
+        let shift = if seg.flags.any(TcpFlags::SYN) {
+            0
+        } else {
+            shift
+        };
+        self.una.saturating_add(i64::from(seg.window) << shift)
+    }
+
     /// The receiver's window is closed, or was until now. An acknowledgement that `advances` took the byte that
     /// probed it: that was data.
     #[cold]
@@ -180,10 +197,11 @@ impl Engines {
             points: config.keep_points.then(|| Box::new(Points::new())),
             rtts: RttTrace::default(),
             arrival: Arrival::new(half, keep, at_receiver),
-            cost: Box::new(Recorder::new(!at_receiver)),
+            cost: Recorder::new(!at_receiver),
             choice,
             keep_events: config.keep_events,
             closed: false,
+            window_shift: shared.window_shift,
             probe: None,
         }
     }
