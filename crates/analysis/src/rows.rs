@@ -5,6 +5,12 @@
 
 use std::io::{self, Write};
 
+#[cfg(feature = "arrow")]
+use arrow_array::RecordBatch;
+#[cfg(feature = "arrow")]
+use arrow_schema::SchemaRef;
+#[cfg(feature = "arrow")]
+use inorder_report::arrow::{Batches, Texts};
 use inorder_report::{Sheet, csv};
 
 use crate::columns;
@@ -22,7 +28,13 @@ pub struct Rows {
     csv: fn(&mut dyn Write, &[Analysis]) -> io::Result<()>,
     #[cfg(feature = "parquet")]
     parquet: fn(&mut (dyn Write + Send), &[Analysis]) -> io::Result<()>,
+    #[cfg(feature = "arrow")]
+    arrow: fn(&[Analysis], usize, &mut TakeBatch<'_>) -> io::Result<SchemaRef>,
 }
+
+/// Takes one record batch; returns whether to continue.
+#[cfg(feature = "arrow")]
+pub type TakeBatch<'a> = dyn FnMut(RecordBatch) -> bool + 'a;
 
 /// An entry of [`Rows::ALL`]: the columns and the rows are functions of [`columns`].
 macro_rules! rows {
@@ -36,6 +48,17 @@ macro_rules! rows {
             parquet: |out, analyses| {
                 let rows = columns::$rows(analyses);
                 inorder_report::parquet::write(out, &columns::$columns(), rows)
+            },
+            #[cfg(feature = "arrow")]
+            arrow: |analyses, size, take| {
+                let (columns, rows) = (columns::$columns(), columns::$rows(analyses));
+                let mut batches = Batches::new(&columns, rows, Texts::Views, size);
+                for batch in batches.by_ref() {
+                    if !take(batch?) {
+                        break;
+                    }
+                }
+                Ok(batches.schema())
             },
         }
     };
@@ -178,6 +201,21 @@ impl Rows {
         analyses: &[Analysis],
     ) -> io::Result<()> {
         (self.parquet)(out, analyses)
+    }
+
+    /// Passes the rows to `take` as record batches of at most `size` rows, one after the other, until it returns false.
+    /// Returns names and types of the columns, which are there without any rows too.
+    ///
+    /// # Errors
+    /// If a column has a value that is not of its kind, which is a fault of its declaration.
+    #[cfg(feature = "arrow")]
+    pub fn batches(
+        &self,
+        analyses: &[Analysis],
+        size: usize,
+        take: &mut TakeBatch<'_>,
+    ) -> io::Result<SchemaRef> {
+        (self.arrow)(analyses, size, take)
     }
 }
 

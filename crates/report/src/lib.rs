@@ -9,6 +9,7 @@
 //! | [`csv::write`] | CSV (RFC 4180) |
 //! | [`json::write`], [`json::write_rows`] | JSON, with nested objects where columns are nested |
 //! | `parquet::write` | Parquet (feature `parquet`) |
+//! | `arrow::Batches` | record batches of Apache Arrow, for data frames in memory (feature `arrow`) |
 //! | [`html::Table`] | a sortable table of a page |
 //! | [`schema::write`] | the JSON Schema of what [`json`] writes |
 //!
@@ -19,6 +20,8 @@
 //! [`List`], [`Map`], [`Object`], [`Part`] and [`Maybe`]. The crate does not depend on the meaning of the rows:
 //! slices of columns are declared beside the types they describe, in other crates. [`Column`] has an example.
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod check;
 mod column;
 pub mod csv;

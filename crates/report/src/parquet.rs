@@ -1,30 +1,21 @@
 //! Parquet for data frames, Snappy-compressed.
 //!
-//! The columns are those of CSV. Times of day are UTC timestamps in nanoseconds, so their names lose the suffix
-//! `_ns`; durations are milliseconds in double precision.
+//! The columns are those of [`arrow`](crate::arrow).
 
 use std::borrow::Borrow;
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
-    TimestampNanosecondArray, UInt32Array, UInt64Array,
-};
-use arrow_schema::{Field as ArrowField, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
-use crate::column::{AnyColumn, Boxed};
-use crate::csv::in_files;
-use crate::field::{Field, Kind};
-use crate::value::Value;
+use crate::arrow::{Batches, Texts};
+use crate::column::AnyColumn;
 
 /// Number of rows that are passed to the writer at a time.
 const BATCH: usize = 1 << 16;
 
-/// Writes one file with the columns of CSV.
+/// Writes one file with the columns of CSV; one without rows still has columns.
 ///
 /// # Errors
 /// If `out` cannot be written, or a column has a value that is not of its kind, or none although
@@ -34,123 +25,28 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
     columns: &[M],
     rows: impl IntoIterator<Item = impl Borrow<R>>,
 ) -> io::Result<()> {
-    let columns = in_files(columns);
-    let mut rows = rows.into_iter();
-    let mut next = || rows.by_ref().take(BATCH).collect::<Vec<_>>();
-    // At least one batch: a file without rows must still have columns.
-    let mut chunk = next();
-    let first = batch(&columns, &chunk)?;
+    let batches = Batches::new(columns, rows, Texts::Plain, BATCH);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("inorder ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
-    let mut writer = ArrowWriter::try_new(out, first.schema(), Some(properties))?;
-    writer.write(&first)?;
-    loop {
-        chunk = next();
-        if chunk.is_empty() {
-            break;
-        }
-        writer.write(&batch(&columns, &chunk)?)?;
+    let mut writer = ArrowWriter::try_new(out, batches.schema(), Some(properties))?;
+    for batch in batches {
+        writer.write(&batch?)?;
     }
     writer.close()?;
     Ok(())
 }
 
-fn batch<R: ?Sized>(columns: &[Boxed<'_, R>], rows: &[impl Borrow<R>]) -> io::Result<RecordBatch> {
-    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-    for column in columns {
-        let field = column.field();
-        let array = array(field, rows.iter().map(|row| column.value(row.borrow())))?;
-        let kind = array.data_type().clone();
-        fields.push(ArrowField::new(name(field), kind, field.optional));
-        arrays.push(array);
-    }
-    let schema = Arc::new(Schema::new(fields));
-    RecordBatch::try_new(schema, arrays).map_err(io::Error::other)
-}
-
-/// The type of a timestamp includes its unit, so the suffix `_ns` is removed.
-fn name<'f>(field: &Field<'f>) -> &'f str {
-    match field.kind {
-        Kind::Instant => field.name.strip_suffix("_ns").unwrap_or(field.name),
-        _ => field.name,
-    }
-}
-
-fn array<'r>(field: &Field<'_>, values: impl Iterator<Item = Value<'r>>) -> io::Result<ArrayRef> {
-    let values = values.map(|value| field.kind.in_files(&value));
-    Ok(match field.kind {
-        Kind::Flag => Arc::new(BooleanArray::from(gather(field, values, flag)?)),
-        Kind::Small => Arc::new(UInt32Array::from(gather(field, values, small)?)),
-        Kind::Count | Kind::Rate | Kind::Bytes => {
-            Arc::new(UInt64Array::from(gather(field, values, Value::count)?))
-        }
-        Kind::Integer => Arc::new(Int64Array::from(gather(field, values, Value::integer)?)),
-        Kind::Instant => {
-            let times = gather(field, values, Value::integer)?;
-            Arc::new(TimestampNanosecondArray::from(times).with_timezone("UTC"))
-        }
-        Kind::Number(_) | Kind::Share | Kind::Duration => {
-            Arc::new(Float64Array::from(gather(field, values, real)?))
-        }
-        Kind::Text | Kind::Choice(_) | Kind::List(_) | Kind::Map(_) | Kind::Nested => {
-            Arc::new(StringArray::from(gather(field, values, text)?))
-        }
-    })
-}
-
-/// Converts the values to Rust types; only optional columns may have missing values.
-fn gather<'r, T>(
-    field: &Field<'_>,
-    values: impl Iterator<Item = Value<'r>>,
-    convert: fn(&Value<'r>) -> Option<T>,
-) -> io::Result<Vec<Option<T>>> {
-    let one = |value: Value<'r>| match convert(&value) {
-        Some(value) => Ok(Some(value)),
-        None if value == Value::Absent && field.optional => Ok(None),
-        None => Err(io::Error::other(format!(
-            "column {}: expected {:?}, found {value:?}",
-            field.name, field.kind
-        ))),
-    };
-    values.map(one).collect()
-}
-
-fn flag(value: &Value<'_>) -> Option<bool> {
-    match value {
-        Value::Flag(flag) => Some(*flag),
-        _ => None,
-    }
-}
-
-fn small(value: &Value<'_>) -> Option<u32> {
-    value.count().and_then(|n| u32::try_from(n).ok())
-}
-
-/// Any number, also one that is not finite.
-fn real(value: &Value<'_>) -> Option<f64> {
-    match value {
-        Value::Number(x) => Some(*x),
-        _ => value.number(),
-    }
-}
-
-fn text(value: &Value<'_>) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(text.to_string()),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use arrow_array::RecordBatch;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, TimestampNanosecondType, UInt32Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
-    use crate::Column;
+    use crate::{Column, Kind};
 
     struct Row {
         at_ns: i64,
