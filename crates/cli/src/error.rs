@@ -2,12 +2,28 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use inorder_capture::CaptureError;
 
 /// The result of a verb.
 pub type Outcome = Result<ExitCode, CliError>;
+
+/// An exit code as a number, which that of the standard library does not tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExitCode(pub u8);
+
+impl ExitCode {
+    /// Done.
+    pub const SUCCESS: ExitCode = ExitCode(0);
+    /// Failed.
+    pub const FAILURE: ExitCode = ExitCode(1);
+}
+
+impl From<u8> for ExitCode {
+    fn from(code: u8) -> Self {
+        ExitCode(code)
+    }
+}
 
 /// Exit code for wrong usage.
 pub const USAGE: u8 = 2;

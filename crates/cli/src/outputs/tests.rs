@@ -6,12 +6,11 @@
 use std::any::TypeId;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::{Arg, Command, CommandFactory, Parser};
 
 use crate::cli::Cli;
-use crate::error::CliError;
+use crate::error::{CliError, ExitCode};
 use crate::manners;
 
 /// Options and arguments that name files to read, by verb.

@@ -1,7 +1,6 @@
 //! `inorder compare`: what a change did, from a result before it and one after it.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use inorder_analysis::compare::{Side, compare, write_csv, write_json, write_schema, write_text};
@@ -9,7 +8,7 @@ use inorder_capture::Capture;
 use inorder_pipeline::Analyzer;
 use inorder_report::text::Layout;
 
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::progress::Reading;
 use crate::select::Select;
 use crate::{interrupt, outputs};

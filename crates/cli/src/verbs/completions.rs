@@ -1,11 +1,10 @@
 //! `inorder completions`: completion scripts, generated from the definition of the command line.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use clap_complete::Shell;
 
-use crate::error::Outcome;
+use crate::error::{ExitCode, Outcome};
 
 /// Options of `inorder completions`.
 #[derive(clap::Args)]

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap_mangen::Man;
 
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::outputs;
 
 /// Options of `inorder man`.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use inorder_metrics::{
     Arrival, Config, DEFAULT_MAX_HOLES, Distribution, Metrics, Record, RecordParser, Summary,
@@ -13,7 +12,7 @@ use inorder_metrics::{
 
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, DAMAGED, Outcome};
+use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
 use crate::outputs;
 
 mod columns;

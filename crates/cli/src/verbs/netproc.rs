@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::str::FromStr;
 
 use clap::{Subcommand, ValueEnum};
@@ -12,7 +11,7 @@ use inorder_netproc::{
     Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture, run_while,
 };
 
-use crate::error::{CliError, INTERRUPTED, Outcome as Done};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome as Done};
 use crate::outputs::{self, Comment};
 
 mod forwarder;

@@ -3,13 +3,12 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use inorder_packetdrill::table::{self, Row, Summary};
 use inorder_packetdrill::{Options, run_text};
 use inorder_tcp::profiles::{self, PROFILES, Profile};
 
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::manners;
 
 /// Options of `inorder packetdrill`.

@@ -1,7 +1,6 @@
 //! `inorder petri`: simulates, solves and analyses stochastic Petri nets.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::invariants::Invariants;
@@ -13,7 +12,7 @@ use inorder_petri::{pnml, race, text};
 use inorder_report::json::Json;
 use inorder_report::schema;
 
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::outputs::{self, Comment};
 
 mod columns;

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_experiments::markdown;
@@ -14,7 +13,7 @@ use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::outputs::Comment;
 use crate::progress::Bar;
 use crate::{interrupt, outputs};

@@ -2,7 +2,6 @@
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_scenario::{Cell, Scenario};
@@ -11,7 +10,7 @@ use inorder_sim::{
     Campaign, Captures, CellResult, RunResult, cost, registries, run_all_with, run_tapped, values,
 };
 
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, manners, outputs};
 

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, CaptureError};
@@ -10,7 +9,7 @@ use inorder_pipeline::Filter;
 use inorder_report::{json, schema};
 use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::{interrupt, manners, outputs, sorters};
 
 mod classify;

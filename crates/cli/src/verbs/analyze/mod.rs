@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +14,7 @@ use inorder_detect::{Config, Vantage};
 use inorder_pipeline::{Analyzer, Input};
 use inorder_sort::SorterConfig;
 
-use crate::error::{CliError, DAMAGED, EXCEEDED, INTERRUPTED, Outcome};
+use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Reading;
 use crate::select::Select;
 use crate::{interrupt, outputs, sorters};

@@ -1,14 +1,12 @@
 //! `inorder netproc forwarder`: simulates a software forwarder that sprays packets over its cores.
 
-use std::process::ExitCode;
-
 use clap::ValueEnum;
 use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
 use inorder_sort::{ConfigError, SorterConfig, srpic};
 
 use super::output::Form;
 use super::repeat;
-use crate::error::{CliError, INTERRUPTED, Outcome as Done};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome as Done};
 use crate::verbs::nanoseconds;
 
 /// Options of `inorder netproc forwarder`.

@@ -1,0 +1,54 @@
+//! The `inorder` command as a function, for the program of that name and for the one that the Python package brings.
+//! Each verb is one small file.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before the damage
+//! was used), 4 a threshold was exceeded, 130 interrupted.
+
+mod cli;
+mod error;
+mod interrupt;
+mod manners;
+mod outputs;
+mod progress;
+mod select;
+mod sorters;
+mod usage;
+mod verbs;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{CommandFactory, Parser};
+use cli::Cli;
+use error::{ExitCode, USAGE};
+
+/// Runs the command with `arguments`, the first of which is the name of the program, and returns its exit code.
+///
+/// It prints, and it takes over Ctrl-C for as long as the process lives. Help and the version end the process.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let code = match Cli::try_parse_from(arguments) {
+        Ok(cli) => obey(&cli),
+        Err(error) if usage::is_requested(&error) => error.exit(),
+        Err(error) => {
+            eprintln!("inorder: {}", usage::one_line(&error));
+            ExitCode::from(USAGE)
+        }
+    };
+    // In a host that is not a Rust program, nothing else writes the last line if it is incomplete. That the standard
+    // output cannot be written was noticed before.
+    let _ = std::io::stdout().flush();
+    code.0
+}
+
+fn obey(cli: &Cli) -> ExitCode {
+    cli.manners.apply();
+    match cli.verb.run(Cli::command()) {
+        Ok(code) => code,
+        // The reader of our output closed it: this is no error.
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("inorder: {error}");
+            error.exit_code()
+        }
+    }
+}
