@@ -31,6 +31,7 @@ test:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
+	@tools/python test
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	@tools/checks
 

@@ -15,6 +15,9 @@ mod sorters;
 mod usage;
 mod verbs;
 
+pub use select::moment as parse_moment;
+pub use sorters::parse as parse_sorter;
+
 use std::ffi::OsString;
 use std::io::Write;
 

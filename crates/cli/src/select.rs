@@ -62,8 +62,11 @@ fn instant(ns: i64) -> String {
     }
 }
 
-/// Parses an absolute time or a duration after the first packet.
-fn moment(text: &str) -> Result<Moment, String> {
+/// Parses an absolute time (RFC 3339, with an offset) or a duration after the first packet of a capture (`+1.5s`).
+///
+/// # Errors
+/// One line that says what was expected.
+pub fn moment(text: &str) -> Result<Moment, String> {
     let nanoseconds =
         |ns: i128| i64::try_from(ns).map_err(|_| "it is outside the years 1677 to 2262".to_owned());
     if let Ok(duration) = SignedDuration::from_str(text) {

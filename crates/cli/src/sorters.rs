@@ -3,7 +3,10 @@
 use inorder_nearest::nearest;
 use inorder_sort::{ConfigError, SORTERS, SorterConfig};
 
-/// Parses a name with settings; an unknown name gets the nearest known one suggested.
+/// Parses a name with settings, as in `window:hold=300us`; an unknown name gets the nearest known one suggested.
+///
+/// # Errors
+/// One line that says what was expected.
 pub fn parse(text: &str) -> Result<SorterConfig, String> {
     let suggest = |error: &ConfigError| match error {
         ConfigError::UnknownSorter(name) => {

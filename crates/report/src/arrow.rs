@@ -4,6 +4,7 @@
 //! `_ns`; durations are milliseconds in double precision.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ impl<'c, R: ?Sized + 'c, I: Iterator> Batches<'c, R, I> {
         }
     }
 
-    /// Names and types of the columns.
+    /// Names and types of the columns. For data frames, meaning and unit of each are metadata of its field.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -104,9 +105,22 @@ impl<R: ?Sized, I> Batches<'_, R, I> {
 fn schema<R: ?Sized>(columns: &[Boxed<'_, R>], texts: Texts) -> SchemaRef {
     let field = |column: &Boxed<'_, R>| {
         let field = column.field();
-        ArrowField::new(name(field), data_type(field.kind, texts), field.optional)
+        let arrow = ArrowField::new(name(field), data_type(field.kind, texts), field.optional);
+        match texts {
+            Texts::Plain => arrow,
+            Texts::Views => arrow.with_metadata(meaning(field)),
+        }
     };
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+}
+
+/// What a data frame cannot tell by itself: the meaning of a column, and its unit if it has one.
+fn meaning(field: &Field<'_>) -> HashMap<String, String> {
+    let mut meaning = HashMap::from([("about".to_owned(), field.about.to_owned())]);
+    if !field.unit.is_empty() && !matches!(field.kind, Kind::Instant) {
+        meaning.insert("unit".to_owned(), field.unit.to_owned());
+    }
+    meaning
 }
 
 /// The type of a timestamp includes its unit, so the suffix `_ns` is removed.

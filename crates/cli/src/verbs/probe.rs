@@ -1,7 +1,6 @@
 //! `inorder probe`: the order of both directions of a path, by numbered packets.
 
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use inorder_live::os;
@@ -10,7 +9,7 @@ use inorder_live::{icmp, stamp};
 use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::{interrupt, outputs};
 
 /// Options of `inorder probe`.

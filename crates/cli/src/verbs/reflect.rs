@@ -1,11 +1,10 @@
 //! `inorder reflect`: answers the packets of `inorder probe`, or of any other STAMP sender.
 
 use std::net::{IpAddr, SocketAddr};
-use std::process::ExitCode;
 
 use inorder_live::{os, reflector::Limits, stamp};
 
-use crate::error::Outcome;
+use crate::error::{ExitCode, Outcome};
 use crate::{interrupt, manners};
 
 /// Options of `inorder reflect`.

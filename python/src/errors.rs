@@ -1,0 +1,70 @@
+//! Errors of the libraries as Python exceptions: the only place where they are mapped. The message is the one line
+//! that the command prints.
+
+use std::fmt::Display;
+use std::io;
+
+use inorder_capture::CaptureError;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// The classes of `inorder/errors.py`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Options contradict each other, or have values that do not exist.
+    Usage,
+    /// A file cannot be opened or read.
+    Unreadable,
+    /// The file is no capture, or one whose frames cannot be read.
+    NotACapture,
+    /// The input is damaged; everything before the damage was used.
+    Damaged,
+}
+
+impl Class {
+    fn name(self) -> &'static str {
+        match self {
+            Class::Usage => "UsageError",
+            Class::Unreadable => "UnreadableError",
+            Class::NotACapture => "NotACaptureError",
+            Class::Damaged => "DamagedError",
+        }
+    }
+}
+
+/// An exception with one line.
+pub fn raise(class: Class, line: impl Display) -> PyErr {
+    let line = line.to_string();
+    Python::attach(|py| {
+        let errors = py.import("inorder.errors");
+        match errors.and_then(|module| module.getattr(class.name())) {
+            Ok(class) => match class.cast_into::<PyType>() {
+                Ok(class) => PyErr::from_type(class, line),
+                Err(error) => error.into(),
+            },
+            Err(error) => error,
+        }
+    })
+}
+
+/// Wrong options.
+pub fn usage(error: impl Display) -> PyErr {
+    raise(Class::Usage, error)
+}
+
+/// A capture that cannot be read, or not to its end.
+pub fn capture(error: &CaptureError) -> PyErr {
+    let class = match error {
+        CaptureError::NotACapture { .. } | CaptureError::UnknownLinkType { .. } => {
+            Class::NotACapture
+        }
+        CaptureError::Damaged { .. } | CaptureError::Decompress { .. } => Class::Damaged,
+        CaptureError::Io { .. } => Class::Unreadable,
+    };
+    raise(class, error)
+}
+
+/// A column whose values are not of its kind: a fault of this package, not of the user.
+pub fn fault(error: io::Error) -> PyErr {
+    error.into()
+}

@@ -1,0 +1,40 @@
+//! The native part of the Python package `inorder`: a thin face of the libraries.
+//!
+//! Every function here takes plain arguments, calls the library that the command's verb calls, and returns a
+//! [`result::Findings`], whose tables are made of the same columns as CSV and Parquet. Signatures with types,
+//! documentation and the classes of the results are in `inorder/*.py`.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "functions that Python calls own their arguments"
+)]
+
+mod analyze;
+mod command;
+mod errors;
+mod input;
+mod result;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The native part of `inorder`.
+#[pymodule(gil_used = false)]
+mod _inorder {
+    #[pymodule_export]
+    use super::analyze::analyze;
+    #[pymodule_export]
+    use super::command::command;
+    #[pymodule_export]
+    use super::result::{BatchStream, Findings};
+    #[pymodule_export]
+    use super::table::{Batch, Table};
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}
