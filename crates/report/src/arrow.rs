@@ -265,7 +265,8 @@ mod tests {
             plain.iter().collect::<Vec<_>>(),
             views.iter().collect::<Vec<_>>()
         );
-        let stored: usize = views.data_buffers().iter().map(|buffer| buffer.len()).sum();
+        let buffers = views.data_buffers().iter();
+        let stored = buffers.fold(0, |sum, buffer| sum + buffer.len());
         assert_eq!(stored, long.len());
         assert_eq!(views.null_count(), 1);
     }
