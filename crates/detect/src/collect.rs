@@ -271,7 +271,6 @@ impl Collector {
     }
 
     /// Originals found to be late, not counting ambiguous ones.
-    #[cfg(test)]
     pub(crate) fn reordered(&self) -> u64 {
         self.tally.counts().1
     }

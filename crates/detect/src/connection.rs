@@ -185,10 +185,11 @@ impl Connection {
                 timestamps: seg.has(Has::TIMESTAMPS),
                 wscale: seg.wscale,
             });
+            self.share();
         }
+        let side = &mut self.sides[dir.index()];
         side.fin |= seg.flags.any(TcpFlags::FIN);
         self.reset |= seg.flags.any(TcpFlags::RST);
-        self.share();
     }
 
     #[cold]
@@ -220,21 +221,37 @@ impl Connection {
     /// The reports on the directions that carried data.
     pub(crate) fn finish(&mut self, config: &Config, out: &mut FlowTable) {
         self.release(config);
-        let dirs = [Dir::LowToHigh, Dir::HighToLow];
-        let ends = dirs.map(|dir| End {
-            shared: self.find_shared(dir),
-            choice: self.position.choose(dir, config.vantage, self.answered),
-            reuse: self.reuse,
-            first_ns: self.first_ns,
-            last_ns: self.last_ns,
-            answers_cut: self.sides[dir.reverse().index()].options_cut(),
-            answered: self.position.heard(dir.reverse()),
-        });
-        for (dir, end) in dirs.into_iter().zip(ends) {
+        for dir in [Dir::LowToHigh, Dir::HighToLow] {
+            if !self.followed[dir.index()] {
+                continue;
+            }
+            let end = End {
+                shared: self.find_shared(dir),
+                choice: self.position.choose(dir, config.vantage, self.answered),
+                reuse: self.reuse,
+                first_ns: self.first_ns,
+                last_ns: self.last_ns,
+                answers_cut: self.sides[dir.reverse().index()].options_cut(),
+                answered: self.position.heard(dir.reverse()),
+            };
             let side = &mut self.sides[dir.index()];
             if let Some(report) = side.finish(&self.key, dir, &end) {
                 out.push(report);
             }
         }
+    }
+
+    /// The report on a connection of which `seg` is the only packet: none has to wait for what others say.
+    pub(crate) fn finish_single(
+        key: FlowKey,
+        dir: Dir,
+        seg: &Segment,
+        config: &Config,
+        out: &mut FlowTable,
+    ) {
+        let mut connection = Connection::new(key, 0, seg.ts_ns, config);
+        connection.settled = true;
+        connection.push_seldom(dir, seg, config);
+        connection.finish(config, out);
     }
 }

@@ -75,9 +75,10 @@ struct Ranked {
 
 impl Rank {
     fn of(report: &FlowReport) -> Self {
+        let gravity = Gravity::of_flow(report);
         Rank {
-            gravity: Gravity::of_flow(report).key().to_bits(),
-            has_problems: report.has_problems(),
+            gravity: gravity.key().to_bits(),
+            has_problems: report.has_problems_of(&gravity),
             bytes: report.data_bytes,
             begin: Reverse((report.first_ns, report.flow)),
         }

@@ -137,7 +137,12 @@ impl Gravity {
 impl FlowReport {
     /// True if something happened to the flow that whoever looks for trouble should look at.
     pub fn has_problems(&self) -> bool {
+        self.has_problems_of(&Gravity::of_flow(self))
+    }
+
+    /// [`FlowReport::has_problems`], where its gravity is known.
+    pub(crate) fn has_problems_of(&self, gravity: &Gravity) -> bool {
         let upstream = self.upstream.as_ref().map_or(0, |u| u.reordered);
-        Gravity::of_flow(self).worst().is_some() || self.retransmissions.total + upstream > 0
+        gravity.worst().is_some() || self.retransmissions.total + upstream > 0
     }
 }

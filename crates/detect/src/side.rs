@@ -363,7 +363,7 @@ impl Side {
 
     /// The report on this direction, if it carried data.
     pub(crate) fn finish(&mut self, key: &FlowKey, dir: Dir, end: &End) -> Option<FlowReport> {
-        let engines = *self.engines.take()?;
+        let engines = self.engines.take()?;
         let (src, dst) = key.ends(dir);
         let flow = FlowId {
             src: src.socket_addr(),

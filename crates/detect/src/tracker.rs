@@ -153,8 +153,8 @@ impl Tracker {
 
     /// Reports a connection that had but one packet.
     fn end(&mut self, embryo: &Embryo) {
-        let mut connection = self.born(embryo);
-        connection.finish(&self.config, &mut self.done);
+        let Embryo { key, dir, seg } = embryo;
+        Connection::finish_single(*key, *dir, seg, &self.config, &mut self.done);
     }
 
     /// Closes the connections that are over at `now` (capture time, nanoseconds), so that memory

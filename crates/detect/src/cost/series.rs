@@ -24,10 +24,10 @@ pub(crate) struct Bin {
 
 impl Bin {
     fn add(&mut self, other: &Bin) {
-        self.fresh = self.fresh.saturating_add(other.fresh);
-        self.again = self.again.saturating_add(other.again);
-        self.delivered = self.delivered.saturating_add(other.delivered);
-        self.repeated = self.repeated.saturating_add(other.repeated);
+        self.fresh += other.fresh;
+        self.again += other.again;
+        self.delivered += other.delivered;
+        self.repeated += other.repeated;
     }
 }
 
@@ -110,9 +110,11 @@ impl Series {
         };
         let since = now.saturating_sub(self.start_ns).max(0);
         let mut present = since / self.width_ns;
-        while present >= most as i64 {
-            self.double();
-            present /= 2;
+        if present >= most as i64 {
+            // The least number of doublings after which there are fewer.
+            let doublings = (present / most as i64).ilog2() + 1;
+            self.double(doublings);
+            present >>= doublings;
         }
         self.present_ns = self.start_ns + present * self.width_ns;
         self.present_width_ns = self.width_ns as u64;
@@ -122,18 +124,20 @@ impl Series {
         }
     }
 
-    /// Joins pairs of intervals, in place.
-    fn double(&mut self) {
-        self.width_ns = self.width_ns.saturating_mul(2);
-        let pairs = self.bins.len().div_ceil(2);
-        for pair in 0..pairs {
-            let mut sum = self.bins[2 * pair];
-            if let Some(second) = self.bins.get(2 * pair + 1) {
-                sum.add(second);
+    /// Joins pairs of intervals so many times over, in place.
+    fn double(&mut self, times: u32) {
+        self.width_ns <<= times;
+        let joined = 1usize.checked_shl(times).unwrap_or(usize::MAX);
+        let left = self.bins.len().div_ceil(joined);
+        for to in 0..left {
+            let from = to * joined;
+            let mut sum = self.bins[from];
+            for bin in self.bins.iter().skip(from + 1).take(joined - 1) {
+                sum.add(bin);
             }
-            self.bins[pair] = sum;
+            self.bins[to] = sum;
         }
-        self.bins.truncate(pairs);
+        self.bins.truncate(left);
     }
 
     /// When the first interval begins, nanoseconds.

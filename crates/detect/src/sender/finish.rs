@@ -19,7 +19,7 @@ impl Sender {
     }
 
     /// The end of the capture or of the connection.
-    pub(crate) fn finish(mut self) -> SenderEnd {
+    pub(crate) fn finish(mut self: Box<Self>) -> SenderEnd {
         let mut rest = Vec::new();
         self.queue.flush(|ack| rest.push(ack));
         for ack in &rest {

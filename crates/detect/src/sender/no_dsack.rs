@@ -133,7 +133,7 @@ mod tests {
                 What::ArriveAgain => sender.acknowledged(&ack(at, recent, next, &have), false),
             }
         }
-        sender.finish()
+        Box::new(sender).finish()
     }
 
     fn ack(at: i64, recent: i64, next: i64, have: &BTreeSet<i64>) -> Segment {

@@ -335,7 +335,7 @@ mod tests {
             }
             sender.acknowledged(&segment(at, 0, 100 + recent, ack), false);
         }
-        let end = sender.finish();
+        let end = Box::new(sender).finish();
         (end.needed, end.spurious, end.collector.refusals())
     }
 

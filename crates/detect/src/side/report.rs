@@ -11,10 +11,10 @@ use crate::result::{
     Recoveries, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis, VantageChoice,
     Verdict,
 };
-use crate::sender::SenderEnd;
+use crate::sender::{Sender, SenderEnd};
 
 impl Side {
-    pub(super) fn report(&self, engines: Engines, flow: FlowId, end: &End) -> FlowReport {
+    pub(super) fn report(&self, engines: Box<Engines>, flow: FlowId, end: &End) -> FlowReport {
         let mss = match end.shared.full {
             0 => self.max_payload,
             full => full,
@@ -33,7 +33,7 @@ impl Side {
         };
         let vantage = engines.choice.vantage;
         let arrival = engines.arrival.finish(&cx);
-        let sender = engines.sender.map(|sender| sender.finish());
+        let sender = engines.sender.map(Sender::finish);
         let (points, stretch_ns) = engines
             .points
             .map(|points| points.finish())
@@ -75,7 +75,7 @@ impl Side {
                 if vantage == Vantage::Middle {
                     upstream = Some(Box::new(arrival.collector.finish().0));
                 } else {
-                    artefacts.swapped_frames = arrival.collector.finish().0.reordered;
+                    artefacts.swapped_frames = arrival.collector.reordered();
                 }
                 main
             }
