@@ -334,14 +334,8 @@ impl Arrival {
         sink: &mut impl FnMut(Piece, i64, u32),
     ) {
         let to = from + i64::from(len);
-        let first = self.order.holes().partition_point(|h| h.end <= from);
-        let hole = self
-            .order
-            .holes()
-            .get(first)
-            .copied()
-            .filter(|h| h.start < to);
-        let Some(hole) = hole else {
+        let hole = self.order.holes().beyond(from);
+        let Some(hole) = hole.filter(|h| h.start < to) else {
             // The original was here before: whatever this is, it was not needed.
             let told = (Verdict::Spurious, Confidence::Certain);
             self.count_copy(seg, (from, len), told, cx);

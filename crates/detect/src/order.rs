@@ -5,17 +5,17 @@
 //! hole the late one falls in: remember it per hole, and extent (section 4.2) and late time
 //! (4.3) are differences. The dumb twin in the tests compares against the definitions.
 
+mod holes;
 mod passed;
 
-use std::collections::VecDeque;
-
+use holes::Holes;
 use passed::LateArrivals;
 
 /// Holes remembered at once; beyond, the oldest is given up (its originals count as lost).
 const MAX_HOLES_REMEMBERED: usize = 16_384;
 
 /// A range of originals not seen to arrive, below data that has.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Hole<T> {
     /// First missing byte.
     pub(crate) start: i64,
@@ -64,7 +64,7 @@ pub(crate) enum Arrived {
 /// Arrivals of originals and the holes they leave.
 #[derive(Debug)]
 pub(crate) struct Order<T> {
-    holes: VecDeque<Hole<T>>,
+    holes: Holes<T>,
     next: i64,
     next_label: u64,
     position: u64,
@@ -78,7 +78,7 @@ impl<T: Copy + Default> Order<T> {
     /// Expects `next` first.
     pub(crate) fn new(next: i64) -> Self {
         Order {
-            holes: VecDeque::new(),
+            holes: Holes::new(),
             next,
             next_label: 0,
             position: 0,
@@ -100,8 +100,8 @@ impl<T: Copy + Default> Order<T> {
         self.position
     }
 
-    /// Holes, lowest first.
-    pub(crate) fn holes(&self) -> &VecDeque<Hole<T>> {
+    /// What is missing.
+    pub(crate) fn holes(&self) -> &Holes<T> {
         &self.holes
     }
 
@@ -150,7 +150,7 @@ impl<T: Copy + Default> Order<T> {
             return;
         }
         self.open_hole(to, now, false, note);
-        let hole = self.holes.back().copied();
+        let hole = self.holes.last();
         if let Some(hole) = hole {
             self.next_label = self.label_in(&hole, to).max(self.next_label + 1);
         }
@@ -169,9 +169,9 @@ impl<T: Copy + Default> Order<T> {
             note,
         };
         if self.holes.len() >= MAX_HOLES_REMEMBERED {
-            self.holes.pop_front();
+            self.holes.forget_first();
         }
-        self.holes.push_back(hole);
+        self.holes.insert(hole);
     }
 
     fn skip_ahead(
@@ -196,8 +196,7 @@ impl<T: Copy + Default> Order<T> {
         let end = start + i64::from(len);
         // The first hole that ends beyond `start`; a segment that straddles a hole's edge
         // counts for the part in the hole.
-        let i = self.holes.partition_point(|h| h.end <= start);
-        let Some(hole) = self.holes.get(i).copied() else {
+        let Some(hole) = self.holes.beyond(start) else {
             return Arrived::Known;
         };
         if hole.start >= end || len == 0 {
@@ -205,7 +204,7 @@ impl<T: Copy + Default> Order<T> {
         }
         let (from, to) = (start.max(hole.start), end.min(hole.end));
         let late = self.pass(&hole, start, len, now);
-        self.cut(i, hole, from, to);
+        self.cut(&hole, from, to);
         Arrived::Late(late)
     }
 
@@ -234,63 +233,50 @@ impl<T: Copy + Default> Order<T> {
 
     /// Changes the note of the missing bytes in `[from, to)`, splitting holes at its edges.
     pub(crate) fn annotate(&mut self, from: i64, to: i64, mut change: impl FnMut(&mut T)) {
-        let mut i = self.holes.partition_point(|h| h.end <= from);
-        while let Some(hole) = self.holes.get(i).copied() {
-            if hole.start >= to {
-                break;
-            }
+        let mut next = from;
+        while let Some(hole) = self.holes.beyond(next).filter(|h| h.start < to) {
             if hole.start < from {
-                self.split(i, hole, from);
-                i += 1;
+                self.split(&hole, from);
                 continue;
             }
             if hole.end > to {
-                self.split(i, hole, to);
+                self.split(&hole, to);
             }
-            change(&mut self.holes[i].note);
-            i += 1;
+            if let Some(hole) = self.holes.get_mut(hole.start) {
+                change(&mut hole.note);
+                next = hole.end;
+            }
         }
     }
 
     /// Takes whatever is still missing of `[from, to)` off the record, telling its notes.
     pub(crate) fn clear(&mut self, from: i64, to: i64, mut gone: impl FnMut(&T)) {
-        let i = self.holes.partition_point(|h| h.end <= from);
-        while let Some(hole) = self.holes.get(i).copied().filter(|h| h.start < to) {
+        while let Some(hole) = self.holes.beyond(from).filter(|h| h.start < to) {
             gone(&hole.note);
-            self.cut(i, hole, from.max(hole.start), to.min(hole.end));
+            self.cut(&hole, from.max(hole.start), to.min(hole.end));
             if hole.start < from || hole.end > to {
                 break;
             }
         }
     }
 
-    fn split(&mut self, i: usize, hole: Hole<T>, at: i64) {
-        let right = Hole {
-            start: at,
-            first_label: self.label_in(&hole, at),
-            ..hole
-        };
-        self.holes[i].end = at;
-        self.holes.insert(i + 1, right);
+    /// Makes two of a hole.
+    fn split(&mut self, hole: &Hole<T>, at: i64) {
+        self.cut(hole, at, at);
     }
 
-    /// Takes `[from, to)` out of hole `i`.
-    fn cut(&mut self, i: usize, hole: Hole<T>, from: i64, to: i64) {
-        let right = Hole {
-            start: to,
-            first_label: self.label_in(&hole, to),
-            ..hole
-        };
-        match (from > hole.start, to < hole.end) {
-            (false, false) => {
-                self.holes.remove(i);
-            }
-            (false, true) => self.holes[i] = right,
-            (true, false) => self.holes[i].end = from,
-            (true, true) => {
-                self.holes[i].end = from;
-                self.holes.insert(i + 1, right);
-            }
+    /// Takes `[from, to)` out of a hole.
+    fn cut(&mut self, hole: &Hole<T>, from: i64, to: i64) {
+        match self.holes.get_mut(hole.start) {
+            Some(left) if from > hole.start => left.end = from,
+            _ => self.holes.remove(hole.start),
+        }
+        if to < hole.end {
+            self.holes.insert(Hole {
+                start: to,
+                first_label: self.label_in(hole, to),
+                ..*hole
+            });
         }
     }
 }

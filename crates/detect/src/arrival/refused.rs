@@ -53,7 +53,7 @@ impl Arrival {
             ..Note::default()
         };
         self.order.skip_to(to, seg.ts_ns, note);
-        if let Some(hole) = self.order.holes().back().copied() {
+        if let Some(hole) = self.order.holes().last() {
             let basis = Basis::certain(evidence);
             self.note_refused(seg, &hole, (from, to), (basis, evidence));
         }

@@ -157,8 +157,7 @@ fn refuse(order: &mut Order<u64>, entry: &Entry, basis: Basis, out: &mut Collect
 
 /// The ACK that reported what opened the hole that `start` lies in.
 fn opened_by(order: &Order<u64>, start: i64) -> Option<u64> {
-    let holes = order.holes();
-    let hole = holes.get(holes.partition_point(|h| h.end <= start))?;
+    let hole = order.holes().beyond(start)?;
     (hole.start <= start).then_some(hole.note)
 }
 
