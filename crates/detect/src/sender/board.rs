@@ -213,12 +213,20 @@ impl Board {
     }
 }
 
+/// Blocks of an ACK (RFC 2018 section 3: four at most).
+const BLOCKS: usize = 4;
+
 /// Disjoint byte ranges above the cumulative ACK that the receiver has SACKed.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
     ranges: VecDeque<(i64, i64)>,
     /// Their lengths, added up.
     bytes: i64,
+    /// The ranges as they were found for the last blocks: each block comes in several ACKs, and what is in one of these
+    /// was there before, however much they have grown since.
+    found: [(i64, i64); BLOCKS],
+    /// The place in `found` that is overwritten next.
+    oldest: usize,
 }
 
 impl Ranges {
@@ -264,13 +272,25 @@ impl Ranges {
                 self.bytes -= from - first.0;
                 first.0 = from;
             }
+            self.found = self.found.map(|(left, right)| (left.max(una), right));
         }
     }
 
-    /// Adds `[from, to)`; the parts that were not there before go to `news`. Returns the range
-    /// it is part of now.
+    /// Adds `[from, to)`, above the cumulative ACK; the parts that were not there before go to `news`. Returns the
+    /// range it is part of; where there is no news, perhaps as it was a while ago.
     #[inline]
     pub(crate) fn add(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) -> (i64, i64) {
+        let within = |&&(a, b): &&(i64, i64)| a <= from && to <= b;
+        if let Some(range) = self.found.iter().find(within) {
+            return *range;
+        }
+        let whole = self.join(from, to, news);
+        self.found[self.oldest] = whole;
+        self.oldest = (self.oldest + 1) % BLOCKS;
+        whole
+    }
+
+    fn join(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) -> (i64, i64) {
         let first = self.ranges.partition_point(|r| r.1 < from);
         match self.ranges.get(first) {
             Some(&(a, b)) if a <= from && to <= b => return (a, b),
