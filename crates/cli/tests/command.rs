@@ -318,6 +318,8 @@ fn completions_and_manual_pages_cover_the_verbs() {
     assert_eq!(code(&inorder(&["man", &folder.path("")])), 0);
     let verb = fs::read_to_string(folder.path("inorder-analyze.1")).unwrap();
     assert!(verb.contains("vantage") && verb.contains("annotate"));
+    let below = fs::read_to_string(folder.path("inorder-netproc-forwarder.1")).unwrap();
+    assert!(below.contains("inorder netproc forwarder"), "{below}");
 }
 
 #[cfg(target_os = "linux")]

@@ -27,12 +27,15 @@ pub fn run(args: &Args, mut command: clap::Command) -> Outcome {
 
 fn write_all(command: &clap::Command, dir: &Path) -> Result<(), CliError> {
     outputs::directory(dir)?;
-    write_page(command, "inorder", dir)?;
-    for verb in command
-        .get_subcommands()
-        .filter(|verb| verb.get_name() != "help")
-    {
-        write_page(verb, &format!("inorder-{}", verb.get_name()), dir)?;
+    write_with_verbs(command, "inorder", dir)
+}
+
+/// The page of a command and those of the verbs below it.
+fn write_with_verbs(command: &clap::Command, name: &str, dir: &Path) -> Result<(), CliError> {
+    write_page(command, name, dir)?;
+    let verbs = command.get_subcommands();
+    for verb in verbs.filter(|verb| verb.get_name() != "help") {
+        write_with_verbs(verb, &format!("{name}-{}", verb.get_name()), dir)?;
     }
     Ok(())
 }

@@ -27,16 +27,16 @@ const ROUND: u32 = 16;
 #[derive(clap::Args)]
 pub struct Options {
     /// Simulated time at which the run (or each replication) ends at the latest
-    #[arg(long, value_name = "TIME", value_parser = positive)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = positive)]
     time: Option<f64>,
     /// Simulated time at the start that does not count (warm-up)
-    #[arg(long, value_name = "TIME", value_parser = not_negative)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = not_negative)]
     warm_up: Option<f64>,
     /// Relative half width of the intervals at which to stop; 0 to use the whole time
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = not_negative)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, allow_negative_numbers = true, value_parser = not_negative)]
     precision: f64,
     /// Probability that an interval holds the true value
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, allow_negative_numbers = true, value_parser = share)]
     confidence: f64,
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
