@@ -22,6 +22,7 @@ mod svg;
 mod words;
 
 pub use dot::dot;
+pub(crate) use dot::quoted;
 
 use crate::net::Net;
 use graph::Graph;

@@ -5,8 +5,8 @@
 //! - **Coloured timed nets**, written in Rust: tokens are records; guards, delays and outputs are closures
 //!   ([`coloured`]). The engine executes millions of firings per second without allocations.
 //! - **Place/transition and generalised stochastic nets** as plain data ([`net`]), from a [`text`] file, from
-//!   [`pnml`], or built in Rust. They can be simulated ([`race`]), solved exactly ([`markov`]), analysed
-//!   ([`invariants`], [`reachability`]) and drawn ([`draw`]).
+//!   [`pnml`] or [`tina`], or built in Rust. They can be simulated ([`race`]), played step by step ([`game`]), solved exactly ([`markov`]), analysed
+//!   ([`invariants`], [`reachability`], formulas and rewards in [`query`]) and drawn ([`draw`]).
 //!
 //! [`statistics`] estimates throughputs, utilisations, numbers of tokens and sojourn times of both kinds, with
 //! confidence intervals. Every run is a function of the net and a seed, on every machine and for any number of
@@ -48,12 +48,15 @@
 
 pub mod coloured;
 pub mod draw;
+pub mod game;
 pub mod invariants;
 pub mod lower;
 pub mod markov;
 pub mod net;
 pub mod pnml;
+pub mod query;
 pub mod race;
 pub mod reachability;
 pub mod statistics;
 pub mod text;
+pub mod tina;

@@ -30,6 +30,7 @@
 //! ```
 
 mod clocks;
+mod rewards;
 mod rules;
 mod simulation;
 mod tally;
@@ -39,7 +40,9 @@ use inorder_random::Random;
 use crate::coloured::RunError;
 use crate::lower::ticks_per_unit;
 use crate::net::{Net, NetError, TransitionId};
+use crate::query::Sum;
 use clocks::Clocks;
+use rewards::Rewards;
 use rules::Rules;
 use tally::Tallies;
 
@@ -65,6 +68,7 @@ pub struct Race {
     clocks: Clocks,
     memory: Memory,
     tallies: Tallies,
+    rewards: Rewards,
     conflict: Random,
     ticks_per_unit: f64,
     now: u64,
@@ -91,6 +95,7 @@ impl Race {
             clocks: Clocks::new(net, seed),
             memory,
             tallies: Tallies::new(net),
+            rewards: Rewards::default(),
             conflict: Random::new(seed, "conflict"),
             ticks_per_unit,
             now: 0,
@@ -99,6 +104,11 @@ impl Race {
             immediate: vec![false; transitions],
             zero_time_limit: ZERO_TIME_LIMIT,
         })
+    }
+
+    /// Also estimates the means of these numbers over time. To be called before the net runs.
+    pub fn observe(&mut self, rewards: Vec<Sum>) {
+        self.rewards = Rewards::new(rewards);
     }
 
     /// Ticks of the clock in a unit of the net's time.
@@ -136,19 +146,32 @@ impl Race {
 
     /// The same with the time in ticks.
     pub fn run_until_ticks(&mut self, end: u64) -> Result<(), RunError> {
-        self.reach_tangible()?;
+        self.run_observed(end, &mut |_, _, _| {})
+    }
+
+    /// The same; `observe` is called after every firing with the time in ticks, the transition and the marking.
+    pub fn run_observed(
+        &mut self,
+        end: u64,
+        observe: &mut impl FnMut(u64, TransitionId, &[u32]),
+    ) -> Result<(), RunError> {
+        self.reach_tangible(observe)?;
         self.set_clocks()?;
+        self.rewards.update(self.rules.net(), &self.marking);
         while let Some((time, transition)) = self.clocks.next_until(end) {
             self.now = time;
+            self.rewards.advance(time);
             self.tallies.stop_clock(transition, time);
-            self.fire(transition as usize)?;
+            self.fire(transition as usize, observe)?;
             if self.memory == Memory::Resampling {
                 self.stop_all_clocks();
             }
-            self.reach_tangible()?;
+            self.reach_tangible(observe)?;
             self.set_clocks()?;
+            self.rewards.update(self.rules.net(), &self.marking);
         }
         self.now = self.now.max(end);
+        self.rewards.advance(self.now);
         Ok(())
     }
 
@@ -156,12 +179,23 @@ impl Race {
         &self.tallies
     }
 
+    pub(crate) fn rewards(&self) -> &Rewards {
+        &self.rewards
+    }
+
     pub(crate) fn layout(&self) -> Layout {
-        self.rules.layout()
+        let rewards = self.rewards.len();
+        Layout {
+            rewards,
+            ..self.rules.layout()
+        }
     }
 
     /// Fires immediate transitions until none is enabled.
-    fn reach_tangible(&mut self) -> Result<(), RunError> {
+    fn reach_tangible(
+        &mut self,
+        observe: &mut impl FnMut(u64, TransitionId, &[u32]),
+    ) -> Result<(), RunError> {
         let mut firings = 0;
         loop {
             self.judge_immediate();
@@ -172,7 +206,7 @@ impl Race {
             if firings > self.zero_time_limit {
                 return Err(self.zero_time_loop(transition, firings));
             }
-            self.fire(transition)?;
+            self.fire(transition, observe)?;
         }
     }
 
@@ -219,7 +253,11 @@ impl Race {
         Some(chosen.transition)
     }
 
-    fn fire(&mut self, transition: usize) -> Result<(), RunError> {
+    fn fire(
+        &mut self,
+        transition: usize,
+        observe: &mut impl FnMut(u64, TransitionId, &[u32]),
+    ) -> Result<(), RunError> {
         self.tallies.transitions[transition].firings += 1;
         for change in self.rules.changes(transition) {
             let held = &mut self.marking[change.place];
@@ -243,6 +281,7 @@ impl Race {
             }
         }
         self.doubt(transition);
+        observe(self.now, TransitionId(transition), &self.marking);
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 mod boundedness;
 pub(crate) mod compiled;
 pub(crate) mod components;
+mod export;
 pub(crate) mod graph;
 mod report;
 mod states;

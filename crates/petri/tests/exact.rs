@@ -284,7 +284,7 @@ fn nets_without_an_exact_solution_are_refused_with_a_reason() {
         ),
         (
             "place p\ntransition t exponential rate 1\nout p",
-            "more than 1000 markings; raise the bound, or the net is unbounded (see its reachability report)",
+            "more than 1000 markings; raise the limit, or the net is unbounded (see its reachability report)",
         ),
         (
             "place p 1\nplace q\nplace r 1\ntransition a immediate\nin p\nread r\nout q\n\

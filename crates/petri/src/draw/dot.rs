@@ -70,7 +70,8 @@ fn edge(transition: usize, arc: &Arc) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A string of DOT.
+pub(crate) fn quoted(text: &str) -> String {
     let text = text
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

@@ -54,10 +54,28 @@ impl Generator {
 impl Chain {
     /// The chain of `net`, with at most `limit` markings, including vanishing ones.
     pub fn new(net: &Net, limit: usize) -> Result<Self, MarkovError> {
+        Self::new_while(net, limit, |_| true)
+    }
+
+    /// The same; the exploration of the markings ends with an error when `keep_going` returns false.
+    pub fn new_while(
+        net: &Net,
+        limit: usize,
+        mut keep_going: impl FnMut(&Graph) -> bool,
+    ) -> Result<Self, MarkovError> {
+        let mut was_stopped = false;
         net.validate()?;
         net.transitions.iter().try_for_each(check_timing)?;
         let compiled = Compiled::new(net, Stages::Expanded);
-        let graph = Graph::explore_compiled(&compiled, net.places.len(), limit);
+        let graph = Graph::explore_compiled(&compiled, net.places.len(), limit, |graph| {
+            was_stopped = !keep_going(graph);
+            !was_stopped
+        });
+        if was_stopped {
+            return Err(MarkovError::Stopped {
+                markings: graph.len(),
+            });
+        }
         if !graph.is_complete() {
             return Err(MarkovError::TooManyMarkings { limit });
         }

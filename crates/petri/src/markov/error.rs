@@ -24,11 +24,17 @@ pub enum MarkovError {
     },
     /// More markings than the limit.
     #[error(
-        "more than {limit} markings; raise the bound, or the net is unbounded (see its reachability report)"
+        "more than {limit} markings; raise the limit, or the net is unbounded (see its reachability report)"
     )]
     TooManyMarkings {
         /// The limit.
         limit: usize,
+    },
+    /// The exploration was stopped from outside.
+    #[error("stopped after {markings} markings, before all were found")]
+    Stopped {
+        /// Markings found.
+        markings: usize,
     },
     /// Immediate transitions fire without end while time does not advance.
     #[error(

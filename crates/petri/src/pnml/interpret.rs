@@ -9,6 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The first net below `root`.
 pub(super) fn net(root: &Element) -> Result<Net, Located> {
+    if root.name == "project" {
+        let found = "a project of GreatSPN (PNPRO); export the net as PNML";
+        return Err(root.wrong(Mistake::unexpected("PNML", found)));
+    }
     let is_net = |element: &&Element| element.name == "net";
     let Some(element) = std::iter::once(root).chain(&root.children).find(is_net) else {
         return Err(root.wrong(Mistake::unexpected("an element net", "none")));
@@ -56,6 +60,7 @@ impl<'a> Reader<'a> {
 
     fn page(&mut self, page: &'a Element) -> Result<(), Located> {
         for element in &page.children {
+            refuse_foreign(element)?;
             match element.name.as_str() {
                 "page" => self.page(element)?,
                 "place" => {
@@ -152,6 +157,30 @@ impl<'a> Reader<'a> {
             id,
             valid,
         )))
+    }
+}
+
+/// Refuses nodes and arcs whose meaning this reader would lose: those of high-level nets, whatever type the file
+/// states, and those of TAPAAL, which has times in its arcs and tokens in attributes.
+fn refuse_foreign(element: &Element) -> Result<(), Located> {
+    if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
+        return Ok(());
+    }
+    if element.name == "place" && element.attribute("initialMarking").is_some() {
+        let found = "a net of TAPAAL (.tapn); export the net as PNML";
+        return Err(element.wrong(Mistake::unexpected("PNML", found)));
+    }
+    let is_high_level = |child: &&Element| {
+        child.name.starts_with("hl")
+            || child.child("structure").is_some()
+            || child.child("multiset").is_some()
+    };
+    match element.children.iter().find(is_high_level) {
+        Some(child) => {
+            let found = format!("{} of a high-level net", child.name);
+            Err(element.wrong(Mistake::unexpected("a place/transition net", found)))
+        }
+        None => Ok(()),
     }
 }
 

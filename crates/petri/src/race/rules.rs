@@ -50,6 +50,10 @@ impl Rules {
         }
     }
 
+    pub(crate) fn net(&self) -> &Net {
+        &self.net
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.delays.len()
     }
@@ -96,6 +100,7 @@ impl Rules {
         Layout {
             places: self.net.places.iter().map(|p| p.name.clone()).collect(),
             transitions: transitions.map(|t| (t.name.clone(), servers(t))).collect(),
+            rewards: 0,
         }
     }
 

@@ -33,6 +33,7 @@ impl Simulation for Race {
         Totals {
             places: places.collect(),
             transitions: transitions.collect(),
+            rewards: self.rewards().integrals().to_vec(),
         }
     }
 }

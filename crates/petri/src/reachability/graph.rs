@@ -32,6 +32,9 @@ pub(crate) struct Edge {
 
 const STAGE: u32 = 1 << 31;
 
+/// After so many markings, whoever watches the exploration is asked whether to go on.
+const WATCHED: usize = 4096;
+
 impl Edge {
     pub fn transition(self) -> usize {
         (self.label & !STAGE) as usize
@@ -56,14 +59,21 @@ impl Graph {
     /// assert_eq!(graph.marking(2), [0, 2]);
     /// ```
     pub fn explore(net: &Net, limit: usize) -> Self {
-        Self::explore_compiled(
-            &Compiled::new(net, Stages::Ignored),
-            net.places.len(),
-            limit,
-        )
+        Self::explore_while(net, limit, |_| true)
     }
 
-    pub(crate) fn explore_compiled(net: &Compiled, places: usize, limit: usize) -> Self {
+    /// The same, until `keep_going` returns false; it is called once for several thousand markings.
+    pub fn explore_while(net: &Net, limit: usize, keep_going: impl FnMut(&Self) -> bool) -> Self {
+        let compiled = Compiled::new(net, Stages::Ignored);
+        Self::explore_compiled(&compiled, net.places.len(), limit, keep_going)
+    }
+
+    pub(crate) fn explore_compiled(
+        net: &Compiled,
+        places: usize,
+        limit: usize,
+        mut keep_going: impl FnMut(&Self) -> bool,
+    ) -> Self {
         let mut graph = Self {
             states: States::new(net.initial.len()),
             first: vec![0],
@@ -78,6 +88,10 @@ impl Graph {
         let (mut from, mut to) = (Vec::new(), Vec::new());
         let mut next = 0;
         while next < graph.states.len() {
+            if next % WATCHED == 0 && !keep_going(&graph) {
+                graph.leave_out_successors();
+                break;
+            }
             from.clear();
             from.extend_from_slice(graph.states.get(next));
             graph.expand(net, &from, &mut to, limit);
@@ -105,6 +119,24 @@ impl Graph {
             self.connect(label, to, limit);
         });
         self.vanishing.push(is_vanishing);
+    }
+
+    /// Ends the exploration: what follows the markings that were not expanded is unknown.
+    fn leave_out_successors(&mut self) {
+        self.is_complete = false;
+        self.first.resize(self.states.len() + 1, self.edges.len());
+        self.cut.resize(self.states.len(), true);
+        self.vanishing.resize(self.states.len(), false);
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn memory_footprint(&self) -> usize {
+        self.states.memory_footprint()
+            + self.first.capacity() * size_of::<usize>()
+            + self.edges.capacity() * size_of::<Edge>()
+            + self.parent.capacity() * size_of::<(u32, u32)>()
+            + self.vanishing.capacity()
+            + self.cut.capacity()
     }
 
     fn connect(&mut self, label: u32, to: &[u32], limit: usize) {
@@ -167,6 +199,11 @@ impl Graph {
     /// True if no transition can fire in marking `number`.
     pub(crate) fn enables_nothing(&self, number: usize) -> bool {
         self.edges_of(number).is_empty() && !self.cut[number]
+    }
+
+    /// True if a successor of marking `number` was left out.
+    pub(crate) fn is_cut(&self, number: usize) -> bool {
+        self.cut[number]
     }
 
     /// The marking from which `number` was first reached; `None` for the initial one.

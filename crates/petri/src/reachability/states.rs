@@ -30,6 +30,11 @@ impl States {
         self.count
     }
 
+    /// Bytes of memory that they take; the index takes five bytes for each of its slots.
+    pub fn memory_footprint(&self) -> usize {
+        self.tokens.capacity() * size_of::<u32>() + self.index.capacity() * 5
+    }
+
     pub fn get(&self, number: usize) -> &[u32] {
         &self.tokens[number * self.columns..][..self.columns]
     }

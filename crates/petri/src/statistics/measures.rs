@@ -10,6 +10,8 @@ pub struct Measures {
     pub places: Vec<PlaceMeasures>,
     /// Measures of the transitions, in the order of the net.
     pub transitions: Vec<TransitionMeasures>,
+    /// Means over time of the further numbers that were observed, in their order.
+    pub rewards: Vec<Estimate>,
 }
 
 /// The measures of a place.
@@ -63,6 +65,7 @@ struct TransitionSeen {
 pub(crate) struct Observation {
     places: Vec<PlaceSeen>,
     transitions: Vec<TransitionSeen>,
+    rewards: Vec<f64>,
     peaks: Vec<u32>,
 }
 
@@ -89,9 +92,11 @@ impl Observation {
                 busy: (to.busy - from.busy) as f64 / ticks,
                 active: (to.active - from.active) as f64 / ticks,
             });
+        let rewards = from.rewards.iter().zip(&to.rewards);
         Self {
             places: places.collect(),
             transitions: transitions.collect(),
+            rewards: rewards.map(|(from, to)| (to - from) / ticks).collect(),
             peaks: to.places.iter().map(|place| place.peak).collect(),
         }
     }
@@ -117,9 +122,11 @@ impl Observation {
                 busy: mid(a.busy, b.busy),
                 active: mid(a.active, b.active),
             });
+        let rewards = self.rewards.iter().zip(&next.rewards);
         Self {
             places: places.collect(),
             transitions: transitions.collect(),
+            rewards: rewards.map(|(a, b)| mid(*a, *b)).collect(),
             peaks: next.peaks.clone(),
         }
     }
@@ -140,10 +147,13 @@ impl Measures {
                 .enumerate()
                 .map(transition)
                 .collect(),
+            rewards: (0..layout.rewards)
+                .map(|index| Estimate::of_mean(seen.iter().map(|o| o.rewards[index]), confidence))
+                .collect(),
         }
     }
 
-    /// The widest relative interval of a throughput or mean number of tokens.
+    /// The widest relative interval of a throughput, mean number of tokens or further number.
     pub fn worst_relative_error(&self) -> f64 {
         let tokens = self.places.iter().map(|place| place.tokens);
         let rates = self
@@ -152,6 +162,7 @@ impl Measures {
             .map(|transition| transition.throughput);
         tokens
             .chain(rates)
+            .chain(self.rewards.iter().copied())
             .map(|e| e.relative_error())
             .fold(0.0, f64::max)
     }
@@ -211,7 +222,7 @@ fn transition(
     }
 }
 
-/// Correlation of each batch with the next one, the largest over tokens and throughputs.
+/// Correlation of each batch with the next one, the largest over tokens, throughputs and further numbers.
 pub(crate) fn lag_one_correlation(seen: &[Observation]) -> f64 {
     let Some(first) = seen.first() else {
         return 0.0;
@@ -220,5 +231,7 @@ pub(crate) fn lag_one_correlation(seen: &[Observation]) -> f64 {
         .map(|index| lag_one(seen.iter().map(move |o| o.places[index].tokens)));
     let transitions = (0..first.transitions.len())
         .map(|index| lag_one(seen.iter().map(move |o| o.transitions[index].throughput)));
-    places.chain(transitions).fold(0.0, f64::max)
+    let rewards =
+        (0..first.rewards.len()).map(|index| lag_one(seen.iter().map(move |o| o.rewards[index])));
+    places.chain(transitions).chain(rewards).fold(0.0, f64::max)
 }

@@ -21,15 +21,19 @@ pub struct Layout {
     pub places: Vec<String>,
     /// Transitions; `None` for an immediate one, otherwise its servers, `Some(None)` for no limit.
     pub transitions: Vec<(String, Option<Option<u32>>)>,
+    /// Number of further numbers whose means are estimated.
+    pub rewards: usize,
 }
 
 /// Sums over a run, by place and transition.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Totals {
     /// Of the places.
     pub places: Vec<PlaceTotal>,
     /// Of the transitions.
     pub transitions: Vec<TransitionTotal>,
+    /// Integrals over time of further numbers, in ticks.
+    pub rewards: Vec<f64>,
 }
 
 /// Sums over the history of a place.
@@ -69,6 +73,7 @@ impl<T: Token> Simulation for Engine<T> {
                 .in_order()
                 .map(|(name, rule)| (name.clone(), rule.limit()))
                 .collect(),
+            rewards: 0,
         }
     }
 
@@ -91,6 +96,7 @@ impl<T: Token> Simulation for Engine<T> {
         Totals {
             places: self.places().map(place).collect(),
             transitions: transitions.collect(),
+            rewards: Vec::new(),
         }
     }
 }

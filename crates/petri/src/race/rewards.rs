@@ -1,0 +1,49 @@
+//! Integrals of numbers that are computed from the marking.
+
+use crate::net::Net;
+use crate::query::Sum;
+
+/// The numbers, and their integrals over the time so far, in ticks.
+#[derive(Default)]
+pub(crate) struct Rewards {
+    sums: Vec<Sum>,
+    values: Vec<f64>,
+    integrals: Vec<f64>,
+    since: u64,
+}
+
+impl Rewards {
+    pub(crate) fn new(sums: Vec<Sum>) -> Self {
+        Self {
+            values: vec![0.0; sums.len()],
+            integrals: vec![0.0; sums.len()],
+            sums,
+            since: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// The marking changed at the time last advanced to, or time begins.
+    pub(crate) fn update(&mut self, net: &Net, marking: &[u32]) {
+        for (value, sum) in self.values.iter_mut().zip(&self.sums) {
+            *value = sum.value(net, marking);
+        }
+    }
+
+    /// The values last until `now`.
+    pub(crate) fn advance(&mut self, now: u64) {
+        let ticks = now.saturating_sub(self.since) as f64;
+        for (integral, value) in self.integrals.iter_mut().zip(&self.values) {
+            *integral += value * ticks;
+        }
+        self.since = now;
+    }
+
+    /// The integrals up to the time last advanced to.
+    pub(crate) fn integrals(&self) -> &[f64] {
+        &self.integrals
+    }
+}
