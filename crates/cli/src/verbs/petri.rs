@@ -1,48 +1,59 @@
 //! `inorder petri`: simulates, solves and analyses stochastic Petri nets.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::invariants::Invariants;
-use inorder_petri::markov::Chain;
+use inorder_petri::markov::{Chain, MarkovError};
 use inorder_petri::net::Net;
-use inorder_petri::reachability::Report;
-use inorder_petri::{pnml, race, text};
+use inorder_petri::query::Sum;
+use inorder_petri::reachability::{Graph, Report};
+use inorder_petri::{pnml, race, text, tina};
 
 use inorder_report::json::Json;
 use inorder_report::schema;
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::interrupt;
 use crate::outputs::{self, Comment};
+use crate::progress::Bar;
 
 mod columns;
 mod exact;
+mod play;
+mod queries;
 mod simulate;
 mod structure;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use columns::DOCUMENT;
 use exact::Exact;
+use queries::{Answer, Asked};
 use simulate::Simulated;
 
-/// Maximum number of markings for the exact solution.
-const EXACT_LIMIT: usize = 2_000_000;
+/// Maximum number of markings that are explored, unless `--limit` says otherwise.
+const MAX_MARKINGS: usize = 2_000_000;
 
 /// Options of `inorder petri`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A net is a text file or PNML (with timing in toolspecific). The text format, one item per line:\n\
+A net is a text file, PNML (with timing in toolspecific) or TINA's .net. The text format, one item per line:\n\
   place NAME [TOKENS] [capacity MOST]\n\
   transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
       deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]...\n\
       [servers N|infinite]\n\
     in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
+A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 'EF queue >= 3' or \
+'AG !deadlock', with EX AX EF AF EG AG, E[f U g], A[f U g], deadlock, enabled(TRANSITION), ! & | =>, \
+comparisons of sums, differences and products of places and numbers.\n\
 Times are in the net's own unit. Without options the net is simulated until every throughput and mean \
 number of tokens is known to 1 %, or until Ctrl-C.")]
 pub struct Args {
-    /// The net: text, or PNML if it begins with `<`
+    /// The net: text, PNML (if it begins with `<`), or a place/transition net in the format of TINA
     #[arg(required_unless_present = "schema")]
     file: Option<PathBuf>,
     /// Simulate (the default without any of the following options)
@@ -57,6 +68,23 @@ pub struct Args {
     /// Explore up to this many markings: deadlocks, bounds, dead transitions
     #[arg(long, value_name = "BOUND")]
     reachability: Option<usize>,
+    /// Answer a query: exact, or by simulation with --simulate; may be repeated
+    #[arg(long, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Write the reachable markings and the firings between them: OUT.aut (Aldebaran) or OUT.dot (Graphviz)
+    #[arg(long, value_name = "OUT", value_parser = states_file)]
+    states: Option<PathBuf>,
+    /// Explore at most this many markings for --exact, --query and --states [default: 2000000]; keep at most this many
+    /// intermediate solutions for --invariants [default: 20000]
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+    /// Play the token game: fire transitions by hand or by chance, and take them back
+    #[arg(long, conflicts_with_all = ["simulate", "exact", "invariants", "reachability", "query", "states", "json"])]
+    play: bool,
+    /// Write every firing of a simulated run as a line of JSON: its time, transition and the marking after it; the run
+    /// ends at --time
+    #[arg(long, value_name = "OUT", requires = "time")]
+    trace: Option<PathBuf>,
     /// Write the net as a Graphviz drawing
     #[arg(long, value_name = "OUT")]
     dot: Option<PathBuf>,
@@ -83,6 +111,8 @@ struct Findings {
     exact: Option<Exact>,
     invariants: Option<Invariants>,
     reachability: Option<Report>,
+    answers: Vec<Answer>,
+    was_interrupted: bool,
 }
 
 /// The net and the findings.
@@ -101,6 +131,16 @@ pub fn run(args: &Args) -> Outcome {
     };
     let net = read(file)?;
     draw(args, file, &net)?;
+    if args.play {
+        let seed = args.simulation.seed;
+        play::run(
+            &net,
+            seed,
+            &mut std::io::stdin().lock(),
+            &mut std::io::stdout(),
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let findings = examine(args, file, &net)?;
     let document = Document { net, findings };
     if args.json {
@@ -112,11 +152,7 @@ pub fn run(args: &Args) -> Outcome {
     } else {
         outputs::text(|out| table::write(&document.net, &document.findings, out))?;
     }
-    let interrupted = document
-        .findings
-        .simulated
-        .is_some_and(|simulated| simulated.was_interrupted);
-    Ok(if interrupted {
+    Ok(if document.findings.was_interrupted {
         ExitCode::from(INTERRUPTED)
     } else {
         ExitCode::SUCCESS
@@ -139,7 +175,11 @@ fn read(path: &Path) -> Result<Net, CliError> {
         let problem = "expected text or PNML, found other bytes";
         return Err(malformed(path, None, problem.to_owned()));
     };
-    text::read(&name, source)
+    let read = match tina::is_tina(source) {
+        true => tina::read,
+        false => text::read,
+    };
+    read(&name, source)
         .map_err(|error| malformed(path, Some(error.line), error.mistake.to_string()))
 }
 
@@ -154,7 +194,8 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
 
 /// Writes the drawings.
 fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
-    let files = [&args.dot, &args.svg, &args.pnml].into_iter().flatten();
+    let files = [&args.dot, &args.svg, &args.pnml, &args.states, &args.trace];
+    let files = files.into_iter().flatten();
     let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
     outputs::check(&files, &[file])?;
     let write = |path: &Option<PathBuf>, comment: Comment, content: &dyn Fn() -> String| match path
@@ -173,26 +214,135 @@ fn examine(args: &Args, file: &Path, net: &Net) -> Result<Findings, CliError> {
     // The net is well-formed, but the requested analysis does not apply to it.
     let fails =
         |error: &dyn std::fmt::Display| CliError::Usage(format!("{}: {error}", file.display()));
+    let asked = queries::read(&args.query, net)?;
+    check_queries(args, &asked)?;
     let mut findings = Findings::default();
     if args.invariants {
-        findings.invariants = Some(Invariants::of(net).map_err(|error| fails(&error))?);
+        let limit = args.limit.unwrap_or(Invariants::LIMIT);
+        findings.invariants = Some(Invariants::limited(net, limit).map_err(|error| fails(&error))?);
     }
-    findings.reachability = args.reachability.map(|bound| Report::of(net, bound));
-    if args.exact {
-        let chain = Chain::new(net, EXACT_LIMIT).map_err(|error| fails(&error))?;
-        findings.exact = Some(Exact::new(&chain).map_err(|error| fails(&error))?);
+    if let Some(bound) = args.reachability {
+        findings.reachability = Some(Report::of_graph(net, &explore(net, bound)));
+    }
+    examine_markings(args, net, &asked, &mut findings)?;
+    let are_numbers_exact = !args.simulate && queries::numbers(&asked).next().is_some();
+    if args.exact || are_numbers_exact {
+        solve(args, net, &asked, &mut findings).map_err(|error| fails(&error))?;
     }
     if args.simulate || !asks_for_something_else(args) {
-        let simulated = simulate::run(net, &args.simulation)
+        let rewards: Vec<Sum> = queries::numbers(&asked)
+            .map(|(_, sum)| sum.clone())
+            .collect();
+        let simulated = simulate::run(net, &args.simulation, &rewards)
             .map_err(|error| malformed(file, None, error.to_string()))?;
+        let means = simulated.measures.rewards.iter().copied();
+        let answers = queries::numbers(&asked).zip(means);
+        findings
+            .answers
+            .extend(answers.map(|((text, _), mean)| queries::estimated(text, mean)));
         findings.simulated = Some(simulated);
     }
+    if let Some(path) = &args.trace {
+        trace::write(net, &args.simulation, path)?;
+    }
+    let place = |answer: &Answer| args.query.iter().position(|query| *query == answer.query);
+    findings.answers.sort_by_key(place);
+    findings.was_interrupted = interrupt::flag().load(Ordering::Relaxed);
     Ok(findings)
 }
 
+/// Refuses queries that the other options leave without an answer.
+fn check_queries(args: &Args, asked: &[Asked]) -> Result<(), CliError> {
+    if args.simulate && args.simulation.reserve && queries::numbers(asked).next().is_some() {
+        let problem = "P(...) and E(...) are not estimated with --reserve, which holds tokens outside the places";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    Ok(())
+}
+
+/// What needs the reachable markings: formulas, and the file of them.
+fn examine_markings(
+    args: &Args,
+    net: &Net,
+    asked: &[Asked],
+    findings: &mut Findings,
+) -> Result<(), CliError> {
+    if args.states.is_none() && queries::formulas(asked).next().is_none() {
+        return Ok(());
+    }
+    let graph = explore(net, args.limit.unwrap_or(MAX_MARKINGS));
+    let answers = queries::formulas(asked)
+        .map(|(text, formula)| queries::checked(text, formula, net, &graph));
+    findings.answers.extend(answers);
+    let Some(path) = &args.states else {
+        return Ok(());
+    };
+    if !graph.is_complete() {
+        eprintln!(
+            "inorder: {}: only {} markings; more exist",
+            path.display(),
+            graph.len()
+        );
+    }
+    if path.extension().is_some_and(|end| end == "dot") {
+        return outputs::to_marked_file(path, Comment::Slashes, |out| graph.write_dot(net, out));
+    }
+    outputs::to_file(path, |out| graph.write_aut(net, out))
+}
+
+/// The exact solution in the long run, or at the time that was given.
+fn solve(
+    args: &Args,
+    net: &Net,
+    asked: &[Asked],
+    findings: &mut Findings,
+) -> Result<(), MarkovError> {
+    let bar = Bar::endless();
+    let limit = args.limit.unwrap_or(MAX_MARKINGS);
+    let chain = Chain::new_while(net, limit, |graph| watch(&bar, graph))?;
+    bar.say(format!("solving {} markings", chain.len()));
+    let time = args.simulation.time;
+    let solution = match time {
+        Some(time) => chain.transient(time)?,
+        None => chain.steady_state()?,
+    };
+    let answers =
+        queries::numbers(asked).map(|(text, sum)| queries::solved(text, sum, net, &solution));
+    if !args.simulate {
+        findings.answers.extend(answers);
+    }
+    if args.exact {
+        findings.exact = Some(Exact::new(&chain, &solution, time));
+    }
+    Ok(())
+}
+
+/// The reachable markings; Ctrl-C ends the exploration.
+fn explore(net: &Net, limit: usize) -> Graph {
+    let bar = Bar::endless();
+    Graph::explore_while(net, limit, |graph| watch(&bar, graph))
+}
+
+/// Tells how far the exploration got, and whether to go on.
+fn watch(bar: &Bar, graph: &Graph) -> bool {
+    let mebibytes = graph.memory_footprint() >> 20;
+    bar.say(format!("{} markings, {mebibytes} MiB", graph.len()));
+    !interrupt::flag().load(Ordering::Relaxed)
+}
+
+/// A file for markings: its end says the format.
+fn states_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|end| end.to_str()) {
+        Some("aut" | "dot") => Ok(path),
+        _ => Err("expected a file that ends in .aut or .dot".to_owned()),
+    }
+}
+
 fn asks_for_something_else(args: &Args) -> bool {
-    let files = [&args.dot, &args.svg, &args.pnml];
+    let files = [&args.dot, &args.svg, &args.pnml, &args.states, &args.trace];
     args.exact
+        || !args.query.is_empty()
         || args.invariants
         || args.reachability.is_some()
         || files.iter().any(|file| file.is_some())

@@ -9,10 +9,12 @@ use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::reachability::{Boundedness, LongRun, Report};
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
-use inorder_report::{Column, Digits, Element, Files, Kind, Map, Maybe, Nested, Object, Value};
+use inorder_report::{
+    Column, Digits, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value,
+};
 
 use super::exact::{Exact, ExactPlace, ExactTransition};
-use super::{Document, structure};
+use super::{Document, queries, structure};
 
 type Of = Column<Document>;
 type OfExact = Column<Exact>;
@@ -44,8 +46,16 @@ pub static DOCUMENT: &[Of] = &[
         },
     ),
     asked(
+        "answers",
+        "Answers to the queries.",
+        &List {
+            columns: queries::COLUMNS,
+            of: |d: &Document| &d.findings.answers,
+        },
+    ),
+    asked(
         "exact",
-        "Steady state of the Markov chain.",
+        "Exact solution of the Markov chain.",
         &Maybe {
             columns: EXACT,
             of: |d: &Document| d.findings.exact.as_ref(),
@@ -76,6 +86,7 @@ pub fn columns(document: &Document) -> Vec<&'static Of> {
     let is_there = |column: &&Of| match column.field.name {
         "invariants" => found.invariants.is_some(),
         "reachability" => found.reachability.is_some(),
+        "answers" => !found.answers.is_empty(),
         "exact" => found.exact.is_some(),
         "simulated" => found.simulated.is_some(),
         _ => true,
@@ -268,6 +279,13 @@ impl Nested<Document> for Deadlocks {
 }
 
 static EXACT: &[OfExact] = &[
+    OfExact::new(
+        "time",
+        REAL,
+        "Time after the start; null for the long run.",
+        |e| e.time.into(),
+    )
+    .optional(),
     OfExact::new("states", Kind::Count, "Tangible markings.", |e| {
         e.states.into()
     }),
@@ -315,7 +333,7 @@ pub static EXACT_PLACE: &[Column<ExactPlace>] = &[
     Column::new(
         "sojourn",
         REAL,
-        "Mean time a token stays; null if none arrives.",
+        "Mean time a token stays; null if none arrives, and at a time.",
         |p: &ExactPlace| p.sojourn.into(),
     )
     .optional()

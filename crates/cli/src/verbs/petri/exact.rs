@@ -1,17 +1,19 @@
 //! The exact solution, as plain numbers.
 
-use inorder_petri::markov::{Chain, MarkovError};
+use inorder_petri::markov::{Chain, Solution};
 use inorder_petri::net::{Place, PlaceId, Transition, TransitionId};
 
-/// The steady state of a net.
+/// The steady state of a net, or its state at a time.
 pub struct Exact {
+    /// The time; `None` for the long run.
+    pub time: Option<f64>,
     pub states: usize,
     pub vanishing: usize,
     pub places: Vec<ExactPlace>,
     pub transitions: Vec<ExactTransition>,
 }
 
-/// Long-run values of a place.
+/// Values of a place.
 pub struct ExactPlace {
     pub name: String,
     pub tokens: f64,
@@ -19,7 +21,7 @@ pub struct ExactPlace {
     pub sojourn: Option<f64>,
 }
 
-/// Long-run values of a transition; `None` for immediate transitions.
+/// Values of a transition; `None` for immediate transitions.
 pub struct ExactTransition {
     pub name: String,
     pub throughput: f64,
@@ -28,9 +30,8 @@ pub struct ExactTransition {
 }
 
 impl Exact {
-    /// Solves the chain.
-    pub fn new(chain: &Chain) -> Result<Self, MarkovError> {
-        let solution = chain.steady_state()?;
+    /// The values at `time`, or in the long run.
+    pub fn new(chain: &Chain, solution: &Solution<'_>, time: Option<f64>) -> Self {
         let net = chain.net();
         let place = |(index, place): (usize, &Place)| {
             let id = PlaceId(index);
@@ -38,7 +39,8 @@ impl Exact {
                 name: place.name.clone(),
                 tokens: solution.mean_tokens(id),
                 arrivals: solution.arrivals(id),
-                sojourn: solution.sojourn(id),
+                // Little's law is of the long run.
+                sojourn: time.map_or_else(|| solution.sojourn(id), |_| None),
             }
         };
         let transition = |(index, transition): (usize, &Transition)| {
@@ -51,11 +53,12 @@ impl Exact {
                 utilisation: (!immediate).then(|| solution.utilisation(id)),
             }
         };
-        Ok(Self {
+        Self {
+            time,
             states: chain.len(),
             vanishing: chain.vanishing(),
             places: net.places.iter().enumerate().map(place).collect(),
             transitions: net.transitions.iter().enumerate().map(transition).collect(),
-        })
+        }
     }
 }

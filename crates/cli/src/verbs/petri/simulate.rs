@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use inorder_petri::coloured::{Engine, ModelError, RunError};
 use inorder_petri::lower;
 use inorder_petri::net::{Net, NetError};
+use inorder_petri::query::Sum;
 use inorder_petri::race::Race;
 use inorder_petri::statistics::{
     Measures, Replications, Simulation, Steady, replicate, steady_state,
@@ -26,9 +27,10 @@ const ROUND: u32 = 16;
 /// How to simulate.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Simulated time at which the run (or each replication) ends at the latest
+    /// Simulated time at which the run (or each replication) ends at the latest; with --exact the time of the
+    /// solution, instead of the long run
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = positive)]
-    time: Option<f64>,
+    pub time: Option<f64>,
     /// Simulated time at the start that does not count (warm-up)
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = not_negative)]
     warm_up: Option<f64>,
@@ -40,16 +42,16 @@ pub struct Options {
     confidence: f64,
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    pub seed: u64,
     /// Use independent runs, at most this many, instead of batches of one run
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..))]
     replications: Option<u32>,
     /// What the clock of a transition remembers when another transition fires
     #[arg(long, value_enum, default_value_t = Memory::Enabling)]
-    memory: Memory,
+    pub memory: Memory,
     /// Timed transitions take their tokens when they start, instead of racing for them
     #[arg(long, conflicts_with = "memory")]
-    reserve: bool,
+    pub reserve: bool,
 }
 
 /// The policies of [`inorder_petri::race::Memory`].
@@ -88,13 +90,19 @@ pub enum SimulationError {
 }
 
 /// Simulates as the options say.
-pub fn run(net: &Net, options: &Options) -> Result<Simulated, SimulationError> {
+///
+/// Also estimates the means of `rewards`, but not with `reserve`, where tokens are in no place during a firing.
+pub fn run(net: &Net, options: &Options, rewards: &[Sum]) -> Result<Simulated, SimulationError> {
     if options.reserve {
         let start = |seed| Ok(Engine::new(lower::to_model(net), seed)?);
         return estimate(net, options, start);
     }
     let memory = options.memory.into();
-    estimate(net, options, |seed| Ok(Race::new(net, memory, seed)?))
+    estimate(net, options, |seed| {
+        let mut race = Race::new(net, memory, seed)?;
+        race.observe(rewards.to_vec());
+        Ok(race)
+    })
 }
 
 fn estimate<S: Simulation>(

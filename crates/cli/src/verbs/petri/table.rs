@@ -10,7 +10,7 @@ use inorder_report::{Column, Kind};
 
 use super::exact::Exact;
 use super::simulate::Simulated;
-use super::{Findings, columns, structure};
+use super::{Findings, columns, queries, structure};
 
 /// Writes all findings, one paragraph each.
 pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
@@ -38,6 +38,9 @@ pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<
             "reachable markings",
             &structure::reachability_lines(net, report),
         )?;
+    }
+    if !findings.answers.is_empty() {
+        lines(out, "answers", &queries::lines(&findings.answers, number))?;
     }
     if let Some(exact) = &findings.exact {
         write_exact(exact, out)?;
@@ -103,8 +106,13 @@ fn table<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Resul
 fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "\nexact, steady state of {} tangible markings ({} vanishing)",
-        exact.states, exact.vanishing
+        "\nexact, {} of {} tangible markings ({} vanishing)",
+        exact.time.map_or_else(
+            || "steady state".to_owned(),
+            |time| format!("state at time {}", number(time))
+        ),
+        exact.states,
+        exact.vanishing
     )?;
     table(out, columns::EXACT_PLACE, &exact.places)?;
     table(out, columns::EXACT_TRANSITION, &exact.transitions)

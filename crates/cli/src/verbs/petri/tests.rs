@@ -97,3 +97,112 @@ fn impossible_requests_are_reported_in_one_line() {
     );
     assert_eq!(error.lines().count(), 1);
 }
+
+#[test]
+fn queries_are_answered_exactly_and_by_simulation_in_the_order_of_the_options() {
+    let queries = [
+        "--query",
+        "E(2 * broken)",
+        "--query",
+        "AG working + broken = 6",
+        "--query",
+        "P(broken >= 2)",
+        "--query",
+        "EF broken = 2",
+    ];
+    let exact = json(&find(REPAIR, &queries).ok().unwrap());
+    let answers = exact["answers"].as_array().unwrap();
+    let texts: Vec<&str> = answers
+        .iter()
+        .map(|a| a["query"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        texts,
+        queries
+            .iter()
+            .copied()
+            .filter(|word| *word != "--query")
+            .collect::<Vec<_>>()
+    );
+    // The machines are independent of each other as long as two repairmen suffice: solved by hand for six machines.
+    let weights = exact_weights();
+    let total: f64 = weights.iter().sum();
+    let mean = weights
+        .iter()
+        .zip(0..)
+        .map(|(w, n)| w * f64::from(n))
+        .sum::<f64>()
+        / total;
+    assert!((answers[0]["mean"].as_f64().unwrap() - 2.0 * mean).abs() < 1e-9);
+    assert_eq!(answers[1]["holds"], true);
+    let two = weights[2..].iter().sum::<f64>() / total;
+    assert!((answers[2]["mean"].as_f64().unwrap() - two).abs() < 1e-9);
+    assert_eq!(answers[3]["path"], serde_json::json!(["fail", "fail"]));
+    let options = [&queries[..], &["--simulate", "--confidence", "0.999"]].concat();
+    let simulated = json(&find(REPAIR, &options).ok().unwrap());
+    for (found, exact) in simulated["answers"].as_array().unwrap().iter().zip(answers) {
+        let Some(mean) = exact["mean"].as_f64() else {
+            assert_eq!(found, exact);
+            continue;
+        };
+        let off = (found["mean"].as_f64().unwrap() - mean).abs();
+        assert!(
+            off <= found["half_width"].as_f64().unwrap(),
+            "{found} instead of {exact}"
+        );
+    }
+}
+
+/// The steady state of [`REPAIR`] up to a factor: with n machines broken, (6 - n) * 0.1 fail per unit of time, and
+/// min(n, 2) * 0.5 are repaired.
+fn exact_weights() -> Vec<f64> {
+    let mut weights = vec![1.0];
+    for n in 1..=6 {
+        let fails = 0.1 * f64::from(7 - n);
+        let repaired = 0.5 * f64::from(n.min(2));
+        weights.push(weights[weights.len() - 1] * fails / repaired);
+    }
+    weights
+}
+
+#[test]
+fn the_exact_solution_at_a_time_begins_with_the_initial_marking() {
+    let at = |time: &str| {
+        let document = find(REPAIR, &["--exact", "--time", time]).ok().unwrap();
+        json(&document)["exact"]["places"]["working"]["tokens"]
+            .as_f64()
+            .unwrap()
+    };
+    // One machine alone: 6 * (repair + fail * exp(-(fail + repair) t)) / (fail + repair) while both repairmen suffice.
+    assert!((at("0.001") - (6.0 - 0.0006)).abs() < 1e-5);
+    let long_run = json(&find(REPAIR, &["--exact"]).ok().unwrap());
+    let long_run = &long_run["exact"]["places"]["working"]["tokens"];
+    assert!((at("1000") - long_run.as_f64().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
+    for (options, message) in [
+        (
+            &["--query", "P(workin = 1)"][..],
+            "--query \"P(workin = 1)\": column 3: expected a place, found workin; did you mean working?",
+        ),
+        (
+            &["--exact", "--limit", "3"],
+            "some.net: more than 3 markings; raise the limit, or the net is unbounded (see its reachability report)",
+        ),
+        (
+            &["--query", "P(broken = 1)", "--simulate", "--reserve"],
+            "P(...) and E(...) are not estimated with --reserve, which holds tokens outside the places",
+        ),
+    ] {
+        assert_eq!(find(REPAIR, options).err().unwrap().to_string(), message);
+    }
+    let unknown = find(REPAIR, &["--query", "EF broken = 6", "--limit", "3"])
+        .ok()
+        .unwrap();
+    assert_eq!(
+        json(&unknown)["answers"][0]["holds"],
+        serde_json::Value::Null
+    );
+}

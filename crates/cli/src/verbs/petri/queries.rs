@@ -1,0 +1,179 @@
+//! Queries: read, answered, and as rows.
+
+use inorder_petri::markov::Solution;
+use inorder_petri::net::Net;
+use inorder_petri::query::{Formula, Query, Sum, Verdict};
+use inorder_petri::reachability::Graph;
+use inorder_petri::statistics::Estimate;
+use inorder_report::{Column, Element, Kind};
+
+use super::columns::REAL;
+use super::structure;
+use crate::error::CliError;
+
+/// A query as the user wrote it.
+pub struct Asked {
+    pub text: String,
+    pub query: Query,
+}
+
+/// A query with its answer.
+pub struct Answer {
+    pub query: String,
+    pub answer: Known,
+    /// A firing sequence that shows the answer, and where it leads.
+    pub shown_by: Option<(Vec<String>, String)>,
+}
+
+/// What is known.
+pub enum Known {
+    /// Whether a formula holds; `None` if the markings that were explored do not decide it.
+    Holds(Option<bool>),
+    /// A number, with half the width of its interval if it was estimated.
+    Number(f64, Option<f64>),
+}
+
+/// Reads the queries about `net`.
+pub fn read(texts: &[String], net: &Net) -> Result<Vec<Asked>, CliError> {
+    let one = |text: &String| match Query::read(text, net) {
+        Ok(query) => Ok(Asked {
+            text: text.clone(),
+            query,
+        }),
+        Err(error) => Err(CliError::Usage(format!("--query {text:?}: {error}"))),
+    };
+    texts.iter().map(one).collect()
+}
+
+/// The numbers among the queries, with their texts.
+pub fn numbers(asked: &[Asked]) -> impl Iterator<Item = (&str, &Sum)> {
+    asked.iter().filter_map(|asked| match &asked.query {
+        Query::Mean(sum) => Some((asked.text.as_str(), sum)),
+        Query::Holds(_) => None,
+    })
+}
+
+/// The formulas among the queries, with their texts.
+pub fn formulas(asked: &[Asked]) -> impl Iterator<Item = (&str, &Formula)> {
+    asked.iter().filter_map(|asked| match &asked.query {
+        Query::Holds(formula) => Some((asked.text.as_str(), formula)),
+        Query::Mean(_) => None,
+    })
+}
+
+/// Whether a formula holds.
+pub fn checked(text: &str, formula: &Formula, net: &Net, graph: &Graph) -> Answer {
+    let found = formula.check(net, graph);
+    let shown_by = found.witness.map(|(path, marking)| {
+        let names = structure::transition_names(net, &path);
+        (names, net.marking_text(graph.marking(marking)))
+    });
+    Answer {
+        query: text.to_owned(),
+        answer: Known::Holds(match found.verdict {
+            Verdict::Holds => Some(true),
+            Verdict::Fails => Some(false),
+            Verdict::Unknown => None,
+        }),
+        shown_by,
+    }
+}
+
+/// The exact mean of a number.
+pub fn solved(text: &str, sum: &Sum, net: &Net, solution: &Solution<'_>) -> Answer {
+    let mean = solution.expected(|marking| sum.value(net, marking));
+    number(text, mean, None)
+}
+
+/// The estimated mean of a number.
+pub fn estimated(text: &str, estimate: Estimate) -> Answer {
+    number(text, estimate.mean, Some(estimate.half_width))
+}
+
+fn number(text: &str, mean: f64, half_width: Option<f64>) -> Answer {
+    Answer {
+        query: text.to_owned(),
+        answer: Known::Number(mean, half_width),
+        shown_by: None,
+    }
+}
+
+impl Answer {
+    fn holds(&self) -> Option<bool> {
+        match self.answer {
+            Known::Holds(holds) => holds,
+            Known::Number(..) => None,
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        match self.answer {
+            Known::Number(mean, _) => Some(mean),
+            Known::Holds(_) => None,
+        }
+    }
+
+    fn half_width(&self) -> Option<f64> {
+        match self.answer {
+            Known::Number(_, half_width) => half_width,
+            Known::Holds(_) => None,
+        }
+    }
+}
+
+/// The columns of JSON.
+pub static COLUMNS: &[Column<Answer>] = &[
+    Column::new("query", Kind::Text, "As it was asked.", |a: &Answer| (&a.query).into()),
+    Column::new(
+        "holds",
+        Kind::Flag,
+        "Whether the formula holds in the initial marking; null for numbers, and if the explored markings do not tell.",
+        |a: &Answer| a.holds().into(),
+    )
+    .optional(),
+    Column::new("mean", REAL, "The probability or mean; null for formulas.", |a: &Answer| {
+        a.mean().into()
+    })
+    .optional(),
+    Column::new(
+        "half_width",
+        REAL,
+        "Half the width of its interval; null if it is exact.",
+        |a: &Answer| a.half_width().into(),
+    )
+    .optional(),
+    Column::new(
+        "path",
+        Kind::List(Element::Text),
+        "Transitions that lead to a marking that shows the answer of EF or AG; null otherwise.",
+        |a: &Answer| a.shown_by.as_ref().map(|(path, _)| path.clone()).into(),
+    )
+    .optional(),
+    Column::new("marking", Kind::Text, "That marking.", |a: &Answer| {
+        a.shown_by.as_ref().map(|(_, marking)| marking.as_str()).into()
+    })
+    .optional(),
+];
+
+/// The answers as lines of text.
+pub fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<String> {
+    let mut lines = Vec::new();
+    for answer in answers {
+        let known = match answer.answer {
+            Known::Holds(Some(true)) => "true".to_owned(),
+            Known::Holds(Some(false)) => "false".to_owned(),
+            Known::Holds(None) => "unknown: the limit of markings was reached".to_owned(),
+            Known::Number(mean, None) => number(mean),
+            Known::Number(mean, Some(half)) => format!("{} ± {}", number(mean), number(half)),
+        };
+        lines.push(format!("{}: {known}", answer.query));
+        if let Some((path, marking)) = &answer.shown_by {
+            let path = match path.as_slice() {
+                [] => "nothing".to_owned(),
+                names => names.join(", "),
+            };
+            lines.push(format!("  {marking}: after {path}"));
+        }
+    }
+    lines
+}

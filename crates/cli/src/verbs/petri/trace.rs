@@ -1,0 +1,120 @@
+//! The firings of a simulated run as lines of JSON.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+
+use inorder_petri::net::{Net, TransitionId};
+use inorder_petri::race::Race;
+use inorder_report::json::Json;
+use inorder_report::{Column, Element, Kind};
+
+use super::columns::REAL;
+use super::malformed;
+use super::simulate::Options;
+use crate::error::CliError;
+use crate::progress::Bar;
+use crate::{interrupt, outputs};
+
+/// Parts of the run, between which progress is shown and Ctrl-C is seen.
+const PARTS: u64 = 1_000;
+
+/// A firing.
+struct Firing {
+    net: Rc<Net>,
+    time: f64,
+    transition: TransitionId,
+    marking: Vec<u32>,
+}
+
+impl Firing {
+    fn held(&self) -> Vec<(&str, u32)> {
+        let places = self.net.places.iter().zip(&self.marking);
+        let held = places.filter(|(_, tokens)| **tokens > 0);
+        held.map(|(place, n)| (place.name.as_str(), *n)).collect()
+    }
+}
+
+/// What a line holds.
+static COLUMNS: &[Column<Firing>] = &[
+    Column::new(
+        "time",
+        REAL,
+        "Time of the firing, in the unit of the net.",
+        |f: &Firing| f.time.into(),
+    ),
+    Column::new("transition", Kind::Text, "What fired.", |f: &Firing| {
+        (&f.net.transitions[f.transition.0].name).into()
+    }),
+    Column::new(
+        "marking",
+        Kind::Map(Element::Number),
+        "Tokens after it, by place; empty places are left out.",
+        |f: &Firing| f.held().into(),
+    ),
+];
+
+/// Simulates until the time of the options and writes every firing.
+pub fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> {
+    let fails = |problem: String| malformed(path, None, problem);
+    let mut race = Race::new(net, options.memory.into(), options.seed)
+        .map_err(|error| fails(error.to_string()))?;
+    let end = (options.time.unwrap_or_default() * race.ticks_per_unit()) as u64;
+    let mut problem = None;
+    outputs::to_file(path, |out| {
+        let run = run(net, &mut race, end, out);
+        problem = run.err();
+        match problem.take_if(|problem| matches!(problem, Problem::Output(_))) {
+            Some(Problem::Output(error)) => Err(error),
+            _ => Ok(()),
+        }
+    })?;
+    match problem {
+        Some(Problem::Run(problem)) => Err(fails(problem)),
+        _ => Ok(()),
+    }
+}
+
+enum Problem {
+    Output(io::Error),
+    Run(String),
+}
+
+fn run(net: &Net, race: &mut Race, end: u64, out: &mut dyn Write) -> Result<(), Problem> {
+    let ticks_per_unit = race.ticks_per_unit();
+    let mut firing = Firing {
+        net: Rc::new(net.clone()),
+        time: 0.0,
+        transition: TransitionId(0),
+        marking: Vec::new(),
+    };
+    let stop = interrupt::flag();
+    let bar = Bar::counting("", "parts");
+    for part in 1..=PARTS {
+        let mut written = Ok(());
+        let to = (u128::from(end) * u128::from(part) / u128::from(PARTS)) as u64;
+        let ran = race.run_observed(to, &mut |now, transition, marking| {
+            if written.is_ok() {
+                firing.time = now as f64 / ticks_per_unit;
+                firing.transition = transition;
+                firing.marking.clear();
+                firing.marking.extend_from_slice(marking);
+                written = line(&firing, out);
+            }
+        });
+        written.map_err(Problem::Output)?;
+        ran.map_err(|error| Problem::Run(error.to_string()))?;
+        bar.at(part, Some(PARTS));
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn line(firing: &Firing, out: &mut dyn Write) -> io::Result<()> {
+    let columns: Vec<_> = COLUMNS.iter().collect();
+    Json::new(out).object(&columns, firing)?;
+    writeln!(out)
+}
