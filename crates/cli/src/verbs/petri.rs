@@ -71,8 +71,9 @@ pub struct Args {
     /// Answer a query: exact, or by simulation with --simulate; may be repeated
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// Write the reachable markings and the firings between them: OUT.aut (Aldebaran) or OUT.dot (Graphviz)
-    #[arg(long, value_name = "OUT", value_parser = states_file)]
+    /// Write the reachable markings and the firings between them in the Aldebaran format (AUT), or for Graphviz if OUT
+    /// ends in .dot
+    #[arg(long, value_name = "OUT")]
     states: Option<PathBuf>,
     /// Explore at most this many markings for --exact, --query and --states [default: 2000000]; keep at most this many
     /// intermediate solutions for --invariants [default: 20000]
@@ -328,15 +329,6 @@ fn watch(bar: &Bar, graph: &Graph) -> bool {
     let mebibytes = graph.memory_footprint() >> 20;
     bar.say(format!("{} markings, {mebibytes} MiB", graph.len()));
     !interrupt::flag().load(Ordering::Relaxed)
-}
-
-/// A file for markings: its end says the format.
-fn states_file(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match path.extension().and_then(|end| end.to_str()) {
-        Some("aut" | "dot") => Ok(path),
-        _ => Err("expected a file that ends in .aut or .dot".to_owned()),
-    }
 }
 
 fn asks_for_something_else(args: &Args) -> bool {
