@@ -57,7 +57,10 @@ fn is_known(head: &[u8], tail: &[u8]) -> bool {
     };
     let is_json = head.starts_with(b"{\"schema\":\"inorder-")
         || head.starts_with(b"{\"flows\": [") && contains(head, "\"data_packets\":");
+    // The lines of `petri --trace`.
+    let is_trace = head.starts_with(b"{\"time\":") && contains(head, "\"transition\":");
     is_json
+        || is_trace
         || contains(head, "<meta name=generator content=\"inorder")
         || contains(head, ".TH inorder")
         || head.starts_with(b"PAR1") && contains(tail, "inorder ")

@@ -71,8 +71,8 @@ pub struct Args {
     /// Answer a query: exact, or by simulation with --simulate; may be repeated
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// Write the reachable markings and the firings between them in the Aldebaran format (AUT), or for Graphviz if OUT
-    /// ends in .dot
+    /// Write the reachable markings and the firings between them for Graphviz, or in the Aldebaran format if OUT ends
+    /// in .aut
     #[arg(long, value_name = "OUT")]
     states: Option<PathBuf>,
     /// Explore at most this many markings for --exact, --query and --states [default: 2000000]; keep at most this many
@@ -82,9 +82,9 @@ pub struct Args {
     /// Play the token game: fire transitions by hand or by chance, and take them back
     #[arg(long, conflicts_with_all = ["simulate", "exact", "invariants", "reachability", "query", "states", "json"])]
     play: bool,
-    /// Write every firing of a simulated run as a line of JSON: its time, transition and the marking after it; the run
-    /// ends at --time
-    #[arg(long, value_name = "OUT", requires = "time")]
+    /// Write every firing of a simulated run as a line of JSON: its time, transition and the marking after it. The run
+    /// ends at --time, by default after 100 mean delays of the slowest transition
+    #[arg(long, value_name = "OUT")]
     trace: Option<PathBuf>,
     /// Write the net as a Graphviz drawing
     #[arg(long, value_name = "OUT")]
@@ -285,10 +285,11 @@ fn examine_markings(
             graph.len()
         );
     }
-    if path.extension().is_some_and(|end| end == "dot") {
-        return outputs::to_marked_file(path, Comment::Slashes, |out| graph.write_dot(net, out));
+    if path.extension().is_some_and(|end| end == "aut") {
+        // The format has no comments, so that this file is replaced only with --force.
+        return outputs::to_file(path, |out| graph.write_aut(net, out));
     }
-    outputs::to_file(path, |out| graph.write_aut(net, out))
+    outputs::to_marked_file(path, Comment::Slashes, |out| graph.write_dot(net, out))
 }
 
 /// The exact solution in the long run, or at the time that was given.

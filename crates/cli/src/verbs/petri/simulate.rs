@@ -197,13 +197,13 @@ fn many_runs<S: Simulation>(
 }
 
 /// Units, ticks, and the mean delay of the slowest transition.
-struct Clock {
+pub struct Clock {
     ticks_per_unit: f64,
     slowest: f64,
 }
 
 impl Clock {
-    fn of(net: &Net) -> Self {
+    pub fn of(net: &Net) -> Self {
         let means = net.transitions.iter().map(|t| t.timing.mean());
         let slowest = means.fold(0.0, f64::max);
         Self {
@@ -213,7 +213,7 @@ impl Clock {
     }
 
     /// A time in ticks: the given one, or the default in mean delays of the slowest transition.
-    fn ticks(&self, given: Option<f64>, delays: f64) -> u64 {
+    pub fn ticks(&self, given: Option<f64>, delays: f64) -> u64 {
         (given.unwrap_or(delays * self.slowest) * self.ticks_per_unit) as u64
     }
 }

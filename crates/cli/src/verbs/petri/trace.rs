@@ -12,7 +12,7 @@ use inorder_report::{Column, Element, Kind};
 
 use super::columns::REAL;
 use super::malformed;
-use super::simulate::Options;
+use super::simulate::{Clock, Options};
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::{interrupt, outputs};
@@ -20,8 +20,11 @@ use crate::{interrupt, outputs};
 /// Parts of the run, between which progress is shown and Ctrl-C is seen.
 const PARTS: u64 = 1_000;
 
+/// Default end of the run in mean delays of the slowest transition.
+const MEAN_DELAYS: f64 = 100.0;
+
 /// A firing.
-struct Firing {
+pub struct Firing {
     net: Rc<Net>,
     time: f64,
     transition: TransitionId,
@@ -37,7 +40,7 @@ impl Firing {
 }
 
 /// What a line holds.
-static COLUMNS: &[Column<Firing>] = &[
+pub static COLUMNS: &[Column<Firing>] = &[
     Column::new(
         "time",
         REAL,
@@ -60,7 +63,7 @@ pub fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> 
     let fails = |problem: String| malformed(path, None, problem);
     let mut race = Race::new(net, options.memory.into(), options.seed)
         .map_err(|error| fails(error.to_string()))?;
-    let end = (options.time.unwrap_or_default() * race.ticks_per_unit()) as u64;
+    let end = Clock::of(net).ticks(options.time, MEAN_DELAYS);
     let mut problem = None;
     outputs::to_file(path, |out| {
         let run = run(net, &mut race, end, out);
