@@ -175,11 +175,12 @@ mod tests {
             transition many exponential rate 1 servers infinite\n in p\n out p\n\
             transition one exponential rate 2\n in q\n out q\n");
         assert!((share(&race, 0) - 2.0 / 3.0).abs() < 0.03);
-        let weights = net("place p 1\n\
-            transition rare immediate weight 1\n in p\n out p\n\
-            transition often immediate weight 3\n in p\n out p\n\
-            place q\ntransition t exponential rate 1\n in q\n");
-        assert!((share(&weights, 1) - 0.75).abs() < 0.03);
+        // Every other step is the immediate choice.
+        let weights = net("place p 1\nplace q\n\
+            transition rare immediate weight 1\n in p\n out q\n\
+            transition often immediate weight 3\n in p\n out q\n\
+            transition again exponential rate 1\n in q\n out p\n");
+        assert!((2.0 * share(&weights, 1) - 0.75).abs() < 0.03);
     }
 
     /// The share of a transition among 4,000 steps by chance.
