@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(resequencer.p50_added_delay_ns, Some(0));
         assert_eq!(resequencer.max_added_delay_ns, 2 * MS as u64);
         assert_eq!(resequencer.mean_added_delay_ns, 2 * MS as u64 / 101);
-        // A quarter of the round trip, as long as little is known.
-        assert_eq!(resequencer.bound_ns, Some(10 * MS as u64));
+        // Half of the round trip, as long as little is known.
+        assert_eq!(resequencer.bound_ns, Some(20 * MS as u64));
     }
 
     #[test]

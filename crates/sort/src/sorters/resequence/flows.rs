@@ -31,7 +31,29 @@ pub(super) struct Flow<K> {
 pub(super) struct Past {
     pub(super) learnt: Learnt,
     pub(super) path: u32,
+    /// Where it began.
+    first: u32,
+    /// Its first gap came among its first packets; `None`: there has been none.
+    early: Option<bool>,
     generation: u32,
+}
+
+/// A gap among so many first packets is hardly a loss: a path that loses a tenth of what it carries is of no use to TCP, and one
+/// that delivers every second packet late is not rare.
+const FIRST_PACKETS: u32 = 10;
+
+impl Past {
+    /// A gap opens at `next`, below a packet of length `len`.
+    pub(super) fn gap(&mut self, next: u32, len: u32) {
+        let before_it = next.wrapping_sub(self.first);
+        let is_early = before_it < len.saturating_mul(FIRST_PACKETS);
+        self.early.get_or_insert(is_early);
+    }
+
+    /// Its first gap came among its first packets, or there has been none.
+    pub(super) fn is_early(&self) -> bool {
+        self.early.unwrap_or(true)
+    }
 }
 
 /// All flows.
@@ -62,6 +84,8 @@ impl<K: FlowKey> Flows<K> {
         pasts.resize_with(places, || Past {
             learnt: Learnt::new(),
             path: 0,
+            first: 0,
+            early: None,
             generation: 0,
         });
         Ok(Flows {
@@ -156,6 +180,8 @@ impl<K: FlowKey> Flows<K> {
         let past = self.pasts.get_mut(at)?;
         past.learnt = Learnt::new();
         past.path = path;
+        past.first = next;
+        past.early = None;
         past.generation = past.generation.wrapping_add(1);
         self.last = at;
         Some(at)

@@ -16,12 +16,9 @@ const SHARE_FOR_STRICT: i64 = 7;
 
 /// A sender that waits for late packets itself (RACK: a quarter of a round trip, RFC 8985 section 6.2) has little
 /// left to gain by a hold longer than half a round trip, and takes it for a queue. So is every sender
-/// held until it has shown to be strict.
+/// held until it has shown to be strict, at the start, too: a late packet that is not waited for ends the slow start of
+/// nearly every sender, because RACK, too, takes the first for lost.
 const SHARE_FOR_TOLERANT: i64 = 4;
-
-/// While nothing is known of a path, a gap is waited for as long as RACK would wait. A late packet that is not
-/// waited for ends the slow start of nearly every sender: RACK, too, takes the first for lost.
-const SHARE_AT_START: i64 = 2;
 
 /// For as long after a gap opened, only an original can fill it.
 const SHARE_OF_ORIGINALS: i64 = 7;
@@ -29,10 +26,6 @@ const SHARE_OF_ORIGINALS: i64 = 7;
 /// So many gaps that filled while they were waited for end the start of a path. By then the longest wait seen, made
 /// longer by the rule's margin, is enough for nearly all that follow; after fewer of them it is not.
 const START_FILLED: u8 = 64;
-
-/// So many gaps in a row that were waited for in vain end it, too: such a path loses packets, or its late ones come later
-/// than any hold.
-const START_IN_VAIN: u8 = 4;
 
 /// Price of holding for as long as is ever done, in thousandths of what a gap that fills in time
 /// earns; see [`rule`].
@@ -81,8 +74,8 @@ pub(super) struct Learnt {
     only_loses: bool,
     /// Gaps that have ever filled while they were waited for, up to [`START_FILLED`].
     in_time: u8,
-    /// Gaps since then that have not, up to [`START_IN_VAIN`].
-    in_vain: u8,
+    /// A gap was waited for in vain since one last filled: the path loses packets, or its late ones come later than any hold.
+    in_vain: bool,
     /// Outcomes until the bound is computed anew.
     stale: u8,
     bound_ns: i64,
@@ -111,10 +104,15 @@ impl Limits {
         }
     }
 
-    /// The hold on a path that is new.
-    pub(super) fn at_start_ns(&self, rtt_ns: Option<i64>) -> i64 {
-        let share_ns = self.share_ns(SHARE_AT_START, rtt_ns);
-        self.start_ns.min(share_ns).min(self.most_ns)
+    /// The hold on a path that is new. `is_early`: the first gap of the flow came among its first packets. So early it is
+    /// hardly a loss; later it may be, and where no round trip says what a hold costs, it is a short one.
+    pub(super) fn at_start_ns(&self, rtt_ns: Option<i64>, is_early: bool) -> i64 {
+        let start_ns = match self.tunnel && !is_early {
+            true => self.blind_ns.min(self.start_ns),
+            false => self.start_ns,
+        };
+        let share_ns = self.share_ns(SHARE_FOR_TOLERANT, rtt_ns);
+        start_ns.min(share_ns).min(self.most_ns)
     }
 
     /// For so long after a gap opened only an original can fill it.
@@ -135,7 +133,7 @@ impl Learnt {
             losing_since_ns: 0,
             only_loses: false,
             in_time: 0,
-            in_vain: 0,
+            in_vain: false,
             stale: 0,
             bound_ns: 0,
         }
@@ -175,9 +173,7 @@ impl Learnt {
         }
         if let Outcome::InTime(_) = outcome {
             self.in_time = (self.in_time + 1).min(START_FILLED);
-            self.in_vain = 0;
-        } else {
-            self.in_vain = (self.in_vain + 1).min(START_IN_VAIN);
+            self.in_vain = false;
         }
         self.stale = self.stale.saturating_sub(1);
     }
@@ -220,9 +216,14 @@ impl Learnt {
         limits.share_ns(share, rtt_ns).min(limits.most_ns)
     }
 
+    /// A gap was waited for as long as it deserved, in vain. What became of it is known later ([`Learnt::outcome`]).
+    pub(super) fn waited_in_vain(&mut self) {
+        self.in_vain = true;
+    }
+
     /// Too little is known yet to go by it alone.
     pub(super) fn is_new(&self) -> bool {
-        self.in_time < START_FILLED && self.in_vain < START_IN_VAIN
+        self.in_time < START_FILLED && !self.in_vain
     }
 
     /// How long to wait for a gap, by what was learnt.
@@ -319,13 +320,25 @@ mod tests {
         let late = Outcome::InTime(MS);
         assert!(after(&[late; 63]).is_new());
         assert!(!after(&[late; 64]).is_new());
-        assert!(!after(&[Outcome::Never; 4]).is_new());
-        let [never, later] = [Outcome::Never, Outcome::TooLate(90 * MS)];
-        assert!(after(&[never, later, never, late, never, never, later]).is_new());
-        let hold_ns = |rtt_ns| LIMITS.at_start_ns(rtt_ns);
-        assert_eq!(hold_ns(Some(4 * MS)), MS); // a quarter of a round trip
+        let mut learnt = after(&[late; 3]);
+        learnt.waited_in_vain();
+        assert!(!learnt.is_new());
+        learnt.outcome(late, 0);
+        assert!(learnt.is_new());
+        let hold_ns = |rtt_ns| LIMITS.at_start_ns(rtt_ns, false);
+        assert_eq!(hold_ns(Some(4 * MS)), 2 * MS); // half a round trip
         assert_eq!(hold_ns(Some(400 * MS)), LIMITS.start_ns);
         assert_eq!(hold_ns(None), LIMITS.blind_ns);
+    }
+
+    #[test]
+    fn a_tunnel_waits_long_only_for_a_gap_among_its_first_packets() {
+        let tunnel = Limits {
+            tunnel: true,
+            ..LIMITS
+        };
+        assert_eq!(tunnel.at_start_ns(None, true), LIMITS.start_ns);
+        assert_eq!(tunnel.at_start_ns(None, false), LIMITS.blind_ns);
     }
 
     #[test]

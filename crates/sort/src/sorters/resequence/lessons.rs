@@ -1,6 +1,6 @@
 //! What the sorter learns as it goes, and what it makes of it: the bound of a gap.
 
-use super::learnt::Outcome;
+use super::learnt::{Learnt, Outcome};
 use super::released::{Ended, Latecomer};
 use super::{OWN_OUTCOMES, Resequencer};
 use crate::key::FlowKey;
@@ -75,6 +75,14 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         }
     }
 
+    /// A gap of a flow was waited for as long as it deserved, in vain.
+    pub(super) fn waited_in_vain(&mut self, at: usize) {
+        let path = self.flows.past(at).map(|past| past.path);
+        if let Some(path) = path.and_then(|path| self.paths.learnt(path)) {
+            path.waited_in_vain();
+        }
+    }
+
     /// How long a gap of this flow is waited for.
     pub(super) fn bound_ns(&mut self, at: usize) -> i64 {
         let Some(past) = self.flows.past(at) else {
@@ -83,14 +91,14 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         let Some(path) = self.paths.learnt(past.path) else {
             return 0;
         };
-        let rtt_ns = past.learnt.rtt_ns().or(path.rtt_ns());
+        let rtt_ns = shorter(past.learnt.rtt_ns(), path.rtt_ns());
         let learnt_ns = if past.learnt.outcomes() >= OWN_OUTCOMES {
             past.learnt.bound_ns(rtt_ns, &self.limits)
         } else {
             path.bound_ns(rtt_ns, &self.limits)
         };
         if path.is_new() {
-            learnt_ns.max(self.limits.at_start_ns(rtt_ns))
+            learnt_ns.max(self.limits.at_start_ns(rtt_ns, past.is_early()))
         } else {
             learnt_ns
         }
@@ -110,8 +118,8 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             path.known_bound_ns()
         };
         if path.is_new() {
-            let rtt_ns = past.learnt.rtt_ns().or(path.rtt_ns());
-            learnt_ns.max(self.limits.at_start_ns(rtt_ns))
+            let rtt_ns = shorter(past.learnt.rtt_ns(), path.rtt_ns());
+            learnt_ns.max(self.limits.at_start_ns(rtt_ns, past.is_early()))
         } else {
             learnt_ns
         }
@@ -119,13 +127,17 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// For how long after a gap opened only an original can fill it.
     pub(super) fn original_ns(&mut self, at: usize) -> i64 {
-        let limits = self.limits;
         let Some(past) = self.flows.past(at) else {
             return 0;
         };
-        let path = past.path;
-        let own_ns = past.learnt.rtt_ns();
-        let rtt_ns = own_ns.or_else(|| self.paths.learnt(path).and_then(|path| path.rtt_ns()));
-        limits.original_ns(rtt_ns)
+        let path = self.paths.look(past.path);
+        let rtt_ns = shorter(past.learnt.rtt_ns(), path.and_then(Learnt::rtt_ns));
+        self.limits.original_ns(rtt_ns)
     }
+}
+
+/// The shorter of two round trips. That of a flow may be far too long: when what ends the handshake is lost, only a retransmission
+/// answers the SYN, and a hold by such a round trip takes retransmissions for late packets.
+pub(super) fn shorter(own_ns: Option<i64>, path_ns: Option<i64>) -> Option<i64> {
+    own_ns.into_iter().chain(path_ns).min()
 }

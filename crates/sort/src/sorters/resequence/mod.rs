@@ -13,9 +13,11 @@
 //! late: such a sender gains most from a hold. One that waits for late packets itself (RACK) would
 //! lose more by a longer hold, which looks to it like a queue, than it gains.
 //!
-//! On a path of which little is known, gaps are waited for, for a quarter of the round trip: until waiting has worked
-//! often enough that the rule can go by it, or has been in vain a few times in a row. One late packet that is let
-//! through ends the slow start of nearly every sender, which costs it more than such a hold costs one that has lost a packet.
+//! On a path of which little is known, gaps are waited for, for half of the round trip: until waiting has worked
+//! often enough that the rule can go by it, or has been in vain. One late packet that is let
+//! through ends the slow start of nearly every sender, which costs it more than one such hold costs one that has lost a packet.
+//! A tunnel's numbers show no round trip. There the first hold is the setting `start` if the first gap comes among the
+//! first packets, where it is hardly a loss, and else the setting `blind`.
 //!
 //! A retransmission that repairs a loss goes up behind all that its flow holds: a receiver that had seen its
 //! timestamp would throw away what was sent before it (PAWS).
@@ -68,7 +70,7 @@ pub const BOUND: Setting = Setting::time(
 /// The hold before anything was learnt.
 pub const START: Setting = Setting::time(
     "start",
-    "The longest hold while little is known of a path; a quarter of a round trip bounds it, too. 0: the first late packets are watched only.",
+    "The longest hold while little is known of a path; half a round trip bounds it, too. 0: the first late packets are watched only.",
     (0, 10_000_000_000),
     50_000_000,
 );
@@ -270,7 +272,9 @@ impl<K: FlowKey, P> Resequencer<K, P> {
                     None => self.begin(meta, next, now_ns),
                 };
                 if let Some(flow) = at.and_then(|at| self.flows.get(at)) {
-                    flow.opened_ns = Some(now_ns);
+                    // Which of two SYNs is answered cannot be told (Karn and Partridge, 1987).
+                    let is_repeated = flow.opened_ns.is_some();
+                    flow.opened_ns = (!is_repeated).then_some(now_ns);
                 }
             }
             (Kind::Other | Kind::Close, Some(at)) => {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::held::before;
 use super::learnt::{Learnt, Limits, Outcome};
 use super::released::{Ended, FlowId, Latecomer, Released};
+use super::lessons::shorter;
 use super::{BEHIND, Gaps, OWN_OUTCOMES, Why};
 use crate::meta::{Kind, Meta};
 
@@ -19,7 +20,10 @@ struct Waiting {
 
 struct Flow {
     key: u32,
+    first: u32,
     next: u32,
+    /// Its first gap came after fewer than ten packets of the length of the one above it.
+    early: Option<bool>,
     /// By number, equal ones as they came.
     held: Vec<Waiting>,
     due_ns: i64,
@@ -67,7 +71,9 @@ impl Naive {
             None if begins => {
                 self.flows.push(Flow {
                     key: meta.flow,
+                    first: end.wrapping_add(u32::from(meta.kind == Kind::Open)),
                     next: end,
+                    early: None,
                     held: Vec::new(),
                     due_ns: 0,
                     behind: 0,
@@ -93,7 +99,8 @@ impl Naive {
                 self.empty(at, now_ns);
                 self.flows[at].next = end.wrapping_add(1);
                 self.flows[at].behind = 0;
-                self.flows[at].opened_ns = Some(now_ns);
+                let again = self.flows[at].opened_ns.is_some();
+                self.flows[at].opened_ns = if again { None } else { Some(now_ns) };
                 self.up.push(packet);
             }
             _ => {
@@ -119,6 +126,10 @@ impl Naive {
             if !before(next, seq) {
                 self.at_or_below_next(at, (seq, end), packet, now_ns);
                 break;
+            }
+            let (first, len) = (self.flows[at].first, end.wrapping_sub(seq));
+            if self.flows[at].held.is_empty() && self.flows[at].early.is_none() {
+                self.flows[at].early = Some(next.wrapping_sub(first) < 10 * len);
             }
             if self.flows[at].held.is_empty() && self.bound_ns(at) == 0 {
                 self.gaps.opened += 1;
@@ -249,6 +260,9 @@ impl Naive {
             }
         }
         if before(flow.next, seq) {
+            if why == Why::TimedOut {
+                self.path.waited_in_vain();
+            }
             if why != Why::Flushed {
                 self.leave_gap(at, seq, open_ns, now_ns);
             }
@@ -292,7 +306,7 @@ impl Naive {
 
     fn leave_gap(&mut self, at: usize, seq: u32, open_ns: i64, now_ns: i64) {
         self.learn(now_ns);
-        let rtt_ns = self.flows[at].learnt.rtt_ns().or(self.path.rtt_ns());
+        let rtt_ns = shorter(self.flows[at].learnt.rtt_ns(), self.path.rtt_ns());
         let original_ns = self.limits.original_ns(rtt_ns);
         let missing = (self.flows[at].next, seq);
         self.flows[at].has_left_gaps = true;
@@ -335,15 +349,16 @@ impl Naive {
     }
 
     fn bound_ns(&mut self, at: usize) -> i64 {
+        let early = self.flows[at].early.unwrap_or(true);
         let learnt = &mut self.flows[at].learnt;
-        let rtt_ns = learnt.rtt_ns().or(self.path.rtt_ns());
+        let rtt_ns = shorter(learnt.rtt_ns(), self.path.rtt_ns());
         let learnt_ns = if learnt.outcomes() >= OWN_OUTCOMES {
             learnt.bound_ns(rtt_ns, &self.limits)
         } else {
             self.path.bound_ns(rtt_ns, &self.limits)
         };
         if self.path.is_new() {
-            learnt_ns.max(self.limits.at_start_ns(rtt_ns))
+            learnt_ns.max(self.limits.at_start_ns(rtt_ns, early))
         } else {
             learnt_ns
         }

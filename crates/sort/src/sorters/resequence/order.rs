@@ -47,6 +47,10 @@ impl<K: FlowKey, P> Resequencer<K, P> {
                 return self.at_or_below_next(at, (seq, end), packet, now_ns, out);
             }
             if flow.chain.is_empty() {
+                let next = flow.next;
+                if let Some(past) = self.flows.past(at) {
+                    past.gap(next, end.wrapping_sub(seq));
+                }
                 let bound_ns = self.bound_ns(at);
                 if bound_ns == 0 {
                     self.gaps.opened += 1;
@@ -194,6 +198,9 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         if before(next, seq) && why == Why::Flushed {
             self.go_on(at, seq);
         } else if before(next, seq) {
+            if why == Why::TimedOut {
+                self.waited_in_vain(at);
+            }
             self.leave_gap(at, seq, open_ns, now_ns);
         }
         self.release(at, now_ns, out);
