@@ -142,11 +142,11 @@ impl<K: FlowKey> Flows<K> {
         None
     }
 
-    /// The flow `key`, if it was found last.
+    /// The flow `key` and its place, if it was found last.
     #[inline]
-    pub(super) fn found_last(&mut self, key: K) -> Option<&mut Flow<K>> {
-        let flow = self.flows.get_mut(self.last)?.as_mut()?;
-        (flow.key == key).then_some(flow)
+    pub(super) fn found_last(&self, key: K) -> Option<(usize, &Flow<K>)> {
+        let flow = self.flows.get(self.last)?.as_ref()?;
+        (flow.key == key).then_some((self.last, flow))
     }
 
     /// What the flow `key` has shown, if it is followed.

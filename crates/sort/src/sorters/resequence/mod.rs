@@ -26,6 +26,7 @@
 //! flows: when all places of a flow's hash are taken by flows that hold something, a new flow is
 //! not followed and its packets pass as they come.
 
+mod burst;
 mod deadlines;
 mod flows;
 mod held;
@@ -43,6 +44,7 @@ use super::config::{ConfigError, Entry, Setting, SorterConfig, Surroundings};
 use crate::key::FlowKey;
 use crate::meta::{Kind, Meta};
 use crate::sorter::{Counters, Sorter};
+use crate::sorters::srpic::out::{Each, Out, Places};
 
 use deadlines::Deadlines;
 use flows::Flows;
@@ -220,27 +222,6 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         self.place(at, (meta.seq, end), packet, now_ns, out);
     }
 
-    /// The packet is the next in order of the flow that was found last, and nothing of that waits.
-    #[inline]
-    fn goes_on(&mut self, meta: &Meta<K>) -> bool {
-        meta.is_suitable()
-            && self.flows.found_last(meta.flow).is_some_and(|flow| {
-                flow.next == meta.seq && flow.chain.is_empty() && flow.opened_ns.is_none()
-            })
-    }
-
-    /// So many packets of the flow `key` have gone up in order, up to `next`.
-    #[inline]
-    fn went_on(&mut self, key: K, packets: usize, next: u32) {
-        self.counters.suitable += packets as u64;
-        let clock = self.counters.suitable;
-        if let Some(flow) = self.flows.found_last(key) {
-            flow.next = next;
-            flow.behind = 0;
-            flow.used = clock;
-        }
-    }
-
     /// A flow is seen for the first time, or anew.
     fn begin(&mut self, meta: &Meta<K>, next: u32, now_ns: i64) -> Option<usize> {
         let path = self.paths.place(meta.flow.path64(self.seed), now_ns);
@@ -317,7 +298,7 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
         }
     }
 
-    /// A train of one flow in order goes up without looking at the flow for each packet.
+    /// Packets of one flow that are complete go up together.
     #[inline]
     fn push_burst<'b, T, M, G, F>(
         &mut self,
@@ -331,30 +312,30 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
         G: Fn(&'b T) -> P,
         F: FnMut(P) + ?Sized,
     {
-        let mut rest = burst.iter();
-        let mut item = rest.next();
-        while let Some(first) = item {
-            let facts = meta(first);
-            if !self.goes_on(&facts) {
-                self.push(&facts, packet(first), now_ns, out);
-                item = rest.next();
-                continue;
-            }
-            out(packet(first));
-            let (mut packets, mut next) = (1, facts.seq.wrapping_add(facts.len));
-            item = rest.next();
-            while let Some(follower) = item {
-                let more = meta(follower);
-                if !(more.is_suitable() && more.seq == next && more.flow == facts.flow) {
-                    break;
-                }
-                out(packet(follower));
-                packets += 1;
-                next = next.wrapping_add(more.len);
-                item = rest.next();
-            }
-            self.went_on(facts.flow, packets, next);
+        self.take_burst(burst, &meta, &packet, now_ns, &mut Each(out));
+    }
+
+    #[inline]
+    fn sort_batch<'b, T, M, G>(
+        &mut self,
+        burst: &'b [T],
+        meta: M,
+        packet: G,
+        now_ns: i64,
+        places: &mut [P],
+    ) -> Option<usize>
+    where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        P: Copy,
+    {
+        if places.len() < self.held().saturating_add(burst.len()) {
+            return None;
         }
+        let mut out = Places::new(places);
+        self.take_burst(burst, &meta, &packet, now_ns, &mut out);
+        self.end_of_batch(now_ns, &mut |p| out.one(p));
+        Some(out.written())
     }
 
     fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)

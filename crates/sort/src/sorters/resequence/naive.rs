@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use super::held::before;
 use super::learnt::{Learnt, Limits, Outcome};
-use super::released::{Ended, FlowId, Latecomer, Released};
 use super::lessons::shorter;
+use super::released::{Ended, FlowId, Latecomer, Released};
 use super::{BEHIND, Gaps, OWN_OUTCOMES, Why};
 use crate::meta::{Kind, Meta};
 

@@ -169,7 +169,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
     }
 
     /// A gap open since then has filled while it was waited for.
-    fn filled(&mut self, at: usize, open_ns: i64, now_ns: i64) {
+    pub(super) fn filled(&mut self, at: usize, open_ns: i64, now_ns: i64) {
         self.gaps.filled += 1;
         let late_ns = now_ns.saturating_sub(open_ns);
         self.outcome(at, Outcome::InTime(late_ns), now_ns);

@@ -13,8 +13,8 @@ pub mod model;
 #[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
 pub mod naive;
-mod out;
-mod place;
+pub(crate) mod out;
+pub(crate) mod place;
 mod ring;
 
 use alloc::vec::Vec;
