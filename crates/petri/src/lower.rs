@@ -39,6 +39,7 @@ pub fn delay(timing: &Timing, ticks_per_unit: f64) -> Option<Delay> {
             stages: *stages,
             mean: f64::from(*stages) / rate * ticks_per_unit,
         },
+        Timing::Drawn(drawn) => Delay::drawn(drawn.clone(), ticks_per_unit),
         Timing::Empirical { values } => {
             let value = |value: &Observation| (ticks(value.delay), value.weight);
             Delay::empirical(values.iter().map(value))

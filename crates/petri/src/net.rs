@@ -18,11 +18,13 @@
 //!
 //! The modeller chooses the unit of time; rates are per that unit.
 
+pub mod family;
 mod marking;
 mod problem;
 mod validate;
 mod zero_time;
 
+pub use family::Drawn;
 pub use marking::Marking;
 pub use problem::{NetError, Problem};
 
@@ -157,6 +159,8 @@ pub enum Timing {
         /// Rate of each stage; above 0.
         rate: f64,
     },
+    /// Of one of the families of [`family`].
+    Drawn(Drawn),
     /// One of a list of observed values.
     Empirical {
         /// The values and their weights.
@@ -360,6 +364,7 @@ impl Timing {
             Self::Deterministic { delay } => *delay,
             Self::Uniform { low, high } => 0.5 * (low + high),
             Self::Erlang { stages, rate } => f64::from(*stages) / rate,
+            Self::Drawn(drawn) => drawn.mean(),
             Self::Empirical { values } => {
                 let total: f64 = values.iter().map(|v| v.weight).sum();
                 values.iter().map(|v| v.delay * v.weight).sum::<f64>() / total

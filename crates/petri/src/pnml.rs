@@ -12,7 +12,7 @@
 //!
 //! Kinds of timing and their attributes: `immediate` (`priority`, `weight`), `exponential` (`rate`),
 //! `deterministic` (`delay`), `uniform` (`low`, `high`), `erlang` (`stages`, `rate`), `empirical` (`values`, as
-//! `delay:weight` separated by spaces).
+//! `delay:weight` separated by spaces), and the [families](crate::net::family) with their parameters.
 //!
 //! [`read`] accepts the output of many tools: no pages, or nested pages; reference nodes; graphics and unknown
 //! `toolspecific`; missing markings and inscriptions (0 and 1); names that are missing or used twice (the id is then

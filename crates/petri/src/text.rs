@@ -35,6 +35,10 @@
 //! | `deterministic D` | constant D |
 //! | `uniform LOW HIGH` | uniform between LOW and HIGH |
 //! | `erlang STAGES rate R` | the sum of STAGES exponentials of rate R |
+//! | `normal mean M sd S` | normal; values below 0 are drawn again, so that the mean is somewhat above M |
+//! | `lognormal mean M sd S` | lognormal with this mean and standard deviation |
+//! | `weibull shape K scale L` | Weibull: longer than t with probability exp(-(t / L)^K) |
+//! | `triangular low A mode B high C` | triangular between A and C |
 //! | `empirical D[:W] D[:W] ...` | one of the values D, with weights W, by default 1 |
 //!
 //! Places may be used before their definition. A name is a word, or printable text in double quotes, in which `\"`

@@ -158,7 +158,7 @@ fn errors_contain_element_and_line() {
         (small("<place id=\"p\"/>"), "f:3: place p: expected an id of its own, found one used before"),
         (small("<place id=\"q\"><initialMarking>\n<text>many</text></initialMarking></place>"), "f:3: initialMarking: expected a whole number of tokens, found many"),
         (small("<transition id=\"u\"><rate><value>-1</value></rate></transition>"), "f:3: transition u: rate -1; expected a finite number above 0"),
-        (small("<transition id=\"u\"><toolspecific tool=\"inorder\" version=\"1\"><timing kind=\"expo\"/></toolspecific></transition>"), "f:3: timing: expected a kind, one of immediate, exponential, deterministic, uniform, erlang, empirical, found expo"),
+        (small("<transition id=\"u\"><toolspecific tool=\"inorder\" version=\"1\"><timing kind=\"expo\"/></toolspecific></transition>"), "f:3: timing: expected a kind, one of immediate, exponential, deterministic, uniform, erlang, empirical, normal, lognormal, weibull, triangular, found expo"),
         ("<pnml>\n<net id='x'>\n</nett></pnml>".to_owned(), "f:3: expected well-formed XML, found ill-formed document: expected `</net>`, but `</nett>` was found"),
         ("<pnml/>".to_owned(), "f:1: pnml: expected an element net, found none"),
         ("".to_owned(), "f:1: expected well-formed XML, found no element"),

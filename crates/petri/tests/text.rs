@@ -80,7 +80,7 @@ fn errors_contain_file_and_line() {
         ),
         (
             "place a\n\ntransition t expnential rate 1",
-            "f.net:3: expected one of immediate, exponential, deterministic, uniform, erlang, empirical, found expnential; did you mean exponential?",
+            "f.net:3: expected one of immediate, exponential, deterministic, uniform, erlang, empirical, normal, lognormal, weibull, triangular, found expnential; did you mean exponential?",
         ),
         (
             "transition t exponential 3",

@@ -44,7 +44,8 @@ const MAX_MARKINGS: usize = 2_000_000;
 A net is a text file, PNML (with timing in toolspecific) or TINA's .net. The text format, one item per line:\n\
   place NAME [TOKENS] [capacity MOST]\n\
   transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
-      deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]...\n\
+      deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]... |\n\
+      normal mean M sd S | lognormal mean M sd S | weibull shape K scale L | triangular low A mode B high C\n\
       [servers N|infinite]\n\
     in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
 A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 'EF queue >= 3' or \

@@ -2,6 +2,8 @@
 
 use inorder_random::Random;
 
+use crate::net::Drawn;
+
 /// The duration of a firing, in ticks. The model decides what a tick is. Samples are rounded to whole ticks, so a
 /// tick should be small compared with the shortest mean (for a processor, a picosecond).
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +29,13 @@ pub enum Delay {
         /// Mean of the sum, in ticks; not negative.
         mean: f64,
     },
+    /// Of one of the [families](crate::net::family).
+    Drawn {
+        /// The distribution, in a unit of time.
+        drawn: Box<Drawn>,
+        /// Ticks in that unit.
+        ticks_per_unit: f64,
+    },
     /// One of a list of observed values; made by [`Delay::empirical`].
     Empirical(Empirical),
 }
@@ -43,6 +52,15 @@ impl Delay {
     /// Exponential with this mean, in ticks.
     pub fn exponential(mean: f64) -> Self {
         Self::Exponential { mean }
+    }
+
+    /// Of a family, in units of so many ticks.
+    pub fn drawn(drawn: Drawn, ticks_per_unit: f64) -> Self {
+        let drawn = Box::new(drawn);
+        Self::Drawn {
+            drawn,
+            ticks_per_unit,
+        }
     }
 
     /// One of the values (in ticks), with a probability proportional to its weight.
@@ -64,6 +82,10 @@ impl Delay {
             Self::Exponential { mean } => round(random.exponential() * mean),
             Self::Uniform { low, high } => uniform(random, *low, *high),
             Self::Erlang { stages, mean } => round(erlang(random, *stages) * mean),
+            Self::Drawn {
+                drawn,
+                ticks_per_unit,
+            } => round(drawn.sample(random) * ticks_per_unit),
             Self::Empirical(values) => values.sample(random),
         }
     }
@@ -74,6 +96,10 @@ impl Delay {
             Self::Deterministic(ticks) => *ticks as f64,
             Self::Exponential { mean } | Self::Erlang { mean, .. } => *mean,
             Self::Uniform { low, high } => *low as f64 / 2.0 + *high as f64 / 2.0,
+            Self::Drawn {
+                drawn,
+                ticks_per_unit,
+            } => drawn.mean() * ticks_per_unit,
             Self::Empirical(values) => values.mean(),
         }
     }
@@ -88,6 +114,7 @@ impl Delay {
             }
             Self::Erlang { stages: 0, .. } => Some("an Erlang distribution needs a stage"),
             Self::Uniform { low, high } if low > high => Some("low must not be above high"),
+            Self::Drawn { drawn, .. } => drawn.fault().map(|(_, _, expected)| expected),
             Self::Empirical(values) => values.fault(),
             _ => None,
         }

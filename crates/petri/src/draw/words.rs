@@ -24,6 +24,10 @@ pub(super) fn timing(t: &Transition) -> String {
         Timing::Deterministic { delay } => format!("D {}", short(*delay)),
         Timing::Uniform { low, high } => format!("U {}..{}", short(*low), short(*high)),
         Timing::Erlang { stages, rate } => format!("E{stages} {}", short(*rate)),
+        Timing::Drawn(drawn) => {
+            let numbers: Vec<String> = drawn.parameters().map(|(_, x)| short(x)).collect();
+            format!("{} {}", drawn.family().name, numbers.join(", "))
+        }
         Timing::Empirical { values } => format!("{} values", values.len()),
     };
     match t.servers {

@@ -191,6 +191,7 @@ fn check_timing(t: &Transition) -> Result<(), MarkovError> {
         Timing::Erlang { .. } => "multiple-server Erlang",
         Timing::Deterministic { .. } => "deterministic",
         Timing::Uniform { .. } => "uniform",
+        Timing::Drawn(ref drawn) => drawn.family().name,
         Timing::Empirical { .. } => "empirical",
     };
     Err(MarkovError::NotExponential {

@@ -212,6 +212,11 @@ fn check_timing(transition: &Transition, found: &mut Vec<NetError>) {
             numbers.positive("number of stages", f64::from(*stages));
             numbers.positive("rate", *rate);
         }
+        Timing::Drawn(drawn) => {
+            if let Some((parameter, value, expected)) = drawn.fault() {
+                numbers.expect(false, parameter, value, expected);
+            }
+        }
         Timing::Empirical { values } => {
             for value in values {
                 numbers.not_negative("observed delay", value.delay);

@@ -2,7 +2,8 @@
 
 use super::Located;
 use super::tree::{Element, own, parsed};
-use crate::net::{Observation, Servers, Timing};
+use crate::net::family::{self, FAMILIES};
+use crate::net::{Drawn, Observation, Servers, Timing};
 use crate::text::Mistake;
 
 const KINDS: [&str; 6] = [
@@ -43,10 +44,20 @@ fn own_timing(element: &Element) -> Result<Timing, Located> {
             rate: real(element, "rate", None)?,
         }),
         "empirical" => empirical(element),
-        found => {
-            let expected = format!("a kind, one of {}", KINDS.join(", "));
-            Err(element.wrong(Mistake::unknown(expected, found, KINDS.into_iter())))
-        }
+        name => match family::named(name) {
+            Some(family) => {
+                let parameters = family.parameters.iter();
+                let parameters = parameters.map(|name| real(element, name, None));
+                let parameters = parameters.collect::<Result<_, _>>()?;
+                Ok(Timing::Drawn(Drawn::new(family, parameters)))
+            }
+            None => {
+                let kinds = || KINDS.into_iter().chain(FAMILIES.iter().map(|f| f.name));
+                let list = kinds().collect::<Vec<_>>().join(", ");
+                let expected = format!("a kind, one of {list}");
+                Err(element.wrong(Mistake::unknown(expected, name, kinds())))
+            }
+        },
     }
 }
 

@@ -115,6 +115,11 @@ fn timing(timing: &Timing) -> String {
         Timing::Erlang { stages, rate } => {
             format!("kind=\"erlang\" stages=\"{stages}\" rate=\"{rate}\"")
         }
+        Timing::Drawn(drawn) => {
+            let parameter = |(name, value)| format!(" {name}=\"{value}\"");
+            let parameters: String = drawn.parameters().map(parameter).collect();
+            format!("kind=\"{}\"{parameters}", drawn.family().name)
+        }
         Timing::Empirical { values } => {
             let value = |v: &Observation| format!("{}:{}", v.delay, v.weight);
             let values: Vec<String> = values.iter().map(value).collect();

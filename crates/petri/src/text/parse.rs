@@ -2,8 +2,9 @@
 
 use super::Mistake;
 use super::line::{Word, Words, parse_number};
+use crate::net::family::{self, FAMILIES, Family};
 use crate::net::{
-    Arc, ArcKind, Line, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
+    Arc, ArcKind, Drawn, Line, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
 };
 use std::collections::BTreeMap;
 
@@ -153,7 +154,8 @@ impl Parser {
 }
 
 fn timing(words: &mut Words) -> Result<Timing, Mistake> {
-    let expected = format!("one of {}", TIMINGS.join(", "));
+    let names = || TIMINGS.into_iter().chain(FAMILIES.iter().map(|f| f.name));
+    let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
     let word = words.expect(&expected)?;
     match word.text.as_str() {
         "immediate" => immediate(words),
@@ -172,8 +174,22 @@ fn timing(words: &mut Words) -> Result<Timing, Mistake> {
             Ok(Timing::Erlang { stages, rate })
         }
         "empirical" => empirical(words),
-        found => Err(Mistake::unknown(expected, found, TIMINGS.into_iter())),
+        name => match family::named(name) {
+            Some(family) => drawn(words, family),
+            None => Err(Mistake::unknown(expected, name, names())),
+        },
     }
+}
+
+/// The parameters of a family, each behind its name.
+fn drawn(words: &mut Words, family: &'static Family) -> Result<Timing, Mistake> {
+    let parameter = |name: &&str| {
+        words.expect_keyword(name)?;
+        words.number("a number")
+    };
+    let parameters = family.parameters.iter().map(parameter);
+    let parameters = parameters.collect::<Result<_, _>>()?;
+    Ok(Timing::Drawn(Drawn::new(family, parameters)))
 }
 
 fn immediate(words: &mut Words) -> Result<Timing, Mistake> {

@@ -64,6 +64,11 @@ pub(crate) fn timing(timing: &Timing) -> String {
         Timing::Deterministic { delay } => format!("deterministic {delay}"),
         Timing::Uniform { low, high } => format!("uniform {low} {high}"),
         Timing::Erlang { stages, rate } => format!("erlang {stages} rate {rate}"),
+        Timing::Drawn(drawn) => {
+            let parameter = |(name, value)| format!(" {name} {value}");
+            let parameters: String = drawn.parameters().map(parameter).collect();
+            format!("{}{parameters}", drawn.family().name)
+        }
         Timing::Empirical { values } => {
             let value = |v: &Observation| format!(" {}:{}", v.delay, v.weight);
             format!("empirical{}", values.iter().map(value).collect::<String>())

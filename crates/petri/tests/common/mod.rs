@@ -1,8 +1,9 @@
 //! Nets for property tests.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+use inorder_petri::net::family::FAMILIES;
 use inorder_petri::net::{
-    Arc, ArcKind, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
+    Arc, ArcKind, Drawn, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -74,6 +75,10 @@ fn timing() -> impl Strategy<Value = Timing> {
         positive().prop_map(|delay| Timing::Deterministic { delay }),
         (positive(), positive()).prop_map(|(low, high)| Timing::Uniform { low, high }),
         (1u32..9, positive()).prop_map(|(stages, rate)| Timing::Erlang { stages, rate }),
+        (0..FAMILIES.len(), vec(positive(), 3)).prop_map(|(family, numbers)| {
+            let family = &FAMILIES[family];
+            Timing::Drawn(Drawn::new(family, numbers))
+        }),
         vec(value, 1..5).prop_map(|values| Timing::Empirical { values }),
     ]
 }
