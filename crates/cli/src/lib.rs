@@ -6,6 +6,7 @@
 
 mod cli;
 mod error;
+mod exporter;
 mod interrupt;
 mod manners;
 mod outputs;

@@ -98,3 +98,90 @@ impl Drop for Reflector {
         let _ = self.child.wait();
     }
 }
+
+/// Two namespaces with a third one between them, in which a verb forwards. They end with this value.
+struct Namespaces(Vec<String>);
+
+impl Namespaces {
+    /// `None`, with the reason printed, if this machine does not allow it.
+    fn new(tag: &str) -> Option<Self> {
+        let name = |role: &str| format!("inorder-{}-{tag}-{role}", std::process::id());
+        let made = Namespaces(["left", "middle", "right"].map(name).to_vec());
+        for namespace in &made.0 {
+            if !ip(&["netns", "add", namespace]) {
+                println!("skipped: cannot make network namespaces (this needs root and iproute2)");
+                return None;
+            }
+        }
+        let [left, middle, right] = [0, 1, 2].map(|at: usize| made.0[at].as_str());
+        for (end, address, link) in [(left, "10.99.0.1/24", "a"), (right, "10.99.0.2/24", "b")] {
+            let pair = [
+                "link", "add", "eth", "netns", end, "type", "veth", "peer", "name", link, "netns",
+                middle,
+            ];
+            let commands: [&[&str]; 4] = [
+                &pair,
+                &["-n", end, "addr", "add", address, "dev", "eth"],
+                &["-n", end, "link", "set", "eth", "up"],
+                &["-n", middle, "link", "set", link, "up"],
+            ];
+            if !commands.into_iter().all(ip) {
+                println!("skipped: cannot make pairs of virtual interfaces (veth)");
+                return None;
+            }
+        }
+        Some(made)
+    }
+
+    /// Runs a verb in the middle while the left side pings the right one three times; returns the JSON of the verb.
+    fn ping_through(&self, verb: &[&str]) -> serde_json::Value {
+        let mut child = Command::new("ip")
+            .args(["netns", "exec", &self.0[1], env!("CARGO_BIN_EXE_inorder")])
+            .args(verb)
+            .args(["--json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut first = String::new();
+        let mut lines = BufReader::new(child.stderr.as_mut().expect("piped"));
+        lines.read_line(&mut first).expect("text");
+        let ping = ["ping", "-c", "3", "-i", "0.2", "-W", "5", "10.99.0.2"];
+        let arguments = [&["netns", "exec", &self.0[0]], &ping[..]].concat();
+        let answered = Command::new("ip")
+            .args(arguments)
+            .output()
+            .expect("ip runs");
+        let text = String::from_utf8_lossy(&answered.stdout).into_owned();
+        interrupt(&child);
+        let output = child.wait_with_output().expect("the command ends");
+        assert!(text.contains(" 3 received"), "{verb:?}: {first}{text}");
+        json(&output)
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for namespace in &self.0 {
+            ip(&["netns", "del", namespace]);
+        }
+    }
+}
+
+fn ip(arguments: &[&str]) -> bool {
+    let mut command = Command::new("ip");
+    command.args(arguments).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn frames_pass_between_two_interfaces() {
+    let Some(namespaces) = Namespaces::new("pass") else {
+        return;
+    };
+    let emulated = namespaces.ping_through(&["emulate", "a", "b", "--delay=2 ms"]);
+    let delivered = emulated["directions"][0]["delivered"].as_u64();
+    assert!(delivered.is_some_and(|packets| packets >= 3), "{emulated}");
+    let sorted = namespaces.ping_through(&["live", "a", "b", "--sorter=resequence"]);
+    assert_eq!(sorted["directions"][0]["held"], 0, "{sorted}");
+}

@@ -63,6 +63,8 @@ fn documented_schemas_are_those_the_verbs_print() {
         "reproduce",
         "compare",
         "probe",
+        "emulate",
+        "live",
     ] {
         let printed = inorder(&[verb, "--schema"]);
         let known =

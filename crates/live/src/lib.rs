@@ -8,13 +8,21 @@
 //! | [`stamp`], [`icmp`] | packets of probes: STAMP (RFC 8762) and ICMP echo |
 //! | [`reflector`] | the other end of STAMP, which counts the packets of each session |
 //! | [`probe`] | what to send when, and the order of both directions |
+//! | [`frame`] | frames with virtio's header: split into segments, merged into super-packets |
+//! | [`emulator`] | the path of a scenario between two interfaces |
+//! | [`sorting`] | a sorter with its batches and deadlines |
+//! | [`lane`] | what stands between two interfaces in one direction |
 //! | [`os`] | sockets, the clock |
 
 pub mod checksum;
+pub mod emulator;
+pub mod frame;
 pub mod icmp;
+pub mod lane;
 pub mod os;
 pub mod probe;
 pub mod reflector;
+pub mod sorting;
 pub mod stamp;
 
 #[cfg(doctest)]

@@ -11,6 +11,7 @@
 //! | `parquet::write` | Parquet (feature `parquet`) |
 //! | `arrow::Batches` | record batches of Apache Arrow, for data frames in memory (feature `arrow`) |
 //! | [`html::Table`] | a sortable table of a page |
+//! | [`prometheus::write`] | the text format of Prometheus |
 //! | [`schema::write`] | the JSON Schema of what [`json`] writes |
 //!
 //! [`html`] also frames pages that need no network, with charts. [`number`] formats numbers, and [`escape`] escapes
@@ -33,6 +34,7 @@ mod nested;
 pub mod number;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod prometheus;
 mod sheet;
 pub mod text;
 mod value;

@@ -7,6 +7,8 @@ use crate::error::Outcome;
 mod analyze;
 mod compare;
 mod completions;
+mod emulate;
+mod live;
 mod man;
 mod metrics;
 mod netproc;
@@ -25,6 +27,10 @@ pub enum Verb {
     Analyze(analyze::Args),
     /// Compare two results, before and after a change: what got better, what worse, and how sure that is
     Compare(compare::Args),
+    /// Emulate a path between two interfaces: delay, jitter, late packets, loss, rate, in real time
+    Emulate(emulate::Args),
+    /// Sort packets between two interfaces, as they come
+    Live(live::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 for numbers given as text
     Metrics(metrics::Args),
     /// Simulate a network processor: throughput, reordering, where packets spend their time
@@ -55,6 +61,8 @@ impl Verb {
         match self {
             Verb::Analyze(args) => analyze::run(args),
             Verb::Compare(args) => compare::run(args),
+            Verb::Emulate(args) => emulate::run(args),
+            Verb::Live(args) => live::run(args),
             Verb::Metrics(args) => metrics::run(args),
             Verb::Netproc(args) => netproc::run(args),
             Verb::Petri(args) => petri::run(args),

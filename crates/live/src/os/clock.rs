@@ -71,3 +71,22 @@ pub fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
         revents: 0,
     }
 }
+
+/// Gives this process precedence over all ordinary ones, and keeps its memory in place.
+///
+/// # Errors
+/// If the system refuses.
+pub fn take_precedence() -> Result<(), super::LiveError> {
+    let what = "cannot take precedence (this needs the capability CAP_SYS_NICE)";
+    let parameters = libc::sched_param { sched_priority: 10 };
+    // SAFETY: `parameters` is valid for the call; pid 0 is this process.
+    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) };
+    if done < 0 {
+        return Err(super::LiveError::system(what)(
+            std::io::Error::last_os_error(),
+        ));
+    }
+    // SAFETY: the call takes flags only. If it fails, memory may be swapped out, which costs time only.
+    unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) };
+    Ok(())
+}

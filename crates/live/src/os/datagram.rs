@@ -69,6 +69,13 @@ impl Datagram {
         let failed = || LiveError::system("cannot set up the socket");
         option(&self.fd, level, ttl, 1).map_err(failed())?;
         option(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1).map_err(failed())?;
+        // With 255 at the start, the reflector's answer tells the number of hops (RFC 5357 section 4.1.2).
+        let hops = if family.is_ipv4() {
+            libc::IP_TTL
+        } else {
+            libc::IPV6_UNICAST_HOPS
+        };
+        option(&self.fd, level, hops, 255).map_err(failed())?;
         // Room for bursts; the kernel limits it to what the system allows.
         let _ = option(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
         // SAFETY: the call takes flags and no pointer.

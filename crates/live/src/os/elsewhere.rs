@@ -3,9 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
+use inorder_path::Path;
+
 use super::LiveError;
+use crate::emulator::Seen;
+use crate::frame::Frame;
 use crate::probe::{Direction, Plan, Protocol};
 use crate::reflector::{Limits, Reflected};
+use crate::sorting::{Sorted, Sorting};
 
 /// Probes a peer; needs Linux.
 pub fn probe(
@@ -24,5 +29,28 @@ pub fn reflect(
     _: &AtomicBool,
     _: &mut dyn FnMut(SocketAddr),
 ) -> Result<Reflected, LiveError> {
+    Err(LiveError::NotLinux)
+}
+
+/// Forwards frames between two interfaces; needs Linux.
+pub fn emulate(
+    _: [&str; 2],
+    _: Path<Frame>,
+    _: Path<Frame>,
+    _: Option<i64>,
+    _: bool,
+    _: &AtomicBool,
+) -> Result<[Seen; 2], LiveError> {
+    Err(LiveError::NotLinux)
+}
+
+/// Sorts between two interfaces; needs Linux.
+pub fn sort_between(
+    _: [&str; 2],
+    _: (Sorting, Sorting),
+    _: Option<i64>,
+    _: &AtomicBool,
+    _: &mut dyn FnMut(&[Sorted]),
+) -> Result<Vec<Sorted>, LiveError> {
     Err(LiveError::NotLinux)
 }

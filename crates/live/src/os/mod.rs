@@ -3,13 +3,23 @@
 use std::io;
 
 #[cfg(target_os = "linux")]
+mod between;
+#[cfg(target_os = "linux")]
 mod clock;
 #[cfg(target_os = "linux")]
 mod datagram;
 #[cfg(target_os = "linux")]
+mod emulating;
+#[cfg(target_os = "linux")]
+mod port;
+#[cfg(target_os = "linux")]
+mod privileges;
+#[cfg(target_os = "linux")]
 mod probing;
 #[cfg(target_os = "linux")]
 mod reflecting;
+#[cfg(target_os = "linux")]
+mod sorting;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -17,9 +27,20 @@ mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::*;
 #[cfg(target_os = "linux")]
+pub use emulating::emulate;
+#[cfg(target_os = "linux")]
 pub use probing::probe;
 #[cfg(target_os = "linux")]
 pub use reflecting::reflect;
+#[cfg(target_os = "linux")]
+pub use sorting::sort_between;
+
+/// A random number that nobody else can know: the key of a hash.
+pub fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds its hash maps from the system's generator.
+    std::hash::RandomState::new().build_hasher().finish()
+}
 
 /// Why something on a live interface failed.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,121 @@
+//! `inorder live`: sorts packets between two interfaces.
+
+use std::process::ExitCode;
+
+use inorder_live::os;
+use inorder_live::sorting::{LIVE, SORTED, Sorted, Sorting, SortingConfig};
+use inorder_report::text::{self, Layout};
+use inorder_report::{json, prometheus, schema};
+use inorder_sort::SorterConfig;
+
+use crate::error::{CliError, Outcome};
+use crate::exporter::Exporter;
+use crate::{interrupt, manners, outputs, sorters};
+
+/// Options of `inorder live`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A bump in the wire: every frame that A receives leaves through B and the other way round; TCP data in the chosen \
+direction is sorted in between. SRPIC sorts what one batch holds, as behind a network card with interrupt \
+coalescing (--coalesce-us); the resequencer holds packets until those before them have come, or a deadline it has \
+learnt. Everything that is not TCP data passes at once. Sorted runs are sent as one super-packet.\n\n\
+A and B must not carry addresses of this host. The privileges are given up once the interfaces are open \
+(CAP_NET_RAW is needed for that). It runs until Ctrl-C, and nothing remains when it ends.\n\n\
+Examples:\n  inorder live eth1 eth2\n  inorder live eth1 eth2 --sorter resequence --both --prometheus 9464\n  \
+inorder live eth1 eth2 --sorter none")]
+pub struct Args {
+    /// The interface from which the packets come that are sorted
+    #[arg(value_name = "A", required_unless_present = "schema")]
+    a: Option<String>,
+    /// The interface to which they go
+    #[arg(value_name = "B", required_unless_present = "schema")]
+    b: Option<String>,
+    /// Sorter by name, with the settings that differ from their defaults: srpic:block_size=8
+    #[arg(long, value_name = "NAME", default_value = "srpic", value_parser = sorters::parse)]
+    sorter: SorterConfig,
+    /// Sort packets from B to A, too
+    #[arg(long)]
+    both: bool,
+    /// Time from the first packet to the end of its batch, microseconds; 0: a batch ends when no packet is waiting
+    #[arg(long, value_name = "US", default_value_t = 75)]
+    coalesce_us: u32,
+    /// Packets of a batch that end it at once
+    #[arg(long, value_name = "PACKETS", default_value_t = 512)]
+    batch: usize,
+    /// Flows that the sorter follows at the same time
+    #[arg(long, value_name = "N", default_value_t = 16_384)]
+    flows: usize,
+    /// Send every packet by itself
+    #[arg(long)]
+    no_merge: bool,
+    /// Serve the numbers to Prometheus on this port of 127.0.0.1
+    #[arg(long, value_name = "PORT")]
+    prometheus: Option<u16>,
+    /// End after this many seconds
+    #[arg(long, value_name = "S")]
+    duration: Option<f64>,
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
+}
+
+/// Sorts until Ctrl-C, then prints what was done.
+pub fn run(args: &Args) -> Outcome {
+    let (Some(a), Some(b), false) = (&args.a, &args.b, args.schema) else {
+        let about = "What `inorder live --json` prints.";
+        outputs::to_stdout(|out| schema::write(out, "inorder live", about, LIVE))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if a == b {
+        return Err(CliError::Usage(format!(
+            "{a}: given twice; expected two interfaces"
+        )));
+    }
+    let back = match args.both {
+        true => args.sorter,
+        false => SorterConfig::default(),
+    };
+    let lanes = (
+        sorting(args, "forward", args.sorter)?,
+        sorting(args, "reverse", back)?,
+    );
+    let mut exporter = args.prometheus.map(Exporter::new).transpose()?;
+    let duration_ns = args.duration.map(|s| (s.max(0.0) * 1e9) as i64);
+    let stop = interrupt::flag();
+    manners::notice(&format!(
+        "sorting between {a} and {b} with {}; Ctrl-C ends it",
+        args.sorter
+    ));
+    let mut report = |rows: &[Sorted]| {
+        if let Some(exporter) = &mut exporter {
+            exporter.publish(|out| prometheus::write(out, "inorder_live", SORTED, rows));
+        }
+    };
+    let done = os::sort_between([a, b], lanes, duration_ns, stop, &mut report)?;
+    if args.json {
+        outputs::to_stdout(|out| json::write(out, LIVE, &done))?;
+    } else {
+        let layout = Layout::default().width(outputs::style(0, false).width);
+        outputs::text(|out| text::write(out, SORTED, &done, &layout))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn sorting(args: &Args, name: &'static str, sorter: SorterConfig) -> Result<Sorting, CliError> {
+    let config = SortingConfig {
+        sorter,
+        // A batch is only waited for if the sorter can hold packets.
+        coalesce_ns: match sorter.passes_through() {
+            true => 0,
+            false => i64::from(args.coalesce_us) * 1_000,
+        },
+        batch_frames: args.batch,
+        flows: args.flows,
+        merge: !args.no_merge,
+        hash_seed: os::random(),
+    };
+    Sorting::new(name, &config).map_err(|error| CliError::Usage(error.to_string()))
+}

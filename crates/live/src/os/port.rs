@@ -1,0 +1,288 @@
+//! A network interface as a pair of queues of frames, through a packet socket with virtio's header (packet(7),
+//! PACKET_VNET_HDR): super-packets and checksums that are not computed yet come and go as they are.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use super::LiveError;
+use super::clock;
+use crate::frame::Frame;
+use crate::frame::vnet::{self, Header};
+
+/// Largest frame: a super-packet of 64 KiB with its headers.
+const MAX_FRAME: usize = 65_536 + 64;
+/// Bytes of the receive queue of the socket.
+const QUEUE_BYTES: i32 = 64 << 20;
+
+/// An interface whose frames are received and sent.
+pub struct Port {
+    fd: OwnedFd,
+    name: String,
+    buffer: Vec<u8>,
+    /// Frames that the kernel did not send since the last [`Port::take_counts`].
+    unsent: u64,
+    /// Difference of the clocks: the kernel's time stamps are times of day.
+    unix_offset_ns: i64,
+}
+
+impl AsRawFd for Port {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+/// The number of an interface.
+pub fn index_of(name: &str) -> Result<u32, LiveError> {
+    let unknown = || {
+        LiveError::Refused(format!(
+            "{name}: no such interface; expected one that `ip link` lists"
+        ))
+    };
+    let text = CString::new(name).map_err(|_| unknown())?;
+    // SAFETY: `text` is a string that ends with a zero.
+    match unsafe { libc::if_nametoindex(text.as_ptr()) } {
+        0 => Err(unknown()),
+        index => Ok(index),
+    }
+}
+
+impl Port {
+    /// Opens the interface; it receives all frames, not only those for its own address, until it is closed.
+    pub fn open(name: &str) -> Result<Self, LiveError> {
+        let index = index_of(name)?;
+        let what = format!("cannot open {name} (this needs the capability CAP_NET_RAW)");
+        let failed = |source| LiveError::System {
+            what: what.clone(),
+            source,
+        };
+        // Protocol 0: nothing is received before the socket is bound.
+        let fd =
+            socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0).map_err(failed)?;
+        let port = Port {
+            fd,
+            name: name.to_owned(),
+            buffer: vec![0; MAX_FRAME],
+            unsent: 0,
+            unix_offset_ns: clock::unix_ns() - clock::monotonic_ns(),
+        };
+        port.set_up(index).map_err(failed)?;
+        Ok(port)
+    }
+
+    fn set_up(&self, index: u32) -> io::Result<()> {
+        set(&self.fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1i32)?;
+        set(&self.fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)?;
+        set(
+            &self.fd,
+            libc::SOL_PACKET,
+            libc::PACKET_IGNORE_OUTGOING,
+            &1i32,
+        )?;
+        set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)?;
+        // Beyond the system's limit with CAP_NET_ADMIN; up to the limit without.
+        if set(
+            &self.fd,
+            libc::SOL_SOCKET,
+            libc::SO_RCVBUFFORCE,
+            &QUEUE_BYTES,
+        )
+        .is_err()
+        {
+            set(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &QUEUE_BYTES)?;
+        }
+        let member = libc::packet_mreq {
+            mr_ifindex: index.cast_signed(),
+            mr_type: libc::PACKET_MR_PROMISC as u16,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        set(
+            &self.fd,
+            libc::SOL_PACKET,
+            libc::PACKET_ADD_MEMBERSHIP,
+            &member,
+        )?;
+        // SAFETY: all zeros are a valid address.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = index.cast_signed();
+        let length = size_of_val(&address) as libc::socklen_t;
+        // SAFETY: `address` is valid for `length` bytes.
+        let done = unsafe { libc::bind(self.as_raw_fd(), (&raw const address).cast(), length) };
+        if done < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The next frame, if one is there; its time is on the clock of [`clock::monotonic_ns`].
+    pub fn receive(&mut self) -> Result<Option<Frame>, LiveError> {
+        loop {
+            let mut header = [0; vnet::BYTES];
+            let mut parts = [
+                libc::iovec {
+                    iov_base: header.as_mut_ptr().cast(),
+                    iov_len: header.len(),
+                },
+                libc::iovec {
+                    iov_base: self.buffer.as_mut_ptr().cast(),
+                    iov_len: self.buffer.len(),
+                },
+            ];
+            let mut control = [0u64; 16];
+            // SAFETY: all zeros are a valid message.
+            let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+            message.msg_iov = parts.as_mut_ptr();
+            message.msg_iovlen = parts.len();
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = size_of_val(&control);
+            // SAFETY: all pointers of `message` are valid for the lengths given beside them.
+            let length = unsafe { libc::recvmsg(self.as_raw_fd(), &mut message, 0) };
+            if length < 0 {
+                let error = io::Error::last_os_error();
+                return match error.raw_os_error() {
+                    Some(libc::EAGAIN | libc::EINTR) => Ok(None),
+                    // A frame whose offload virtio's header cannot express was dropped.
+                    Some(libc::EINVAL) => continue,
+                    _ => Err(LiveError::system(format!(
+                        "cannot receive from {}",
+                        self.name
+                    ))(error)),
+                };
+            }
+            let bytes = self
+                .buffer
+                .get(..length.unsigned_abs().saturating_sub(vnet::BYTES));
+            let (Some(bytes), Some(header)) = (bytes, Header::read(&header)) else {
+                continue;
+            };
+            return Ok(Some(self.frame(bytes, header, &message)));
+        }
+    }
+
+    fn frame(&self, bytes: &[u8], header: Header, message: &libc::msghdr) -> Frame {
+        let (mut tag, mut arrived_ns) = (None, None);
+        // SAFETY: the kernel filled the control buffer of `message`; these macros stay within its length, and the data
+        // has the type that level and kind say.
+        unsafe {
+            let mut next = libc::CMSG_FIRSTHDR(message);
+            while !next.is_null() {
+                let data = libc::CMSG_DATA(next);
+                match ((*next).cmsg_level, (*next).cmsg_type) {
+                    (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                        let aux = data.cast::<libc::tpacket_auxdata>().read_unaligned();
+                        let is_tagged = aux.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
+                        tag = is_tagged.then_some((aux.tp_vlan_tpid, aux.tp_vlan_tci));
+                    }
+                    (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                        let time = data.cast::<libc::timespec>().read_unaligned();
+                        arrived_ns =
+                            Some(time.tv_sec * 1_000_000_000 + time.tv_nsec - self.unix_offset_ns);
+                    }
+                    _ => {}
+                }
+                next = libc::CMSG_NXTHDR(message, next);
+            }
+        }
+        let now_ns = clock::monotonic_ns();
+        // A clock that was set since the start makes the kernel's time useless.
+        let recent = |&at_ns: &i64| (now_ns - 100_000_000..=now_ns).contains(&at_ns);
+        let arrived_ns = arrived_ns.filter(recent).unwrap_or(now_ns);
+        let (bytes, header) = with_tag(bytes, header, tag);
+        Frame::new(bytes, header, arrived_ns)
+    }
+
+    /// Sends a frame; one that the kernel refuses is counted.
+    pub fn send(&mut self, frame: &Frame) {
+        let header = frame.header.bytes();
+        let mut parts = [
+            libc::iovec {
+                iov_base: header.as_ptr().cast_mut().cast(),
+                iov_len: header.len(),
+            },
+            libc::iovec {
+                iov_base: frame.bytes.as_ptr().cast_mut().cast(),
+                iov_len: frame.bytes.len(),
+            },
+        ];
+        // SAFETY: all zeros are a valid message.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_iov = parts.as_mut_ptr();
+        message.msg_iovlen = parts.len();
+        // SAFETY: the parts are valid for their lengths and are only read.
+        let sent = unsafe { libc::sendmsg(self.as_raw_fd(), &message, 0) };
+        self.unsent += u64::from(sent < 0);
+    }
+
+    /// Frames dropped before we received them, and not sent, since the last call.
+    pub fn take_counts(&mut self) -> (u64, u64) {
+        // SAFETY: all zeros are valid statistics.
+        let mut seen: libc::tpacket_stats = unsafe { std::mem::zeroed() };
+        let mut length = size_of_val(&seen) as libc::socklen_t;
+        let (level, name) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        // SAFETY: `seen` is valid for `length` bytes; the kernel sets its counters back to 0.
+        unsafe {
+            libc::getsockopt(
+                self.as_raw_fd(),
+                level,
+                name,
+                (&raw mut seen).cast(),
+                &mut length,
+            )
+        };
+        (u64::from(seen.tp_drops), std::mem::take(&mut self.unsent))
+    }
+}
+
+/// Puts the VLAN tag that the kernel took out of the frame back into it.
+fn with_tag(bytes: &[u8], mut header: Header, tag: Option<(u16, u16)>) -> (Vec<u8>, Header) {
+    let (Some((kind, tag)), Some((addresses, rest))) = (tag, bytes.split_at_checked(12)) else {
+        return (bytes.to_vec(), header);
+    };
+    let mut tagged = Vec::with_capacity(bytes.len() + 4);
+    tagged.extend_from_slice(addresses);
+    tagged.extend_from_slice(&if kind == 0 { 0x8100 } else { kind }.to_be_bytes());
+    tagged.extend_from_slice(&tag.to_be_bytes());
+    tagged.extend_from_slice(rest);
+    if let vnet::Checksum::Partial { start, .. } = &mut header.checksum {
+        *start += 4;
+    }
+    if header.header_bytes > 0 {
+        header.header_bytes += 4;
+    }
+    (tagged, header)
+}
+
+/// A socket that belongs to us.
+pub(super) fn socket(family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes numbers only.
+    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor was just made and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Sets an option of a socket.
+pub(super) fn set<T>(fd: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `value` is valid for `length` bytes.
+    let done = unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            level,
+            name,
+            std::ptr::from_ref(value).cast(),
+            length,
+        )
+    };
+    if done < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
