@@ -185,3 +185,39 @@ fn frames_pass_between_two_interfaces() {
     let sorted = namespaces.ping_through(&["live", "a", "b", "--sorter=resequence"]);
     assert_eq!(sorted["directions"][0]["held"], 0, "{sorted}");
 }
+
+#[test]
+fn what_an_interface_receives_is_sorted_and_watched() {
+    let Some(namespaces) = Namespaces::new("in") else {
+        return;
+    };
+    // Pings are no TCP: they pass by the sorter, and the interface works on.
+    let mut sorting = Command::new("ip")
+        .args([
+            "netns",
+            "exec",
+            &namespaces.0[2],
+            env!("CARGO_BIN_EXE_inorder"),
+        ])
+        .args(["live", "eth", "--duration=3", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let forwarded = namespaces.ping_through(&["emulate", "a", "b"]);
+    assert_eq!(forwarded["directions"][0]["unsent"], 0, "{forwarded}");
+    let ended = sorting.wait().expect("the command ends");
+    if !ended.success() {
+        println!("skipped: this kernel has no AF_XDP, XDP on veth or TUN");
+    }
+    let watched = Command::new("ip")
+        .args([
+            "netns",
+            "exec",
+            &namespaces.0[0],
+            env!("CARGO_BIN_EXE_inorder"),
+        ])
+        .args(["watch", "eth", "--duration=0.3", "--interval=0.1", "--json"])
+        .output()
+        .expect("ip runs");
+    assert_eq!(json(&watched)["intervals"], 3, "{}", stderr(&watched));
+}

@@ -65,6 +65,7 @@ fn documented_schemas_are_those_the_verbs_print() {
         "probe",
         "emulate",
         "live",
+        "watch",
     ] {
         let printed = inorder(&[verb, "--schema"]);
         let known =

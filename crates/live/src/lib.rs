@@ -12,6 +12,8 @@
 //! | [`emulator`] | the path of a scenario between two interfaces |
 //! | [`sorting`] | a sorter with its batches and deadlines |
 //! | [`lane`] | what stands between two interfaces in one direction |
+//! | [`xdp_program`] | which received frames an interface hands to us |
+//! | [`watched`] | what a watched interface showed so far |
 //! | [`os`] | sockets, the clock |
 
 pub mod checksum;
@@ -24,6 +26,8 @@ pub mod probe;
 pub mod reflector;
 pub mod sorting;
 pub mod stamp;
+pub mod watched;
+pub mod xdp_program;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

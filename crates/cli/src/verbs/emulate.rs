@@ -1,7 +1,6 @@
 //! `inorder emulate`: the path of a scenario in real time, between two interfaces.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use inorder_live::emulator::{EMULATED, SEEN, Seen};
 use inorder_live::frame::Frame;
@@ -12,7 +11,7 @@ use inorder_report::{json, schema};
 use inorder_scenario::{Config, Scenario};
 use inorder_sim::registries;
 
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder emulate`.

@@ -1,6 +1,4 @@
-//! `inorder live`: sorts packets between two interfaces.
-
-use std::process::ExitCode;
+//! `inorder live`: sorts packets between two interfaces, or what one interface receives.
 
 use inorder_live::os;
 use inorder_live::sorting::{LIVE, SORTED, Sorted, Sorting, SortingConfig};
@@ -8,27 +6,31 @@ use inorder_report::text::{self, Layout};
 use inorder_report::{json, prometheus, schema};
 use inorder_sort::SorterConfig;
 
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::exporter::Exporter;
 use crate::{interrupt, manners, outputs, sorters};
 
 /// Options of `inorder live`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A bump in the wire: every frame that A receives leaves through B and the other way round; TCP data in the chosen \
+With one interface, the TCP packets that it receives are taken before the kernel sees them (AF_XDP) and handed to \
+the kernel sorted, through a TAP device. Addresses and routes stay where they are, and everything that is sent goes \
+its usual way; when the process ends, for whatever reason, the kernel receives as before. The driver must support \
+XDP. It needs the capabilities CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF.\n\n\
+With two interfaces, a bump in the wire: every frame that A receives leaves through B and the other way round; TCP data in the chosen \
 direction is sorted in between. SRPIC sorts what one batch holds, as behind a network card with interrupt \
 coalescing (--coalesce-us); the resequencer holds packets until those before them have come, or a deadline it has \
 learnt. Everything that is not TCP data passes at once. Sorted runs are sent as one super-packet.\n\n\
 A and B must not carry addresses of this host. The privileges are given up once the interfaces are open \
 (CAP_NET_RAW is needed for that). It runs until Ctrl-C, and nothing remains when it ends.\n\n\
-Examples:\n  inorder live eth1 eth2\n  inorder live eth1 eth2 --sorter resequence --both --prometheus 9464\n  \
+Examples:\n  inorder live eth0 --sorter resequence\n  inorder live eth1 eth2\n  inorder live eth1 eth2 --sorter resequence --both --prometheus 9464\n  \
 inorder live eth1 eth2 --sorter none")]
 pub struct Args {
     /// The interface from which the packets come that are sorted
     #[arg(value_name = "A", required_unless_present = "schema")]
     a: Option<String>,
-    /// The interface to which they go
-    #[arg(value_name = "B", required_unless_present = "schema")]
+    /// The interface to which they go; without it, they go to the kernel
+    #[arg(value_name = "B")]
     b: Option<String>,
     /// Sorter by name, with the settings that differ from their defaults: srpic:block_size=8
     #[arg(long, value_name = "NAME", default_value = "srpic", value_parser = sorters::parse)]
@@ -64,37 +66,49 @@ pub struct Args {
 
 /// Sorts until Ctrl-C, then prints what was done.
 pub fn run(args: &Args) -> Outcome {
-    let (Some(a), Some(b), false) = (&args.a, &args.b, args.schema) else {
+    let Some(a) = args.a.as_deref().filter(|_| !args.schema) else {
         let about = "What `inorder live --json` prints.";
         outputs::to_stdout(|out| schema::write(out, "inorder live", about, LIVE))?;
         return Ok(ExitCode::SUCCESS);
     };
-    if a == b {
-        return Err(CliError::Usage(format!(
-            "{a}: given twice; expected two interfaces"
-        )));
-    }
-    let back = match args.both {
-        true => args.sorter,
-        false => SorterConfig::default(),
-    };
-    let lanes = (
-        sorting(args, "forward", args.sorter)?,
-        sorting(args, "reverse", back)?,
-    );
     let mut exporter = args.prometheus.map(Exporter::new).transpose()?;
     let duration_ns = args.duration.map(|s| (s.max(0.0) * 1e9) as i64);
-    let stop = interrupt::flag();
-    manners::notice(&format!(
-        "sorting between {a} and {b} with {}; Ctrl-C ends it",
-        args.sorter
-    ));
     let mut report = |rows: &[Sorted]| {
         if let Some(exporter) = &mut exporter {
             exporter.publish(|out| prometheus::write(out, "inorder_live", SORTED, rows));
         }
     };
-    let done = os::sort_between([a, b], lanes, duration_ns, stop, &mut report)?;
+    let forward = sorting(args, "forward", args.sorter)?;
+    let done = match args.b.as_deref() {
+        None if args.both => {
+            let problem = "--both: what the kernel sends is not sorted; expected two interfaces";
+            return Err(CliError::Usage(problem.to_owned()));
+        }
+        None => {
+            manners::notice(&format!(
+                "sorting what {a} receives with {}; Ctrl-C ends it",
+                args.sorter
+            ));
+            os::sort_received(a, forward, duration_ns, interrupt::flag, &mut report)?
+        }
+        Some(b) if a == b => {
+            return Err(CliError::Usage(format!(
+                "{a}: given twice; expected two interfaces"
+            )));
+        }
+        Some(b) => {
+            let back = match args.both {
+                true => args.sorter,
+                false => SorterConfig::default(),
+            };
+            let lanes = (forward, sorting(args, "reverse", back)?);
+            manners::notice(&format!(
+                "sorting between {a} and {b} with {}; Ctrl-C ends it",
+                args.sorter
+            ));
+            os::sort_between([a, b], lanes, duration_ns, interrupt::flag, &mut report)?
+        }
+    };
     if args.json {
         outputs::to_stdout(|out| json::write(out, LIVE, &done))?;
     } else {

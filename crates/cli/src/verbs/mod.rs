@@ -19,6 +19,7 @@ mod reflect;
 mod reproduce;
 mod simulate;
 mod sort;
+mod watch;
 
 /// One variant for each verb.
 #[derive(Subcommand)]
@@ -29,7 +30,7 @@ pub enum Verb {
     Compare(compare::Args),
     /// Emulate a path between two interfaces: delay, jitter, late packets, loss, rate, in real time
     Emulate(emulate::Args),
-    /// Sort packets between two interfaces, as they come
+    /// Sort packets as they come: between two interfaces, or what one interface receives
     Live(live::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 for numbers given as text
     Metrics(metrics::Args),
@@ -47,6 +48,8 @@ pub enum Verb {
     Simulate(simulate::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
+    /// Analyse what passes an interface, interval by interval, without an end
+    Watch(watch::Args),
     /// Run a paper's experiments again: printed values, ours, and claims held, failed or undecided
     Reproduce(reproduce::Args),
     /// Print a completion script for a shell
@@ -71,6 +74,7 @@ impl Verb {
             Verb::Reflect(args) => reflect::run(args),
             Verb::Simulate(args) => simulate::run(args),
             Verb::Sort(args) => sort::run(args),
+            Verb::Watch(args) => watch::run(args),
             Verb::Reproduce(args) => reproduce::run(args),
             Verb::Completions(args) => completions::run(args, command),
             Verb::Man(args) => man::run(args, command),

@@ -49,8 +49,44 @@ pub fn sort_between(
     _: [&str; 2],
     _: (Sorting, Sorting),
     _: Option<i64>,
-    _: &AtomicBool,
+    _: fn() -> &'static AtomicBool,
     _: &mut dyn FnMut(&[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
+    Err(LiveError::NotLinux)
+}
+
+/// Sorts what an interface receives; needs Linux.
+pub fn sort_received(
+    _: &str,
+    _: Sorting,
+    _: Option<i64>,
+    _: fn() -> &'static AtomicBool,
+    _: &mut dyn FnMut(&[Sorted]),
+) -> Result<Vec<Sorted>, LiveError> {
+    Err(LiveError::NotLinux)
+}
+
+/// An interface that is watched; needs Linux.
+pub struct Ring(std::convert::Infallible);
+
+impl Ring {
+    /// Needs Linux.
+    pub fn open(_: &str, _: u32, _: usize) -> Result<Self, LiveError> {
+        Err(LiveError::NotLinux)
+    }
+
+    /// Never called.
+    pub fn capture(&self, _: i64, _: &'static AtomicBool) -> impl std::io::Read + Send + 'static {
+        std::io::empty()
+    }
+
+    /// Never called.
+    pub fn missed(&self) -> u64 {
+        0
+    }
+}
+
+/// Gives up privileges; needs Linux.
+pub fn drop_privileges() -> Result<(), LiveError> {
     Err(LiveError::NotLinux)
 }

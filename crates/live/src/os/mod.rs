@@ -3,13 +3,21 @@
 use std::io;
 
 #[cfg(target_os = "linux")]
+mod af_xdp;
+#[cfg(target_os = "linux")]
 mod between;
+#[cfg(target_os = "linux")]
+mod bpf;
 #[cfg(target_os = "linux")]
 mod clock;
 #[cfg(target_os = "linux")]
 mod datagram;
 #[cfg(target_os = "linux")]
 mod emulating;
+#[cfg(target_os = "linux")]
+mod mapped;
+#[cfg(target_os = "linux")]
+mod packet_mmap;
 #[cfg(target_os = "linux")]
 mod port;
 #[cfg(target_os = "linux")]
@@ -20,6 +28,8 @@ mod probing;
 mod reflecting;
 #[cfg(target_os = "linux")]
 mod sorting;
+#[cfg(target_os = "linux")]
+mod tap;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -29,11 +39,15 @@ pub use elsewhere::*;
 #[cfg(target_os = "linux")]
 pub use emulating::emulate;
 #[cfg(target_os = "linux")]
+pub use packet_mmap::Ring;
+#[cfg(target_os = "linux")]
+pub use privileges::drop_all as drop_privileges;
+#[cfg(target_os = "linux")]
 pub use probing::probe;
 #[cfg(target_os = "linux")]
 pub use reflecting::reflect;
 #[cfg(target_os = "linux")]
-pub use sorting::sort_between;
+pub use sorting::{sort_between, sort_received};
 
 /// A random number that nobody else can know: the key of a hash.
 pub fn random() -> u64 {

@@ -91,31 +91,7 @@ impl Port {
         {
             set(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &QUEUE_BYTES)?;
         }
-        let member = libc::packet_mreq {
-            mr_ifindex: index.cast_signed(),
-            mr_type: libc::PACKET_MR_PROMISC as u16,
-            mr_alen: 0,
-            mr_address: [0; 8],
-        };
-        set(
-            &self.fd,
-            libc::SOL_PACKET,
-            libc::PACKET_ADD_MEMBERSHIP,
-            &member,
-        )?;
-        // SAFETY: all zeros are a valid address.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-        address.sll_ifindex = index.cast_signed();
-        let length = size_of_val(&address) as libc::socklen_t;
-        // SAFETY: `address` is valid for `length` bytes.
-        let done = unsafe { libc::bind(self.as_raw_fd(), (&raw const address).cast(), length) };
-        if done < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        join(&self.fd, index)
     }
 
     /// The next frame, if one is there; its time is on the clock of [`clock::monotonic_ns`].
@@ -254,6 +230,30 @@ fn with_tag(bytes: &[u8], mut header: Header, tag: Option<(u16, u16)>) -> (Vec<u
         header.header_bytes += 4;
     }
     (tagged, header)
+}
+
+/// Receives all frames of an interface, not only those for its own address, from now on until the socket is closed.
+pub(super) fn join(fd: &OwnedFd, index: u32) -> io::Result<()> {
+    let member = libc::packet_mreq {
+        mr_ifindex: index.cast_signed(),
+        mr_type: libc::PACKET_MR_PROMISC as u16,
+        mr_alen: 0,
+        mr_address: [0; 8],
+    };
+    set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
+    // SAFETY: all zeros are a valid address.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = index.cast_signed();
+    let length = size_of_val(&address) as libc::socklen_t;
+    // SAFETY: `address` is valid for `length` bytes.
+    let done = unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) };
+    if done < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
 }
 
 /// A socket that belongs to us.

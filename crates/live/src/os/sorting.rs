@@ -1,13 +1,17 @@
-//! `inorder live`: sorters between two interfaces.
+//! `inorder live`: sorters between two interfaces, or between an interface and the kernel.
 
 use std::sync::atomic::AtomicBool;
 
+use super::af_xdp::Receiver;
 use super::port::Port;
+use super::tap::Tap;
 use super::{LiveError, between, clock, privileges};
+use crate::lane::Nothing;
 use crate::sorting::{Sorted, Sorting};
 
 /// Forwards frames between the interfaces `names`, sorted in each direction as `forward` and `reverse` say, until
-/// `stop` or for `duration_ns`. `report` is called once a second with what was done.
+/// `stop` or for `duration_ns`. `report` is called once a second with what was done. `stop` is asked for its flag once
+/// the privileges are given up, so that a thread which it starts has none.
 ///
 /// # Errors
 /// If an interface cannot be opened or used.
@@ -15,7 +19,7 @@ pub fn sort_between(
     names: [&str; 2],
     (forward, reverse): (Sorting, Sorting),
     duration_ns: Option<i64>,
-    stop: &AtomicBool,
+    stop: fn() -> &'static AtomicBool,
     report: &mut dyn FnMut(&[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
     clock::wait_exactly();
@@ -27,9 +31,42 @@ pub fn sort_between(
         (&mut a, &mut b),
         &mut lanes,
         duration_ns,
-        stop,
+        stop(),
         &mut |lanes| {
             last = vec![lanes.0.seen(), lanes.1.seen()];
+            report(&last);
+        },
+    )?;
+    Ok(last)
+}
+
+/// Takes the TCP packets that the interface receives, before the kernel does, and hands them to the kernel sorted,
+/// through a TAP device. Addresses, routes and everything that is sent stay as they are, so that nothing has to be put
+/// back: when the process ends, for whatever reason, the kernel receives from the interface as before.
+///
+/// # Errors
+/// If the interface cannot be used in this way.
+pub fn sort_received(
+    name: &str,
+    sorting: Sorting,
+    duration_ns: Option<i64>,
+    stop: fn() -> &'static AtomicBool,
+    report: &mut dyn FnMut(&[Sorted]),
+) -> Result<Vec<Sorted>, LiveError> {
+    clock::wait_exactly();
+    // The device is there before the first packet is taken.
+    let mut tap = Tap::new(name)?;
+    let mut receiver = Receiver::open(name)?;
+    privileges::drop_all()?;
+    let mut lanes = (sorting, Nothing);
+    let mut last = Vec::new();
+    between::run(
+        (&mut receiver, &mut tap),
+        &mut lanes,
+        duration_ns,
+        stop(),
+        &mut |lanes| {
+            last = vec![lanes.0.seen()];
             report(&last);
         },
     )?;

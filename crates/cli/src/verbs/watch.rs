@@ -1,0 +1,182 @@
+//! `inorder watch`: the analysis of an interface, interval by interval, without an end.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(feature = "parquet")]
+use inorder_analysis::Rows;
+use inorder_analysis::{headline, table};
+use inorder_detect::Config;
+use inorder_live::os::{self, Ring};
+use inorder_live::watched::{WATCHED, Watched};
+use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection};
+use inorder_report::{json, prometheus, schema};
+
+use crate::error::{CliError, ExitCode, Outcome};
+use crate::exporter::Exporter;
+use crate::{interrupt, manners, outputs};
+
+/// Options of `inorder watch`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Analyses what passes an interface, as `inorder analyze` does with a capture, in intervals: on a terminal a table of \
+the worst flows that is replaced after each interval, otherwise a line for each. Each interval is an analysis of its \
+own, so memory does not grow; a connection that goes on is analysed in the next one like one whose start was not \
+captured. Only the headers are kept. Frames that the kernel dropped because they were not taken fast enough are \
+counted and told. The privileges are given up once the interface is open (it needs CAP_NET_RAW).\n\n\
+Examples:\n  inorder watch eth0\n  inorder watch eth0 --interval 60 --filter 'port 443' --prometheus 9465\n  \
+inorder watch eth0 --interval 300 --parquet out --keep 288")]
+pub struct Args {
+    /// The interface
+    #[arg(value_name = "IFACE", required_unless_present = "schema")]
+    interface: Option<String>,
+    /// Seconds of each interval
+    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    interval: f64,
+    /// Only connections and streams that EXPR selects, as in `inorder analyze --help`
+    #[arg(long, value_name = "EXPR")]
+    filter: Option<Filter>,
+    /// Flows in the table
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Bytes of each frame that are kept
+    #[arg(long, value_name = "BYTES", default_value_t = 128, value_parser = clap::value_parser!(u32).range(64..=65_535))]
+    snaplen: u32,
+    /// MiB of frames that wait in memory while they are not read
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(4..=4096))]
+    buffer: u32,
+    /// Flows of an interval that are reported one by one; others are summed
+    #[arg(long, value_name = "N", default_value_t = 30_000)]
+    max_flows: usize,
+    /// Threads that analyse [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Write the flows of each interval into DIR: flows-00000.parquet, flows-00001.parquet, ...
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
+    /// Files that --parquet keeps; the oldest one is replaced
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "N", default_value_t = 24, requires = "parquet", value_parser = clap::value_parser!(u64).range(1..=99_999))]
+    keep: u64,
+    /// Serve the sums to Prometheus on this port of 127.0.0.1
+    #[arg(long, value_name = "PORT")]
+    prometheus: Option<u16>,
+    /// End after this many seconds
+    #[arg(long, value_name = "S")]
+    duration: Option<f64>,
+    /// Print the sums over all intervals as one JSON object at the end
+    #[arg(long)]
+    json: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
+}
+
+/// Watches until Ctrl-C.
+pub fn run(args: &Args) -> Outcome {
+    let Some(name) = args.interface.as_deref().filter(|_| !args.schema) else {
+        let about = "What `inorder watch --json` prints.";
+        outputs::to_stdout(|out| schema::write(out, "inorder watch", about, WATCHED))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if !(0.1..=86_400.0).contains(&args.interval) {
+        let problem = format!(
+            "--interval {}: expected 0.1 to 86400 seconds",
+            args.interval
+        );
+        return Err(CliError::Usage(problem));
+    }
+    let mut exporter = args.prometheus.map(Exporter::new).transpose()?;
+    #[cfg(feature = "parquet")]
+    if let Some(dir) = &args.parquet {
+        outputs::directory(dir)?;
+    }
+    let ring = Ring::open(name, args.snaplen, (args.buffer as usize) << 20)?;
+    os::drop_privileges()?;
+    let stop = interrupt::flag();
+    manners::notice(&format!("watching {name}; Ctrl-C ends it"));
+    let mut watched = Watched::new(name);
+    let (mut left, interval) = (args.duration.unwrap_or(f64::INFINITY), args.interval);
+    while left > 0.0 && !stop.load(Ordering::Relaxed) {
+        let analysis = analyze(args, name, &ring, interval.min(left), stop)?;
+        left -= interval;
+        watched.add(analysis.frames, analysis.bytes, &analysis.totals());
+        watched.missed = ring.missed();
+        #[cfg(feature = "parquet")]
+        write_parquet(args, &analysis, watched.intervals - 1)?;
+        if let Some(exporter) = &mut exporter {
+            let rows = [&watched];
+            exporter.publish(|out| prometheus::write(out, "inorder_watch", WATCHED, &rows));
+        }
+        if !args.json {
+            show(args, &analysis, &watched)?;
+        }
+    }
+    if args.json {
+        outputs::to_stdout(|out| json::write(out, WATCHED, &watched))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The analysis of the next interval.
+fn analyze(
+    args: &Args,
+    name: &str,
+    ring: &Ring,
+    seconds: f64,
+    stop: &'static AtomicBool,
+) -> Result<Analysis, CliError> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let selection = Selection {
+        filter: args.filter.clone(),
+        ..Selection::default()
+    };
+    let analyzer = Analyzer::new()
+        .config(Config::default().what_if(false).max_flows(args.max_flows))
+        .threads(args.threads.map_or_else(cores, usize::from))
+        .select(selection);
+    let capture = ring.capture((seconds * 1e9) as i64, stop);
+    match analyzer
+        .run(Input::reader(name, capture))
+        .map_err(Error::into_parts)
+    {
+        Ok(analysis) => Ok(analysis),
+        Err((Some(analysis), _)) => Ok(analysis),
+        Err((None, error)) => Err(error.into()),
+    }
+}
+
+/// A table on a terminal, a line elsewhere.
+fn show(args: &Args, analysis: &Analysis, watched: &Watched) -> Result<(), CliError> {
+    let sums = format!(
+        "{} frames since the start, {} dropped by the kernel",
+        watched.frames, watched.missed
+    );
+    outputs::text(|out| {
+        if !std::io::stdout().is_terminal() {
+            return writeln!(out, "{} ({sums})", headline(analysis));
+        }
+        // Home, and clear what is below.
+        out.write_all(b"\x1b[H\x1b[2J")?;
+        table::write(
+            out,
+            std::slice::from_ref(analysis),
+            &outputs::style(args.top, false),
+        )?;
+        writeln!(out, "\n{sums}")
+    })
+}
+
+/// The flows of an interval, in the file whose turn it is.
+#[cfg(feature = "parquet")]
+fn write_parquet(args: &Args, analysis: &Analysis, interval: u64) -> Result<(), CliError> {
+    let (Some(dir), Some(rows)) = (&args.parquet, Rows::named("flows")) else {
+        return Ok(());
+    };
+    let path = dir.join(format!("flows-{:05}.parquet", interval % args.keep));
+    let mut file = outputs::create(&path)?;
+    rows.write_parquet(&mut file, std::slice::from_ref(analysis))
+        .map_err(CliError::file(&path, "write"))
+}
