@@ -46,6 +46,9 @@ pub enum CliError {
     /// Something on a live interface failed.
     #[error(transparent)]
     Live(#[from] inorder_live::os::LiveError),
+    /// The lab lacks something, or a step of it failed.
+    #[error("{0}")]
+    Lab(String),
     /// Input other than a capture is malformed.
     #[error("{place}: {problem}")]
     Malformed {

@@ -85,6 +85,15 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// The counters of a stage elsewhere of which only the number of drops is known.
+    pub fn of_drops(drops: u64) -> Self {
+        let mut counters = Counters::default();
+        if let Some(count) = counters.dropped.get_mut(Reason::QueueFull as usize) {
+            *count = drops;
+        }
+        counters
+    }
+
     /// Dropped for `reason`.
     pub fn dropped_for(&self, reason: Reason) -> u64 {
         self.dropped.get(reason as usize).copied().unwrap_or(0)

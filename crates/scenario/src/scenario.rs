@@ -129,9 +129,68 @@ impl Scenario {
         Ok(Cell { labels, config })
     }
 
+    /// The names of the keys that cell number `number` gives in the table at `key`: `given(0, "flow.0.sender")`. List
+    /// elements are selected by their position.
+    ///
+    /// # Errors
+    /// If the grid is malformed.
+    pub fn given(&self, number: usize, key: &str) -> Result<Vec<String>, Error> {
+        let tree = self.tree_of(number)?;
+        let (node, whole) = deepest(&tree, key);
+        Ok(match &node.value {
+            Value::Table(entries) if whole => entries.iter().map(|e| e.key.clone()).collect(),
+            _ => Vec::new(),
+        })
+    }
+
+    /// The error that `key` of cell number `number` has a value which whoever runs the scenario cannot use. It points
+    /// to the value, or, if the file does not give it, to the table that would contain it.
+    pub fn refuse(&self, number: usize, key: &str, what: &str, expected: &str) -> Error {
+        let tree = self.tree_of(number).unwrap_or_else(|_| self.tree.clone());
+        let (node, _) = deepest(&tree, key);
+        let what = format!("{key}: {what}");
+        Error::new(
+            &self.file,
+            &self.text,
+            Problem::new(&node.place, what, expected),
+        )
+    }
+
+    /// The tree of a cell, with the values of the grid in their places.
+    fn tree_of(&self, number: usize) -> Result<Node, Error> {
+        let axes = self.axes()?;
+        let mut tree = self.tree.clone();
+        let at = grid::combinations(&axes).nth(number).unwrap_or_default();
+        for (axis, position) in axes.iter().zip(at) {
+            if let Some(point) = axis.points.get(position) {
+                self.located(point.apply(&mut tree))?;
+            }
+        }
+        Ok(tree)
+    }
+
     fn located<T>(&self, result: Result<T, Problem>) -> Result<T, Error> {
         result.map_err(|problem| Error::new(&self.file, &self.text, problem))
     }
+}
+
+/// Follows a dotted key as far as the tree has it and knows a position; true if that is the whole key.
+fn deepest<'n>(tree: &'n Node, key: &str) -> (&'n Node, bool) {
+    let (mut node, mut placed) = (tree, tree);
+    for part in key.split('.') {
+        let next = match &node.value {
+            Value::List(nodes) => part.parse().ok().and_then(|at: usize| nodes.get(at)),
+            _ => node.get(part),
+        };
+        let Some(next) = next else {
+            return (placed, false);
+        };
+        node = next;
+        if node.place != Place::Default {
+            placed = node;
+        }
+    }
+    (placed, true)
 }
 
 fn child_mut<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {

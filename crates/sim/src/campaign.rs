@@ -1,10 +1,11 @@
 //! Runs many simulations on many threads; the results do not depend on the number of threads.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use inorder_scenario::Cell;
 
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::measure::{MEASURES, values};
 use crate::result::RunResult;
@@ -72,6 +73,8 @@ pub struct CellResult {
     pub estimates: Vec<Option<Estimate>>,
     /// Confidence level of the intervals.
     pub confidence: f64,
+    /// What carried out the runs.
+    pub engine: Arc<Engine>,
 }
 
 impl CellResult {
@@ -93,7 +96,14 @@ impl CellResult {
             estimates: values.iter().map(estimate).collect(),
             values,
             confidence,
+            engine: Engine::simulation(),
         }
+    }
+
+    /// The same of runs that `engine` carried out.
+    #[must_use]
+    pub fn of_engine(self, engine: Arc<Engine>) -> Self {
+        CellResult { engine, ..self }
     }
 
     /// Mean and interval of the measure called `name`, over the runs that have a value.

@@ -41,6 +41,11 @@ impl Ranges {
         }
     }
 
+    /// Everything below this byte is in the set.
+    pub fn below(&self) -> u64 {
+        self.below
+    }
+
     /// True if all of `start..end` is in the set.
     #[inline]
     pub fn holds(&self, start: u64, end: u64) -> bool {

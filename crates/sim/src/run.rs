@@ -62,6 +62,34 @@ pub fn repetition_seed(seed: u64, repetition: u64) -> u64 {
     }
 }
 
+/// When a connection opens, and what it carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Opening {
+    /// Index of its `[[flow]]`.
+    pub group: usize,
+    /// Number among the connections of that `[[flow]]`.
+    pub number: u32,
+    /// Time of opening, nanoseconds.
+    pub start_ns: i64,
+    /// Bytes it carries; `None` if there is no end.
+    pub size: Option<u64>,
+}
+
+/// The connections of a run in their order, so that other runners of a scenario open the same ones.
+///
+/// # Errors
+/// As for [`run`].
+pub fn openings(config: &Config, seed: u64) -> Result<Vec<Opening>, Error> {
+    let flows = flows(config, seed, &recipes(config)?).into_iter();
+    let opening = |flow: Flow| Opening {
+        group: flow.group,
+        number: flow.number,
+        start_ns: flow.start_ns,
+        size: flow.size,
+    };
+    Ok(flows.map(opening).collect())
+}
+
 /// Sender and receiver of each `[[flow]]`.
 fn recipes(config: &Config) -> Result<Vec<[Recipe; 2]>, Error> {
     let both = |flow: &plain::Flow| {

@@ -5,10 +5,12 @@ use clap::Subcommand;
 use crate::error::Outcome;
 
 mod analyze;
+mod campaign;
 mod compare;
 mod completions;
 mod emulate;
 mod live;
+mod lab;
 mod man;
 mod metrics;
 mod netproc;
@@ -32,6 +34,8 @@ pub enum Verb {
     Emulate(emulate::Args),
     /// Sort packets as they come: between two interfaces, or what one interface receives
     Live(live::Args),
+    /// Run a scenario on a real Linux kernel in virtual time, beside the simulation or alone
+    Lab(lab::Args),
     /// Compute the metrics of RFC 4737 and RFC 5236 for numbers given as text
     Metrics(metrics::Args),
     /// Simulate a network processor: throughput, reordering, where packets spend their time
@@ -66,6 +70,7 @@ impl Verb {
             Verb::Compare(args) => compare::run(args),
             Verb::Emulate(args) => emulate::run(args),
             Verb::Live(args) => live::run(args),
+            Verb::Lab(args) => lab::run(args),
             Verb::Metrics(args) => metrics::run(args),
             Verb::Netproc(args) => netproc::run(args),
             Verb::Petri(args) => petri::run(args),

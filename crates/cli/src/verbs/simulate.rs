@@ -4,14 +4,15 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inorder_scenario::{Cell, Scenario};
+use inorder_scenario::Cell;
 use inorder_sim::output::{self, Report};
 use inorder_sim::{
-    Campaign, Captures, CellResult, RunResult, cost, registries, run_all_with, run_tapped, values,
+    Campaign, Captures, CellResult, RunResult, cost, run_all_with, run_tapped, values,
 };
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
+use crate::verbs::campaign::{Changes, Outputs, names};
 use crate::{interrupt, manners, outputs};
 
 mod forecast;
@@ -29,37 +30,13 @@ pub struct Args {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["list", "print_defaults", "print_schema", "schema"])]
     file: Option<PathBuf>,
-    /// Override a key of the scenario, or an axis of its grid
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Seed of the first repetition
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Runs of each cell
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    repetitions: Option<u64>,
-    /// A first look: one repetition with a tenth of the duration and of the warm-up
-    #[arg(long)]
-    quick: bool,
-    /// Threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-    /// Print JSON instead of text, or write it to FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    outputs: Outputs,
     /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
-    /// Print CSV instead of text, or write it to FILE: a row for each run
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    csv: Option<PathBuf>,
-    /// Write runs.parquet and samples.parquet into DIR
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR")]
-    parquet: Option<PathBuf>,
-    /// Write an HTML page with window, threshold, round-trip time and throughput over time
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
     /// Write captures of both ends of the first run of each cell into DIR, with the truth about them:
     /// NAME.snd.pcapng, NAME.rcv.pcapng, NAME.truth.json
     #[arg(long, value_name = "DIR")]
@@ -88,9 +65,9 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(|out| list::write(out, args.list, args.print_defaults))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let cells = cells(args, file)?;
+    let (_, cells) = args.changes.cells(file, args.outputs.draws())?;
     prepare(args, file, cells.len())?;
-    if let Some(text) = forecast::forecast(&cost(&cells, repetitions(args).unwrap_or(0))) {
+    if let Some(text) = forecast::forecast(&cost(&cells, args.changes.repetitions().unwrap_or(0))) {
         manners::notice(&text);
     }
     let stop = interrupt::flag();
@@ -117,7 +94,7 @@ pub fn run(args: &Args) -> Outcome {
     if interrupted {
         eprintln!(
             "inorder: interrupted: the results are partial, {}",
-            runs_done(args, &cells, &results)
+            args.changes.runs_done(&cells, runs(&results))
         );
     }
     if let Some(dir) = &args.pcap {
@@ -130,39 +107,11 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-/// What part of the requested runs the results are of.
-fn runs_done(args: &Args, cells: &[Cell], results: &[CellResult]) -> String {
-    let wanted = |cell: &Cell| repetitions(args).unwrap_or(cell.config.run.repetitions);
-    let wanted: u64 = cells.iter().map(wanted).sum();
-    let done: usize = results.iter().map(|cell| cell.seeds.len()).sum();
-    format!("of {done} runs out of {wanted}")
-}
-
-/// Number of runs of each cell, if the options set it.
-fn repetitions(args: &Args) -> Option<u64> {
-    args.repetitions.or(args.quick.then_some(1))
-}
-
-/// The files of --parquet.
-const PARQUET: [&str; 2] = ["runs.parquet", "samples.parquet"];
-
 /// Checks the outputs before the first run.
 fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
-    let files = [&args.json, &args.csv, &args.html];
-    let printed = |path: &&PathBuf| path.as_os_str() == "-";
-    if files.into_iter().flatten().filter(printed).count() > 1 {
-        let problem = "the standard output takes one of --json, --csv and --html";
-        return Err(CliError::Usage(problem.to_owned()));
-    }
-    let named: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-    outputs::check(&named, &[scenario])?;
-    for dir in [parquet(args), args.pcap.as_ref()].into_iter().flatten() {
-        outputs::directory(dir)?;
-    }
-    if let Some(dir) = parquet(args) {
-        outputs::check_in(dir, &PARQUET, &[scenario])?;
-    }
+    args.outputs.prepare(scenario)?;
     if let Some(dir) = &args.pcap {
+        outputs::directory(dir)?;
         for name in names(scenario, cells) {
             let files = capture_files(dir, &name);
             outputs::check(&files.each_ref().map(PathBuf::as_path), &[scenario])?;
@@ -171,57 +120,12 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The cells of the scenario after the overrides were applied.
-fn cells(args: &Args, file: &Path) -> Result<Vec<Cell>, CliError> {
-    let bytes = std::fs::read(file).map_err(CliError::file(file, "read"))?;
-    let no_text =
-        |_| std::io::Error::other("expected a scenario in TOML, found bytes that are no text");
-    let text = String::from_utf8(bytes).map_err(no_text);
-    let text = text.map_err(CliError::file(file, "read"))?;
-    let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
-    let mut scenario =
-        Scenario::load(&text, &file.display().to_string(), &registries()).map_err(wrong)?;
-    for assignment in &args.set {
-        scenario.set(assignment).map_err(wrong)?;
-    }
-    if let Some(seed) = args.seed {
-        scenario.set(&format!("run.seed={seed}")).map_err(wrong)?;
-    }
-    let mut cells = scenario.cells().map_err(wrong)?;
-    let draws = args.html.is_some() || parquet(args).is_some();
-    for cell in &mut cells {
-        shorten(&mut cell.config.run, args.quick);
-        if draws && cell.config.output.trace_interval_ns.is_none() {
-            // Enough points for a chart as wide as a page.
-            cell.config.output.trace_interval_ns = Some((cell.config.run.duration_ns / 500).max(1));
-        }
-    }
-    Ok(cells)
-}
-
-fn shorten(run: &mut inorder_scenario::config::Run, quick: bool) {
-    if quick {
-        run.duration_ns = (run.duration_ns / 10).max(1);
-        run.warm_up_ns = (run.warm_up_ns / 10).min(run.duration_ns - 1);
-    }
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(args: &Args) -> Option<&PathBuf> {
-    args.parquet.as_ref()
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(_: &Args) -> Option<&PathBuf> {
-    None
-}
-
 fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Kept>>, CliError> {
-    let draws = args.html.is_some() || parquet(args).is_some();
+    let draws = args.outputs.draws();
     let bar = Bar::simulated();
     let campaign = Campaign {
-        repetitions: repetitions(args).unwrap_or(0),
-        threads: args.threads,
+        repetitions: args.changes.repetitions().unwrap_or(0),
+        threads: args.changes.threads,
         progress: &bar,
         stop,
     };
@@ -233,24 +137,18 @@ fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Ke
     run_all_with(cells, &campaign, keep).map_err(|error| CliError::Usage(error.to_string()))
 }
 
+/// The number of runs made.
+fn runs(cells: &[CellResult]) -> usize {
+    cells.iter().map(|cell| cell.seeds.len()).sum()
+}
+
 fn result(cell: &Cell, runs: &[Kept]) -> CellResult {
     let measures: Vec<_> = runs.iter().map(|(measures, _)| measures.clone()).collect();
     CellResult::new(cell, &measures)
 }
 
 fn print(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), CliError> {
-    if let Some(path) = &args.json {
-        outputs::write_to(path, |out| output::write_json(out, report))?;
-    }
-    if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| output::write_csv(out, report))?;
-    }
-    if let Some(path) = &args.html {
-        outputs::write_to(path, |out| output::write_page(out, report))?;
-    }
-    write_parquet(args, report)?;
-    let taken = [&args.json, &args.csv, &args.html].into_iter().flatten();
-    if taken.into_iter().any(|path| path.as_os_str() == "-") {
+    if args.outputs.write(report)? {
         return Ok(());
     }
     let width = outputs::style(0, false).width;
@@ -260,31 +158,11 @@ fn print(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), CliErro
             true => writeln!(
                 out,
                 "\nPartial: interrupted; {}",
-                runs_done(args, cells, report.cells)
+                args.changes.runs_done(cells, runs(report.cells))
             ),
             false => Ok(()),
         }
     })
-}
-
-#[cfg(feature = "parquet")]
-fn write_parquet(args: &Args, report: &Report<'_>) -> Result<(), CliError> {
-    let Some(dir) = &args.parquet else {
-        return Ok(());
-    };
-    let create = |name: &str| {
-        let path = dir.join(name);
-        outputs::create(&path).map(|file| (path, file))
-    };
-    let (path, file) = create(PARQUET[0])?;
-    output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
-    let (path, file) = create(PARQUET[1])?;
-    output::write_samples(file, report).map_err(CliError::file(&path, "write"))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn write_parquet(_: &Args, _: &Report<'_>) -> Result<(), CliError> {
-    Ok(())
 }
 
 /// Runs the first repetition of each cell once more to write its captures and truth.
@@ -296,18 +174,6 @@ fn capture(dir: &Path, file: &Path, cells: &[Cell], stop: &AtomicBool) -> Result
         capture_cell(dir, &name, cell)?;
     }
     Ok(())
-}
-
-/// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.
-fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
-    let stem = scenario.file_stem().map_or_else(
-        || "scenario".into(),
-        |stem| stem.to_string_lossy().into_owned(),
-    );
-    (0..cells).map(move |number| match cells {
-        1 => stem.clone(),
-        _ => format!("{stem}-{number:03}"),
-    })
 }
 
 /// Writes the captures of both ends, and the truth about every packet.

@@ -26,6 +26,7 @@ mod card;
 mod endpoint;
 mod flow;
 mod impairments;
+mod lab;
 mod line;
 mod link;
 mod run;
@@ -36,6 +37,7 @@ pub use card::*;
 pub use endpoint::*;
 pub use flow::*;
 pub use impairments::*;
+pub use lab::*;
 pub use line::*;
 pub use link::*;
 pub use run::*;
@@ -70,6 +72,8 @@ keys! {
         receiver_card: One<Card>, unset "none: packets are taken one by one, at once";
         /// A's network card.
         sender_card: One<Card>, unset "none";
+        /// What only `inorder lab` reads, which runs the scenario on real Linux.
+        lab: One<Lab>, blank "its defaults";
         /// What is recorded.
         output: One<Output>, blank "its defaults";
         /// Grid keys with dots and lists of values: every combination is a cell.

@@ -29,6 +29,8 @@ pub fn write_table(
 /// The headings of the table, and its measures.
 pub struct Headings {
     axes: Vec<String>,
+    /// Whether the table says what carried out the runs: if that was not the simulator alone.
+    engines: bool,
     measures: Vec<Shown>,
 }
 
@@ -56,6 +58,7 @@ impl Headings {
         };
         Headings {
             axes: report.axes().map(heading).collect(),
+            engines: report.cells.iter().any(|cell| !cell.engine.is_simulation()),
             measures: MEASURES.iter().enumerate().filter_map(shown).collect(),
         }
     }
@@ -69,6 +72,11 @@ impl Headings {
         }
         let runs = Field::new("runs", Kind::Count, "Runs made.").shown("runs", 0);
         sheet = sheet.and(runs, |cell: &CellResult| cell.seeds.len().into());
+        if self.engines {
+            let engine = Field::new("engine", Kind::Text, "What carried out the runs.");
+            let engine = engine.shown("engine", 0);
+            sheet = sheet.and(engine, |cell: &CellResult| cell.engine.words().into());
+        }
         for shown in &self.measures {
             let field = shown.measure.field.shown(&shown.title, shown.rank);
             let estimate = |cell: &CellResult| cell.estimate_at(shown.at);

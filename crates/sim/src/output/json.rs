@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use inorder_report::json::Json;
 use inorder_report::schema::{self, Schema};
-use inorder_report::{Column, Digits, Element, Field, Kind, List, Map, Nested, Sheet, json};
+use inorder_report::{Column, Digits, Element, Field, Kind, List, Map, Nested, Part, Sheet, json};
 
 use super::Report;
 use super::runs::{Run, of_cell, with_measures};
 use crate::campaign::CellResult;
+use crate::engine::{ENGINE, MADE_BY};
 use crate::measure::{MEASURES, Measure};
 use crate::statistics::Estimate;
 
@@ -115,6 +116,22 @@ static CELL: &[OfCell] = &[
         REAL,
         "Confidence level of the intervals; 0.95 is 95 %.",
         |c| c.confidence.into(),
+    ),
+    OfCell::nested(
+        "engine",
+        "What carried out the runs.",
+        &Part {
+            columns: ENGINE,
+            of: |c: &CellResult| &*c.engine,
+        },
+    ),
+    OfCell::nested(
+        "made_by",
+        "How it was made.",
+        &Part {
+            columns: MADE_BY,
+            of: |c: &CellResult| &*c.engine,
+        },
     ),
     OfCell::nested(
         "estimates",

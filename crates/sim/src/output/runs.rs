@@ -6,6 +6,7 @@ use inorder_report::{Field, Kind, Sheet, csv};
 
 use super::{Report, label};
 use crate::campaign::CellResult;
+use crate::engine::ENGINE;
 use crate::measure::MEASURES;
 
 /// One run of a cell.
@@ -79,7 +80,9 @@ fn rows<'a>(report: &Report<'a>) -> impl Iterator<Item = Run<'a>> {
 fn sheet<'a>(report: &Report<'a>) -> Sheet<'a, Run<'a>> {
     let seed = Field::new("seed", Kind::Count, "Seed of the run.");
     let labels = with_labels(report, |run: &Run<'a>| run.cell);
-    with_measures(labels.and(seed, |run: &Run<'a>| run.seed().into()))
+    let sheet = labels.and(seed, |run: &Run<'a>| run.seed().into());
+    let sheet = sheet.with(ENGINE, |run: &Run<'a>| &*run.cell.engine);
+    with_measures(sheet)
 }
 
 /// Adds a column for each measure.

@@ -1,0 +1,303 @@
+//! `inorder lab`: runs scenarios on a real Linux kernel, in User Mode Linux with a virtual clock.
+
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use inorder_capture::{Block, Capture, PcapWriter};
+use inorder_lab::agreement::{self, Agreement};
+use inorder_lab::campaign::{self, CellRuns, Done};
+use inorder_lab::report::CAPTURES;
+use inorder_scenario::{Cell, Scenario};
+use inorder_sim::output::{self, Report};
+use inorder_sim::{Campaign, CellResult, RunResult, run_all_with, values};
+use inorder_wire::LinkType;
+
+use super::campaign::{Changes, Outputs, names};
+use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::progress::Bar;
+use crate::{interrupt, outputs};
+
+mod kernel;
+
+/// Options of `inorder lab`.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+The scenarios are those of `inorder simulate`, and so are the results. The kernel is User Mode Linux: an ordinary \
+process without privileges, whose clock jumps from event to event, so that a slow or busy machine changes nothing. \
+What real Linux cannot do is refused with its place in the file. Random numbers are the kernel's own: runs differ \
+from each other, and intervals say by how much. See docs/lab.md.\n\n\
+Examples:\n  inorder lab kernel\n  inorder lab path.toml --repetitions 5\n  inorder lab --beside-simulation \
+path.toml --html side-by-side.html"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// The scenario file
+    #[arg(value_name = "SCENARIO.toml", required = true)]
+    file: Option<PathBuf>,
+    /// Also simulate the scenario, and say whether the two agree within 15 %
+    #[arg(long)]
+    beside_simulation: bool,
+    /// Write the comparison of --beside-simulation to FILE as CSV
+    #[arg(long, value_name = "FILE", requires = "beside_simulation")]
+    agreement: Option<PathBuf>,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    outputs: Outputs,
+    /// Write captures of both ends of the first run of each cell into DIR: NAME.snd.pcap, NAME.rcv.pcap
+    #[arg(long, value_name = "DIR")]
+    pcap: Option<PathBuf>,
+    /// Print what would be set up in each cell, as commands, and run nothing
+    #[arg(long)]
+    print_commands: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Build the kernel once and keep it in the cache, or say where it is
+    Kernel(kernel::Args),
+}
+
+/// Runs the cells and prints the results; after Ctrl-C the results so far are printed.
+pub fn run(args: &Args) -> Outcome {
+    let file = match (&args.action, &args.file) {
+        (Some(Action::Kernel(args)), _) => return kernel::run(args),
+        (None, Some(file)) => file,
+        (None, None) => return Err(CliError::Usage("expected a scenario".to_owned())),
+    };
+    let (scenario, cells) = args.changes.cells(file, args.outputs.draws())?;
+    campaign::check(&scenario, &cells).map_err(|error| CliError::Usage(error.to_string()))?;
+    if args.print_commands {
+        return print_commands(&scenario, &cells);
+    }
+    prepare(args, file, cells.len())?;
+    let stop = interrupt::flag();
+    let done = on_linux(args, file, &scenario, &cells, stop)?;
+    let simulated = match args.beside_simulation {
+        true => simulated(args, &cells, stop)?,
+        false => Vec::new(),
+    };
+    print(
+        args,
+        file,
+        &cells,
+        &done,
+        &simulated,
+        stop.load(Ordering::Relaxed),
+    )?;
+    for failure in &done.failures {
+        eprintln!("inorder: {failure}");
+    }
+    if stop.load(Ordering::Relaxed) {
+        let made = done.cells.iter().map(|cell| cell.result.seeds.len()).sum();
+        eprintln!(
+            "inorder: interrupted: the results are partial, {}",
+            args.changes.runs_done(&cells, made)
+        );
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(if done.failures.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn print_commands(scenario: &Scenario, cells: &[Cell]) -> Outcome {
+    outputs::to_stdout(|out| {
+        for (number, cell) in cells.iter().enumerate() {
+            for (axis, value) in &cell.labels {
+                writeln!(out, "# {axis} = {value}")?;
+            }
+            // Every cell has been planned before.
+            let plan = inorder_lab::plan::plan(scenario, number, cell, cell.config.run.seed);
+            for command in plan.iter().flat_map(inorder_lab::plan::Plan::commands) {
+                writeln!(out, "{command}")?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Checks the outputs before the first run.
+fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
+    args.outputs.prepare(scenario)?;
+    if let Some(path) = &args.agreement {
+        outputs::check(&[path], &[scenario])?;
+    }
+    if let Some(dir) = &args.pcap {
+        outputs::directory(dir)?;
+        for name in names(scenario, cells) {
+            let files = capture_files(dir, &name);
+            outputs::check(&files.each_ref().map(PathBuf::as_path), &[scenario])?;
+        }
+    }
+    Ok(())
+}
+
+fn capture_files(dir: &Path, name: &str) -> [PathBuf; 2] {
+    ["snd.pcap", "rcv.pcap"].map(|end| dir.join(format!("{name}.{end}")))
+}
+
+fn on_linux(
+    args: &Args,
+    file: &Path,
+    scenario: &Scenario,
+    cells: &[Cell],
+    stop: &AtomicBool,
+) -> Result<Done, CliError> {
+    let kernels = campaign::kernels(cells).map_err(CliError::Lab)?;
+    let guest = guest()?;
+    let bar = Bar::simulated();
+    let names: Vec<String> = names(file, cells.len()).collect();
+    let keep = |cell: usize, folder: &Path| match (&args.pcap, names.get(cell)) {
+        (Some(dir), Some(name)) => keep_captures(dir, name, folder),
+        _ => Ok(()),
+    };
+    let campaign = campaign::Campaign {
+        scenario,
+        cells,
+        kernels,
+        guest: &guest,
+        repetitions: args.changes.repetitions().unwrap_or(0),
+        threads: args.changes.threads,
+        progress: &bar,
+        stop,
+        keep: &keep,
+    };
+    campaign::run_all(&campaign).map_err(CliError::Lab)
+}
+
+/// The program of the guest, which is installed beside this one.
+fn guest() -> Result<PathBuf, CliError> {
+    let own = std::env::current_exe().map_err(|error| CliError::Lab(error.to_string()))?;
+    let guest = own.with_file_name("inorder-guest");
+    match guest.is_file() {
+        true => Ok(guest),
+        false => Err(CliError::Lab(format!(
+            "{}: there is no such program; expected it beside inorder, where `cargo install` puts both",
+            guest.display()
+        ))),
+    }
+}
+
+/// Writes the captures of a run where the user wants them.
+fn keep_captures(dir: &Path, name: &str, folder: &Path) -> Result<(), String> {
+    for (from, to) in CAPTURES.iter().zip(capture_files(dir, name)) {
+        copy(&folder.join(from), &to).map_err(|error| format!("{}: {error}", to.display()))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), CliError> {
+    let mut capture = Capture::open(from)?;
+    let out = BufWriter::with_capacity(1 << 18, outputs::create(to)?);
+    let mut writer = PcapWriter::new(out, LinkType::ETHERNET, 65_535)?;
+    let mut block = Block::default();
+    while capture.read_block(&mut block)? {
+        for frame in block.frames() {
+            writer.write(&frame)?;
+        }
+    }
+    writer
+        .into_inner()
+        .into_inner()
+        .map_err(|error| CliError::file(to, "write")(error.into_error()))?;
+    Ok(())
+}
+
+type Simulated = ((u64, Vec<Option<f64>>), Option<RunResult>);
+
+/// The same cells, simulated.
+fn simulated(
+    args: &Args,
+    cells: &[Cell],
+    stop: &AtomicBool,
+) -> Result<Vec<(CellResult, Option<RunResult>)>, CliError> {
+    let draws = args.outputs.draws();
+    let bar = Bar::simulated();
+    let campaign = Campaign {
+        repetitions: args.changes.repetitions().unwrap_or(0),
+        threads: args.changes.threads,
+        progress: &bar,
+        stop,
+    };
+    let keep = |cell: &Cell, run: RunResult| -> Simulated {
+        let measures = (run.seed, values(&run));
+        let whole = (draws && run.seed == cell.config.run.seed).then_some(run);
+        (measures, whole)
+    };
+    let kept =
+        run_all_with(cells, &campaign, keep).map_err(|error| CliError::Usage(error.to_string()))?;
+    let cells = cells.iter().zip(kept).map(|(cell, runs)| {
+        let (measures, firsts): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+        (
+            CellResult::new(cell, &measures),
+            firsts.into_iter().flatten().next(),
+        )
+    });
+    Ok(cells.collect())
+}
+
+fn print(
+    args: &Args,
+    file: &Path,
+    cells: &[Cell],
+    done: &Done,
+    simulated: &[(CellResult, Option<RunResult>)],
+    is_partial: bool,
+) -> Result<(), CliError> {
+    let mut results = Vec::new();
+    let mut firsts = Vec::new();
+    for (number, CellRuns { result, first }) in done.cells.iter().enumerate() {
+        results.push(result.clone());
+        firsts.push(first.clone());
+        if let Some((result, first)) = simulated.get(number) {
+            results.push(result.clone());
+            firsts.push(first.clone());
+        }
+    }
+    if args.beside_simulation {
+        for cell in &mut results {
+            let engine = cell.engine.words();
+            cell.labels.push(("engine".to_owned(), engine));
+        }
+    }
+    let name = file.display().to_string();
+    let report = Report {
+        file: &name,
+        title: cells.first().map_or("", |cell| cell.config.title.as_str()),
+        cells: &results,
+        first_runs: &firsts,
+        is_partial,
+    };
+    let agreements = agreements(done, simulated);
+    if let Some(path) = &args.agreement {
+        outputs::to_file(path, |out| agreement::write_csv(out, &agreements))?;
+    }
+    if args.outputs.write(&report)? {
+        return Ok(());
+    }
+    let width = outputs::style(0, false).width;
+    outputs::text(|out| {
+        output::write_table(out, &report, width)?;
+        if !agreements.is_empty() {
+            writeln!(out)?;
+            agreement::write_table(out, &agreements, width)?;
+        }
+        Ok(())
+    })
+}
+
+fn agreements(done: &Done, simulated: &[(CellResult, Option<RunResult>)]) -> Vec<Agreement> {
+    let linux: Vec<CellResult> = done.cells.iter().map(|cell| cell.result.clone()).collect();
+    let simulation: Vec<CellResult> = simulated.iter().map(|(result, _)| result.clone()).collect();
+    agreement::compare(&linux, &simulation)
+}

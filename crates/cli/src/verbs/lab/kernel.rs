@@ -1,0 +1,63 @@
+//! `inorder lab kernel`: builds the lab's kernel once.
+
+use std::process::ExitCode;
+
+use inorder_lab::kernel::{Building, DEFAULT, Kernel, Source, build, cache};
+
+use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::progress::Bar;
+use crate::{interrupt, outputs};
+use std::sync::atomic::Ordering;
+
+/// Options of `inorder lab kernel`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+The source is that of Debian's package linux-source-VERSION. The build takes about six minutes of processor time and \
+2 GB in the cache folder, of which 100 MB stay. The path of the kernel is printed.")]
+pub struct Args {
+    /// Version of the kernel, as in the name of the package linux-source-VERSION
+    #[arg(long, value_name = "VERSION", default_value = DEFAULT)]
+    version: String,
+    /// Number of compilers at once [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Only print the path of the kernel if it is in the cache, and fail otherwise
+    #[arg(long)]
+    cached: bool,
+}
+
+/// Builds, or finds, the kernel.
+pub fn run(args: &Args) -> Outcome {
+    let cache = cache().ok_or_else(|| {
+        CliError::Lab("no folder for caches: neither XDG_CACHE_HOME nor HOME is set".to_owned())
+    })?;
+    let kernel = match Kernel::cached(&cache, &args.version) {
+        Some(kernel) => kernel,
+        None if args.cached => {
+            return Err(CliError::Lab(format!(
+                "there is no kernel {} in {}; expected it after `inorder lab kernel`",
+                args.version,
+                cache.display()
+            )));
+        }
+        None => {
+            let stop = interrupt::flag();
+            let bar = Bar::endless();
+            let source = Source::find(&args.version).map_err(CliError::Lab)?;
+            let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            let building = Building {
+                cache: &cache,
+                jobs: args.jobs.unwrap_or(cores),
+                stop,
+                say: &|text| bar.say(text),
+            };
+            match build(&source, &building) {
+                Ok(kernel) => kernel,
+                Err(_) if stop.load(Ordering::Relaxed) => return Ok(ExitCode::from(INTERRUPTED)),
+                Err(problem) => return Err(CliError::Lab(problem)),
+            }
+        }
+    };
+    outputs::to_stdout(|out| writeln!(out, "{}", kernel.executable().display()))?;
+    Ok(ExitCode::SUCCESS)
+}

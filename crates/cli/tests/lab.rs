@@ -1,0 +1,72 @@
+//! `inorder lab`: refusals and commands anywhere, and a run if the kernel is in the cache.
+
+mod common;
+
+use std::process::Command;
+
+/// A short run over a slow line.
+const SCENARIO: &str = "[run]\nduration = \"1 s\"\n[output]\ntrace_interval = \"100 ms\"\n\
+    [[flow]]\n[[flow]]\nname = \"fetch\"\ndirection = \"reverse\"\nsize = \"20 kB\"\n\
+    [[forward]]\nkind = \"link\"\nrate = \"5 Mbit/s\"\nqueue = \"20 packets\"\nframing = \"ethernet-header\"\n\
+    [[forward]]\nkind = \"late\"\nprobability = \"5 %\"\ndelay = \"8 ms\"\n\
+    [[reverse]]\nkind = \"delay\"\ndelay = \"10 ms\"\n";
+
+fn inorder(arguments: &[&str]) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_inorder")).args(arguments).output().unwrap()
+}
+
+fn scenario(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn what_linux_cannot_do_is_one_line_with_its_place() {
+    let (_folder, path) = scenario("[[flow]]\n[[forward]]\nkind = \"radio\"\n");
+    let output = inorder(&["lab", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with(&format!("inorder: {path}:3:8: forward.0.kind: ")), "{said}");
+    assert_eq!(said.lines().count(), 1);
+}
+
+#[test]
+fn commands_are_printed_without_a_kernel() {
+    let (_folder, path) = scenario(SCENARIO);
+    let output = inorder(&["lab", "--print-commands", &path]);
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 20\n"), "{said}");
+}
+
+/// Boots a machine. The figures are bounds that a correct run cannot leave: the line carries 4.8 Mbit/s of payload.
+#[test]
+fn a_run_on_real_linux() {
+    let kernel = inorder(&["lab", "kernel", "--cached"]);
+    if !kernel.status.success() {
+        println!("skipped: {}", String::from_utf8_lossy(&kernel.stderr).trim());
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let output = inorder(&["lab", "--beside-simulation", "--json", &path]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [linux, simulation] = json["cells"].as_array().unwrap().as_slice() else {
+        panic!("two cells");
+    };
+    assert_eq!(linux["engine"], "uml");
+    assert_eq!(linux["clock"], "virtual");
+    assert!(linux["kernel"].as_str().unwrap().starts_with("6."));
+    assert!(linux["commands"].as_array().unwrap().len() > 20);
+    assert_eq!(simulation["engine"], "simulation");
+    let mean = |name: &str| linux["estimates"][name]["mean"].as_f64().unwrap();
+    assert!((3.0..5.5).contains(&mean("throughput")), "{}", mean("throughput"));
+    assert!(mean("reordered_at_card") > 0.5);
+    assert!((20.0..500.0).contains(&mean("completion")));
+    assert!((5.0..100.0).contains(&mean("delay")));
+    assert_eq!(mean("broken"), 0.0);
+    assert!(linux["estimates"]["refused"].is_null());
+}

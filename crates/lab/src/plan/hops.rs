@@ -1,0 +1,318 @@
+//! The stages of a path as queueing disciplines, one after another.
+
+use inorder_scenario::config::{self as plain, Charge, Discipline, Framing, Stage, StageKind};
+
+use super::netem::Netem;
+use super::refuse::Refusal;
+
+/// Most packets in a queue without a limit.
+const NO_LIMIT: u64 = 1_000_000;
+/// Bytes that the kernel counts in addition to an IP packet: the Ethernet header.
+const COUNTED: i64 = 14;
+
+/// A queueing discipline at a device of its own.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Hop {
+    /// Loss, duplication, damage, delay.
+    Netem(Box<Netem>),
+    /// A rate and a queue.
+    Rate(Rate),
+}
+
+/// A rate and a queue.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rate {
+    /// The shaper: words of HTB's class, or of TBF.
+    shaper: Shaper,
+    /// Bytes charged for a packet beyond those that the kernel counts.
+    overhead: i64,
+    /// Words of the queue's discipline.
+    queue: String,
+    /// Later rates, bits per second.
+    changes: Vec<(i64, u64)>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Shaper {
+    /// HTB's class: rate and burst.
+    Htb(u64, u64),
+    /// TBF's words.
+    Tbf(String),
+}
+
+/// The disciplines of a path, for a run of this length.
+pub fn hops(path: &str, stages: &[Stage], duration_ns: i64) -> Result<Vec<Hop>, Refusal> {
+    let mut hops: Vec<Hop> = Vec::new();
+    for (number, stage) in stages.iter().enumerate() {
+        for hop in of_stage(&format!("{path}.{number}"), &stage.kind, duration_ns)? {
+            push(&mut hops, hop);
+        }
+    }
+    Ok(hops)
+}
+
+/// Adds a discipline, as part of the last one if one netem does both.
+fn push(hops: &mut Vec<Hop>, hop: Hop) {
+    let hop = match (hops.last_mut(), hop) {
+        (Some(Hop::Netem(last)), Hop::Netem(next)) => {
+            last.join(*next).map(|next| Hop::Netem(Box::new(next)))
+        }
+        (_, hop) => Some(hop),
+    };
+    hops.extend(hop);
+}
+
+fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, Refusal> {
+    let netem = |netem: Netem| Ok(vec![Hop::Netem(Box::new(netem))]);
+    let cannot = |name: &str| {
+        let what = format!("netem and the shapers of Linux have nothing like \"{name}\"");
+        let expected =
+            "link, delay, loss, duplicate, corrupt, reorder, late, token-bucket or netem";
+        Err(Refusal::new(format!("{key}.kind"), what, expected))
+    };
+    match kind {
+        StageKind::Link(link) => of_link(key, link, duration_ns),
+        StageKind::Delay(delay) => netem(Netem::jitter(delay)),
+        StageKind::Loss(loss) => netem(Netem::loss(loss)),
+        StageKind::Duplicate(duplicate) if duplicate.copy_delay_ns != 0 => {
+            let what = "netem sends the copy at once";
+            Err(Refusal::new(format!("{key}.copy_delay"), what, "\"0 s\""))
+        }
+        StageKind::Duplicate(duplicate) => netem(Netem::duplicate(duplicate)),
+        StageKind::Corrupt(corrupt) => netem(Netem::corrupt(corrupt)),
+        StageKind::Reorder(reorder) => netem(Netem::reorder(reorder)),
+        StageKind::Late(late) => netem(Netem::late(late, key)?),
+        StageKind::Netem(whole) => netem(Netem::whole(whole)),
+        StageKind::TokenBucket(bucket) => of_bucket(key, bucket),
+        StageKind::Batch(_) => cannot("batch"),
+        StageKind::Periodic(_) => cannot("periodic"),
+        StageKind::Spray(_) => cannot("spray"),
+        StageKind::Radio(_) => cannot("radio"),
+        StageKind::SharedLink(_) => cannot("shared-link"),
+    }
+}
+
+fn of_link(key: &str, link: &plain::Link, duration_ns: i64) -> Result<Vec<Hop>, Refusal> {
+    let line = &link.line;
+    let changes = rate_changes(key, line, duration_ns)?;
+    let rate = Rate {
+        shaper: Shaper::Htb(line.bits_per_s, 1600),
+        overhead: framing_bytes(line.framing) - COUNTED,
+        queue: queue_words(key, line.queue(), &link.discipline)?,
+        changes,
+    };
+    let mut hops = vec![Hop::Rate(rate)];
+    if line.delay_ns > 0 {
+        hops.push(Hop::Netem(Box::new(Netem::delay(line.delay_ns))));
+    }
+    Ok(hops)
+}
+
+/// The rates of a run after the first one, periods written out.
+fn rate_changes(
+    key: &str,
+    line: &plain::Line,
+    duration_ns: i64,
+) -> Result<Vec<(i64, u64)>, Refusal> {
+    /// A shorter period would call `tc` so often that the run takes hours.
+    const MAX_CHANGES: usize = 10_000;
+    let outage = line.changes.iter().any(|step| step.bits_per_s == 0);
+    if outage || line.bits_per_s == 0 {
+        let key = format!("{key}.{}", if outage { "rate_changes" } else { "rate" });
+        return Err(Refusal::new(
+            key,
+            "HTB has no rate of 0",
+            "more than 0 bit/s",
+        ));
+    }
+    let mut out = Vec::new();
+    let mut begin_ns = 0;
+    while begin_ns < duration_ns && !line.changes.is_empty() {
+        out.extend(
+            line.changes
+                .iter()
+                .map(|step| (begin_ns + step.at_ns, step.bits_per_s)),
+        );
+        let Some(period_ns) = line.period_ns else {
+            break;
+        };
+        begin_ns += period_ns;
+        if out.len() > MAX_CHANGES {
+            let what = format!("more than {MAX_CHANGES} changes of the rate");
+            return Err(Refusal::new(
+                format!("{key}.rate_period"),
+                what,
+                "a longer period",
+            ));
+        }
+        if line.changes.first().is_none_or(|step| step.at_ns > 0) {
+            out.push((begin_ns, line.bits_per_s));
+        }
+    }
+    Ok(out)
+}
+
+fn framing_bytes(framing: Framing) -> i64 {
+    match framing {
+        Framing::Ethernet => 38,
+        Framing::EthernetHeader => 14,
+        Framing::Ppp => 2,
+        Framing::None => 0,
+    }
+}
+
+fn queue_words(
+    key: &str,
+    queue: inorder_scenario::config::Queue,
+    discipline: &Discipline,
+) -> Result<String, Refusal> {
+    use inorder_scenario::config::Queue;
+    let packets = match queue {
+        Queue::Unlimited => Some(NO_LIMIT),
+        Queue::Packets(packets) => Some(packets),
+        Queue::Bytes(_) => None,
+    };
+    let counted = || {
+        packets.ok_or_else(|| {
+            let what = "CoDel's queues are counted in packets";
+            Refusal::new(format!("{key}.queue"), what, "packets, as \"1000 packets\"")
+        })
+    };
+    let mark = |on: bool| if on { "ecn" } else { "noecn" };
+    match *discipline {
+        Discipline::DropTail => Ok(match queue {
+            Queue::Bytes(bytes) => format!("bfifo limit {bytes}"),
+            _ => format!("pfifo limit {}", packets.unwrap_or(NO_LIMIT)),
+        }),
+        Discipline::Codel {
+            target_ns,
+            interval_ns,
+            mark: marks,
+        } => Ok(format!(
+            "codel limit {} target {}us interval {}us {}",
+            counted()?,
+            target_ns / 1000,
+            interval_ns / 1000,
+            mark(marks)
+        )),
+        Discipline::FqCodel {
+            queues,
+            quantum_bytes,
+            target_ns,
+            interval_ns,
+            mark: marks,
+        } => Ok(format!(
+            "fq_codel limit {} flows {queues} quantum {quantum_bytes} target {}us interval {}us {}",
+            counted()?,
+            target_ns / 1000,
+            interval_ns / 1000,
+            mark(marks)
+        )),
+    }
+}
+
+fn of_bucket(key: &str, bucket: &plain::TokenBucket) -> Result<Vec<Hop>, Refusal> {
+    let queue = queue_words(
+        key,
+        bucket.buffer.queue(bucket.bits_per_s),
+        &Discipline::DropTail,
+    )?;
+    let shaper = match bucket.charge {
+        Charge::After if bucket.peak_bits_per_s.is_some() => {
+            let what = "HTB has no second bucket";
+            return Err(Refusal::new(
+                format!("{key}.peak_rate"),
+                what,
+                "charge = \"before\" with it",
+            ));
+        }
+        Charge::After => Shaper::Htb(bucket.bits_per_s, bucket.burst_bytes),
+        Charge::Before => {
+            // The queue below has its own limit.
+            let mut words = format!(
+                "tbf rate {}bit burst {} limit 1000000000",
+                bucket.bits_per_s, bucket.burst_bytes
+            );
+            if let Some(peak) = bucket.peak_bits_per_s {
+                words.push_str(&format!(
+                    " peakrate {peak}bit minburst {}",
+                    bucket.peak_burst_bytes
+                ));
+            }
+            Shaper::Tbf(words)
+        }
+    };
+    let overhead = framing_bytes(bucket.framing) - COUNTED;
+    Ok(vec![Hop::Rate(Rate {
+        shaper,
+        overhead,
+        queue,
+        changes: Vec::new(),
+    })])
+}
+
+impl Hop {
+    /// Lines for `tc` that put the discipline to a device. The discipline whose drops count has the handle 10.
+    pub fn lines(&self, device: &str) -> Vec<String> {
+        match self {
+            Hop::Netem(netem) => vec![format!(
+                "qdisc add dev {device} root handle 10: {}",
+                netem.words()
+            )],
+            Hop::Rate(rate) => rate.lines(device),
+        }
+    }
+
+    /// Lines for `tc` during the run.
+    pub fn changes(&self, device: &str) -> Vec<(i64, String)> {
+        match self {
+            Hop::Netem(netem) => {
+                let changes = netem.changes().into_iter();
+                changes
+                    .map(|(at_ns, words)| {
+                        (
+                            at_ns,
+                            format!("qdisc change dev {device} root handle 10: {words}"),
+                        )
+                    })
+                    .collect()
+            }
+            Hop::Rate(rate) => {
+                let line =
+                    |bits_per_s| format!("class change dev {device} {}", class(bits_per_s, 1600));
+                rate.changes
+                    .iter()
+                    .map(|&(at_ns, bits_per_s)| (at_ns, line(bits_per_s)))
+                    .collect()
+            }
+        }
+    }
+}
+
+fn class(bits_per_s: u64, burst: u64) -> String {
+    format!(
+        "parent 1: classid 1:1 htb rate {bits_per_s}bit burst {burst} cburst {burst} quantum 1514"
+    )
+}
+
+impl Rate {
+    fn lines(&self, device: &str) -> Vec<String> {
+        let stab = match self.overhead {
+            0 => String::new(),
+            bytes => format!(" stab overhead {bytes} linklayer ethernet"),
+        };
+        let root = format!("qdisc add dev {device} root handle 1:{stab}");
+        let mut lines = match &self.shaper {
+            Shaper::Htb(bits_per_s, burst) => vec![
+                format!("{root} htb default 1"),
+                format!("class add dev {device} {}", class(*bits_per_s, *burst)),
+            ],
+            Shaper::Tbf(words) => vec![format!("{root} {words}")],
+        };
+        lines.push(format!(
+            "qdisc add dev {device} parent 1:1 handle 10: {}",
+            self.queue
+        ));
+        lines
+    }
+}

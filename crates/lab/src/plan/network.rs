@@ -1,0 +1,291 @@
+//! The network of a run: hosts, places between them, and what is at which device.
+//!
+//! ```text
+//! a0 --+                                  +-- b0
+//!      x -- f1 -- ... -- f(n-1) -- y          forward, one discipline at each device on the way
+//! a1 --+    (x <- r(n-1) <- ... <- y)     +-- b1
+//! ```
+//!
+//! Every `[[flow]]` has a host on either side, so that each may have settings of its own. The two directions take
+//! separate chains of namespaces.
+
+use inorder_scenario::Config;
+use inorder_scenario::config::{Direction, Endpoint};
+
+use super::endpoint::route_words;
+use super::hops::{Hop, hops};
+use super::netem::Netem;
+use super::refuse::Refusal;
+use super::{Batch, Change, Device, Plan};
+
+/// The address of host number `number` on side `a` or `b`.
+pub fn address(side: &str, number: usize) -> [u8; 4] {
+    [10, side_net(side), number as u8, 2]
+}
+
+fn side_net(side: &str) -> u8 {
+    if side == "a" { 1 } else { 2 }
+}
+
+/// One end of a link.
+struct End {
+    namespace: String,
+    device: String,
+    address: String,
+}
+
+/// A network under construction.
+struct Builder {
+    plan: Plan,
+    links: usize,
+    created: Vec<String>,
+    /// Lines for `ip` and `tc` by namespace, in the order of the namespaces.
+    inside: Vec<[Vec<String>; 2]>,
+    mtu: u32,
+}
+
+/// The network of a cell; flows and their settings are added by others.
+pub fn plan(config: &Config) -> Result<Plan, Refusal> {
+    let endpoints = config
+        .flows
+        .iter()
+        .flat_map(|flow| [&flow.sender, &flow.receiver]);
+    let largest = endpoints
+        .filter_map(|endpoint| endpoint.mss)
+        .max()
+        .unwrap_or(0);
+    let mut builder = Builder {
+        plan: empty(config),
+        links: 0,
+        created: Vec::new(),
+        inside: Vec::new(),
+        // Headers of IPv4 and TCP without options.
+        mtu: (largest + 40).max(1500),
+    };
+    for name in ["x", "y"] {
+        builder.namespace(name);
+    }
+    let duration_ns = config.run.duration_ns;
+    builder.chain(
+        ["x", "y"],
+        "f",
+        3,
+        hops("forward", &config.forward, duration_ns)?,
+    );
+    builder.chain(
+        ["y", "x"],
+        "r",
+        4,
+        hops("reverse", &config.reverse, duration_ns)?,
+    );
+    for (number, flow) in config.flows.iter().enumerate() {
+        let (a, b) = match flow.direction {
+            Direction::Forward => (&flow.sender, &flow.receiver),
+            Direction::Reverse => (&flow.receiver, &flow.sender),
+        };
+        builder.host("a", "x", number, a, flow.access_delay_ns);
+        builder.host("b", "y", number, b, flow.access_delay_ns);
+    }
+    Ok(builder.finish())
+}
+
+fn empty(config: &Config) -> Plan {
+    Plan {
+        namespaces: Vec::new(),
+        batches: Vec::new(),
+        settings: Vec::new(),
+        devices: Vec::new(),
+        tables: Vec::new(),
+        groups: Vec::new(),
+        flows: Vec::new(),
+        changes: Vec::new(),
+        duration_ns: config.run.duration_ns,
+        warm_up_ns: config.run.warm_up_ns,
+        sample_interval_ns: config.output.trace_interval_ns,
+        snap_bytes: config.output.snap_bytes,
+    }
+}
+
+impl Builder {
+    fn namespace(&mut self, name: &str) {
+        self.plan.namespaces.push(name.to_owned());
+        self.inside
+            .push([vec!["link set lo up".to_owned()], Vec::new()]);
+        self.plan.settings.push(super::Setting {
+            namespace: name.to_owned(),
+            key: "net.ipv4.ip_forward".to_owned(),
+            value: "1".to_owned(),
+        });
+    }
+
+    fn say(&mut self, namespace: &str, program: usize, line: String) {
+        let at = self
+            .plan
+            .namespaces
+            .iter()
+            .position(|name| name == namespace);
+        if let Some(lines) = at.and_then(|at| self.inside.get_mut(at)) {
+            lines[program].push(line);
+        }
+    }
+
+    fn ip(&mut self, namespace: &str, line: String) {
+        self.say(namespace, 0, line);
+    }
+
+    /// Joins two ends. Their neighbours are fixed, so that no question for an address gets lost on an impaired path.
+    fn link(&mut self, ends: [End; 2]) {
+        let number = self.links;
+        self.links += 1;
+        let mac = |end: usize| {
+            format!(
+                "02:00:00:{:02x}:{:02x}:0{end}",
+                number >> 8 & 255,
+                number & 255
+            )
+        };
+        let [left, right] = &ends;
+        self.created.push(format!(
+            "link add {} netns {} mtu {mtu} address {} type veth peer name {} netns {} mtu {mtu} address {}",
+            left.device, left.namespace, mac(0), right.device, right.namespace, mac(1), mtu = self.mtu
+        ));
+        for (end, other, its) in [(&ends[0], &ends[1], mac(1)), (&ends[1], &ends[0], mac(0))] {
+            let device = &end.device;
+            self.ip(
+                &end.namespace,
+                format!("address add {}/24 dev {device}", end.address),
+            );
+            self.ip(&end.namespace, format!("link set {device} up"));
+            self.ip(
+                &end.namespace,
+                format!(
+                    "neigh add {} dev {device} lladdr {its} nud permanent",
+                    other.address
+                ),
+            );
+        }
+        for end in ends {
+            self.plan.devices.push(Device {
+                namespace: end.namespace,
+                name: end.device,
+                captured: None,
+                is_stage: false,
+            });
+        }
+    }
+
+    /// A way from one end to the other, with a discipline at each device that packets leave.
+    fn chain(&mut self, [from, to]: [&str; 2], letter: &str, net: u8, hops: Vec<Hop>) {
+        let links = hops.len().max(1);
+        let place = |number: usize| match number {
+            0 => from.to_owned(),
+            last if last == links => to.to_owned(),
+            between => format!("{letter}{between}"),
+        };
+        for number in 1..links {
+            self.namespace(&place(number));
+        }
+        let far = if to == "y" { 2 } else { 1 };
+        for number in 0..links {
+            let here = place(number);
+            let end = |at: usize, name: &str, host: u8| End {
+                namespace: place(at),
+                device: format!("{letter}{name}"),
+                address: format!("10.{net}.{number}.{host}"),
+            };
+            self.link([end(number, "out", 1), end(number + 1, "in", 2)]);
+            self.ip(
+                &here,
+                format!("route add 10.{far}.0.0/16 via 10.{net}.{number}.2"),
+            );
+        }
+        for (number, hop) in hops.iter().enumerate() {
+            self.discipline(&place(number), &format!("{letter}out"), hop, true);
+        }
+    }
+
+    fn discipline(&mut self, namespace: &str, device: &str, hop: &Hop, is_stage: bool) {
+        for line in hop.lines(device) {
+            self.say(namespace, 1, line);
+        }
+        let changes = hop.changes(device).into_iter();
+        self.plan
+            .changes
+            .extend(changes.map(|(at_ns, line)| Change {
+                at_ns,
+                namespace: namespace.to_owned(),
+                line,
+            }));
+        if let Hop::Netem(netem) = hop {
+            for table in &netem.tables {
+                if !self.plan.tables.contains(table) {
+                    self.plan.tables.push(table.clone());
+                }
+            }
+        }
+        let mut devices = self.plan.devices.iter_mut();
+        if let Some(found) =
+            devices.find(|known| known.namespace == namespace && known.name == device)
+        {
+            found.is_stage = is_stage;
+        }
+    }
+
+    /// A host at its router. The additional delay of its flow is on the way to the host, behind the shared path.
+    fn host(
+        &mut self,
+        side: &str,
+        router: &str,
+        number: usize,
+        endpoint: &Endpoint,
+        access_ns: i64,
+    ) {
+        let name = format!("{side}{number}");
+        self.namespace(&name);
+        let net = side_net(side);
+        let [_, _, _, host] = address(side, number);
+        self.link([
+            End {
+                namespace: name.clone(),
+                device: "eth0".to_owned(),
+                address: format!("10.{net}.{number}.{host}"),
+            },
+            End {
+                namespace: router.to_owned(),
+                device: name.clone(),
+                address: format!("10.{net}.{number}.1"),
+            },
+        ]);
+        self.ip(
+            &name,
+            format!(
+                "route add default via 10.{net}.{number}.1{}",
+                route_words(endpoint)
+            ),
+        );
+        if access_ns > 0 {
+            let hop = Hop::Netem(Box::new(Netem::delay(access_ns)));
+            self.discipline(router, &name, &hop, false);
+        }
+        let mut devices = self.plan.devices.iter_mut();
+        if let Some(found) = devices.find(|known| known.namespace == name) {
+            found.captured = Some(usize::from(side == "b"));
+        }
+    }
+
+    fn finish(mut self) -> Plan {
+        let batch = |program: &str, namespace: Option<&String>, lines| Batch {
+            program: program.to_owned(),
+            namespace: namespace.cloned(),
+            lines,
+        };
+        self.plan.batches.push(batch("ip", None, self.created));
+        for (name, [ip, tc]) in self.plan.namespaces.iter().zip(self.inside) {
+            self.plan.batches.push(batch("ip", Some(name), ip));
+            if !tc.is_empty() {
+                self.plan.batches.push(batch("tc", Some(name), tc));
+            }
+        }
+        self.plan
+    }
+}

@@ -1,0 +1,218 @@
+//! What of a scenario real Linux cannot do.
+//!
+//! Keys of endpoints are refused unless this module or `endpoint` knows them: a new key of the simulator is refused
+//! until somebody says what it means on Linux.
+
+use inorder_scenario::config::{
+    self as plain, DelayedAck, Growth, LimitedTransmit, Reduction, RtoStyle,
+};
+use inorder_scenario::{Config, Error, Scenario};
+
+/// A key that the lab cannot carry out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The key, with dots.
+    pub key: String,
+    /// What is wrong.
+    pub what: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+impl Refusal {
+    /// A refusal of `key`.
+    pub fn new(
+        key: impl Into<String>,
+        what: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Refusal {
+            key: key.into(),
+            what: what.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
+/// Most connections of a run: each one has two threads in the guest.
+const MAX_CONNECTIONS: u32 = 1000;
+/// Most `[[flow]]` tables: each one has two hosts with networks of their own.
+const MAX_GROUPS: usize = 200;
+
+/// Refuses what needs no knowledge of the network.
+pub fn check(scenario: &Scenario, number: usize, config: &Config) -> Result<(), Error> {
+    let refuse =
+        |key: &str, what: &str, expected: &str| Err(scenario.refuse(number, key, what, expected));
+    if !config.probes.is_empty() {
+        return refuse("probe", "the lab has no numbered packets", "only [[flow]]");
+    }
+    if !config.lines.is_empty() {
+        return refuse(
+            "line",
+            "the lab has no lines of their own",
+            "only [[forward]] and [[reverse]]",
+        );
+    }
+    for (key, card) in [
+        ("receiver_card", &config.receiver_card),
+        ("sender_card", &config.sender_card),
+    ] {
+        if card.is_some() {
+            let expected =
+                "no such table (an unchanged kernel has no card that coalesces or sorts)";
+            return refuse(key, "the lab has no network cards", expected);
+        }
+    }
+    if config.output.events {
+        return refuse(
+            "output.events",
+            "real Linux does not report these events",
+            "false",
+        );
+    }
+    let connections: u32 = config
+        .flows
+        .iter()
+        .map(|flow| flow.count)
+        .fold(0, u32::saturating_add);
+    if connections > MAX_CONNECTIONS {
+        return refuse(
+            "flow",
+            &format!("{connections} connections"),
+            &format!("at most {MAX_CONNECTIONS}"),
+        );
+    }
+    if config.flows.len() > MAX_GROUPS {
+        return refuse(
+            "flow",
+            "too many [[flow]] tables",
+            &format!("at most {MAX_GROUPS}"),
+        );
+    }
+    for (group, flow) in config.flows.iter().enumerate() {
+        let at = format!("flow.{group}");
+        check_flow(scenario, number, &at, flow)?;
+        for (end, endpoint) in [("sender", &flow.sender), ("receiver", &flow.receiver)] {
+            let at = format!("{at}.{end}");
+            for key in scenario.given(number, &at)? {
+                if let Some((what, expected)) = refused(endpoint, &key) {
+                    return refuse(&format!("{at}.{key}"), &what, expected);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_flow(
+    scenario: &Scenario,
+    number: usize,
+    at: &str,
+    flow: &plain::Flow,
+) -> Result<(), Error> {
+    let refuse = |key: &str, what: &str, expected: &str| {
+        Err(scenario.refuse(number, &format!("{at}.{key}"), what, expected))
+    };
+    if flow.path == plain::PathUse::Own {
+        return refuse("path", "the lab has one path for all flows", "\"shared\"");
+    }
+    if flow.route.is_some() || flow.return_route.is_some() {
+        return refuse(
+            "route",
+            "the lab has no routes",
+            "the paths of the two directions",
+        );
+    }
+    if flow.events {
+        return refuse("events", "real Linux does not report these events", "false");
+    }
+    Ok(())
+}
+
+/// Why a key of an endpoint is refused with its value; none if Linux can do it, or does it anyway.
+pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'static str)> {
+    let no = |good: bool, what: &str, expected: &'static str| {
+        (!good).then(|| (what.to_owned(), expected))
+    };
+    let of_linux = "Linux has no such setting";
+    match key {
+        "congestion" | "loss_detection" | "dupthresh" | "mss" | "initial_window"
+        | "initial_ssthresh" | "cwnd_clamp" | "sack" | "dsack" | "timestamps"
+        | "receive_buffer" | "receive_autotuning" | "send_buffer" | "sack_compression"
+        | "pacing" | "ecn" | "rto_min" | "frto" | "restart_after_idle" => None,
+        "profile" => no(
+            endpoint.profile == "linux-6",
+            "the lab runs Linux 6",
+            "\"linux-6\"",
+        ),
+        "paws" => no(endpoint.paws == Some(true), of_linux, "true"),
+        "delayed_ack" => no(
+            endpoint.delayed_ack != Some(DelayedAck::Rfc),
+            of_linux,
+            "\"linux\" or \"off\"",
+        ),
+        "delayed_ack_timeout" => no(
+            endpoint.delayed_ack_timeout_ns == 200_000_000,
+            of_linux,
+            "\"200 ms\"",
+        ),
+        "nagle" => no(
+            endpoint.nagle != Some(plain::Nagle::Rfc896),
+            of_linux,
+            "\"minshall\" or \"off\"",
+        ),
+        "tso_segments" => no(
+            endpoint.tso_segments == Some(45),
+            "Linux chooses the size of its bursts",
+            "45, as Linux does",
+        ),
+        "rto_style" => no(
+            endpoint.rto_style == Some(RtoStyle::Linux),
+            of_linux,
+            "\"linux\"",
+        ),
+        "rto_initial" => no(
+            endpoint.rto_initial_ns == Some(1_000_000_000),
+            of_linux,
+            "\"1 s\"",
+        ),
+        "rto_max" => no(
+            endpoint.rto_max_ns == Some(120_000_000_000),
+            of_linux,
+            "\"120 s\"",
+        ),
+        "growth" => no(
+            endpoint.growth == Some(Growth::Segments),
+            of_linux,
+            "\"segments\"",
+        ),
+        "limited_transmit" => no(
+            endpoint.limited_transmit == Some(LimitedTransmit::Linux),
+            of_linux,
+            "\"linux\"",
+        ),
+        "reduction" => no(
+            endpoint.reduction == Some(Reduction::PrrLinux),
+            of_linux,
+            "\"prr-linux\"",
+        ),
+        "forward_retransmit" => no(
+            endpoint.forward_retransmit == Some(false),
+            of_linux,
+            "false",
+        ),
+        "moderate_cwnd" => no(endpoint.moderate_cwnd == Some(false), of_linux, "false"),
+        "loss_probe" => no(
+            endpoint.loss_probe != Some(plain::LossProbe::Rfc8985),
+            of_linux,
+            "\"linux\" or \"off\"",
+        ),
+        "undo_eifel" => no(endpoint.undo_eifel == Some(true), of_linux, "true"),
+        "undo_dsack" => no(endpoint.undo_dsack == Some(true), of_linux, "true"),
+        "undo_rfc4015" => no(endpoint.undo_rfc4015 == Some(false), of_linux, "false"),
+        _ => Some((
+            format!("the lab does not know what `{key}` is on Linux"),
+            "no such key",
+        )),
+    }
+}

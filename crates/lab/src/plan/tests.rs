@@ -1,0 +1,140 @@
+//! Scenarios and the commands they become, or why they are refused.
+
+use inorder_scenario::Scenario;
+use inorder_sim::registries;
+
+use super::{Plan, plan};
+
+/// Half a scenario: one flow and a way back.
+const BACK: &str = "[[flow]]\n[[reverse]]\nkind = \"delay\"\ndelay = \"5 ms\"\n";
+
+fn planned(text: &str) -> Result<Plan, String> {
+    let scenario = Scenario::load(text, "s.toml", &registries()).map_err(|e| e.to_string())?;
+    let cells = scenario.cells().map_err(|e| e.to_string())?;
+    plan(&scenario, 0, &cells[0], 1).map_err(|e| e.to_string())
+}
+
+/// The commands of a scenario with these stages.
+fn commands(stages: &str) -> Vec<String> {
+    planned(&format!("{BACK}{stages}")).unwrap().commands()
+}
+
+/// The queueing disciplines among the commands, without those of the way back.
+fn disciplines(stages: &str) -> Vec<String> {
+    let all = commands(stages).into_iter();
+    all.filter(|line| line.starts_with("tc -n") && !line.starts_with("tc -n y")).collect()
+}
+
+#[test]
+fn a_link_is_htb_with_a_queue_and_its_delay_a_netem_behind_it() {
+    let stages = "[[forward]]\nkind = \"link\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"50 packets\"\n";
+    assert_eq!(
+        disciplines(stages),
+        [
+            "tc -n x qdisc add dev fout root handle 1: stab overhead 24 linklayer ethernet htb default 1",
+            "tc -n x class add dev fout parent 1: classid 1:1 htb rate 10000000bit burst 1600 cburst 1600 quantum 1514",
+            "tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 50",
+            "tc -n f1 qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us",
+        ]
+    );
+}
+
+#[test]
+fn stages_in_netems_order_share_one_netem() {
+    let loss = "[[forward]]\nkind = \"loss\"\nprobability = \"1 %\"\n";
+    let delay = "[[forward]]\nkind = \"delay\"\ndelay = \"5 ms\"\n";
+    assert_eq!(
+        disciplines(&format!("{loss}{delay}")),
+        ["tc -n x qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us loss random 1%"]
+    );
+    assert_eq!(
+        disciplines(&format!("{delay}{loss}")),
+        [
+            "tc -n x qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us",
+            "tc -n f1 qdisc add dev fout root handle 10: netem limit 1000000 loss random 1%",
+        ]
+    );
+}
+
+#[test]
+fn late_packets_are_a_table_of_two_values() {
+    let stages = "[[forward]]\nkind = \"late\"\nprobability = \"25 %\"\ndelay = \"3 ms\"\nfrom = \"1 s\"\n";
+    let plan = planned(&format!("{BACK}{stages}")).unwrap();
+    let [table] = plan.tables.as_slice() else {
+        panic!("one table");
+    };
+    assert_eq!(table.numbers.len(), 16_384);
+    assert_eq!(table.numbers.iter().filter(|n| **n == 8192).count(), 4096);
+    assert_eq!(plan.changes.len(), 1);
+    assert_eq!(plan.changes[0].at_ns, 1_000_000_000);
+    assert!(plan.changes[0].line.ends_with("netem limit 1000000 delay 0us 3000us 0% distribution late-4096"));
+}
+
+#[test]
+fn a_rate_that_changes_is_a_class_that_changes() {
+    let stages = "[[forward]]\nkind = \"link\"\nrate = \"10 Mbit/s\"\nrate_changes = [[\"2 s\", \"20 Mbit/s\"]]\n\
+                  rate_period = \"4 s\"\n";
+    let plan = planned(&format!("{BACK}{stages}")).unwrap();
+    let times: Vec<(i64, bool)> =
+        plan.changes.iter().map(|change| (change.at_ns / 1_000_000_000, change.line.contains("20000000bit"))).collect();
+    assert_eq!(times, [(2, true), (4, false), (6, true), (8, false)]);
+}
+
+#[test]
+fn senders_become_settings_of_their_hosts() {
+    let text = "[[flow]]\nsender = { loss_detection = \"static\", sack = false, congestion = \"bbr\", initial_window = 4 }\n\
+                [[flow]]\ndirection = \"reverse\"\n";
+    let commands = planned(text).unwrap().commands();
+    let has = |line: &str| assert!(commands.iter().any(|command| command == line), "{line}");
+    has("ip netns exec a0 sysctl -w net.ipv4.tcp_max_reordering='3'");
+    has("ip netns exec a0 sysctl -w net.ipv4.tcp_recovery='0'");
+    has("ip netns exec a0 sysctl -w net.ipv4.tcp_sack='0'");
+    has("ip -n a0 route add default via 10.1.0.1 initcwnd 4");
+    has("ip -n a1 route add default via 10.1.1.1");
+    assert!(commands.iter().any(|c| c.starts_with("setsockopt in a0: TCP_CONGESTION=bbr")));
+    // The second flow sends from B.
+    assert!(commands.iter().any(|c| c.starts_with("setsockopt in b1: TCP_CONGESTION=cubic")));
+}
+
+#[test]
+fn what_linux_cannot_do_is_refused_with_its_place() {
+    let refused = |text: &str, expected: &str| assert_eq!(planned(text).unwrap_err(), expected);
+    refused(
+        "[[flow]]\n[flow.sender]\nloss_detection = \"tcp-pr\"\n",
+        "s.toml:3:18: flow.0.sender.loss_detection: Linux has no loss detection like \"tcp-pr\", expected one of linux, \
+         linux-norack, static",
+    );
+    refused(
+        "[[flow]]\n[flow.sender]\nundo_eifel = false\n",
+        "s.toml:3:14: flow.0.sender.undo_eifel: Linux has no such setting, expected true",
+    );
+    refused(
+        "[[flow]]\n[receiver_card]\nsorter = \"srpic\"\n",
+        "s.toml:2:1: receiver_card: the lab has no network cards, expected no such table (an unchanged kernel has no \
+         card that coalesces or sorts)",
+    );
+    refused(
+        "[[flow]]\n[[forward]]\nkind = \"radio\"\n",
+        "s.toml:3:8: forward.0.kind: netem and the shapers of Linux have nothing like \"radio\", expected link, delay, \
+         loss, duplicate, corrupt, reorder, late, token-bucket or netem",
+    );
+    refused(
+        "[[flow]]\n[[forward]]\nkind = \"link\"\nrate = \"1 Mbit/s\"\nrate_changes = [[\"1 s\", \"0 bit/s\"]]\n",
+        "s.toml:5:16: forward.0.rate_changes: HTB has no rate of 0, expected more than 0 bit/s",
+    );
+}
+
+/// Keys that are not known are refused, whatever they are, so the simulator's keys must be known or refused one by one.
+#[test]
+fn every_key_of_an_endpoint_is_known() {
+    let reference = inorder_scenario::markdown();
+    let section = reference.split("## `[flow.sender]`").nth(1).unwrap().split("\n## ").next().unwrap();
+    let keys: Vec<&str> = section.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
+    assert!(keys.len() > 30, "{keys:?}");
+    let endpoint = Scenario::load("[[flow]]\n", "s.toml", &registries()).unwrap().cells().unwrap();
+    let endpoint = &endpoint[0].config.flows[0].sender;
+    for key in keys {
+        let refused = super::refuse::refused(endpoint, key);
+        assert!(refused.is_none_or(|(what, _)| !what.contains("does not know")), "{key}");
+    }
+}
