@@ -12,7 +12,10 @@ const SCENARIO: &str = "[run]\nduration = \"1 s\"\n[output]\ntrace_interval = \"
     [[reverse]]\nkind = \"delay\"\ndelay = \"10 ms\"\n";
 
 fn inorder(arguments: &[&str]) -> std::process::Output {
-    Command::new(env!("CARGO_BIN_EXE_inorder")).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn scenario(text: &str) -> (tempfile::TempDir, String) {
@@ -29,7 +32,10 @@ fn what_linux_cannot_do_is_one_line_with_its_place() {
     let output = inorder(&["lab", &path]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.starts_with(&format!("inorder: {path}:3:8: forward.0.kind: ")), "{said}");
+    assert!(
+        said.starts_with(&format!("inorder: {path}:3:8: forward.0.kind: ")),
+        "{said}"
+    );
     assert_eq!(said.lines().count(), 1);
 }
 
@@ -39,7 +45,10 @@ fn commands_are_printed_without_a_kernel() {
     let output = inorder(&["lab", "--print-commands", &path]);
     assert!(output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 20\n"), "{said}");
+    assert!(
+        said.contains("tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 20\n"),
+        "{said}"
+    );
 }
 
 /// Boots a machine. The figures are bounds that a correct run cannot leave: the line carries 4.8 Mbit/s of payload.
@@ -47,12 +56,19 @@ fn commands_are_printed_without_a_kernel() {
 fn a_run_on_real_linux() {
     let kernel = inorder(&["lab", "kernel", "--cached"]);
     if !kernel.status.success() {
-        println!("skipped: {}", String::from_utf8_lossy(&kernel.stderr).trim());
+        println!(
+            "skipped: {}",
+            String::from_utf8_lossy(&kernel.stderr).trim()
+        );
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
     let output = inorder(&["lab", "--beside-simulation", "--json", &path]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let [linux, simulation] = json["cells"].as_array().unwrap().as_slice() else {
         panic!("two cells");
@@ -63,7 +79,11 @@ fn a_run_on_real_linux() {
     assert!(linux["commands"].as_array().unwrap().len() > 20);
     assert_eq!(simulation["engine"], "simulation");
     let mean = |name: &str| linux["estimates"][name]["mean"].as_f64().unwrap();
-    assert!((3.0..5.5).contains(&mean("throughput")), "{}", mean("throughput"));
+    assert!(
+        (3.0..5.5).contains(&mean("throughput")),
+        "{}",
+        mean("throughput")
+    );
     assert!(mean("reordered_at_card") > 0.5);
     assert!((20.0..500.0).contains(&mean("completion")));
     assert!((5.0..100.0).contains(&mean("delay")));

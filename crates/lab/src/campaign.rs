@@ -99,11 +99,11 @@ pub fn kernels(cells: &[Cell]) -> Result<Vec<Kernel>, String> {
 /// # Errors
 /// The first key that real Linux cannot carry out, with its place in the file.
 pub fn check(scenario: &Scenario, cells: &[Cell]) -> Result<(), inorder_scenario::Error> {
-    let planned = cells
+    let mut planned = cells
         .iter()
         .enumerate()
         .map(|(number, cell)| plan(scenario, number, cell, cell.config.run.seed));
-    planned.map(|planned| planned.map(drop)).collect()
+    planned.try_for_each(|planned| planned.map(drop))
 }
 
 /// Runs every cell as often as wanted.
@@ -285,6 +285,7 @@ fn try_one(
     let text = serde_json::to_vec(&task.plan).map_err(|error| why("its plan")(&error))?;
     std::fs::write(folder.join(PLAN), text).map_err(|error| why("its plan")(&error))?;
     let machine = Machine {
+        guest: campaign.guest.to_owned(),
         kernel: kernel.executable(),
         root: shared.root.clone(),
         is_virtual: true,

@@ -9,6 +9,7 @@ pub mod agreement;
 pub mod campaign;
 #[cfg(target_os = "linux")]
 pub mod guest;
+pub mod keeper;
 pub mod kernel;
 pub mod plan;
 pub mod report;

@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use crate::keeper;
 use crate::report::{FAILED, PROGRESS};
 use crate::root::INIT;
 
@@ -22,6 +22,8 @@ const MEMORY_MIB: u32 = 1024;
 /// What a machine is made of.
 #[derive(Clone, Debug)]
 pub struct Machine {
+    /// The guest's program, which outside of a machine is its keeper.
+    pub guest: PathBuf,
     /// The kernel.
     pub kernel: PathBuf,
     /// Its root.
@@ -105,25 +107,14 @@ impl Machine {
     }
 
     fn start(&self, folder: &Path) -> Result<Child, MachineError> {
-        let mut command = Command::new(&self.kernel);
+        let mut command = keeper::command(&self.guest, &self.kernel);
         command
             .args(self.arguments(folder))
             .current_dir(folder)
             .env_clear()
-            .env("TMPDIR", folder);
-        command
-            .stdin(Stdio::null())
+            .env("TMPDIR", folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // SAFETY: between fork and exec only two system calls are made.
-        unsafe {
-            command.pre_exec(|| {
-                // A group of its own: Ctrl-C goes to us, and we end the whole group. If we are killed, so is it.
-                libc::setpgid(0, 0);
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                Ok(())
-            });
-        }
         command
             .spawn()
             .map_err(|error| MachineError::Start(error.to_string()))
@@ -171,10 +162,7 @@ struct Guest(Child);
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        if let Ok(group) = i32::try_from(self.0.id()) {
-            // SAFETY: no pointers. The group is that of a child not yet waited for, so the number is still its own.
-            unsafe { libc::kill(-group, libc::SIGKILL) };
-        }
+        // Waiting closes the keeper's standard input, which makes it end the machine.
         let _ = self.0.wait();
     }
 }

@@ -70,7 +70,7 @@ pub fn sleep_until(at_ns: i64) {
 }
 
 /// Sets a socket option.
-pub fn set<T>(socket: RawFd, level: c_int, option: c_int, value: T) -> io::Result<()> {
+pub fn set<T: Copy>(socket: RawFd, level: c_int, option: c_int, value: T) -> io::Result<()> {
     // SAFETY: the pointer is to a value of this size.
     let done = unsafe {
         libc::setsockopt(

@@ -152,8 +152,7 @@ fn sysctls(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, St
                 endpoint
                     .send_buffer
                     .unwrap_or(2 * LARGEST_BUFFER)
-                    .min(1 << 30)
-                    .max(65536)
+                    .clamp(65_536, 1 << 30)
             ),
         ),
     ];

@@ -70,13 +70,13 @@ pub fn plan(config: &Config) -> Result<Plan, Refusal> {
         ["x", "y"],
         "f",
         3,
-        hops("forward", &config.forward, duration_ns)?,
+        &hops("forward", &config.forward, duration_ns)?,
     );
     builder.chain(
         ["y", "x"],
         "r",
         4,
-        hops("reverse", &config.reverse, duration_ns)?,
+        &hops("reverse", &config.reverse, duration_ns)?,
     );
     for (number, flow) in config.flows.iter().enumerate() {
         let (a, b) = match flow.direction {
@@ -175,7 +175,7 @@ impl Builder {
     }
 
     /// A way from one end to the other, with a discipline at each device that packets leave.
-    fn chain(&mut self, [from, to]: [&str; 2], letter: &str, net: u8, hops: Vec<Hop>) {
+    fn chain(&mut self, [from, to]: [&str; 2], letter: &str, net: u8, hops: &[Hop]) {
         let links = hops.len().max(1);
         let place = |number: usize| match number {
             0 => from.to_owned(),

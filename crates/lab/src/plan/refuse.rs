@@ -156,6 +156,7 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
             of_linux,
             "\"200 ms\"",
         ),
+        "delayed_ack_segments" => no(endpoint.delayed_ack_segments == 2, of_linux, "2"),
         "nagle" => no(
             endpoint.nagle != Some(plain::Nagle::Rfc896),
             of_linux,

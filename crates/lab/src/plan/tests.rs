@@ -22,7 +22,8 @@ fn commands(stages: &str) -> Vec<String> {
 /// The queueing disciplines among the commands, without those of the way back.
 fn disciplines(stages: &str) -> Vec<String> {
     let all = commands(stages).into_iter();
-    all.filter(|line| line.starts_with("tc -n") && !line.starts_with("tc -n y")).collect()
+    all.filter(|line| line.starts_with("tc -n") && !line.starts_with("tc -n y"))
+        .collect()
 }
 
 #[test]
@@ -45,7 +46,9 @@ fn stages_in_netems_order_share_one_netem() {
     let delay = "[[forward]]\nkind = \"delay\"\ndelay = \"5 ms\"\n";
     assert_eq!(
         disciplines(&format!("{loss}{delay}")),
-        ["tc -n x qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us loss random 1%"]
+        [
+            "tc -n x qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us loss random 1%"
+        ]
     );
     assert_eq!(
         disciplines(&format!("{delay}{loss}")),
@@ -58,7 +61,8 @@ fn stages_in_netems_order_share_one_netem() {
 
 #[test]
 fn late_packets_are_a_table_of_two_values() {
-    let stages = "[[forward]]\nkind = \"late\"\nprobability = \"25 %\"\ndelay = \"3 ms\"\nfrom = \"1 s\"\n";
+    let stages =
+        "[[forward]]\nkind = \"late\"\nprobability = \"25 %\"\ndelay = \"3 ms\"\nfrom = \"1 s\"\n";
     let plan = planned(&format!("{BACK}{stages}")).unwrap();
     let [table] = plan.tables.as_slice() else {
         panic!("one table");
@@ -67,7 +71,11 @@ fn late_packets_are_a_table_of_two_values() {
     assert_eq!(table.numbers.iter().filter(|n| **n == 8192).count(), 4096);
     assert_eq!(plan.changes.len(), 1);
     assert_eq!(plan.changes[0].at_ns, 1_000_000_000);
-    assert!(plan.changes[0].line.ends_with("netem limit 1000000 delay 0us 3000us 0% distribution late-4096"));
+    assert!(
+        plan.changes[0]
+            .line
+            .ends_with("netem limit 1000000 delay 0us 3000us 0% distribution late-4096")
+    );
 }
 
 #[test]
@@ -75,8 +83,16 @@ fn a_rate_that_changes_is_a_class_that_changes() {
     let stages = "[[forward]]\nkind = \"link\"\nrate = \"10 Mbit/s\"\nrate_changes = [[\"2 s\", \"20 Mbit/s\"]]\n\
                   rate_period = \"4 s\"\n";
     let plan = planned(&format!("{BACK}{stages}")).unwrap();
-    let times: Vec<(i64, bool)> =
-        plan.changes.iter().map(|change| (change.at_ns / 1_000_000_000, change.line.contains("20000000bit"))).collect();
+    let times: Vec<(i64, bool)> = plan
+        .changes
+        .iter()
+        .map(|change| {
+            (
+                change.at_ns / 1_000_000_000,
+                change.line.contains("20000000bit"),
+            )
+        })
+        .collect();
     assert_eq!(times, [(2, true), (4, false), (6, true), (8, false)]);
 }
 
@@ -91,9 +107,17 @@ fn senders_become_settings_of_their_hosts() {
     has("ip netns exec a0 sysctl -w net.ipv4.tcp_sack='0'");
     has("ip -n a0 route add default via 10.1.0.1 initcwnd 4");
     has("ip -n a1 route add default via 10.1.1.1");
-    assert!(commands.iter().any(|c| c.starts_with("setsockopt in a0: TCP_CONGESTION=bbr")));
+    assert!(
+        commands
+            .iter()
+            .any(|c| c.starts_with("setsockopt in a0: TCP_CONGESTION=bbr"))
+    );
     // The second flow sends from B.
-    assert!(commands.iter().any(|c| c.starts_with("setsockopt in b1: TCP_CONGESTION=cubic")));
+    assert!(
+        commands
+            .iter()
+            .any(|c| c.starts_with("setsockopt in b1: TCP_CONGESTION=cubic"))
+    );
 }
 
 #[test]
@@ -128,13 +152,28 @@ fn what_linux_cannot_do_is_refused_with_its_place() {
 #[test]
 fn every_key_of_an_endpoint_is_known() {
     let reference = inorder_scenario::markdown();
-    let section = reference.split("## `[flow.sender]`").nth(1).unwrap().split("\n## ").next().unwrap();
-    let keys: Vec<&str> = section.lines().filter_map(|l| l.strip_prefix("| `")?.split('`').next()).collect();
+    let section = reference
+        .split("## `[flow.sender]`")
+        .nth(1)
+        .unwrap()
+        .split("\n## ")
+        .next()
+        .unwrap();
+    let keys: Vec<&str> = section
+        .lines()
+        .filter_map(|l| l.strip_prefix("| `")?.split('`').next())
+        .collect();
     assert!(keys.len() > 30, "{keys:?}");
-    let endpoint = Scenario::load("[[flow]]\n", "s.toml", &registries()).unwrap().cells().unwrap();
+    let endpoint = Scenario::load("[[flow]]\n", "s.toml", &registries())
+        .unwrap()
+        .cells()
+        .unwrap();
     let endpoint = &endpoint[0].config.flows[0].sender;
     for key in keys {
         let refused = super::refuse::refused(endpoint, key);
-        assert!(refused.is_none_or(|(what, _)| !what.contains("does not know")), "{key}");
+        assert!(
+            refused.is_none_or(|(what, _)| !what.contains("does not know")),
+            "{key}"
+        );
     }
 }

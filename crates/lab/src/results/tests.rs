@@ -19,12 +19,20 @@ struct Trace {
 /// A plan and a flow of this size.
 fn trace(size: Option<u64>) -> Trace {
     let text = "[run]\nduration = \"1 s\"\n[[flow]]\n";
-    let scenario = inorder_scenario::Scenario::load(text, "t.toml", &inorder_sim::registries()).unwrap();
+    let scenario =
+        inorder_scenario::Scenario::load(text, "t.toml", &inorder_sim::registries()).unwrap();
     let cells = scenario.cells().unwrap();
     let mut plan = crate::plan::plan(&scenario, 0, &cells[0], 1).unwrap();
     plan.flows[0].size = size;
-    let mut trace = Trace { flow: Observed::new(&plan.flows[0], &plan, false), plan };
-    let syn = Segment { seq: FIRST.wrapping_sub(1), flags: TcpFlags(TcpFlags::SYN), ..Segment::default() };
+    let mut trace = Trace {
+        flow: Observed::new(&plan.flows[0], &plan, false),
+        plan,
+    };
+    let syn = Segment {
+        seq: FIRST.wrapping_sub(1),
+        flags: TcpFlags(TcpFlags::SYN),
+        ..Segment::default()
+    };
     trace.flow.see(Place::Sender, true, &syn);
     trace
 }
@@ -42,7 +50,12 @@ fn data(ms: i64, start: u32, id: u16) -> Segment {
 }
 
 fn ack(ms: i64, up_to: u32) -> Segment {
-    Segment { ts_ns: ms * MS, ack: FIRST.wrapping_add(up_to), flags: TcpFlags(TcpFlags::ACK), ..Segment::default() }
+    Segment {
+        ts_ns: ms * MS,
+        ack: FIRST.wrapping_add(up_to),
+        flags: TcpFlags(TcpFlags::ACK),
+        ..Segment::default()
+    }
 }
 
 impl Trace {
@@ -65,10 +78,13 @@ impl Trace {
     }
 
     fn finish(self) -> FlowResult {
-        let flow = inorder_scenario::Scenario::load("[[flow]]\n", "t.toml", &inorder_sim::registries()).unwrap();
+        let flow =
+            inorder_scenario::Scenario::load("[[flow]]\n", "t.toml", &inorder_sim::registries())
+                .unwrap();
         let flow = flow.cells().unwrap().remove(0).config.flows.remove(0);
         let connection: &Connection = &self.plan.flows[0];
-        self.flow.finish(&flow, connection, &self.plan, &FlowReport::default())
+        self.flow
+            .finish(&flow, connection, &self.plan, &FlowReport::default())
     }
 }
 
@@ -76,20 +92,37 @@ impl Trace {
 fn late_and_spurious_and_needed() {
     let mut trace = trace(Some(4000));
     // The second segment is late and sent again for nothing; the third is lost and sent again.
-    trace.sent(&[data(0, 0, 1), data(0, 1000, 2), data(0, 2000, 3), data(0, 3000, 4)]);
+    trace.sent(&[
+        data(0, 0, 1),
+        data(0, 1000, 2),
+        data(0, 2000, 3),
+        data(0, 3000, 4),
+    ]);
     trace.acked(&[ack(10, 1000), ack(12, 1000)]);
     trace.sent(&[data(13, 1000, 5), data(13, 2000, 6)]);
-    trace.arrived(&[data(5, 0, 1), data(6, 3000, 4), data(14, 1000, 2), data(18, 1000, 5), data(18, 2000, 6)]);
+    trace.arrived(&[
+        data(5, 0, 1),
+        data(6, 3000, 4),
+        data(14, 1000, 2),
+        data(18, 1000, 5),
+        data(18, 2000, 6),
+    ]);
     let result = trace.finish();
     assert_eq!(result.counts.retransmissions, 2);
     assert_eq!(result.counts.spurious, 1);
     assert_eq!(result.counts.duplicate_acks, 1);
-    assert_eq!((result.counts.at_card, result.counts.reordered_at_card), (3, 1));
+    assert_eq!(
+        (result.counts.at_card, result.counts.reordered_at_card),
+        (3, 1)
+    );
     assert_eq!(result.counts.delivered_bytes, 4000);
     assert_eq!(result.completion_ns, Some(18 * MS));
     assert_eq!(result.measured_ns, 18 * MS);
     // One acknowledgement of new data, of a segment sent once.
-    assert_eq!((result.counts.rtts, result.counts.rtt_ns), (1, 10 * 1_000_000));
+    assert_eq!(
+        (result.counts.rtts, result.counts.rtt_ns),
+        (1, 10 * 1_000_000)
+    );
 }
 
 #[test]
@@ -109,5 +142,8 @@ fn a_copy_that_the_path_made_is_no_arrival_of_its_own() {
     trace.sent(&[data(0, 0, 1), data(0, 1000, 2)]);
     trace.arrived(&[data(5, 1000, 2), data(6, 1000, 2), data(7, 0, 1)]);
     let result = trace.finish();
-    assert_eq!((result.counts.at_card, result.counts.reordered_at_card), (2, 1));
+    assert_eq!(
+        (result.counts.at_card, result.counts.reordered_at_card),
+        (2, 1)
+    );
 }

@@ -58,7 +58,8 @@ impl Headings {
         };
         Headings {
             axes: report.axes().map(heading).collect(),
-            engines: report.cells.iter().any(|cell| !cell.engine.is_simulation()),
+            engines: report.cells.iter().any(|cell| !cell.engine.is_simulation())
+                && !report.axes().any(|axis| axis == "engine"),
             measures: MEASURES.iter().enumerate().filter_map(shown).collect(),
         }
     }
