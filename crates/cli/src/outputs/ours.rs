@@ -92,6 +92,7 @@ fn csv_headers() -> Vec<String> {
         inorder_report::csv::write(out, claims, [] as [inorder_experiments::Claim; 0])
     }));
     headers.push(header(|out| inorder_analysis::compare::write_csv(out, &[])));
+    headers.push(header(|out| inorder_lab::agreement::write_csv(out, &[])));
     headers
 }
 

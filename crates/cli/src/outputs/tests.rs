@@ -17,6 +17,7 @@ use crate::manners;
 const INPUTS: &[(&str, &[&str])] = &[
     ("analyze", &["files", "peer"]),
     ("compare", &["before", "after"]),
+    ("lab", &["file"]),
     ("metrics", &["file"]),
     ("netproc", &["calibration"]),
     ("packetdrill", &["files"]),
@@ -70,6 +71,7 @@ fn needed(verb: &str, folder: &Folder) -> Vec<String> {
         "analyze" | "sort" => vec![folder.path("in.pcap")],
         "compare" => vec![folder.path("in.pcap"), folder.path("in.pcap")],
         "simulate" => vec![folder.path("s.toml")],
+        "lab" => vec![folder.path("s.toml"), "--beside-simulation".to_owned()],
         "petri" => vec![folder.path("n.net")],
         "netproc" => fixed(&["--packets=2000"]),
         "reproduce" => fixed(&["periodic", "window", "--quick"]),
@@ -133,6 +135,40 @@ fn written(target: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = entries.collect();
     files.sort();
     files
+}
+
+/// For a verb that this test cannot let do its work, because it needs a machine: only puts files of the user in the place
+/// of what it would write.
+fn try_refusals(verb: &[String], arg: &Arg, folder: &Folder) {
+    let target = folder.path("target");
+    let inside: &[&str] = match arg.get_id().as_str() {
+        "parquet" => &["runs.parquet", "samples.parquet"],
+        "pcap" => &["s.snd.pcap", "s.rcv.pcap"],
+        _ => &[],
+    };
+    let files = inside.iter().map(|name| Path::new(&target).join(name));
+    let files: Vec<PathBuf> = match inside {
+        [] => vec![PathBuf::from(&target)],
+        _ => {
+            fs::create_dir_all(&target).unwrap();
+            files.collect()
+        }
+    };
+    for file in &files {
+        for content in [FOREIGN, &fs::read(CAPTURE).unwrap()] {
+            fs::write(file, content).unwrap();
+            let refused = matches!(write(verb, arg, folder, &target), Err(CliError::Usage(_)));
+            assert!(
+                refused,
+                "{verb:?} {} would replace {}",
+                arg.get_id(),
+                file.display()
+            );
+            assert!(fs::read(file).unwrap() == content);
+        }
+        fs::remove_file(file).unwrap();
+    }
+    let _ = fs::remove_dir_all(&target);
 }
 
 /// Writes once, then puts files of the user in the place of what was written.
@@ -202,7 +238,10 @@ fn no_output_harms_a_capture_or_a_file_that_is_not_ours() {
     // 4 of analyze, parquet left out; a list that suddenly is short means that this test no longer finds them.
     assert!(outputs.len() >= 18, "{outputs:#?}");
     for (verb, arg) in outputs {
-        try_option(verb, arg, &folder);
+        match verb[0].as_str() {
+            "lab" => try_refusals(verb, arg, &folder),
+            _ => try_option(verb, arg, &folder),
+        }
     }
 }
 

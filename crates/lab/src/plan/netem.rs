@@ -10,8 +10,8 @@ use super::refuse::Refusal;
 
 /// Most packets in a netem whose stage has no limit of its own.
 const NO_LIMIT: u64 = 1_000_000;
-/// Most numbers in a table of netem (`NETEM_DIST_MAX`).
-const LARGEST_TABLE: usize = 16_384;
+/// Numbers in a table of late packets. netem takes 16,384, but `tc` sends no message that long.
+const LARGEST_TABLE: usize = 16_000;
 /// A share of late packets may differ by so much from the one wanted, because a table has a limited size.
 const MAX_SHARE_ERROR: f64 = 0.05;
 
@@ -256,7 +256,8 @@ impl Netem {
             Wait::Late { base_ns, late } if is_late => {
                 let name = lane_name(late.probability);
                 let correlation = percent(late.correlation);
-                let (base, spread) = (time(*base_ns), time(late.delay_ns));
+                // `tc` takes a table only with a delay: a nanosecond.
+                let (base, spread) = (time((*base_ns).max(1)), time(late.delay_ns));
                 words.push_str(&format!(
                     " delay {base} {spread} {correlation} distribution {name}"
                 ));
@@ -300,7 +301,8 @@ fn random(
     };
     let mut words = format!(
         "delay {} {} {}",
-        time(mean_ns),
+        // `tc` takes a table only with a delay: a nanosecond.
+        time(mean_ns.max(1)),
         time(jitter_ns),
         percent(correlation)
     );

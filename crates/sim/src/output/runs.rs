@@ -81,8 +81,7 @@ fn sheet<'a>(report: &Report<'a>) -> Sheet<'a, Run<'a>> {
     let seed = Field::new("seed", Kind::Count, "Seed of the run.");
     let labels = with_labels(report, |run: &Run<'a>| run.cell);
     let sheet = labels.and(seed, |run: &Run<'a>| run.seed().into());
-    let sheet = sheet.with(ENGINE, |run: &Run<'a>| &*run.cell.engine);
-    with_measures(sheet)
+    with_measures(sheet).with(ENGINE, |run: &Run<'a>| &*run.cell.engine)
 }
 
 /// Adds a column for each measure.
