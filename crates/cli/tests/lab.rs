@@ -51,7 +51,8 @@ fn commands_are_printed_without_a_kernel() {
     );
 }
 
-/// Boots a machine. The figures are bounds that a correct run cannot leave: the line carries 4.8 Mbit/s of payload.
+/// Boots a machine. The figures are bounds that a correct run cannot leave: the line carries 4.8 Mbit/s of payload, and the
+/// rate of the fetch is that over its short life.
 #[test]
 fn a_run_on_real_linux() {
     let kernel = inorder(&["lab", "kernel", "--cached"]);

@@ -132,7 +132,10 @@ fn run(program: &str, namespace: Option<&str>, lines: &[String]) -> Result<Strin
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let said: Vec<&str> = said.lines().collect();
+    let said: Vec<&str> = said
+        .lines()
+        .take_while(|line| !line.starts_with("Usage"))
+        .collect();
     Err(format!(
         "{program} in {}: {}",
         namespace.unwrap_or("no namespace"),

@@ -256,8 +256,8 @@ impl Netem {
             Wait::Late { base_ns, late } if is_late => {
                 let name = lane_name(late.probability);
                 let correlation = percent(late.correlation);
-                // `tc` takes a table only with a delay: a nanosecond.
-                let (base, spread) = (time((*base_ns).max(1)), time(late.delay_ns));
+                // `tc` takes a table only with a delay: at least a microsecond.
+                let (base, spread) = (time((*base_ns).max(1000)), time(late.delay_ns));
                 words.push_str(&format!(
                     " delay {base} {spread} {correlation} distribution {name}"
                 ));
@@ -301,8 +301,8 @@ fn random(
     };
     let mut words = format!(
         "delay {} {} {}",
-        // `tc` takes a table only with a delay: a nanosecond.
-        time(mean_ns.max(1)),
+        // `tc` takes a table only with a delay: at least a microsecond.
+        time(mean_ns.max(1000)),
         time(jitter_ns),
         percent(correlation)
     );

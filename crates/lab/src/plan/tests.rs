@@ -74,7 +74,7 @@ fn late_packets_are_a_table_of_two_values() {
     assert!(
         plan.changes[0]
             .line
-            .ends_with("netem limit 1000000 delay 0.001us 3000us 0% distribution late-4000")
+            .ends_with("netem limit 1000000 delay 1us 3000us 0% distribution late-4000")
     );
 }
 
