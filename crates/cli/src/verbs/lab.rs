@@ -2,7 +2,6 @@
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, PcapWriter};
@@ -15,7 +14,7 @@ use inorder_sim::{Campaign, CellResult, RunResult, run_all_with, values};
 use inorder_wire::LinkType;
 
 use super::campaign::{Changes, Outputs, names};
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, outputs};
 
@@ -100,7 +99,7 @@ pub fn run(args: &Args) -> Outcome {
             "inorder: interrupted: the results are partial, {}",
             args.changes.runs_done(&cells, made)
         );
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode(INTERRUPTED));
     }
     Ok(if done.failures.is_empty() {
         ExitCode::SUCCESS
@@ -175,17 +174,19 @@ fn on_linux(
     campaign::run_all(&campaign).map_err(CliError::Lab)
 }
 
-/// The program of the guest, which is installed beside this one.
+/// The program of the guest, which is installed beside this one. If another program runs the verb, it is looked for like
+/// any program.
 fn guest() -> Result<PathBuf, CliError> {
+    const NAME: &str = "inorder-guest";
     let own = std::env::current_exe().map_err(|error| CliError::Lab(error.to_string()))?;
-    let guest = own.with_file_name("inorder-guest");
-    match guest.is_file() {
-        true => Ok(guest),
-        false => Err(CliError::Lab(format!(
+    let beside = own.with_file_name(NAME);
+    let found = beside.is_file().then(|| beside.clone());
+    found.or_else(|| inorder_lab::root::find(NAME)).ok_or_else(|| {
+        CliError::Lab(format!(
             "{}: there is no such program; expected it beside inorder, where `cargo install` puts both",
-            guest.display()
-        ))),
-    }
+            beside.display()
+        ))
+    })
 }
 
 /// Writes the captures of a run where the user wants them.

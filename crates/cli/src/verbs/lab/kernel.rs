@@ -1,10 +1,8 @@
 //! `inorder lab kernel`: builds the lab's kernel once.
 
-use std::process::ExitCode;
-
 use inorder_lab::kernel::{Building, DEFAULT, Kernel, Source, build, cache};
 
-use crate::error::{CliError, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, outputs};
 use std::sync::atomic::Ordering;
@@ -53,7 +51,7 @@ pub fn run(args: &Args) -> Outcome {
             };
             match build(&source, &building) {
                 Ok(kernel) => kernel,
-                Err(_) if stop.load(Ordering::Relaxed) => return Ok(ExitCode::from(INTERRUPTED)),
+                Err(_) if stop.load(Ordering::Relaxed) => return Ok(ExitCode(INTERRUPTED)),
                 Err(problem) => return Err(CliError::Lab(problem)),
             }
         }
