@@ -114,16 +114,16 @@ impl Namespaces {
             }
         }
         let [left, middle, right] = [0, 1, 2].map(|at: usize| made.0[at].as_str());
-        for (end, address, link) in [(left, "10.99.0.1/24", "a"), (right, "10.99.0.2/24", "b")] {
+        for (end, address, link) in [(left, "10.99.0.1/24", "a0"), (right, "10.99.0.2/24", "b0")] {
             let pair = [
-                "link", "add", "eth", "netns", end, "type", "veth", "peer", "name", link, "netns",
+                "link", "add", "eth0", "netns", end, "type", "veth", "peer", "name", link, "netns",
                 middle,
             ];
             let commands: [&[&str]; 4] = [
                 &pair,
-                &["-n", end, "addr", "add", address, "dev", "eth"],
-                &["-n", end, "link", "set", "eth", "up"],
-                &["-n", middle, "link", "set", link, "up"],
+                &["-n", end, "addr", "add", address, "dev", "eth0"],
+                &["-n", end, "link", "set", "dev", "eth0", "up"],
+                &["-n", middle, "link", "set", "dev", link, "up"],
             ];
             if !commands.into_iter().all(ip) {
                 println!("skipped: cannot make pairs of virtual interfaces (veth)");
@@ -179,10 +179,10 @@ fn frames_pass_between_two_interfaces() {
     let Some(namespaces) = Namespaces::new("pass") else {
         return;
     };
-    let emulated = namespaces.ping_through(&["emulate", "a", "b", "--delay=2 ms"]);
+    let emulated = namespaces.ping_through(&["emulate", "a0", "b0", "--delay=2 ms"]);
     let delivered = emulated["directions"][0]["delivered"].as_u64();
     assert!(delivered.is_some_and(|packets| packets >= 3), "{emulated}");
-    let sorted = namespaces.ping_through(&["live", "a", "b", "--sorter=resequence"]);
+    let sorted = namespaces.ping_through(&["live", "a0", "b0", "--sorter=resequence"]);
     assert_eq!(sorted["directions"][0]["held"], 0, "{sorted}");
 }
 
@@ -199,11 +199,11 @@ fn what_an_interface_receives_is_sorted_and_watched() {
             &namespaces.0[2],
             env!("CARGO_BIN_EXE_inorder"),
         ])
-        .args(["live", "eth", "--duration=3", "--json"])
+        .args(["live", "eth0", "--duration=3", "--json"])
         .stdout(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    let forwarded = namespaces.ping_through(&["emulate", "a", "b"]);
+    let forwarded = namespaces.ping_through(&["emulate", "a0", "b0"]);
     assert_eq!(forwarded["directions"][0]["unsent"], 0, "{forwarded}");
     let ended = sorting.wait().expect("the command ends");
     if !ended.success() {
@@ -216,7 +216,13 @@ fn what_an_interface_receives_is_sorted_and_watched() {
             &namespaces.0[0],
             env!("CARGO_BIN_EXE_inorder"),
         ])
-        .args(["watch", "eth", "--duration=0.3", "--interval=0.1", "--json"])
+        .args([
+            "watch",
+            "eth0",
+            "--duration=0.3",
+            "--interval=0.1",
+            "--json",
+        ])
         .output()
         .expect("ip runs");
     assert_eq!(json(&watched)["intervals"], 3, "{}", stderr(&watched));

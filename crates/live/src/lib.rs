@@ -19,6 +19,7 @@
 pub mod checksum;
 pub mod emulator;
 pub mod frame;
+mod fuzz;
 pub mod icmp;
 pub mod lane;
 pub mod os;
@@ -28,6 +29,9 @@ pub mod sorting;
 pub mod stamp;
 pub mod watched;
 pub mod xdp_program;
+
+#[doc(hidden)]
+pub use fuzz::fuzz_one;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -10,7 +10,7 @@ use crate::frame::Frame;
 use crate::lane::Lane;
 
 /// Before a lane is due, the loop does not sleep any more: a sleep ends up to this much too late, nanoseconds.
-const SPIN_NS: i64 = 60_000;
+const SPIN_NS: i64 = 15_000;
 /// How often `stop` is looked at, nanoseconds.
 const LOOK_NS: i64 = 100_000_000;
 /// How often the counts of the kernel are read, and the report is made.
