@@ -1,6 +1,7 @@
 //! What every sorter offers, whatever its rule.
 
 use crate::meta::Meta;
+use crate::out::{Each, Out, Places};
 
 /// Takes packets as they arrive, gives them back in a better order.
 ///
@@ -65,7 +66,27 @@ pub trait Sorter<K, P> {
     }
 
     /// A burst arrives: the same as [`Sorter::push`] for each of its packets. A sorter that can
-    /// do more with an array than with one packet after another has its own way here.
+    /// do more with an array than with one packet after another has its own way here; who has a burst calls
+    /// [`Sorter::push_burst`] or [`Sorter::sort_batch`].
+    #[inline]
+    fn take_burst<'b, T, M, G, O>(
+        &mut self,
+        burst: &'b [T],
+        meta: &M,
+        packet: &G,
+        now_ns: i64,
+        out: &mut O,
+    ) where
+        M: Fn(&T) -> Meta<K>,
+        G: Fn(&'b T) -> P,
+        O: Out<P>,
+    {
+        for t in burst {
+            self.push(&meta(t), packet(t), now_ns, &mut |packet| out.one(packet));
+        }
+    }
+
+    /// A burst arrives, and what it makes go up goes to `out`.
     ///
     /// `meta` tells the facts of a packet and may be asked more than once; `packet` makes what is
     /// delivered and is asked once for each.
@@ -82,9 +103,7 @@ pub trait Sorter<K, P> {
         G: Fn(&'b T) -> P,
         F: FnMut(P) + ?Sized,
     {
-        for t in burst {
-            self.push(&meta(t), packet(t), now_ns, out);
-        }
+        self.take_burst(burst, &meta, &packet, now_ns, &mut Each(out));
     }
 
     /// A whole batch: [`Sorter::push_burst`], then [`Sorter::end_of_batch`], delivering into
@@ -110,16 +129,10 @@ pub trait Sorter<K, P> {
         if places.len() < self.held().saturating_add(burst.len()) {
             return None;
         }
-        let mut written = 0;
-        let mut out = |packet: P| {
-            if let Some(place) = places.get_mut(written) {
-                *place = packet;
-                written += 1;
-            }
-        };
-        self.push_burst(burst, meta, packet, now_ns, &mut out);
-        self.end_of_batch(now_ns, &mut out);
-        Some(written)
+        let mut out = Places::new(places);
+        self.take_burst(burst, &meta, &packet, now_ns, &mut out);
+        self.end_of_batch(now_ns, &mut |packet| out.one(packet));
+        Some(out.written())
     }
 }
 

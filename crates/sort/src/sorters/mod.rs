@@ -16,6 +16,7 @@ pub mod window;
 
 use crate::key::FlowKey;
 use crate::meta::Meta;
+use crate::out::Out;
 use crate::sorter::{Counters, Sorter};
 
 pub use config::{
@@ -157,36 +158,19 @@ impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
     }
 
     #[inline]
-    fn push_burst<'b, T, M, G, F>(
+    fn take_burst<'b, T, M, G, O>(
         &mut self,
         burst: &'b [T],
-        meta: M,
-        packet: G,
+        meta: &M,
+        packet: &G,
         now_ns: i64,
-        out: &mut F,
+        out: &mut O,
     ) where
         M: Fn(&T) -> Meta<K>,
         G: Fn(&'b T) -> P,
-        F: FnMut(P) + ?Sized,
+        O: Out<P>,
     {
-        each!(self, sorter => Sorter::push_burst(sorter, burst, meta, packet, now_ns, out));
-    }
-
-    #[inline]
-    fn sort_batch<'b, T, M, G>(
-        &mut self,
-        burst: &'b [T],
-        meta: M,
-        packet: G,
-        now_ns: i64,
-        places: &mut [P],
-    ) -> Option<usize>
-    where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        P: Copy,
-    {
-        each!(self, sorter => Sorter::sort_batch(sorter, burst, meta, packet, now_ns, places))
+        each!(self, sorter => Sorter::take_burst(sorter, burst, meta, packet, now_ns, out));
     }
 }
 

@@ -7,9 +7,9 @@
 use super::Resequencer;
 use crate::key::FlowKey;
 use crate::meta::Meta;
+use crate::out::Out;
+use crate::place::{MAX_BLOCK_IN_PLACE, Order, Watch};
 use crate::sorter::Sorter;
-use crate::sorters::srpic::out::Out;
-use crate::sorters::srpic::place::{MAX_BLOCK_IN_PLACE, Order, Watch};
 
 /// The first packets of a block that continue their flow without a gap: all places up to their number are taken once.
 struct Front {
@@ -83,7 +83,7 @@ impl<K: FlowKey> Course<K> {
 impl<K: FlowKey, P> Resequencer<K, P> {
     /// A burst arrives.
     #[inline]
-    pub(super) fn take_burst<'b, T, M, G, O>(
+    pub(super) fn take_whole<'b, T, M, G, O>(
         &mut self,
         burst: &'b [T],
         meta: &M,

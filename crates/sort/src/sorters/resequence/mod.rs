@@ -43,8 +43,8 @@ mod rule;
 use super::config::{ConfigError, Entry, Setting, SorterConfig, Surroundings};
 use crate::key::FlowKey;
 use crate::meta::{Kind, Meta};
+use crate::out::Out;
 use crate::sorter::{Counters, Sorter};
-use crate::sorters::srpic::out::{Each, Out, Places};
 
 use deadlines::Deadlines;
 use flows::Flows;
@@ -300,42 +300,19 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
 
     /// Packets of one flow that are complete go up together.
     #[inline]
-    fn push_burst<'b, T, M, G, F>(
+    fn take_burst<'b, T, M, G, O>(
         &mut self,
         burst: &'b [T],
-        meta: M,
-        packet: G,
+        meta: &M,
+        packet: &G,
         now_ns: i64,
-        out: &mut F,
+        out: &mut O,
     ) where
         M: Fn(&T) -> Meta<K>,
         G: Fn(&'b T) -> P,
-        F: FnMut(P) + ?Sized,
+        O: Out<P>,
     {
-        self.take_burst(burst, &meta, &packet, now_ns, &mut Each(out));
-    }
-
-    #[inline]
-    fn sort_batch<'b, T, M, G>(
-        &mut self,
-        burst: &'b [T],
-        meta: M,
-        packet: G,
-        now_ns: i64,
-        places: &mut [P],
-    ) -> Option<usize>
-    where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        P: Copy,
-    {
-        if places.len() < self.held().saturating_add(burst.len()) {
-            return None;
-        }
-        let mut out = Places::new(places);
-        self.take_burst(burst, &meta, &packet, now_ns, &mut out);
-        self.end_of_batch(now_ns, &mut |p| out.one(p));
-        Some(out.written())
+        self.take_whole(burst, meta, packet, now_ns, out);
     }
 
     fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)

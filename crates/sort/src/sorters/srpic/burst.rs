@@ -6,10 +6,10 @@
 //! 64 packets, are pushed one by one, with the same result.
 
 use super::Srpic;
-use super::out::{Each, Out, Places};
-use super::place::{MAX_BLOCK_IN_PLACE, Watch};
 use crate::key::FlowKey;
 use crate::meta::Meta;
+use crate::out::{Each, Out, Places};
+use crate::place::{MAX_BLOCK_IN_PLACE, Watch};
 use crate::table::Place;
 
 impl<K: FlowKey, P> Srpic<K, P> {
@@ -77,8 +77,13 @@ impl<K: FlowKey, P> Srpic<K, P> {
     }
 
     #[inline]
-    fn take_burst<'b, T, M, G, O>(&mut self, burst: &'b [T], meta: &M, packet: &G, out: &mut O)
-    where
+    pub(super) fn take_burst<'b, T, M, G, O>(
+        &mut self,
+        burst: &'b [T],
+        meta: &M,
+        packet: &G,
+        out: &mut O,
+    ) where
         M: Fn(&T) -> Meta<K>,
         G: Fn(&'b T) -> P,
         O: Out<P>,

@@ -13,8 +13,6 @@ pub mod model;
 #[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
 pub mod naive;
-pub(crate) mod out;
-pub(crate) mod place;
 mod ring;
 
 use alloc::vec::Vec;
@@ -24,6 +22,7 @@ use ring::Ring;
 
 use crate::key::FlowKey;
 use crate::meta::Meta;
+use crate::out::Out;
 use crate::sorter::{self, Sorter};
 use crate::sorters::config::{ConfigError, SorterConfig, Surroundings};
 use crate::table::{Place, Table};
@@ -329,35 +328,18 @@ impl<K: FlowKey, P> Sorter<K, P> for Srpic<K, P> {
     }
 
     #[inline]
-    fn push_burst<'b, T, M, G, F>(
+    fn take_burst<'b, T, M, G, O>(
         &mut self,
         burst: &'b [T],
-        meta: M,
-        packet: G,
+        meta: &M,
+        packet: &G,
         _now_ns: i64,
-        out: &mut F,
+        out: &mut O,
     ) where
         M: Fn(&T) -> Meta<K>,
         G: Fn(&'b T) -> P,
-        F: FnMut(P) + ?Sized,
+        O: Out<P>,
     {
-        Srpic::push_burst(self, burst, meta, packet, out);
-    }
-
-    #[inline]
-    fn sort_batch<'b, T, M, G>(
-        &mut self,
-        burst: &'b [T],
-        meta: M,
-        packet: G,
-        _now_ns: i64,
-        places: &mut [P],
-    ) -> Option<usize>
-    where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        P: Copy,
-    {
-        Srpic::sort_batch(self, burst, meta, packet, places)
+        Srpic::take_burst(self, burst, meta, packet, out);
     }
 }

@@ -1,13 +1,13 @@
 //! The destination of packets: a closure that takes them one by one, or an array.
 
-use super::place::{self, MAX_BLOCK_IN_PLACE, Order};
+use crate::place::{self, MAX_BLOCK_IN_PLACE, Order};
 
-/// Takes packets in order of delivery.
-pub(crate) trait Out<P> {
+/// Takes packets in order of delivery. What a sorter delivers a burst into ([`crate::Sorter::take_burst`]).
+pub trait Out<P> {
     /// Takes the next packet.
     fn one(&mut self, packet: P);
 
-    /// Takes all packets of `block`, in the given order.
+    /// Takes all packets of `block`, in the order of their keys.
     fn block<'b, T>(
         &mut self,
         block: &'b [T],

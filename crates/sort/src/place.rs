@@ -9,9 +9,9 @@
 /// Largest number of packets of a block: the bits of a word. A driver's burst is rarely larger.
 pub(crate) const MAX_BLOCK_IN_PLACE: usize = 64;
 
-/// Which packets of a block are late, that is, below one that came before them.
+/// Which packets of a block are late, that is, below one that came before them; by default none is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Order {
+pub struct Order {
     /// The uppermost bit belongs to the first packet.
     late: u64,
 }
