@@ -120,6 +120,8 @@ function legend(layout) {
 
 let coloured = null;
 function compareCells(axis) {
+  // A single cell has nothing to compare with, and no place for it on the page.
+  if (document.querySelector(".chart[data-measure]") === null) return;
   coloured = axis;
   const layout = arrange(axis);
   legend(layout);
