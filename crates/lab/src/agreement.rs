@@ -9,6 +9,9 @@ use inorder_sim::{CellResult, Estimate};
 /// Means agree if they differ by no more than this share of Linux's.
 pub const TOLERANCE: f64 = 0.15;
 
+/// Runs that are equal have an interval of no more than this share of their mean, by rounding.
+const ROUNDING: f64 = 1e-9;
+
 /// The measures that are compared, if both have them.
 const MEASURES: [&str; 3] = ["throughput", "completion", "response"];
 
@@ -126,10 +129,11 @@ pub fn write_table(
     rows: &[Agreement],
     width: Option<usize>,
 ) -> io::Result<()> {
-    let with = |mean: f64, half: Option<f64>| match half.filter(|half| *half > 0.0) {
-        Some(half) => format!("{} ±{}", short(mean), short(half)),
-        None => short(mean),
-    };
+    let with =
+        |mean: f64, half: Option<f64>| match half.filter(|half| *half > mean.abs() * ROUNDING) {
+            Some(half) => format!("{} ±{}", short(mean), short(half)),
+            None => short(mean),
+        };
     let find = |name: &str| AGREEMENT.iter().find(|column| column.field.name == name);
     let mut sheet = inorder_report::Sheet::new();
     if let (Some(cell), Some(measure)) = (find("cell"), find("measure")) {

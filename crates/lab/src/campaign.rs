@@ -9,6 +9,7 @@ use inorder_sim::{CellResult, Engine, Progress, RunResult, Values, repetition_se
 use tempfile::TempDir;
 
 use crate::kernel::{DEFAULT, Kernel, cache};
+use crate::leftovers;
 use crate::plan::{Plan, plan};
 use crate::report::{PLAN, REPORT, Report};
 use crate::results::{measured, result};
@@ -111,7 +112,7 @@ pub fn check(scenario: &Scenario, cells: &[Cell]) -> Result<(), inorder_scenario
 /// # Errors
 /// If the campaign cannot start.
 pub fn run_all(campaign: &Campaign<'_>) -> Result<Done, String> {
-    remove_leftovers();
+    leftovers::remove(&std::env::temp_dir(), FOLDER);
     let folder = tempfile::Builder::new()
         .prefix(&format!("{FOLDER}{}-", std::process::id()))
         .tempdir();
@@ -146,22 +147,6 @@ fn pack(guest: &Path, root: &Path) -> Result<(), String> {
             .sync_all()
     });
     packed.map_err(|error| format!("packing the guest's root: {error}"))
-}
-
-/// Removes the folders of campaigns whose process was killed.
-fn remove_leftovers() {
-    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let process = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(FOLDER)?.split('-').next());
-        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 /// All runs. Repetitions vary slowest, so that after an interruption every cell has some.

@@ -11,6 +11,7 @@ pub mod campaign;
 pub mod guest;
 pub mod keeper;
 pub mod kernel;
+mod leftovers;
 pub mod plan;
 pub mod report;
 pub mod results;

@@ -268,7 +268,7 @@ fn print(
     if args.beside_simulation {
         for cell in &mut results {
             let engine = cell.engine.words();
-            cell.labels.push(("engine".to_owned(), engine));
+            cell.labels.push((output::RUNS_ON.to_owned(), engine));
         }
     }
     let name = file.display().to_string();

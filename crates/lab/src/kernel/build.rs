@@ -5,6 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use super::{EDITS, FRAGMENT, Kernel, Source, fingerprint};
 
@@ -23,6 +25,11 @@ const NEEDED: [&str; 12] = [
     "NET_SCH_HTB=y",
     "TCP_CONG_BBR=y",
 ];
+
+/// Time between two looks at whether the user wants to stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Prefix of the folders in which kernels are built; the number of the process follows.
+const SCRATCH: &str = ".building-";
 
 /// What modules need of the tree, as arguments of `tar`.
 const FOR_MODULES: [&str; 6] = [
@@ -71,8 +78,9 @@ pub fn build(source: &Source, building: &Building<'_>) -> Result<Kernel, String>
         return Ok(kernel);
     }
     std::fs::create_dir_all(building.cache).map_err(failed("creating the cache"))?;
+    crate::leftovers::remove(building.cache, SCRATCH);
     let scratch = tempfile::Builder::new()
-        .prefix(".building-")
+        .prefix(&format!("{SCRATCH}{}-", std::process::id()))
         .tempdir_in(building.cache);
     let scratch = scratch.map_err(failed("creating a folder in the cache"))?;
     let ready = scratch.path().join("ready");
@@ -230,14 +238,24 @@ fn run(
         })
     });
     let mut stopped = false;
+    let (tell, told) = channel();
     if let Some(out) = child.stdout.take() {
-        for said in BufReader::new(out).lines().map_while(Result::ok) {
-            line(&said);
-            if !stopped && building.stop.load(Ordering::Relaxed) {
-                stopped = true;
-                // SAFETY: no pointers; the group is that of our child, which nobody has waited for.
-                unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
-            }
+        std::thread::spawn(move || {
+            let lines = BufReader::new(out).lines().map_while(Result::ok);
+            // The other end is there until this one ends.
+            lines.for_each(|line| drop(tell.send(line)));
+        });
+    }
+    loop {
+        match told.recv_timeout(PATIENCE) {
+            Ok(said) => line(&said),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if !stopped && building.stop.load(Ordering::Relaxed) {
+            stopped = true;
+            // SAFETY: no pointers; the group is that of our child, which nobody has waited for.
+            unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
         }
     }
     let ended = child.wait().map_err(failed(what))?;

@@ -59,7 +59,7 @@ impl Headings {
         Headings {
             axes: report.axes().map(heading).collect(),
             engines: report.cells.iter().any(|cell| !cell.engine.is_simulation())
-                && !report.axes().any(|axis| axis == "engine"),
+                && !report.axes().any(|axis| axis == super::RUNS_ON),
             measures: MEASURES.iter().enumerate().filter_map(shown).collect(),
         }
     }

@@ -16,6 +16,9 @@ pub use runs::write_csv;
 #[cfg(feature = "parquet")]
 pub use runs::{write_runs, write_samples};
 
+/// The axis on which cells of several engines differ. It has its own column, so tables need none for the engine.
+pub const RUNS_ON: &str = "runs_on";
+
 /// The results of a campaign.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
