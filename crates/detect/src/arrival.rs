@@ -34,10 +34,30 @@ struct Fill {
     frame: u64,
     position: u64,
     ambiguous: bool,
+    /// The receiver had the bytes: the capture lacks what brought them.
+    known: bool,
+    /// The receiver has reported the only copy that was captured as a duplicate: another was not.
+    doubted: bool,
+}
+
+impl Fill {
+    /// Another copy has come.
+    fn add(&mut self, copy: Fill) {
+        if self.copies == 0 {
+            *self = copy;
+        } else {
+            self.copies += copy.copies;
+            self.phase = copy.phase;
+        }
+    }
 }
 
 /// Of the retransmissions that came last, so many are looked at for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
+/// Where the round trip is not known or seems shorter, nanoseconds: it was measured on little.
+const MIN_SETTLING_NS: i64 = 100_000_000;
+/// Segments of a hole that reordering at the start of a capture explains as well as anything.
+const MAX_NARROW_HOLE: i64 = 4;
 /// When nothing has happened yet, nanoseconds.
 const NEVER_NS: i64 = i64::MIN / 4;
 
@@ -47,6 +67,10 @@ pub(crate) struct Note {
     above: Above,
     fill: Fill,
     refused: Option<Refused>,
+    /// A retransmission that the receiver should have discarded, while nothing else has filled the hole.
+    refused_copy: Fill,
+    /// Only missing identifications speak for a loss here: a retransmission may have been lost instead.
+    perhaps_lost: bool,
 }
 
 /// What a piece of data (one wire segment) is at the capture point.
@@ -77,6 +101,8 @@ pub(crate) struct Context {
     /// How many steps the identification is from the highest so far; 0 where a missing one may be another
     /// connection's.
     pub(crate) step: i16,
+    /// The sender acknowledges nothing: every packet of it has data.
+    pub(crate) only_data: bool,
     pub(crate) to_sender_ns: Option<i64>,
     /// Highest cumulative acknowledgement the receiver has sent.
     pub(crate) una: i64,
@@ -127,6 +153,11 @@ pub(crate) struct Arrival {
     receiver: Option<Acceptance>,
     /// A retransmission has come, and no original that was sent after it: in-order data may be too old.
     watchful: bool,
+    /// No SYN was captured, and until now may come what was sent again of data from before the capture, nanoseconds;
+    /// `NEVER_NS` otherwise.
+    settled_ns: i64,
+    /// Data below may be from before the capture.
+    old_top: i64,
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
@@ -165,8 +196,16 @@ impl Arrival {
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
             watchful: false,
+            settled_ns: NEVER_NS,
+            old_top: 0,
             doubtful: None,
         }
+    }
+
+    /// The capture begins with `seg` in the middle of the connection.
+    pub(crate) fn begins_without_syn(&mut self, seg: &Segment, to_sender_ns: Option<i64>) {
+        let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
+        self.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
     }
 
     /// The receiver has acknowledged everything below `una`.
@@ -250,6 +289,7 @@ impl Arrival {
                 seg.ts_ns,
                 Note {
                     above: Above::of(seg),
+                    perhaps_lost: true,
                     ..Note::default()
                 },
             );
@@ -319,6 +359,7 @@ impl Arrival {
             ..Note::default()
         };
         self.collector.sent(seg.ts_ns, len);
+        self.note_old(seg, from, len);
         if let Arrived::InOrder(label) = self.order.arrive(from, len, seg.ts_ns, false, note) {
             self.collector.in_order(label);
         }
@@ -364,23 +405,44 @@ impl Arrival {
                 sink(Piece::Late, from, len);
             }
             Copy::Retransmission(basis) => {
-                self.confirm(from, to);
                 let told = (Verdict::Ambiguous, basis.confidence);
                 let phase = self.count_copy(seg, (from, len), told, cx);
-                let (position, number) = (self.order.arrivals(), self.retransmissions);
-                self.order.annotate(from, to, |note| {
-                    if note.fill.copies == 0 {
-                        note.fill.number = number;
-                        note.fill.at_ns = seg.ts_ns;
-                        note.fill.frame = seg.frame;
-                        note.fill.position = position;
-                        note.fill.ambiguous = basis.confidence == Confidence::Ambiguous;
-                    }
-                    note.fill.copies += 1;
-                    note.fill.phase = phase;
-                });
+                let at_receiver = self.receiver.is_some();
+                let fill = Fill {
+                    copies: 1,
+                    number: self.retransmissions,
+                    phase,
+                    at_ns: seg.ts_ns,
+                    frame: seg.frame,
+                    position: self.order.arrivals(),
+                    ambiguous: basis.confidence == Confidence::Ambiguous,
+                    known: at_receiver && to <= cx.una && self.una_ns < seg.ts_ns,
+                    doubted: false,
+                };
+                if doubt.is_some() && at_receiver {
+                    self.suspect_copy(from, to, fill);
+                } else {
+                    self.confirm(from, to);
+                    self.order.annotate(from, to, |note| note.fill.add(fill));
+                }
                 sink(Piece::Again, from, len);
             }
+        }
+    }
+
+    /// Was the hole there when the capture began, or soon after, as far as can be known? What now comes to it may
+    /// have been sent before.
+    fn began_with(&self, hole: &Hole<Note>) -> bool {
+        hole.opened_ns < self.settled_ns && hole.end <= self.old_top
+    }
+
+    /// Data begins behind a hole before the start of the capture is forgotten. A first hole and a wide one may hold
+    /// what was sent before the capture; a narrow one comes of reordering.
+    fn note_old(&mut self, seg: &Segment, start: i64, mss: u32) {
+        let next = self.order.next();
+        let wide = start - next > MAX_NARROW_HOLE * i64::from(mss.max(1));
+        if seg.ts_ns < self.settled_ns && start > next && (wide || self.old_top == 0) {
+            self.old_top = start;
         }
     }
 
@@ -398,6 +460,13 @@ impl Arrival {
         basis: Basis,
     ) {
         let fill = hole.note.fill;
+        let basis = if seg.ts_ns < hole.opened_ns || self.began_with(hole) {
+            // By its time it came before what it is behind in the file; or what opened the hole may be older
+            // than the capture.
+            Basis::ambiguous(basis.evidence, Reason::NotSeen)
+        } else {
+            basis
+        };
         self.collector.sent(seg.ts_ns, len);
         let arrived = self
             .order
@@ -412,8 +481,9 @@ impl Arrival {
         }
         // A retransmission cut differently may have split the hole: all of it is filled now.
         let mut fills = vec![fill];
-        self.order
-            .clear(from, from + i64::from(len), |note| fills.push(note.fill));
+        self.order.clear(from, from + i64::from(len), |note| {
+            fills.extend([note.fill, note.refused_copy]);
+        });
         for fill in fills.iter().filter(|f| f.copies > 0) {
             self.recoveries
                 .resolve(fill.phase, Verdict::Spurious, fill.copies);

@@ -10,6 +10,16 @@ use crate::vantage::Position;
 /// Packets of a short connection: room for so many is made at once while they wait.
 const SHORT: usize = 12;
 
+/// The last time that differences can be taken of without a thought, nanoseconds: some 73 years from 1970 on.
+const MAX_TIME_NS: i64 = 1 << 61;
+/// Where several queues or processors feed a capture, packets of one host are out of order by less than this,
+/// nanoseconds; by more the clock was set back.
+const MIN_SET_BACK_NS: i64 = 5_000_000;
+/// Packets of two hosts that are out of order by less than this change no verdict, nanoseconds.
+const MAX_TOLERATED_DISORDER_NS: i64 = 250_000;
+/// So many packets may be out of order by more.
+const MAX_TOLERATED_DISORDERED: u32 = 2;
+
 /// A connection as the tracker holds it.
 ///
 /// In this order, what every packet needs is in the first line of the cache: a capture of many
@@ -24,6 +34,8 @@ pub(crate) struct Connection {
     /// For each direction, that data has been seen and is followed.
     followed: [bool; 2],
     pub(crate) last_ns: i64,
+    /// By so much the capture's clock has been set back, nanoseconds.
+    set_back_ns: i64,
     position: Position,
     sides: [Side; 2],
     /// What [`Connection::find_shared`] last found for each direction.
@@ -33,6 +45,10 @@ pub(crate) struct Connection {
     first_ns: i64,
     pub(crate) reuse: u32,
     reset: bool,
+    /// When each direction's last packet was captured, nanoseconds.
+    last_of: [i64; 2],
+    /// Packets that are older than another before them in the file.
+    disordered: u32,
 }
 
 impl Connection {
@@ -50,6 +66,9 @@ impl Connection {
             first_ns: now,
             reuse,
             reset: false,
+            last_of: [i64::MIN; 2],
+            set_back_ns: 0,
+            disordered: 0,
         }
     }
 
@@ -87,11 +106,54 @@ impl Connection {
     /// The next segment. Inlined where every packet passes, since the call would take a tenth of its time.
     #[inline(always)]
     pub(crate) fn push(&mut self, dir: Dir, seg: &Segment, config: &Config) {
-        if seg.ts_ns < self.last_ns {
-            self.sides[dir.index()].note_reversal();
-        } else {
-            self.last_ns = seg.ts_ns;
+        if self.set_back_ns != 0 || seg.ts_ns < self.last_ns {
+            return self.push_adjusted(dir, seg, config);
         }
+        self.last_ns = seg.ts_ns;
+        self.last_of[dir.index()] = seg.ts_ns;
+        self.push_timed(dir, seg, config);
+    }
+
+    /// A packet whose time goes back, or comes after the clock was set back.
+    #[cold]
+    #[inline(never)]
+    fn push_adjusted(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        let mut seg = Segment {
+            ts_ns: seg.ts_ns.saturating_add(self.set_back_ns).min(MAX_TIME_NS),
+            ..*seg
+        };
+        let back_ns = self.last_ns.saturating_sub(seg.ts_ns);
+        if back_ns > 0 {
+            self.sides[dir.index()].note_reversal();
+            let own_ns = self.last_of[dir.index()].saturating_sub(seg.ts_ns);
+            if own_ns > MIN_SET_BACK_NS {
+                // One host's packets are in their order: it is the clock that was set back.
+                self.set_back_ns = self.set_back_ns.saturating_add(back_ns);
+                self.set_after_last(&mut seg);
+            } else if back_ns > MAX_TOLERATED_DISORDER_NS {
+                self.disordered += 1;
+                if back_ns > MIN_SET_BACK_NS {
+                    self.set_after_last(&mut seg); // Perhaps the first packet after it was set back.
+                }
+            }
+        }
+        self.last_ns = self.last_ns.max(seg.ts_ns);
+        self.last_of[dir.index()] = seg.ts_ns;
+        self.push_timed(dir, &seg, config);
+    }
+
+    /// Its time says nothing, but that it comes behind the packet before; and nothing that was sent before can be timed
+    /// by what comes now.
+    fn set_after_last(&mut self, seg: &mut Segment) {
+        seg.ts_ns = self.last_ns.saturating_add(1).min(MAX_TIME_NS);
+        self.position.forget();
+        for side in &mut self.sides {
+            side.note_clock_set(seg.ts_ns);
+        }
+    }
+
+    #[inline(always)]
+    fn push_timed(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         self.position.observe(dir, seg);
         if self.settled {
             self.handle(dir, seg, config);
@@ -110,6 +172,10 @@ impl Connection {
         // Most connections end before their vantage point is certain: that they are over must be known all the same.
         self.sides[dir.index()].fin |= seg.flags.any(TcpFlags::FIN);
         self.reset |= seg.flags.any(TcpFlags::RST);
+        if seg.flags.any(TcpFlags::SYN) {
+            // By this a SYN that is repeated meanwhile is known from another connection's.
+            self.sides[dir.index()].hello = Some(Hello::of(seg));
+        }
         if self.position.settled() {
             self.settled = true;
             self.release(config);
@@ -178,13 +244,7 @@ impl Connection {
     fn control(&mut self, dir: Dir, seg: &Segment) {
         let side = &mut self.sides[dir.index()];
         if seg.flags.any(TcpFlags::SYN) {
-            side.hello = Some(Hello {
-                isn: seg.seq,
-                mss: seg.mss,
-                sack: seg.has(Has::SACK_PERMITTED),
-                timestamps: seg.has(Has::TIMESTAMPS),
-                wscale: seg.wscale,
-            });
+            side.hello = Some(Hello::of(seg));
             self.share();
         }
         let side = &mut self.sides[dir.index()];
@@ -233,6 +293,8 @@ impl Connection {
                 last_ns: self.last_ns,
                 answers_cut: self.sides[dir.reverse().index()].options_cut(),
                 answered: self.position.heard(dir.reverse()),
+                disorder: self.disordered > MAX_TOLERATED_DISORDERED
+                    || self.position.out_of_order(),
             };
             let side = &mut self.sides[dir.index()];
             if let Some(report) = side.finish(&self.key, dir, &end) {

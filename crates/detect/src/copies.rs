@@ -26,6 +26,12 @@ pub(crate) struct IdCounter {
     packets: u16,
 }
 
+/// Packets that each went just one step show so surely that a counter serves no other connection.
+const SURE_TO_BE_OWN: u32 = 16;
+/// So many make it likely.
+const LIKELY_OWN: u32 = 3;
+/// Packets of a flow's first flights that may be lost.
+const MAX_LOST_AT_FIRST: u64 = 24;
 /// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
 const MAX_COUNTER_STEP: i16 = 1_024;
 
@@ -37,6 +43,8 @@ pub(crate) struct Numbering {
     /// How many packets of the host vanished before this one: 0 unless the counter is the connection's own, so that
     /// every number not seen is a packet lost.
     pub(crate) vanished: u8,
+    /// Some may have, as far as few packets tell.
+    pub(crate) gap: bool,
     /// Packets on the wire that the frame before stood for; 0 before the first.
     before: u16,
 }
@@ -45,6 +53,7 @@ impl Numbering {
     const UNKNOWN: Numbering = Numbering {
         step: None,
         vanished: 0,
+        gap: false,
         before: 0,
     };
 
@@ -82,7 +91,8 @@ impl IdCounter {
 
     /// The same for a number alone, of a packet that may stand for any number.
     pub(crate) fn observe_number(&mut self, ip_id: u16) {
-        self.observe_any(ip_id, 1);
+        let seen = self.observe_any(ip_id, 1);
+        self.repeats(seen);
     }
 
     #[inline(never)]
@@ -96,13 +106,15 @@ impl IdCounter {
         self.judge(step, ip_id, before);
         Numbering {
             step: Some(step),
-            vanished: self.vanished(step, before),
+            vanished: self.vanished(step, before, SURE_TO_BE_OWN),
+            gap: self.vanished(step, before, LIKELY_OWN) > 0,
             before,
         }
     }
 
-    fn vanished(&self, step: i16, before: u16) -> u8 {
-        let own = self.exact >= 16 && self.exact / 8 * 9 >= self.good;
+    /// `least` numbers that were just the packets seen show that the counter is the connection's own.
+    fn vanished(&self, step: i16, before: u16, least: u32) -> u8 {
+        let own = self.exact >= least && self.exact * 9 / 8 >= self.good;
         let missing = i32::from(step) - i32::from(before);
         if own { missing.clamp(0, 64) as u8 } else { 0 }
     }
@@ -113,6 +125,13 @@ impl IdCounter {
     pub(crate) fn dense(&self) -> bool {
         let run = self.run;
         self.trusted && self.steps + run <= 3 * (u64::from(self.good) + run)
+    }
+
+    /// The same, as far as few packets tell: a burst that was lost makes numbers rare, too.
+    pub(crate) fn perhaps_dense(&self) -> bool {
+        let run = self.run;
+        let packets = u64::from(self.good) + run;
+        self.trusted && self.steps + run <= 3 * packets + MAX_LOST_AT_FIRST
     }
 
     fn end_run(&mut self) {
@@ -133,13 +152,25 @@ impl IdCounter {
                 self.last = ip_id;
             }
             // A late or duplicated packet says nothing about the counter.
-            ..=-1 if step >= -MAX_COUNTER_STEP => {}
+            ..=0 if step >= -MAX_COUNTER_STEP => {}
             _ => {
                 self.bad = self.bad.saturating_add(1);
                 self.last = ip_id;
             }
         }
+        self.weigh();
+    }
+
+    fn weigh(&mut self) {
         self.trusted = self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good);
+    }
+
+    /// The packet just observed is no second capture of another: a number that comes twice is not counted up.
+    pub(crate) fn repeats(&mut self, seen: Numbering) {
+        if seen.step == Some(0) {
+            self.bad = self.bad.saturating_add(1);
+            self.weigh();
+        }
     }
 
     /// True when the field has behaved as a counter so far.
@@ -278,20 +309,29 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // First what every packet needs: see `Side`.
 pub(crate) struct Recent {
-    /// Once there were many packets with data, prints of the latest packets by their [`place`](Self::place): a frame
+    /// Once there were many packets, prints of the latest by their [`place`](Self::place): a frame
     /// may be captured again milliseconds later, hundreds of packets on.
     older: Option<Box<[u32; OLDER_PACKETS]>>,
-    next: u8,
     packets: u8,
-    /// Before that, the last few.
-    prints: [u64; 16],
+    /// Those of the first packets.
+    prints: FirstPrints,
+}
+
+/// As many of the first packets are remembered as they come.
+#[derive(Clone, Debug)]
+struct FirstPrints([u32; FIRST_PACKETS]);
+
+impl Default for FirstPrints {
+    fn default() -> Self {
+        FirstPrints([0; FIRST_PACKETS])
+    }
 }
 
 /// Packets remembered by their identification; a power of two. Those of a hundred connections fit into a processor's
 /// second cache, 4 KiB each.
 const OLDER_PACKETS: usize = 1_024;
-/// Packets with data before that: most connections are shorter and need not pay for it.
-const PACKETS_BEFORE_OLDER: u8 = 64;
+/// Packets before that: most connections are shorter and need not pay for it.
+const FIRST_PACKETS: usize = 48;
 
 impl Recent {
     /// What two captures of one packet share, mixed into 64 bits.
@@ -327,15 +367,18 @@ impl Recent {
         let print = Self::print_of(seg);
         if let Some(older) = &mut self.older {
             older[Self::place(seg, print)] = (print >> 32) as u32;
-            return;
+        } else if let Some(first) = self.prints.0.get_mut(usize::from(self.packets)) {
+            *first = (print >> 32) as u32;
+            self.packets += 1;
+        } else {
+            self.remember_more(seg, print);
         }
-        self.next = (self.next + 1) & 15;
-        self.prints[usize::from(self.next)] = print;
-        // Without a branch: whether a packet has data is hard to predict.
-        self.packets += u8::from(seg.payload_len > 0);
-        if self.packets >= PACKETS_BEFORE_OLDER {
-            self.older = Some(Box::new([0; OLDER_PACKETS]));
-        }
+    }
+
+    #[cold]
+    fn remember_more(&mut self, seg: &Segment, print: u64) {
+        let older = self.older.insert(Box::new([0; OLDER_PACKETS]));
+        older[Self::place(seg, print)] = (print >> 32) as u32;
     }
 
     /// True when the very same packet came by before. The identification proves it, or, where a
@@ -343,11 +386,13 @@ impl Recent {
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
         let marked = seg.ip_id != 0 || seg.has(Has::TIMESTAMPS);
         let print = Self::print_of(seg);
+        let short = (print >> 32) as u32;
         let older = || {
             let older = self.older.as_ref();
-            older.is_some_and(|o| o[Self::place(seg, print)] == (print >> 32) as u32)
+            older.is_some_and(|o| o[Self::place(seg, print)] == short)
         };
-        seg.has(Has::IP_ID) && marked && (self.prints.contains(&print) || older())
+        let first = &self.prints.0[..usize::from(self.packets)];
+        seg.has(Has::IP_ID) && marked && (first.contains(&short) || older())
     }
 }
 

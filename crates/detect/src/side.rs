@@ -44,6 +44,17 @@ impl Hello {
             self.wscale.min(MAX_WSCALE)
         }
     }
+
+    /// What the SYN or SYN/ACK `seg` says.
+    pub(crate) fn of(seg: &Segment) -> Self {
+        Hello {
+            isn: seg.seq,
+            mss: seg.mss,
+            sack: seg.has(Has::SACK_PERMITTED),
+            timestamps: seg.has(Has::TIMESTAMPS),
+            wscale: seg.wscale,
+        }
+    }
 }
 
 /// Bytes that the first SACK block of `seg`, which acknowledges `ack`, reports as duplicates: it lies below, or within the
@@ -152,9 +163,15 @@ impl Side {
             _ => 1,
         };
         let seen = self.ids.observe(seg, packets);
-        if seen.step.is_some_and(|s| s <= 0) && self.recent.contains(seg) {
-            self.duplicated += 1;
-            return None;
+        if seen.step.is_some_and(|s| s <= 0) {
+            if self.recent.contains(seg) {
+                self.duplicated += 1;
+                return None;
+            }
+            self.ids.repeats(seen);
+        }
+        if seen.gap {
+            self.note_vanished(seg);
         }
         self.recent.push(seg);
         self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
@@ -163,6 +180,23 @@ impl Side {
             self.sack_seen = true;
         }
         Some(seen)
+    }
+
+    /// Packets of this host were not captured just before `seg`.
+    #[cold]
+    fn note_vanished(&mut self, seg: &Segment) {
+        let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
+        if let Some(sender) = sender {
+            sender.note_unseen(seg.ts_ns);
+        }
+    }
+
+    /// The capture's clock was set back just before `now`.
+    pub(crate) fn note_clock_set(&mut self, now: i64) {
+        let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
+        if let Some(sender) = sender {
+            sender.note_clock_set(now);
+        }
     }
 
     pub(crate) fn note_reversal(&mut self) {
@@ -177,8 +211,13 @@ impl Side {
     /// What both directions share has become known.
     pub(crate) fn note_shared(&mut self, shared: &Shared) {
         self.full = shared.full;
-        if let Some(engines) = &mut self.engines {
-            engines.window_shift = shared.window_shift;
+        let Some(engines) = &mut self.engines else {
+            return;
+        };
+        engines.window_shift = shared.window_shift;
+        let sender = engines.sender.as_mut();
+        if let Some(sender) = sender.filter(|_| shared.timestamps) {
+            sender.note_timestamps();
         }
     }
 
@@ -215,7 +254,11 @@ impl Side {
         let base = self
             .hello
             .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
-        self.engines = Some(Box::new(Engines::new(base, choice, config, shared)));
+        let mut engines = Engines::new(base, choice, config, shared);
+        if self.hello.is_none() {
+            engines.begins_without_syn(seg);
+        }
+        self.engines = Some(Box::new(engines));
     }
 
     /// Data of this direction, once it is followed.
@@ -239,6 +282,9 @@ impl Side {
             // A probe of the closed window (RFC 9293 section 3.8.6.1): data only if the receiver takes it.
             engines.probe = Some(Box::new(*seg));
             return;
+        }
+        if seen.step.is_some_and(|s| s < 0) {
+            engines.arrival.note_late_number(seg, mss);
         }
         let plain = seen.vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
@@ -271,7 +317,8 @@ impl Side {
             } else {
                 seen.vanished
             },
-            step: if self.ids.dense() {
+            only_data: self.bare <= MAX_EMPTY_PACKETS_OF_HANDSHAKE,
+            step: if self.ids.perhaps_dense() {
                 seen.packets_ahead()
             } else {
                 0
@@ -315,6 +362,13 @@ impl Side {
                 blocks.any(|&(a, b)| unwrap.offset(a) < to && from < unwrap.offset(b))
             };
             engines.arrival.answered(ack, sacked);
+        }
+        if engines.sender.is_none()
+            && repeated_by(seg, &engines.unwrap, ack) > 0
+            && let Some(&(left, right)) = seg.sack_blocks().first()
+        {
+            let (left, right) = (engines.unwrap.offset(left), engines.unwrap.offset(right));
+            engines.arrival.reported_twice(left, right);
         }
         let advances = ack > engines.una;
         if advances {

@@ -14,12 +14,37 @@ const SEGMENTS_BEFORE_WEIGHING: u32 = 1 << 10;
 /// Below this sum of both round trips, timing says more about the hosts than about the path.
 const MIN_PATH_NS: i64 = 50_000;
 
+/// A SYN or its answer is repeated no sooner (RFC 6298 section 2.1 has a second), nanoseconds.
+const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
+/// So many packets behind their answers are no accident.
+const MIN_ANSWERED_BEFORE: u32 = 2;
+/// Of so many answers one may seem to come too early: a packet is missing from the capture, and another bears its
+/// timestamp.
+const ANSWERS_PER_ACCIDENT: u32 = 8;
+
 /// Something sent towards a host whose answer is awaited.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     /// Sequence number the answer must acknowledge, or TSval it must echo.
     number: u32,
     at_ns: i64,
+    /// It was a SYN or its answer.
+    hello: bool,
+}
+
+impl Probe {
+    /// A SACK block of `seg` holds the byte before the number: behind a hole, only that answers.
+    fn sacked(&self, seg: &Segment) -> bool {
+        let mut blocks = seg.sack_blocks().iter();
+        blocks.any(|&(left, right)| {
+            reaches(right, self.number) && reaches(self.number.wrapping_sub(1), left)
+        })
+    }
+
+    /// Is `seg` the same SYN once more? None is repeated so soon.
+    fn captured_twice(&self, seg: &Segment) -> bool {
+        self.hello && seg.ts_ns - self.at_ns < MIN_SYN_TIMEOUT_NS
+    }
 }
 
 /// One host of a connection as the capture point sees it.
@@ -31,6 +56,13 @@ struct Host {
     timestamp: Option<Probe>,
     last_tsval: Option<u32>,
     highest: Option<u32>,
+    /// The other host has acknowledged up to here, or echoed this, and it has not been captured.
+    acknowledged: Option<u32>,
+    echoed: Option<u32>,
+    /// The identification of its last packet.
+    last_id: Option<u16>,
+    /// The last acknowledgement and echo of this host.
+    answered: (u32, u32),
     ttl: Option<u8>,
 }
 
@@ -52,6 +84,13 @@ pub(crate) struct Position {
     packets: u32,
     quiet: u32,
     handshake: bool,
+    /// Answers that tell something new, those of them that answer what has not been captured, and packets that came
+    /// behind what answers them.
+    answers: u32,
+    answers_unseen: u32,
+    answered_before: u32,
+    /// A SYN/ACK came behind what acknowledges it.
+    hello_late: bool,
     hosts: [Host; 2],
 }
 
@@ -73,6 +112,9 @@ impl Position {
 
     #[inline(never)]
     fn look(&mut self, dir: Dir, seg: &Segment) {
+        if self.hosts[dir.index()].captured_twice(seg) {
+            return;
+        }
         // Never back to the start: the first packets are special.
         self.packets = self.packets.checked_add(1).unwrap_or(SEGMENTS_PER_WINDOW);
         let (from, to) = (dir.index(), dir.reverse().index());
@@ -81,8 +123,12 @@ impl Position {
             // may be sent again: ask only about what is newer than this segment.
             for host in &mut self.hosts {
                 (host.sequence, host.timestamp, host.highest) = (None, None, None);
+                (host.acknowledged, host.echoed) = (None, None);
             }
             self.quiet = SEGMENTS_BEFORE_WEIGHING;
+        }
+        if self.quiet == 0 {
+            self.compare_order(from, to, seg);
         }
         self.answer(from, seg);
         self.ask(from, to, seg);
@@ -99,11 +145,11 @@ impl Position {
         }
         if let Some(probe) = host.sequence
             && seg.flags.any(TcpFlags::ACK)
-            && reaches(seg.ack, probe.number)
+            && (reaches(seg.ack, probe.number) || probe.sacked(seg))
         {
             host.sequence = None;
             host.sample(seg.ts_ns - probe.at_ns);
-            self.handshake |= self.packets <= 3;
+            self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
         }
         let host = &mut self.hosts[from];
         if let Some(probe) = host.timestamp
@@ -113,8 +159,51 @@ impl Position {
             host.timestamp = None;
             if seg.tsecr == probe.number {
                 host.sample(seg.ts_ns - probe.at_ns);
+                self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
             }
         }
+    }
+
+    /// Does `seg` answer what has not been captured, or has its answer been captured before it?
+    fn compare_order(&mut self, from: usize, to: usize, seg: &Segment) {
+        let beyond = |number: u32, known: Option<u32>| known.is_none_or(|k| !reaches(k, number));
+        let answers = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
+        let other = &mut self.hosts[to];
+        let unseen = answers && beyond(seg.ack, other.highest);
+        if unseen {
+            other.acknowledged.get_or_insert(seg.ack);
+        }
+        let echo = answers && seg.has(Has::TIMESTAMPS) && seg.tsecr != 0;
+        let unseen_echo = echo && beyond(seg.tsecr, other.last_tsval);
+        if unseen_echo {
+            other.echoed.get_or_insert(seg.tsecr);
+        }
+        if answers && self.hosts[from].says_more(seg) {
+            self.answers += 1;
+            self.answers_unseen += u32::from(unseen || unseen_echo);
+        }
+        let host = &mut self.hosts[from];
+        let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
+        let end = seg.seq.wrapping_add(numbers);
+        let late = |expected: &mut Option<u32>, number: u32| {
+            let waited = expected.take_if(|e| reaches(number, *e));
+            u32::from(waited == Some(number))
+        };
+        if numbers > 0 {
+            let behind = late(&mut host.acknowledged, end);
+            self.answered_before += behind;
+            // Nothing else has the number of a SYN.
+            self.hello_late |= behind > 0 && seg.flags.any(TcpFlags::SYN);
+        }
+        if seg.has(Has::TIMESTAMPS) {
+            self.answered_before += late(&mut host.echoed, seg.tsval);
+        }
+    }
+
+    /// Packets were captured behind what answers them: two clocks, or a file in another order.
+    pub(crate) fn out_of_order(&self) -> bool {
+        let often = self.answers_unseen >= self.answers / ANSWERS_PER_ACCIDENT;
+        self.hello_late || self.answered_before >= MIN_ANSWERED_BEFORE && often
     }
 
     fn ask(&mut self, from: usize, to: usize, seg: &Segment) {
@@ -130,7 +219,7 @@ impl Position {
             && again
             && self.hosts[to]
                 .sequence
-                .is_some_and(|p| reaches(end, p.number))
+                .is_some_and(|p| reaches(end, p.number) && !p.captured_twice(seg))
         {
             self.hosts[to].sequence = None;
         }
@@ -140,6 +229,7 @@ impl Position {
                 self.hosts[to].sequence = Some(Probe {
                     number: end,
                     at_ns: seg.ts_ns,
+                    hello: seg.flags.any(TcpFlags::SYN),
                 });
             }
         }
@@ -149,10 +239,12 @@ impl Position {
                 .is_none_or(|last| seg.tsval != last && reaches(seg.tsval, last));
             if fresh {
                 self.hosts[from].last_tsval = Some(seg.tsval);
-                if self.hosts[to].timestamp.is_none() {
+                // Of a SYN that is repeated, the last is answered.
+                if self.hosts[to].timestamp.is_none() || seg.flags.any(TcpFlags::SYN) {
                     self.hosts[to].timestamp = Some(Probe {
                         number: seg.tsval,
                         at_ns: seg.ts_ns,
+                        hello: seg.flags.any(TcpFlags::SYN),
                     });
                 }
             }
@@ -163,6 +255,13 @@ impl Position {
     #[inline]
     pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
         self.hosts[dir.index()].answer_ns
+    }
+
+    /// Nothing sent before can be timed any more.
+    pub(crate) fn forget(&mut self) {
+        for host in &mut self.hosts {
+            (host.sequence, host.timestamp) = (None, None);
+        }
     }
 
     /// A packet that goes `dir` was captured.
@@ -273,6 +372,19 @@ impl Position {
 }
 
 impl Host {
+    /// The packet before, once more.
+    fn captured_twice(&mut self, seg: &Segment) -> bool {
+        let numbered = seg.has(Has::IP_ID) && seg.ip_id != 0;
+        let last = std::mem::replace(&mut self.last_id, numbered.then_some(seg.ip_id));
+        numbered && last == self.last_id
+    }
+
+    /// Does `seg` of this host acknowledge or echo something else than its packet before?
+    fn says_more(&mut self, seg: &Segment) -> bool {
+        let answered = (seg.ack, seg.tsecr);
+        std::mem::replace(&mut self.answered, answered) != answered
+    }
+
     fn sample(&mut self, ns: i64) {
         if ns >= 0 {
             self.answer_ns = Some(self.answer_ns.map_or(ns, |a| a.min(ns)));

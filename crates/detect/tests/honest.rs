@@ -44,10 +44,16 @@ impl Trace {
     /// SYN, SYN/ACK (as often as `answers` has times) and ACK.
     fn handshake(&mut self, syn_us: i64, answers: &[i64], ack_us: i64, sack: bool) {
         let option = if sack { Has::SACK_PERMITTED } else { 0 };
+        self.handshake_with(syn_us, answers, ack_us, option);
+    }
+
+    fn handshake_with(&mut self, syn_us: i64, answers: &[i64], ack_us: i64, option: u8) {
+        // The MSS counts the bytes of timestamps (RFC 6691).
+        let stamps = if option & Has::TIMESTAMPS > 0 { 12 } else { 0 };
         let syn = |flags, seq, ack| Segment {
             seq,
             ack,
-            mss: LEN as u16,
+            mss: (LEN + stamps) as u16,
             flags: TcpFlags(flags),
             has: option,
             window: 60_000,
@@ -80,6 +86,21 @@ impl Trace {
             payload_len: len,
             ip_id,
             has: if ip_id > 0 { Has::IP_ID } else { 0 },
+            flags: TcpFlags(TcpFlags::ACK),
+            window: 60_000,
+            ..Segment::default()
+        };
+        self.push(self.dir, at_us, seg);
+    }
+
+    /// The `n`th segment, stamped so.
+    fn stamped(&mut self, at_us: i64, n: u32, tsval: u32) {
+        let seg = Segment {
+            seq: ISN + 1 + n * LEN,
+            ack: 1,
+            payload_len: LEN,
+            tsval,
+            has: Has::TIMESTAMPS,
             flags: TcpFlags(TcpFlags::ACK),
             window: 60_000,
             ..Segment::default()
@@ -260,4 +281,90 @@ fn what_vanished_where_both_hosts_send_data_is_no_lost_tail() {
     let flow = trace.flow();
     assert_eq!(asserted(&flow), []);
     assert_eq!(flow.losses, 0);
+}
+
+#[test]
+fn a_syn_repeated_before_anything_is_known_is_no_other_connection() {
+    let mut trace = Trace::new(None);
+    // The first SYN/ACK is lost; nobody has answered when the SYN comes again.
+    trace.handshake(0, &[], 1_000_000, true);
+    trace.handshake(1_000_500, &[1_010_500], 1_010_600, true);
+    for n in 0..40 {
+        trace.data(1_020_000 + i64::from(n) * 100, n, 0);
+    }
+    trace.ack(1_040_000, 40 * LEN, 60_000, &[], 0);
+    let flow = trace.flow();
+    assert_eq!((flow.flow.reuse, flow.data_packets), (0, 40));
+}
+
+#[test]
+fn a_first_frame_captured_twice_leaves_the_identifications_trusted() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    trace.data(100_000, 0, 1);
+    trace.data(100_000, 0, 1);
+    for n in [1, 2, 4, 5] {
+        trace.data(100_000 + i64::from(n) * 100, n, 1 + n as u16);
+    }
+    trace.data(100_600, 3, 4);
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.duplicated_frames, 1);
+    assert_eq!(asserted(&flow), [(Kind::Reordered, Confidence::Certain)]);
+}
+
+#[test]
+fn an_original_that_only_the_receiver_saw_is_not_lost() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    // The capture lacks segment 2; its receiver does not, and the sender repeats it for want of an ACK.
+    for n in [0, 1, 3, 4, 5] {
+        trace.data(100_000 + i64::from(n) * 100, n, 10 + n as u16);
+    }
+    trace.ack(100_600, 6 * LEN, 60_000, &[], 0);
+    trace.data(350_000, 2, 16);
+    let flow = trace.flow();
+    assert_eq!((flow.losses, flow.artefacts.missing_segments), (0, 1));
+    assert_eq!(flow.retransmissions.spurious, 1);
+    assert_eq!(asserted(&flow), []);
+}
+
+#[test]
+fn what_was_captured_behind_its_answers_asserts_nothing() {
+    let mut trace = Trace::new(None);
+    trace.handshake(0, &[20_000], 20_010, true);
+    for n in 0..20u32 {
+        let at_us = 30_000 + i64::from(n) * 1_000;
+        trace.ack(at_us, (n + 1) * LEN, 60_000, &[], 0);
+        trace.data(at_us + 500, n, 0);
+    }
+    trace.data(60_000, 3, 0);
+    let flow = trace.flow();
+    assert!(flow.rough && flow.blind.disorder);
+    let r = flow.retransmissions;
+    assert_eq!((r.needed, r.spurious, r.ambiguous), (0, 0, 1));
+}
+
+/// Segments 1 and 2 are lost. The retransmission of 2 is overtaken by a later one of 1, whose timestamp makes it too old
+/// (PAWS): the receiver discards it and goes on asking, and only another fills the hole.
+#[test]
+fn a_retransmission_that_was_refused_fills_nothing() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    let options = Has::SACK_PERMITTED | Has::TIMESTAMPS;
+    trace.handshake_with(0, &[10], 50_010, options);
+    for (n, tsval) in [(0, 100), (3, 100), (4, 101)] {
+        trace.stamped(100_000 + i64::from(n) * 100, n, tsval);
+    }
+    let above = [(3 * LEN, 5 * LEN)];
+    trace.ack(100_500, LEN, 60_000, &above, Has::TIMESTAMPS);
+    trace.stamped(160_000, 1, 160);
+    trace.ack(160_010, 2 * LEN, 60_000, &above, Has::TIMESTAMPS);
+    trace.stamped(160_100, 2, 150);
+    trace.ack(160_110, 2 * LEN, 60_000, &above, Has::TIMESTAMPS);
+    trace.stamped(420_000, 2, 420);
+    trace.ack(420_010, 5 * LEN, 60_000, &[], Has::TIMESTAMPS);
+    let flow = trace.flow();
+    let r = flow.retransmissions;
+    assert_eq!((r.total, r.needed, r.spurious), (3, 3, 0));
+    let lost = (Kind::Lost, Confidence::Certain);
+    assert_eq!(asserted(&flow), [lost, lost]);
 }

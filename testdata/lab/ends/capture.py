@@ -121,6 +121,26 @@ def options(raw):
     return tsval, tsecr, mss, scale, blocks
 
 
+def plain(end):
+    """The address and port of an end, without what tells connections on the same ports apart."""
+    return end.split("#")[0]
+
+
+class Connections:
+    """Connections on the same addresses and ports told apart: each begins with a SYN of its own number, which both
+    captures show. Ends get the number behind a '#'."""
+
+    def __init__(self):
+        self.number = {}
+
+    def way(self, way, seq, flags):
+        ends = frozenset(way)
+        if flags & 0x12 == 2:
+            self.number[ends] = seq
+        number = self.number.get(ends)
+        return way if number is None else tuple(f"{end}#{number}" for end in way)
+
+
 class Capture:
     """One capture, sorted by direction (source, target)."""
 
@@ -130,8 +150,10 @@ class Capture:
         self.isn, self.mss, self.scale, self.sack = {}, {}, {}, {}
         self.syns = collections.Counter()            # direction: SYNs and SYN/ACKs seen
         self.ends = {}                               # direction: time of its first RST
+        connections = Connections()
         for time, way, seq, ack, flags, window, header, length, ipid, opts, frame in packets(path):
             tsval, tsecr, mss, scale, blocks = opts
+            way = connections.way(way, seq, flags)
             back = way[::-1]
             if flags & 2:
                 self.isn.setdefault(way, seq)

@@ -26,6 +26,14 @@ fn not_shown(analysis: &Analysis) -> Vec<String> {
             "the snap length cuts off SACK options",
         ),
         (flows.one_way, "the receiver's packets are missing"),
+        (
+            flows.disorder,
+            "times and order of the frames contradict each other",
+        ),
+        (
+            flows.sack_unknown,
+            "neither a handshake nor a SACK block was captured",
+        ),
         (flows.rough, "counts are rough for want of SACK"),
     ]
     .into_iter()

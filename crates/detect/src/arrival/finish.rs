@@ -1,6 +1,6 @@
 //! The end of a direction's arrivals: what became of the holes that are left.
 
-use super::{Arrival, ArrivalEnd, Context, Note};
+use super::{Arrival, ArrivalEnd, Context, Fill, Note};
 use crate::collect::{Basis, Place};
 use crate::order::Hole;
 use crate::result::{Evidence, Reason, Verdict};
@@ -9,49 +9,71 @@ impl Arrival {
     /// The end: what was filled by a retransmission alone was lost.
     pub(crate) fn finish(mut self, cx: &Context) -> ArrivalEnd {
         self.book_run();
-        let holes: Vec<Hole<Note>> = self.order.holes().iter().copied().collect();
+        let holes = self.order.holes().iter().map(|hole| taken(*hole, cx.una));
+        let holes: Vec<Hole<Note>> = holes.collect();
         let (mut undecided, mut missing) = (0, 0);
         let mss = i64::from(cx.mss.max(1));
+        // What this capture lacks may have been an original that was refused.
+        let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
+        let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
         for hole in &holes {
             let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
-            if let (Some(refused), 1..) = (hole.note.refused, hole.note.fill.copies) {
+            if hole.note.fill.known {
+                let fill = hole.note.fill;
+                self.recoveries
+                    .resolve(fill.phase, Verdict::Spurious, fill.copies);
+                missing += packets;
+            } else if let (Some(refused), 1..) = (hole.note.refused, hole.note.fill.copies) {
                 let fill = hole.note.fill;
                 self.recoveries
                     .resolve(fill.phase, Verdict::Needed, fill.copies);
                 self.refused(hole, &refused);
             } else if hole.note.fill.copies > 0 {
-                self.lost(hole, mss, cx.ip_id);
+                self.lost(hole, mss, cx.ip_id, lacks);
             } else if hole.end <= cx.una {
                 missing += packets;
             } else {
                 undecided += packets;
             }
         }
-        let needed = needed(&holes);
-        self.settle_list(&needed);
-        let needed = needed.len() as u64;
+        let needed = fills(&holes, |fill| !fill.known && !fill.doubted);
+        let open = fills(&holes, |fill| fill.doubted && !fill.known);
+        self.settle_list(&needed, &open);
+        let (needed, open) = (needed.len() as u64, open.len() as u64);
         ArrivalEnd {
             collector: self.collector,
             recoveries: self.recoveries.finish(),
             list: self.list,
             retransmissions: self.retransmissions,
             needed,
-            spurious: self.retransmissions - needed,
+            spurious: self.retransmissions.saturating_sub(needed + open),
             undecided,
             missing,
         }
     }
 
-    fn lost(&mut self, hole: &Hole<Note>, mss: i64, ip_id: bool) {
+    fn lost(&mut self, hole: &Hole<Note>, mss: i64, ip_id: bool, lacks: bool) {
         let fill = hole.note.fill;
-        self.recoveries
-            .resolve(fill.phase, Verdict::Needed, fill.copies);
-        let basis = if fill.ambiguous {
+        for fill in [fill, hole.note.refused_copy] {
+            self.recoveries
+                .resolve(fill.phase, Verdict::Needed, fill.copies);
+        }
+        // What was refused may have been the original.
+        let basis = if hole.note.perhaps_lost {
+            Basis::ambiguous(Evidence::ArrivalIpId, Reason::LoneCopy)
+        } else if fill.ambiguous || hole.note.refused_copy.ambiguous {
             Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy)
+        } else if fill.doubted || self.began_with(hole) {
+            Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::NotSeen)
         } else if ip_id {
             Basis::certain(Evidence::ArrivalIpId)
         } else {
             Basis::certain(Evidence::ArrivalTimestamps)
+        };
+        let basis = if lacks {
+            basis.weaker(Reason::NotSeen)
+        } else {
+            basis
         };
         let mut from = hole.start;
         while from < hole.end {
@@ -69,23 +91,38 @@ impl Arrival {
         }
     }
 
-    fn settle_list(&mut self, needed: &[u64]) {
+    fn settle_list(&mut self, needed: &[u64], open: &[u64]) {
         for (r, number) in self.list.iter_mut().zip(1..) {
-            r.verdict = match needed.binary_search(&number) {
-                Ok(_) => Verdict::Needed,
-                Err(_) => Verdict::Spurious,
+            r.verdict = if needed.binary_search(&number).is_ok() {
+                Verdict::Needed
+            } else if open.binary_search(&number).is_ok() {
+                Verdict::Ambiguous
+            } else {
+                Verdict::Spurious
             };
         }
     }
 }
 
-/// The retransmissions that were needed, ascending: the first to fill a hole, or part of one, that
-/// the original never came to. All others were not.
-fn needed(holes: &[Hole<Note>]) -> Vec<u64> {
-    let fills = holes.iter().map(|hole| hole.note.fill);
-    let filled = fills.filter(|fill| fill.copies > 0);
-    let mut needed: Vec<u64> = filled.map(|fill| fill.number).collect();
-    needed.sort_unstable();
-    needed.dedup();
-    needed
+/// The hole with what filled it: the receiver has acknowledged bytes of which nothing came but what it should have
+/// discarded.
+fn taken(mut hole: Hole<Note>, una: i64) -> Hole<Note> {
+    if hole.note.fill.copies == 0 && hole.end <= una {
+        hole.note.fill = std::mem::take(&mut hole.note.refused_copy);
+    }
+    hole
+}
+
+/// The retransmissions, ascending, that were the first to fill a hole, or part of one, that the original never came to:
+/// those that were needed, and those of which that is open. All others were not.
+fn fills(holes: &[Hole<Note>], which: impl Fn(&Fill) -> bool) -> Vec<u64> {
+    let filled = holes.iter().map(|hole| hole.note);
+    let filled = filled.filter(|n| n.fill.copies > 0 && which(&n.fill));
+    // One that was refused before was needed, too.
+    let both = filled.flat_map(|n| [n.fill, n.refused_copy]);
+    let first = both.filter(|fill| fill.copies > 0);
+    let mut numbers: Vec<u64> = first.map(|fill| fill.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }

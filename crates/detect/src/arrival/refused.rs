@@ -2,7 +2,7 @@
 
 use inorder_wire::Segment;
 
-use super::{Arrival, Context, Note};
+use super::{Arrival, Context, Fill, Note};
 use crate::collect::{Basis, Place};
 use crate::copies::Above;
 use crate::order::{Hole, Late};
@@ -95,6 +95,23 @@ impl Arrival {
         }
     }
 
+    /// A retransmission that should be discarded: it fills nothing, unless the receiver's acknowledgements say so.
+    pub(super) fn suspect_copy(&mut self, from: i64, to: i64, copy: Fill) {
+        self.confirm(from, to);
+        let watched = self.suspects.len() < MAX_SUSPECTED_HOLES;
+        self.order.annotate(from, to, |note| {
+            let kept = if watched {
+                &mut note.refused_copy
+            } else {
+                &mut note.fill
+            };
+            kept.add(copy);
+        });
+        if watched {
+            self.suspects.push((from, to));
+        }
+    }
+
     /// Another copy of `[from, to)` comes: from here on an acknowledgement may be for that one.
     pub(super) fn confirm(&mut self, from: i64, to: i64) {
         self.suspects.retain(|&(a, b)| b <= from || to <= a);
@@ -122,7 +139,25 @@ impl Arrival {
         }
     }
 
+    /// The receiver reports `[from, to)` as a duplicate. If all that was captured of it is one retransmission, the
+    /// capture lacks what came before.
+    pub(crate) fn reported_twice(&mut self, from: i64, to: i64) {
+        self.order.annotate(from, to, |note| {
+            note.fill.doubted |= note.fill.copies == 1;
+        });
+    }
+
     fn taken_after_all(&mut self, from: i64, to: i64) {
+        let mut by_copy = false;
+        self.order.annotate(from, to, |note| {
+            if note.refused_copy.copies > 0 {
+                note.fill.add(std::mem::take(&mut note.refused_copy));
+                by_copy = true;
+            }
+        });
+        if by_copy {
+            return;
+        }
         let mut refused = None;
         self.order
             .clear(from, to, |note| refused = refused.or(note.refused));

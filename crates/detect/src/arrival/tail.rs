@@ -13,8 +13,12 @@ const MAX_LOST_TAIL: i64 = 64;
 pub(super) struct LostTail {
     from: i64,
     to: i64,
-    /// The identification of the packet that showed the gap: what was sent before is original.
+    /// The identification of the packet that showed the first gap: what was sent before is original.
     ip_id: u16,
+    /// That of the packet that showed the last one: what is late of any gap was sent before.
+    last_id: u16,
+    /// When the first gap showed, nanoseconds.
+    shown_ns: i64,
 }
 
 impl LostTail {
@@ -22,9 +26,36 @@ impl LostTail {
         (self.from..self.to).contains(&start) && self.later(seg)
     }
 
-    /// It was sent after the gap showed.
+    /// It was sent after the first gap showed.
     fn later(&self, seg: &Segment) -> bool {
         (seg.ip_id.wrapping_sub(self.ip_id) as i16) >= 0
+    }
+
+    /// `missing` packets vanished just before `seg`, behind which data would go on at `next`, besides those that have
+    /// vanished less than `recent_ns` before and have not come. (Retransmissions that were lost never come.)
+    fn more(&self, seg: &Segment, next: i64, packets: (i64, i64), recent_ns: i64) -> Self {
+        let (missing, mss) = packets;
+        let open = (self.to - self.from.max(next)).max(0);
+        let recent = open > 0 && seg.ts_ns.saturating_sub(self.shown_ns) < recent_ns;
+        let (ip_id, shown_ns, open) = if recent {
+            (self.ip_id, self.shown_ns, open)
+        } else {
+            (seg.ip_id, seg.ts_ns, 0)
+        };
+        LostTail {
+            from: next,
+            to: next + (missing * mss + open).min(MAX_LOST_TAIL * mss),
+            ip_id,
+            last_id: seg.ip_id,
+            shown_ns,
+        }
+    }
+
+    /// `seg`, whose number was missing, has come.
+    fn found(&mut self, seg: &Segment, mss: i64) {
+        if (seg.ip_id.wrapping_sub(self.last_id) as i16) < 0 {
+            self.to -= mss;
+        }
     }
 }
 
@@ -50,14 +81,15 @@ impl Arrival {
         let (next, mss) = (self.order.next(), i64::from(cx.mss));
         let missing = i64::from(cx.step) - 1;
         if (1..=MAX_LOST_TAIL).contains(&missing) {
-            self.tail = LostTail {
-                from: next,
-                to: next + missing * mss,
-                ip_id: seg.ip_id,
-            };
-        } else if cx.step < 0 && !self.tail.later(seg) {
-            self.tail.to -= mss;
+            let recent_ns = if cx.only_data { self.pause_ns / 4 } else { 0 };
+            self.tail = self.tail.more(seg, next, (missing, mss), recent_ns);
         }
+    }
+
+    /// A packet comes whose identification is lower than another's before it: it is not lost.
+    #[cold]
+    pub(crate) fn note_late_number(&mut self, seg: &Segment, mss: u32) {
+        self.tail.found(seg, i64::from(mss));
     }
 
     /// In-order data whose identification jumped after a pause of a round trip or more, no hole

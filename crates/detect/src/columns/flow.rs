@@ -25,6 +25,8 @@ fn not_seen(blind: Blind) -> Value<'static> {
         (blind.vantage, "vantage"),
         (blind.sack_options_cut, "sack-options"),
         (blind.one_way, "one-way"),
+        (blind.disorder, "order"),
+        (blind.sack_unknown, "sack"),
     ];
     let missing = all.into_iter().filter(|(missing, _)| *missing);
     Value::List(missing.map(|(_, name)| name.into()).collect())
@@ -184,8 +186,8 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "not_seen",
         Kind::List(Element::Text),
-        "What the capture does not show: vantage, sack-options, the receiver's packets (one-way). Nothing that \
-         rests on it is more than ambiguous.",
+        "What the capture does not show: vantage, sack-options, the receiver's packets (one-way), the order of the \
+         packets (order), whether SACK is in use (sack). Nothing that rests on it is more than ambiguous.",
         |f| not_seen(f.blind),
     )
     .only(Files::Json),

@@ -269,12 +269,17 @@ pub struct Blind {
     pub sack_options_cut: bool,
     /// The receiver's packets were not captured.
     pub one_way: bool,
+    /// Packets were captured before what they answer, or their times contradict their order: two clocks, or a file
+    /// that is not in the order of arrival.
+    pub disorder: bool,
+    /// No handshake was captured, and no SACK block: whether the receiver would have sent one is unknown.
+    pub sack_unknown: bool,
 }
 
 impl Blind {
     /// True if anything is missing.
     pub fn any(&self) -> bool {
-        self.vantage || self.sack_options_cut || self.one_way
+        self.vantage || self.sack_options_cut || self.one_way || self.disorder || self.sack_unknown
     }
 }
 

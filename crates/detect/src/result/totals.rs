@@ -64,6 +64,10 @@ pub struct BlindFlows {
     pub sack_options_cut: u64,
     /// The receiver's packets are missing.
     pub one_way: u64,
+    /// Times and order of the frames contradict each other.
+    pub disorder: u64,
+    /// Neither the handshake nor a SACK block was captured.
+    pub sack_unknown: u64,
     /// None of these, but counts are rough for want of SACK.
     pub rough: u64,
 }
@@ -128,6 +132,8 @@ impl Totals {
         blind.vantage += u64::from(not_seen.vantage);
         blind.sack_options_cut += u64::from(not_seen.sack_options_cut);
         blind.one_way += u64::from(not_seen.one_way);
+        blind.disorder += u64::from(not_seen.disorder);
+        blind.sack_unknown += u64::from(not_seen.sack_unknown);
         blind.rough += u64::from(flow.rough && !not_seen.any());
     }
 
@@ -160,6 +166,8 @@ impl Totals {
         self.blind.vantage += other.blind.vantage;
         self.blind.sack_options_cut += other.blind.sack_options_cut;
         self.blind.one_way += other.blind.one_way;
+        self.blind.disorder += other.blind.disorder;
+        self.blind.sack_unknown += other.blind.sack_unknown;
         self.blind.rough += other.blind.rough;
         self.streams.merge(&other.streams);
     }

@@ -121,6 +121,17 @@ fn several_left(f: &Filled) -> bool {
 impl Sender {
     /// Decides for a segment that was retransmitted before `ack` came.
     pub(super) fn attribute(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
+        match self.attribute_captured(report, copies, ack) {
+            First::Original(basis) => {
+                let sent_ns = report.sent.sent_ns;
+                First::Original(self.unless_sent_unseen(basis, sent_ns, ack.seg.ts_ns))
+            }
+            other => other,
+        }
+    }
+
+    /// The same, if all copies were captured.
+    fn attribute_captured(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
         let now = ack.seg.ts_ns;
         let both = |c: (i64, i64)| report.sent.start < c.1 && c.0 < report.sent.end();
         if copies.count == 1 && self.reading.crossed.is_some_and(both) {
@@ -165,8 +176,14 @@ impl Sender {
             if f.original_in {
                 continue;
             }
+            let other_copy = self.sent_unseen(f.copies.first_ns);
             match f.first {
                 By::Original => {}
+                By::Copy if other_copy => self.doubt_loss(start),
+                By::Doubtful(id) if other_copy => {
+                    self.ledger.copy_was(start, id);
+                    self.doubt_loss(start);
+                }
                 By::Doubtful(id) => self.doubtful_pair(&f, id, ack),
                 By::Copy if several_left(&f) => self.either_copy(&f, ack),
                 By::Copy => {

@@ -51,6 +51,8 @@ impl Sender {
             min_rtt: self.timing.min_rtt,
             rough: telling.rough,
             sack: self.receiver.has_sack(),
+            sack_unknown: self.receiver.unknown_sack()
+                && (self.ledger.retransmissions > 0 || self.no_sack.duplicates()),
         }
     }
 }

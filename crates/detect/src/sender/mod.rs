@@ -31,6 +31,7 @@ mod report;
 mod ring;
 mod timing;
 mod unexplained;
+mod unseen;
 mod windows;
 
 use inorder_sequence::Offsets;
@@ -38,7 +39,7 @@ use inorder_wire::{Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};
 use crate::explanation::{Explanation, Explanations};
-use crate::result::{Confidence, Evidence, Reason, Recoveries, Retransmission, Verdict};
+use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -54,6 +55,7 @@ use reading::Reading;
 use receiver::Receiver;
 use report::Report;
 use timing::Timing;
+use unseen::Unseen;
 use windows::{AckNumbers, Windows};
 
 pub(crate) use receiver::Options;
@@ -82,6 +84,7 @@ pub(crate) struct Sender {
     /// When an ACK was last captured, nanoseconds.
     last_news_ns: i64,
     timestamps: bool,
+    unseen: Unseen,
     explanations: Explanations,
     /// ACKs whose turn has come; kept for its memory only.
     ready: Vec<Ack>,
@@ -106,6 +109,8 @@ pub(crate) struct SenderEnd {
     pub(crate) min_rtt: Option<i64>,
     pub(crate) rough: bool,
     pub(crate) sack: bool,
+    /// Neither the handshake nor a block was captured, though something was amiss.
+    pub(crate) sack_unknown: bool,
 }
 
 impl Sender {
@@ -125,6 +130,7 @@ impl Sender {
             raw_una: 0,
             last_news_ns: i64::MIN,
             timestamps: options.timestamps,
+            unseen: Unseen::default(),
             explanations: options.explanations,
             ready: Vec::new(),
         }
@@ -134,6 +140,18 @@ impl Sender {
     #[inline]
     pub(crate) fn note_rtt(&mut self, ns: i64) {
         self.timing.note_rtt(ns);
+    }
+
+    /// Both hosts have turned out to use timestamps.
+    pub(crate) fn note_timestamps(&mut self) {
+        self.timestamps = true;
+        self.outstanding.note_timestamps();
+        self.receiver.note_timestamps();
+    }
+
+    /// The capture begins in the middle of the connection.
+    pub(crate) fn begins_without_syn(&mut self) {
+        self.outstanding.begins_without_syn();
     }
 
     /// Bytes that have arrived, as far as acknowledgements tell.
@@ -239,6 +257,9 @@ impl Sender {
 
     fn process(&mut self, ack: &Ack) {
         let seg = &ack.seg;
+        if self.outstanding.sent_before_capture(seg) {
+            self.outstanding.forget();
+        }
         let number = self.outstanding.acknowledged_by(seg);
         if ack.missing > 0 {
             self.note_gap(ack);
@@ -261,6 +282,7 @@ impl Sender {
     fn advance_in_order(&mut self, ack: &Ack, number: i64) -> bool {
         let out = &mut self.outstanding;
         let advances = ack.seg.sack_len == 0 && number > out.una;
+        let advances = advances && !self.unseen.untimed(number);
         if !advances || !out.ranges.is_empty() || !out.board.all_sent_once() {
             return false;
         }
@@ -390,15 +412,19 @@ impl Sender {
         let alone = self.reading.alone;
         let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
             let took = now - report.sent.sent_ns;
-            self.timing.sample_rtt(took, had_hole);
-            if report.opens {
-                self.openers.push(report.sent.start, took);
+            if !self.unseen.clock_set_between(report.sent.sent_ns, now) {
+                self.timing.sample_rtt(took, had_hole);
+                if report.opens {
+                    self.openers.push(report.sent.start, took);
+                }
+                self.timing.note_lateness(report, now, had_hole, alone);
             }
-            self.timing.note_lateness(report, now, had_hole, alone);
-            self.log_original(report, ack, Basis::certain(Evidence::Sack));
+            let basis = Basis::certain(Evidence::Sack);
+            let basis = self.unless_sent_unseen(basis, report.sent.sent_ns, now);
+            self.log_original(report, ack, basis);
             if let Some(copies) = report.copies {
                 // Retransmitted while the ACK was on its way.
-                let sure = Confidence::Certain;
+                let sure = basis.confidence;
                 self.ledger
                     .original_first(&report.sent, &copies, &ack.seg, sure);
             }
@@ -416,12 +442,15 @@ impl Sender {
                 let rtt = self.timing.min_rtt.unwrap_or(0);
                 let recent = self.last.filter(|l| self.outstanding.echoes(l));
                 let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
-                self.ledger.copy_first(Filled {
+                let mut filled = Filled {
                     discardable,
                     named: true,
                     rtt_behind_ns: self.rtt_behind(report),
                     ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
-                });
+                };
+                let untimed = self.unseen.clock_set_between(report.sent.sent_ns, now);
+                filled.last_too_young &= !untimed;
+                self.ledger.copy_first(filled);
             }
             First::Unknown => self.doubtful(report, &copies, ack),
         }

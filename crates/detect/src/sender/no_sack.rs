@@ -56,6 +56,11 @@ impl NoSack {
         self.ever >= MIN_DUPLICATE_ACKS
     }
 
+    /// There was a duplicate ACK.
+    pub(crate) fn duplicates(&self) -> bool {
+        self.ever > 0
+    }
+
     /// `[start, ..)` was retransmitted while `una` was the left edge.
     pub(crate) fn retransmitted(&mut self, now: i64, start: i64, una: i64, highest: i64, rtt: i64) {
         if start == una && self.above_clean > 0 && !self.tainted(now, una, rtt) {
@@ -135,6 +140,8 @@ impl Sender {
     fn advance_without_sack(&mut self, ack: &Ack, number: i64) {
         let now = ack.seg.ts_ns;
         self.reading.reports.clear();
+        // What the capture lacks has answers, too.
+        let segments = self.outstanding.segments_up_to(number);
         self.reading.cover(&mut self.outstanding, number);
         let reports = std::mem::take(&mut self.reading.reports);
         for (i, report) in reports.iter().enumerate() {
@@ -164,7 +171,7 @@ impl Sender {
             };
         }
         self.openers.drop_below(number);
-        let absorbed = reports.len().saturating_sub(1) as u32;
+        let absorbed = segments.max(reports.len() as u64).saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
         self.reading.reports = reports;
@@ -183,7 +190,7 @@ impl Sender {
 
     /// Counts a late left edge; only a sure one is worth an event.
     fn late_without_sack(&mut self, report: &Report, ack: &Ack, evidence: Evidence, sure: bool) {
-        if sure {
+        if sure && !self.receiver.unknown_sack() {
             let basis = Basis::certain(evidence).weaker(Reason::NoSack);
             self.ledger
                 .collector

@@ -33,6 +33,8 @@ pub(super) struct Outstanding {
     discardable: Option<(u64, u32, bool)>,
     /// Something may have been captured after a SACK of all of it: what is in a range need not have been reported.
     sacked_unseen: bool,
+    /// The capture begins in the middle of the connection: what it has may have been sent before.
+    headless: bool,
 }
 
 impl Outstanding {
@@ -49,7 +51,25 @@ impl Outstanding {
             missing: 0,
             discardable: None,
             sacked_unseen: false,
+            headless: false,
         }
+    }
+
+    /// The capture begins in the middle of the connection.
+    pub(super) fn begins_without_syn(&mut self) {
+        self.headless = true;
+    }
+
+    /// In a capture that begins in the middle: `seg` reports bytes above all that was captured. So they were sent
+    /// before, and what was captured so far had perhaps been sent before, too.
+    #[inline]
+    pub(super) fn sent_before_capture(&self, seg: &Segment) -> bool {
+        self.headless && self.blocks(seg).any(|b| b.1 > self.highest + 1)
+    }
+
+    /// Knows nothing of what is outstanding any more.
+    pub(super) fn forget(&mut self) {
+        self.board = Board::default();
     }
 
     /// The offset of a sequence number, bytes.
@@ -87,6 +107,11 @@ impl Outstanding {
             let first = self.tsvals.map_or(seg.tsval, |t| t.0);
             self.tsvals = Some((first, seg.tsval));
         }
+    }
+
+    /// Both hosts have turned out to use timestamps.
+    pub(super) fn note_timestamps(&mut self) {
+        self.timestamps = true;
     }
 
     /// A retransmission was sent: its TSval may be echoed.
@@ -136,6 +161,11 @@ impl Outstanding {
             self.unwrap.advance(number);
         }
         number.min(self.highest)
+    }
+
+    /// How many segments lie between the left edge and `number`, at least.
+    pub(super) fn segments_up_to(&self, number: i64) -> u64 {
+        ((number - self.una).max(0) as u64).div_ceil(u64::from(self.mss.max(1)))
     }
 
     /// Everything below `number` has been acknowledged.

@@ -65,6 +65,16 @@ impl Receiver {
         self.sack != Some(true) && !self.sack_seen
     }
 
+    /// Nothing told whether it has SACK.
+    pub(super) fn unknown_sack(&self) -> bool {
+        !self.sack_seen && self.sack.is_none()
+    }
+
+    /// Both hosts have turned out to use timestamps.
+    pub(super) fn note_timestamps(&mut self) {
+        self.timestamps = true;
+    }
+
     /// It has no SACK; `evident` says that its ACKs show so, if no handshake was seen.
     pub(super) fn lacks_sack(&self, evident: bool) -> bool {
         !self.sack_seen && (self.sack == Some(false) || evident)

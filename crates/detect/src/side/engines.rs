@@ -113,6 +113,15 @@ fn data_arrival(seg: &Segment, offset: i64, len: u32, retransmission: bool) -> D
 }
 
 impl Engines {
+    /// The capture begins with `seg` in the middle of the connection.
+    pub(super) fn begins_without_syn(&mut self, seg: &Segment) {
+        self.arrival
+            .begins_without_syn(seg, self.choice.to_sender_ns);
+        if let Some(sender) = &mut self.sender {
+            sender.begins_without_syn();
+        }
+    }
+
     /// One segment, the next in order as it comes by, beyond its arrival.
     #[inline(always)]
     pub(super) fn in_order(&mut self, seg: &Segment, at: i64) {

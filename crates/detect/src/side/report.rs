@@ -7,9 +7,9 @@ use crate::cause::{Flow, Mark};
 use crate::collect::{Certain, Collected};
 use crate::cost::Ends;
 use crate::result::{
-    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Reason,
-    Recoveries, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis, VantageChoice,
-    Verdict,
+    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Kind,
+    Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis,
+    VantageChoice, Verdict,
 };
 use crate::sender::{Sender, SenderEnd};
 
@@ -27,6 +27,7 @@ impl Side {
             follows: false,
             vanished: 0,
             step: 0,
+            only_data: false,
             to_sender_ns: end.choice.to_sender_ns,
             una: engines.una,
             syn_seen: self.hello.is_some(),
@@ -60,6 +61,7 @@ impl Side {
             reordered: s.acks_reordered,
             missing: s.acks_missing,
         });
+        let sack_unknown = sender.as_ref().is_some_and(|s| s.sack_unknown);
         let mut upstream = None;
         let (rough, sack_used) = sender
             .as_ref()
@@ -108,9 +110,19 @@ impl Side {
         let blind = Blind {
             vantage: choice.basis == VantageBasis::Unknown,
             sack_options_cut: vantage != Vantage::Receiver && end.answers_cut > 0,
-            one_way: vantage == Vantage::Sender && !end.answered,
+            one_way: !end.answered,
+            disorder: end.disorder,
+            sack_unknown: vantage != Vantage::Receiver && sack_unknown,
         };
-        if blind.any() {
+        if vantage == Vantage::Receiver && !blind.vantage && !blind.disorder {
+            // The order of arrivals is seen all the same.
+            if blind.one_way {
+                main.doubt_spurious();
+            }
+            if end.answers_cut > 0 {
+                main.doubt_refused();
+            }
+        } else if blind.any() {
             main.doubt();
         }
         let (reordering, bursts, by_rate, events) = main.collector;
@@ -171,6 +183,8 @@ pub(crate) struct End {
     pub(crate) answers_cut: u64,
     /// The receiver's packets were captured.
     pub(crate) answered: bool,
+    /// Times and order of the packets contradict each other.
+    pub(crate) disorder: bool,
 }
 
 /// The half that speaks for the whole flow.
@@ -215,6 +229,28 @@ impl Main {
             (one.verdict, one.cause) = (Verdict::Ambiguous, Cause::Unknown);
         }
         self.recoveries.doubt();
+    }
+
+    /// Whether what passed here arrived is not seen: a second copy need not have been one too many.
+    fn doubt_spurious(&mut self) {
+        let counts = &mut self.retransmissions;
+        counts.ambiguous += std::mem::take(&mut counts.spurious);
+        let spurious = self
+            .list
+            .iter_mut()
+            .filter(|r| r.verdict == Verdict::Spurious);
+        spurious.for_each(|r| (r.verdict, r.cause) = (Verdict::Ambiguous, Cause::Unknown));
+        self.recoveries.doubt();
+    }
+
+    /// The receiver's SACK blocks, which show what it took, were cut off.
+    fn doubt_refused(&mut self) {
+        let (reordering, .., events) = &mut self.collector;
+        reordering.ambiguous += std::mem::take(&mut self.refused);
+        for event in events.iter_mut().filter(|e| e.kind == Kind::Refused) {
+            event.confidence = Confidence::Ambiguous;
+            event.reason.get_or_insert(Reason::NotSeen);
+        }
     }
 
     fn from_sender(mut s: SenderEnd) -> Self {

@@ -6,7 +6,7 @@
 //! that the receiver refused did arrive late, so "reordered" is no false statement about it, but
 //! no hit either.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 
 use inorder_detect::{Cause, Config, Event, FlowReport, Kind, Recovery, Verdict};
@@ -54,34 +54,47 @@ pub fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
     let mut out = Scored::default();
     for (path, is_snd) in [(&recording.sender, true), (&recording.receiver, false)] {
         let told = analyse(path, config)?;
-        // The truth takes two connections with the same addresses and ports for one: they are left out.
-        let mut names = HashSet::new();
-        let again: HashSet<String> = told
-            .iter()
-            .map(|f| f.flow.to_string())
-            .filter(|name| !names.insert(name.clone()))
-            .collect();
-        let told: HashMap<String, &FlowReport> =
-            told.iter().map(|f| (f.flow.to_string(), f)).collect();
-        for (name, flow) in truth.iter().filter(|(name, _)| !again.contains(*name)) {
+        out.judge(&recording.name, &truth, &told, is_snd);
+    }
+    out.sender.recordings = 1;
+    out.receiver.recordings = 1;
+    Ok(out)
+}
+
+impl Scored {
+    /// Holds what is `told` of one capture of the recording `name` against the truth.
+    pub fn judge(
+        &mut self,
+        name: &str,
+        truth: &HashMap<String, Flow>,
+        told: &[FlowReport],
+        is_snd: bool,
+    ) {
+        let mut names: HashMap<String, u64> = HashMap::new();
+        let mut named = |f: &FlowReport| {
+            let plain = f.flow.to_string();
+            let n = names.entry(plain.clone()).or_default();
+            let name = truth::numbered(&plain, *n);
+            *n += 1;
+            name
+        };
+        let told: HashMap<String, &FlowReport> = told.iter().map(|f| (named(f), f)).collect();
+        for (flow_name, flow) in truth {
             let (side, counts) = if flow.sender_is_snd == is_snd {
-                (Side::Sender, &mut out.sender)
+                (Side::Sender, &mut self.sender)
             } else {
-                (Side::Receiver, &mut out.receiver)
+                (Side::Receiver, &mut self.receiver)
             };
             let mut judge = Judge {
                 flow,
                 side,
                 counts,
-                wrong: &mut out.wrong,
-                context: format!("{} {side:?} {name}", recording.name),
+                wrong: &mut self.wrong,
+                context: format!("{name} {side:?} {flow_name}"),
             };
-            judge.flow(told.get(name).copied());
+            judge.flow(told.get(flow_name).copied());
         }
     }
-    out.sender.recordings = 1;
-    out.receiver.recordings = 1;
-    Ok(out)
 }
 
 /// What a rule is called where it speaks of a retransmission.

@@ -80,9 +80,20 @@ pub fn read(path: &Path) -> io::Result<HashMap<String, Flow>> {
     }
     let json: Value = serde_json::from_str(&text)?;
     let flows = json["flows"].as_array().into_iter().flatten();
-    Ok(flows
-        .map(|f| (f["flow"].as_str().unwrap_or_default().to_owned(), flow(f)))
-        .collect())
+    let named = |f: &Value| {
+        let name = f["flow"].as_str().unwrap_or_default();
+        (numbered(name, number(&f["reuse"])), flow(f))
+    };
+    Ok(flows.map(named).collect())
+}
+
+/// The name of the `n`th flow with these addresses and ports.
+pub fn numbered(name: &str, n: u64) -> String {
+    if n == 0 {
+        name.to_owned()
+    } else {
+        format!("{name} #{n}")
+    }
 }
 
 fn number(v: &Value) -> u64 {
