@@ -119,6 +119,13 @@ impl Rows {
             what_if_rows
         ),
         rows!(
+            "stream-what-if",
+            "What a sorting receiver would have left of a stream, for each setting",
+            false,
+            stream_what_ifs,
+            stream_what_if_rows
+        ),
+        rows!(
             "rates",
             "Reordering by sending rate",
             false,

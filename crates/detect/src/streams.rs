@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use inorder_metrics::{Config, MAX_SEQ, Metrics, Summary, Unwrapper};
+use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Summary, Unwrapper};
 use inorder_wire::{Numbered, RtpGate, StreamKey};
 
+use crate::config::Config as Choice;
 use crate::result::StreamReport;
+use crate::what_if::NumberedReceivers;
 
 /// Streams followed and reported at most, so that an address scan does not take all memory.
 const MAX_STREAMS: usize = 100_000;
@@ -16,6 +18,8 @@ const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
 const MAX_SILENCE_NS: i64 = 600_000_000_000;
 /// Holes remembered in each stream: more than the anti-replay windows of ESP or WireGuard span.
 const MAX_HOLES: usize = 1024;
+/// Streams out of order over which sorters are laid: each takes about 100 kB.
+const MAX_LAID: usize = 1000;
 
 /// Follows every stream; feed packets in capture order.
 ///
@@ -50,6 +54,8 @@ pub struct Streams {
     until_sweep: u32,
     left_out: u64,
     max_streams: usize,
+    choice: Choice,
+    laid: usize,
 }
 
 /// One stream that is followed.
@@ -67,7 +73,14 @@ struct Stream {
 #[derive(Debug)]
 enum Order {
     Consecutive(Count),
-    Any(Box<Metrics>),
+    Any(Box<Disordered>),
+}
+
+/// Packets in any order.
+#[derive(Debug)]
+struct Disordered {
+    metrics: Box<Metrics>,
+    what_if: Option<NumberedReceivers>,
 }
 
 /// Packets whose numbers follow one another.
@@ -86,12 +99,17 @@ impl Default for Streams {
 }
 
 impl Streams {
-    /// No streams yet.
+    /// No streams yet; sorters are laid over them as by default.
     pub fn new() -> Self {
-        Streams::with_limit(MAX_STREAMS)
+        Streams::with_config(&Choice::default())
     }
 
-    fn with_limit(max_streams: usize) -> Self {
+    /// No streams yet. Of the choices, those of the what-if matter.
+    pub fn with_config(choice: &Choice) -> Self {
+        Streams::with_limit(MAX_STREAMS, choice)
+    }
+
+    fn with_limit(max_streams: usize, choice: &Choice) -> Self {
         Streams {
             gate: RtpGate::new(),
             streams: HashMap::default(),
@@ -99,6 +117,8 @@ impl Streams {
             until_sweep: PACKETS_BETWEEN_SWEEPS,
             left_out: 0,
             max_streams,
+            choice: choice.clone(),
+            laid: 0,
         }
     }
 
@@ -110,11 +130,14 @@ impl Streams {
             done,
             left_out,
             max_streams,
+            choice,
+            laid,
             ..
         } = self;
         gate.push(*key, *packet, |key, packet| {
             if let Some(stream) = streams.get_mut(&key) {
-                stream.push(&packet);
+                let lays = choice.what_if && *laid < MAX_LAID;
+                *laid += usize::from(stream.push(&packet, lays.then_some(choice)));
             } else if streams.len() + done.len() < *max_streams {
                 streams.insert(key, Stream::new(&key, &packet));
             } else {
@@ -172,13 +195,18 @@ impl Stream {
                 Order::Consecutive(count)
             } else {
                 // The metrics count it as ignored.
-                Order::Any(count.metrics(packet.ts_ns))
+                Order::Any(Box::new(Disordered {
+                    metrics: count.metrics(packet.ts_ns),
+                    what_if: None,
+                }))
             },
         }
     }
 
+    /// The next packet. Should it break the order, sorters are laid over the stream as `choice` says: then it is true.
     #[inline]
-    fn push(&mut self, packet: &Numbered) {
+    fn push(&mut self, packet: &Numbered, choice: Option<&Choice>) -> bool {
+        let before_ns = self.last_ns;
         self.last_ns = self.last_ns.max(packet.ts_ns);
         let seq = extend(&mut self.unwrapper, packet.seq);
         match &mut self.order {
@@ -187,26 +215,37 @@ impl Stream {
                 count.bytes += u64::from(packet.payload_len);
             }
             Order::Consecutive(count) => {
-                let mut metrics = count.metrics(self.first_ns);
-                metrics.update(seq, packet.ts_ns, packet.payload_len);
-                self.order = Order::Any(metrics);
+                let what_if = choice.map(|choice| {
+                    NumberedReceivers::new(choice, count.first, count.packets, before_ns)
+                });
+                let mut any = Box::new(Disordered {
+                    metrics: count.metrics(self.first_ns),
+                    what_if,
+                });
+                any.push(seq, packet);
+                let is_laid = any.what_if.is_some();
+                self.order = Order::Any(any);
+                return is_laid;
             }
-            Order::Any(metrics) => {
-                metrics.update(seq, packet.ts_ns, packet.payload_len);
-            }
+            Order::Any(any) => any.push(seq, packet),
         }
+        false
     }
 
     /// `None` for a single packet.
     fn finish(self, key: &StreamKey) -> Option<(u64, StreamReport)> {
-        let metrics = match self.order {
+        let (metrics, what_if) = match self.order {
             Order::Consecutive(Count { packets: 1, .. }) => return None,
-            Order::Consecutive(count) => count.metrics(self.first_ns),
-            Order::Any(metrics) => metrics,
+            Order::Consecutive(count) => (count.metrics(self.first_ns), None),
+            Order::Any(any) => (any.metrics, any.what_if),
         };
         let summary = metrics.finish();
         let times = (self.first_ns, self.last_ns);
-        Some((self.first_frame, report(key, times, summary)))
+        let mut report = report(key, times, summary);
+        // Numbers that were skipped and never came break the order, too, and leave nothing to sort.
+        let what_if = what_if.filter(|_| report.order.reordered > 0);
+        report.what_if = what_if.map(NumberedReceivers::finish).unwrap_or_default();
+        Some((self.first_frame, report))
     }
 }
 
@@ -223,6 +262,16 @@ fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: Summary) ->
         order: summary.order,
         duplicates: summary.counts.duplicates,
         missing: summary.counts.missing,
+        what_if: Vec::new(),
+    }
+}
+
+impl Disordered {
+    fn push(&mut self, seq: u64, packet: &Numbered) {
+        let arrival = self.metrics.update(seq, packet.ts_ns, packet.payload_len);
+        if let Some(what_if) = &mut self.what_if {
+            what_if.push(seq, packet.ts_ns, arrival == Arrival::Duplicate);
+        }
     }
 }
 
@@ -331,7 +380,7 @@ mod tests {
 
     #[test]
     fn too_many_streams_are_counted_and_not_followed() {
-        let mut streams = Streams::with_limit(10);
+        let mut streams = Streams::with_limit(10, &Choice::default());
         for id in 0..30 {
             streams.push(
                 &key(Service::Gre, id % 15),
@@ -356,6 +405,33 @@ mod tests {
         let found = streams.finish();
         let reordered: Vec<_> = found.iter().map(|r| (r.id, r.order.reordered)).collect();
         assert_eq!(reordered, [(1, 1), (3, 0)]);
+    }
+
+    /// No sorter leaves the late packet late, and the resequencer waits for it; what came before cost nothing.
+    #[test]
+    fn sorters_are_laid_over_a_stream_out_of_order() {
+        let seqs = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 9, 12];
+        let found = reports(Service::WireGuard, &seqs);
+        let rows = &found[0].what_if;
+        let [.., none, resequencer] = rows.as_slice() else {
+            panic!("{rows:?}");
+        };
+        assert_eq!((none.name().as_str(), none.reordered), ("none", 1));
+        assert!(
+            resequencer.name().starts_with("resequence:"),
+            "{resequencer:?}"
+        );
+        // Among the first ten packets a gap is waited for long enough: 10 and 11 wait 2 ms and 1 ms for 9.
+        assert_eq!(
+            (resequencer.reordered, resequencer.max_added_delay_ns),
+            (0, 2_000_000)
+        );
+        assert_eq!(resequencer.p50_added_delay_ns, Some(0));
+        assert!(
+            rows.iter().all(|row| row.p99_added_delay_ns.is_some()),
+            "{rows:?}"
+        );
+        assert!(reports(Service::Gre, &[1, 2, 4, 5])[0].what_if.is_empty());
     }
 
     proptest! {

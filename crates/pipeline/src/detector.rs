@@ -46,7 +46,7 @@ impl Detectors {
         Detector {
             recorder: self.record.then(Recorder::default),
             tracker: Tracker::new(self.config.clone()),
-            streams: Streams::new(),
+            streams: Streams::with_config(&self.config),
             table: Arc::clone(&self.table),
         }
     }

@@ -1,7 +1,7 @@
 //! What is a list of a flow or of a file in JSON, as tables of their own for CSV and Parquet.
 
 use inorder_detect::columns::{
-    CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, STREAM, WHAT_IF,
+    CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, STREAM, STREAM_NAME, WHAT_IF,
 };
 use inorder_detect::{CauseCount, FlowReport, RateClass, Reordering, StreamReport, WhatIf};
 use inorder_report::{Column, Digits, Kind, Sheet};
@@ -84,6 +84,35 @@ pub fn streams<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, StreamReport>> {
 /// These of all files.
 pub fn stream_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, StreamReport>> {
     in_files(analyses, |analysis| &analysis.streams)
+}
+
+/// What a sorting receiver would have left of a stream.
+pub struct OfStream<'a> {
+    analysis: &'a Analysis,
+    stream: &'a StreamReport,
+    of: &'a WhatIf,
+}
+
+/// These of streams.
+pub fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &OfStream<'a>| row.analysis)
+        .with(STREAM_NAME, |row| row.stream)
+        .with(WHAT_IF, |row| row.of)
+}
+
+/// These of all streams.
+pub fn stream_what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfStream<'_>> {
+    analyses.iter().flat_map(|analysis| {
+        analysis.streams.iter().flat_map(move |stream| {
+            let rows = stream.what_if.iter();
+            rows.map(move |of| OfStream {
+                analysis,
+                stream,
+                of,
+            })
+        })
+    })
 }
 
 /// Frames that could not be analysed, by reason.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::FlowReport;
+use inorder_detect::WhatIf;
 use inorder_detect::columns::{WHAT_IF, name, stream_name};
 use inorder_report::escape::Text;
 use inorder_report::html::Table;
@@ -54,8 +54,14 @@ impl Section<'_> {
             self.chart(out, subject, chart, &says)?;
         }
         writeln!(out, "</div>")?;
-        if let Subject::Flow(flow) = subject {
-            what_if(out, flow)?;
+        match subject {
+            Subject::Flow(flow) if matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) => {
+                what_if(out, &flow.what_if)?;
+            }
+            Subject::Stream(stream) if !stream.what_if.is_empty() => {
+                what_if(out, &stream.what_if)?;
+            }
+            _ => {}
         }
         writeln!(out, "</details>")
     }
@@ -119,16 +125,13 @@ fn subject_name(subject: &Subject<'_>) -> String {
     }
 }
 
-/// All settings of the what-if, folded: the best is among the facts.
-fn what_if(out: &mut dyn Write, flow: &FlowReport) -> io::Result<()> {
-    if !matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) {
-        return Ok(());
-    }
+/// All settings of the what-if, folded: of a flow, the best is among the facts.
+fn what_if(out: &mut dyn Write, rows: &[WhatIf]) -> io::Result<()> {
     writeln!(
         out,
-        "<details class=folded><summary>Other settings of a sorting receiver</summary>\
-         <div class=scroll tabindex=0 role=region aria-label=\"Other settings of a sorting receiver\">"
+        "<details class=folded><summary>Settings of a sorting receiver</summary>\
+         <div class=scroll tabindex=0 role=region aria-label=\"Settings of a sorting receiver\">"
     )?;
-    Table::new(WHAT_IF).plain().write(out, &flow.what_if)?;
+    Table::new(WHAT_IF).plain().write(out, rows)?;
     writeln!(out, "</div></details>")
 }

@@ -26,7 +26,9 @@ pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Resul
         let indent = " ".repeat(LABEL);
         write_fact(out, &first, &indent, style)?;
     }
-    compared(out, flow, style)?;
+    if matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) {
+        compared(out, &flow.what_if, style)?;
+    }
     if style.events {
         events(out, &flow.events, style)?;
     }
@@ -242,12 +244,9 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
 
 /// No sorter, the best setting of SRPIC, the resequencer, and the sorters that the user named, side by side; JSON has
 /// all settings of SRPIC.
-fn compared(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
-    if !matches!(WhatIfSays::of(flow), WhatIfSays::Best(_)) {
-        return Ok(());
-    }
+pub(super) fn compared(out: &mut dyn Write, rows: &[WhatIf], style: &Style) -> io::Result<()> {
     let (named, blocks): (Vec<&WhatIf>, Vec<&WhatIf>) =
-        flow.what_if.iter().partition(|w| w.sorter.is_some());
+        rows.iter().partition(|w| w.sorter.is_some());
     // The first row of a sorter by name is that without one.
     let without = named.len().min(1);
     let best = blocks.into_iter().min_by_key(|w| rank(w));

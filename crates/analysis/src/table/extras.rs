@@ -4,12 +4,13 @@
 use std::io::{self, Write};
 
 use inorder_detect::Matched;
-use inorder_detect::columns::{AGREEMENT, STREAM};
+use inorder_detect::columns::{AGREEMENT, STREAM, stream_name};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, paragraph};
 use inorder_report::{Column, Kind, Sheet};
 
 use super::Style;
+use super::detail::compared;
 use crate::gravity::streams_by_gravity;
 use crate::model::Analysis;
 use crate::peer::{PeerComparison, Score};
@@ -51,7 +52,11 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     let sorted = streams_by_gravity(&analysis.streams);
     writeln!(out)?;
     let shown = sorted.iter().take(style.top).copied();
-    text::write(out, STREAM, shown, &style.layout())?;
+    text::write(out, STREAM, shown.clone(), &style.layout())?;
+    for stream in shown.filter(|stream| !stream.what_if.is_empty()) {
+        writeln!(out, "\n{}", stream_name(stream))?;
+        compared(out, &stream.what_if, style)?;
+    }
     match sorted.len().saturating_sub(style.top) as u64 {
         0 => Ok(()),
         n => writeln!(

@@ -308,6 +308,7 @@ pub fn stream(service: Service, reordered: u64) -> StreamReport {
         order: stream_order(reordered),
         duplicates: 1,
         missing: 2,
+        what_if: Vec::new(),
     }
 }
 

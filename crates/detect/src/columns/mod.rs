@@ -30,7 +30,7 @@ pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
 pub use peer::{AGREEMENT, COUNTS};
 pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 pub use repair::{CAUSE_COUNT, RECOVERY};
-pub use stream::{STREAM, stream_name};
+pub use stream::{STREAM, STREAM_NAME, stream_name};
 pub use totals::TOTALS;
 
 use inorder_metrics::Distribution;

@@ -181,7 +181,7 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
     If::new(
         "p50_added_delay_ms",
         Kind::Duration,
-        "Time that half of the packets did not exceed; not of SRPIC by block size.",
+        "Time that half of the packets did not exceed; of SRPIC by block size to a 32nd of the coalescing time.",
         |w| w.p50_added_delay_ns.into(),
     )
     .optional()
@@ -189,7 +189,7 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
     If::new(
         "p99_added_delay_ms",
         Kind::Duration,
-        "Time that 99 % of the packets did not exceed; not of SRPIC by block size.",
+        "Time that 99 % of the packets did not exceed; of SRPIC by block size to a 32nd of the coalescing time.",
         |w| w.p99_added_delay_ns.into(),
     )
     .optional()

@@ -3,8 +3,9 @@
 use std::net::SocketAddr;
 
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Files, Kind, Part};
+use inorder_report::{Column, Files, Kind, List, Part};
 
+use super::WHAT_IF;
 use crate::StreamReport;
 
 type Of = Column<StreamReport>;
@@ -20,13 +21,19 @@ pub fn stream_name(stream: &StreamReport) -> String {
     format!("{service} {src}->{dst} id {:#x}", stream.id)
 }
 
+/// Columns that name the stream to which a row belongs.
+pub static STREAM_NAME: &[Column<StreamReport>] = &[Of::new(
+    "stream",
+    Kind::Text,
+    "Service, ends and identifier.",
+    |s| stream_name(s).into(),
+)];
+
 /// A stream.
 pub static STREAM: &[Column<StreamReport>] = &[
-    Of::new("stream", Kind::Text, "Service, ends and identifier.", |s| {
-        stream_name(s).into()
-    })
-    .only(Files::None)
-    .shown("other numbered streams", 0),
+    STREAM_NAME[0]
+        .only(Files::None)
+        .shown("other numbered streams", 0),
     Of::new(
         "service",
         Kind::Text,
@@ -90,6 +97,14 @@ pub static STREAM: &[Column<StreamReport>] = &[
         &Part {
             columns: METRICS,
             of: |s: &StreamReport| &s.order,
+        },
+    ),
+    Of::nested(
+        "what_if",
+        "What a sorting receiver would have left, if the stream is out of order.",
+        &List {
+            columns: WHAT_IF,
+            of: |s: &StreamReport| &s.what_if,
         },
     ),
 ];

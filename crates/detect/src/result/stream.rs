@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use inorder_metrics::Reordering;
 use inorder_wire::Service;
 
+use super::WhatIf;
+
 /// Arrival order of one stream whose packets carry numbers of their own (RTP, ESP, ...).
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamReport {
@@ -28,4 +30,7 @@ pub struct StreamReport {
     pub duplicates: u64,
     /// Numbers skipped that never arrived.
     pub missing: u64,
+    /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
+    /// SRPIC are those from the first packet out of order on.
+    pub what_if: Vec<WhatIf>,
 }

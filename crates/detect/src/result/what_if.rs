@@ -23,8 +23,8 @@ pub struct WhatIf {
     pub dupacks_saved: u64,
     /// Mean time a packet waited, for the end of its batch or for what was missing before it, nanoseconds.
     pub mean_added_delay_ns: u64,
-    /// The time that half of the packets did not exceed, nanoseconds; `None` of SRPIC by block size, whose delays are
-    /// only summed.
+    /// The time that half of the packets did not exceed, nanoseconds; `None` without packets. Of SRPIC by block size it is read
+    /// off to a 32nd of the coalescing time.
     pub p50_added_delay_ns: Option<u64>,
     /// The same of 99 %.
     pub p99_added_delay_ns: Option<u64>,

@@ -6,6 +6,8 @@
 
 use std::hint::select_unpredictable;
 
+use super::delays::Delays;
+
 /// Counts over the arrivals of a flow that its cards know.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Counts {
@@ -66,6 +68,7 @@ fn join_side_by_side<const N: usize>(cards: &mut [Card; N], times: &[i64], count
             first[i] = select_unpredictable(ended, place, first[i]);
             fire_ns[i] = select_unpredictable(ended, next, fire_ns[i]);
             delivered[i] = delivered[i].wrapping_add(fire_ns[i] as u64);
+            cards[i].delays.add(fire_ns[i].wrapping_sub(now));
         }
     }
     for (i, card) in cards.iter_mut().enumerate() {
@@ -74,6 +77,16 @@ fn join_side_by_side<const N: usize>(cards: &mut [Card; N], times: &[i64], count
             card.ended(first, fire_ns[i], times, counts);
         }
     }
+}
+
+/// How long packets waited for their interrupt, nanoseconds. The quantiles are read off to a 32nd of the coalescing time, as if no
+/// ring had been full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waited {
+    pub(super) mean_ns: u64,
+    pub(super) p50_ns: Option<u64>,
+    pub(super) p99_ns: Option<u64>,
+    pub(super) max_ns: u64,
 }
 
 /// One coalescing time.
@@ -94,6 +107,7 @@ pub(super) struct Card {
     /// Sum over all arrivals of the times of their interrupts, modulo 2^64.
     delivered: u64,
     max_delay_ns: i64,
+    delays: Delays,
 }
 
 impl Card {
@@ -108,6 +122,7 @@ impl Card {
             ring_from: 0,
             delivered: 0,
             max_delay_ns: 0,
+            delays: Delays::new(coalesce_ns),
         }
     }
 
@@ -165,10 +180,11 @@ impl Card {
         ended
     }
 
-    /// Something arrives and joins the current batch.
+    /// Something arrives now and joins the current batch.
     #[inline]
-    pub(super) fn add(&mut self) {
+    pub(super) fn add(&mut self, now: i64) {
         self.delivered = self.delivered.wrapping_add(self.fire_ns as u64);
+        self.delays.add(self.fire_ns.wrapping_sub(now));
     }
 
     /// Suitable arrivals since the sorters' ring was last empty.
@@ -198,11 +214,17 @@ impl Card {
         ring.saturating_sub(self.held(counts))
     }
 
-    /// Mean and longest time a packet waited, nanoseconds, once everything is delivered.
-    pub(super) fn finish(&mut self, counts: &Counts) -> (u64, u64) {
+    /// The times that packets waited, once everything is delivered.
+    pub(super) fn finish(&mut self, counts: &Counts) -> Waited {
         self.end();
         let waited = self.delivered.wrapping_sub(counts.times);
-        let mean = waited / counts.arrived.max(1);
-        (mean, self.max_delay_ns.max(0) as u64)
+        let max_ns = self.max_delay_ns.max(0) as u64;
+        let quantile = |share| self.delays.quantile(share).map(|ns| ns.min(max_ns));
+        Waited {
+            mean_ns: waited / counts.arrived.max(1),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            max_ns,
+        }
     }
 }

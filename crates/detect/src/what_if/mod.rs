@@ -17,11 +17,13 @@
 //! - the sorter itself runs only for stretches that are not in order as they came.
 //!
 //! Other sorters are laid over the arrivals packet by packet ([`named`]); so is the resequencer, from the first
-//! break in the order on ([`usual`]).
+//! break in the order on ([`usual`]). Streams of numbered packets have all of these from their first break on ([`numbered`]).
 
 mod card;
+mod delays;
 mod delivered;
 mod named;
+mod numbered;
 mod pending;
 mod receiver;
 mod receivers;
@@ -38,6 +40,7 @@ use inorder_wire::{Has, Segment};
 
 use crate::result::WhatIf;
 pub(crate) use named::NamedReceivers;
+pub(crate) use numbered::NumberedReceivers;
 pub(crate) use receivers::SortingReceivers;
 pub(crate) use usual::UsualReceivers;
 

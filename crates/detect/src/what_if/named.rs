@@ -137,16 +137,24 @@ impl Card {
         }
     }
 
-    /// The flow has shown `in_order` packets in order, up to `next`, and its receiver a round trip.
-    fn continue_after(&mut self, in_order: u64, next: i64, now_ns: i64, rtt_ns: Option<i64>) {
+    /// The flow has shown `in_order` packets in order, from `first` up to `next`, and its receiver a round trip.
+    fn continue_after(
+        &mut self,
+        in_order: u64,
+        (first, next): (i64, i64),
+        now_ns: i64,
+        rtt_ns: Option<i64>,
+    ) {
         self.up.in_order = in_order;
         self.up.delivered.skip_to(next, in_order);
-        let mut tell = |kind, at_ns| {
+        // Numbers wrap: what lies further back is not below the next one any more.
+        let first = first.max(next.saturating_sub(1 << 30));
+        let mut tell = |kind, at_ns, len| {
             let meta = Meta {
                 flow: 0,
                 // A SYN takes the number before the data.
-                seq: (next as u32).wrapping_sub(u32::from(kind == Kind::Open)),
-                len: 0,
+                seq: (first as u32).wrapping_sub(u32::from(kind == Kind::Open)),
+                len,
                 kind,
             };
             let held = Held {
@@ -156,9 +164,12 @@ impl Card {
             };
             self.sorter.push(&meta, held, at_ns, &mut |_| ());
         };
-        tell(Kind::Open, now_ns.saturating_sub(rtt_ns.unwrap_or(0)));
+        tell(Kind::Open, now_ns.saturating_sub(rtt_ns.unwrap_or(0)), 0);
         if rtt_ns.is_some() {
-            tell(Kind::Ack, now_ns);
+            tell(Kind::Ack, now_ns, 0);
+        }
+        if first < next {
+            tell(Kind::Data, now_ns, (next - first) as u32);
         }
     }
 
@@ -191,11 +202,12 @@ impl NamedReceivers {
         }
     }
 
-    /// Before what is pushed, `in_order` packets have come in order, up to `next`; `rtt_ns`: a round trip to the sender.
+    /// Before what is pushed, `in_order` packets have come in order, from `first` (which is `next` where a sorter need not know)
+    /// up to `next`; `rtt_ns`: a round trip to the sender.
     pub(super) fn continue_after(
         &mut self,
         in_order: u64,
-        next: i64,
+        (first, next): (i64, i64),
         now_ns: i64,
         rtt_ns: Option<i64>,
     ) {
@@ -203,7 +215,7 @@ impl NamedReceivers {
         self.originals += in_order;
         self.unsorted.skip_to(next);
         for card in &mut self.cards {
-            card.continue_after(in_order, next, now_ns, rtt_ns);
+            card.continue_after(in_order, (first, next), now_ns, rtt_ns);
         }
     }
 

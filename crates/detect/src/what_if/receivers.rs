@@ -1,7 +1,7 @@
 //! One flow at sorting receivers of every setting.
 
 use super::DataArrival;
-use super::card::{Card, Counts, join};
+use super::card::{Card, Counts, Waited, join};
 use super::pending::Pending;
 use super::runs::Runs;
 use super::sorters::Sorters;
@@ -215,7 +215,8 @@ impl SortingReceivers {
         self.next = self.next.max(end);
         self.room = self.room.saturating_sub(1);
         self.counts.add(&[self.last_ns]);
-        self.cards.iter_mut().for_each(Card::add);
+        let now = self.last_ns;
+        self.cards.iter_mut().for_each(|card| card.add(now));
         self.counts.retransmissions += u64::from(arrival.retransmission);
         self.counts.unsuitable += u64::from(!arrival.suitable);
     }
@@ -329,19 +330,13 @@ impl SortingReceivers {
             for (c, (card, delay)) in self.cards.iter().zip(&delays).enumerate() {
                 let stack = self.behind.as_ref().and_then(|behind| behind.stacks.get(c));
                 let left = stack.map(|stack| stack.left(b)).unwrap_or_default();
-                results.push(self.result(block_size, card.coalesce_ns, *delay, &left));
+                results.push(self.result(block_size, card.coalesce_ns, delay, &left));
             }
         }
         results
     }
 
-    fn result(
-        &self,
-        block_size: u32,
-        coalesce_ns: i64,
-        (mean_added_delay_ns, max_added_delay_ns): (u64, u64),
-        left: &Left,
-    ) -> WhatIf {
+    fn result(&self, block_size: u32, coalesce_ns: i64, waited: &Waited, left: &Left) -> WhatIf {
         let originals = self.counts.arrived - self.counts.retransmissions;
         WhatIf {
             sorter: None,
@@ -351,10 +346,10 @@ impl SortingReceivers {
             reordered_ratio: left.reordered as f64 / originals.max(1) as f64,
             max_extent: left.max_extent,
             dupacks_saved: left.dupacks_saved,
-            mean_added_delay_ns,
-            p50_added_delay_ns: None,
-            p99_added_delay_ns: None,
-            max_added_delay_ns,
+            mean_added_delay_ns: waited.mean_ns,
+            p50_added_delay_ns: waited.p50_ns,
+            p99_added_delay_ns: waited.p99_ns,
+            max_added_delay_ns: waited.max_ns,
             bound_ns: None,
         }
     }

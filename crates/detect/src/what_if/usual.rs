@@ -11,7 +11,7 @@ use crate::result::WhatIf;
 
 /// Packets that the resequencer has places for; a flow gets half of them, which is 3 ms at 1 Gbit/s. Every flow that
 /// is out of order takes about 60 kB for it.
-const WINDOW: u64 = 512;
+pub(super) const WINDOW: u64 = 512;
 
 /// One flow at a receiver without a sorter and at one with the resequencer, both without interrupt coalescing.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl UsualReceivers {
         let (in_order, next) = (self.in_order, self.next);
         let laid = self.laid.get_or_insert_with(|| {
             let mut laid = NamedReceivers::new(&sorters(), &[0]);
-            laid.continue_after(in_order, next, arrival.ts_ns, self.rtt_ns);
+            laid.continue_after(in_order, (next, next), arrival.ts_ns, self.rtt_ns);
             Box::new(laid)
         });
         laid.push(arrival, una);
@@ -70,7 +70,7 @@ impl UsualReceivers {
         let laid = self.laid.take();
         let laid = laid.unwrap_or_else(|| {
             let mut calm = NamedReceivers::new(&sorters(), &[0]);
-            calm.continue_after(self.in_order, self.next, 0, None);
+            calm.continue_after(self.in_order, (self.next, self.next), 0, None);
             Box::new(calm)
         });
         laid.finish()
