@@ -49,3 +49,69 @@ impl Progress for Told<'_> {
         (self.0)(done, all);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::setting::FILES;
+
+    /// Files that belong to a paper but are no scenarios: a paper names them as the choices of its senders and sorters.
+    fn choices() -> BTreeSet<String> {
+        fn collect(value: &toml::Value, key: &str, found: &mut BTreeSet<String>) {
+            match value {
+                toml::Value::Table(table) => table.iter().for_each(|(k, v)| collect(v, k, found)),
+                toml::Value::Array(list) => list.iter().for_each(|v| collect(v, key, found)),
+                toml::Value::String(text) if key == "choices" => {
+                    found.insert(text.clone());
+                }
+                _ => {}
+            }
+        }
+        let mut found = BTreeSet::new();
+        for (_, text) in FILES
+            .iter()
+            .filter(|(path, _)| path.ends_with("paper.toml"))
+        {
+            let paper: toml::Table = toml::from_str(text).unwrap();
+            collect(&toml::Value::Table(paper), "", &mut found);
+        }
+        found
+    }
+
+    /// Every other file is a scenario that runs, also those that no paper names: its first cell, for a moment.
+    #[test]
+    fn every_scenario_file_runs() {
+        let stop = AtomicBool::new(false);
+        let context = Context::quick(&stop);
+        let others = choices();
+        let is_scenario = |path: &&str| {
+            path.ends_with(".toml") && !path.ends_with("paper.toml") && !others.contains(*path)
+        };
+        let paths: Vec<&str> = FILES
+            .iter()
+            .map(|(path, _)| *path)
+            .filter(is_scenario)
+            .collect();
+        assert!(paths.contains(&"resequencer/learning.toml"), "{paths:?}");
+        for path in paths {
+            let cells = load(
+                &context,
+                path,
+                &[
+                    "run.duration=\"20 ms\"".into(),
+                    "run.warm_up=\"0 s\"".into(),
+                ],
+            );
+            let cells = cells.unwrap_or_else(|error| panic!("{path}: {error}"));
+            let first = cells.get(..1).unwrap_or_else(|| panic!("{path}: no cell"));
+            let runs = run(&context, first, 1, |_| ());
+            assert_eq!(
+                runs.unwrap_or_else(|error| panic!("{path}: {error}")),
+                [[()]]
+            );
+        }
+    }
+}
