@@ -121,6 +121,8 @@ struct Run {
     packets: u64,
     /// The longest segment that may join; 0 when none may.
     max_len: u32,
+    /// A segment that comes so long after the one before may not join: [`Arrival::pause_ns`] where anything is missing.
+    pause_ns: i64,
 }
 
 /// The arrivals of one direction at the capture point.
@@ -221,7 +223,7 @@ impl Arrival {
     pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
         let run = &mut self.run;
         let fits = seg.payload_len <= run.max_len.min(mss);
-        let soon = seg.ts_ns - self.top_ns < self.pause_ns;
+        let soon = seg.ts_ns - self.top_ns < run.pause_ns;
         if start != run.next || !fits || !soon || !same_interval(run.interval_ns, seg.ts_ns) {
             return self.begin_run(seg, start, mss);
         }
@@ -238,7 +240,11 @@ impl Arrival {
         if start != self.order.next() || seg.payload_len > mss || self.watchful {
             return false;
         }
-        if seg.ts_ns - self.top_ns >= self.pause_ns && !self.order.holes().is_empty() {
+        let pause_ns = match self.order.holes().is_empty() {
+            true => i64::MAX,
+            false => self.pause_ns,
+        };
+        if seg.ts_ns - self.top_ns >= pause_ns {
             return false; // Perhaps it repeats what was lost behind the highest data seen.
         }
         self.top_ns = seg.ts_ns;
@@ -251,6 +257,7 @@ impl Arrival {
             next: self.order.next(),
             interval_ns: self.collector.interval_ns(),
             max_len: self.order.mss(),
+            pause_ns,
             ..Run::default()
         };
         true

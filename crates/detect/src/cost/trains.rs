@@ -96,18 +96,16 @@ impl Dispersion {
                 (trains.begun_ns, trains.from) = (now, total);
             }
         }
+        self.next = i64::MAX;
         for (trains, length) in self.lengths.iter_mut().zip(LENGTHS) {
-            if total.wrapping_sub(trains.from) < length {
-                continue;
+            if total.wrapping_sub(trains.from) >= length {
+                let rate = trains.end(now, total);
+                if length == LENGTHS[0] && self.early.count() < MAX_EARLY {
+                    rate.into_iter().for_each(|rate| self.early.update(rate));
+                }
             }
-            let rate = trains.end(now, total);
-            if length == LENGTHS[0] && self.early.count() < MAX_EARLY {
-                rate.into_iter().for_each(|rate| self.early.update(rate));
-            }
+            self.next = self.next.min(trains.from.saturating_add(length));
         }
-        let ends = self.lengths.iter().zip(LENGTHS);
-        let ends = ends.map(|(trains, length)| trains.from.saturating_add(length));
-        self.next = ends.min().unwrap_or(i64::MAX);
     }
 
     /// The rate of the bottleneck, as far as trains tell it.
