@@ -58,6 +58,12 @@ fn sort_in_ring(
 ) -> (Frames, Summary) {
     let (config, around): (SorterConfig, _) = (sorter.parse().unwrap(), Surroundings::ring(ring));
     let mut receiver = Receiver::new(&config, &around, 75 * US, services, None).unwrap();
+    let out = write(&mut receiver, frames);
+    (out, receiver.summary())
+}
+
+/// The frames that come out of a receiver if `frames` arrive.
+fn write(receiver: &mut Receiver, frames: &[(i64, Vec<u8>)]) -> Frames {
     let mut bytes = Vec::new();
     let mut output = Output::new(&mut bytes, Format::Pcap, 0);
     for (number, (us, data)) in (1..).zip(frames) {
@@ -72,7 +78,7 @@ fn sort_in_ring(
     }
     receiver.finish(&mut output).unwrap();
     output.finish().unwrap();
-    (read(bytes), receiver.summary())
+    read(bytes)
 }
 
 fn text(summary: &Summary) -> String {
@@ -199,4 +205,104 @@ fn an_empty_capture_gives_an_empty_capture() {
     assert_eq!(parsed["frames"], 0);
     assert_eq!(parsed["before"]["max_extent"], 0);
     assert_eq!(text(&summary).lines().count(), 7 + 1 + 4);
+}
+
+/// The frames that come out, in microseconds, if `frames` arrive at a card that interrupts for each of them.
+fn deliver(sorter: &str, frames: &[(i64, Vec<u8>)]) -> Frames {
+    let (config, around): (SorterConfig, _) = (sorter.parse().unwrap(), Surroundings::ring(512));
+    let mut receiver = Receiver::new(&config, &around, 0, false, None).unwrap();
+    write(&mut receiver, frames)
+}
+
+const SYN: u8 = 0x02;
+
+/// A flow whose round trip is 10 ms: the numbers of its data, and when each arrives, microseconds after the handshake.
+fn connection(arrivals: &[(i64, u32)]) -> Frames {
+    let handshake = [(0, tcp(1000, 99, SYN, 0)), (10_000, tcp(1000, 100, ACK, 0))];
+    let data = |&(us, number): &(i64, u32)| (10_000 + us, tcp(1000, 100 + 100 * number, ACK, 100));
+    handshake
+        .into_iter()
+        .chain(arrivals.iter().map(data))
+        .collect()
+}
+
+#[test]
+fn the_resequencer_writes_the_times_of_delivery() {
+    // 2 comes 2 ms after 3; 6 never comes.
+    let arrivals = [
+        (0, 0),
+        (10, 1),
+        (20, 3),
+        (30, 4),
+        (2_020, 2),
+        (2_100, 5),
+        (2_200, 7),
+        (2_300, 8),
+    ];
+    let out = deliver("resequence", &connection(&arrivals));
+    // A gap is waited for, for half of the round trip at the most: 7 and 8 go up 5 ms after 7 came.
+    let expected = [
+        (0, 0),
+        (10, 1),
+        (2_020, 2),
+        (2_020, 3),
+        (2_020, 4),
+        (2_100, 5),
+        (7_200, 7),
+        (7_200, 8),
+    ];
+    assert_eq!(out, connection(&expected));
+}
+
+/// Every frame once, none before it came or longer held than the bound, nothing out of order that was in order, and what comes
+/// in order while nothing is missing at the time at which it came.
+#[test]
+fn the_resequencer_never_holds_longer_than_its_bound_and_delays_nothing_in_order() {
+    const BOUND_US: i64 = 3_000;
+    let (mut before, mut after) = (0, 0);
+    for seed in 0..20 {
+        let mut random = seed * 7 + 1;
+        let mut below = |limit: u32| {
+            random = u32::wrapping_mul(random, 1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % limit
+        };
+        let sent = (0..600u32).filter_map(|number| match below(40) {
+            0 => None,
+            1..4 => Some((i64::from(number) * 50 + i64::from(below(6_000)), number)),
+            _ => Some((i64::from(number) * 50, number)),
+        });
+        let mut sent: Vec<(i64, u32)> = sent.collect();
+        sent.sort_unstable();
+        let frames = connection(&sent);
+        let out = deliver("resequence:bound=3ms", &frames);
+        let came = |data: &Vec<u8>| frames.iter().find(|f| f.1 == *data).unwrap().0;
+        assert_eq!(out.len(), frames.len());
+        assert!(out.is_sorted_by_key(|frame| frame.0));
+        for (us, data) in &out {
+            assert!((0..=BOUND_US).contains(&(us - came(data))), "{us}");
+        }
+        // The first one missing ends the part that is in order.
+        let in_order = sent
+            .iter()
+            .zip(0..)
+            .take_while(|((_, a), b)| a == b)
+            .count();
+        assert_eq!(out[..2 + in_order], frames[..2 + in_order]);
+        let late = |frames: &Frames| {
+            let mut top = 0;
+            let seqs = frames
+                .iter()
+                .skip(2)
+                .map(|(_, data)| u32::from_be_bytes(data[38..42].try_into().unwrap()));
+            let is_late = |seq: &u32| {
+                let is_late = *seq < top;
+                top = top.max(*seq);
+                is_late
+            };
+            seqs.filter(is_late).count()
+        };
+        assert!(late(&out) <= late(&frames));
+        (before, after) = (before + late(&frames), after + late(&out));
+    }
+    assert!(after < before, "{after} of {before}");
 }
