@@ -6,11 +6,9 @@
 use std::io::{self, Write};
 
 #[cfg(feature = "arrow")]
-use arrow_array::RecordBatch;
-#[cfg(feature = "arrow")]
 use arrow_schema::SchemaRef;
 #[cfg(feature = "arrow")]
-use inorder_report::arrow::{Batches, Texts};
+use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::{Sheet, csv};
 
 use crate::columns;
@@ -32,10 +30,6 @@ pub struct Rows {
     arrow: fn(&[Analysis], usize, &mut TakeBatch<'_>) -> io::Result<SchemaRef>,
 }
 
-/// Takes one record batch; returns whether to continue.
-#[cfg(feature = "arrow")]
-pub type TakeBatch<'a> = dyn FnMut(RecordBatch) -> bool + 'a;
-
 /// An entry of [`Rows::ALL`]: the columns and the rows are functions of [`columns`].
 macro_rules! rows {
     ($name:literal, $about:literal, $needs_events:literal, $columns:ident, $rows:ident) => {
@@ -52,13 +46,7 @@ macro_rules! rows {
             #[cfg(feature = "arrow")]
             arrow: |analyses, size, take| {
                 let (columns, rows) = (columns::$columns(), columns::$rows(analyses));
-                let mut batches = Batches::new(&columns, rows, Texts::Views, size);
-                for batch in batches.by_ref() {
-                    if !take(batch?) {
-                        break;
-                    }
-                }
-                Ok(batches.schema())
+                Batches::new(&columns, rows, Texts::Views, size).pass(take)
             },
         }
     };

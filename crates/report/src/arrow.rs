@@ -30,6 +30,9 @@ pub enum Texts {
     Views,
 }
 
+/// Takes one record batch; returns whether to continue.
+pub type TakeBatch<'a> = dyn FnMut(RecordBatch) -> bool + 'a;
+
 /// Record batches with the columns of CSV, made from rows while they are asked for.
 ///
 /// ```
@@ -75,6 +78,24 @@ impl<'c, R: ?Sized + 'c, I: Iterator> Batches<'c, R, I> {
     /// Names and types of the columns. For data frames, meaning and unit of each are metadata of its field.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
+    }
+}
+
+impl<R: ?Sized, I: Iterator> Batches<'_, R, I>
+where
+    I::Item: Borrow<R>,
+{
+    /// Passes all batches to `take` until it returns false; returns the schema.
+    ///
+    /// # Errors
+    /// As for the iterator.
+    pub fn pass(mut self, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
+        for batch in self.by_ref() {
+            if !take(batch?) {
+                break;
+            }
+        }
+        Ok(self.schema)
     }
 }
 

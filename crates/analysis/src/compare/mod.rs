@@ -17,5 +17,7 @@ mod output;
 mod read;
 
 pub use judge::{Change, Comparison, Verdict, compare};
+#[cfg(feature = "arrow")]
+pub use output::batches;
 pub use output::{write_csv, write_json, write_schema, write_text};
 pub use read::{Side, Unreadable};

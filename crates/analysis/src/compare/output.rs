@@ -131,6 +131,20 @@ pub fn write_csv(out: &mut dyn Write, changes: &[Change]) -> io::Result<()> {
     csv::write(out, CHANGE, changes)
 }
 
+/// Passes one row for each measure as record batches of at most `size` rows.
+///
+/// # Errors
+/// If a column has a value that is not of its kind, which is a fault of its declaration.
+#[cfg(feature = "arrow")]
+pub fn batches(
+    changes: &[Change],
+    size: usize,
+    take: &mut inorder_report::arrow::TakeBatch<'_>,
+) -> io::Result<arrow_schema::SchemaRef> {
+    use inorder_report::arrow::{Batches, Texts};
+    Batches::new(CHANGE, changes, Texts::Views, size).pass(take)
+}
+
 /// Writes one JSON object, schema `inorder-compare/1`.
 ///
 /// # Errors

@@ -84,6 +84,64 @@ fn short_name(file: &str) -> &str {
 const NOTE: &str = "Extent, late time and byte offset as in RFC 4737 (Linux's \
                     <code>reordering</code> counts one packet more), reorder density as in RFC 5236.";
 
+/// Writes the charts of the page as one JSON object, for whoever draws them elsewhere: `specs`, the Vega-Lite
+/// specifications by the name of the chart, without data; the names to which the rows of events refer; and `flows`, the
+/// data of the `top` gravest flows and streams of each file. The page's script says how data become records.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_charts(out: &mut dyn Write, analyses: &[Analysis], top: usize) -> io::Result<()> {
+    let page = Page { top, charts: true };
+    let parts = (0..).zip(analyses).map(|(n, a)| Part::of(n, a, &page));
+    let parts: Vec<Part<'_>> = parts.collect();
+    let room = Room::for_each_of(parts.iter().map(|part| part.shown.len()).sum());
+    let drawn = |part: &Part<'_>, subject: &Subject<'_>| Drawn {
+        file: part.analysis.file.clone(),
+        name: match subject {
+            Subject::Flow(flow) => inorder_detect::columns::name(&flow.flow),
+            Subject::Stream(stream) => inorder_detect::columns::stream_name(stream),
+        },
+        data: charts(subject, room).0,
+    };
+    let flows = parts.iter().flat_map(|part| {
+        let subjects = part.shown.iter();
+        subjects.map(move |subject| drawn(part, subject))
+    });
+    let all = Elsewhere {
+        specs: serde_json::from_str(ASSETS.charts)?,
+        names: Data::default(),
+        flows: flows.collect(),
+    };
+    Ok(serde_json::to_writer(out, &all)?)
+}
+
+/// What [`write_charts`] writes.
+#[derive(Serialize)]
+struct Elsewhere {
+    specs: serde_json::Value,
+    names: Data,
+    flows: Vec<Drawn>,
+}
+
+/// A flow or stream with the data of its charts.
+#[derive(Serialize)]
+struct Drawn {
+    file: String,
+    name: String,
+    data: Charts,
+}
+
+/// The data of the charts of a flow or stream, and the worst burst of it.
+fn charts(subject: &Subject<'_>, room: Room) -> (Charts, Option<Burst>) {
+    match subject {
+        Subject::Flow(flow) => {
+            let burst = Burst::of(flow);
+            (Charts::of_flow(flow, burst.as_ref(), room), burst)
+        }
+        Subject::Stream(stream) => (Charts::of_stream(stream), None),
+    }
+}
+
 /// What the page's script reads.
 #[derive(Serialize)]
 struct Data {
@@ -195,13 +253,7 @@ impl<'a> Part<'a> {
         writeln!(out, "<h{level}>In detail, the gravest first</h{level}>")?;
         for (place, subject) in self.shown.iter().enumerate() {
             let id = self.id(place);
-            let (charts, burst) = match subject {
-                Subject::Flow(flow) => {
-                    let burst = Burst::of(flow);
-                    (Charts::of_flow(flow, burst.as_ref(), room), burst)
-                }
-                Subject::Stream(stream) => (Charts::of_stream(stream), None),
-            };
+            let (charts, burst) = charts(subject, room);
             let section = Section {
                 id: &id,
                 level: level + 1,
