@@ -47,6 +47,7 @@ mod record;
 mod reorder_density;
 mod reordering;
 mod runs;
+mod series;
 mod summary;
 
 pub use bound::MAX_SEQ;
@@ -62,4 +63,5 @@ pub use record::{Record, RecordError, RecordParser, parse_seconds};
 pub use reorder_density::ReorderDensity;
 pub use reordering::{COUNTS, DEFAULT_N_MAX, DEFAULT_THRESHOLD, METRICS, Reordering, Tally};
 pub use runs::Runs;
+pub use series::{DoesNotFit, SERIES, Series, SeriesReport, write_text};
 pub use summary::{Config, Metrics, Summary};

@@ -1,18 +1,18 @@
 //! The columns of the metrics in JSON and CSV.
 
-use inorder_metrics::{COUNTS, METRICS};
 use inorder_report::{Column, Digits, Element, Kind, Part, Value};
 
-use super::Report;
+use super::SeriesReport;
+use crate::{COUNTS, METRICS};
 
-type Of = Column<Report>;
+type Of = Column<SeriesReport>;
 
 const REAL: Kind = Kind::Number(Digits::Fixed(4));
 const LIST: Kind = Kind::List(Element::Number);
 const BY_NUMBER: Kind = Kind::Map(Element::Number);
 
 /// All columns in their order: [`METRICS`], and the values that are lists.
-pub static REPORT: &[Of] = &[
+pub static SERIES: &[Of] = &[
     Of::new(
         "complete",
         Kind::Flag,
@@ -24,7 +24,7 @@ pub static REPORT: &[Of] = &[
         "Packets received and reordered.",
         &Part {
             columns: COUNTS,
-            of: |r: &Report| &r.summary.order,
+            of: |r: &SeriesReport| &r.summary.order,
         },
     ),
     Of::nested(
@@ -32,7 +32,7 @@ pub static REPORT: &[Of] = &[
         "The metrics that are single numbers.",
         &Part {
             columns: METRICS,
-            of: |r: &Report| &r.summary.order,
+            of: |r: &SeriesReport| &r.summary.order,
         },
     ),
     Of::new(
@@ -222,7 +222,7 @@ pub static REPORT: &[Of] = &[
     ),
 ];
 
-impl Report {
+impl SeriesReport {
     /// A value that is known only if the input has lengths in bytes.
     fn if_sized(&self, value: Option<f64>) -> Value<'static> {
         value.filter(|_| self.lists.sized).into()

@@ -2,18 +2,21 @@
 
 use std::io::{self, Write};
 
-use inorder_metrics::Distribution;
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Digits, Kind, Value};
 
-use super::Report;
-use super::columns::REPORT;
+use super::SeriesReport;
+use super::columns::SERIES;
+use crate::Distribution;
 
 const REAL: Kind = Kind::Number(Digits::Short);
 
-/// Writes all metrics.
-pub fn write_table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    text::facts(out, REPORT, report, &Layout::default())?;
+/// Writes all metrics for people.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_text(out: &mut dyn Write, report: &SeriesReport) -> io::Result<()> {
+    text::facts(out, SERIES, report, &Layout::default())?;
     if report.summary.counts.reordered > 0 {
         write_late(report, out)?;
         write_n_reordering(report, out)?;
@@ -28,7 +31,7 @@ pub fn write_table(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn write_densities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_densities(report: &SeriesReport, out: &mut dyn Write) -> io::Result<()> {
     let summary = &report.summary;
     bars(
         out,
@@ -39,7 +42,7 @@ fn write_densities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     bars(out, &title, summary.occupancy.density())
 }
 
-fn write_late(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_late(report: &SeriesReport, out: &mut dyn Write) -> io::Result<()> {
     let (order, gaps, lists) = (&report.summary.order, &report.summary.gaps, &report.lists);
     let spreads = [
         (true, "extent, packets", &order.extents, 1.0),
@@ -113,7 +116,7 @@ static DEGREE: &[OfDegree] = &[
 ];
 
 /// n = 1, 2, 3 (with 3, TCP retransmits) and the powers of two.
-fn write_n_reordering(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_n_reordering(report: &SeriesReport, out: &mut dyn Write) -> io::Result<()> {
     let received = report.summary.counts.received.max(1) as f64;
     let counts = (1u64..).zip(report.summary.order.n_reordering.cumulative());
     let told = counts.filter(|(n, _)| *n == 3 || n.is_power_of_two());
