@@ -4,24 +4,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inorder_capture::{Block, Capture, CaptureError};
+use inorder_capture::Capture;
 use inorder_pipeline::Filter;
+use inorder_replay::{Done, Error, Format, SUMMARY, Settings, Summary, replay, write_text};
 use inorder_report::{json, schema};
-use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
+use inorder_sort::{ConfigError, SorterConfig, srpic};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::{interrupt, manners, outputs, sorters};
-
-mod classify;
-mod columns;
-mod output;
-mod receiver;
-mod tally;
-
-use columns::SUMMARY;
-use output::Output;
-use receiver::Receiver;
-use tally::Summary;
 
 /// Options of `inorder sort`.
 #[derive(clap::Args)]
@@ -78,31 +68,28 @@ pub fn run(args: &Args) -> Outcome {
     };
     outputs::check(&[output], &[input])?;
     let stop = interrupt::flag();
-    let mut receiver = receiver(args)?;
-    let damage = sort(input, output, &mut receiver, stop)?;
-    print(args, output, &receiver.summary())?;
+    let settings = settings(args)?;
+    let done = sort(input, output, &settings, stop)?;
+    print(args, output, &done.summary)?;
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     // The frames before the damage were sorted and written.
-    damage.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
+    done.damage
+        .map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
-fn receiver(args: &Args) -> Result<Receiver, CliError> {
-    let usage = |problem: String| CliError::Usage(problem);
-    let coalesce_ns = i64::from(args.coalesce_us) * 1_000;
-    let around = Surroundings::ring(args.ring_size);
-    sorter(args)
-        .and_then(|config| {
-            Receiver::new(
-                &config,
-                &around,
-                coalesce_ns,
-                args.services,
-                args.filter.clone(),
-            )
-        })
-        .map_err(|error| usage(error.to_string()))
+fn settings(args: &Args) -> Result<Settings, CliError> {
+    let settings = sorter(args).map(|sorter| Settings {
+        sorter,
+        coalesce_ns: i64::from(args.coalesce_us) * 1_000,
+        ring_packets: args.ring_size,
+        services: args.services,
+        filter: args.filter.clone(),
+    });
+    // Before anything is written.
+    let checked = settings.and_then(|settings| settings.check().map(|()| settings));
+    checked.map_err(|error| CliError::Usage(error.to_string()))
 }
 
 /// The sorter of `--sorter`, with the settings of the options `--block-size` and `--literal`.
@@ -117,51 +104,26 @@ fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
     Ok(config)
 }
 
-/// Reads, sorts and writes; returns the damage that ended the reading early, if any.
-fn sort(
-    input: &Path,
-    to: &Path,
-    receiver: &mut Receiver,
-    stop: &AtomicBool,
-) -> Result<Option<CaptureError>, CliError> {
+/// Reads, sorts and writes.
+fn sort(input: &Path, to: &Path, settings: &Settings, stop: &AtomicBool) -> Result<Done, CliError> {
     let mut capture = Capture::open(input)?;
-    let mut damage = None;
+    let mut done = None;
     outputs::write_to(to, |out| {
-        let format = output::Format::of(to);
-        let mut output = Output::new(out, format, capture.info().snaplen);
-        damage = copy(&mut capture, receiver, &mut output, stop)?;
-        output.finish()
-    })?;
-    Ok(damage)
-}
-
-fn copy<W: Write>(
-    capture: &mut Capture,
-    receiver: &mut Receiver,
-    output: &mut Output<W>,
-    stop: &AtomicBool,
-) -> io::Result<Option<CaptureError>> {
-    let mut block = Block::default();
-    let mut damage = None;
-    let mut more = true;
-    while more && !stop.load(Ordering::Relaxed) {
-        // After an error, the block contains the frames before it.
-        more = capture.read_block(&mut block).unwrap_or_else(|error| {
-            damage = Some(error);
-            false
-        });
-        for frame in block.frames() {
-            receiver.arrive(&frame, output)?;
+        let stop = || stop.load(Ordering::Relaxed);
+        match replay(&mut capture, out, Format::of(to), settings, &stop) {
+            Ok(all) => done = Some(all),
+            Err(Error::Write(error)) => return Err(error),
+            Err(error @ Error::Settings(_)) => return Err(io::Error::other(error.to_string())),
         }
-    }
-    receiver.finish(output)?;
-    Ok(damage)
+        Ok(())
+    })?;
+    done.ok_or_else(|| CliError::Output(io::Error::other("nothing was written")))
 }
 
 fn print(args: &Args, output: &Path, summary: &Summary) -> Result<(), CliError> {
     let write = |out: &mut dyn Write| match args.json {
         true => json::write(out, SUMMARY, summary),
-        false => columns::write_text(summary, out),
+        false => write_text(summary, out),
     };
     match (output == Path::new("-"), args.json) {
         (true, false) if manners::is_quiet() => Ok(()),
@@ -170,6 +132,3 @@ fn print(args: &Args, output: &Path, summary: &Summary) -> Result<(), CliError> 
         (false, false) => outputs::text(write),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,7 +8,7 @@ use inorder_report::schema::Schema;
 use inorder_report::text::{self, Layout};
 use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Sheet};
 
-use super::tally::Summary;
+use crate::tally::Summary;
 
 type Of = Column<Summary>;
 
@@ -26,7 +26,7 @@ const MEASURED: [&str; 7] = [
     "p99_late_ms",
 ];
 
-/// What `--json` prints.
+/// The summary as `inorder sort --json` prints it.
 pub static SUMMARY: &[Of] = &[
     Of::new("frames", Kind::Count, "Frames read.", |s| s.frames.into()),
     Of::new(
@@ -117,6 +117,9 @@ fn order() -> Vec<Column<Reordering>> {
 }
 
 /// Writes the numbers of the run, a line each, and a table of the order before and after sorting.
+///
+/// # Errors
+/// If `out` cannot be written.
 pub fn write_text(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let facts: Vec<&Of> = SUMMARY.iter().filter(|c| c.rows().is_none()).collect();
     text::facts(out, &facts, summary, &Layout::default())?;
@@ -124,6 +127,23 @@ pub fn write_text(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     let sides = [("before", &summary.before), ("after", &summary.after)];
     let sides = sides.map(|(name, order)| NamedSide { name, order });
     text::write(out, &table(&order()), sides, &Layout::default())
+}
+
+/// Passes the order before and after sorting as record batches: a row each.
+///
+/// # Errors
+/// If a column has a value that is not of its kind, which is a fault of its declaration.
+#[cfg(feature = "arrow")]
+pub fn batches(
+    summary: &Summary,
+    size: usize,
+    take: &mut inorder_report::arrow::TakeBatch<'_>,
+) -> io::Result<arrow_schema::SchemaRef> {
+    use inorder_report::arrow::{Batches, Texts};
+    let sides = [("before", &summary.before), ("after", &summary.after)];
+    let sides = sides.map(|(name, order)| NamedSide { name, order });
+    let order = order();
+    Batches::new(&table(&order), sides, Texts::Views, size).pass(take)
 }
 
 /// A row of the table.
@@ -134,9 +154,9 @@ struct NamedSide<'a> {
 
 /// The side, and those of its columns that tables show.
 fn table<'c>(order: &'c [Column<Reordering>]) -> Sheet<'c, NamedSide<'c>> {
-    let shown = |heading, kind| Field::new(heading, kind, "").shown(heading, 0);
+    let sorting = Field::new("sorting", Kind::Text, "Before or after the sorter.");
     Sheet::new()
-        .and(shown("sorting", Kind::Text), |s: &NamedSide<'_>| {
+        .and(sorting.shown("sorting", 0), |s: &NamedSide<'_>| {
             s.name.into()
         })
         .with(order, |s: &NamedSide<'_>| s.order)

@@ -3,15 +3,13 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use inorder_pipeline::Filter;
-use inorder_sort::{
-    AnySorter, Batch, Batcher, ConfigError, Hashed, Meta, Sorter, SorterConfig, Surroundings, srpic,
-};
+use inorder_sort::{AnySorter, Batch, Batcher, ConfigError, Hashed, Meta, Sorter, srpic};
 use inorder_wire::{Frame, LinkType};
 
-use super::classify::{Classified, Classifier, Flow, Placed};
-use super::output::Output;
-use super::tally::{Summary, Tally};
+use crate::classify::{Classified, Classifier, Flow, Placed};
+use crate::output::Output;
+use crate::settings::Settings;
+use crate::tally::{Summary, Tally};
 
 /// Takes frames as they were captured and delivers them as the stack would have received them.
 pub struct Receiver {
@@ -39,19 +37,15 @@ struct Held {
 }
 
 impl Receiver {
-    pub fn new(
-        config: &SorterConfig,
-        around: &Surroundings,
-        coalesce_ns: i64,
-        services: bool,
-        filter: Option<Filter>,
-    ) -> Result<Self, ConfigError> {
-        let literal = config.value(&srpic::LITERAL) != 0;
+    pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
+        let around = settings.around();
+        let literal = settings.sorter.value(&srpic::LITERAL) != 0;
+        let filter = settings.filter.clone();
         Ok(Receiver {
             // The softirq takes no time in this model, because a capture does not show how long it takes.
-            batcher: Batcher::new(coalesce_ns, around.ring_packets, 0),
-            sorter: config.build(around)?,
-            classifier: Classifier::new(services, literal, filter),
+            batcher: Batcher::new(settings.coalesce_ns, around.ring_packets, 0),
+            sorter: settings.sorter.build(&around)?,
+            classifier: Classifier::new(settings.services, literal, filter),
             now_ns: i64::MIN,
             waiting: VecDeque::new(),
             ready: Vec::new(),

@@ -12,14 +12,16 @@ use inorder_wire::{Frame, LinkType};
 const NO_LIMIT: u32 = 262_144;
 
 /// The container format.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
+    /// pcap.
     Pcap,
+    /// pcapng.
     PcapNg,
 }
 
 impl Format {
-    /// The format for a file name, by its ending.
+    /// The format for a file name: pcapng if it ends in `.pcapng`, otherwise pcap.
     pub fn of(path: &Path) -> Self {
         match path.extension().is_some_and(|e| e == "pcapng") {
             true => Format::PcapNg,

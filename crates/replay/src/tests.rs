@@ -3,13 +3,11 @@
 use std::io::Cursor;
 
 use inorder_capture::{Block, Capture};
-use inorder_sort::{SorterConfig, Surroundings};
 use inorder_wire::{Frame, LinkType};
 
-use super::columns::SUMMARY;
-use super::output::{Format, Output};
-use super::receiver::Receiver;
-use super::tally::Summary;
+use crate::output::{Format, Output};
+use crate::receiver::Receiver;
+use crate::{SUMMARY, Settings, Summary};
 
 const ACK: u8 = 0x10;
 const FIN: u8 = 0x01;
@@ -56,8 +54,13 @@ fn sort_in_ring(
     services: bool,
     frames: &[(i64, Vec<u8>)],
 ) -> (Frames, Summary) {
-    let (config, around): (SorterConfig, _) = (sorter.parse().unwrap(), Surroundings::ring(ring));
-    let mut receiver = Receiver::new(&config, &around, 75 * US, services, None).unwrap();
+    let settings = Settings {
+        sorter: sorter.parse().unwrap(),
+        ring_packets: ring,
+        services,
+        ..Settings::default()
+    };
+    let mut receiver = Receiver::new(&settings).unwrap();
     let out = write(&mut receiver, frames);
     (out, receiver.summary())
 }
@@ -83,7 +86,7 @@ fn write(receiver: &mut Receiver, frames: &[(i64, Vec<u8>)]) -> Frames {
 
 fn text(summary: &Summary) -> String {
     let mut text = Vec::new();
-    super::columns::write_text(summary, &mut text).unwrap();
+    crate::write_text(summary, &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -209,8 +212,12 @@ fn an_empty_capture_gives_an_empty_capture() {
 
 /// The frames that come out, in microseconds, if `frames` arrive at a card that interrupts for each of them.
 fn deliver(sorter: &str, frames: &[(i64, Vec<u8>)]) -> Frames {
-    let (config, around): (SorterConfig, _) = (sorter.parse().unwrap(), Surroundings::ring(512));
-    let mut receiver = Receiver::new(&config, &around, 0, false, None).unwrap();
+    let settings = Settings {
+        sorter: sorter.parse().unwrap(),
+        coalesce_ns: 0,
+        ..Settings::default()
+    };
+    let mut receiver = Receiver::new(&settings).unwrap();
     write(&mut receiver, frames)
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use inorder_metrics::{Arrival, Order, OrderCounts, Reordering, Unwrapper};
 use inorder_sort::Counters;
 
-use super::classify::{Flow, Placed};
+use crate::classify::{Flow, Placed};
 
 /// Gaps remembered for each flow. A missing TCP segment leaves one gap. A segment whose gap has been forgotten is
 /// counted as a copy.
@@ -34,9 +34,11 @@ struct Orders {
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Summary {
+    /// Frames read.
     pub frames: u64,
     /// Frames that could be sorted.
     pub sortable: u64,
+    /// Batches the card delivered.
     pub batches: u64,
     /// Frames in the largest batch.
     pub batch_max: u64,
@@ -44,7 +46,9 @@ pub struct Summary {
     pub before: Reordering,
     /// Order of the frames as they were delivered.
     pub after: Reordering,
+    /// Mean delay added to a frame, nanoseconds.
     pub delay_mean_ns: f64,
+    /// Largest delay added to a frame, nanoseconds.
     pub delay_max_ns: u64,
 }
 
@@ -115,6 +119,7 @@ impl Orders {
 }
 
 impl Summary {
+    /// Mean number of frames in a batch.
     pub fn batch_mean(&self) -> f64 {
         self.frames as f64 / self.batches.max(1) as f64
     }

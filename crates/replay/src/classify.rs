@@ -1,7 +1,7 @@
 //! What the sorter needs to know about a frame.
 
 use inorder_detect::sorting_facts;
-use inorder_pipeline::Filter;
+use inorder_filter::Filter;
 use inorder_sort::{Hashed, Meta};
 use inorder_wire::{Dir, FlowKey, Frame, Numbered, Packet, RtpGate, Segment, StreamKey, parse};
 
