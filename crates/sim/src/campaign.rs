@@ -8,8 +8,9 @@ use inorder_scenario::Cell;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::measure::{MEASURES, values};
+use crate::own::Own;
 use crate::result::RunResult;
-use crate::run::{repetition_seed, run_watched};
+use crate::run::{repetition_seed, run_own};
 use crate::statistics::{Estimate, estimate};
 use crate::tap::NoTap;
 
@@ -147,6 +148,19 @@ pub fn run_all_with<R: Send>(
     campaign: &Campaign<'_>,
     reduce: impl Fn(&Cell, RunResult) -> R + Sync,
 ) -> Result<Vec<Vec<R>>, Error> {
+    run_all_own(cells, campaign, &Own::default(), reduce)
+}
+
+/// The same with a program's own algorithms.
+///
+/// # Errors
+/// As for [`run_all_with`].
+pub fn run_all_own<R: Send>(
+    cells: &[Cell],
+    campaign: &Campaign<'_>,
+    own: &Own,
+    reduce: impl Fn(&Cell, RunResult) -> R + Sync,
+) -> Result<Vec<Vec<R>>, Error> {
     let tasks = tasks(cells, campaign.repetitions);
     let done: Mutex<Vec<Option<Result<R, Error>>>> = Mutex::new(Vec::new());
     lock(&done).resize_with(tasks.len(), || None);
@@ -167,7 +181,7 @@ pub fn run_all_with<R: Send>(
             let Some(&(cell, repetition)) = tasks.get(number) else {
                 return;
             };
-            let outcome = one(cells, cell, repetition, &tally, &reduce);
+            let outcome = one((cells, own), cell, repetition, &tally, &reduce);
             if let Some(place) = lock(&done).get_mut(number) {
                 *place = outcome;
             }
@@ -202,7 +216,7 @@ fn tasks(cells: &[Cell], repetitions: u64) -> Vec<(usize, u64)> {
 }
 
 fn one<R>(
-    cells: &[Cell],
+    (cells, own): (&[Cell], &Own),
     cell: usize,
     repetition: u64,
     tally: &Tally<'_>,
@@ -216,7 +230,7 @@ fn one<R>(
         reported_ns = now_ns;
         tally.passed(passed_ns)
     };
-    let result = run_watched(&cell.config, seed, &mut NoTap, &mut go_on);
+    let result = run_own(&cell.config, seed, own, &mut NoTap, &mut go_on);
     if matches!(result, Err(Error::Stopped)) {
         return None;
     }

@@ -9,6 +9,7 @@ use inorder_scenario::config::{
 };
 
 use crate::build;
+use crate::own::Own;
 
 /// Processor time for a TCP segment, its path, and its share of an acknowledgement, nanoseconds. Measured with the
 /// scenarios in `experiments/examples` on a server processor (AMD EPYC): 490 on a plain link, 880 with jitter and a
@@ -131,7 +132,7 @@ fn demand(flow: &Flow, rtt_ns: f64, most: f64, run_s: f64) -> f64 {
 /// The largest window that both ends allow, bits.
 fn window_bits(flow: &Flow) -> f64 {
     let config = |given| {
-        build::endpoint(given)
+        build::endpoint(given, &Own::default())
             .ok()
             .map(|recipe| recipe.config().clone())
     };

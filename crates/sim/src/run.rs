@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::event::{APPLICATION, Event, OBSERVE};
 use crate::flow::{Counts, Flow};
 use crate::line::Line;
+use crate::own::Own;
 use crate::packet::Channel;
 use crate::probes::Probes;
 use crate::queue::Queue;
@@ -43,8 +44,22 @@ pub fn run_watched<T: Tap>(
     tap: &mut T,
     go_on: &mut dyn FnMut(i64) -> bool,
 ) -> Result<RunResult, Error> {
-    let recipes = recipes(config)?;
-    let mut world = world(config, seed, &recipes)?;
+    run_own(config, seed, &Own::default(), tap, go_on)
+}
+
+/// The same with a program's own algorithms.
+///
+/// # Errors
+/// As for [`run_watched`].
+pub fn run_own<T: Tap>(
+    config: &Config,
+    seed: u64,
+    own: &Own,
+    tap: &mut T,
+    go_on: &mut dyn FnMut(i64) -> bool,
+) -> Result<RunResult, Error> {
+    let recipes = recipes(config, own)?;
+    let mut world = world(config, seed, &recipes, own)?;
     if !world.run(config.run.duration_ns, tap, go_on) {
         return Err(Error::Stopped);
     }
@@ -80,7 +95,7 @@ pub struct Opening {
 /// # Errors
 /// As for [`run`].
 pub fn openings(config: &Config, seed: u64) -> Result<Vec<Opening>, Error> {
-    let flows = flows(config, seed, &recipes(config)?).into_iter();
+    let flows = flows(config, seed, &recipes(config, &Own::default())?).into_iter();
     let opening = |flow: Flow| Opening {
         group: flow.group,
         number: flow.number,
@@ -91,18 +106,18 @@ pub fn openings(config: &Config, seed: u64) -> Result<Vec<Opening>, Error> {
 }
 
 /// Sender and receiver of each `[[flow]]`.
-fn recipes(config: &Config) -> Result<Vec<[Recipe; 2]>, Error> {
+fn recipes(config: &Config, own: &Own) -> Result<Vec<[Recipe; 2]>, Error> {
     let both = |flow: &plain::Flow| {
         Ok([
-            build::endpoint(&flow.sender)?,
-            build::endpoint(&flow.receiver)?,
+            build::endpoint(&flow.sender, own)?,
+            build::endpoint(&flow.receiver, own)?,
         ])
     };
     config.flows.iter().map(both).collect()
 }
 
-fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Result<World, Error> {
-    let (network, knowledge) = build::network(config, seed)?;
+fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]], own: &Own) -> Result<World, Error> {
+    let (network, knowledge) = build::network(config, seed, own)?;
     let mut world = World {
         queue: Queue::default(),
         network,

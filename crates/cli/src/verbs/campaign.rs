@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use inorder_scenario::config::Run;
 use inorder_scenario::{Cell, Scenario};
+use inorder_sim::Own;
 use inorder_sim::output::{self, Report};
-use inorder_sim::registries;
 
 use crate::error::CliError;
 use crate::outputs;
@@ -64,25 +63,15 @@ impl Changes {
             |_| std::io::Error::other("expected a scenario in TOML, found bytes that are no text");
         let text = String::from_utf8(bytes).map_err(no_text);
         let text = text.map_err(CliError::file(file, "read"))?;
-        let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
-        let mut scenario =
-            Scenario::load(&text, &file.display().to_string(), &registries()).map_err(wrong)?;
-        for assignment in &self.set {
-            scenario.set(assignment).map_err(wrong)?;
-        }
-        if let Some(seed) = self.seed {
-            scenario.set(&format!("run.seed={seed}")).map_err(wrong)?;
-        }
-        let mut cells = scenario.cells().map_err(wrong)?;
-        for cell in &mut cells {
-            shorten(&mut cell.config.run, self.quick);
-            if draws && cell.config.output.trace_interval_ns.is_none() {
-                // Enough points for a chart as wide as a page.
-                cell.config.output.trace_interval_ns =
-                    Some((cell.config.run.duration_ns / 500).max(1));
-            }
-        }
-        Ok((scenario, cells))
+        let changes = inorder_sim::Changes {
+            set: self.set.clone(),
+            seed: self.seed,
+            quick: self.quick,
+            samples: draws,
+        };
+        let name = file.display().to_string();
+        inorder_sim::cells(&text, &name, &changes, &Own::default())
+            .map_err(|error| CliError::Usage(error.to_string()))
     }
 
     /// What part of the requested runs these are.
@@ -90,13 +79,6 @@ impl Changes {
         let wanted = |cell: &Cell| self.repetitions().unwrap_or(cell.config.run.repetitions);
         let wanted: u64 = cells.iter().map(wanted).sum();
         format!("of {done} runs out of {wanted}")
-    }
-}
-
-fn shorten(run: &mut Run, quick: bool) {
-    if quick {
-        run.duration_ns = (run.duration_ns / 10).max(1);
-        run.warm_up_ns = (run.warm_up_ns / 10).min(run.duration_ns - 1);
     }
 }
 

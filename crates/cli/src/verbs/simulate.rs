@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_scenario::Cell;
 use inorder_sim::output::{self, Report};
-use inorder_sim::{
-    Campaign, Captures, CellResult, RunResult, cost, run_all_with, run_tapped, values,
-};
+use inorder_sim::{Campaign, Captures, CellResult, Own, Results, cost, run_cells, run_tapped};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
@@ -52,9 +50,6 @@ pub struct Args {
     print_schema: bool,
 }
 
-/// The result of a run: its measures, and its traces if something is to be drawn.
-type Kept = ((u64, Vec<Option<f64>>), Option<RunResult>);
-
 /// Runs the grid and prints the results; after Ctrl-C the results so far are printed.
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
@@ -71,22 +66,13 @@ pub fn run(args: &Args) -> Outcome {
         manners::notice(&text);
     }
     let stop = interrupt::flag();
-    let kept = simulate(args, &cells, stop)?;
-    let results: Vec<CellResult> = cells
-        .iter()
-        .zip(&kept)
-        .map(|(cell, runs)| result(cell, runs))
-        .collect();
-    let firsts = kept
-        .into_iter()
-        .map(|runs| runs.into_iter().find_map(|(_, run)| run));
-    let firsts: Vec<Option<RunResult>> = firsts.collect();
+    let results = simulate(args, &cells, stop)?;
     let name = file.display().to_string();
     let report = Report {
         file: &name,
         title: cells.first().map_or("", |cell| cell.config.title.as_str()),
-        cells: &results,
-        first_runs: &firsts,
+        cells: &results.cells,
+        first_runs: &results.first_runs,
         is_partial: stop.load(Ordering::Relaxed),
     };
     print(args, &cells, &report)?;
@@ -94,7 +80,7 @@ pub fn run(args: &Args) -> Outcome {
     if interrupted {
         eprintln!(
             "inorder: interrupted: the results are partial, {}",
-            args.changes.runs_done(&cells, runs(&results))
+            args.changes.runs_done(&cells, runs(&results.cells))
         );
     }
     if let Some(dir) = &args.pcap {
@@ -120,8 +106,7 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     Ok(())
 }
 
-fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Kept>>, CliError> {
-    let draws = args.outputs.draws();
+fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Results, CliError> {
     let bar = Bar::simulated();
     let campaign = Campaign {
         repetitions: args.changes.repetitions().unwrap_or(0),
@@ -129,22 +114,13 @@ fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Vec<Vec<Ke
         progress: &bar,
         stop,
     };
-    let keep = |cell: &Cell, run: RunResult| {
-        let measures = (run.seed, values(&run));
-        let whole = (draws && run.seed == cell.config.run.seed).then_some(run);
-        (measures, whole)
-    };
-    run_all_with(cells, &campaign, keep).map_err(|error| CliError::Usage(error.to_string()))
+    run_cells(cells, &campaign, &Own::default(), args.outputs.draws())
+        .map_err(|error| CliError::Usage(error.to_string()))
 }
 
 /// The number of runs made.
 fn runs(cells: &[CellResult]) -> usize {
     cells.iter().map(|cell| cell.seeds.len()).sum()
-}
-
-fn result(cell: &Cell, runs: &[Kept]) -> CellResult {
-    let measures: Vec<_> = runs.iter().map(|(measures, _)| measures.clone()).collect();
-    CellResult::new(cell, &measures)
 }
 
 fn print(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), CliError> {

@@ -7,17 +7,23 @@ use inorder_sort::{SorterConfig, srpic};
 
 use crate::error::Error;
 use crate::oracle::{self, Knowledge, Oracle};
+use crate::own::Own;
 use crate::packet::Packet;
 
 /// A path through a card alone; `knowledge` is for an oracle.
-pub fn card(card: &plain::Card, knowledge: Option<&Knowledge>) -> Result<Path<Packet>, Error> {
+pub fn card(
+    card: &plain::Card,
+    knowledge: Option<&Knowledge>,
+    own: &Own,
+) -> Result<Path<Packet>, Error> {
     let mut config = settings(card);
-    let stage: AnyStage<Packet> = match knowledge {
-        Some(knowledge) if card.sorter == oracle::NAME => {
+    let stage: AnyStage<Packet> = match (own.sorter(&card.sorter), knowledge) {
+        (Some(sorter), _) => AnyStage::Custom(Box::new(Card::with_sorter(&config, sorter))),
+        (None, Some(knowledge)) if card.sorter == oracle::NAME => {
             let card = Card::with_sorter(&config, Oracle::new(knowledge.clone()));
             AnyStage::Custom(Box::new(card))
         }
-        _ => {
+        (None, _) => {
             config.sorter = sorter(card)?;
             let nic = Nic::new(&config).map_err(|error| Error::sorter(&error))?;
             nic.into()

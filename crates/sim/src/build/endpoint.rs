@@ -8,31 +8,52 @@ use inorder_tcp::config::{
 use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
 
 use crate::error::Error;
+use crate::own::{MakeControl, Own};
 
 /// Everything needed to create endpoints of one kind.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     config: Config,
-    congestion: &'static congestion::Entry,
+    control: (&'static str, Control),
     loss: &'static loss::Entry,
     dupthresh: Option<u32>,
 }
 
+/// How a congestion control is created.
+#[derive(Clone)]
+enum Control {
+    Listed(fn() -> Box<dyn congestion::CongestionControl>),
+    Own(MakeControl),
+}
+
+impl std::fmt::Debug for Control {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Control")
+    }
+}
+
+fn control(name: &str, own: &Own) -> Option<(&'static str, Control)> {
+    if let Some((name, make)) = own.control(name) {
+        return Some((name, Control::Own(make)));
+    }
+    let listed = congestion::find(name)?;
+    Some((listed.name, Control::Listed(listed.build)))
+}
+
 /// Looks up the algorithms that `given` names.
-pub fn endpoint(given: &plain::Endpoint) -> Result<Recipe, Error> {
+pub fn endpoint(given: &plain::Endpoint, own: &Own) -> Result<Recipe, Error> {
     let unknown = |what, name: &str| Error::Unknown {
         what,
         name: name.to_owned(),
     };
     let profile =
         profiles::find(&given.profile).ok_or_else(|| unknown("profile", &given.profile))?;
-    let control = given.congestion.as_deref().unwrap_or(profile.congestion);
+    let wanted = given.congestion.as_deref().unwrap_or(profile.congestion);
     let detection = given.loss_detection.as_deref().unwrap_or(profile.loss);
-    let find_control = congestion::find(control);
     let find_detection = loss::find(detection);
     Ok(Recipe {
         config: config(given, (profile.build)()),
-        congestion: find_control.ok_or_else(|| unknown("congestion control", control))?,
+        control: control(wanted, own).ok_or_else(|| unknown("congestion control", wanted))?,
         loss: find_detection.ok_or_else(|| unknown("loss detection", detection))?,
         // The scenario's reader has already refused a threshold that no cell uses.
         dupthresh: given.dupthresh.filter(|_| detection == "static"),
@@ -200,7 +221,11 @@ impl Recipe {
             seed,
             ..self.config.clone()
         };
-        Endpoint::new(&config, (self.congestion.build)(), self.detection())
+        let control = match &self.control.1 {
+            Control::Listed(build) => build(),
+            Control::Own(make) => make(),
+        };
+        Endpoint::new(&config, control, self.detection())
     }
 
     fn detection(&self) -> Box<dyn loss::LossDetection> {
@@ -217,7 +242,7 @@ impl Recipe {
 
     /// Name of its congestion control.
     pub fn congestion(&self) -> &'static str {
-        self.congestion.name
+        self.control.0
     }
 
     /// Name of its loss detection.

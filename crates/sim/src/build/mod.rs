@@ -9,16 +9,26 @@ pub use endpoint::{Recipe, endpoint};
 pub use network::{network, routes};
 
 use crate::oracle;
+use crate::own::Own;
 
 /// Names of algorithms and profiles for [`inorder_scenario::Scenario::load`].
 pub fn registries() -> inorder_scenario::Registries {
-    let congestion = inorder_tcp::congestion::REGISTRY.iter();
+    registries_with(&Own::default())
+}
+
+/// The same with a program's own algorithms.
+pub fn registries_with(own: &Own) -> inorder_scenario::Registries {
+    let (own_congestion, own_sorters) = own.names();
+    let congestion = inorder_tcp::congestion::REGISTRY
+        .iter()
+        .map(|entry| entry.name);
+    let congestion = congestion.chain(own_congestion);
     let loss = inorder_tcp::loss::REGISTRY.iter();
     let profiles = inorder_tcp::profiles::PROFILES.iter();
     let sorters = inorder_sort::SORTERS.iter().map(|entry| entry.name);
-    let sorters = sorters.chain([oracle::NAME]);
+    let sorters = sorters.chain([oracle::NAME]).chain(own_sorters);
     inorder_scenario::Registries {
-        congestion: congestion.map(|entry| entry.name.to_owned()).collect(),
+        congestion: congestion.map(str::to_owned).collect(),
         loss_detection: loss.map(|entry| entry.name.to_owned()).collect(),
         profiles: profiles
             .map(|entry| inorder_scenario::Profile {

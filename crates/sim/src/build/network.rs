@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::line::Line;
 use crate::network::{Network, Route};
 use crate::oracle::{self, Knowledge};
+use crate::own::Own;
 use crate::packet::{End, LineId, Packet};
 
 /// From A to B.
@@ -25,7 +26,11 @@ const FIRST_OF_ITS_OWN: u16 = 4;
 /// The lines every scenario has, and then its own. Every scenario has a line from A to B and one back, each with the
 /// card of the host behind it. A host without a card has an empty line in its place, which no route passes. If a card
 /// has an oracle for its sorter, every line tells it what is dropped, and whoever sends must tell it what is sent.
-pub fn network(config: &Config, seed: u64) -> Result<(Network, Option<Knowledge>), Error> {
+pub fn network(
+    config: &Config,
+    seed: u64,
+    own: &Own,
+) -> Result<(Network, Option<Knowledge>), Error> {
     let cards = [&config.receiver_card, &config.sender_card];
     let knows = cards
         .into_iter()
@@ -33,7 +38,7 @@ pub fn network(config: &Config, seed: u64) -> Result<(Network, Option<Knowledge>
         .any(|card| card.sorter == oracle::NAME);
     let knowledge = knows.then(Knowledge::default);
     let card = |card: &Option<plain::Card>| match card {
-        Some(card) => super::card(card, knowledge.as_ref()),
+        Some(card) => super::card(card, knowledge.as_ref(), own),
         None => Ok(Path::new(Vec::<AnyStage<Packet>>::new())),
     };
     let paths = [

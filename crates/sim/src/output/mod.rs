@@ -13,6 +13,8 @@ pub use cells::write_table;
 pub use json::{write_json, write_schema};
 pub use page::write_page;
 pub use runs::write_csv;
+#[cfg(feature = "arrow")]
+pub use runs::{run_batches, sample_batches};
 #[cfg(feature = "parquet")]
 pub use runs::{write_runs, write_samples};
 

@@ -2,12 +2,18 @@
 
 use std::io::{self, Write};
 
+#[cfg(feature = "arrow")]
+use arrow_schema::SchemaRef;
+#[cfg(feature = "arrow")]
+use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::{Field, Kind, Sheet, csv};
 
 use super::{Report, label};
 use crate::campaign::CellResult;
 use crate::engine::ENGINE;
 use crate::measure::MEASURES;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+use crate::samples::{SAMPLES, Sample};
 
 /// One run of a cell.
 pub struct Run<'a> {
@@ -52,20 +58,56 @@ pub fn write_runs<W: Write + Send>(out: W, report: &Report<'_>) -> io::Result<()
 /// If `out` cannot be written.
 #[cfg(feature = "parquet")]
 pub fn write_samples<W: Write + Send>(out: W, report: &Report<'_>) -> io::Result<()> {
-    use crate::samples::{SAMPLES, Sample};
+    inorder_report::parquet::write(out, &sample_sheet(report), sample_rows(report))
+}
 
-    struct Row<'a> {
-        cell: &'a CellResult,
-        sample: &'a Sample,
-    }
-    let sheet =
-        with_labels(report, |row: &Row<'_>| row.cell).with(SAMPLES, |row: &Row<'_>| row.sample);
+/// Passes the runs as record batches of at most `size` rows: the rows of [`write_csv`].
+///
+/// # Errors
+/// If a column has a value that is not of its kind, which is a fault of its declaration.
+#[cfg(feature = "arrow")]
+pub fn run_batches(
+    report: &Report<'_>,
+    size: usize,
+    take: &mut TakeBatch<'_>,
+) -> io::Result<SchemaRef> {
+    Batches::new(&sheet(report), rows(report), Texts::Views, size).pass(take)
+}
+
+/// The same of the samples of the first run of each cell.
+///
+/// # Errors
+/// As for [`run_batches`].
+#[cfg(feature = "arrow")]
+pub fn sample_batches(
+    report: &Report<'_>,
+    size: usize,
+    take: &mut TakeBatch<'_>,
+) -> io::Result<SchemaRef> {
+    let sheet = sample_sheet(report);
+    Batches::new(&sheet, sample_rows(report), Texts::Views, size).pass(take)
+}
+
+/// A sample with its place in the grid.
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+struct SampleRow<'a> {
+    cell: &'a CellResult,
+    sample: &'a Sample,
+}
+
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+fn sample_sheet<'a>(report: &Report<'a>) -> Sheet<'a, SampleRow<'a>> {
+    with_labels(report, |row: &SampleRow<'_>| row.cell)
+        .with(SAMPLES, |row: &SampleRow<'_>| row.sample)
+}
+
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+fn sample_rows<'a>(report: &Report<'a>) -> impl Iterator<Item = SampleRow<'a>> {
     let cells = report.cells.iter().zip(report.first_runs);
-    let rows = cells.flat_map(|(cell, run)| {
+    cells.flat_map(|(cell, run)| {
         let samples = run.iter().flat_map(|run| &run.samples);
-        samples.map(move |sample| Row { cell, sample })
-    });
-    inorder_report::parquet::write(out, &sheet, rows)
+        samples.map(move |sample| SampleRow { cell, sample })
+    })
 }
 
 /// The runs of a cell.
