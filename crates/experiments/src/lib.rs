@@ -23,6 +23,7 @@
 //! and failed if it failed in one. A single repetition of a random quantity decides nothing.
 
 mod campaign;
+mod chosen;
 mod claim;
 mod data;
 mod interval;
@@ -39,6 +40,7 @@ mod setting;
 mod testing;
 mod verdict;
 
+pub use chosen::{Unknown, paper as paper_named};
 pub use claim::{Claim, Comparison, Findings};
 pub use inorder_stats::Estimate;
 pub use paper::{Item, Paper, find, papers};

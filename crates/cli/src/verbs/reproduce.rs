@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use inorder_experiments::markdown;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{
-    Claim, Context, ExperimentError, Findings, Item, Paper, Verdict, papers,
+    Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, paper_named, papers,
 };
 use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
@@ -75,9 +75,9 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(|out| list(out, papers))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let found = papers.iter().find(|paper| paper.name == name);
-    let paper = found.ok_or_else(|| unknown("paper", name, papers.iter().map(|p| p.name)))?;
-    let items = chosen(paper, &args.items)?;
+    let unknown = |error: Unknown| CliError::Usage(error.to_string());
+    let paper = paper_named(name).map_err(unknown)?;
+    let items = paper.chosen(&args.items).map_err(unknown)?;
     prepare(args)?;
     let mut report = Report::new(paper.name, &paper.title);
     let complete = run_items(&items, args, &mut report)?;
@@ -222,36 +222,6 @@ fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, Exp
         return Err(ExperimentError::Stopped);
     }
     item.run(&context)
-}
-
-fn chosen<'a>(paper: &'a Paper, names: &[String]) -> Result<Vec<&'a Item>, CliError> {
-    if names.is_empty() {
-        return Ok(paper.items.iter().collect());
-    }
-    let known = || paper.items.iter().map(|item| item.name.as_str());
-    names
-        .iter()
-        .map(|name| {
-            paper
-                .items
-                .iter()
-                .find(|item| item.name == *name)
-                .ok_or_else(|| unknown("item", name, known()))
-        })
-        .collect()
-}
-
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> CliError {
-    let known: Vec<_> = known.collect();
-    CliError::Usage(
-        match inorder_nearest::nearest(name, known.iter().copied()) {
-            Some(near) => format!("unknown {what} {name}, did you mean {near}?"),
-            None => format!(
-                "unknown {what} {name}, expected one of {}",
-                known.join(", ")
-            ),
-        },
-    )
 }
 
 fn list(out: &mut dyn Write, papers: &[Paper]) -> io::Result<()> {
