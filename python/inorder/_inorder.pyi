@@ -1,8 +1,29 @@
 """The native part of `inorder`: functions whose documented faces are in this package, and the classes of tables."""
 
+import os
+from collections.abc import Callable
 from typing import Any, final
 
-__all__ = ["Batch", "BatchStream", "Findings", "Table", "__version__", "analyze", "command"]
+__all__ = [
+    "Ack",
+    "Batch",
+    "BatchStream",
+    "Findings",
+    "Loss",
+    "Packet",
+    "Table",
+    "Window",
+    "__version__",
+    "analyze",
+    "command",
+    "compare",
+    "metrics",
+    "metrics_of_text",
+    "papers",
+    "reproduce",
+    "simulate",
+    "sort",
+]
 
 __version__: str
 
@@ -55,6 +76,71 @@ class Findings:
     def json(self) -> str: ...
     def text(self) -> str: ...
     def html(self) -> str: ...
+    def charts(self) -> str: ...
+
+@final
+class Window:
+    """The sender's window, in segments."""
+
+    cwnd: int
+    ssthresh: int
+    count: int
+    def in_slow_start(self) -> bool:
+        """True below the slow-start threshold."""
+    def slow_start(self, acked: int) -> int:
+        """Grows by `acked` segments up to the threshold (RFC 5681 section 3.1); returns how many are left."""
+    def additive_increase(self, per: int, acked: int) -> None:
+        """Grows by one segment for `per` segments acknowledged; `per` of `cwnd` is Reno's."""
+
+@final
+class Ack:
+    """An acknowledgement of new data."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def acked(self) -> int: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def cwnd_limited(self) -> bool: ...
+    @property
+    def rtt_ns(self) -> int | None: ...
+    @property
+    def srtt_ns(self) -> int: ...
+    @property
+    def min_rtt_ns(self) -> int: ...
+    @property
+    def mss(self) -> int: ...
+
+@final
+class Loss:
+    """A time at which the window must be reduced."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def timeout(self) -> bool: ...
+
+@final
+class Packet:
+    """A packet as a sorter sees it."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def seq(self) -> int: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def is_data(self) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
 
 def analyze(
     captures: list[Any],
@@ -63,3 +149,34 @@ def analyze(
     options: dict[str, Any],
 ) -> Findings: ...
 def command() -> int: ...
+def compare(before: tuple[str, str], after: tuple[str, str]) -> Findings: ...
+def metrics(
+    numbers: list[int], times_ns: list[int] | None, sizes: list[int] | None, options: dict[str, Any]
+) -> Findings: ...
+def metrics_of_text(path: str | os.PathLike[str], options: dict[str, Any]) -> Findings: ...
+def papers() -> list[tuple[str, str, list[tuple[str, str]]]]: ...
+def reproduce(
+    paper: str,
+    items: list[str],
+    quick: bool,
+    seed: int,
+    repetitions: int | None,
+    threads: int | None,
+) -> Findings: ...
+def simulate(
+    text: str,
+    name: str,
+    is_json: bool,
+    options: dict[str, Any],
+    congestion: dict[str, Callable[[], Any]],
+    sorters: dict[str, Callable[[], Any]],
+) -> Findings: ...
+def sort(
+    input: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None,
+    sorter: str,
+    coalesce_us: int,
+    ring_packets: int,
+    services: bool,
+    filter: str | None,
+) -> Findings: ...

@@ -1,5 +1,7 @@
 """The exceptions of this package. Each message is the one line that the command prints."""
 
+from typing import Any
+
 
 class Error(Exception):
     """What every exception of this package is."""
@@ -27,7 +29,7 @@ class DamagedError(InputError, ValueError):
     ``partial`` has the result of that part, or ``None``.
     """
 
-    partial = None
+    partial: Any = None
 
 
 class MalformedError(InputError, ValueError):

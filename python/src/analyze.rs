@@ -179,11 +179,15 @@ impl Outcome for Analyses {
         table::write(out, &self.analyses, &table::Style::default())
     }
 
-    fn html(&self, out: &mut Vec<u8>) -> Option<io::Result<()>> {
+    fn html(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let page = html::Page {
             top: TOP,
             charts: true,
         };
-        Some(html::write(out, &self.analyses, &page))
+        html::write(out, &self.analyses, &page)
+    }
+
+    fn charts(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        html::write_charts(out, &self.analyses, TOP)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 use inorder_capture::CaptureError;
 use pyo3::prelude::*;
@@ -19,6 +20,8 @@ pub enum Class {
     NotACapture,
     /// The input is damaged; everything before the damage was used.
     Damaged,
+    /// Input other than a capture is malformed.
+    Malformed,
 }
 
 impl Class {
@@ -28,6 +31,7 @@ impl Class {
             Class::Unreadable => "UnreadableError",
             Class::NotACapture => "NotACaptureError",
             Class::Damaged => "DamagedError",
+            Class::Malformed => "MalformedError",
         }
     }
 }
@@ -50,6 +54,17 @@ pub fn raise(class: Class, line: impl Display) -> PyErr {
 /// Wrong options.
 pub fn usage(error: impl Display) -> PyErr {
     raise(Class::Usage, error)
+}
+
+/// Input other than a capture is malformed.
+pub fn malformed(error: impl Display) -> PyErr {
+    raise(Class::Malformed, error)
+}
+
+/// A file that cannot be opened, created, read or written; `action` says which.
+pub fn file(path: &Path, action: &str, error: &io::Error) -> PyErr {
+    let line = format!("{}: cannot {action}: {error}", path.display());
+    raise(Class::Unreadable, line)
 }
 
 /// A capture that cannot be read, or not to its end.

@@ -11,9 +11,15 @@
 
 mod analyze;
 mod command;
+mod compare;
 mod errors;
 mod input;
+mod metrics;
+mod own;
+mod reproduce;
 mod result;
+mod simulate;
+mod sort;
 mod table;
 mod work;
 
@@ -27,7 +33,19 @@ mod _inorder {
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]
+    use super::compare::compare;
+    #[pymodule_export]
+    use super::metrics::{metrics, metrics_of_text};
+    #[pymodule_export]
+    use super::own::{Ack, Loss, Packet, Window};
+    #[pymodule_export]
+    use super::reproduce::{papers, reproduce};
+    #[pymodule_export]
     use super::result::{BatchStream, Findings};
+    #[pymodule_export]
+    use super::simulate::simulate;
+    #[pymodule_export]
+    use super::sort::sort;
     #[pymodule_export]
     use super::table::{Batch, Table};
 

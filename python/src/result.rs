@@ -37,9 +37,19 @@ pub trait Outcome: Send + Sync + 'static {
     fn text(&self, out: &mut Vec<u8>) -> io::Result<()>;
 
     /// The page that the command writes, if the verb has one.
-    fn html(&self, _out: &mut Vec<u8>) -> Option<io::Result<()>> {
-        None
+    fn html(&self, _out: &mut Vec<u8>) -> io::Result<()> {
+        none("page")
     }
+
+    /// The charts of that page, specifications and data, as JSON.
+    fn charts(&self, _out: &mut Vec<u8>) -> io::Result<()> {
+        none("charts")
+    }
+}
+
+/// What a result lacks that others have.
+fn none(what: &str) -> io::Result<()> {
+    Err(io::Error::other(format!("this result has no {what}")))
 }
 
 /// A result with tables.
@@ -142,10 +152,12 @@ impl Findings {
 
     /// The page that the command writes.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
-        self.print(py, |outcome, out| {
-            let none = || Err(io::Error::other("this result has no page"));
-            outcome.html(out).unwrap_or_else(none)
-        })
+        self.print(py, Outcome::html)
+    }
+
+    /// The charts of that page, specifications and data, as JSON.
+    fn charts(&self, py: Python<'_>) -> PyResult<String> {
+        self.print(py, Outcome::charts)
     }
 }
 

@@ -17,9 +17,26 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
+impl Stop {
+    /// For libraries that take a reference to a flag.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
+    /// Asks for the end.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// For libraries that ask.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 impl Watch for Stop {
     fn stop(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.is_set()
     }
 }
 

@@ -1,0 +1,38 @@
+"""What congestion controls and sorters written in Python must have. No base class is needed: these are protocols."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from inorder._inorder import Ack, Loss, Packet, Window
+
+
+class CongestionControl(Protocol):
+    """A congestion control: one object for each connection. Windows count segments, times are nanoseconds.
+
+    It may also have ``start(window, mss, now_ns)``, called when the connection is established; ``measure(window, ack)``,
+    called for each acknowledgement that delivers data, also in recovery; ``undo_cwnd(window) -> int``, the window to
+    restore when a reduction was unnecessary; and ``event(window, name, now_ns)`` with the names ``dup_ack``,
+    ``recovery_start``, ``recovery_end``, ``timeout``, ``undo`` and ``restart``.
+    """
+
+    def grow(self, window: Window, ack: Ack) -> None:
+        """An acknowledgement of new data outside recovery: changes `window`."""
+
+    def ssthresh(self, window: Window, loss: Loss) -> int:
+        """The new slow-start threshold after a loss; `window` still has the values before it."""
+        ...
+
+
+class Sorter(Protocol):
+    """A sorter between a network card and the stack: one object for each card. Each packet must be returned once, by the
+    call with which it arrives or a later one; at the end of the simulation the rest is delivered.
+
+    It may also have ``deadline_ns() -> int | None`` with ``on_deadline(now_ns)``, to be called although nothing arrives,
+    and ``flush(now_ns)``, called at the end. All of them return what is delivered, in its order.
+    """
+
+    def push(self, packet: Packet, now_ns: int) -> Iterable[Packet] | None:
+        """A packet arrives. One that is no data (``packet.is_data``) should be returned at once."""
+
+    def end_of_batch(self, now_ns: int) -> Iterable[Packet] | None:
+        """The card's ring is empty: the stack gets its turn."""

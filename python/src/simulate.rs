@@ -1,0 +1,128 @@
+//! `inorder.simulate`.
+
+use std::io;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use inorder_sim::output::{
+    Report, run_batches, sample_batches, write_json, write_page, write_table,
+};
+use inorder_sim::{Campaign, Changes, Results, cells, run_cells};
+use pyo3::prelude::*;
+
+use crate::errors::{malformed, usage};
+use crate::own::{Classes, Failure, own};
+use crate::result::{Findings, Outcome};
+use crate::work;
+
+/// The options of a simulation.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Options {
+    set: Vec<String>,
+    seed: Option<u64>,
+    repetitions: Option<u64>,
+    quick: bool,
+    samples: bool,
+    threads: Option<usize>,
+}
+
+/// Runs a scenario: TOML, or JSON of the same structure if `is_json`; `name` is its name in messages. The algorithms are classes
+/// that the scenario may name.
+#[pyfunction]
+pub fn simulate(
+    py: Python<'_>,
+    text: String,
+    name: String,
+    is_json: bool,
+    options: Options,
+    congestion: Classes,
+    sorters: Classes,
+) -> PyResult<Findings> {
+    if options.repetitions == Some(0) {
+        return Err(usage("repetitions: expected at least 1, found 0"));
+    }
+    let text = if is_json { toml_of(&text)? } else { text };
+    let changes = Changes {
+        set: options.set,
+        seed: options.seed,
+        quick: options.quick,
+        samples: options.samples,
+    };
+    let (results, title) = work::run(py, |stop| {
+        let failure = Failure::new(stop);
+        let own = own(congestion, sorters, &failure);
+        let (_, cells) = cells(&text, &name, &changes, &own).map_err(malformed)?;
+        let title = cells.first().map(|cell| cell.config.title.clone());
+        let campaign = Campaign {
+            repetitions: options.repetitions.unwrap_or(u64::from(options.quick)),
+            threads: options.threads.unwrap_or(0),
+            progress: &(),
+            stop: stop.flag(),
+        };
+        let results = run_cells(&cells, &campaign, &own, options.samples);
+        match failure.take() {
+            Some(raised) => Err(raised),
+            None => Ok((results.map_err(usage)?, title)),
+        }
+    })?;
+    Ok(Findings::new(Simulated {
+        results,
+        title: title.unwrap_or_default(),
+        name,
+    }))
+}
+
+/// A dictionary of Python comes as JSON.
+fn toml_of(json: &str) -> PyResult<String> {
+    let table: Result<toml::Table, _> = serde_json::from_str(json);
+    toml::to_string(&table.map_err(malformed)?).map_err(malformed)
+}
+
+struct Simulated {
+    results: Results,
+    title: String,
+    name: String,
+}
+
+impl Simulated {
+    fn report(&self) -> Report<'_> {
+        Report {
+            file: &self.name,
+            title: &self.title,
+            cells: &self.results.cells,
+            first_runs: &self.results.first_runs,
+            is_partial: false,
+        }
+    }
+}
+
+impl Outcome for Simulated {
+    fn tables(&self) -> Vec<&'static str> {
+        vec!["runs", "samples"]
+    }
+
+    fn batches(
+        &self,
+        name: &str,
+        size: usize,
+        take: &mut dyn FnMut(RecordBatch) -> bool,
+    ) -> io::Result<SchemaRef> {
+        match name {
+            "runs" => run_batches(&self.report(), size, take),
+            _ => sample_batches(&self.report(), size, take),
+        }
+    }
+
+    fn json(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_json(out, &self.report())
+    }
+
+    fn text(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_table(out, &self.report(), None)
+    }
+
+    fn html(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_page(out, &self.report())
+    }
+}
