@@ -72,6 +72,7 @@ def time_sequence(result: Analysis, flow: str = "", *, whole: bool = False) -> a
     # Altair gives the parameter for zooming to every layer, which Vega refuses. So this chart, unlike the page's,
     # cannot be zoomed.
     del spec["layer"][0]["params"]
+    spec["encoding"]["x"]["title"] = "time, s"
     chart: altair.Chart = altair.Chart.from_dict(spec)
     return chart
 
