@@ -1,0 +1,140 @@
+//! The commands in the documents do what the documents say: each is run as it stands, in a folder with files of the
+//! names that it uses. Of those that need a network interface or another host, the options are checked.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use common::Folder;
+
+/// Verbs that need more than files.
+const LIVE: [&str; 5] = ["emulate", "live", "probe", "reflect", "watch"];
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
+/// Every document that shows commands.
+fn documents() -> Vec<PathBuf> {
+    let root = root();
+    let mut all = vec![
+        root.join("README.md"),
+        root.join("crates/cli/README.md"),
+        root.join("tools/wireshark/README.md"),
+    ];
+    let docs = fs::read_dir(root.join("docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().path());
+    all.extend(docs.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    all.sort();
+    all
+}
+
+/// The lines of code blocks that call the command, without comments.
+fn commands(document: &str) -> Vec<String> {
+    let mut is_fenced = false;
+    let mut found = Vec::new();
+    for line in document.lines() {
+        if line.trim_start().starts_with("```") {
+            is_fenced = !is_fenced;
+            continue;
+        }
+        if !is_fenced && !line.starts_with("    ") {
+            continue;
+        }
+        let line = line.split("  #").next().unwrap_or_default().trim();
+        if line.starts_with("inorder ") || line.contains("| inorder ") {
+            found.push(line.to_owned());
+        }
+    }
+    found
+}
+
+/// A folder with the files that documents name: captures, their results, numbers, and the project's own folders.
+fn prepared() -> Folder {
+    let folder = Folder::new("documents");
+    let root = root();
+    let demo = root.join("testdata/demo");
+    for (name, capture) in [
+        ("trace.pcap", "demo-sender.pcap"),
+        ("trace.pcapng", "demo-sender.pcap"),
+        ("trace.pcap.gz", "demo-sender.pcap"),
+        ("sender.pcap", "demo-sender.pcap"),
+        ("before.pcap", "demo-sender.pcap"),
+        ("receiver.pcap", "demo-receiver.pcap"),
+        ("after.pcap", "demo-receiver.pcap"),
+    ] {
+        fs::copy(demo.join(capture), folder.path(name)).unwrap();
+    }
+    fs::write(folder.path("arrivals.csv"), "1,0.1\n3,0.2\n2,0.3\n4,0.4\n").unwrap();
+    for shared in ["crates", "experiments", "testdata", "tools"] {
+        std::os::unix::fs::symlink(root.join(shared), folder.path(shared)).unwrap();
+    }
+    for name in ["before", "after"] {
+        let command = format!("inorder analyze -q --json={name}.json {name}.pcap");
+        assert!(run(&command, &folder).status.success(), "{command}");
+    }
+    folder
+}
+
+/// Runs a line in a shell that finds the command.
+fn run(line: &str, folder: &Folder) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_inorder")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder.path(""))
+        .env("PATH", format!("{}:{path}", program.display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// The words up to the verb, and whether the line needs a network.
+fn is_live(line: &str) -> bool {
+    let verb = line
+        .strip_prefix("inorder ")
+        .and_then(|rest| rest.split(' ').next());
+    verb.is_some_and(|verb| LIVE.contains(&verb)) || line.contains("tcpdump")
+}
+
+/// With `--help` behind the options, they are parsed and nothing is done.
+fn only_parsed(line: &str) -> String {
+    let own = line.rsplit('|').next().unwrap_or(line).trim();
+    format!("{own} --help")
+}
+
+#[test]
+fn every_command_in_a_document_works() {
+    let folder = prepared();
+    let mut count = 0;
+    for document in documents() {
+        let text = fs::read_to_string(&document).unwrap();
+        for line in commands(&text) {
+            let line = if is_live(&line) {
+                only_parsed(&line)
+            } else {
+                line
+            };
+            let output = run(&line, &folder);
+            let error = String::from_utf8_lossy(&output.stderr);
+            let fine = match output.status.code() {
+                Some(0) => true,
+                // The demonstration does not have every address and port of the examples.
+                Some(1) => line.contains("--filter") && error.contains("--filter"),
+                Some(4) => line.contains("--threshold"),
+                _ => false,
+            };
+            assert!(
+                fine,
+                "{}: {line}\n{:?}\n{error}",
+                document.display(),
+                output.status
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 30, "only {count} commands were found");
+}
