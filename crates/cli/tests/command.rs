@@ -172,7 +172,7 @@ fn every_output_is_written() {
         );
     }
     let annotated = fs::read(&copy).unwrap();
-    let comment = b"inorder: kind=reordered, confidence=certain, extent=4, late_ms=4, ";
+    let comment = b"inorder: kind=reordered, confidence=likely, extent=4, late_ms=4, ";
     assert!(annotated.windows(comment.len()).any(|w| w == comment));
     // The copy is a capture again, with the same content.
     let again = json(&inorder(&[

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use common::Folder;
 
-/// Verbs that need more than files.
-const LIVE: [&str; 5] = ["emulate", "live", "probe", "reflect", "watch"];
+/// Verbs that need more than files: an interface, another host, a kernel.
+const LIVE: [&str; 6] = ["emulate", "lab", "live", "probe", "reflect", "watch"];
 
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

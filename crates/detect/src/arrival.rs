@@ -467,10 +467,16 @@ impl Arrival {
         basis: Basis,
     ) {
         let fill = hole.note.fill;
-        let basis = if seg.ts_ns < hole.opened_ns || self.began_with(hole) {
-            // By its time it came before what it is behind in the file; or what opened the hole may be older
-            // than the capture.
+        let basis = if seg.ts_ns < hole.opened_ns {
+            // By its time it came before what it is behind in the file.
             Basis::ambiguous(basis.evidence, Reason::NotSeen)
+        } else if self.began_with(hole) {
+            // What opened the hole may be older than the capture. Identifications say that this was sent before what
+            // overtook it, whenever that was.
+            match basis.evidence {
+                Evidence::ArrivalIpId => basis.weaker(Reason::NotSeen),
+                _ => Basis::ambiguous(basis.evidence, Reason::NotSeen),
+            }
         } else {
             basis
         };
