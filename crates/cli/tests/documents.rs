@@ -12,6 +12,18 @@ use common::Folder;
 /// Verbs that need more than files: an interface, another host, a kernel.
 const LIVE: [&str; 6] = ["emulate", "lab", "live", "probe", "reflect", "watch"];
 
+/// A scenario that takes no time to simulate.
+const SCENARIO: &str = "
+[run]
+duration = \"300 ms\"
+[[flow]]
+[[forward]]
+kind = \"link\"
+rate = \"10 Mbit/s\"
+delay = \"5 ms\"
+queue = \"50 packets\"
+";
+
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap()
@@ -44,9 +56,11 @@ fn commands(document: &str) -> Vec<String> {
         if !is_fenced && !line.starts_with("    ") {
             continue;
         }
-        let line = line.split("  #").next().unwrap_or_default().trim();
-        if line.starts_with("inorder ") || line.contains("| inorder ") {
-            found.push(line.to_owned());
+        let line = line.split("  #").next().unwrap_or_default();
+        for command in line.split("&&").map(str::trim) {
+            if command.starts_with("inorder ") || command.contains("| inorder ") {
+                found.push(command.to_owned());
+            }
         }
     }
     found
@@ -69,6 +83,7 @@ fn prepared() -> Folder {
         fs::copy(demo.join(capture), folder.path(name)).unwrap();
     }
     fs::write(folder.path("arrivals.csv"), "1,0.1\n3,0.2\n2,0.3\n4,0.4\n").unwrap();
+    fs::write(folder.path("path.toml"), SCENARIO).unwrap();
     for shared in ["crates", "experiments", "testdata", "tools"] {
         std::os::unix::fs::symlink(root.join(shared), folder.path(shared)).unwrap();
     }
@@ -76,6 +91,9 @@ fn prepared() -> Folder {
         let command = format!("inorder analyze -q --json={name}.json {name}.pcap");
         assert!(run(&command, &folder).status.success(), "{command}");
     }
+    // Stands for what a run on real Linux would have written.
+    let command = "inorder simulate -q path.toml --json=linux.json";
+    assert!(run(command, &folder).status.success(), "{command}");
     folder
 }
 

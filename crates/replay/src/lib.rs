@@ -8,7 +8,7 @@
 //! use inorder_capture::Capture;
 //! use inorder_replay::{Format, Settings, replay};
 //!
-//! let mut capture = Capture::open("../../testdata/captures/gro-jitter-a.rcv.pcap.gz")?;
+//! let mut capture = Capture::open("../../testdata/captures/gro-jitter-a.rcv.pcap.gz".as_ref())?;
 //! let mut sorted = Vec::new();
 //! let done = replay(&mut capture, &mut sorted, Format::Pcap, &Settings::default(), &|| false)?;
 //! assert!(done.damage.is_none());
