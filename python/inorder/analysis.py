@@ -56,6 +56,11 @@ class Analysis(Result):
         return self.table("what-if")
 
     @property
+    def stream_what_if(self) -> Table:
+        """The same for each numbered stream that was out of order."""
+        return self.table("stream-what-if")
+
+    @property
     def rates(self) -> Table:
         """Reordering by sending rate."""
         return self.table("rates")

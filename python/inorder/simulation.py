@@ -52,8 +52,8 @@ def simulate(
     first run of each cell. The result does not depend on `threads`, by default one for each core.
 
     `congestion` and `sorters` are classes written in Python (:class:`CongestionControl`, :class:`Sorter`), for teaching
-    and prototypes: each acknowledgement or packet is a call, which makes a simulation some 20 times slower. The scenario
-    names them as ``sender.congestion = "NAME"`` of a flow and ``receiver_card.sorter = "NAME"``. What one of them
+    and prototypes: each acknowledgement or packet is a call, which makes a simulation much slower. The scenario names
+    them as ``sender.congestion = "NAME"`` of a flow and ``receiver_card.sorter = "NAME"``. What one of them
     raises ends the simulation and is raised here.
 
     Raises :class:`MalformedError` for a wrong scenario, :class:`UnreadableError`, :class:`UsageError`.

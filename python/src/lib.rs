@@ -1,7 +1,7 @@
 //! The native part of the Python package `inorder`: a thin face of the libraries.
 //!
 //! Every function here takes plain arguments, calls the library that the command's verb calls, and returns a
-//! [`result::Findings`], whose tables are made of the same columns as CSV and Parquet. Signatures with types,
+//! `Findings` of the module `result`, whose tables are made of the same columns as CSV and Parquet. Signatures with types,
 //! documentation and the classes of the results are in `inorder/*.py`.
 
 #![allow(
