@@ -5,7 +5,6 @@
 //! the flags CWR, ECE, URG, RST, SYN and FIN exclude a packet from being held. One rule is added here: a segment
 //! without data is not held either. It has no place in the order of the data, and holding it would delay the sender
 //! of the data it acknowledges.
-//! the data, and holding it delays the sender of the data it acknowledges.
 
 use crate::meta::{Kind, Meta};
 
