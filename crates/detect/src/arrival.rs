@@ -160,6 +160,8 @@ pub(crate) struct Arrival {
     settled_ns: i64,
     /// Data below may be from before the capture.
     old_top: i64,
+    /// Data below was sent before the capture began: whatever brings it is no first transmission.
+    first: i64,
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
@@ -200,14 +202,40 @@ impl Arrival {
             watchful: false,
             settled_ns: NEVER_NS,
             old_top: 0,
+            first: 0,
             doubtful: None,
         }
     }
 
-    /// The capture begins with `seg` in the middle of the connection.
-    pub(crate) fn begins_without_syn(&mut self, seg: &Segment, to_sender_ns: Option<i64>) {
+    /// The capture begins with `seg` in the middle of the connection; what lies below `first` was sent before.
+    pub(crate) fn begins_without_syn(
+        &mut self,
+        seg: &Segment,
+        first: i64,
+        to_sender_ns: Option<i64>,
+    ) {
+        self.first = first;
+        self.order = Order::new(first);
         let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
         self.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
+    }
+
+    /// In a capture at the receiver that begins in the middle: it has reported what lies below `edge`. If that was
+    /// not captured, it arrived before.
+    #[cold]
+    pub(crate) fn reported(&mut self, edge: i64) {
+        self.book_run();
+        // The FIN takes one number.
+        if edge > self.order.next() + 1 {
+            self.first = edge;
+            self.order.go_on_at(edge);
+        }
+    }
+
+    /// No SYN was captured, and at `now` what was sent before the capture may still come.
+    #[inline]
+    pub(crate) fn has_just_begun(&self, now: i64) -> bool {
+        now < self.settled_ns
     }
 
     /// The receiver has acknowledged everything below `una`.
@@ -328,7 +356,7 @@ impl Arrival {
         let end = start + i64::from(seg.payload_len);
         let next = self.order.next();
         if end <= next {
-            if !cx.syn_seen && start < 0 {
+            if !cx.syn_seen && start < self.first {
                 return;
             }
             if seg.payload_len <= 1 && end == next && end <= cx.una + 1 {

@@ -220,6 +220,7 @@ impl Connection {
         }
         self.answered |= seg.flags.any(TcpFlags::ACK);
         if !self.followed[dir.reverse().index()] {
+            self.sides[dir.index()].note_reported(seg);
             return;
         }
         let [low, high] = &mut self.sides;
@@ -236,7 +237,8 @@ impl Connection {
     fn follow(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         let choice = self.position.choose(dir, config.vantage, self.answered);
         let shared = &self.shared[dir.index()];
-        self.sides[dir.index()].follow(seg, choice, config, shared);
+        let reported = self.sides[dir.reverse().index()].reported();
+        self.sides[dir.index()].follow(seg, reported, (choice, config, shared));
         self.followed[dir.index()] = true;
     }
 

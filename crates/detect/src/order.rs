@@ -144,6 +144,12 @@ impl<T: Copy + Default> Order<T> {
         self.mss
     }
 
+    /// Expects `next` from now on, and nothing below it.
+    pub(crate) fn go_on_at(&mut self, next: i64) {
+        self.next = next;
+        self.holes = Holes::new();
+    }
+
     /// Takes everything below `to` as sent and missing since `now`.
     pub(crate) fn skip_to(&mut self, to: i64, now: i64, note: T) {
         if to <= self.next {

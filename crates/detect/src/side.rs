@@ -105,6 +105,8 @@ pub(crate) struct Side {
     cut: u64,
     /// Packets without data, SYN and FIN included.
     bare: u32,
+    /// One past the highest byte of the other host that this one acknowledged or SACKed before any of it was captured.
+    reported: Option<u32>,
 }
 
 /// One duplicate is no longer than this, bytes: a super-segment.
@@ -243,20 +245,37 @@ impl Side {
         self.max_payload.max(536)
     }
 
-    /// Follows the data from `seg` on.
+    /// Notes what this host reports to have, while no data of the other one has been captured.
+    #[inline]
+    pub(crate) fn note_reported(&mut self, seg: &Segment) {
+        if !seg.flags.any(TcpFlags::ACK) || seg.flags.any(TcpFlags::RST) {
+            return;
+        }
+        let edges = seg.sack_blocks().iter().map(|block| block.1);
+        let later = |a: u32, b: u32| if (b.wrapping_sub(a) as i32) > 0 { b } else { a };
+        let known = self.reported.unwrap_or(seg.ack);
+        self.reported = Some(edges.fold(later(known, seg.ack), later));
+    }
+
+    /// See [`Side::reported`](field@Side::reported).
+    pub(crate) fn reported(&self) -> Option<u32> {
+        self.reported
+    }
+
+    /// Follows the data from `seg` on; the other host has `reported` what lies below.
     pub(crate) fn follow(
         &mut self,
         seg: &Segment,
-        choice: VantageChoice,
-        config: &Config,
-        shared: &Shared,
+        reported: Option<u32>,
+        (choice, config, shared): (VantageChoice, &Config, &Shared),
     ) {
         let base = self
             .hello
             .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
         let mut engines = Engines::new(base, choice, config, shared);
         if self.hello.is_none() {
-            engines.begins_without_syn(seg);
+            let ahead = reported.map_or(0, |edge| edge.wrapping_sub(base) as i32);
+            engines.begins_without_syn(seg, i64::from(ahead.max(0)));
         }
         self.engines = Some(Box::new(engines));
     }
@@ -355,6 +374,11 @@ impl Side {
             return;
         }
         let ack = engines.unwrap.offset(seg.ack);
+        if engines.sender.is_none() && engines.arrival.has_just_begun(seg.ts_ns) {
+            let edges = seg.sack_blocks().iter();
+            let edges = edges.map(|block| engines.unwrap.offset(block.1));
+            engines.arrival.reported(edges.fold(ack, i64::max));
+        }
         if engines.arrival.suspects_refusal() {
             let unwrap = &engines.unwrap;
             let sacked = |from, to| {

@@ -368,3 +368,45 @@ fn a_retransmission_that_was_refused_fills_nothing() {
     let lost = (Kind::Lost, Confidence::Certain);
     assert_eq!(asserted(&flow), [lost, lost]);
 }
+
+#[test]
+fn what_was_sent_before_the_capture_began_is_no_first_transmission_when_it_is_sent_again() {
+    // The capture begins in a recovery: 10 to 30 have arrived, but for 12 and 15; new data begins at 40.
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    let some = (13 * LEN, 15 * LEN);
+    trace.ack(0, 10 * LEN, 60_000, &[(16 * LEN, 30 * LEN), some], 0);
+    trace.data(100, 12, 0);
+    trace.data(110, 15, 0);
+    for n in 40..44 {
+        trace.data(200 + i64::from(n), n, 0);
+    }
+    trace.ack(20_100, 15 * LEN, 60_000, &[(16 * LEN, 40 * LEN)], 0);
+    trace.ack(20_110, 40 * LEN, 60_000, &[], 0);
+    trace.ack(20_240, 42 * LEN, 60_000, &[], 0);
+    trace.ack(20_242, 44 * LEN, 60_000, &[], 0);
+    let flow = trace.flow();
+    assert_eq!(asserted(&flow), []);
+    assert_eq!((flow.data_packets, flow.reordering.reordered), (4, 0));
+}
+
+#[test]
+fn what_a_receiver_reports_and_no_frame_brought_came_before_the_capture_began() {
+    // Two retransmissions of one tick overtake each other: neither is an original that comes late.
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    let stamps = Has::TIMESTAMPS;
+    trace.stamped(0, 12, 100);
+    let blocks = [(19 * LEN, 30 * LEN), (16 * LEN, 18 * LEN)];
+    trace.ack(10, 14 * LEN, 60_000, &blocks, stamps);
+    trace.stamped(19_000, 14, 119);
+    trace.ack(19_010, 15 * LEN, 60_000, &blocks, stamps);
+    trace.stamped(20_000, 18, 120);
+    trace.ack(20_010, 15 * LEN, 60_000, &[(16 * LEN, 30 * LEN)], stamps);
+    trace.stamped(20_100, 15, 120);
+    trace.ack(20_110, 30 * LEN, 60_000, &[], stamps);
+    for n in 0..4 {
+        trace.stamped(20_200 + i64::from(n), 30 + n, 121);
+    }
+    let flow = trace.flow();
+    assert_eq!(asserted(&flow), []);
+    assert_eq!((flow.reordering.reordered, flow.losses), (0, 0));
+}

@@ -113,10 +113,10 @@ fn data_arrival(seg: &Segment, offset: i64, len: u32, retransmission: bool) -> D
 }
 
 impl Engines {
-    /// The capture begins with `seg` in the middle of the connection.
-    pub(super) fn begins_without_syn(&mut self, seg: &Segment) {
+    /// The capture begins with `seg` in the middle of the connection; what lies below `first` was sent before.
+    pub(super) fn begins_without_syn(&mut self, seg: &Segment, first: i64) {
         self.arrival
-            .begins_without_syn(seg, self.choice.to_sender_ns);
+            .begins_without_syn(seg, first, self.choice.to_sender_ns);
         if let Some(sender) = &mut self.sender {
             sender.begins_without_syn();
         }

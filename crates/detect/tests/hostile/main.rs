@@ -213,19 +213,11 @@ fn moved(mut flow: FlowReport, bases: &[BTreeMap<Way, i64>], n: u32) -> FlowRepo
     flow
 }
 
-/// Sums by shape. Of the recordings in the repository each shape is made from one in three, to save time.
+/// Sums by shape.
 fn all_shapes() -> Vec<Said> {
     let named = |variable: &str| std::env::var(variable).unwrap_or_default();
-    let (set, kind, wanted) = (
-        std::env::var_os("HOSTILE_SET"),
-        named("HOSTILE_KIND"),
-        named("HOSTILE_SHAPE"),
-    );
-    let one_in = if set.is_some() || !kind.is_empty() || !wanted.is_empty() {
-        1
-    } else {
-        3
-    };
+    let set = std::env::var_os("HOSTILE_SET");
+    let (kind, wanted) = (named("HOSTILE_KIND"), named("HOSTILE_SHAPE"));
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/kinds");
     let mut all = recordings(&set.map_or(own, PathBuf::from)).expect("the recordings");
     all.retain(|r| r.name.starts_with(&kind));
@@ -238,7 +230,7 @@ fn all_shapes() -> Vec<Said> {
             let truth = truth::read(&recording.truth).expect("the truth");
             let ends = [frames(&recording.sender), frames(&recording.receiver)];
             for (n, shape) in SHAPES.iter().enumerate() {
-                if shape.name.contains(&wanted) && (n + at).is_multiple_of(one_in) {
+                if shape.name.contains(&wanted) {
                     let said = Said::of(recording, &truth, &ends, shape);
                     sums.lock().expect("no thread panics while it holds this")[n].add(said);
                 }

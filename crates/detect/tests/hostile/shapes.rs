@@ -91,8 +91,14 @@ pub const SHAPES: &[Shape] = &[
     shape("begins after a third", |all| {
         drop(all.drain(..all.len() / 3));
     }),
+    shape("begins after a half", |all| {
+        drop(all.drain(..all.len() / 2));
+    }),
     shape("begins after two thirds", |all| {
         drop(all.drain(..all.len() * 2 / 3));
+    }),
+    shape("begins after four fifths", |all| {
+        drop(all.drain(..all.len() * 4 / 5));
     }),
     shape("ends after a third", |all| all.truncate(all.len() / 3)),
     shape("ends nine tenths on", |all| {
@@ -386,9 +392,11 @@ fn blocks(all: &mut [Item], len: usize, data_first: bool) {
     }
 }
 
+/// Of two packets with the same time, only their order in the capture tells which came first: they keep it.
 fn neighbours(all: &mut [Item]) {
     for n in 0..all.len() / 2 {
-        if scatter(n as u64).is_multiple_of(20) {
+        let apart = all[2 * n].seg.ts_ns != all[2 * n + 1].seg.ts_ns;
+        if apart && scatter(n as u64).is_multiple_of(20) {
             all.swap(2 * n, 2 * n + 1);
         }
     }
