@@ -1,6 +1,6 @@
 //! Packets per second through a sorter on one core.
 //!
-//! `cargo run --release --example sort_throughput -- [sorter] [packets per round] [batch]`
+//! `cargo run --release --example sort_throughput -- [sorter] [packets per round] [batch] [workload]`
 //!
 //! A workload is a fixed sequence of arrivals, repeated with advancing sequence numbers. The time covers making the
 //! `Meta`, finding the flow (a 40-byte key, hashed and compared in full), sorting, and storing the delivered
@@ -141,11 +141,13 @@ type Any<'p> = AnySorter<FourTuple, &'p Packet>;
 fn main() -> Result<(), ConfigError> {
     let mut args = std::env::args().skip(1);
     let config: SorterConfig = args.next().as_deref().unwrap_or("srpic").parse()?;
-    let mut numbers = args.map(|a| a.parse::<usize>());
+    let mut numbers = args.by_ref().take(2).map(|a| a.parse::<usize>());
     let packets = numbers.next().and_then(Result::ok).unwrap_or(200_000);
     let batch = numbers.next().and_then(Result::ok).unwrap_or(64).max(1);
+    let wanted = args.next();
     let around = Surroundings::default();
-    for load in workloads() {
+    let is_wanted = |load: &Workload| wanted.as_ref().is_none_or(|name| name == load.name);
+    for load in workloads().into_iter().filter(is_wanted) {
         let mut fastest = 0.0;
         for _ in 0..ROUNDS {
             let rate = round(config.build(&around)?, &load, packets, batch);

@@ -15,6 +15,9 @@ pub trait Out<P> {
         key: impl Fn(&T) -> u32,
         packet: &impl Fn(&'b T) -> P,
     );
+
+    /// Takes all packets of `block`, at most 64: `places` says of each, from 0 on, where it belongs among them.
+    fn placed<'b, T>(&mut self, block: &'b [T], places: &[u8], packet: &impl Fn(&'b T) -> P);
 }
 
 /// A closure.
@@ -43,6 +46,21 @@ impl<P, F: FnMut(P) + ?Sized> Out<P> for Each<'_, F> {
         place::fill(positions, block, order, key, |at, _| at as u8);
         positions
             .iter()
+            .filter_map(|&at| block.get(usize::from(at)))
+            .map(packet)
+            .for_each(&mut *self.0);
+    }
+
+    #[inline]
+    fn placed<'b, T>(&mut self, block: &'b [T], places: &[u8], packet: &impl Fn(&'b T) -> P) {
+        let mut positions = [0u8; MAX_BLOCK_IN_PLACE];
+        for (&place, at) in places.iter().zip(0..) {
+            if let Some(position) = positions.get_mut(usize::from(place)) {
+                *position = at;
+            }
+        }
+        let positions = positions.iter().take(block.len());
+        positions
             .filter_map(|&at| block.get(usize::from(at)))
             .map(packet)
             .for_each(&mut *self.0);
@@ -85,6 +103,19 @@ impl<P: Copy> Out<P> for Places<'_, P> {
         let end = self.written + block.len();
         if let Some(free) = self.places.get_mut(self.written..end) {
             place::fill(free, block, order, key, |_, t| packet(t));
+            self.written = end;
+        }
+    }
+
+    #[inline]
+    fn placed<'b, T>(&mut self, block: &'b [T], places: &[u8], packet: &impl Fn(&'b T) -> P) {
+        let end = self.written + block.len();
+        if let Some(free) = self.places.get_mut(self.written..end) {
+            for (t, &place) in block.iter().zip(places) {
+                if let Some(free) = free.get_mut(usize::from(place)) {
+                    *free = packet(t);
+                }
+            }
             self.written = end;
         }
     }

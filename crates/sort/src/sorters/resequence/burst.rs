@@ -8,15 +8,55 @@ use super::Resequencer;
 use crate::key::FlowKey;
 use crate::meta::Meta;
 use crate::out::Out;
-use crate::place::{MAX_BLOCK_IN_PLACE, Order, Watch};
+use crate::place::{MAX_BLOCK_IN_PLACE, Order};
 use crate::sorter::Sorter;
 
 /// The first packets of a block that continue their flow without a gap: all places up to their number are taken once.
 struct Front {
     packets: usize,
-    order: Order,
+    /// Bit by position: this packet does not continue the one before it. The first of all is not among them.
+    jumps: u64,
     /// Where each belongs among them.
     places: [u8; MAX_BLOCK_IN_PLACE],
+}
+
+/// Packets of a front that arrived one after another in their order.
+struct Run {
+    /// Their places: a bit each, the first one's, and the one behind them.
+    places: u64,
+    first: u64,
+    behind: u64,
+    packets: u32,
+}
+
+impl Front {
+    fn places(&self) -> &[u8] {
+        self.places.get(..self.packets).unwrap_or_default()
+    }
+
+    /// They arrived in order.
+    fn as_it_lies(&self) -> bool {
+        self.jumps == 0
+    }
+
+    /// What arrived in order, in the order of arrival.
+    fn runs(&self) -> impl Iterator<Item = Run> {
+        let mut starts = self.jumps | 1;
+        core::iter::from_fn(move || {
+            let start = starts.trailing_zeros();
+            let place = *self.places().get(start as usize)?;
+            starts &= starts - 1;
+            let packets = starts.trailing_zeros().min(self.packets as u32) - start;
+            let first = 1u64 << place;
+            let places = (u64::MAX >> (u64::BITS - packets)) << place;
+            Some(Run {
+                places,
+                first,
+                behind: places.wrapping_add(first), // Nothing, behind the last place of all.
+                packets,
+            })
+        })
+    }
 }
 
 /// What all packets of a front have in common.
@@ -33,33 +73,36 @@ impl<K: FlowKey> Course<K> {
     #[inline]
     fn front<T>(&self, block: &[T], meta: &impl Fn(&T) -> Meta<K>) -> Front {
         let mut places = [0; MAX_BLOCK_IN_PLACE];
-        let (mut taken, mut watch) = (0u64, Watch::default());
-        let (mut packets, mut order) = (0, Order::default());
+        let (mut taken, mut top) = (0u64, 0);
+        let (mut jumps, mut packets) = (0u64, 0);
         let (mut expected, mut after) = (self.next, 0);
-        for ((t, slot), count) in block.iter().zip(&mut places).zip(1..) {
+        for ((t, slot), at) in block.iter().zip(&mut places).zip(0..) {
             let facts = meta(t);
             if !(facts.is_suitable() && facts.len == self.len && facts.flow == self.flow) {
                 break;
             }
             // Most packets follow the one before: a division takes longer than all else here.
-            let place = match facts.seq == expected {
-                true => after,
-                false => self.place(facts.seq),
-            };
+            let mut place = after;
+            if facts.seq != expected {
+                place = self.place(facts.seq);
+                jumps |= 1 << at;
+            }
             let Some(bit) = 1u64.checked_shl(place).filter(|bit| taken & bit == 0) else {
                 break;
             };
             taken |= bit;
             *slot = place as u8;
-            watch.see(place);
+            top = top.max(place);
             (expected, after) = (facts.seq.wrapping_add(self.len), place + 1);
-            if taken.trailing_ones() as usize == count {
-                (packets, order) = (count, watch.order(count));
+            // No place is taken twice, so that none below the highest is left.
+            if top == at {
+                packets = at as usize + 1;
             }
         }
+        let of_them = u64::MAX.checked_shr(u64::BITS - packets as u32);
         Front {
             packets,
-            order,
+            jumps: jumps & of_them.unwrap_or(0) & !1,
             places,
         }
     }
@@ -138,15 +181,14 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             len: first.len,
         };
         let front = course.front(block, meta);
-        if !front.order.as_it_lies() && !self.would_hold(at, now_ns) {
+        if !front.as_it_lies() && !self.would_hold(at, now_ns) {
             return 0;
         }
         let Some(block) = block.get(..front.packets).filter(|block| !block.is_empty()) else {
             return 0;
         };
-        let key = |t: &T| meta(t).seq.wrapping_sub(next);
-        out.block(block, front.order, key, packet);
-        if !front.order.as_it_lies() {
+        out.placed(block, front.places(), packet);
+        if !front.as_it_lies() {
             self.learn_front(at, &course, &front, now_ns);
         }
         self.went_on(at, block.len(), course.after(block.len() as u32));
@@ -172,16 +214,17 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         room.min(free) >= MAX_BLOCK_IN_PLACE && !is_due && self.bound_ns(at) > 0
     }
 
-    /// What pushing the packets of a front one by one would have taught.
+    /// What pushing the packets of a front one by one would have taught. Of a run only its two ends meet a gap.
     fn learn_front(&mut self, at: usize, course: &Course<K>, front: &Front, now_ns: i64) {
         let mut taken = 0u64;
-        for &place in front.places.iter().take(front.packets) {
-            let bit = 1u64 << place;
+        for run in front.runs() {
             let up = taken.trailing_ones();
             let held = taken.unbounded_shr(up) != 0;
-            let (is_below, is_above) = (taken & (bit >> 1) != 0, taken & (bit << 1) != 0);
-            taken |= bit;
-            if u32::from(place) == up {
+            let is_below = taken & (run.first >> 1) != 0;
+            let is_above = taken & run.behind != 0;
+            let is_lowest = (taken & (run.first - 1)).unbounded_shr(up) == 0;
+            taken |= run.places;
+            if run.first.trailing_zeros() == up {
                 if is_above {
                     self.filled(at, now_ns, now_ns);
                     let is_rest = taken.unbounded_shr(taken.trailing_ones()) != 0;
@@ -197,14 +240,15 @@ impl<K: FlowKey, P> Resequencer<K, P> {
                 }
                 self.bound_ns(at);
             }
-            match (is_below, is_above) {
-                (false, false) => self.gaps.opened += 1,
-                (true, true) => self.filled(at, now_ns, now_ns),
-                _ => {}
+            let is_one = run.packets == 1;
+            if !is_below && !(is_one && is_above) {
+                self.gaps.opened += 1;
             }
-            let is_lowest = (taken & (bit - 1)).unbounded_shr(up) == 0;
             if held && is_lowest {
                 self.bound_ns(at);
+            }
+            if is_above && (is_below || !is_one) {
+                self.filled(at, now_ns, now_ns);
             }
         }
     }

@@ -58,6 +58,11 @@ impl Lateness {
         self.filled + self.lost
     }
 
+    /// Gaps of these that filled.
+    pub(super) fn filled(&self) -> u32 {
+        self.filled
+    }
+
     /// What is remembered counts half: time has passed, or there is too much of it.
     pub(super) fn halve(&mut self) {
         // An odd one goes on to the next bin, so that many bins of one do not all become nothing.

@@ -29,7 +29,7 @@ pub(super) const PARTS: i64 = 1000;
 /// The longest that a gap is worth waiting for, nanoseconds, 0 to `hard_ns`. `price` is what
 /// holding for `hard_ns` costs, in thousandths of what a gap that fills in time earns.
 pub(super) fn bound_ns(lateness: &Lateness, hard_ns: i64, price: i64) -> i64 {
-    let outcomes = i64::from(lateness.outcomes());
+    let (outcomes, all_filled) = (i64::from(lateness.outcomes()), lateness.filled());
     // Both sides times outcomes * hard_ns * PARTS, so that all is whole numbers: at most
     // 2^7 * 2^34 * 2^10.
     let mut waited = 0;
@@ -41,15 +41,17 @@ pub(super) fn bound_ns(lateness: &Lateness, hard_ns: i64, price: i64) -> i64 {
         }
         let (from_ns, filled_before) = before;
         waited += (end_ns.min(hard_ns) - from_ns) * (outcomes - filled_before);
-        let filled = i64::from(filled);
         // A bin that ends above the most cannot be waited for to its end: its gaps do not count.
         if end_ns <= hard_ns {
-            let worth = filled * hard_ns * PARTS - price * waited;
+            let worth = i64::from(filled) * hard_ns * PARTS - price * waited;
             if worth > best.0 {
                 best = (worth, end_ns);
             }
         }
-        before = (end_ns, filled);
+        if filled == all_filled {
+            break; // Waiting on only costs.
+        }
+        before = (end_ns, i64::from(filled));
     }
     (best.1 + best.1 / MARGIN).min(hard_ns)
 }
