@@ -5,6 +5,7 @@
 //! and to learn what would have been learnt. All else is pushed one by one.
 
 use super::Resequencer;
+use super::learnt::Outcome;
 use crate::key::FlowKey;
 use crate::meta::Meta;
 use crate::out::Out;
@@ -216,41 +217,47 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// What pushing the packets of a front one by one would have taught. Of a run only its two ends meet a gap.
     fn learn_front(&mut self, at: usize, course: &Course<K>, front: &Front, now_ns: i64) {
-        let mut taken = 0u64;
+        let Some(mut experience) = self.experience(at) else {
+            return;
+        };
+        let (mut taken, mut opened, mut filled) = (0u64, 0, 0);
         for run in front.runs() {
             let up = taken.trailing_ones();
-            let held = taken.unbounded_shr(up) != 0;
-            let is_below = taken & (run.first >> 1) != 0;
             let is_above = taken & run.behind != 0;
-            let is_lowest = (taken & (run.first - 1)).unbounded_shr(up) == 0;
+            let is_next = run.first.trailing_zeros() == up;
+            let is_below = taken & (run.first >> 1) != 0;
+            let below = (taken & (run.first - 1)).unbounded_shr(up);
+            let held = taken.unbounded_shr(up) != 0;
             taken |= run.places;
-            if run.first.trailing_zeros() == up {
+            if is_next {
                 if is_above {
-                    self.filled(at, now_ns, now_ns);
+                    filled += 1;
+                    experience.outcome(Outcome::InTime(0), now_ns);
                     let is_rest = taken.unbounded_shr(taken.trailing_ones()) != 0;
                     if is_rest {
-                        self.bound_ns(at);
+                        experience.consult();
                     }
                 }
                 continue;
             }
             if !held {
-                if let Some(past) = self.flows.past(at) {
-                    past.gap(course.after(up), course.len);
-                }
-                self.bound_ns(at);
+                experience.past.gap(course.after(up), course.len);
+            }
+            // It is the lowest that waits.
+            if below == 0 {
+                experience.consult();
             }
             let is_one = run.packets == 1;
-            if !is_below && !(is_one && is_above) {
-                self.gaps.opened += 1;
-            }
-            if held && is_lowest {
-                self.bound_ns(at);
+            if !is_below && (!is_one || !is_above) {
+                opened += 1;
             }
             if is_above && (is_below || !is_one) {
-                self.filled(at, now_ns, now_ns);
+                filled += 1;
+                experience.outcome(Outcome::InTime(0), now_ns);
             }
         }
+        self.gaps.opened += opened;
+        self.gaps.filled += filled;
     }
 
     /// So many packets of the flow at `at` have gone up, up to `next`.

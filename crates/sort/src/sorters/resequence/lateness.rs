@@ -38,6 +38,7 @@ impl Lateness {
     }
 
     /// A gap filled so long after it had opened.
+    #[inline]
     pub(super) fn filled_after(&mut self, late_ns: i64) {
         self.make_room();
         if let Some(bin) = self.bins.get_mut(bin_of(late_ns)) {
@@ -64,6 +65,7 @@ impl Lateness {
     }
 
     /// What is remembered counts half: time has passed, or there is too much of it.
+    #[cold]
     pub(super) fn halve(&mut self) {
         // An odd one goes on to the next bin, so that many bins of one do not all become nothing.
         let mut odd = 0;
@@ -76,6 +78,7 @@ impl Lateness {
         self.lost /= 2;
     }
 
+    #[inline]
     fn make_room(&mut self) {
         if self.outcomes() >= REMEMBERED {
             self.halve();

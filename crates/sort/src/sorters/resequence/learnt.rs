@@ -153,6 +153,7 @@ impl Learnt {
     }
 
     /// What became of a gap.
+    #[inline]
     pub(super) fn outcome(&mut self, outcome: Outcome, now_ns: i64) {
         self.fade(now_ns);
         match outcome {
@@ -233,12 +234,17 @@ impl Learnt {
             return 0;
         }
         if self.stale == 0 {
-            let hard_ns = self.hard_ns(rtt_ns, limits);
-            self.bound_ns = rule::bound_ns(&self.lateness, hard_ns, PRICE);
-            // Often while little is known, seldom when one outcome more hardly matters.
-            self.stale = (self.lateness.outcomes() / 8).clamp(1, 16) as u8;
+            self.compute_bound(rtt_ns, limits);
         }
         self.bound_ns
+    }
+
+    #[inline(never)]
+    fn compute_bound(&mut self, rtt_ns: Option<i64>, limits: &Limits) {
+        let hard_ns = self.hard_ns(rtt_ns, limits);
+        self.bound_ns = rule::bound_ns(&self.lateness, hard_ns, PRICE);
+        // Often while little is known, seldom when one outcome more hardly matters.
+        self.stale = (self.lateness.outcomes() / 8).clamp(1, 16) as u8;
     }
 
     /// The bound as it was computed last.
@@ -246,6 +252,7 @@ impl Learnt {
         if self.only_loses { 0 } else { self.bound_ns }
     }
 
+    #[inline]
     fn fade(&mut self, now_ns: i64) {
         while now_ns.saturating_sub(self.faded_ns) >= FADES_NS {
             if self.lateness.outcomes() == 0 {

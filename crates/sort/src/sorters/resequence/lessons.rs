@@ -1,11 +1,72 @@
 //! What the sorter learns as it goes, and what it makes of it: the bound of a gap.
 
-use super::learnt::{Learnt, Outcome};
+use super::flows::Past;
+use super::learnt::{Learnt, Limits, Outcome};
 use super::released::{Ended, Latecomer};
 use super::{OWN_OUTCOMES, Resequencer};
 use crate::key::FlowKey;
 
+/// What a flow and its path have shown.
+pub(super) struct Experience<'a> {
+    pub(super) past: &'a mut Past,
+    path: &'a mut Learnt,
+    limits: Limits,
+}
+
+impl Experience<'_> {
+    /// What became of a gap of the flow.
+    #[inline]
+    pub(super) fn outcome(&mut self, outcome: Outcome, now_ns: i64) {
+        self.past.learnt.outcome(outcome, now_ns);
+        self.path.outcome(outcome, now_ns);
+    }
+
+    /// What was learnt by which a gap of the flow is waited for, and the round trip.
+    #[inline]
+    fn learnt(&mut self) -> (&mut Learnt, Option<i64>) {
+        let rtt_ns = shorter(self.past.learnt.rtt_ns(), self.path.rtt_ns());
+        if self.past.learnt.outcomes() >= OWN_OUTCOMES {
+            (&mut self.past.learnt, rtt_ns)
+        } else {
+            (self.path, rtt_ns)
+        }
+    }
+
+    /// How long a gap of the flow is waited for.
+    #[inline]
+    pub(super) fn bound_ns(&mut self) -> i64 {
+        let limits = self.limits;
+        let (learnt, rtt_ns) = self.learnt();
+        let learnt_ns = learnt.bound_ns(rtt_ns, &limits);
+        if self.path.is_new() {
+            learnt_ns.max(limits.at_start_ns(rtt_ns, self.past.is_early()))
+        } else {
+            learnt_ns
+        }
+    }
+
+    /// As if somebody had asked how long a gap is waited for.
+    #[inline]
+    pub(super) fn consult(&mut self) {
+        let limits = self.limits;
+        let (learnt, rtt_ns) = self.learnt();
+        learnt.bound_ns(rtt_ns, &limits);
+    }
+}
+
 impl<K: FlowKey, P> Resequencer<K, P> {
+    /// What the flow at `at` and its path have shown.
+    #[inline]
+    pub(super) fn experience(&mut self, at: usize) -> Option<Experience<'_>> {
+        let past = self.flows.past(at)?;
+        let path = self.paths.learnt(past.path)?;
+        Some(Experience {
+            past,
+            path,
+            limits: self.limits,
+        })
+    }
+
     /// The first packet after a SYN: a round trip has passed since.
     #[cold]
     pub(super) fn answered(&mut self, at: usize, now_ns: i64) {
@@ -65,13 +126,8 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// What became of a gap of a flow.
     pub(super) fn outcome(&mut self, at: usize, outcome: Outcome, now_ns: i64) {
-        let Some(past) = self.flows.past(at) else {
-            return;
-        };
-        past.learnt.outcome(outcome, now_ns);
-        let path = past.path;
-        if let Some(path) = self.paths.learnt(path) {
-            path.outcome(outcome, now_ns);
+        if let Some(mut experience) = self.experience(at) {
+            experience.outcome(outcome, now_ns);
         }
     }
 
@@ -85,23 +141,8 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// How long a gap of this flow is waited for.
     pub(super) fn bound_ns(&mut self, at: usize) -> i64 {
-        let Some(past) = self.flows.past(at) else {
-            return 0;
-        };
-        let Some(path) = self.paths.learnt(past.path) else {
-            return 0;
-        };
-        let rtt_ns = shorter(past.learnt.rtt_ns(), path.rtt_ns());
-        let learnt_ns = if past.learnt.outcomes() >= OWN_OUTCOMES {
-            past.learnt.bound_ns(rtt_ns, &self.limits)
-        } else {
-            path.bound_ns(rtt_ns, &self.limits)
-        };
-        if path.is_new() {
-            learnt_ns.max(self.limits.at_start_ns(rtt_ns, past.is_early()))
-        } else {
-            learnt_ns
-        }
+        let experience = self.experience(at);
+        experience.map_or(0, |mut experience| experience.bound_ns())
     }
 
     /// The bound that was last computed for this flow, nanoseconds, for plots.
