@@ -8,7 +8,7 @@ FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 # A toolchain of rustup is preferred to the distribution's.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
-.PHONY: help demo test bench fuzz doc lab clean
+.PHONY: help demo test bench fuzz doc site lab clean
 
 help:
 	@echo "make demo    analyse a capture that ships with the project; table and HTML page"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench   beside the neighbours: tcptrace, tshark, DPDK's reorder library, ns-3, SNAKES, simpn"
 	@echo "make fuzz    every fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS))"
 	@echo "make doc     the documentation of all crates"
+	@echo "make site    the site with tutorials, concepts and reference, under target/site/html"
 	@echo "make lab     record the captures under testdata/ anew (root, Debian 12, 15 minutes)"
 
 demo:
@@ -32,6 +33,7 @@ test:
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
 	@tools/python test
+	@if command -v python3 >/dev/null; then tools/site/build --test; else echo "site: skipped: there is no python3"; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	@tools/checks
 
@@ -53,6 +55,10 @@ fuzz:
 doc:
 	@tools/setup test
 	cargo doc --workspace --no-deps
+
+site:
+	@tools/setup test
+	tools/site/build
 
 lab:
 	testdata/lab/build-kernel

@@ -37,9 +37,11 @@ fn documents() -> Vec<PathBuf> {
         root.join("crates/cli/README.md"),
         root.join("tools/wireshark/README.md"),
     ];
-    let docs = fs::read_dir(root.join("docs")).unwrap();
-    let docs = docs.map(|entry| entry.unwrap().path());
-    all.extend(docs.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    for folder in ["docs", "docs/concepts", "docs/tutorials"] {
+        let docs = fs::read_dir(root.join(folder)).unwrap();
+        let docs = docs.map(|entry| entry.unwrap().path());
+        all.extend(docs.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    }
     all.sort();
     all
 }

@@ -89,3 +89,8 @@ pub use run::{Opening, openings, repetition_seed, run, run_tapped, run_watched};
 pub use samples::{SAMPLES, Sample};
 pub use statistics::{Estimate, estimate};
 pub use tap::{NoTap, Tap};
+
+/// The program in the tutorial works.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tutorials/congestion-control.md")]
+struct CongestionControlTutorial;
