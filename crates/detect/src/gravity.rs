@@ -68,6 +68,13 @@ pub struct Gravity {
 impl Gravity {
     /// The troubles of a TCP flow.
     pub fn of_flow(flow: &FlowReport) -> Gravity {
+        let order = &flow.reordering;
+        if flow.recoveries.by_cause.is_empty()
+            && flow.losses + flow.refused + order.reordered + order.ambiguous == 0
+        {
+            // As most flows are: none of the numbers below would be more than 0.
+            return Gravity::new(&[], flow.data_packets);
+        }
         let recovered = |trouble| {
             let causes = flow.recoveries.by_cause.iter();
             let of_it = causes.filter(move |c| Trouble::of(c.cause) == trouble);
@@ -81,7 +88,6 @@ impl Gravity {
             let (repeated, slowed) = recovered(trouble);
             (trouble, slowed + repeated.max(packets as f64))
         };
-        let order = &flow.reordering;
         let probes = recovered(Trouble::TailProbe).0;
         let late = PER_HARMLESS * order.reordered as f64;
         let troubles = [

@@ -1,23 +1,22 @@
 //! The last sentence: what limits the conclusions.
 
+use inorder_detect::Totals;
 use inorder_report::number::{count, plural};
 
 use super::{sentence, was};
-use crate::model::Analysis;
 
-/// The sentence, if anything limits the conclusions.
-pub fn of(analysis: &Analysis) -> Option<String> {
-    let doubts: Vec<String> = not_shown(analysis)
+/// The sentence, if anything limits the conclusions that rest on these sums.
+pub fn of(totals: &Totals) -> Option<String> {
+    let doubts: Vec<String> = not_shown(totals)
         .into_iter()
-        .chain(artefacts(analysis))
-        .chain(undecided(analysis))
+        .chain(artefacts(totals))
+        .chain(undecided(totals))
         .collect();
     (!doubts.is_empty()).then(|| sentence(&format!("Doubts: {}", doubts.join("; "))))
 }
 
 /// What the capture does not contain, and what makes counts rough.
-fn not_shown(analysis: &Analysis) -> Vec<String> {
-    let totals = analysis.totals();
+fn not_shown(totals: &Totals) -> Vec<String> {
     let (all, flows) = (totals.flows, totals.blind);
     [
         (flows.vantage, "nothing shows where the capture was made"),
@@ -46,8 +45,8 @@ fn not_shown(analysis: &Analysis) -> Vec<String> {
 }
 
 /// What the capture itself did.
-fn artefacts(analysis: &Analysis) -> Vec<String> {
-    let sums = analysis.totals().artefacts;
+fn artefacts(totals: &Totals) -> Vec<String> {
+    let sums = &totals.artefacts;
     let frames = |n: u64, what: &str| format!("{} {} {what}", plural(n, "frame"), was(n));
     let twice = sums.duplicated_frames;
     let swapped = sums.swapped_frames;
@@ -78,8 +77,7 @@ fn artefacts(analysis: &Analysis) -> Vec<String> {
 }
 
 /// What could not be decided.
-fn undecided(analysis: &Analysis) -> Option<String> {
-    let t = analysis.totals();
+fn undecided(t: &Totals) -> Option<String> {
     let what = [
         (t.ambiguous + t.streams.ambiguous, "event"),
         (t.unclear, "retransmission"),

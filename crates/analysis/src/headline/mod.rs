@@ -8,7 +8,7 @@ mod stream;
 
 use std::fmt;
 
-use inorder_detect::FlowReport;
+use inorder_detect::{FlowReport, Totals};
 use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use crate::gravity::{Subject, troubled};
@@ -46,8 +46,9 @@ impl fmt::Display for Headline {
 /// Describes the result of one analysis.
 pub fn headline(analysis: &Analysis) -> Headline {
     let troubled = troubled(analysis);
+    let totals = analysis.totals();
     let lead = match troubled.first() {
-        None => nothing_wrong(analysis),
+        None => nothing_wrong(analysis, &totals),
         Some(Subject::Flow(flow)) => {
             let limit = flow::limit(flow);
             sentence(&format!("{}: {}{limit}", moved(flow), flow::wrong(flow)))
@@ -56,8 +57,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
     };
     Headline {
         lead,
-        rest: rest::of(analysis, &troubled),
-        doubts: doubts::of(analysis),
+        rest: rest::of(analysis, &totals, &troubled),
+        doubts: doubts::of(&totals),
     }
 }
 
@@ -88,9 +89,8 @@ pub(crate) fn summary(subject: &Subject<'_>) -> String {
     }
 }
 
-fn nothing_wrong(analysis: &Analysis) -> String {
-    let streams = analysis.streams.len() as u64;
-    let totals = analysis.totals();
+fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
+    let streams = totals.streams.streams;
     let seen = match (totals.flows, streams) {
         (0, 0) => {
             return format!(

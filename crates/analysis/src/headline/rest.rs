@@ -10,12 +10,12 @@ use inorder_detect::{Gravity, Trouble};
 use inorder_detect::{StreamTotals, Totals};
 
 /// The sentence, if there is anything to say.
-pub fn of(analysis: &Analysis, troubled: &[Subject<'_>]) -> Option<String> {
+pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>]) -> Option<String> {
     let worst = troubled.first()?;
     let parts: Vec<String> = [
-        about_reordering(analysis, worst),
+        about_reordering(all, worst),
         same_flow(worst),
-        others(analysis, worst, &troubled[1..]),
+        others(analysis, all, worst, &troubled[1..]),
     ]
     .into_iter()
     .flatten()
@@ -30,11 +30,10 @@ fn capital(text: &str) -> String {
 }
 
 /// Whether reordering is the problem; nothing if the first sentence is about it.
-fn about_reordering(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> {
+fn about_reordering(t: &Totals, worst: &Subject<'_>) -> Option<String> {
     if worst.gravity().worst() == Some(Trouble::Reordering) {
         return None;
     }
-    let t = analysis.totals();
     let caused = t.by_cause[Cause::Reordering as usize];
     if caused > 0 {
         return Some(format!(
@@ -43,7 +42,7 @@ fn about_reordering(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> 
             plural(t.recoveries, "recovery phase"),
         ));
     }
-    if !can_be_told(worst, &t) {
+    if !can_be_told(worst, t) {
         return Some("whether packets arrived out of order cannot be told".to_owned());
     }
     Some(match (t.reordered, t.streams.reordered) {
@@ -107,7 +106,12 @@ fn packets(n: u64) -> String {
 }
 
 /// The other flows and streams with problems, in sums.
-fn others(analysis: &Analysis, worst: &Subject<'_>, rest: &[Subject<'_>]) -> Option<String> {
+fn others(
+    analysis: &Analysis,
+    all: &Totals,
+    worst: &Subject<'_>,
+    rest: &[Subject<'_>],
+) -> Option<String> {
     let (mut flows, mut streams) = (analysis.summed, StreamTotals::default());
     flows.flows = flows.troubled_flows;
     for subject in rest {
@@ -116,19 +120,19 @@ fn others(analysis: &Analysis, worst: &Subject<'_>, rest: &[Subject<'_>]) -> Opt
             Subject::Stream(one) => streams.add(one),
         }
     }
-    let parts = [of_flows(analysis, &flows), of_streams(analysis, &streams)];
+    let parts = [of_flows(all, &flows), of_streams(all, &streams)];
     let said: Vec<String> = parts.into_iter().flatten().collect();
     if rest.is_empty() && analysis.summed.troubled_flows == 0 {
-        return unharmed(analysis, worst);
+        return unharmed(all, worst);
     }
     (!said.is_empty()).then(|| format!("besides, {}", said.join(", and ")))
 }
 
 /// Says that the first sentence is about the only flow or stream with trouble.
-fn unharmed(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> {
+fn unharmed(totals: &Totals, worst: &Subject<'_>) -> Option<String> {
     let (all, what) = match worst {
-        Subject::Flow(_) => (analysis.totals().flows, "other TCP flow"),
-        Subject::Stream(_) => (analysis.streams.len() as u64, "other numbered stream"),
+        Subject::Flow(_) => (totals.flows, "other TCP flow"),
+        Subject::Stream(_) => (totals.streams.streams, "other numbered stream"),
     };
     match all {
         0 | 1 => None,
@@ -137,7 +141,7 @@ fn unharmed(analysis: &Analysis, worst: &Subject<'_>) -> Option<String> {
     }
 }
 
-fn of_flows(analysis: &Analysis, t: &Totals) -> Option<String> {
+fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
     let what = [
         (t.losses, "lost packet"),
         (t.reordered, "late packet"),
@@ -153,15 +157,15 @@ fn of_flows(analysis: &Analysis, t: &Totals) -> Option<String> {
     if what.is_empty() {
         return None;
     }
-    let who = of_all(t.flows, analysis.totals().flows, "TCP flow");
+    let who = of_all(t.flows, all.flows, "TCP flow");
     Some(format!("{who} had {}", what.join(", ")))
 }
 
-fn of_streams(analysis: &Analysis, t: &StreamTotals) -> Option<String> {
+fn of_streams(all: &Totals, t: &StreamTotals) -> Option<String> {
     if t.reordered + t.missing == 0 {
         return None;
     }
-    let who = of_all(t.streams, analysis.streams.len() as u64, "numbered stream");
+    let who = of_all(t.streams, all.streams.streams, "numbered stream");
     let what = stream::sum(t.received, t.reordered, t.missing);
     Some(format!("in {who} {what}"))
 }
