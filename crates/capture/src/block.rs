@@ -31,7 +31,7 @@ pub(crate) enum Layout {
 }
 
 /// Position of a frame in the buffer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) ts_ns: i64,
     pub(crate) at: u32,

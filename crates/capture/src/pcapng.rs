@@ -21,6 +21,9 @@ const ENHANCED_PACKET: u32 = 6;
 /// Type, length and the length repeated at the end.
 const FRAME_LEN: usize = 12;
 
+/// An enhanced packet block up to its data.
+const ENHANCED_HEADER_LEN: usize = 28;
+
 /// State of a reader: what the current section has defined so far.
 #[derive(Default, Debug)]
 pub(crate) struct Sections {
@@ -57,7 +60,14 @@ impl Sections {
     ) -> Walk {
         let mut at = 0;
         let mut damage = None;
-        while let Some(rest) = bytes.get(at..) {
+        loop {
+            at = match self.big_endian {
+                true => self.packets::<true>(bytes, at, records),
+                false => self.packets::<false>(bytes, at, records),
+            };
+            let Some(rest) = bytes.get(at..) else {
+                break;
+            };
             match self.block(rest) {
                 Ok(Some(block)) => {
                     if let Err(what) = self.read(block, at, records, info) {
@@ -78,6 +88,61 @@ impl Sections {
             frames: records.len(),
             damage,
         }
+    }
+
+    /// Reads the enhanced packet blocks from `at` on, for as long as each is complete and has nothing wrong; returns
+    /// where the next block begins. Nearly all blocks are read here; [`Sections::block`] and [`Sections::read`] read the
+    /// others, and say what is wrong.
+    fn packets<const BIG_ENDIAN: bool>(
+        &self,
+        bytes: &[u8],
+        mut at: usize,
+        records: &mut Vec<Record>,
+    ) -> usize {
+        while let Some((record, len)) = self.plain_packet::<BIG_ENDIAN>(bytes, at) {
+            records.push(record);
+            at += len;
+        }
+        at
+    }
+
+    /// The enhanced packet block at `at` and its length; `None` if it is another block, or not as it should be.
+    #[inline(always)]
+    fn plain_packet<const BIG_ENDIAN: bool>(
+        &self,
+        bytes: &[u8],
+        at: usize,
+    ) -> Option<(Record, usize)> {
+        let header: &[u8; ENHANCED_HEADER_LEN] = bytes.get(at..)?.first_chunk()?;
+        // One length check for all words instead of one for each.
+        let words: [u32; ENHANCED_HEADER_LEN / 4] =
+            std::array::from_fn(|i| match header[4 * i..].first_chunk() {
+                Some(word) if BIG_ENDIAN => u32::from_be_bytes(*word),
+                Some(word) => u32::from_le_bytes(*word),
+                None => 0,
+            });
+        let [kind, len, interface, high, low, captured, orig_len] = words;
+        let fits = captured
+            .checked_add(ENHANCED_HEADER_LEN as u32 + 4)
+            .is_some_and(|least| least <= len);
+        if kind != ENHANCED_PACKET || !fits || len > MAX_LEN || !len.is_multiple_of(4) {
+            return None;
+        }
+        let end = at.checked_add(len as usize)?;
+        // The length is repeated at the end, in the same byte order.
+        if bytes.get(end - 4..end)? != &header[4..8] {
+            return None;
+        }
+        let known = self.interfaces.get(interface as usize)?;
+        let record = Record {
+            ts_ns: known.clock.to_ns(u64::from(high) << 32 | u64::from(low)),
+            at: u32::try_from(at + ENHANCED_HEADER_LEN).ok()?,
+            captured,
+            orig_len,
+            link: known.link,
+            interface: known.index,
+        };
+        Some((record, len as usize))
     }
 
     /// The block at the start of `bytes`; `None` if it is incomplete.
@@ -198,7 +263,7 @@ impl Sections {
             units: Some(u64::from(word(12)?) << 32 | u64::from(word(16)?)),
             captured: word(20)?,
             orig_len: word(24)?,
-            data_at: 28,
+            data_at: ENHANCED_HEADER_LEN,
         })
     }
 
@@ -291,4 +356,93 @@ fn text(parsed: &InterfaceDescriptionBlock<'_>, code: OptionCode) -> Option<Stri
     let bytes = option.as_bytes().ok()?;
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     Some(String::from_utf8_lossy(text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block of this kind, in the byte order, with `damage` added to the length at its end.
+    fn block(big_endian: bool, kind: u32, body: &[u8], damage: u32) -> Vec<u8> {
+        let word = |n: u32| {
+            if big_endian {
+                n.to_be_bytes()
+            } else {
+                n.to_le_bytes()
+            }
+        };
+        let len = (body.len() + FRAME_LEN) as u32;
+        [&word(kind)[..], &word(len), body, &word(len + damage)].concat()
+    }
+
+    fn words(big_endian: bool, all: &[u32]) -> Vec<u8> {
+        let bytes = |n: &u32| {
+            if big_endian {
+                n.to_be_bytes()
+            } else {
+                n.to_le_bytes()
+            }
+        };
+        all.iter().flat_map(bytes).collect()
+    }
+
+    /// The straightforward twin: one block after the other.
+    fn walk_plainly(sections: &mut Sections, bytes: &[u8]) -> (usize, Vec<Record>, Option<String>) {
+        let (mut at, mut records, mut info) = (0, Vec::new(), info());
+        loop {
+            let read = match sections.block(&bytes[at..]) {
+                Ok(None) => return (at, records, None),
+                Ok(Some(block)) => sections
+                    .read(block, at, &mut records, &mut info)
+                    .map(|()| block.len()),
+                Err(what) => Err(what),
+            };
+            match read {
+                Ok(len) => at += len,
+                Err(what) => return (at, records, Some(what)),
+            }
+        }
+    }
+
+    fn info() -> FileInfo {
+        FileInfo {
+            name: String::new(),
+            format: crate::info::Format::PcapNg,
+            compression: crate::info::Compression::Plain,
+            snaplen: 0,
+            interfaces: Vec::new(),
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn blocks_read_together_are_those_read_one_by_one(
+            big_endian in proptest::prelude::any::<bool>(),
+            packets in proptest::collection::vec((0u32..40, 0u32..3, 0u32..60, 0u32..12), 1..30),
+            cut in 0usize..9,
+        ) {
+            let magic = words(big_endian, &[0x1a2b_3c4d, u32::from(!big_endian) | u32::from(big_endian) << 16, u32::MAX, u32::MAX]);
+            let mut file = block(big_endian, SECTION_HEADER, &magic, 0);
+            // Raw IP, a snap length of 96.
+            let link = match big_endian { true => 101 << 16, false => 101 };
+            file.extend(block(big_endian, INTERFACE_DESCRIPTION, &words(big_endian, &[link, 96]), 0));
+            let before_packets = file.len();
+            for (kind, interface, captured, flaw) in packets {
+                // One in twelve is of another kind or interface, or captured more than it holds, or ends wrongly.
+                let (interface, damage) = (if flaw == 1 { interface } else { 0 }, u32::from(flaw == 2));
+                let kind = if flaw == 3 { kind } else { ENHANCED_PACKET };
+                let room = if flaw == 4 { 32 } else { captured.next_multiple_of(4) };
+                let mut body = words(big_endian, &[interface, 1, 2 + captured, captured, 1_500]);
+                body.resize(20 + room as usize, 7);
+                file.extend(block(big_endian, kind, &body, damage));
+            }
+            file.truncate(file.len() - cut);
+            let (mut together, mut one_by_one) = (Sections::default(), Sections::default());
+            let mut records = Vec::new();
+            let walk = together.walk(&file, &mut records, &mut info());
+            let plain = walk_plainly(&mut one_by_one, &file);
+            proptest::prop_assert!(walk.consumed >= before_packets);
+            proptest::prop_assert_eq!((walk.consumed, records, walk.damage), plain);
+        }
+    }
 }
