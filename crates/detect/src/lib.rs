@@ -25,6 +25,7 @@
 
 mod acceptance;
 mod arrival;
+mod by_offset;
 mod cause;
 mod choice;
 mod collect;

@@ -273,9 +273,10 @@ impl<T: Copy + Default> Order<T> {
 
     /// Takes `[from, to)` out of a hole.
     fn cut(&mut self, hole: &Hole<T>, from: i64, to: i64) {
-        match self.holes.get_mut(hole.start) {
-            Some(left) if from > hole.start => left.end = from,
-            _ => self.holes.remove(hole.start),
+        if from <= hole.start {
+            self.holes.remove(hole.start);
+        } else if let Some(left) = self.holes.get_mut(hole.start) {
+            left.end = from;
         }
         if to < hole.end {
             self.holes.insert(Hole {

@@ -15,6 +15,9 @@ const TCP_LEN: usize = 20;
 /// The EtherType of IPv4 as it is on the wire.
 const ETHER_IPV4: [u8; 2] = [0x08, 0x00];
 
+/// Version 4, a header of five words.
+const IPV4_WITHOUT_OPTIONS: u8 = 0x45;
+
 /// NOP, NOP, timestamps of ten bytes: the options of nearly every segment (RFC 7323 appendix A).
 const NOP_NOP_TIMESTAMPS: [u8; 4] = [1, 1, 8, 10];
 
@@ -32,10 +35,15 @@ struct Network {
 /// Parses the packet into `out` if it is of the common kind; otherwise leaves `out` unchanged.
 #[inline(always)]
 pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
-    if frame.link == LinkType::ETHERNET
-        && let Some((ether, ip)) = frame.data.split_first_chunk::<14>()
-        && ether.last_chunk() == Some(&ETHER_IPV4)
-    {
+    let ip = match frame.link {
+        LinkType::ETHERNET => match frame.data.split_first_chunk::<14>() {
+            Some((ether, ip)) if ether.last_chunk() == Some(&ETHER_IPV4) => Some(ip),
+            _ => None,
+        },
+        LinkType::RAW if frame.data.first() == Some(&IPV4_WITHOUT_OPTIONS) => Some(frame.data),
+        _ => None,
+    };
+    if let Some(ip) = ip {
         return ipv4(frame, ip, out);
     }
     // A copy, so that the compiler can keep the fields of the frame in registers.
@@ -43,7 +51,7 @@ pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     other_links(&frame, out)
 }
 
-/// Every case except IPv4 in untagged Ethernet.
+/// Every case except IPv4 in untagged Ethernet or alone.
 #[inline(never)]
 fn other_links(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
     let (ether_type, ip) = network_layer(frame)?;
@@ -81,7 +89,7 @@ fn ipv4(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
     let total_len = usize::from(u16::from_be_bytes([h[2], h[3]]));
     let fragment = u16::from_be_bytes([h[6], h[7]]);
     // Refuses fragments: the more-fragments bit or an offset is set. The top bit is reserved and ignored.
-    if h[0] != 0x45 || h[9] != 6 || fragment & 0x3fff != 0 || total_len < 40 {
+    if h[0] != IPV4_WITHOUT_OPTIONS || h[9] != 6 || fragment & 0x3fff != 0 || total_len < 40 {
         return None;
     }
     let network = Network {

@@ -1,21 +1,20 @@
 //! The missing ranges in the order of their bytes.
 
-use std::collections::BTreeMap;
-
 use super::Hole;
+use crate::by_offset::ByOffset;
 
 /// Disjoint ranges, none of them empty. All operations are logarithmic in their number: a flow may have thousands,
 /// and each arrival cuts one of them somewhere in the middle.
 #[derive(Debug)]
 pub(crate) struct Holes<T> {
     /// By first byte.
-    all: BTreeMap<i64, Hole<T>>,
+    all: ByOffset<Hole<T>>,
 }
 
 impl<T: Copy> Holes<T> {
     pub(super) fn new() -> Self {
         Holes {
-            all: BTreeMap::new(),
+            all: ByOffset::default(),
         }
     }
 
@@ -29,31 +28,30 @@ impl<T: Copy> Holes<T> {
 
     /// All of them, lowest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Hole<T>> {
-        self.all.values()
+        self.all.iter()
     }
 
     /// The highest.
     pub(crate) fn last(&self) -> Option<Hole<T>> {
-        self.all.last_key_value().map(|(_, hole)| *hole)
+        self.all.iter().next_back().copied()
     }
 
     /// The lowest that ends beyond `offset`.
     #[inline]
     pub(crate) fn beyond(&self, offset: i64) -> Option<Hole<T>> {
         // Mostly there is none, or it is the lowest.
-        let (_, first) = self.all.first_key_value()?;
+        let first = self.all.first()?;
         if first.end > offset {
             return Some(*first);
         }
-        let below = self.all.range(..=offset).next_back();
-        let around = below.filter(|(_, hole)| hole.end > offset);
-        let found = around.or_else(|| self.all.range(offset..).next());
-        found.map(|(_, hole)| *hole)
+        let around = self.all.last_up_to(offset);
+        let around = around.filter(|hole| hole.end > offset);
+        around.or_else(|| self.all.first_from(offset)).copied()
     }
 
     /// The one that begins at `start`.
     pub(super) fn get_mut(&mut self, start: i64) -> Option<&mut Hole<T>> {
-        self.all.get_mut(&start)
+        self.all.get_mut(start)
     }
 
     pub(super) fn insert(&mut self, hole: Hole<T>) {
@@ -61,7 +59,7 @@ impl<T: Copy> Holes<T> {
     }
 
     pub(super) fn remove(&mut self, start: i64) {
-        self.all.remove(&start);
+        self.all.remove(start);
     }
 
     /// Forgets the lowest.

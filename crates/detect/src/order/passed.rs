@@ -13,6 +13,8 @@ struct Passed {
     position: u64,
     start: i64,
     len: u32,
+    /// Bytes of all that came before it.
+    before: u64,
 }
 
 /// `CHUNK` arrivals in a row, by first byte.
@@ -63,6 +65,11 @@ pub(super) struct LateArrivals {
     forgotten: usize,
     /// Whole chunks, counted from the first arrival ever; the first of them may be forgotten in part.
     chunks: VecDeque<Chunk>,
+    /// From this one on, counted from the first arrival ever, each begins above the one before: so come those that
+    /// only took a longer way, or were sent again in order.
+    ascending: usize,
+    /// Bytes of all that ever came.
+    bytes: u64,
 }
 
 impl LateArrivals {
@@ -75,11 +82,16 @@ impl LateArrivals {
                 self.chunks.pop_front();
             }
         }
+        if self.all.back().is_some_and(|last| last.start >= start) {
+            self.ascending = self.forgotten + self.all.len();
+        }
         let arrival = Passed {
             position,
             start,
             len,
+            before: self.bytes,
         };
+        self.bytes += u64::from(len);
         self.all.push_back(arrival);
         if (self.forgotten + self.all.len()).is_multiple_of(CHUNK) {
             let from = self.all.len() - CHUNK;
@@ -90,11 +102,42 @@ impl LateArrivals {
 
     /// Bytes of those that came behind `position` and begin below `start`.
     pub(super) fn bytes_below(&self, position: u64, start: i64) -> u64 {
+        let from = self.all.partition_point(|p| p.position <= position);
+        if self.forgotten + from >= self.ascending {
+            let below = self.first_not_below(from, start);
+            return self.bytes_before(below) - self.bytes_before(from);
+        }
+        self.bytes_below_in_chunks(from, start)
+    }
+
+    /// Of those from the one at `from` on, which ascend, the first that does not begin below `start`.
+    fn first_not_below(&self, from: usize, start: i64) -> usize {
+        let is_below = |place: usize| self.all.get(place).is_some_and(|p| p.start < start);
+        let (mut low, mut high) = (from, self.all.len());
+        if high > low && is_below(high - 1) {
+            return high; // As mostly.
+        }
+        while low < high {
+            let middle = low.midpoint(high);
+            match is_below(middle) {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        low
+    }
+
+    /// Bytes of all that ever came before the one at `place`.
+    fn bytes_before(&self, place: usize) -> u64 {
+        self.all.get(place).map_or(self.bytes, |p| p.before)
+    }
+
+    /// [`Self::bytes_below`] of those from the one at `from` on, in whatever order they came.
+    fn bytes_below_in_chunks(&self, from: usize, start: i64) -> u64 {
         let walk = |from: usize, to: usize| -> u64 {
             let below = self.all.range(from..to).filter(|p| p.start < start);
             below.map(|p| u64::from(p.len)).sum()
         };
-        let from = self.all.partition_point(|p| p.position <= position);
         // Places among all that ever came, where chunks begin.
         let (first, end) = (self.forgotten + from, self.forgotten + self.all.len());
         let (whole, tail) = (first.next_multiple_of(CHUNK), end - end % CHUNK);
@@ -115,6 +158,23 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn sums_of_ascending_runs_agree_with_walking_all(
+            runs in proptest::collection::vec((0i64..40, 1usize..20), 1..12),
+            queries in proptest::collection::vec((0u64..240, -5i64..90), 20),
+        ) {
+            let ascending = |(first, many): (i64, usize)| (first..).step_by(3).take(many);
+            let all: Vec<(u64, i64)> = (1..).zip(runs.into_iter().flat_map(ascending)).collect();
+            let mut late = LateArrivals::default();
+            for &(position, start) in &all {
+                late.push(position, start, 7);
+            }
+            for (behind, start) in queries {
+                let expected = all.iter().filter(|p| p.0 > behind && p.1 < start).count();
+                prop_assert_eq!(late.bytes_below(behind, start), 7 * expected as u64);
+            }
+        }
+
         #[test]
         fn sums_of_chunks_agree_with_walking_all(
             starts in proptest::collection::vec(-50i64..50, 1..400),

@@ -1,11 +1,10 @@
 //! Retransmitted segments that have been reported: which copy came first, and whether the
 //! original came at all.
 
-use std::collections::BTreeMap;
-
 use inorder_wire::Segment;
 
 use super::board::{Copies, Sent};
+use crate::by_offset::ByOffset;
 use crate::collect::Place;
 
 /// Segments remembered; the lowest is closed when there are more.
@@ -125,7 +124,7 @@ impl Filled {
 /// Filled segments by first byte.
 #[derive(Debug, Default)]
 pub(crate) struct FilledMap {
-    map: BTreeMap<i64, Filled>,
+    map: ByOffset<Filled>,
 }
 
 impl FilledMap {
@@ -134,38 +133,28 @@ impl FilledMap {
     }
 
     pub(super) fn get(&self, start: i64) -> Option<&Filled> {
-        self.map.get(&start)
+        self.map.get(start)
     }
 
     pub(crate) fn get_mut(&mut self, start: i64) -> Option<&mut Filled> {
-        self.map.get_mut(&start)
+        self.map.get_mut(start)
     }
 
     /// The segment that `offset` falls in.
     pub(crate) fn covering(&mut self, offset: i64) -> Option<&mut Filled> {
-        self.map
-            .range_mut(..=offset)
-            .next_back()
-            .map(|e| e.1)
-            .filter(|f| f.end() > offset)
+        let around = self.map.last_up_to(offset);
+        let start = around.filter(|f| f.end() > offset)?.place.start;
+        self.map.get_mut(start)
     }
 
     /// First bytes of the segments in `[left, right)`.
     pub(crate) fn starts_in(&self, left: i64, right: i64) -> Vec<i64> {
-        self.map
-            .range(left..right.max(left))
-            .map(|e| *e.0)
-            .collect()
-    }
-
-    /// The segments that begin in `[left, right)`.
-    pub(super) fn range_mut(&mut self, left: i64, right: i64) -> impl Iterator<Item = &mut Filled> {
-        self.map.range_mut(left..right.max(left)).map(|e| e.1)
+        self.map.range(left, right).map(|e| e.0).collect()
     }
 
     /// All, from the highest down.
     pub(super) fn latest(&self) -> impl Iterator<Item = &Filled> {
-        self.map.values().rev()
+        self.map.iter().rev()
     }
 
     /// There are more than are remembered.
@@ -180,6 +169,6 @@ impl FilledMap {
 
     /// The lowest.
     pub(crate) fn pop(&mut self) -> Option<Filled> {
-        self.map.pop_first().map(|e| e.1)
+        self.map.pop_first()
     }
 }

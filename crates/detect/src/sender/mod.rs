@@ -349,9 +349,11 @@ impl Sender {
         let reported = self.reading.reports.len();
         if let Some((left, right)) = self.reading.crossed {
             self.receiver.dsack_seen = true;
-            let filled = self.ledger.filled.range_mut(left, right);
-            for f in filled.filter(|f| f.copies.count > 1) {
-                f.duplicates += 1;
+            for start in self.ledger.filled.starts_in(left, right) {
+                let f = self.ledger.filled.get_mut(start);
+                if let Some(f) = f.filter(|f| f.copies.count > 1) {
+                    f.duplicates += 1;
+                }
             }
         }
         if let Some((left, right)) = dsack {
