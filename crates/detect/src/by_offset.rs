@@ -1,22 +1,79 @@
 //! Values in the order of their offsets.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
-/// A map from offsets to large values.
+/// Offsets in a row.
+const ROW: usize = 64;
+
+/// A map from offsets to large values, for offsets that mostly come in ascending order and go from the lowest up.
 ///
-/// The tree holds places in a list and not the values: what it moves when it inserts, removes and splits then fits in
-/// few cache lines, however large a value is.
+/// A list of short rows. To append, and to take away the lowest, costs a few instructions; anything in the middle is a
+/// search for the row, one within it, and a row that moves. Rows hold places in a list and not the values, so that
+/// little moves however large a value is.
 #[derive(Clone, Debug)]
 pub(crate) struct ByOffset<T> {
-    places: BTreeMap<i64, u32>,
+    /// None of them empty.
+    rows: VecDeque<Row>,
+    len: usize,
     values: Vec<T>,
     free: Vec<u32>,
+}
+
+/// Up to `ROW` offsets, ascending, and the places of their values.
+#[derive(Clone, Debug)]
+struct Row {
+    len: usize,
+    offsets: [i64; ROW],
+    places: [u32; ROW],
+}
+
+impl Row {
+    fn of(offset: i64, place: u32) -> Self {
+        let mut row = Row {
+            len: 0,
+            offsets: [0; ROW],
+            places: [0; ROW],
+        };
+        row.insert(0, offset, place);
+        row
+    }
+
+    fn offsets(&self) -> &[i64] {
+        &self.offsets[..self.len]
+    }
+
+    fn insert(&mut self, at: usize, offset: i64, place: u32) {
+        self.offsets.copy_within(at..self.len, at + 1);
+        self.places.copy_within(at..self.len, at + 1);
+        (self.offsets[at], self.places[at]) = (offset, place);
+        self.len += 1;
+    }
+
+    fn remove(&mut self, at: usize) -> u32 {
+        let place = self.places[at];
+        self.offsets.copy_within(at + 1..self.len, at);
+        self.places.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+        place
+    }
+
+    /// Takes the upper half off.
+    fn split(&mut self) -> Row {
+        let mut upper = self.clone();
+        let half = self.len / 2;
+        upper.offsets.copy_within(half.., 0);
+        upper.places.copy_within(half.., 0);
+        upper.len = self.len - half;
+        self.len = half;
+        upper
+    }
 }
 
 impl<T> Default for ByOffset<T> {
     fn default() -> Self {
         ByOffset {
-            places: BTreeMap::new(),
+            rows: VecDeque::new(),
+            len: 0,
             values: Vec::new(),
             free: Vec::new(),
         }
@@ -26,80 +83,151 @@ impl<T> Default for ByOffset<T> {
 impl<T: Copy> ByOffset<T> {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.len == 0
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.len
     }
 
     /// All values, those of the lowest offsets first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.places.values().map(|&place| self.at(place))
+        let places = self.rows.iter().flat_map(|row| &row.places[..row.len]);
+        places.map(|&place| &self.values[place as usize])
     }
 
-    fn at(&self, place: u32) -> &T {
-        &self.values[place as usize]
+    /// The row and the place in it of the lowest offset that is `offset` at least; behind the last row if there is
+    /// none.
+    #[inline]
+    fn find(&self, offset: i64) -> (usize, usize) {
+        let below = |row: &Row| row.offsets[row.len - 1] < offset;
+        let row = match (self.rows.front(), self.rows.back()) {
+            (Some(first), _) if !below(first) => 0,
+            (_, Some(last)) if !below(last) => self.rows.partition_point(below),
+            _ => return (self.rows.len(), 0),
+        };
+        (
+            row,
+            self.rows[row].offsets().partition_point(|&o| o < offset),
+        )
+    }
+
+    /// The offset at a row and place, and its value.
+    #[inline]
+    fn at(&self, (row, at): (usize, usize)) -> Option<(i64, &T)> {
+        let row = self.rows.get(row)?;
+        let &offset = row.offsets().get(at)?;
+        Some((offset, &self.values[row.places[at] as usize]))
+    }
+
+    /// The row and place behind one of them.
+    #[inline]
+    fn next(&self, (row, at): (usize, usize)) -> (usize, usize) {
+        match self.rows.get(row) {
+            Some(here) if at + 1 < here.len => (row, at + 1),
+            _ => (row + 1, 0),
+        }
     }
 
     /// The value of the lowest offset.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
-        let (_, &place) = self.places.first_key_value()?;
-        Some(self.at(place))
+        self.at((0, 0)).map(|(_, value)| value)
     }
 
     /// The value of the greatest offset that is at most `offset`.
     pub(crate) fn last_up_to(&self, offset: i64) -> Option<&T> {
-        let (_, &place) = self.places.range(..=offset).next_back()?;
-        Some(self.at(place))
+        let found = self.find(offset);
+        let before = match (self.at(found), found) {
+            (Some((o, value)), _) if o == offset => return Some(value),
+            (_, (0, 0)) => return None,
+            (_, (row, 0)) => (row - 1, self.rows[row - 1].len - 1),
+            (_, (row, at)) => (row, at - 1),
+        };
+        self.at(before).map(|(_, value)| value)
     }
 
     /// The value of the lowest offset that is `offset` at least.
     pub(crate) fn first_from(&self, offset: i64) -> Option<&T> {
-        let (_, &place) = self.places.range(offset..).next()?;
-        Some(self.at(place))
+        self.at(self.find(offset)).map(|(_, value)| value)
     }
 
     /// The values of the offsets in `[from, to)`, each with its offset.
     pub(crate) fn range(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, &T)> {
-        let places = self.places.range(from..to.max(from));
-        places.map(|(&offset, &place)| (offset, self.at(place)))
+        let places = std::iter::successors(Some(self.find(from)), |&here| Some(self.next(here)));
+        let all = places.map_while(|here| self.at(here));
+        all.take_while(move |(offset, _)| *offset < to)
     }
 
+    /// Where the value of `offset` is.
+    #[inline]
+    fn place(&self, offset: i64) -> Option<(usize, usize, u32)> {
+        let (row, at) = self.find(offset);
+        let here = self.rows.get(row)?;
+        (here.offsets[at] == offset).then(|| (row, at, here.places[at]))
+    }
+
+    #[inline]
     pub(crate) fn get(&self, offset: i64) -> Option<&T> {
-        self.places.get(&offset).map(|&place| self.at(place))
+        let (_, _, place) = self.place(offset)?;
+        self.values.get(place as usize)
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, offset: i64) -> Option<&mut T> {
-        let &place = self.places.get(&offset)?;
+        let (_, _, place) = self.place(offset)?;
         self.values.get_mut(place as usize)
     }
 
     /// Puts `value` at `offset`, in place of what is there.
     pub(crate) fn insert(&mut self, offset: i64, value: T) {
+        if let Some(there) = self.get_mut(offset) {
+            *there = value;
+            return;
+        }
         let place = self.free.pop().unwrap_or(self.values.len() as u32);
         match self.values.get_mut(place as usize) {
             Some(unused) => *unused = value,
             None => self.values.push(value),
         }
-        if let Some(before) = self.places.insert(offset, place) {
-            self.free.push(before);
+        self.len += 1;
+        let (row, at) = match self.find(offset) {
+            (row, _) if row == self.rows.len() => match self.rows.back() {
+                Some(last) if last.len < ROW => (row - 1, last.len),
+                _ => return self.rows.push_back(Row::of(offset, place)),
+            },
+            found => found,
+        };
+        let here = &mut self.rows[row];
+        if here.len < ROW {
+            return here.insert(at, offset, place);
         }
+        let mut upper = here.split();
+        match at.checked_sub(here.len) {
+            Some(at) => upper.insert(at, offset, place),
+            None => here.insert(at, offset, place),
+        }
+        self.rows.insert(row + 1, upper);
     }
 
     pub(crate) fn remove(&mut self, offset: i64) -> Option<T> {
-        let place = self.places.remove(&offset)?;
-        Some(self.take(place))
+        let (row, at, _) = self.place(offset)?;
+        Some(self.take(row, at))
     }
 
     /// Removes the value of the lowest offset.
     pub(crate) fn pop_first(&mut self) -> Option<T> {
-        let (_, place) = self.places.pop_first()?;
-        Some(self.take(place))
+        (!self.is_empty()).then(|| self.take(0, 0))
     }
 
-    fn take(&mut self, place: u32) -> T {
+    fn take(&mut self, row: usize, at: usize) -> T {
+        let here = &mut self.rows[row];
+        let place = here.remove(at);
+        if here.len == 0 {
+            self.rows.remove(row);
+        }
+        self.len -= 1;
         self.free.push(place);
         self.values[place as usize]
     }
@@ -107,24 +235,26 @@ impl<T: Copy> ByOffset<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
 
     proptest! {
-        /// The straightforward twin is the tree with the values in it.
+        /// The straightforward twin is a tree. More offsets than a row has make rows split and go.
         #[test]
-        fn it_holds_what_the_tree_alone_would(
-            steps in prop::collection::vec((0u8..4, 0i64..30, 0i64..30), 0..200),
+        fn it_holds_what_a_tree_does(
+            steps in prop::collection::vec((0u8..9, 0i64..300, 0i64..300), 0..400),
         ) {
             let (mut places, mut tree) = (ByOffset::default(), BTreeMap::new());
             for (value, (step, offset, other)) in steps.into_iter().enumerate() {
                 match step {
-                    0 | 1 => {
+                    0..=5 => {
                         places.insert(offset, value);
                         tree.insert(offset, value);
                     }
-                    2 => prop_assert_eq!(places.remove(offset), tree.remove(&offset)),
+                    6 => prop_assert_eq!(places.remove(offset), tree.remove(&offset)),
                     _ => prop_assert_eq!(places.pop_first(), tree.pop_first().map(|e| e.1)),
                 }
                 prop_assert!(places.iter().eq(tree.values()));
@@ -137,7 +267,7 @@ mod tests {
                 prop_assert_eq!(places.first_from(other), tree.range(other..).next().map(|e| e.1));
                 let within = tree.range(offset..other.max(offset)).map(|(o, v)| (*o, v));
                 prop_assert!(places.range(offset, other).eq(within));
-                prop_assert!(places.values.len() <= 31, "places are used again");
+                prop_assert!(places.values.len() <= 301, "places are used again");
             }
         }
     }

@@ -177,12 +177,19 @@ impl Rates {
     }
 }
 
-/// Four classes an octave, by the rate in bits/s. The logarithm is not the platform's, whose last
-/// bit may differ between processors.
+/// Where the second, third and fourth class of an octave begin: 2^(1/4), 2^(1/2), 2^(3/4), as the 52 bits of a 64-bit
+/// float behind the leading one.
+const CLASSES_OF_OCTAVE: [u64; 3] = [0x3_06fe_0a31_b716, 0x6_a09e_667f_3bcd, 0xa_e89f_995a_d3ae];
+
+/// Four classes an octave, by the rate in bits/s.
 fn class_of(bytes: u64) -> i32 {
     let intervals_per_s = (1_000_000_000 / RATE_INTERVAL_NS) as u64;
     let rate = bytes.saturating_mul(8 * intervals_per_s).max(1);
-    libm::floor(libm::log2(rate as f64) * 4.0) as i32
+    let bits = (rate as f64).to_bits();
+    let octave = (bits >> 52) as i32 - 1_023;
+    let within = bits & ((1 << 52) - 1);
+    let classes = CLASSES_OF_OCTAVE.iter().filter(|&&from| within >= from);
+    4 * octave + classes.count() as i32
 }
 
 fn rate_class((class, Class { intervals, sum }): &(i32, Class)) -> RateClass {
@@ -265,6 +272,11 @@ mod tests {
             let class = class_of(bytes);
             let from = |class: i32| libm::exp2(f64::from(class) / 4.0);
             assert!(from(class) <= rate as f64 && (rate as f64) < from(class + 1));
+        }
+        // What the logarithm says.
+        let logarithm = |rate: u64| libm::floor(libm::log2(rate as f64) * 4.0) as i32;
+        for rate in (0..30_000).map(|i| (i * i * i) << 5) {
+            assert_eq!(class_of(rate / 32), logarithm(rate.max(1)));
         }
         assert_eq!(class_of(0), 0);
         assert_eq!(class_of(u64::MAX), 256);

@@ -97,10 +97,7 @@ pub(crate) struct Side {
     sack_seen: bool,
     recent: Recent,
     max_payload: u32,
-    pub(crate) hello: Option<Hello>,
-    pub(crate) fin: bool,
     duplicated: u64,
-    reversals: u64,
     /// Packets whose TCP options the capture does not hold whole.
     cut: u64,
     /// Packets without data, SYN and FIN included.
@@ -129,6 +126,24 @@ pub(crate) struct Shared {
     pub(crate) full: u32,
     /// Shift of the windows that the data's receiver tells; `None` without handshake.
     pub(crate) window_shift: Option<u8>,
+}
+
+/// What is known of one direction's data when the first of it is seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// The SYN of its sender, if it was captured.
+    pub(crate) hello: Option<Hello>,
+    /// As [`Side::reported`] of its receiver.
+    pub(crate) reported: Option<u32>,
+}
+
+/// What else the connection knows of the sender of data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// How soon it answers at best, nanoseconds.
+    pub(crate) to_sender_ns: Option<i64>,
+    /// Its SYN was captured.
+    pub(crate) syn_seen: bool,
 }
 
 impl Shared {
@@ -201,10 +216,6 @@ impl Side {
         }
     }
 
-    pub(crate) fn note_reversal(&mut self) {
-        self.reversals += 1;
-    }
-
     /// A packet of this host has carried timestamps.
     pub(crate) fn note_timestamps(&mut self) {
         self.timestamps = true;
@@ -262,19 +273,21 @@ impl Side {
         self.reported
     }
 
-    /// Follows the data from `seg` on; the other host has `reported` what lies below.
+    /// Follows the data from `seg` on.
     pub(crate) fn follow(
         &mut self,
         seg: &Segment,
-        reported: Option<u32>,
+        start: &Start,
         (choice, config, shared): (VantageChoice, &Config, &Shared),
     ) {
-        let base = self
+        let base = start
             .hello
             .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
         let mut engines = Engines::new(base, choice, config, shared);
-        if self.hello.is_none() {
-            let ahead = reported.map_or(0, |edge| edge.wrapping_sub(base) as i32);
+        if start.hello.is_none() {
+            let ahead = start
+                .reported
+                .map_or(0, |edge| edge.wrapping_sub(base) as i32);
             engines.begins_without_syn(seg, i64::from(ahead.max(0)));
         }
         self.engines = Some(Box::new(engines));
@@ -287,7 +300,7 @@ impl Side {
         seg: &Segment,
         seen: Numbering,
         shared: &Shared,
-        to_sender_ns: impl FnOnce() -> Option<i64>,
+        known: impl FnOnce() -> Known,
     ) {
         let mss = self.mss(seg, shared);
         // An MSS is no larger, and neither is a jumbo frame.
@@ -324,6 +337,7 @@ impl Side {
             cost: &mut engines.cost,
             una: engines.una,
         };
+        let known = known();
         let cx = Context {
             mss,
             timestamps: shared.timestamps,
@@ -342,9 +356,9 @@ impl Side {
             } else {
                 0
             },
-            to_sender_ns: to_sender_ns(),
+            to_sender_ns: known.to_sender_ns,
             una: engines.una,
-            syn_seen: self.hello.is_some(),
+            syn_seen: known.syn_seen,
         };
         engines
             .arrival

@@ -37,7 +37,7 @@ const CLOSED_KEPT_NS: i64 = 2_000_000_000;
 pub struct Tracker {
     config: Config,
     index: HashTable<u32>,
-    connections: Vec<Option<Box<Connection>>>,
+    connections: Vec<Option<Connection>>,
     free: Vec<u32>,
     /// Connections of which only one packet was seen.
     embryos: Embryos,
@@ -67,7 +67,9 @@ impl Tracker {
         let cell = (key.rough_hash() >> (64 - CACHED_PLACES_BITS)) as usize;
         let remembered = self.connections.get_mut(self.cells[cell] as usize);
         match remembered {
-            Some(Some(connection)) if connection.key == *key && !seg.flags.any(TcpFlags::SYN) => {
+            Some(Some(connection))
+                if connection.head.key == *key && !seg.flags.any(TcpFlags::SYN) =>
+            {
                 connection.push(dir, seg, &self.config);
             }
             _ => self.push_any(cell, key, dir, seg),
@@ -96,9 +98,9 @@ impl Tracker {
             return;
         };
         if connection.is_reuse(dir, seg) {
-            let reuse = connection.reuse + 1;
-            let next = Connection::new(connection.key, reuse, seg.ts_ns, &self.config);
-            let mut old = std::mem::replace(&mut **connection, next);
+            let reuse = connection.head.reuse + 1;
+            let next = Connection::new(connection.head.key, reuse, seg.ts_ns, &self.config);
+            let mut old = std::mem::replace(connection, next);
             old.finish(&self.config, &mut self.done);
         }
     }
@@ -110,7 +112,7 @@ impl Tracker {
             self.connections
                 .get(slot as usize)?
                 .as_ref()
-                .map(|c| &c.key)
+                .map(|c| &c.head.key)
         };
         if let Some(&slot) = self.index.find(hash, |&slot| key_at(slot) == Some(key)) {
             return Some(slot);
@@ -136,7 +138,7 @@ impl Tracker {
             self.connections
                 .get(slot as usize)?
                 .as_ref()
-                .map(|c| &c.key)
+                .map(|c| &c.head.key)
         };
         self.index
             .insert_unique(hash, slot, |&slot| key_at(slot).map_or(0, FlowKey::hash64));
@@ -144,9 +146,8 @@ impl Tracker {
     }
 
     /// A connection that has seen its first packet.
-    fn born(&self, embryo: &Embryo) -> Box<Connection> {
-        let connection = Connection::new(embryo.key, 0, embryo.seg.ts_ns, &self.config);
-        let mut connection = Box::new(connection);
+    fn born(&self, embryo: &Embryo) -> Connection {
+        let mut connection = Connection::new(embryo.key, 0, embryo.seg.ts_ns, &self.config);
         connection.push_seldom(embryo.dir, &embryo.seg, &self.config);
         connection
     }
@@ -169,24 +170,30 @@ impl Tracker {
         for old in self.embryos.take_older(since_ns) {
             self.end(&old);
         }
-        for slot in 0..self.connections.len() {
-            let over = self.connections[slot].as_ref().is_some_and(|c| {
-                let idle = now.saturating_sub(c.last_ns);
-                idle > self.config.idle_ns || (c.closed() && idle > CLOSED_KEPT_NS)
-            });
-            if !over {
+        let over = |c: &Connection| {
+            let idle = now.saturating_sub(c.head.last_ns);
+            idle > self.config.idle_ns || (c.closed() && idle > CLOSED_KEPT_NS)
+        };
+        let slots = self.connections.iter().enumerate();
+        let over: Vec<usize> = slots
+            .filter(|(_, slot)| slot.as_ref().is_some_and(over))
+            .map(|(slot, _)| slot)
+            .collect();
+        for (nth, &slot) in over.iter().enumerate() {
+            if let Some(Some(next)) = over.get(nth + 1).map(|&next| &self.connections[next]) {
+                next.warm_up();
+            }
+            let Some(mut connection) = self.connections[slot].take() else {
                 continue;
+            };
+            let found = self
+                .index
+                .find_entry(connection.head.key.hash64(), |&s| s as usize == slot);
+            if let Ok(entry) = found {
+                entry.remove();
             }
-            if let Some(mut connection) = self.connections[slot].take() {
-                let found = self
-                    .index
-                    .find_entry(connection.key.hash64(), |&s| s as usize == slot);
-                if let Ok(entry) = found {
-                    entry.remove();
-                }
-                self.free.push(slot as u32);
-                connection.finish(&self.config, &mut self.done);
-            }
+            self.free.push(slot as u32);
+            connection.finish(&self.config, &mut self.done);
         }
     }
 
@@ -204,9 +211,14 @@ impl Tracker {
 
     /// All flows that have not been moved elsewhere before.
     pub fn finish_table(mut self) -> FlowTable {
-        for mut connection in self.connections.drain(..).flatten() {
+        let mut left = self.connections.drain(..).flatten().peekable();
+        while let Some(mut connection) = left.next() {
+            if let Some(next) = left.peek() {
+                next.warm_up();
+            }
             connection.finish(&self.config, &mut self.done);
         }
+        drop(left);
         for last in self.embryos.take_older(i64::MAX) {
             self.end(&last);
         }

@@ -265,8 +265,12 @@ impl Ranges {
     #[inline]
     pub(crate) fn drop_below(&mut self, una: i64) {
         if self.ranges.front().is_some_and(|r| r.0 < una) {
-            let gone = self.ranges.partition_point(|r| r.1 <= una);
-            self.bytes -= self.ranges.drain(..gone).map(|r| r.1 - r.0).sum::<i64>();
+            while let Some(&(from, to)) = self.ranges.front()
+                && to <= una
+            {
+                self.bytes -= to - from;
+                self.ranges.pop_front();
+            }
             if let Some(first) = self.ranges.front_mut() {
                 let from = first.0.max(una);
                 self.bytes -= from - first.0;
@@ -291,6 +295,13 @@ impl Ranges {
     }
 
     fn join(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) -> (i64, i64) {
+        if self.top().is_none_or(|top| top < from) {
+            // The usual news: a segment has come above a new hole.
+            self.ranges.push_back((from, to));
+            self.bytes += to - from;
+            news.push((from, to));
+            return (from, to);
+        }
         let first = self.ranges.partition_point(|r| r.1 < from);
         match self.ranges.get(first) {
             Some(&(a, b)) if a <= from && to <= b => return (a, b),

@@ -17,6 +17,9 @@ impl Openers {
         if self.all.len() >= MAX_OPENERS_REMEMBERED {
             self.all.pop_front();
         }
+        if self.all.back().is_none_or(|last| last.0 < start) {
+            return self.all.push_back((start, rtt_ns)); // As mostly.
+        }
         let at = self.all.partition_point(|o| o.0 < start);
         self.all.insert(at, (start, rtt_ns));
     }

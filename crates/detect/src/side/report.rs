@@ -30,7 +30,7 @@ impl Side {
             only_data: false,
             to_sender_ns: end.choice.to_sender_ns,
             una: engines.una,
-            syn_seen: self.hello.is_some(),
+            syn_seen: end.syn_seen,
         };
         let vantage = engines.choice.vantage;
         let arrival = engines.arrival.finish(&cx);
@@ -48,7 +48,7 @@ impl Side {
         }
         let mut artefacts = Artefacts {
             duplicated_frames: self.duplicated,
-            time_reversals: self.reversals,
+            time_reversals: end.reversals,
             ..Artefacts::default()
         };
         let choice = VantageChoice {
@@ -131,7 +131,7 @@ impl Side {
             vantage: choice,
             first_ns: end.first_ns,
             last_ns: end.last_ns,
-            syn_seen: self.hello.is_some(),
+            syn_seen: end.syn_seen,
             sack: end.shared.sack.unwrap_or(sack_used),
             timestamps: end.shared.timestamps,
             mss: cx.mss,
@@ -185,6 +185,10 @@ pub(crate) struct End {
     pub(crate) answered: bool,
     /// Times and order of the packets contradict each other.
     pub(crate) disorder: bool,
+    /// The SYN of the data's sender was captured.
+    pub(crate) syn_seen: bool,
+    /// How often its packets went back in time.
+    pub(crate) reversals: u64,
 }
 
 /// The half that speaks for the whole flow.
