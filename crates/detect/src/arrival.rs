@@ -144,7 +144,7 @@ pub(crate) struct Arrival {
     suspects: Vec<(i64, i64)>,
     recoveries: RecoveryTracker,
     order: Order<Note>,
-    collector: Collector,
+    collector: Box<Collector>,
     keep: bool,
     list: Vec<Retransmission>,
     retransmissions: u64,
@@ -170,7 +170,7 @@ pub(crate) struct Arrival {
 /// What [`Arrival::finish`] tells beside the collector.
 #[derive(Debug)]
 pub(crate) struct ArrivalEnd {
-    pub(crate) collector: Collector,
+    pub(crate) collector: Box<Collector>,
     pub(crate) recoveries: Recoveries,
     pub(crate) list: Vec<Retransmission>,
     pub(crate) retransmissions: u64,
@@ -186,7 +186,7 @@ impl Arrival {
         Arrival {
             run: Run::default(),
             order: Order::new(0),
-            collector: Collector::new(half, keep),
+            collector: Box::new(Collector::new(half, keep)),
             recoveries: RecoveryTracker::new(keep),
             keep,
             list: Vec::new(),

@@ -75,7 +75,8 @@ pub(crate) struct Certain {
 /// The summary, the bursts, the rate classes and the events, in the order of time.
 pub(crate) type Collected = (Reordering, Bursts, Vec<RateClass>, Vec<Event>);
 
-/// Everything one half of the path tells about the originals of one flow.
+/// Everything one half of the path tells about the originals of one flow. It is large, and what holds it is moved when
+/// the flow ends: so it lies in a box.
 #[derive(Debug)]
 pub(crate) struct Collector {
     half: Half,
@@ -283,7 +284,7 @@ impl Collector {
     }
 
     /// The summary, the bursts, the rate classes and the events, in the order of time.
-    pub(crate) fn finish(mut self) -> Collected {
+    pub(crate) fn finish(mut self: Box<Self>) -> Collected {
         if self.burst > 0 {
             self.end_burst();
         }

@@ -1,14 +1,14 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
+mod waiting;
+
 use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::side::{End, Hello, Known, Shared, Side, Start};
 use crate::vantage::Position;
-
-/// Packets of a short connection: room for so many is made at once while they wait.
-const SHORT: usize = 12;
+use waiting::Waiting;
 
 /// The last time that differences can be taken of without a thought, nanoseconds: some 73 years from 1970 on.
 const MAX_TIME_NS: i64 = 1 << 61;
@@ -46,7 +46,7 @@ pub(crate) struct Head {
     set_back_ns: i64,
     common: Common,
     /// Segments that wait until the vantage point is known.
-    waiting: Vec<(Dir, Segment)>,
+    waiting: Waiting,
     first_ns: i64,
     /// Packets that are older than another before them in the file.
     disordered: u32,
@@ -89,7 +89,7 @@ impl Connection {
             last_ns: now,
             set_back_ns: 0,
             common,
-            waiting: Vec::new(),
+            waiting: Waiting::default(),
             first_ns: now,
             disordered: 0,
             last_of: [i64::MIN; 2],
@@ -104,7 +104,7 @@ impl Connection {
     /// Reads something of every line of the cache that the end of the connection needs, so that the processor fetches
     /// them all at once, and long before.
     pub(crate) fn warm_up(&self) {
-        let packets = self.head.waiting.iter().map(|(_, seg)| seg.ts_ns);
+        let packets = self.head.waiting.times();
         let times = packets.fold(self.head.last_ns ^ self.head.first_ns, |all, ns| all ^ ns);
         let common = &self.head.common;
         let known = common.hellos.map(|hello| hello.is_some());
@@ -212,10 +212,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, dir: Dir, seg: &Segment, config: &Config) {
-        if self.head.waiting.is_empty() {
-            self.head.waiting.reserve(SHORT);
-        }
-        self.head.waiting.push((dir, *seg));
+        self.head.waiting.push(dir, seg);
         // Most connections end before their vantage point is certain: that they are over must be known all the same.
         self.head.common.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
         self.head.common.reset |= seg.flags.any(TcpFlags::RST);
@@ -233,8 +230,8 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         let sides = self.sides.get_or_insert_default();
-        for (dir, seg) in &std::mem::take(&mut self.head.waiting) {
-            self.head.common.handle_seldom(sides, *dir, seg, config);
+        for (dir, seg) in std::mem::take(&mut self.head.waiting).iter() {
+            self.head.common.handle_seldom(sides, dir, &seg, config);
         }
     }
 

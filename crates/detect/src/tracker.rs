@@ -172,7 +172,7 @@ impl Tracker {
         }
         let over = |c: &Connection| {
             let idle = now.saturating_sub(c.head.last_ns);
-            idle > self.config.idle_ns || (c.closed() && idle > CLOSED_KEPT_NS)
+            idle > self.config.idle_ns || (idle > CLOSED_KEPT_NS && c.closed())
         };
         let slots = self.connections.iter().enumerate();
         let over: Vec<usize> = slots

@@ -229,10 +229,10 @@ impl Recorder {
     }
 
     /// What the flow's throughput was, and what its unnecessary `recoveries` cost.
-    pub(crate) fn finish(mut self, recoveries: &[Recovery], ends: &Ends) -> Cost {
+    pub(crate) fn finish(&mut self, recoveries: &[Recovery], ends: &Ends) -> Cost {
         self.series.settle();
         Estimator {
-            recorder: &self,
+            recorder: self,
             recoveries,
             ends,
         }

@@ -55,7 +55,7 @@ pub(crate) fn tell(found: &Matching, scene: &Scene<'_>) -> FlowTruth {
         uncertain_matches: found.uncertain,
         ..FlowTruth::default()
     };
-    let mut collector = Collector::new(Half::EndToEnd, true);
+    let mut collector = Box::new(Collector::new(Half::EndToEnd, true));
     teller.arrivals(&stretches, &mut collector);
     teller.missing(&stretches, &mut collector, &mut truth);
     teller.retransmissions(&stretches, &mut truth);

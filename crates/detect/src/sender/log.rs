@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_doubtful_arrival_holds_back_the_positions_behind_it() {
         let sure = Status::Original(Basis::certain(Evidence::Sack));
-        let mut out = Collector::new(Half::EndToEnd, true);
+        let mut out = Box::new(Collector::new(Half::EndToEnd, true));
         let mut log = ArrivalLog::new();
         log.push(entry(0, sure), &mut out);
         log.push(entry(300, sure), &mut out);

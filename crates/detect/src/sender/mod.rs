@@ -93,7 +93,7 @@ pub(crate) struct Sender {
 /// What [`Sender::finish`] tells.
 #[derive(Debug)]
 pub(crate) struct SenderEnd {
-    pub(crate) collector: Collector,
+    pub(crate) collector: Box<Collector>,
     pub(crate) recoveries: Recoveries,
     pub(crate) list: Vec<Retransmission>,
     pub(crate) data_packets: u64,

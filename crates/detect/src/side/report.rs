@@ -14,7 +14,7 @@ use crate::result::{
 use crate::sender::{Sender, SenderEnd};
 
 impl Side {
-    pub(super) fn report(&self, engines: Box<Engines>, flow: FlowId, end: &End) -> FlowReport {
+    pub(super) fn report(&self, mut engines: Box<Engines>, flow: FlowId, end: &End) -> FlowReport {
         let mss = match end.shared.full {
             0 => self.max_payload,
             full => full,
