@@ -121,6 +121,13 @@ impl Rows {
             rate_rows
         ),
         rows!(
+            "rate-extents",
+            "Late packets by sending rate and by extent in bytes",
+            false,
+            rate_extents,
+            rate_extent_rows
+        ),
+        rows!(
             "causes",
             "Recoveries by what the sender reacted to",
             false,

@@ -15,7 +15,10 @@ const RATE_INTERVAL_NS: i64 = 250_000_000;
 /// later still counts in the flow's sums, but in no class.
 const MAX_OPEN_INTERVALS: usize = 64;
 
-#[derive(Clone, Copy, Default, Debug)]
+/// Reordered packets by the octave of their extent in bytes: at `n` those from 2^n to 2^(n+1), at 0 also none.
+type Octaves = [u32; 40];
+
+#[derive(Clone, Default, Debug)]
 struct Interval {
     start_ns: i64,
     bytes: u64,
@@ -23,9 +26,11 @@ struct Interval {
     reordered: u64,
     extents: u64,
     late_ns: i64,
+    /// Only with a reordered packet whose extent is known: most intervals have none.
+    octaves: Option<Box<Octaves>>,
 }
 
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Class {
     intervals: u64,
     sum: Interval,
@@ -106,6 +111,9 @@ impl Rates {
         if let Some(late) = late {
             interval.extents += u64::from(late.extent);
             interval.late_ns = interval.late_ns.saturating_add(late.late_ns.max(0));
+            let octaves = interval.octaves.get_or_insert_with(|| Box::new([0; 40]));
+            let octave = late.bytes.max(1).ilog2() as usize;
+            octaves[octave.min(octaves.len() - 1)] += 1;
         }
     }
 
@@ -162,6 +170,12 @@ impl Rates {
         class.sum.reordered += interval.reordered;
         class.sum.extents += interval.extents;
         class.sum.late_ns = class.sum.late_ns.saturating_add(interval.late_ns);
+        if let Some(octaves) = &interval.octaves {
+            let sums = class.sum.octaves.get_or_insert_with(|| Box::new([0; 40]));
+            for (sum, packets) in sums.iter_mut().zip(&**octaves) {
+                *sum = sum.saturating_add(*packets);
+            }
+        }
     }
 
     /// The classes that had packets, ascending.
@@ -170,7 +184,7 @@ impl Rates {
             self.close_first();
         }
         if self.present.packets > 0 {
-            let present = self.present;
+            let present = std::mem::take(&mut self.present);
             self.close(&present);
         }
         self.classes.iter().map(rate_class).collect()
@@ -207,7 +221,17 @@ fn rate_class((class, Class { intervals, sum }): &(i32, Class)) -> RateClass {
         reordered: sum.reordered,
         mean_extent: per(sum.extents as f64),
         mean_late_ns: per(sum.late_ns as f64),
+        extent_bytes: sum.octaves.as_deref().map_or_else(Vec::new, by_octave),
     }
+}
+
+/// The octaves that have packets, by their lower bounds in bytes.
+fn by_octave(octaves: &Octaves) -> Vec<(u64, u64)> {
+    let octaves = octaves.iter().enumerate();
+    let present = octaves.filter(|(_, packets)| **packets > 0);
+    present
+        .map(|(octave, packets)| (1 << octave, u64::from(*packets)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -223,7 +247,7 @@ mod tests {
     fn late(extent: u32) -> Late {
         Late {
             extent,
-            bytes: 0,
+            bytes: u64::from(extent) * 1_000,
             late_ns: i64::from(extent) * MS,
             opener_unsure: false,
             label: 0,
@@ -247,6 +271,24 @@ mod tests {
             .collect();
         // 400 bytes/s and 32,000 bytes/s, in bits/s, down to the quarter octave.
         assert_eq!(told, [(2_896, 1, 0, 0.0), (220_435, 8, 2, 2.0)]);
+    }
+
+    #[test]
+    fn extents_are_counted_by_octave_at_the_rate_of_their_packets() {
+        let mut rates = Rates::default();
+        for interval in 0..2 {
+            for at in 0..8 {
+                rates.sent(interval * RATE_INTERVAL_NS + at * MS, 1_000);
+            }
+        }
+        rates.reordered(MS, Some(&late(1)));
+        rates.reordered(RATE_INTERVAL_NS + MS, Some(&late(1)));
+        rates.reordered(RATE_INTERVAL_NS + 2 * MS, Some(&late(5)));
+        // Reordered by how much is not known.
+        rates.reordered(RATE_INTERVAL_NS + 3 * MS, None);
+        rates.sent(4 * RATE_INTERVAL_NS, 1_000_000);
+        let extents: Vec<_> = rates.finish().into_iter().map(|c| c.extent_bytes).collect();
+        assert_eq!(extents, [vec![(512, 2), (4_096, 1)], vec![]]);
     }
 
     #[test]

@@ -225,3 +225,63 @@ fn bucket(which: &'static str, value: f64, count: f64) -> BucketOf {
         count,
     }
 }
+
+/// Late packets at one sending rate whose extents lie in one octave.
+pub struct RateExtent<'a> {
+    analysis: &'a Analysis,
+    flow: &'a FlowReport,
+    own: ExtentsAtRate,
+}
+
+struct ExtentsAtRate {
+    rate_bps: u64,
+    extent_bytes: u64,
+    packets: u64,
+}
+
+static EXTENTS_AT_RATE: &[Column<ExtentsAtRate>] = &[
+    Column::new(
+        "rate_bps",
+        Kind::Rate,
+        "Lower bound of the sending rate, averaged over 250 ms; classes are a quarter octave wide.",
+        |e| e.rate_bps.into(),
+    ),
+    Column::new(
+        "extent_bytes",
+        Kind::Bytes,
+        "Lower bound of the extent in bytes (RFC 4737 section 4.4); buckets are an octave wide.",
+        |e| e.extent_bytes.into(),
+    ),
+    Column::new("packets", Kind::Count, "Late packets.", |e| {
+        e.packets.into()
+    }),
+];
+
+/// Extents by sending rate.
+pub fn rate_extents<'c, 'a: 'c>() -> Sheet<'c, RateExtent<'a>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &RateExtent<'a>| row.analysis)
+        .with(FLOW_ID, |row| &row.flow.flow)
+        .with(FLOW_PLACE, |row| &row.flow.flow)
+        .with(EXTENTS_AT_RATE, |row| &row.own)
+}
+
+/// These of all flows.
+pub fn rate_extent_rows(analyses: &[Analysis]) -> impl Iterator<Item = RateExtent<'_>> {
+    analyses.iter().flat_map(|analysis| {
+        analysis.flows.iter().flat_map(move |flow| {
+            flow.by_rate.iter().flat_map(move |class| {
+                let extents = class.extent_bytes.iter();
+                extents.map(move |&(extent_bytes, packets)| RateExtent {
+                    analysis,
+                    flow,
+                    own: ExtentsAtRate {
+                        rate_bps: class.rate_bps,
+                        extent_bytes,
+                        packets,
+                    },
+                })
+            })
+        })
+    })
+}

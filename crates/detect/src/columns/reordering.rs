@@ -116,6 +116,13 @@ pub static RATE_CLASS: &[Column<RateClass>] = &[
         |c| c.mean_late_ns.into(),
     )
     .shown("mean late", 0),
+    Class::new(
+        "extent_bytes",
+        Kind::List(Element::Pair),
+        "[bytes, packets]: late packets by the octave of their extent in bytes (RFC 4737 section 4.4), from its lower \
+         bound.",
+        |c| c.extent_bytes.clone().into(),
+    ),
 ];
 
 type If = Column<WhatIf>;

@@ -89,7 +89,7 @@ pub struct Bursts {
 }
 
 /// Reordering at one sending rate, averaged over intervals of 250 ms.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct RateClass {
     /// Lower bound of the rate, bits/s; classes are a quarter octave wide.
     pub rate_bps: u64,
@@ -103,6 +103,9 @@ pub struct RateClass {
     pub mean_extent: f64,
     /// Mean late time of these, nanoseconds.
     pub mean_late_ns: f64,
+    /// These by the octave of their extent in bytes (RFC 4737 section 4.4): its lower bound and packets, ascending.
+    /// Packets whose extent is not known are missing.
+    pub extent_bytes: Vec<(u64, u64)>,
 }
 
 /// Whether a recovery was needed.

@@ -220,6 +220,7 @@ impl Main {
         *bursts = Bursts::default();
         for class in by_rate {
             (class.reordered, class.mean_extent, class.mean_late_ns) = (0, 0.0, 0.0);
+            class.extent_bytes = Vec::new();
         }
         for event in events.iter_mut() {
             event.confidence = Confidence::Ambiguous;
