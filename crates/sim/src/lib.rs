@@ -80,7 +80,7 @@ pub use measure::{MEASURES, Measure, find as find_measure, values};
 pub use observer::{EventKind, SenderEvent};
 pub use oracle::NAME as ORACLE;
 pub use order::Order;
-pub use own::{MakeControl, MakeSorter, Own, OwnSorter};
+pub use own::{MakeControl, MakeLossDetection, MakeSorter, Own, OwnSorter};
 pub use packet::{Body, Channel, End, Packet};
 pub use plan::{Changes, Results, cells, run_cells};
 pub use ranges::Ranges;

@@ -1,14 +1,18 @@
-//! Congestion controls and sorters that are defined outside these crates, by a program that simulates with them.
+//! Congestion controls, loss detections and sorters that are defined outside these crates, by a program that simulates with them.
 
 use std::sync::Arc;
 
 use inorder_sort::{Counters, Meta, Sorter};
 use inorder_tcp::congestion::CongestionControl;
+use inorder_tcp::loss::LossDetection;
 
 use crate::packet::Packet;
 
 /// Creates a congestion control for a connection.
 pub type MakeControl = Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>;
+
+/// Creates a loss detection for a connection.
+pub type MakeLossDetection = Arc<dyn Fn() -> Box<dyn LossDetection> + Send + Sync>;
 
 /// Creates a sorter for a card.
 pub type MakeSorter = Arc<dyn Fn() -> Box<dyn OwnSorter> + Send + Sync>;
@@ -41,7 +45,15 @@ pub trait OwnSorter: Send {
 #[derive(Clone, Default)]
 pub struct Own {
     congestion: Vec<(&'static str, MakeControl)>,
+    loss: Vec<(&'static str, MakeLossDetection)>,
     sorters: Vec<(String, MakeSorter)>,
+}
+
+/// The names of a program's own algorithms.
+pub(crate) struct Names<'a> {
+    pub(crate) congestion: Vec<&'a str>,
+    pub(crate) loss: Vec<&'a str>,
+    pub(crate) sorters: Vec<&'a str>,
 }
 
 impl Own {
@@ -50,19 +62,31 @@ impl Own {
         self.congestion.push((name, make));
     }
 
+    /// Adds a loss detection; it goes before one of the same name in the registry.
+    pub fn add_loss_detection(&mut self, name: &'static str, make: MakeLossDetection) {
+        self.loss.push((name, make));
+    }
+
     /// Adds a sorter; it goes before one of the same name in the registry. A name has no colon.
     pub fn add_sorter(&mut self, name: &str, make: MakeSorter) {
         self.sorters.push((name.to_owned(), make));
     }
 
-    pub(crate) fn names(&self) -> (impl Iterator<Item = &str>, impl Iterator<Item = &str>) {
-        let congestion = self.congestion.iter().map(|(name, _)| *name);
-        let sorters = self.sorters.iter().map(|(name, _)| name.as_str());
-        (congestion, sorters)
+    pub(crate) fn names(&self) -> Names<'_> {
+        Names {
+            congestion: self.congestion.iter().map(|(name, _)| *name).collect(),
+            loss: self.loss.iter().map(|(name, _)| *name).collect(),
+            sorters: self.sorters.iter().map(|(name, _)| name.as_str()).collect(),
+        }
     }
 
     pub(crate) fn control(&self, name: &str) -> Option<(&'static str, MakeControl)> {
         let found = self.congestion.iter().find(|(own, _)| *own == name);
+        found.map(|(name, make)| (*name, Arc::clone(make)))
+    }
+
+    pub(crate) fn loss_detection(&self, name: &str) -> Option<(&'static str, MakeLossDetection)> {
+        let found = self.loss.iter().find(|(own, _)| *own == name);
         found.map(|(name, make)| (*name, Arc::clone(make)))
     }
 

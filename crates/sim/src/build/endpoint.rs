@@ -1,5 +1,7 @@
 //! Endpoints: a profile, and the settings that differ from it.
 
+use std::sync::Arc;
+
 use inorder_scenario::config as plain;
 use inorder_tcp::config::{
     DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Pacing, Reduction, RtoStyle,
@@ -8,36 +10,64 @@ use inorder_tcp::config::{
 use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
 
 use crate::error::Error;
-use crate::own::{MakeControl, Own};
+use crate::own::Own;
 
 /// Everything needed to create endpoints of one kind.
 #[derive(Clone, Debug)]
 pub struct Recipe {
     config: Config,
     control: (&'static str, Control),
-    loss: &'static loss::Entry,
+    loss: (&'static str, Detection),
     dupthresh: Option<u32>,
 }
 
-/// How a congestion control is created.
-#[derive(Clone)]
-enum Control {
-    Listed(fn() -> Box<dyn congestion::CongestionControl>),
-    Own(MakeControl),
+/// How an algorithm is created.
+enum Make<T: ?Sized> {
+    Listed(fn() -> Box<T>),
+    Own(Arc<dyn Fn() -> Box<T> + Send + Sync>),
 }
 
-impl std::fmt::Debug for Control {
+type Control = Make<dyn congestion::CongestionControl>;
+type Detection = Make<dyn loss::LossDetection>;
+
+impl<T: ?Sized> Make<T> {
+    fn make(&self) -> Box<T> {
+        match self {
+            Make::Listed(build) => build(),
+            Make::Own(make) => make(),
+        }
+    }
+}
+
+impl<T: ?Sized> Clone for Make<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Make::Listed(build) => Make::Listed(*build),
+            Make::Own(make) => Make::Own(Arc::clone(make)),
+        }
+    }
+}
+
+impl<T: ?Sized> std::fmt::Debug for Make<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Control")
+        f.write_str("Make")
     }
 }
 
 fn control(name: &str, own: &Own) -> Option<(&'static str, Control)> {
     if let Some((name, make)) = own.control(name) {
-        return Some((name, Control::Own(make)));
+        return Some((name, Make::Own(make)));
     }
     let listed = congestion::find(name)?;
-    Some((listed.name, Control::Listed(listed.build)))
+    Some((listed.name, Make::Listed(listed.build)))
+}
+
+fn detection(name: &str, own: &Own) -> Option<(&'static str, Detection)> {
+    if let Some((name, make)) = own.loss_detection(name) {
+        return Some((name, Make::Own(make)));
+    }
+    let listed = loss::find(name)?;
+    Some((listed.name, Make::Listed(listed.build)))
 }
 
 /// Looks up the algorithms that `given` names.
@@ -49,14 +79,13 @@ pub fn endpoint(given: &plain::Endpoint, own: &Own) -> Result<Recipe, Error> {
     let profile =
         profiles::find(&given.profile).ok_or_else(|| unknown("profile", &given.profile))?;
     let wanted = given.congestion.as_deref().unwrap_or(profile.congestion);
-    let detection = given.loss_detection.as_deref().unwrap_or(profile.loss);
-    let find_detection = loss::find(detection);
+    let loss = given.loss_detection.as_deref().unwrap_or(profile.loss);
     Ok(Recipe {
         config: config(given, (profile.build)()),
         control: control(wanted, own).ok_or_else(|| unknown("congestion control", wanted))?,
-        loss: find_detection.ok_or_else(|| unknown("loss detection", detection))?,
+        loss: detection(loss, own).ok_or_else(|| unknown("loss detection", loss))?,
         // The scenario's reader has already refused a threshold that no cell uses.
-        dupthresh: given.dupthresh.filter(|_| detection == "static"),
+        dupthresh: given.dupthresh.filter(|_| loss == "static"),
     })
 }
 
@@ -221,17 +250,13 @@ impl Recipe {
             seed,
             ..self.config.clone()
         };
-        let control = match &self.control.1 {
-            Control::Listed(build) => build(),
-            Control::Own(make) => make(),
-        };
-        Endpoint::new(&config, control, self.detection())
+        Endpoint::new(&config, self.control.1.make(), self.detection())
     }
 
     fn detection(&self) -> Box<dyn loss::LossDetection> {
         match self.dupthresh {
             Some(threshold) => Box::new(loss::Static::new(threshold)),
-            None => (self.loss.build)(),
+            None => self.loss.1.make(),
         }
     }
 
@@ -247,6 +272,6 @@ impl Recipe {
 
     /// Name of its loss detection.
     pub fn loss_detection(&self) -> &'static str {
-        self.loss.name
+        self.loss.0
     }
 }

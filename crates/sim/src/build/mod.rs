@@ -18,18 +18,19 @@ pub fn registries() -> inorder_scenario::Registries {
 
 /// The same with a program's own algorithms.
 pub fn registries_with(own: &Own) -> inorder_scenario::Registries {
-    let (own_congestion, own_sorters) = own.names();
+    let own = own.names();
     let congestion = inorder_tcp::congestion::REGISTRY
         .iter()
         .map(|entry| entry.name);
-    let congestion = congestion.chain(own_congestion);
-    let loss = inorder_tcp::loss::REGISTRY.iter();
+    let congestion = congestion.chain(own.congestion);
+    let loss = inorder_tcp::loss::REGISTRY.iter().map(|entry| entry.name);
+    let loss = loss.chain(own.loss);
     let profiles = inorder_tcp::profiles::PROFILES.iter();
     let sorters = inorder_sort::SORTERS.iter().map(|entry| entry.name);
-    let sorters = sorters.chain([oracle::NAME]).chain(own_sorters);
+    let sorters = sorters.chain([oracle::NAME]).chain(own.sorters);
     inorder_scenario::Registries {
         congestion: congestion.map(str::to_owned).collect(),
-        loss_detection: loss.map(|entry| entry.name.to_owned()).collect(),
+        loss_detection: loss.map(str::to_owned).collect(),
         profiles: profiles
             .map(|entry| inorder_scenario::Profile {
                 name: entry.name.to_owned(),

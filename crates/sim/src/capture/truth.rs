@@ -114,6 +114,8 @@ pub struct TruthFlow {
     pub undecided: u64,
     /// Copies created by the network.
     pub network_duplicates: u64,
+    /// Initial sequence number of the sender; its first byte of data has the next one.
+    pub isn: Option<u32>,
     /// What happened to the originals.
     pub events: Vec<TruthEvent>,
 }
@@ -171,7 +173,12 @@ impl Truth {
 
     /// Computes the result.
     pub fn flows(&self) -> Vec<TruthFlow> {
-        self.ways.iter().map(Way::finish).collect()
+        let isn = |way: &Way| self.channels.get(&way.channel.0)?.isn;
+        let finish = |way: &Way| TruthFlow {
+            isn: isn(way),
+            ..way.finish()
+        };
+        self.ways.iter().map(finish).collect()
     }
 
     /// Writes the result as JSON, in the format of `testdata/lab/truth`.
@@ -280,6 +287,7 @@ impl Way {
             refused: 0,
             undecided: 0,
             network_duplicates: self.copies,
+            isn: None,
             events: Vec::new(),
         };
         let originals = self.originals();
