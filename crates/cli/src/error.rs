@@ -49,6 +49,9 @@ pub enum CliError {
     /// The lab lacks something, or a step of it failed.
     #[error("{0}")]
     Lab(String),
+    /// The Python package is needed and missing.
+    #[error("{0}")]
+    Python(String),
     /// Input other than a capture is malformed.
     #[error("{place}: {problem}")]
     Malformed {

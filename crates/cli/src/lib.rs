@@ -11,11 +11,13 @@ mod interrupt;
 mod manners;
 mod outputs;
 mod progress;
+mod python;
 mod select;
 mod sorters;
 mod usage;
 mod verbs;
 
+pub use python::is_host as set_python;
 pub use select::moment as parse_moment;
 pub use sorters::parse as parse_sorter;
 

@@ -9,8 +9,10 @@ use std::process::{Command, Output, Stdio};
 
 use common::Folder;
 
-/// Verbs that need more than files: an interface, another host, a kernel.
-const LIVE: [&str; 6] = ["emulate", "lab", "live", "probe", "reflect", "watch"];
+/// Verbs that need more than files: an interface, another host, a kernel, the Python package (whose tests run these).
+const LIVE: [&str; 8] = [
+    "emulate", "lab", "live", "probe", "query", "reflect", "summary", "watch",
+];
 
 /// A scenario that takes no time to simulate.
 const SCENARIO: &str = "
@@ -86,6 +88,12 @@ fn prepared() -> Folder {
     }
     fs::write(folder.path("arrivals.csv"), "1,0.1\n3,0.2\n2,0.3\n4,0.4\n").unwrap();
     fs::write(folder.path("path.toml"), SCENARIO).unwrap();
+    fs::create_dir(folder.path("captures")).unwrap();
+    fs::copy(
+        demo.join("demo-sender.pcap"),
+        folder.path("captures/a.pcap"),
+    )
+    .unwrap();
     for shared in ["crates", "experiments", "testdata", "tools"] {
         std::os::unix::fs::symlink(root.join(shared), folder.path(shared)).unwrap();
     }
@@ -117,7 +125,9 @@ fn is_live(line: &str) -> bool {
     let verb = line
         .strip_prefix("inorder ")
         .and_then(|rest| rest.split(' ').next());
-    verb.is_some_and(|verb| LIVE.contains(&verb)) || line.contains("tcpdump")
+    verb.is_some_and(|verb| LIVE.contains(&verb))
+        || line.contains("tcpdump")
+        || line.contains("--scheduler")
 }
 
 /// With `--help` behind the options, they are parsed and nothing is done.

@@ -1,174 +1,72 @@
-//! What `simulate` and `lab` share: the scenario with its overrides, and the outputs of a campaign.
+//! `inorder campaign`: `simulate` for grids that take hours or days.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use inorder_scenario::{Cell, Scenario};
-use inorder_sim::Own;
-use inorder_sim::output::{self, Report};
+use inorder_sim::output::{Report, write_table};
+use inorder_study::{Job, Study};
 
-use crate::error::CliError;
+use crate::error::{ExitCode, INTERRUPTED, Outcome};
 use crate::outputs;
+use crate::verbs::runs::{Changes, Outputs};
+use crate::verbs::study::Place;
 
-/// The options that change a scenario.
+/// Options of `inorder campaign`.
 #[derive(clap::Args)]
-pub struct Changes {
-    /// Override a key of the scenario, or an axis of its grid
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// Seed of the first repetition
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Runs of each cell
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    repetitions: Option<u64>,
-    /// A first look: one repetition with a tenth of the duration and of the warm-up
-    #[arg(long)]
-    quick: bool,
-    /// Threads [default: as many as there are cores]
+#[command(after_help = "\
+The runs are those of `inorder simulate`, which keeps them in memory; here each task writes its runs to the dataset \
+`runs`. After Ctrl-C, or when the process or the machine was killed, the same command goes on and loses the tasks that \
+were running. When all runs are there, what `inorder simulate` prints and writes is made of them.\n\n\
+Examples:\n  inorder campaign srpic.toml --out study\n  inorder campaign srpic.toml --out study --json=srpic.json\n  \
+inorder query 'select \"receiver_card.sorter\", avg(throughput) from runs group by all' study")]
+pub struct Args {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO.toml")]
+    file: PathBuf,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    outputs: Outputs,
+    /// Runs of a task, which are lost together if it is interrupted [default: so many that there are about 1000 tasks]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub threads: usize,
+    runs_per_task: u64,
 }
 
-/// The options that say where results go.
-#[derive(clap::Args)]
-pub struct Outputs {
-    /// Print JSON instead of text, or write it to FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
-    /// Print CSV instead of text, or write it to FILE: a row for each run
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    csv: Option<PathBuf>,
-    /// Write runs.parquet and samples.parquet into DIR
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR")]
-    parquet: Option<PathBuf>,
-    /// Write an HTML page with window, threshold, round-trip time and throughput over time
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-}
-
-/// The files of --parquet.
-const PARQUET: [&str; 2] = ["runs.parquet", "samples.parquet"];
-
-impl Changes {
-    /// Number of runs of each cell, if the options set it.
-    pub fn repetitions(&self) -> Option<u64> {
-        self.repetitions.or(self.quick.then_some(1))
-    }
-
-    /// The scenario and its cells after the overrides were applied; `draws` if something is drawn over time.
-    pub fn cells(&self, file: &Path, draws: bool) -> Result<(Scenario, Vec<Cell>), CliError> {
-        let bytes = std::fs::read(file).map_err(CliError::file(file, "read"))?;
-        let no_text =
-            |_| std::io::Error::other("expected a scenario in TOML, found bytes that are no text");
-        let text = String::from_utf8(bytes).map_err(no_text);
-        let text = text.map_err(CliError::file(file, "read"))?;
-        let changes = inorder_sim::Changes {
-            set: self.set.clone(),
-            seed: self.seed,
-            quick: self.quick,
-            samples: draws,
-        };
-        let name = file.display().to_string();
-        inorder_sim::cells(&text, &name, &changes, &Own::default())
-            .map_err(|error| CliError::Usage(error.to_string()))
-    }
-
-    /// What part of the requested runs these are.
-    pub fn runs_done(&self, cells: &[Cell], done: usize) -> String {
-        let wanted = |cell: &Cell| self.repetitions().unwrap_or(cell.config.run.repetitions);
-        let wanted: u64 = cells.iter().map(wanted).sum();
-        format!("of {done} runs out of {wanted}")
-    }
-}
-
-impl Outputs {
-    /// Whether something is drawn or written over time.
-    pub fn draws(&self) -> bool {
-        self.html.is_some() || self.parquet().is_some()
-    }
-
-    /// Checks the outputs before the first run.
-    pub fn prepare(&self, scenario: &Path) -> Result<(), CliError> {
-        let files = [&self.json, &self.csv, &self.html];
-        let printed = |path: &&PathBuf| path.as_os_str() == "-";
-        if files.into_iter().flatten().filter(printed).count() > 1 {
-            let problem = "the standard output takes one of --json, --csv and --html";
-            return Err(CliError::Usage(problem.to_owned()));
+/// Plans the tasks, or goes on with them, runs them, and prints the results of all.
+pub fn run(args: &Args) -> Outcome {
+    args.outputs.prepare(&args.file)?;
+    let job = Job::Campaign(args.changes.campaign(&args.file)?);
+    let study = if args.place.is_elsewhere() {
+        let code = args.place.elsewhere(&job, &[], args.runs_per_task)?;
+        if code != ExitCode::SUCCESS {
+            return Ok(code);
         }
-        let named: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-        outputs::check(&named, &[scenario])?;
-        if let Some(dir) = self.parquet() {
-            outputs::directory(dir)?;
-            outputs::check_in(dir, &PARQUET, &[scenario])?;
-        }
-        Ok(())
+        Study::open(&args.place.out)?
+    } else {
+        let study = Study::begin(&args.place.out, job, Vec::new(), args.runs_per_task)?;
+        args.place.run(&study, args.changes.threads)?;
+        study
+    };
+    let tally = study.tally();
+    if !tally.is_complete() {
+        return args.place.report(&tally, "runs", "");
     }
-
-    /// Writes all files; true if one of them went to the standard output.
-    pub fn write(&self, report: &Report<'_>) -> Result<bool, CliError> {
-        if let Some(path) = &self.json {
-            outputs::write_to(path, |out| output::write_json(out, report))?;
-        }
-        if let Some(path) = &self.csv {
-            outputs::write_to(path, |out| output::write_csv(out, report))?;
-        }
-        if let Some(path) = &self.html {
-            outputs::write_to(path, |out| output::write_page(out, report))?;
-        }
-        self.write_parquet(report)?;
-        let mut taken = [&self.json, &self.csv, &self.html].into_iter().flatten();
-        Ok(taken.any(|path| path.as_os_str() == "-"))
+    let (title, cells) = study.cells()?;
+    let name = args.file.display().to_string();
+    let report = Report {
+        file: &name,
+        title: &title,
+        cells: &cells,
+        first_runs: &[],
+        is_partial: false,
+    };
+    if !args.outputs.write(&report)? {
+        let width = outputs::style(0, false).width;
+        outputs::text(|out| write_table(out, &report, width))?;
     }
-
-    #[cfg(feature = "parquet")]
-    fn parquet(&self) -> Option<&PathBuf> {
-        self.parquet.as_ref()
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    #[expect(
-        clippy::unused_self,
-        reason = "without the feature there is no such option"
-    )]
-    fn parquet(&self) -> Option<&PathBuf> {
-        None
-    }
-
-    #[cfg(feature = "parquet")]
-    fn write_parquet(&self, report: &Report<'_>) -> Result<(), CliError> {
-        let Some(dir) = &self.parquet else {
-            return Ok(());
-        };
-        let create = |name: &str| {
-            let path = dir.join(name);
-            outputs::create(&path).map(|file| (path, file))
-        };
-        let (path, file) = create(PARQUET[0])?;
-        output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
-        let (path, file) = create(PARQUET[1])?;
-        output::write_samples(file, report).map_err(CliError::file(&path, "write"))
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "without the feature there is nothing to write"
-    )]
-    fn write_parquet(&self, _: &Report<'_>) -> Result<(), CliError> {
-        Ok(())
-    }
-}
-
-/// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.
-pub fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
-    let stem = scenario.file_stem().map_or_else(
-        || "scenario".into(),
-        |stem| stem.to_string_lossy().into_owned(),
-    );
-    (0..cells).map(move |number| match cells {
-        1 => stem.clone(),
-        _ => format!("{stem}-{number:03}"),
+    Ok(match tally.is_complete() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(INTERRUPTED),
     })
 }

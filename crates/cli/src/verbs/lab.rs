@@ -13,7 +13,7 @@ use inorder_sim::output::{self, Report};
 use inorder_sim::{Campaign, CellResult, RunResult, run_all_with, values};
 use inorder_wire::LinkType;
 
-use super::campaign::{Changes, Outputs, names};
+use super::runs::{Changes, Outputs, names};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, outputs};

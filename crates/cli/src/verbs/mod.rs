@@ -5,9 +5,12 @@ use clap::Subcommand;
 use crate::error::Outcome;
 
 mod analyze;
+#[cfg(feature = "parquet")]
 mod campaign;
 mod compare;
 mod completions;
+#[cfg(feature = "parquet")]
+mod corpus;
 mod emulate;
 mod lab;
 mod live;
@@ -16,11 +19,17 @@ mod metrics;
 mod netproc;
 mod packetdrill;
 mod petri;
+#[cfg(feature = "parquet")]
+mod population;
 mod probe;
+mod query;
 mod reflect;
 mod reproduce;
+mod runs;
 mod simulate;
 mod sort;
+#[cfg(feature = "parquet")]
+mod study;
 mod watch;
 
 /// One variant for each verb.
@@ -28,6 +37,12 @@ mod watch;
 pub enum Verb {
     /// Report reordering, loss and spurious retransmission in captures
     Analyze(analyze::Args),
+    /// Run the grid of a scenario as tasks that can be interrupted, into datasets of Parquet files
+    #[cfg(feature = "parquet")]
+    Campaign(campaign::Args),
+    /// Analyse any number of captures as tasks that can be interrupted, into datasets of Parquet files
+    #[cfg(feature = "parquet")]
+    Corpus(corpus::Args),
     /// Compare two results, before and after a change: what got better, what worse, and how sure that is
     Compare(compare::Args),
     /// Emulate a path between two interfaces: delay, jitter, late packets, loss, rate, in real time
@@ -44,14 +59,21 @@ pub enum Verb {
     Petri(petri::Args),
     /// Run packetdrill scripts against the simulated endpoints
     Packetdrill(packetdrill::Args),
+    /// Simulate and capture connections whose settings are drawn, with the truth about them
+    #[cfg(feature = "parquet")]
+    Population(population::Args),
     /// Measure the order of both directions of a path, with numbered packets to a STAMP reflector or ICMP echoes
     Probe(probe::Args),
+    /// Ask the datasets of studies in SQL
+    Query(query::Query),
     /// Answer the packets of `inorder probe` and of other STAMP senders
     Reflect(reflect::Args),
     /// Simulate TCP over paths that reorder, from a scenario file
     Simulate(simulate::Args),
     /// Sort a capture as a receiver's network card could
     Sort(sort::Args),
+    /// Summarise a corpus: how many connections reordering affects, how much, how late, at which rates
+    Summary(query::Summary),
     /// Analyse what passes an interface, interval by interval, without an end
     Watch(watch::Args),
     /// Run a paper's experiments again: printed values, ours, and claims held, failed or undecided
@@ -67,6 +89,10 @@ impl Verb {
     pub fn run(&self, command: clap::Command) -> Outcome {
         match self {
             Verb::Analyze(args) => analyze::run(args),
+            #[cfg(feature = "parquet")]
+            Verb::Campaign(args) => campaign::run(args),
+            #[cfg(feature = "parquet")]
+            Verb::Corpus(args) => corpus::run(args),
             Verb::Compare(args) => compare::run(args),
             Verb::Emulate(args) => emulate::run(args),
             Verb::Live(args) => live::run(args),
@@ -75,10 +101,14 @@ impl Verb {
             Verb::Netproc(args) => netproc::run(args),
             Verb::Petri(args) => petri::run(args),
             Verb::Packetdrill(args) => packetdrill::run(args),
+            #[cfg(feature = "parquet")]
+            Verb::Population(args) => population::run(args),
+            Verb::Query(args) => query::query(args),
             Verb::Probe(args) => probe::run(args),
             Verb::Reflect(args) => reflect::run(args),
             Verb::Simulate(args) => simulate::run(args),
             Verb::Sort(args) => sort::run(args),
+            Verb::Summary(args) => query::summary(args),
             Verb::Watch(args) => watch::run(args),
             Verb::Reproduce(args) => reproduce::run(args),
             Verb::Completions(args) => completions::run(args, command),

@@ -10,7 +10,7 @@ use inorder_sim::{Campaign, Captures, CellResult, Own, Results, cost, run_cells,
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
-use crate::verbs::campaign::{Changes, Outputs, names};
+use crate::verbs::runs::{Changes, Outputs, names};
 use crate::{interrupt, manners, outputs};
 
 mod forecast;

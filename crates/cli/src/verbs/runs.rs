@@ -1,0 +1,191 @@
+//! What `simulate`, `campaign` and `lab` share: the scenario with its overrides, and the outputs of a campaign.
+
+use std::path::{Path, PathBuf};
+
+use inorder_scenario::{Cell, Scenario};
+use inorder_sim::Own;
+use inorder_sim::output::{self, Report};
+
+use crate::error::CliError;
+use crate::outputs;
+
+/// The options that change a scenario.
+#[derive(clap::Args)]
+pub struct Changes {
+    /// Override a key of the scenario, or an axis of its grid
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Seed of the first repetition
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Runs of each cell
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    repetitions: Option<u64>,
+    /// A first look: one repetition with a tenth of the duration and of the warm-up
+    #[arg(long)]
+    quick: bool,
+    /// Threads [default: as many as there are cores]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+}
+
+/// The options that say where results go.
+#[derive(clap::Args)]
+pub struct Outputs {
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print CSV instead of text, or write it to FILE: a row for each run
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Write runs.parquet and samples.parquet into DIR
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
+    /// Write an HTML page with window, threshold, round-trip time and throughput over time
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// The files of --parquet.
+const PARQUET: [&str; 2] = ["runs.parquet", "samples.parquet"];
+
+impl Changes {
+    /// Number of runs of each cell, if the options set it.
+    pub fn repetitions(&self) -> Option<u64> {
+        self.repetitions.or(self.quick.then_some(1))
+    }
+
+    /// The scenario and its cells after the overrides were applied; `draws` if something is drawn over time.
+    pub fn cells(&self, file: &Path, draws: bool) -> Result<(Scenario, Vec<Cell>), CliError> {
+        let text = read_text(file)?;
+        let changes = inorder_sim::Changes {
+            set: self.set.clone(),
+            seed: self.seed,
+            quick: self.quick,
+            samples: draws,
+        };
+        let name = file.display().to_string();
+        inorder_sim::cells(&text, &name, &changes, &Own::default())
+            .map_err(|error| CliError::Usage(error.to_string()))
+    }
+
+    /// The campaign that these options ask for.
+    #[cfg(feature = "parquet")]
+    pub fn campaign(&self, file: &Path) -> Result<inorder_study::Campaign, CliError> {
+        Ok(inorder_study::Campaign {
+            scenario: read_text(file)?,
+            file: file.display().to_string(),
+            set: self.set.clone(),
+            seed: self.seed,
+            repetitions: self.repetitions,
+            quick: self.quick,
+        })
+    }
+
+    /// What part of the requested runs these are.
+    pub fn runs_done(&self, cells: &[Cell], done: usize) -> String {
+        let wanted = |cell: &Cell| self.repetitions().unwrap_or(cell.config.run.repetitions);
+        let wanted: u64 = cells.iter().map(wanted).sum();
+        format!("of {done} runs out of {wanted}")
+    }
+}
+
+impl Outputs {
+    /// Whether something is drawn or written over time.
+    pub fn draws(&self) -> bool {
+        self.html.is_some() || self.parquet().is_some()
+    }
+
+    /// Checks the outputs before the first run.
+    pub fn prepare(&self, scenario: &Path) -> Result<(), CliError> {
+        let files = [&self.json, &self.csv, &self.html];
+        let printed = |path: &&PathBuf| path.as_os_str() == "-";
+        if files.into_iter().flatten().filter(printed).count() > 1 {
+            let problem = "the standard output takes one of --json, --csv and --html";
+            return Err(CliError::Usage(problem.to_owned()));
+        }
+        let named: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
+        outputs::check(&named, &[scenario])?;
+        if let Some(dir) = self.parquet() {
+            outputs::directory(dir)?;
+            outputs::check_in(dir, &PARQUET, &[scenario])?;
+        }
+        Ok(())
+    }
+
+    /// Writes all files; true if one of them went to the standard output.
+    pub fn write(&self, report: &Report<'_>) -> Result<bool, CliError> {
+        if let Some(path) = &self.json {
+            outputs::write_to(path, |out| output::write_json(out, report))?;
+        }
+        if let Some(path) = &self.csv {
+            outputs::write_to(path, |out| output::write_csv(out, report))?;
+        }
+        if let Some(path) = &self.html {
+            outputs::write_to(path, |out| output::write_page(out, report))?;
+        }
+        self.write_parquet(report)?;
+        let mut taken = [&self.json, &self.csv, &self.html].into_iter().flatten();
+        Ok(taken.any(|path| path.as_os_str() == "-"))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet(&self) -> Option<&PathBuf> {
+        self.parquet.as_ref()
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    #[expect(
+        clippy::unused_self,
+        reason = "without the feature there is no such option"
+    )]
+    fn parquet(&self) -> Option<&PathBuf> {
+        None
+    }
+
+    #[cfg(feature = "parquet")]
+    fn write_parquet(&self, report: &Report<'_>) -> Result<(), CliError> {
+        let Some(dir) = &self.parquet else {
+            return Ok(());
+        };
+        let create = |name: &str| {
+            let path = dir.join(name);
+            outputs::create(&path).map(|file| (path, file))
+        };
+        let (path, file) = create(PARQUET[0])?;
+        output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
+        let (path, file) = create(PARQUET[1])?;
+        output::write_samples(file, report).map_err(CliError::file(&path, "write"))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "without the feature there is nothing to write"
+    )]
+    fn write_parquet(&self, _: &Report<'_>) -> Result<(), CliError> {
+        Ok(())
+    }
+}
+
+/// The text of a scenario.
+pub fn read_text(file: &Path) -> Result<String, CliError> {
+    let bytes = std::fs::read(file).map_err(CliError::file(file, "read"))?;
+    let no_text = |_| std::io::Error::other("expected TOML, found bytes that are no text");
+    let text = String::from_utf8(bytes).map_err(no_text);
+    text.map_err(CliError::file(file, "read"))
+}
+
+/// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.
+pub fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
+    let stem = scenario.file_stem().map_or_else(
+        || "scenario".into(),
+        |stem| stem.to_string_lossy().into_owned(),
+    );
+    (0..cells).map(move |number| match cells {
+        1 => stem.clone(),
+        _ => format!("{stem}-{number:03}"),
+    })
+}

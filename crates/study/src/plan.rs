@@ -1,0 +1,127 @@
+//! The plan of a study: what every task does, decided once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::campaign::Campaign;
+use crate::corpus::Corpus;
+use crate::error::Error;
+use crate::listing::Listed;
+use crate::population::Population;
+
+/// The sign of our plans, with the version of their form.
+const SCHEMA: &str = "inorder-study/1";
+
+/// What a study does.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+#[serde(rename_all = "snake_case")]
+pub enum Job {
+    /// Analyses captures.
+    Corpus(Corpus),
+    /// Runs the grid of a scenario.
+    Campaign(Campaign),
+    /// Simulates connections whose settings are drawn, and captures them.
+    Population(Population),
+}
+
+/// What one task does.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// Analyses these captures.
+    Captures(Vec<Listed>),
+    /// Makes these runs or connections, by their numbers from 0.
+    Items {
+        /// The first.
+        first: u64,
+        /// How many.
+        count: u64,
+    },
+}
+
+impl Work {
+    /// Captures, runs or connections.
+    pub fn len(&self) -> u64 {
+        match self {
+            Work::Captures(captures) => captures.len() as u64,
+            Work::Items { count, .. } => *count,
+        }
+    }
+
+    /// True without any.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `all` items in tasks of `each`.
+    pub(crate) fn items(all: u64, each: u64) -> Vec<Work> {
+        let each = each.max(1);
+        let starts = (0..all.div_ceil(each)).map(|number| number * each);
+        let work = |first| Work::Items {
+            first,
+            count: each.min(all - first),
+        };
+        starts.map(work).collect()
+    }
+}
+
+/// What a study does, and in which tasks. It is written before the first task runs; tasks are only ever added.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+pub struct Plan {
+    schema: String,
+    /// What is done.
+    pub job: Job,
+    /// The tasks. The name of a task is its place here.
+    pub tasks: Vec<Work>,
+}
+
+impl Plan {
+    pub(crate) fn new(job: Job, tasks: Vec<Work>) -> Self {
+        Plan {
+            schema: SCHEMA.to_owned(),
+            job,
+            tasks,
+        }
+    }
+
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self, Error> {
+        let plan: Plan = serde_json::from_str(text)
+            .map_err(|error| Error::usage(format!("{name}: not the plan of a study: {error}")))?;
+        match plan.schema == SCHEMA {
+            true => Ok(plan),
+            false => Err(Error::usage(format!(
+                "{name}: expected a study of the form {SCHEMA}, found {}",
+                plan.schema
+            ))),
+        }
+    }
+
+    pub(crate) fn text(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(Error::usage)
+    }
+
+    /// The name of a task, as in `task=000017`.
+    pub fn name_of(task: usize) -> String {
+        format!("{task:06}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_cut_into_tasks_without_a_gap() {
+        let cut = |all, each| -> Vec<(u64, u64)> {
+            let tasks = Work::items(all, each);
+            let pair = |work: &Work| match work {
+                Work::Items { first, count } => (*first, *count),
+                Work::Captures(_) => unreachable!("only items were made"),
+            };
+            tasks.iter().map(pair).collect()
+        };
+        assert_eq!(cut(5, 2), [(0, 2), (2, 2), (4, 1)]);
+        assert_eq!(cut(4, 4), [(0, 4)]);
+        assert_eq!(cut(0, 4), []);
+        assert_eq!(cut(2, 0), [(0, 1), (1, 1)]);
+    }
+}

@@ -1,0 +1,220 @@
+//! The rows of a population: connections with their truth.
+
+use inorder_report::Digits;
+use inorder_report::{Column, Field, Kind, Sheet};
+use inorder_sim::{EventKind, FlowResult, TruthEvent, TruthFlow};
+use inorder_tcp::CaState;
+
+/// A connection that ran.
+pub(super) struct Connection {
+    /// Its capture.
+    pub(super) file: String,
+    /// The values of the labels of its network.
+    pub(super) labels: Vec<String>,
+    /// What was drawn, in the units of the population's file.
+    pub(super) settings: Vec<f64>,
+    /// The truth without its events.
+    pub(super) truth: TruthFlow,
+    /// Fast recoveries and time-outs of the sender.
+    pub(super) recoveries: u64,
+    /// Recoveries of the sender in which nothing had been lost.
+    pub(super) spurious_recoveries: u64,
+    /// Payload that was delivered.
+    pub(super) delivered_bytes: u64,
+}
+
+/// Something that happened to an original.
+pub(super) struct TruthRow {
+    file: String,
+    event: TruthEvent,
+}
+
+type Of = Column<TruthRow>;
+
+/// The columns of an event.
+pub(super) static TRUTH: &[Of] = &[
+    Of::new("file", Kind::Text, "The capture.", |row| {
+        row.file.as_str().into()
+    }),
+    Of::new(
+        "kind",
+        Kind::Choice(&["reordered", "lost", "refused"]),
+        "What happened.",
+        |row| {
+            match row.event {
+                TruthEvent::Reordered { .. } => "reordered",
+                TruthEvent::Lost { .. } => "lost",
+                TruthEvent::Refused { .. } => "refused",
+            }
+            .into()
+        },
+    ),
+    Of::new(
+        "seq_offset",
+        Kind::Count,
+        "Bytes from the flow's first data byte.",
+        |row| place(&row.event).0.into(),
+    ),
+    Of::new("len", Kind::Count, "Payload bytes.", |row| {
+        place(&row.event).1.into()
+    }),
+    Of::new(
+        "extent",
+        Kind::Count,
+        "Extent, RFC 4737 section 4.2.",
+        |row| {
+            match row.event {
+                TruthEvent::Reordered { extent, .. } => Some(extent),
+                _ => None,
+            }
+            .into()
+        },
+    )
+    .optional(),
+    Of::new(
+        "late_ms",
+        Kind::Duration,
+        "Late time, RFC 4737 section 4.3.",
+        |row| {
+            match row.event {
+                TruthEvent::Reordered { late_ns, .. } => Some(late_ns),
+                _ => None,
+            }
+            .into()
+        },
+    )
+    .optional(),
+];
+
+/// Offset and length.
+fn place(event: &TruthEvent) -> (u64, u64) {
+    match *event {
+        TruthEvent::Reordered { offset, length, .. }
+        | TruthEvent::Lost { offset, length }
+        | TruthEvent::Refused { offset, length } => (offset, length),
+    }
+}
+
+/// The events of a connection.
+pub(super) fn events(file: &str, truth: &TruthFlow) -> Vec<TruthRow> {
+    let row = |event: &TruthEvent| TruthRow {
+        file: file.to_owned(),
+        event: *event,
+    };
+    truth.events.iter().map(row).collect()
+}
+
+/// What connections have beside labels and settings.
+static SUMS: &[Column<Connection>] = &[
+    Column::new(
+        "data_packets",
+        Kind::Count,
+        "Original transmissions.",
+        |c: &Connection| c.truth.data_packets.into(),
+    ),
+    Column::new(
+        "reordered",
+        Kind::Count,
+        "Of those, reordered and accepted by the receiver.",
+        |c| c.truth.reordered.into(),
+    ),
+    Column::new("losses", Kind::Count, "Of those, lost.", |c| {
+        c.truth.losses.into()
+    }),
+    Column::new(
+        "refused",
+        Kind::Count,
+        "Of those, discarded by the receiver although it lacked the bytes.",
+        |c| c.truth.refused.into(),
+    ),
+    Column::new("needed", Kind::Count, "Needed retransmissions.", |c| {
+        c.truth.needed.into()
+    }),
+    Column::new("spurious", Kind::Count, "Spurious retransmissions.", |c| {
+        c.truth.spurious.into()
+    }),
+    Column::new(
+        "recoveries",
+        Kind::Count,
+        "Fast recoveries and time-outs of the sender.",
+        |c| c.recoveries.into(),
+    ),
+    Column::new(
+        "recoveries_spurious",
+        Kind::Count,
+        "Recoveries of the sender in which nothing that it retransmitted had been lost or refused.",
+        |c| c.spurious_recoveries.into(),
+    ),
+    Column::new(
+        "delivered_bytes",
+        Kind::Bytes,
+        "Payload that was delivered.",
+        |c| c.delivered_bytes.into(),
+    ),
+];
+
+/// The columns of a connection: its capture, its labels, what was drawn, and the truth.
+pub(super) fn sheet<'c>(labels: &'c [String], keys: &'c [String]) -> Sheet<'c, Connection> {
+    let file = Field::new("file", Kind::Text, "The capture.");
+    let mut sheet = Sheet::new().and(file, |c: &Connection| c.file.as_str().into());
+    for (at, name) in labels.iter().enumerate() {
+        let field = Field::new(name, Kind::Text, "A label of its network.");
+        sheet = sheet.and(field, move |c: &Connection| {
+            c.labels.get(at).map_or("", String::as_str).into()
+        });
+    }
+    for (at, name) in keys.iter().enumerate() {
+        let about = "What was drawn, in the unit of the population's file.";
+        let field = Field::new(name, Kind::Number(Digits::Short), about);
+        sheet = sheet.and(field, move |c: &Connection| {
+            c.settings.get(at).copied().unwrap_or(f64::NAN).into()
+        });
+    }
+    sheet.with(SUMS, |c: &Connection| c)
+}
+
+/// Recoveries in which everything that the sender retransmitted had arrived, or was on its way: the definition of the
+/// mobile-network paper, section V-B ("a recovery is spurious if all the retransmissions are caused by reordering"),
+/// applied to time-outs as well, as `analyze` does.
+pub(super) fn spurious_recoveries(flow: &FlowResult, truth: &TruthFlow) -> u64 {
+    let Some(isn) = truth.isn else {
+        return 0;
+    };
+    let lost = truth.events.iter().filter_map(|event| match *event {
+        TruthEvent::Lost { offset, length } | TruthEvent::Refused { offset, length } => {
+            Some(offset..offset + length)
+        }
+        TruthEvent::Reordered { .. } => None,
+    });
+    let mut lost: Vec<_> = lost.collect();
+    lost.sort_unstable_by_key(|range| range.start);
+    let is_lost = |start: u64, end: u64| {
+        let next = lost.partition_point(|range| range.end <= start);
+        lost.get(next).is_some_and(|range| range.start < end)
+    };
+    let (mut count, mut of_phase) = (0, None);
+    let mut close = |phase: &mut Option<bool>| {
+        count += u64::from(phase.take() == Some(false));
+    };
+    for event in &flow.events {
+        match &event.kind {
+            EventKind::Retransmission(sent) => {
+                // Connections of a population carry less than 4 GiB.
+                let offset = |seq: u32| u64::from(seq.wrapping_sub(isn.wrapping_add(1)));
+                let (start, end) = (offset(sent.start as u32), offset(sent.end as u32));
+                // A tail loss probe, for example, is sent outside recoveries.
+                if !matches!(sent.state, CaState::Recovery | CaState::Loss) {
+                    continue;
+                }
+                let phase = of_phase.get_or_insert(false);
+                *phase |= is_lost(start, end.max(start + 1));
+            }
+            EventKind::Window(now) if !matches!(now.state, CaState::Recovery | CaState::Loss) => {
+                close(&mut of_phase);
+            }
+            _ => {}
+        }
+    }
+    close(&mut of_phase);
+    count
+}
