@@ -4,8 +4,11 @@ The functions here are the verbs of the command ``inorder``, and call the same l
 
 ========================  ==========================================================================
 :func:`analyze`           what captures say about reordering, loss and spurious retransmission
+:func:`campaign`          simulations that take hours: tasks that can be interrupted, on one machine or many
 :func:`compare`           what a change did: two analyses, or two simulations
+:func:`corpus`            any number of captures, in the same way
 :func:`metrics`           every metric of RFC 4737 and RFC 5236 for numbers
+:func:`population`        connections with drawn settings, captured, with the truth about them
 :func:`reproduce`         the experiments of papers, with verdicts on their claims
 :func:`simulate`          TCP over paths that reorder
 :func:`sort`              what a card that sorts would have made of a capture
@@ -21,7 +24,18 @@ A result has tables, which Polars, pandas, PyArrow and DuckDB take without a cop
 191
 """
 
-from inorder._inorder import Ack, Batch, BatchStream, Loss, Packet, Table, Window, __version__
+from inorder._inorder import (
+    Ack,
+    Arrival,
+    Batch,
+    BatchStream,
+    Loss,
+    Outstanding,
+    Packet,
+    Table,
+    Window,
+    __version__,
+)
 from inorder.analysis import Analysis, analyze, analyze_each
 from inorder.comparison import Comparison, compare
 from inorder.errors import (
@@ -33,16 +47,18 @@ from inorder.errors import (
     UnreadableError,
     UsageError,
 )
-from inorder.own import CongestionControl, Sorter
+from inorder.own import CongestionControl, LossDetection, Sorter
 from inorder.papers import Paper, Reproduction, papers, reproduce
 from inorder.result import Result
 from inorder.series import Metrics, metrics
 from inorder.simulation import Simulation, simulate
 from inorder.sorting import Sorted, sort
+from inorder.study import Study, campaign, corpus, population
 
 __all__ = [
     "Ack",
     "Analysis",
+    "Arrival",
     "Batch",
     "BatchStream",
     "Comparison",
@@ -51,9 +67,11 @@ __all__ = [
     "Error",
     "InputError",
     "Loss",
+    "LossDetection",
     "MalformedError",
     "Metrics",
     "NotACaptureError",
+    "Outstanding",
     "Packet",
     "Paper",
     "Reproduction",
@@ -61,6 +79,7 @@ __all__ = [
     "Simulation",
     "Sorted",
     "Sorter",
+    "Study",
     "Table",
     "UnreadableError",
     "UsageError",
@@ -68,9 +87,12 @@ __all__ = [
     "__version__",
     "analyze",
     "analyze_each",
+    "campaign",
     "compare",
+    "corpus",
     "metrics",
     "papers",
+    "population",
     "reproduce",
     "simulate",
     "sort",

@@ -6,23 +6,29 @@ from typing import Any, final
 
 __all__ = [
     "Ack",
+    "Arrival",
     "Batch",
     "BatchStream",
     "Findings",
     "Loss",
+    "Outstanding",
     "Packet",
+    "Study",
     "Table",
     "Window",
     "__version__",
     "analyze",
     "command",
     "compare",
+    "list_captures",
     "metrics",
     "metrics_of_text",
     "papers",
+    "read_population",
     "reproduce",
     "simulate",
     "sort",
+    "toml_of_json",
 ]
 
 __version__: str
@@ -79,6 +85,26 @@ class Findings:
     def charts(self) -> str: ...
 
 @final
+class Study:
+    """A study in its folder."""
+
+    @staticmethod
+    def begin(out: str | os.PathLike[str], job: str, captures: str, per_task: int) -> Study: ...
+    @staticmethod
+    def open(out: str | os.PathLike[str]) -> Study: ...
+    def job(self) -> str: ...
+    def todo(self) -> list[int]: ...
+    def tally(self) -> dict[str, int]: ...
+    def run(
+        self,
+        threads: int,
+        opener: Callable[[str], Any] | None,
+        progress: Callable[[int, int], object] | None,
+    ) -> None: ...
+    def run_task(self, task: int, opener: Callable[[str], Any] | None) -> tuple[int, int]: ...
+    def results(self, name: str) -> Findings: ...
+
+@final
 class Window:
     """The sender's window, in segments."""
 
@@ -125,6 +151,47 @@ class Loss:
     def timeout(self) -> bool: ...
 
 @final
+class Outstanding:
+    """What the sender has outstanding, in segments, and its times."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def packets(self) -> int: ...
+    @property
+    def sacked(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+    @property
+    def span(self) -> int: ...
+    @property
+    def srtt_ns(self) -> int: ...
+    @property
+    def min_rtt_ns(self) -> int: ...
+    @property
+    def recovering(self) -> bool: ...
+    def mark_lost(self, threshold: int) -> None:
+        """Takes every segment for lost that has at least `threshold` segments above it reported as received (RFC 6675 IsLost,
+        in segments). It happens when the call returns."""
+
+@final
+class Arrival:
+    """An acknowledgement, as a loss detection sees it."""
+
+    @property
+    def advances(self) -> bool: ...
+    @property
+    def duplicate(self) -> bool: ...
+    @property
+    def has_sack(self) -> bool: ...
+    @property
+    def has_dsack(self) -> bool: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def rtt_ns(self) -> int | None: ...
+
+@final
 class Packet:
     """A packet as a sorter sees it."""
 
@@ -150,11 +217,13 @@ def analyze(
 ) -> Findings: ...
 def command() -> int: ...
 def compare(before: tuple[str, str], after: tuple[str, str]) -> Findings: ...
+def list_captures(places: list[str]) -> str: ...
 def metrics(
     numbers: list[int], times_ns: list[int] | None, sizes: list[int] | None, options: dict[str, Any]
 ) -> Findings: ...
 def metrics_of_text(path: str | os.PathLike[str], options: dict[str, Any]) -> Findings: ...
 def papers() -> list[tuple[str, str, list[tuple[str, str]]]]: ...
+def read_population(text: str, name: str) -> str: ...
 def reproduce(
     paper: str,
     items: list[str],
@@ -168,8 +237,7 @@ def simulate(
     name: str,
     is_json: bool,
     options: dict[str, Any],
-    congestion: dict[str, Callable[[], Any]],
-    sorters: dict[str, Callable[[], Any]],
+    algorithms: dict[str, dict[str, Callable[[], Any]]],
 ) -> Findings: ...
 def sort(
     input: str | os.PathLike[str],
@@ -180,3 +248,4 @@ def sort(
     services: bool,
     filter: str | None,
 ) -> Findings: ...
+def toml_of_json(json: str) -> str: ...

@@ -66,6 +66,11 @@ class Analysis(Result):
         return self.table("rates")
 
     @property
+    def rate_extents(self) -> Table:
+        """Late packets by sending rate and by extent in bytes."""
+        return self.table("rate-extents")
+
+    @property
     def causes(self) -> Table:
         """Recoveries by what the sender reacted to."""
         return self.table("causes")

@@ -1,9 +1,9 @@
-"""What congestion controls and sorters written in Python must have. No base class is needed: these are protocols."""
+"""What congestion controls, loss detections and sorters written in Python must have. No base class is needed: these are protocols."""
 
 from collections.abc import Iterable
 from typing import Protocol
 
-from inorder._inorder import Ack, Loss, Packet, Window
+from inorder._inorder import Ack, Arrival, Loss, Outstanding, Packet, Window
 
 
 class CongestionControl(Protocol):
@@ -21,6 +21,19 @@ class CongestionControl(Protocol):
     def ssthresh(self, window: Window, loss: Loss) -> int:
         """The new slow-start threshold after a loss; `window` still has the values before it."""
         ...
+
+
+class LossDetection(Protocol):
+    """A loss detection: one object for each connection. It marks segments as lost (:meth:`Outstanding.mark_lost`), and the
+    sender begins a fast recovery when some are.
+
+    It may also have ``deadline_ns() -> int | None`` with ``on_deadline(outstanding)``, to be called although nothing arrives;
+    ``on_timeout(outstanding)``, called when the retransmission timer expires; and ``dupthresh() -> int``, its threshold for
+    traces.
+    """
+
+    def on_ack(self, outstanding: Outstanding, arrival: Arrival) -> None:
+        """An acknowledgement, of which `outstanding` knows already."""
 
 
 class Sorter(Protocol):

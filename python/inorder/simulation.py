@@ -8,8 +8,9 @@ from typing import Any
 
 from inorder._inorder import Table
 from inorder._inorder import simulate as _simulate
+from inorder._inorder import toml_of_json
 from inorder.errors import MalformedError, UnreadableError
-from inorder.own import CongestionControl, Sorter
+from inorder.own import CongestionControl, LossDetection, Sorter
 from inorder.result import Result
 
 
@@ -42,6 +43,7 @@ def simulate(
     samples: bool = False,
     threads: int | None = None,
     congestion: Mapping[str, Callable[[], CongestionControl]] | None = None,
+    loss_detection: Mapping[str, Callable[[], LossDetection]] | None = None,
     sorters: Mapping[str, Callable[[], Sorter]] | None = None,
 ) -> Simulation:
     """Simulates TCP over paths that reorder. A run is a function of scenario and seed, on every machine.
@@ -51,10 +53,10 @@ def simulate(
     of `repetitions` of each cell; `quick` runs one of a tenth of the duration. `samples` keeps values over time of the
     first run of each cell. The result does not depend on `threads`, by default one for each core.
 
-    `congestion` and `sorters` are classes written in Python (:class:`CongestionControl`, :class:`Sorter`), for teaching
-    and prototypes: each acknowledgement or packet is a call, which makes a simulation much slower. The scenario names
-    them as ``sender.congestion = "NAME"`` of a flow and ``receiver_card.sorter = "NAME"``. What one of them
-    raises ends the simulation and is raised here.
+    `congestion`, `loss_detection` and `sorters` are classes written in Python (:class:`CongestionControl`,
+    :class:`LossDetection`, :class:`Sorter`), for teaching and prototypes: each acknowledgement or packet is a call, which makes a
+    simulation much slower. The scenario names them as ``sender.congestion = "NAME"`` and ``sender.loss_detection = "NAME"``
+    of a flow and ``receiver_card.sorter = "NAME"``. What one of them raises ends the simulation and is raised here.
 
     Raises :class:`MalformedError` for a wrong scenario, :class:`UnreadableError`, :class:`UsageError`.
 
@@ -73,14 +75,30 @@ def simulate(
     """
     text, name, is_json = _text(scenario)
     options = {
-        "set": [f"{key}={_value(value)}" for key, value in (set or {}).items()],
+        "set": set_text(set),
         "seed": seed,
         "repetitions": repetitions,
         "quick": quick,
         "samples": samples,
         "threads": threads,
     }
-    return Simulation(_simulate(text, name, is_json, options, dict(congestion or {}), dict(sorters or {})))
+    algorithms: dict[str, dict[str, Callable[[], Any]]] = {
+        "congestion": dict(congestion or {}),
+        "loss_detection": dict(loss_detection or {}),
+        "sorters": dict(sorters or {}),
+    }
+    return Simulation(_simulate(text, name, is_json, options, algorithms))
+
+
+def scenario_text(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str]:
+    """The text of a scenario in TOML, and its name in messages."""
+    text, name, is_json = _text(scenario)
+    return (toml_of_json(text) if is_json else text), name
+
+
+def set_text(set: Mapping[str, Any] | None) -> list[str]:
+    """Overrides as ``--set`` takes them."""
+    return [f"{key}={_value(value)}" for key, value in (set or {}).items()]
 
 
 def _text(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str, bool]:

@@ -1,6 +1,7 @@
 //! The command `inorder`, as the script of the package runs it.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
@@ -8,5 +9,10 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub fn command(py: Python<'_>) -> PyResult<u8> {
     let arguments: Vec<OsString> = py.import("sys")?.getattr("argv")?.extract()?;
+    // Other modules of this package do what needs several machines or SQL.
+    let interpreter: Option<PathBuf> = py.import("sys")?.getattr("executable")?.extract()?;
+    if let Some(interpreter) = interpreter {
+        inorder_command::set_python(interpreter);
+    }
     Ok(py.detach(|| inorder_command::run(arguments)))
 }

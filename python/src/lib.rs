@@ -20,6 +20,7 @@ mod reproduce;
 mod result;
 mod simulate;
 mod sort;
+mod study;
 mod table;
 mod work;
 
@@ -37,15 +38,17 @@ mod _inorder {
     #[pymodule_export]
     use super::metrics::{metrics, metrics_of_text};
     #[pymodule_export]
-    use super::own::{Ack, Loss, Packet, Window};
+    use super::own::{Ack, Arrival, Loss, Outstanding, Packet, Window};
     #[pymodule_export]
     use super::reproduce::{papers, reproduce};
     #[pymodule_export]
     use super::result::{BatchStream, Findings};
     #[pymodule_export]
-    use super::simulate::simulate;
+    use super::simulate::{simulate, toml_of_json};
     #[pymodule_export]
     use super::sort::sort;
+    #[pymodule_export]
+    use super::study::{Study, list_captures, read_population};
     #[pymodule_export]
     use super::table::{Batch, Table};
 

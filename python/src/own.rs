@@ -1,9 +1,10 @@
-//! Congestion controls and sorters written in Python, for teaching and prototypes: a call into Python for each
+//! Congestion controls, loss detections and sorters written in Python, for teaching and prototypes: a call into Python for each
 //! acknowledgement or packet.
 //!
 //! An exception in one of them ends the simulation and is raised by `simulate`.
 
 mod control;
+mod loss;
 mod sorter;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +16,20 @@ use pyo3::prelude::*;
 use crate::work::Stop;
 
 pub use control::{Ack, Loss, Window};
+pub use loss::{Arrival, Outstanding};
 pub use sorter::Packet;
 
 /// Classes, or other callables without arguments, by name.
-pub type Classes = BTreeMap<String, Py<PyAny>>;
+type Classes = BTreeMap<String, Py<PyAny>>;
+
+/// The classes of each kind.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Algorithms {
+    congestion: Classes,
+    loss_detection: Classes,
+    sorters: Classes,
+}
 
 /// The first exception that an algorithm raised, which also stops the simulation.
 #[derive(Clone)]
@@ -60,13 +71,17 @@ impl std::fmt::Debug for Failure {
 }
 
 /// The algorithms for a simulation.
-pub fn own(congestion: Classes, sorters: Classes, failure: &Failure) -> Own {
+pub fn own(algorithms: Algorithms, failure: &Failure) -> Own {
     let mut own = Own::default();
-    for (name, class) in congestion {
+    for (name, class) in algorithms.congestion {
         let name = interned(&name);
         own.add_congestion(name, control::make(name, class, failure.clone()));
     }
-    for (name, class) in sorters {
+    for (name, class) in algorithms.loss_detection {
+        let name = interned(&name);
+        own.add_loss_detection(name, loss::make(name, class, failure.clone()));
+    }
+    for (name, class) in algorithms.sorters {
         own.add_sorter(&name, sorter::make(class, failure.clone()));
     }
     own

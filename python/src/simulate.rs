@@ -7,11 +7,11 @@ use arrow_schema::SchemaRef;
 use inorder_sim::output::{
     Report, run_batches, sample_batches, write_json, write_page, write_table,
 };
-use inorder_sim::{Campaign, Changes, Results, cells, run_cells};
+use inorder_sim::{Campaign, CellResult, Changes, Results, cells, run_cells};
 use pyo3::prelude::*;
 
 use crate::errors::{malformed, usage};
-use crate::own::{Classes, Failure, own};
+use crate::own::{Algorithms, Failure, own};
 use crate::result::{Findings, Outcome};
 use crate::work;
 
@@ -36,8 +36,7 @@ pub fn simulate(
     name: String,
     is_json: bool,
     options: Options,
-    congestion: Classes,
-    sorters: Classes,
+    algorithms: Algorithms,
 ) -> PyResult<Findings> {
     if options.repetitions == Some(0) {
         return Err(usage("repetitions: expected at least 1, found 0"));
@@ -51,7 +50,7 @@ pub fn simulate(
     };
     let (results, title) = work::run(py, |stop| {
         let failure = Failure::new(stop);
-        let own = own(congestion, sorters, &failure);
+        let own = own(algorithms, &failure);
         let (_, cells) = cells(&text, &name, &changes, &own).map_err(malformed)?;
         let title = cells.first().map(|cell| cell.config.title.clone());
         let campaign = Campaign {
@@ -71,6 +70,25 @@ pub fn simulate(
         title: title.unwrap_or_default(),
         name,
     }))
+}
+
+/// The results of cells that ran elsewhere.
+pub fn simulated(cells: Vec<CellResult>, title: String, name: String) -> Findings {
+    let results = Results {
+        cells,
+        first_runs: Vec::new(),
+    };
+    Findings::new(Simulated {
+        results,
+        title,
+        name,
+    })
+}
+
+/// The text of a scenario that comes as JSON.
+#[pyfunction]
+pub fn toml_of_json(json: &str) -> PyResult<String> {
+    toml_of(json)
 }
 
 /// A dictionary of Python comes as JSON.

@@ -23,6 +23,11 @@ impl Stop {
         &self.0
     }
 
+    /// For libraries that keep the flag.
+    pub fn shared(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Asks for the end.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);

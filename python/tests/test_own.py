@@ -83,6 +83,60 @@ def test_a_fixed_window_is_obeyed() -> None:
     assert {sample["cwnd"] for sample in samples[50:]} == {7}
 
 
+class Threshold:
+    """The third duplicate ACK, as the simulator's detection `static` has it."""
+
+    def on_ack(self, outstanding: inorder.Outstanding, arrival: inorder.Arrival) -> None:
+        outstanding.mark_lost(3)
+
+    def dupthresh(self) -> int:
+        return 3
+
+
+def test_a_loss_detection_in_python_is_that_of_the_simulator() -> None:
+    fixed = {"flow.sender.loss_detection": "static", "flow.sender.dupthresh": "3 packets"}
+    ours = measures(set={"flow.sender.loss_detection": "third"}, loss_detection={"third": Threshold})
+    theirs = measures(set=fixed)
+    assert ours["recoveries"] == theirs["recoveries"] > 0
+    assert ours["throughput"] == theirs["throughput"]
+
+
+def test_a_loss_detection_may_wait() -> None:
+    class Patient:
+        """Waits half a round trip after the first SACK above a hole."""
+
+        def __init__(self) -> None:
+            self.deadline: int | None = None
+
+        def on_ack(self, outstanding: inorder.Outstanding, arrival: inorder.Arrival) -> None:
+            if outstanding.sacked == 0:
+                self.deadline = None
+            elif self.deadline is None or arrival.advances:
+                self.deadline = outstanding.now_ns + outstanding.srtt_ns // 2
+
+        def deadline_ns(self) -> int | None:
+            return self.deadline
+
+        def on_deadline(self, outstanding: inorder.Outstanding) -> None:
+            self.deadline = None
+            outstanding.mark_lost(1)
+
+        def on_timeout(self, outstanding: inorder.Outstanding) -> None:
+            self.deadline = None
+
+    late = {"forward.1.jitter": "1 ms"}
+    patient = measures(set=late | {"flow.sender.loss_detection": "patient"}, loss_detection={"patient": Patient})
+    third = measures(set=late | {"flow.sender.loss_detection": "third"}, loss_detection={"third": Threshold})
+    assert patient["spurious"] < third["spurious"]  # type: ignore[operator]
+
+    class Stuck(Patient):
+        def on_deadline(self, outstanding: inorder.Outstanding) -> None:
+            pass
+
+    with pytest.raises(inorder.UsageError, match="deadline_ns: expected a time after"):
+        measures(set=late | {"flow.sender.loss_detection": "stuck"}, loss_detection={"stuck": Stuck})
+
+
 def test_a_sorter_in_python_sorts() -> None:
     unsorted = measures(set={"receiver_card.sorter": "none"})
     sorted_ = measures(set={"receiver_card.sorter": "batch"}, sorters={"batch": Batch})
