@@ -1,9 +1,8 @@
 //! Independent repetitions on all cores, with progress and Ctrl-C.
 
-use std::num::NonZero;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
+use std::sync::atomic::Ordering;
+
+use inorder_netproc::Repetitions;
 
 use crate::error::CliError;
 use crate::interrupt;
@@ -17,8 +16,7 @@ pub struct Repeated<T> {
     pub interrupted: bool,
 }
 
-/// Runs repetitions 0 to `times`. `run` receives its number and a function that it calls now and then with the number
-/// of packets done; the function returns whether to continue. Results do not depend on the number of cores.
+/// Runs repetitions 0 to `times` of `packets` each.
 pub fn repeat<T: Send>(
     times: u32,
     packets: u64,
@@ -30,41 +28,17 @@ pub fn repeat<T: Send>(
         ));
     }
     let stop = interrupt::flag();
-    let stopped = || stop.load(Ordering::Relaxed);
     let bar = Bar::counting("", "packets");
     bar.at(0, Some(packets.saturating_mul(u64::from(times))));
-    let next = AtomicU32::new(0);
-    let outcomes = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            // The first repetition runs in any case, so that there is a result to print.
-            if number >= times || number > 0 && stopped() {
-                return;
-            }
-            let done = std::cell::Cell::new(0);
-            let outcome = run(u64::from(number), &|packets| {
-                bar.add(packets.saturating_sub(done.replace(packets)));
-                !stopped()
-            });
-            if let Ok(mut outcomes) = outcomes.lock() {
-                outcomes.push((number, outcome));
-            }
-        }
+    let how = Repetitions {
+        times,
+        threads: 0,
+        progress: &|packets| bar.add(packets),
+        stop,
     };
-    let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    thread::scope(|scope| {
-        for _ in 0..workers.min(times as usize) {
-            scope.spawn(work);
-        }
-    });
-    drop(bar);
-    let mut outcomes = outcomes.into_inner().unwrap_or_default();
-    outcomes.sort_by_key(|(number, _)| *number);
-    let outcomes: Result<Vec<T>, CliError> =
-        outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+    let outcomes = inorder_netproc::repeat(&how, run)?;
     Ok(Repeated {
-        outcomes: outcomes?,
-        interrupted: stopped(),
+        outcomes,
+        interrupted: stop.load(Ordering::Relaxed),
     })
 }
