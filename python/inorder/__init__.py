@@ -8,6 +8,7 @@ The functions here are the verbs of the command ``inorder``, and call the same l
 :func:`compare`           what a change did: two analyses, or two simulations
 :func:`corpus`            any number of captures, in the same way
 :func:`metrics`           every metric of RFC 4737 and RFC 5236 for numbers
+:func:`netproc`           network processors that reorder
 :func:`population`        connections with drawn settings, captured, with the truth about them
 :func:`reproduce`         the experiments of papers, with verdicts on their claims
 :func:`simulate`          TCP over paths that reorder
@@ -49,6 +50,7 @@ from inorder.errors import (
 )
 from inorder.own import CongestionControl, LossDetection, Sorter
 from inorder.papers import Paper, Reproduction, papers, reproduce
+from inorder.processors import Processors, netproc
 from inorder.result import Result
 from inorder.series import Metrics, metrics
 from inorder.simulation import Simulation, simulate
@@ -74,6 +76,7 @@ __all__ = [
     "Outstanding",
     "Packet",
     "Paper",
+    "Processors",
     "Reproduction",
     "Result",
     "Simulation",
@@ -91,6 +94,7 @@ __all__ = [
     "compare",
     "corpus",
     "metrics",
+    "netproc",
     "papers",
     "population",
     "reproduce",

@@ -15,6 +15,7 @@ mod compare;
 mod errors;
 mod input;
 mod metrics;
+mod netproc;
 mod own;
 mod reproduce;
 mod result;
@@ -37,6 +38,8 @@ mod _inorder {
     use super::compare::compare;
     #[pymodule_export]
     use super::metrics::{metrics, metrics_of_text};
+    #[pymodule_export]
+    use super::netproc::netproc;
     #[pymodule_export]
     use super::own::{Ack, Arrival, Loss, Outstanding, Packet, Window};
     #[pymodule_export]

@@ -156,3 +156,14 @@ def test_reproduce_is_the_command() -> None:
         inorder.reproduce("srpik")
     with pytest.raises(inorder.UsageError, match="unknown item table-77"):
         inorder.reproduce("network-processor", "table-77")
+
+
+def test_network_processors_are_those_of_the_command() -> None:
+    line = "netproc --scheme its --packet-bytes 64:7,512:4 --packets 3000 --repetitions 2"
+    result = inorder.netproc(scheme="its", packet_bytes={64: 7, 512: 4}, packets=3000, repetitions=2)
+    agree(result.results, run(*line.split(), "--csv"))
+    assert result.to_dict() == json.loads(run(*line.split(), "--json"))
+    with pytest.raises(inorder.UsageError, match="dequeue: expected one of strict, completion"):
+        inorder.netproc(dequeue="soon")  # type: ignore[arg-type]
+    with pytest.raises(inorder.UsageError):
+        inorder.netproc(scheme="none of them")
