@@ -14,6 +14,10 @@ const ROW: usize = 64;
 pub(crate) struct ByOffset<T> {
     /// None of them empty.
     rows: VecDeque<Row>,
+    /// The greatest offset of each row: to search these touches few lines of the cache.
+    tops: VecDeque<i64>,
+    /// The row that was changed last: the next one is mostly the same.
+    recent: usize,
     len: usize,
     values: Vec<T>,
     free: Vec<u32>,
@@ -40,6 +44,10 @@ impl Row {
 
     fn offsets(&self) -> &[i64] {
         &self.offsets[..self.len]
+    }
+
+    fn top(&self) -> i64 {
+        self.offsets[self.len - 1]
     }
 
     fn insert(&mut self, at: usize, offset: i64, place: u32) {
@@ -73,6 +81,8 @@ impl<T> Default for ByOffset<T> {
     fn default() -> Self {
         ByOffset {
             rows: VecDeque::new(),
+            tops: VecDeque::new(),
+            recent: 0,
             len: 0,
             values: Vec::new(),
             free: Vec::new(),
@@ -101,16 +111,26 @@ impl<T: Copy> ByOffset<T> {
     /// none.
     #[inline]
     fn find(&self, offset: i64) -> (usize, usize) {
-        let below = |row: &Row| row.offsets[row.len - 1] < offset;
-        let row = match (self.rows.front(), self.rows.back()) {
-            (Some(first), _) if !below(first) => 0,
-            (_, Some(last)) if !below(last) => self.rows.partition_point(below),
+        let row = match (self.tops.front(), self.tops.back()) {
+            (Some(&first), _) if offset <= first => 0,
+            (_, Some(&last)) if offset <= last => match self.recent {
+                recent if self.is_row_of(recent, offset) => recent,
+                _ => self.tops.partition_point(|&top| top < offset),
+            },
             _ => return (self.rows.len(), 0),
         };
         (
             row,
             self.rows[row].offsets().partition_point(|&o| o < offset),
         )
+    }
+
+    /// Is this the first row that reaches up to `offset`?
+    #[inline]
+    fn is_row_of(&self, row: usize, offset: i64) -> bool {
+        let below = row.checked_sub(1).and_then(|below| self.tops.get(below));
+        let reaches = self.tops.get(row).is_some_and(|&top| offset <= top);
+        reaches && below.is_none_or(|&top| top < offset)
     }
 
     /// The offset at a row and place, and its value.
@@ -136,21 +156,17 @@ impl<T: Copy> ByOffset<T> {
         self.at((0, 0)).map(|(_, value)| value)
     }
 
-    /// The value of the greatest offset that is at most `offset`.
-    pub(crate) fn last_up_to(&self, offset: i64) -> Option<&T> {
+    /// The values of the greatest offset below `offset`, and of the lowest that is `offset` at least.
+    #[inline]
+    pub(crate) fn around(&self, offset: i64) -> (Option<&T>, Option<&T>) {
         let found = self.find(offset);
-        let before = match (self.at(found), found) {
-            (Some((o, value)), _) if o == offset => return Some(value),
-            (_, (0, 0)) => return None,
-            (_, (row, 0)) => (row - 1, self.rows[row - 1].len - 1),
-            (_, (row, at)) => (row, at - 1),
+        let before = match found {
+            (0, 0) => None,
+            (row, 0) => Some((row - 1, self.rows[row - 1].len - 1)),
+            (row, at) => Some((row, at - 1)),
         };
-        self.at(before).map(|(_, value)| value)
-    }
-
-    /// The value of the lowest offset that is `offset` at least.
-    pub(crate) fn first_from(&self, offset: i64) -> Option<&T> {
-        self.at(self.find(offset)).map(|(_, value)| value)
+        let value = |here| self.at(here).map(|(_, value)| value);
+        (before.and_then(value), value(found))
     }
 
     /// The values of the offsets in `[from, to)`, each with its offset.
@@ -176,14 +192,18 @@ impl<T: Copy> ByOffset<T> {
 
     #[inline]
     pub(crate) fn get_mut(&mut self, offset: i64) -> Option<&mut T> {
-        let (_, _, place) = self.place(offset)?;
+        let (row, _, place) = self.place(offset)?;
+        self.recent = row;
         self.values.get_mut(place as usize)
     }
 
     /// Puts `value` at `offset`, in place of what is there.
     pub(crate) fn insert(&mut self, offset: i64, value: T) {
-        if let Some(there) = self.get_mut(offset) {
-            *there = value;
+        let (row, at) = self.find(offset);
+        if let Some(here) = self.rows.get(row)
+            && here.offsets[at] == offset
+        {
+            self.values[here.places[at] as usize] = value;
             return;
         }
         let place = self.free.pop().unwrap_or(self.values.len() as u32);
@@ -192,23 +212,31 @@ impl<T: Copy> ByOffset<T> {
             None => self.values.push(value),
         }
         self.len += 1;
-        let (row, at) = match self.find(offset) {
-            (row, _) if row == self.rows.len() => match self.rows.back() {
-                Some(last) if last.len < ROW => (row - 1, last.len),
-                _ => return self.rows.push_back(Row::of(offset, place)),
-            },
-            found => found,
+        let (row, at) = match self.rows.back() {
+            Some(last) if row == self.rows.len() && last.len < ROW => (row - 1, last.len),
+            _ => (row, at),
         };
-        let here = &mut self.rows[row];
-        if here.len < ROW {
-            return here.insert(at, offset, place);
+        self.recent = row;
+        match self.rows.get_mut(row) {
+            None => {
+                self.rows.push_back(Row::of(offset, place));
+                self.tops.push_back(offset);
+            }
+            Some(here) if here.len < ROW => {
+                here.insert(at, offset, place);
+                self.tops[row] = here.top();
+            }
+            Some(here) => {
+                let mut upper = here.split();
+                match at.checked_sub(here.len) {
+                    Some(at) => upper.insert(at, offset, place),
+                    None => here.insert(at, offset, place),
+                }
+                self.tops[row] = here.top();
+                self.tops.insert(row + 1, upper.top());
+                self.rows.insert(row + 1, upper);
+            }
         }
-        let mut upper = here.split();
-        match at.checked_sub(here.len) {
-            Some(at) => upper.insert(at, offset, place),
-            None => here.insert(at, offset, place),
-        }
-        self.rows.insert(row + 1, upper);
     }
 
     pub(crate) fn remove(&mut self, offset: i64) -> Option<T> {
@@ -222,10 +250,14 @@ impl<T: Copy> ByOffset<T> {
     }
 
     fn take(&mut self, row: usize, at: usize) -> T {
+        self.recent = row;
         let here = &mut self.rows[row];
         let place = here.remove(at);
         if here.len == 0 {
             self.rows.remove(row);
+            self.tops.remove(row);
+        } else {
+            self.tops[row] = here.top();
         }
         self.len -= 1;
         self.free.push(place);
@@ -263,8 +295,9 @@ mod tests {
                 prop_assert_eq!(places.first(), tree.values().next());
                 prop_assert_eq!(places.get(offset), tree.get(&offset));
                 prop_assert_eq!(places.get_mut(other), tree.get_mut(&other));
-                prop_assert_eq!(places.last_up_to(other), tree.range(..=other).next_back().map(|e| e.1));
-                prop_assert_eq!(places.first_from(other), tree.range(other..).next().map(|e| e.1));
+                let below = tree.range(..other).next_back().map(|e| e.1);
+                let from = tree.range(other..).next().map(|e| e.1);
+                prop_assert_eq!(places.around(other), (below, from));
                 let within = tree.range(offset..other.max(offset)).map(|(o, v)| (*o, v));
                 prop_assert!(places.range(offset, other).eq(within));
                 prop_assert!(places.values.len() <= 301, "places are used again");

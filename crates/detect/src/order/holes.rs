@@ -44,9 +44,8 @@ impl<T: Copy> Holes<T> {
         if first.end > offset {
             return Some(*first);
         }
-        let around = self.all.last_up_to(offset);
-        let around = around.filter(|hole| hole.end > offset);
-        around.or_else(|| self.all.first_from(offset)).copied()
+        let (below, from) = self.all.around(offset);
+        below.filter(|hole| hole.end > offset).or(from).copied()
     }
 
     /// The one that begins at `start`.

@@ -142,7 +142,7 @@ impl FilledMap {
 
     /// The segment that `offset` falls in.
     pub(crate) fn covering(&mut self, offset: i64) -> Option<&mut Filled> {
-        let around = self.map.last_up_to(offset);
+        let (around, _) = self.map.around(offset.saturating_add(1));
         let start = around.filter(|f| f.end() > offset)?.place.start;
         self.map.get_mut(start)
     }
