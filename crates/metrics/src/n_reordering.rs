@@ -155,6 +155,18 @@ impl NReordering {
         self.highest
     }
 
+    /// As [`update_run`](Self::update_run) at the end of the stream: nothing comes that could be compared with the run. So
+    /// a stream that is one run, as most are, takes no memory for it.
+    pub(crate) fn update_last_run(&mut self, first: u64, n: u64) {
+        let n = accepted(first, n);
+        if !self.stack.is_empty() {
+            self.update_run(first, n);
+        } else if n > 0 {
+            self.received += n;
+            self.highest = Some(first + (n - 1));
+        }
+    }
+
     /// Ends the stream: keeps the counts and drops the state for further packets.
     pub(crate) fn forget(&mut self) {
         self.stack = Vec::new();

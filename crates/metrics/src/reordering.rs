@@ -215,13 +215,23 @@ impl Tally {
 
     /// Counts a run of packets in order with `bytes` bytes in total.
     pub(crate) fn run(&mut self, first: u64, packets: u64, bytes: u64) {
+        self.count_run(first, packets, bytes, NReordering::update_run);
+    }
+
+    fn count_run(
+        &mut self,
+        first: u64,
+        packets: u64,
+        bytes: u64,
+        compare: impl FnOnce(&mut NReordering, u64, u64),
+    ) {
         let found = &mut self.found;
         found.received += packets;
         found.runs.in_order(packets, bytes);
         self.bursts.in_order();
         // Estimated numbers may repeat; only increasing ones are passed to n-reordering.
         if found.n_reordering.highest().is_none_or(|most| most < first) {
-            found.n_reordering.update_run(first, packets);
+            compare(&mut found.n_reordering, first, packets);
         }
         self.density.update_run(first, packets);
     }
@@ -233,7 +243,11 @@ impl Tally {
 
     /// Ends the stream.
     pub fn finish(mut self) -> Reordering {
-        self.flush();
+        let packets = std::mem::take(&mut self.pending);
+        if packets > 0 {
+            let first = self.next - packets;
+            self.count_run(first, packets, 0, NReordering::update_last_run);
+        }
         self.found.n_reordering.forget();
         Reordering {
             bursts: self.bursts.finish(),

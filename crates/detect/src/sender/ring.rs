@@ -23,21 +23,29 @@ pub(super) fn apart(a: i64, b: i64) -> i64 {
 
 impl Values {
     fn push(&mut self, value: i64) {
-        if self.len == VALUES_KEPT {
-            self.forget(self.values[self.next]);
-        }
         let place = self.sorted[..self.len].partition_point(|&v| v < value);
-        self.sorted.copy_within(place..self.len, place + 1);
-        self.sorted[place] = value;
-        self.len += 1;
+        if self.len == VALUES_KEPT {
+            self.replace(self.values[self.next], place, value);
+        } else {
+            self.sorted.copy_within(place..self.len, place + 1);
+            self.sorted[place] = value;
+            self.len += 1;
+        }
         self.values[self.next] = value;
         self.next = (self.next + 1) % VALUES_KEPT;
     }
 
-    fn forget(&mut self, value: i64) {
-        let place = self.sorted[..self.len].partition_point(|&v| v < value);
-        self.sorted.copy_within(place + 1..self.len, place);
-        self.len -= 1;
+    /// Puts `value` before the one at `place`, and takes `oldest` away: only those between the two move, and what a path
+    /// shows one after the other is mostly alike.
+    fn replace(&mut self, oldest: i64, place: usize, value: i64) {
+        let gone = self.sorted.partition_point(|&v| v < oldest);
+        if gone < place {
+            self.sorted[gone..place].rotate_left(1);
+            self.sorted[place - 1] = value;
+        } else {
+            self.sorted[place..=gone].rotate_right(1);
+            self.sorted[place] = value;
+        }
     }
 }
 
