@@ -47,7 +47,7 @@ class Analysis(Result):
 
     @property
     def streams(self) -> Table:
-        """Streams of other numbered services: RTP, ESP, WireGuard, GRE, ICMP echo."""
+        """Streams of other numbered services: RTP, ESP, WireGuard, RoCEv2, SCTP, ..."""
         return self.table("streams")
 
     @property
@@ -59,6 +59,11 @@ class Analysis(Result):
     def stream_what_if(self) -> Table:
         """The same for each numbered stream that was out of order."""
         return self.table("stream-what-if")
+
+    @property
+    def replay_windows(self) -> Table:
+        """What anti-replay windows would have refused of streams, for several sizes."""
+        return self.table("replay-windows")
 
     @property
     def rates(self) -> Table:

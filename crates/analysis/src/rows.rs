@@ -114,6 +114,13 @@ impl Rows {
             stream_what_if_rows
         ),
         rows!(
+            "replay-windows",
+            "What anti-replay windows would have refused of a stream, for several sizes",
+            false,
+            replay_windows,
+            replay_window_rows
+        ),
+        rows!(
             "rates",
             "Reordering by sending rate",
             false,

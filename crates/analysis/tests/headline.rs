@@ -4,7 +4,7 @@ mod sample;
 
 use inorder_analysis::{Analysis, StreamReport, headline};
 use inorder_detect::{Cause, CauseCount, FlowReport};
-use inorder_wire::Service;
+use inorder_wire::{Endpoint, Service};
 
 /// A file with a flow of 640 packets that is changed by `change`, and one without trouble.
 fn with(change: impl FnOnce(&mut FlowReport)) -> Analysis {
@@ -168,8 +168,8 @@ fn the_worst_flow_is_the_one_with_most_affected_packets_and_the_greatest_share_o
 
 fn stream(reordered: u64, missing: u64) -> StreamReport {
     let mut stream = sample::stream(Service::Rtp, reordered);
-    stream.src.set_ip([10, 1, 0, 9].into());
-    stream.dst.set_port(4_002);
+    stream.src = Endpoint::v4(0x0a01_0009, stream.src.port);
+    stream.dst = stream.dst.with_port(4_002);
     stream.order.received = 742;
     stream.order.late_ns = match reordered {
         0 => sample::distribution(&[]),

@@ -25,6 +25,7 @@ fn the_text_and_the_rows_have_none_srpic_and_the_resequencer() {
                 frame: at as u64,
                 seq,
                 payload_len: 100,
+                ..Numbered::default()
             },
         );
     }

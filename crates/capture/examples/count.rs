@@ -3,7 +3,7 @@
 //! `cargo run --release --example count -- FILE...`
 
 use inorder_capture::{Block, Capture};
-use inorder_wire::{Has, Packet, RtpGate};
+use inorder_wire::{Gate, Has, Packet};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn count(path: &Path) {
     };
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     let mut bump = |what: String| *counts.entry(what).or_default() += 1;
-    let mut gate = RtpGate::new();
+    let mut gate = Gate::new();
     let mut block = Block::default();
     loop {
         let more = capture.read_block(&mut block);

@@ -4,7 +4,7 @@
 //! `../shared/captures` beside the repository. The expected counts were measured with tshark 4.0.
 
 use inorder_capture::{Block, Capture, CaptureError};
-use inorder_wire::{Has, Packet, RtpGate, same_both_ways};
+use inorder_wire::{Gate, Has, Packet, same_both_ways};
 use std::path::PathBuf;
 
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -14,7 +14,7 @@ struct Counts {
     data: u64,
     sack: u64,
     timestamps: u64,
-    /// Packets of other numbered services; RTP packets count if `RtpGate` confirms them.
+    /// Packets of other numbered services; RTP packets count if `Gate` confirms them.
     numbered: u64,
 }
 
@@ -99,7 +99,7 @@ fn folder() -> Option<PathBuf> {
 
 fn count(capture: &mut Capture) -> (Counts, Result<(), CaptureError>) {
     let mut counts = Counts::default();
-    let mut gate = RtpGate::new();
+    let mut gate = Gate::new();
     let mut block = Block::default();
     loop {
         let more = capture.read_block(&mut block);

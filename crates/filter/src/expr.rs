@@ -73,11 +73,12 @@ impl Protocol {
 
     fn holds(self, facts: &Facts) -> bool {
         match self {
-            Protocol::Tcp => facts.service.is_none(),
-            Protocol::Udp => facts.service.is_some_and(Service::is_over_udp),
+            Protocol::Tcp => matches!(facts.service, None | Some(Service::Mptcp)),
+            // Some services have no ports where IP carries them itself.
+            Protocol::Udp => facts.service.is_some_and(Service::is_over_udp) && facts.dst.port != 0,
             Protocol::Service(service) => facts.service == Some(service),
             Protocol::V4 => facts.src.socket_addr().is_ipv4(),
-            Protocol::V6 => facts.src.socket_addr().is_ipv6(),
+            Protocol::V6 => facts.src.as_mac().is_none() && facts.src.socket_addr().is_ipv6(),
         }
     }
 }

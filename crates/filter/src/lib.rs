@@ -34,10 +34,10 @@ mod prefix;
 mod token;
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::str::FromStr;
 
-use inorder_wire::{Dir, Endpoint, FlowKey, StreamKey};
+use inorder_wire::{Dir, FlowKey, StreamKey};
 
 #[doc(hidden)]
 pub use check::fuzz_one;
@@ -79,14 +79,7 @@ impl Filter {
     /// True if the filter selects the data that TCP carries from `src` to `dst`.
     pub fn flow(&self, src: SocketAddr, dst: SocketAddr, overlay: u32) -> bool {
         self.expr
-            .holds(&Facts::tcp(endpoint(src), endpoint(dst), overlay))
-    }
-}
-
-fn endpoint(of: SocketAddr) -> Endpoint {
-    match of.ip() {
-        IpAddr::V4(v4) => Endpoint::v4(v4.to_bits(), of.port()),
-        IpAddr::V6(v6) => Endpoint::v6(v6.to_bits(), of.port()),
+            .holds(&Facts::tcp(src.into(), dst.into(), overlay))
     }
 }
 

@@ -169,6 +169,25 @@ impl Order {
         }
     }
 
+    /// Notes that a retransmission of `seq`, which is below the highest number, arrived: true if that number was missing.
+    /// RFC 4737 leaves retransmissions out, so it is neither received nor reordered; the number is no longer missing.
+    pub fn retransmitted(&mut self, seq: u64) -> bool {
+        let Some(index) = self.holes.find(seq) else {
+            return false;
+        };
+        let Some((hole, _)) = self.holes.fill(index, seq, 0) else {
+            return false;
+        };
+        if hole.opener > 0 {
+            self.counts.missing = self.counts.missing.saturating_sub(1);
+        }
+        self.forget_oldest();
+        if index <= 1 {
+            self.settle_openers();
+        }
+        true
+    }
+
     /// Counts `n` packets that follow the highest number received, `bytes` bytes in total, in O(1). `time_ns` is the
     /// arrival time of the first of them. It only matters at the start of a stream, which then begins at the known
     /// start, or at 1.

@@ -114,6 +114,13 @@ impl Metrics {
         self.update_general(seq, time_ns, bytes)
     }
 
+    /// Notes that a retransmission of `seq`, which is below the highest number, arrived: true if that number was missing.
+    /// It enters no metric (RFC 4737 leaves retransmissions out), but the number is no longer missing.
+    pub fn retransmitted(&mut self, seq: u64) -> bool {
+        self.flush();
+        self.order.retransmitted(seq)
+    }
+
     /// Counts `n` packets that follow the highest number so far, `bytes` bytes in total, in O(1). `time_ns` is the
     /// arrival time of the first of them. It only matters at the start of a stream, which then begins at the known
     /// start, or at 1. Numbers beyond [`MAX_SEQ`] are left out.

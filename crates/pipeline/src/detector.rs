@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_detect::{Config, FlowChoice, FlowId, FlowTable, PeerRecorder, Streams, Tracker};
-use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+use inorder_wire::{Aside, Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
 use crate::{Analysis, PeerComparison, Selection};
@@ -113,6 +113,10 @@ impl Sink for Detector {
 
     fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
         self.streams.push(&key, packet);
+    }
+
+    fn aside(&mut self, aside: &Aside) {
+        self.streams.aside(aside);
     }
 
     fn tidy_up(&mut self, now_ns: i64) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inorder_capture::Block;
 use inorder_filter::Filter;
-use inorder_wire::{FlowKey, Frame, Packet, parse_into};
+use inorder_wire::{Aside, Dir, FlowKey, Frame, Other, Packet, Service, StreamKey, parse_into};
 
 /// A point in time, given by itself or from the first packet of the capture on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,14 +92,52 @@ impl Chosen {
         })
     }
 
-    /// Parses a frame into `packet`; false if it was not chosen.
+    /// Parses a frame into `packet`, and what is wanted of the rest to the end of `asides`; false if it was not chosen.
+    /// A packet that is not wanted itself becomes one of another protocol.
     #[inline]
-    pub(crate) fn parse(&self, frame: &Frame<'_>, packet: &mut Packet) -> bool {
+    pub(crate) fn parse(
+        &self,
+        frame: &Frame<'_>,
+        packet: &mut Packet,
+        asides: &mut Vec<Aside>,
+    ) -> bool {
         if !(self.from_ns..self.until_ns).contains(&frame.ts_ns) {
             return false;
         }
-        parse_into(frame, packet);
-        self.is_wanted(packet)
+        let before = asides.len();
+        if parse_into(frame, packet, asides) {
+            let found = asides.split_off(before);
+            asides.extend(
+                found
+                    .into_iter()
+                    .filter(|aside| self.is_wanted_aside(aside)),
+            );
+        }
+        if self.is_wanted(packet) {
+            return true;
+        }
+        *packet = Packet::Other(Other::OtherProtocol);
+        asides.len() > before
+    }
+
+    /// True if this is analysed. What belongs to the other direction of a stream is selected with the stream.
+    fn is_wanted_aside(&self, aside: &Aside) -> bool {
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        match aside {
+            Aside::Numbered(key, _) | Aside::Report(key, _) => filter.stream(key),
+            Aside::Subflow(key, ..) => [Dir::LowToHigh, Dir::HighToLow].into_iter().any(|dir| {
+                let (src, dst) = key.ends(dir);
+                filter.stream(&StreamKey {
+                    service: Service::Mptcp,
+                    src,
+                    dst,
+                    id: 0,
+                    overlay: key.overlay,
+                })
+            }),
+        }
     }
 
     /// True if the packet is analysed. Fragments pass: only the first one has ports, and the whole datagram is

@@ -3,7 +3,7 @@
 use inorder_detect::sorting_facts;
 use inorder_filter::Filter;
 use inorder_sort::{Hashed, Meta};
-use inorder_wire::{Dir, FlowKey, Frame, Numbered, Packet, RtpGate, Segment, StreamKey, parse};
+use inorder_wire::{Dir, FlowKey, Frame, Gate, Numbered, Packet, Segment, StreamKey, parse};
 
 /// One direction of a connection, or one stream of another service.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,7 +33,7 @@ pub struct Placed {
 /// Assigns frames to flows and decides which ones may be sorted.
 pub struct Classifier {
     /// Recognises numbered services other than TCP; `None` if they are not sorted.
-    services: Option<RtpGate>,
+    services: Option<Gate>,
     literal: bool,
     /// Which flows are sorted; all if `None`.
     filter: Option<Filter>,
@@ -42,7 +42,7 @@ pub struct Classifier {
 impl Classifier {
     pub fn new(services: bool, literal: bool, filter: Option<Filter>) -> Self {
         Classifier {
-            services: services.then(RtpGate::new),
+            services: services.then(Gate::new),
             literal,
             filter,
         }

@@ -8,10 +8,12 @@ const LINKS: [u16; 13] = [1, 113, 101, 0, 9, 12, 14, 50, 108, 228, 229, 276, 127
 /// Parses `frame` in both ways; panics if the fast path returns a result that differs from the general one.
 #[doc(hidden)]
 pub fn same_both_ways(frame: &Frame<'_>) -> Packet {
-    let general = slow::parse(frame);
+    let mut asides = Vec::new();
+    let general = slow::parse(frame, &mut asides);
     let mut fast = Packet::Other(Other::NotIp);
     if fast::parse_into(frame, &mut fast).is_some() {
         assert_eq!(fast, general, "{frame:02x?}");
+        assert_eq!(asides, [], "{frame:02x?}");
     }
     assert_eq!(crate::parse(frame), general);
     general

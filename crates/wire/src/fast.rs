@@ -6,6 +6,7 @@
 
 use crate::flow::{Dir, Endpoint, FlowKey};
 use crate::segment::{Has, NO_WSCALE, Segment, TcpFlags};
+use crate::services::prp;
 use crate::slow::{be16, be32};
 use crate::{Frame, LinkType, Packet};
 
@@ -100,6 +101,9 @@ fn ipv4(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
         // The don't-fragment bit is at the same position in both.
         has: Has::IP_ID | (h[6] & Has::DF),
     };
+    if ip.len() >= total_len + prp::TRAILER && prp::may_end(ip) {
+        return None;
+    }
     let flow = FlowKey::v4((be32(h, 12)?, be16(h, 20)?), (be32(h, 16)?, be16(h, 22)?));
     segment(frame, network, ip.get(20..)?, flow, out)
 }
@@ -110,6 +114,9 @@ fn ipv6(frame: &Frame<'_>, ip: &[u8], out: &mut Packet) -> Option<()> {
     let h = ip.first_chunk::<{ 40 + TCP_LEN }>()?;
     let tcp_len = usize::from(u16::from_be_bytes([h[4], h[5]]));
     if h[0] >> 4 != 6 || h[6] != 6 || tcp_len < TCP_LEN {
+        return None;
+    }
+    if ip.len() >= 40 + tcp_len + prp::TRAILER && prp::may_end(ip) {
         return None;
     }
     let network = Network {

@@ -1,5 +1,6 @@
 //! The key of a connection, which both directions share.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// One end of a connection; IPv4 addresses are stored in their IPv4-mapped IPv6 form.
@@ -14,6 +15,32 @@ pub struct Endpoint {
     pub(crate) low: u64,
     /// Port (0 for protocols without ports).
     pub port: u16,
+}
+
+/// Upper half of the addresses that stand for those of network cards.
+const MAC_BLOCK: u64 = 0x0100 << 48;
+
+impl From<SocketAddr> for Endpoint {
+    fn from(of: SocketAddr) -> Self {
+        match of.ip() {
+            IpAddr::V4(v4) => Endpoint::v4(v4.to_bits(), of.port()),
+            IpAddr::V6(v6) => Endpoint::v6(v6.to_bits(), of.port()),
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    /// As [`SocketAddr`], with its port; the address of a network card as `2:0:0:0:0:1` with two digits each; `*` for
+    /// [`Endpoint::ANY_MAC`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_mac() {
+            None => self.socket_addr().fmt(f),
+            Some([0, 0, 0, 0, 0, 0]) => f.write_str("*"),
+            Some([a, b, c, d, e, g]) => {
+                write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+            }
+        }
+    }
 }
 
 impl Endpoint {
@@ -35,6 +62,40 @@ impl Endpoint {
             low: addr as u64,
             port,
         }
+    }
+
+    /// The destination of frames that are numbered whatever their destination.
+    pub const ANY_MAC: Endpoint = Endpoint {
+        high: MAC_BLOCK,
+        low: 0,
+        port: 0,
+    };
+
+    /// An endpoint of a service below IP, from the address of a network card. It is stored as an IPv6 address of the
+    /// block 100::/64, which no packet may have (RFC 6666).
+    pub fn mac(bytes: [u8; 6]) -> Self {
+        let low = bytes
+            .iter()
+            .fold(0, |all, byte| all << 8 | u64::from(*byte));
+        Endpoint {
+            high: MAC_BLOCK,
+            low,
+            port: 0,
+        }
+    }
+
+    /// The address of a network card; `None` if the endpoint is not such an address.
+    pub fn as_mac(&self) -> Option<[u8; 6]> {
+        let [0, 0, mac @ ..] = self.low.to_be_bytes() else {
+            return None;
+        };
+        (self.high == MAC_BLOCK).then_some(mac)
+    }
+
+    /// The same address with this port.
+    #[must_use]
+    pub fn with_port(self, port: u16) -> Self {
+        Endpoint { port, ..self }
     }
 
     /// Address, network byte order read as one big-endian number.

@@ -32,21 +32,27 @@ mod check;
 mod fast;
 mod flow;
 mod fragment;
+mod gate;
 mod link;
+mod mptcp;
+mod network;
 mod numbered;
 mod options;
-mod rtp;
 mod segment;
+mod services;
 mod slow;
 
 #[doc(hidden)]
 pub use check::{fuzz_one, same_both_ways};
 pub use flow::{Dir, Endpoint, FlowKey};
 pub use fragment::{Fragments, LaterPart};
+pub use gate::Gate;
 pub use link::LinkType;
-pub use numbered::{Numbered, Service, StreamKey};
-pub use rtp::RtpGate;
+pub use mptcp::{Multipath, Subflow};
+pub use network::{Network, network};
+pub use numbered::{Aside, Numbered, Report, Sending, StreamKey};
 pub use segment::{Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
+pub use services::Service;
 
 /// A captured frame, as a capture reader provides it.
 #[derive(Clone, Copy, Debug)]
@@ -127,24 +133,28 @@ impl Other {
 ///
 /// Lengths come from the IP headers, not from the number of captured bytes. Frames cut by the snap length and frames
 /// with inconsistent fields give different results. For a tunnelled packet, the innermost TCP segment is returned.
-/// UDP that may be RTP is returned as RTP: pass numbered packets through [`RtpGate`].
+/// Where one packet is no proof of its service (RTP and some others), pass numbered packets through [`Gate`].
 ///
 /// On a hot path use [`parse_into`]: moving a segment costs as much as parsing it.
 #[inline]
 pub fn parse(frame: &Frame<'_>) -> Packet {
     let mut packet = Packet::Other(Other::NotIp);
-    parse_into(frame, &mut packet);
+    parse_into(frame, &mut packet, &mut Vec::new());
     packet
 }
 
-/// Parses one frame into `packet`, as [`parse`] does, without moving the result.
+/// Parses one frame into `packet`, as [`parse`] does, without moving the result. What the frame tells beside it is
+/// appended to `asides`; true if there is such a thing.
 #[inline]
-pub fn parse_into(frame: &Frame<'_>, packet: &mut Packet) {
-    if fast::parse_into(frame, packet).is_none() {
-        // A copy, so that the compiler can keep the fields of the frame in registers.
-        let frame = *frame;
-        *packet = slow::parse(&frame);
+pub fn parse_into(frame: &Frame<'_>, packet: &mut Packet, asides: &mut Vec<Aside>) -> bool {
+    if fast::parse_into(frame, packet).is_some() {
+        return false;
     }
+    // A copy, so that the compiler can keep the fields of the frame in registers.
+    let frame = *frame;
+    let before = asides.len();
+    *packet = slow::parse(&frame, asides);
+    asides.len() > before
 }
 
 #[cfg(doctest)]

@@ -1,58 +1,8 @@
 //! Packets of services other than TCP that carry sequence numbers.
 
-use crate::flow::Endpoint;
-
-/// A service whose packets are numbered.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Service {
-    /// RTP (RFC 3550), 16-bit numbers per SSRC.
-    Rtp,
-    /// IPsec ESP (RFC 4303), 32-bit numbers per SPI.
-    Esp,
-    /// WireGuard transport data, 64-bit counter per receiver index.
-    WireGuard,
-    /// ICMP or ICMPv6 echo requests or replies, 16-bit numbers per identifier.
-    IcmpEcho,
-    /// GRE with sequence numbers (RFC 2890), 32-bit numbers per key.
-    Gre,
-}
-
-impl Service {
-    /// All services.
-    pub const ALL: [Service; 5] = [
-        Service::Rtp,
-        Service::Esp,
-        Service::WireGuard,
-        Service::IcmpEcho,
-        Service::Gre,
-    ];
-
-    /// True if its packets are carried by UDP.
-    pub fn is_over_udp(self) -> bool {
-        matches!(self, Service::Rtp | Service::WireGuard)
-    }
-
-    /// Width of the sequence number in bits.
-    pub fn bits(self) -> u32 {
-        match self {
-            Service::Rtp | Service::IcmpEcho => 16,
-            Service::Esp | Service::Gre => 32,
-            Service::WireGuard => 64,
-        }
-    }
-
-    /// Short lower-case name for output.
-    pub fn name(self) -> &'static str {
-        match self {
-            Service::Rtp => "rtp",
-            Service::Esp => "esp",
-            Service::WireGuard => "wireguard",
-            Service::IcmpEcho => "icmp-echo",
-            Service::Gre => "gre",
-        }
-    }
-}
+use crate::Service;
+use crate::flow::{Dir, Endpoint, FlowKey};
+use crate::mptcp::Subflow;
 
 /// One stream of numbered packets, one direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,14 +13,14 @@ pub struct StreamKey {
     pub src: Endpoint,
     /// Destination.
     pub dst: Endpoint,
-    /// SSRC, SPI, receiver index, echo identifier (with the type in bit 16: 1 = reply), GRE key.
+    /// What distinguishes streams between the same ends; see [`Service::id_is`].
     pub id: u32,
     /// As in [`crate::FlowKey::overlay`].
     pub overlay: u32,
 }
 
 /// One numbered packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Numbered {
     /// Capture time, nanoseconds since the Unix epoch.
     pub ts_ns: i64,
@@ -80,4 +30,44 @@ pub struct Numbered {
     pub seq: u64,
     /// Bytes of payload the service carries.
     pub payload_len: u32,
+    /// What the packet says of its own number.
+    pub sending: Sending,
+}
+
+/// What a numbered packet says of its own number; most services say nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Sending {
+    /// Nothing: sent once, as far as it says.
+    #[default]
+    Once,
+    /// It was sent before: the packet is a retransmission.
+    Again,
+    /// It takes the numbers that follow as well, and does not say how many: an RDMA READ request reserves the numbers of
+    /// its responses.
+    Reserving,
+}
+
+/// What a receiver reports of the numbers that it has, travelling against the stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// Capture time, nanoseconds since the Unix epoch.
+    pub ts_ns: i64,
+    /// Every number up to this one has arrived; as wide as [`Service::bits`].
+    pub cumulative: u64,
+    /// First and last number of each range beyond it that has arrived.
+    pub ranges: Vec<(u64, u64)>,
+    /// How many packets arrived twice.
+    pub duplicates: u32,
+}
+
+/// What a frame tells beside the packet that [`parse`](crate::parse) returns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Aside {
+    /// A further number: of a tag or tunnel around the packet, or of a further message in it.
+    Numbered(StreamKey, Numbered),
+    /// A report on the stream in the other direction. Its key has the identifier 0, because the report does not contain
+    /// the stream's.
+    Report(StreamKey, Report),
+    /// An option of Multipath TCP on a segment of this connection.
+    Subflow(FlowKey, Dir, Subflow),
 }

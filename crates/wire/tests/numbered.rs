@@ -3,7 +3,7 @@
 mod build;
 
 use build::*;
-use inorder_wire::{LinkType, Numbered, Other, Packet, Service, StreamKey};
+use inorder_wire::{Aside, LinkType, Numbered, Other, Packet, Service, StreamKey, parse_into};
 
 #[track_caller]
 fn numbered(packet: Packet) -> (StreamKey, Numbered) {
@@ -18,6 +18,17 @@ fn summary(bytes: &[u8]) -> (Service, u32, u64, u32) {
     let (key, packet) = numbered(parse(LinkType::RAW, bytes));
     assert_eq!((packet.ts_ns, packet.frame), (5, 9));
     (key.service, key.id, packet.seq, packet.payload_len)
+}
+
+/// The numbers beside the packet of a frame.
+fn beside(link: LinkType, bytes: &[u8]) -> Vec<(Service, u32, u64)> {
+    let (mut packet, mut asides) = (Packet::Other(Other::NotIp), Vec::new());
+    parse_into(&frame(link, bytes.len(), bytes), &mut packet, &mut asides);
+    let numbers = asides.iter().filter_map(|aside| match aside {
+        Aside::Numbered(key, packet) => Some((key.service, key.id, packet.seq)),
+        _ => None,
+    });
+    numbers.collect()
 }
 
 fn udp4(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {
@@ -97,14 +108,17 @@ fn echo_requests_and_replies() {
 }
 
 #[test]
-fn gre_counts_unless_tcp_is_inside() {
+fn gre_counts_beside_what_is_inside() {
     let head = [0x30, 0, 0x08, 0x00, 0, 0, 0, 5, 0, 0, 0, 6];
     let ping = ipv4(1, &[8, 0, 0, 0, 0, 7, 1, 2]);
     let bytes = ipv4(47, &join(&head, &ping));
     assert_eq!(summary(&bytes), (Service::Gre, 5, 6, ping.len() as u32));
+    assert_eq!(beside(LinkType::RAW, &bytes), [(Service::IcmpEcho, 7, 258)]);
     let inner = ipv4(6, &tcp(0x10, &[], 4));
-    let packet = parse(LinkType::RAW, &ipv4(47, &join(&head, &inner)));
+    let bytes = ipv4(47, &join(&head, &inner));
+    let packet = parse(LinkType::RAW, &bytes);
     assert_eq!((segment(packet).payload_len, overlay(packet)), (4, 5));
+    assert_eq!(beside(LinkType::RAW, &bytes), [(Service::Gre, 5, 6)]);
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! What is a list of a flow or of a file in JSON, as tables of their own for CSV and Parquet.
 
 use inorder_detect::columns::{
-    CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, STREAM, STREAM_NAME, WHAT_IF,
+    CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, REPLAY_WINDOW, STREAM, STREAM_NAME,
+    WHAT_IF,
 };
-use inorder_detect::{CauseCount, FlowReport, RateClass, Reordering, StreamReport, WhatIf};
+use inorder_detect::{
+    CauseCount, FlowReport, RateClass, Reordering, ReplayWindow, StreamReport, WhatIf,
+};
 use inorder_report::{Column, Digits, Kind, Sheet};
 
 use super::{FILE_NAME, Row, SKIPPED, rows, sheet};
@@ -86,23 +89,48 @@ pub fn stream_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, Str
     in_files(analyses, |analysis| &analysis.streams)
 }
 
-/// What a sorting receiver would have left of a stream.
-pub struct OfStream<'a> {
+/// Something of a stream.
+pub struct OfStream<'a, T> {
     analysis: &'a Analysis,
     stream: &'a StreamReport,
-    of: &'a WhatIf,
+    of: &'a T,
+}
+
+/// What anti-replay windows would have refused of streams.
+pub fn replay_windows<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, ReplayWindow>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &OfStream<'a, ReplayWindow>| row.analysis)
+        .with(STREAM_NAME, |row| row.stream)
+        .with(REPLAY_WINDOW, |row| row.of)
+}
+
+/// These of all streams.
+pub fn replay_window_rows(
+    analyses: &[Analysis],
+) -> impl Iterator<Item = OfStream<'_, ReplayWindow>> {
+    analyses.iter().flat_map(|analysis| {
+        analysis.streams.iter().flat_map(move |stream| {
+            let replay = stream.replay.iter();
+            let rows = replay.flat_map(|replay| &replay.windows);
+            rows.map(move |of| OfStream {
+                analysis,
+                stream,
+                of,
+            })
+        })
+    })
 }
 
 /// These of streams.
-pub fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a>> {
+pub fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, WhatIf>> {
     Sheet::new()
-        .with(FILE_NAME, |row: &OfStream<'a>| row.analysis)
+        .with(FILE_NAME, |row: &OfStream<'a, WhatIf>| row.analysis)
         .with(STREAM_NAME, |row| row.stream)
         .with(WHAT_IF, |row| row.of)
 }
 
 /// These of all streams.
-pub fn stream_what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfStream<'_>> {
+pub fn stream_what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfStream<'_, WhatIf>> {
     analyses.iter().flat_map(|analysis| {
         analysis.streams.iter().flat_map(move |stream| {
             let rows = stream.what_if.iter();

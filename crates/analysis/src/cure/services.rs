@@ -19,7 +19,9 @@ pub(super) fn actions(streams: &[StreamReport]) -> Vec<Action> {
     for stream in streams.iter().filter(late) {
         match stream.service {
             Service::Rtp => all.extend(jitter_buffer(stream)),
-            Service::Esp | Service::WireGuard => all.extend(replay_window(stream)),
+            service if !service.replay_windows().is_empty() => {
+                all.extend(replay_window(stream));
+            }
             _ => {}
         }
     }
@@ -54,11 +56,18 @@ fn jitter_buffer(stream: &StreamReport) -> Option<Action> {
 }
 
 fn replay_window(stream: &StreamReport) -> Option<Action> {
-    let extent = stream.order.extents.quantile(COVERED)?;
-    let packets = (extent + 1).next_multiple_of(WINDOW_STEP);
+    let windows = &stream.replay.as_ref()?.windows;
+    let needed = windows
+        .iter()
+        .find(|w| w.accepts.is_some_and(|share| share >= COVERED))?;
+    let packets = needed.window.next_multiple_of(WINDOW_STEP);
     let commands = match stream.service {
         Service::WireGuard => Vec::new(), // Its window of 8,192 packets is fixed.
-        _ => vec![format!("ip xfrm state update ... replay-window {packets}")],
+        Service::Esp => vec![format!("ip xfrm state update ... replay-window {packets}")],
+        Service::MacSec => vec![format!(
+            "ip link set ... type macsec replay on window {packets}"
+        )],
+        _ => Vec::new(),
     };
     Some(Action {
         kind: ActionKind::ReplayWindow,
@@ -68,9 +77,9 @@ fn replay_window(stream: &StreamReport) -> Option<Action> {
         ),
         commands,
         evidence: format!(
-            "{}, 99 % of them overtaken by {} or fewer",
+            "{}, 99 % of them fewer than {} behind the highest number",
             evidence(stream),
-            count(extent)
+            count(needed.window)
         ),
         gain: None,
         sure: true,

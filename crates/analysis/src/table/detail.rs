@@ -93,7 +93,54 @@ pub(crate) fn stream_facts(stream: &StreamReport) -> Vec<(&'static str, String)>
     if order.reordered > 0 {
         facts.extend(lateness(order));
     }
+    facts.extend(replay(stream).map(|text| ("replay window", text)));
+    facts.extend(repeats(stream).map(|text| ("repeats", text)));
+    facts.extend(reported(stream).map(|text| ("reported", text)));
     facts
+}
+
+/// What anti-replay windows would have refused, if packets were late.
+fn replay(stream: &StreamReport) -> Option<String> {
+    let replay = stream.replay.as_ref().filter(|replay| replay.needed > 1)?;
+    let windows: Vec<String> = replay
+        .windows
+        .iter()
+        .filter(|w| w.accepts.is_none_or(|share| share == 0.99))
+        .map(|w| match w.accepts {
+            None => format!("{} refuses {}", count(w.window), count(w.refused)),
+            Some(_) => format!("{} accepts 99 % of the late", count(w.window)),
+        })
+        .collect();
+    Some(format!(
+        "{}; {} refuses none",
+        windows.join(", "),
+        count(replay.needed)
+    ))
+}
+
+/// Retransmissions that are marked as such.
+fn repeats(stream: &StreamReport) -> Option<String> {
+    let repeats = &stream.repeats;
+    (repeats.packets > 0).then(|| {
+        format!(
+            "{}: {} for a lost packet, {} for one that had arrived",
+            plural(repeats.packets, "retransmission"),
+            count(repeats.needed),
+            count(repeats.spurious)
+        )
+    })
+}
+
+/// What the receiver reported.
+fn reported(stream: &StreamReport) -> Option<String> {
+    let reported = stream.reported.as_ref()?;
+    Some(format!(
+        "{} of {} with gaps: {} missing at first and late, {} missing and sent again",
+        count(reported.with_gaps),
+        plural(reported.reports, "report"),
+        count(reported.late),
+        count(reported.repeated)
+    ))
 }
 
 /// How late packets were.

@@ -302,12 +302,15 @@ pub fn stream(service: Service, reordered: u64) -> StreamReport {
         overlay: 0,
         first_ns: 0,
         last_ns: 5_000_000_000,
-        src: SocketAddr::from(([10, 1, 0, 9], 4_000)),
-        dst: SocketAddr::from(([192, 0, 2, 18], if reordered > 0 { 4_002 } else { 0 })),
+        src: SocketAddr::from(([10, 1, 0, 9], 4_000)).into(),
+        dst: SocketAddr::from(([192, 0, 2, 18], if reordered > 0 { 4_002 } else { 0 })).into(),
         id: 0xbeef,
         order: stream_order(reordered),
         duplicates: 1,
         missing: 2,
+        repeats: Default::default(),
+        reported: None,
+        replay: None,
         what_if: Vec::new(),
     }
 }

@@ -36,9 +36,9 @@ pub struct Args {
     /// Threshold of reorder buffer-occupancy density: packets the buffer holds
     #[arg(long, value_name = "PACKETS", default_value_t = 200)]
     bt: u16,
-    /// Width of the sequence numbers; 16 and 32 wrap
-    #[arg(long, value_parser = ["16", "32", "64"], default_value = "64")]
-    bits: String,
+    /// Width of the sequence numbers, 8 to 64; those below 64 wrap
+    #[arg(long, value_parser = clap::value_parser!(u32).range(8..=64), default_value = "64")]
+    bits: u32,
     /// Largest n of n-reordering that is counted separately; packets with a larger n are counted there
     #[arg(long, value_name = "N", default_value_t = 1024)]
     n_max: usize,
@@ -57,7 +57,6 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(|out| schema::write(out, "inorder metrics", about, SERIES))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let bits = args.bits.parse().unwrap_or(64);
     let config = Config {
         displacement_threshold: args.dt,
         buffer_threshold: args.bt,
@@ -66,7 +65,7 @@ pub fn run(args: &Args) -> Outcome {
         start: args.start,
     };
     let mut series =
-        Series::new(bits, config).map_err(|error| CliError::Usage(format!("--{error}")))?;
+        Series::new(args.bits, config).map_err(|error| CliError::Usage(format!("--{error}")))?;
     let bad = match args.file.as_deref().filter(|path| *path != Path::new("-")) {
         Some(path) => {
             let file = File::open(path).map_err(CliError::file(path, "open"))?;

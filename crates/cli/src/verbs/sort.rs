@@ -42,7 +42,7 @@ pub struct Args {
     /// Packets the receive ring holds; a full ring fires the interrupt at once
     #[arg(long, value_name = "PACKETS", default_value_t = 512)]
     ring_size: usize,
-    /// Sort other numbered services as well: RTP, ESP, WireGuard, ICMP echo, GRE
+    /// Sort other numbered services as well: RTP, ESP, WireGuard, RoCEv2, GRE, ...
     #[arg(long)]
     services: bool,
     /// Sort only flows and streams that EXPR selects, as in `inorder analyze --help`; all other frames pass at once

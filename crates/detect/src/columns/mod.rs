@@ -30,7 +30,7 @@ pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
 pub use peer::{AGREEMENT, COUNTS};
 pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 pub use repair::{CAUSE_COUNT, RECOVERY};
-pub use stream::{STREAM, STREAM_NAME, stream_name};
+pub use stream::{REPLAY_WINDOW, STREAM, STREAM_NAME, stream_name};
 pub use totals::TOTALS;
 
 use inorder_metrics::Distribution;
@@ -58,6 +58,7 @@ mod tests {
         assert_eq!(inorder_report::problems(RATE_CLASS), none);
         assert_eq!(inorder_report::problems(WHAT_IF), none);
         assert_eq!(inorder_report::problems(STREAM), none);
+        assert_eq!(inorder_report::problems(REPLAY_WINDOW), none);
         assert_eq!(inorder_report::problems(TOTALS), none);
         assert_eq!(inorder_report::problems(COUNTS), none);
         assert_eq!(inorder_report::problems(AGREEMENT), none);

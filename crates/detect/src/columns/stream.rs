@@ -1,20 +1,19 @@
 //! Streams of numbered packets other than TCP.
 
-use std::net::SocketAddr;
-
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Files, Kind, List, Part};
+use inorder_report::{Column, Files, Kind, List, Maybe, Part};
+use inorder_wire::Endpoint;
 
 use super::WHAT_IF;
-use crate::StreamReport;
+use crate::{Repeats, ReplayWindow, Reported, StreamReport};
 
 type Of = Column<StreamReport>;
 
 /// `rtp 10.0.0.1:4000->10.0.0.2:4000 id 0x1234`; no port where the protocol has none.
 pub fn stream_name(stream: &StreamReport) -> String {
-    let end = |addr: SocketAddr| match addr.port() {
-        0 => addr.ip().to_string(),
-        _ => addr.to_string(),
+    let end = |end: Endpoint| match (end.as_mac(), end.port) {
+        (None, 0) => end.socket_addr().ip().to_string(),
+        _ => end.to_string(),
     };
     let service = stream.service.name();
     let (src, dst) = (end(stream.src), end(stream.dst));
@@ -37,25 +36,25 @@ pub static STREAM: &[Column<StreamReport>] = &[
     Of::new(
         "service",
         Kind::Text,
-        "rtp, esp, wireguard, icmp-echo or gre.",
+        "The service: rtp, esp, wireguard, rocev2, ...",
         |s| s.service.name().into(),
     ),
     Of::new(
         "src",
         Kind::Text,
-        "Address and port; port 0 where the protocol has none.",
+        "Address and port, port 0 where there is none or where it varies; of services below IP the network card's address.",
         |s| s.src.to_string().into(),
     ),
     Of::new(
         "dst",
         Kind::Text,
-        "Address and port of the receiver.",
+        "The same of the receiver; * if the numbers do not depend on it.",
         |s| s.dst.to_string().into(),
     ),
     Of::new(
         "id",
         Kind::Small,
-        "SSRC, SPI, receiver index, echo identifier or GRE key.",
+        "What distinguishes streams between the same ends: SSRC, SPI, receiver index, queue pair, ...",
         |s| s.id.into(),
     ),
     // The table has these two between its other columns; files have them among the counts.
@@ -99,6 +98,39 @@ pub static STREAM: &[Column<StreamReport>] = &[
             of: |s: &StreamReport| &s.order,
         },
     ),
+    Of::new(
+        "window_needed",
+        Kind::Count,
+        "Of services with an anti-replay window: the smallest that refuses no packet for being too old.",
+        |s| s.replay.as_ref().map(|r| r.needed).into(),
+    )
+    .optional()
+    .unit("packets")
+    .shown("window needed", 5),
+    Of::nested(
+        "replay_windows",
+        "Of services with an anti-replay window: what windows of several sizes would have refused.",
+        &List {
+            columns: REPLAY_WINDOW,
+            of: |s: &StreamReport| s.replay.as_ref().map_or(&[][..], |r| &r.windows),
+        },
+    ),
+    Of::nested(
+        "repeats",
+        "Packets that say themselves that they are retransmissions (Ultra Ethernet).",
+        &Part {
+            columns: REPEATS,
+            of: |s: &StreamReport| &s.repeats,
+        },
+    ),
+    Of::nested(
+        "reported",
+        "What the receiver reported (SCTP), if that was captured.",
+        &Maybe {
+            columns: REPORTED,
+            of: |s: &StreamReport| s.reported.as_ref(),
+        },
+    ),
     Of::nested(
         "what_if",
         "What a sorting receiver would have left, if the stream is out of order.",
@@ -106,5 +138,95 @@ pub static STREAM: &[Column<StreamReport>] = &[
             columns: WHAT_IF,
             of: |s: &StreamReport| &s.what_if,
         },
+    ),
+];
+
+/// An anti-replay window laid over a stream.
+pub static REPLAY_WINDOW: &[Column<ReplayWindow>] = &[
+    Column::new(
+        "window",
+        Kind::Count,
+        "Size of the window: a packet so far below the highest number is refused.",
+        |w: &ReplayWindow| w.window.into(),
+    )
+    .unit("packets")
+    .shown("window", 0),
+    Column::new(
+        "accepts",
+        Kind::Share,
+        "The window is the smallest that accepts this share of the late packets; none for a size that is in use.",
+        |w: &ReplayWindow| w.accepts.into(),
+    )
+    .optional()
+    .shown("accepts of late", 0),
+    Column::new(
+        "refused",
+        Kind::Count,
+        "Packets that it would have refused although they had not come before.",
+        |w: &ReplayWindow| w.refused.into(),
+    )
+    .shown("refused", 0),
+    Column::new(
+        "refused_ratio",
+        Kind::Share,
+        "The same over all packets.",
+        |w: &ReplayWindow| (w.refused as f64 / w.packets.max(1) as f64).into(),
+    )
+    .shown("of all", 0),
+];
+
+/// Retransmissions that are marked as such.
+pub static REPEATS: &[Column<Repeats>] = &[
+    Column::new(
+        "retransmissions",
+        Kind::Count,
+        "All of them.",
+        |r: &Repeats| r.packets.into(),
+    ),
+    Column::new(
+        "needed",
+        Kind::Count,
+        "Those whose original did not come by: it was lost.",
+        |r: &Repeats| r.needed.into(),
+    ),
+    Column::new(
+        "spurious",
+        Kind::Count,
+        "Those whose number had come by before.",
+        |r: &Repeats| r.spurious.into(),
+    ),
+];
+
+/// What the receiver of a stream reported.
+pub static REPORTED: &[Column<Reported>] = &[
+    Column::new(
+        "reports",
+        Kind::Count,
+        "Acknowledgements.",
+        |r: &Reported| r.reports.into(),
+    ),
+    Column::new(
+        "with_gaps",
+        Kind::Count,
+        "Those that report a gap.",
+        |r: &Reported| r.with_gaps.into(),
+    ),
+    Column::new(
+        "late",
+        Kind::Count,
+        "Packets reported missing that arrived later and were captured once: late, not lost.",
+        |r: &Reported| r.late.into(),
+    ),
+    Column::new(
+        "repeated",
+        Kind::Count,
+        "Packets reported missing that were captured again before they arrived: lost, or late and repeated in vain.",
+        |r: &Reported| r.repeated.into(),
+    ),
+    Column::new(
+        "duplicates",
+        Kind::Count,
+        "Packets that arrived more than once, as the receiver counts them.",
+        |r: &Reported| r.duplicates.into(),
     ),
 ];

@@ -1,9 +1,7 @@
 //! Everything said of one stream of numbered packets other than TCP.
 
-use std::net::SocketAddr;
-
 use inorder_metrics::Reordering;
-use inorder_wire::Service;
+use inorder_wire::{Endpoint, Service};
 
 use super::WhatIf;
 
@@ -13,10 +11,10 @@ pub struct StreamReport {
     /// What numbers the packets.
     pub service: Service,
     /// Source; port 0 where the protocol has none.
-    pub src: SocketAddr,
+    pub src: Endpoint,
     /// Destination.
-    pub dst: SocketAddr,
-    /// SSRC, SPI, receiver index, echo identifier or GRE key.
+    pub dst: Endpoint,
+    /// What it is says [`Service::id_is`].
     pub id: u32,
     /// Overlay identifier (VXLAN VNI, GRE key), 0 for none.
     pub overlay: u32,
@@ -30,7 +28,63 @@ pub struct StreamReport {
     pub duplicates: u64,
     /// Numbers skipped that never arrived.
     pub missing: u64,
+    /// Packets that say themselves that they are retransmissions; they are not part of `order`.
+    pub repeats: Repeats,
+    /// What the receiver reported against the stream; `None` if nothing was captured.
+    pub reported: Option<Reported>,
+    /// What anti-replay windows would have refused; `None` for services that have none.
+    pub replay: Option<Replay>,
     /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
     /// SRPIC are those from the first packet out of order on.
     pub what_if: Vec<WhatIf>,
+}
+
+/// Packets that say that they were sent before (Ultra Ethernet).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Repeats {
+    /// All of them.
+    pub packets: u64,
+    /// Those whose original never came by: it was lost.
+    pub needed: u64,
+    /// Those whose number had come by before: the original was not lost.
+    pub spurious: u64,
+}
+
+/// What the receiver of a stream reported, as SCTP's selective acknowledgements do.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Reported {
+    /// Reports.
+    pub reports: u64,
+    /// Reports with a gap.
+    pub with_gaps: u64,
+    /// Packets that were reported missing and then arrived, and were captured once: late, not lost.
+    pub late: u64,
+    /// Packets that were reported missing and were captured more than once before they arrived: lost, or late and
+    /// repeated in vain.
+    pub repeated: u64,
+    /// Packets that arrived more than once, as the receiver counts them.
+    pub duplicates: u64,
+}
+
+/// How far behind the highest number packets came: what an anti-replay window (RFC 4303 section 3.4.3, RFC 6479) of any
+/// size would have done.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Replay {
+    /// The smallest window that refuses no packet for being too old, packets; 1 if all came in order.
+    pub needed: u64,
+    /// What some windows would have refused, by size.
+    pub windows: Vec<ReplayWindow>,
+}
+
+/// A window and what it refuses.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ReplayWindow {
+    /// Its size, packets: a packet that is so far below the highest number, or farther, is refused.
+    pub window: u64,
+    /// Why it is listed: the share of the late packets that it accepts at least, `None` for a size that is in use.
+    pub accepts: Option<f64>,
+    /// Packets that it would have refused although they had not come before.
+    pub refused: u64,
+    /// All packets, to which `refused` refers.
+    pub packets: u64,
 }

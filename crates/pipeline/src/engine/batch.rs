@@ -1,7 +1,7 @@
 //! The packets of one block, parsed once and sorted by shard.
 
 use inorder_capture::{Block, soon};
-use inorder_wire::{Packet, parse_into};
+use inorder_wire::{Aside, Packet, parse_into};
 
 use super::fragments::Reassembling;
 use super::place::Place;
@@ -13,6 +13,9 @@ use crate::selection::Chosen;
 /// How many packets ahead the cache line of a packet is prefetched; another processor's cache may hold it.
 const AHEAD: usize = 8;
 
+/// Marks an index of a shard that is one of the asides.
+const ASIDE: u32 = 1 << 31;
+
 /// The parsed frames of a block. Buffers are reused, so that no memory is allocated after the first blocks.
 ///
 /// Packets stay where they were parsed, in the order of the capture, because moving them would cost as much as
@@ -21,6 +24,8 @@ const AHEAD: usize = 8;
 pub(crate) struct Parsed {
     /// Never shortened; old packets are overwritten.
     packets: Vec<Place>,
+    /// What frames told beside their packets, in the order of the capture.
+    asides: Vec<Aside>,
     /// Time of the first frame, if sinks must tidy up before this block.
     pub(crate) tidy_ns: Option<i64>,
     shards: [Vec<u32>; SHARDS],
@@ -37,6 +42,7 @@ impl Parsed {
         let (mut tally, mut all) = (Tally::default(), Frames::default());
         self.tidy_ns = tidy_time(block, frames_before);
         self.shards.iter_mut().for_each(Vec::clear);
+        self.asides.clear();
         if self.packets.len() < block.len() {
             self.packets.resize_with(block.len(), Place::default);
         }
@@ -48,9 +54,12 @@ impl Parsed {
                 break;
             };
             frame.number += frames_before;
+            let asides_before = self.asides.len();
             match chosen {
-                None => parse_into(&frame, packet),
-                Some(chosen) if chosen.parse(&frame, packet) => {}
+                None => {
+                    parse_into(&frame, packet, &mut self.asides);
+                }
+                Some(chosen) if chosen.parse(&frame, packet, &mut self.asides) => {}
                 Some(_) => {
                     tally.left_out += 1;
                     continue;
@@ -67,6 +76,8 @@ impl Parsed {
                 }
                 Packet::Other(reason) => tally.skip(*reason),
             }
+            let asides = asides_before..self.asides.len();
+            self.shards[NUMBERED_SHARD].extend(asides.map(|i| i as u32 | ASIDE));
         }
         tally.all = all;
         tally
@@ -79,6 +90,12 @@ impl Parsed {
         }
         let places = self.shards.get(shard).map_or(&[][..], Vec::as_slice);
         for (i, &place) in places.iter().enumerate() {
+            if place & ASIDE != 0 {
+                if let Some(aside) = self.asides.get((place & !ASIDE) as usize) {
+                    sink.aside(aside);
+                }
+                continue;
+            }
             if let Some(Some(later)) = places.get(i + AHEAD).map(|&p| self.packets.get(p as usize))
             {
                 soon::<_, false>(later);

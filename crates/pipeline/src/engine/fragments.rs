@@ -3,7 +3,7 @@
 //! Later fragments contain no ports, so their shard is unknown. Fragments are rare: every TCP shard receives all of
 //! them, keeps the same table, and takes only the segments that belong to it.
 
-use inorder_wire::{Dir, FlowKey, Fragments, Numbered, Packet, Segment, StreamKey};
+use inorder_wire::{Aside, Dir, FlowKey, Fragments, Numbered, Packet, Segment, StreamKey};
 
 use super::sink::{Sink, shard_of};
 use crate::Selection;
@@ -43,6 +43,10 @@ impl<S: Sink> Reassembling<S> {
 
     pub(crate) fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
         self.sink.numbered(key, packet);
+    }
+
+    pub(crate) fn aside(&mut self, aside: &Aside) {
+        self.sink.aside(aside);
     }
 
     pub(crate) fn tidy_up(&mut self, now_ns: i64) {

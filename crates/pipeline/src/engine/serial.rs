@@ -1,7 +1,7 @@
 //! One thread: a plain loop that hands each packet on as soon as it is parsed.
 
 use inorder_capture::Block;
-use inorder_wire::{Other, Packet, parse_into};
+use inorder_wire::{Aside, Other, Packet, parse_into};
 
 use super::fragments::Reassembling;
 use super::place::Place;
@@ -17,6 +17,8 @@ pub(crate) struct Serial<S> {
     tally: Tally,
     /// One buffer for all packets: a packet is so large that moving it would cost measurable time.
     packet: Place,
+    /// What the frame told beside its packet; empty between frames.
+    asides: Vec<Aside>,
     selection: Selection,
     /// The selection for this capture, from its first frame on; `None` if everything is selected.
     chosen: Option<Chosen>,
@@ -30,6 +32,7 @@ impl<S: Sink> Serial<S> {
             chosen: None,
             tally: Tally::default(),
             packet: Place::default(),
+            asides: Vec::new(),
         }
     }
 
@@ -52,6 +55,7 @@ impl<S: Sink> Serial<S> {
             sink,
             tally,
             packet: Place(packet),
+            asides,
             ..
         } = self;
         if let Some(now_ns) = tidy_time(block, frames_before) {
@@ -62,8 +66,11 @@ impl<S: Sink> Serial<S> {
         for mut frame in block.frames() {
             of_block.push(&frame);
             frame.number += frames_before;
-            parse_into(&frame, packet);
+            let more = parse_into(&frame, packet, asides);
             hand_on(packet, sink, tally);
+            if more {
+                asides.drain(..).for_each(|aside| sink.aside(&aside));
+            }
         }
         tally.all.add(&of_block);
     }
@@ -75,6 +82,7 @@ impl<S: Sink> Serial<S> {
             sink,
             tally,
             packet: Place(packet),
+            asides,
             ..
         } = self;
         if let Some(now_ns) = tidy_time(block, frames_before) {
@@ -82,9 +90,10 @@ impl<S: Sink> Serial<S> {
         }
         for mut frame in block.frames() {
             frame.number += frames_before;
-            if chosen.parse(&frame, packet) {
+            if chosen.parse(&frame, packet, asides) {
                 tally.all.push(&frame);
                 hand_on(packet, sink, tally);
+                asides.drain(..).for_each(|aside| sink.aside(&aside));
             } else {
                 tally.left_out += 1;
             }

@@ -1,6 +1,6 @@
 //! The receiver of packets, and how packets are spread over several of them.
 
-use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+use inorder_wire::{Aside, Dir, FlowKey, Numbered, Segment, StreamKey};
 
 /// Number of shards over which TCP connections are spread; one more shard takes all other packets.
 pub(crate) const TCP_SHARDS: usize = 8;
@@ -20,6 +20,12 @@ pub trait Sink: Send {
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment);
     /// Takes a packet of another numbered service.
     fn numbered(&mut self, key: StreamKey, packet: &Numbered);
+    /// Takes what a frame tells beside its packet; by default, only further numbers.
+    fn aside(&mut self, aside: &Aside) {
+        if let Aside::Numbered(key, packet) = aside {
+            self.numbered(*key, packet);
+        }
+    }
     /// A point at which to drop connections that are over, the same in every shard: the next packets come from a
     /// block that begins at `now_ns` (nanoseconds since the epoch).
     fn tidy_up(&mut self, _now_ns: i64) {}

@@ -1,11 +1,10 @@
 //! IPv4 and IPv6 with their extension headers, down to the transport header.
 
 use super::network::Network;
-use super::{Context, Ends, Parsed, Rest, esp, tcp, tunnel, udp};
+use super::{Context, Ends, Parsed, Rest, tcp, tunnel, udp};
 use crate::flow::Endpoint;
-use crate::numbered::Service;
 use crate::segment::Has;
-use crate::{LaterPart, Other, Packet};
+use crate::{LaterPart, Other, Packet, services};
 use etherparse::err::{ip_auth, ipv4, ipv6};
 use etherparse::{
     IpAuthHeaderSlice, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
@@ -25,7 +24,7 @@ struct Part {
 
 impl Part {
     /// A fragment without a transport header: useful if the first fragment contains a TCP segment.
-    fn later(self, protocol: u8, ends: Ends, context: Context) -> Parsed {
+    fn later(self, protocol: u8, ends: Ends, context: Context<'_>) -> Parsed {
         if protocol != 6 {
             return Err(Other::Fragment);
         }
@@ -44,7 +43,7 @@ impl Part {
 }
 
 /// Parses IPv4 or IPv6, depending on the version field.
-pub(super) fn either(rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn either(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let [first] = *rest.head::<1>()?;
     match first >> 4 {
         4 => v4(rest, context),
@@ -53,7 +52,7 @@ pub(super) fn either(rest: Rest<'_>, context: Context) -> Parsed {
     }
 }
 
-pub(super) fn v4(rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn v4(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let header = Ipv4HeaderSlice::from_slice(rest.data).map_err(|e| match e {
         ipv4::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
         ipv4::HeaderSliceError::Content(_) => Other::Malformed,
@@ -101,7 +100,7 @@ pub(super) fn v4(rest: Rest<'_>, context: Context) -> Parsed {
     extensions(header.protocol().0, network, body, context)
 }
 
-pub(super) fn v6(rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn v6(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let header = Ipv6HeaderSlice::from_slice(rest.data).map_err(|e| match e {
         ipv6::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
         ipv6::HeaderSliceError::Content(_) => Other::Malformed,
@@ -127,7 +126,7 @@ pub(super) fn v6(rest: Rest<'_>, context: Context) -> Parsed {
 }
 
 /// Walks extension headers (RFC 8200 section 4) and AH (RFC 4302) to the transport header.
-fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Context) -> Parsed {
+fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let (mut protocol, mut rest) = (protocol, rest);
     let v6 = network.has & Has::IP_ID == 0;
     loop {
@@ -188,14 +187,10 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
     }
 }
 
-fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context) -> Parsed {
+fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match protocol {
         6 => tcp::parse(network, rest, context),
         17 => udp::parse(network, rest, context),
-        1 => echo(network, rest, context, 8, 0),
-        58 => echo(network, rest, context, 128, 129),
-        50 => esp::parse(network.ends, rest, context),
-        47 => tunnel::gre(network, rest, context),
         4 | 41 => {
             let inner = context.inside(0, tunnel::kind(protocol))?;
             if protocol == 4 {
@@ -207,20 +202,6 @@ fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context) 
         // MPLS in IP (RFC 4023), EtherIP (RFC 3378).
         137 => tunnel::mpls(rest, context.inside(0, tunnel::kind(protocol))?),
         97 => tunnel::ether_ip(rest, context),
-        _ => Err(Other::OtherProtocol),
+        _ => services::in_ip(protocol, network, rest, context).unwrap_or(Err(Other::OtherProtocol)),
     }
-}
-
-/// ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4) echo: the two share their layout.
-fn echo(network: &Network, rest: Rest<'_>, context: Context, request: u8, reply: u8) -> Parsed {
-    let [kind] = *rest.head::<1>()?;
-    let reply_bit = match kind {
-        k if k == request => 0,
-        k if k == reply => 1 << 16,
-        _ => return Err(Other::OtherProtocol),
-    };
-    let head = rest.head::<8>()?;
-    let id = u32::from(u16::from_be_bytes([head[4], head[5]])) | reply_bit;
-    let seq = u64::from(u16::from_be_bytes([head[6], head[7]]));
-    Ok(context.numbered(Service::IcmpEcho, network.ends, id, seq, rest.wire - 8))
 }

@@ -1,10 +1,11 @@
 //! Link layers, up to the first IP header.
 
 use super::{Context, ETHER_IPV4, ETHER_IPV6, Parsed, Rest, be16, ip, tunnel};
+use crate::services::{self, prp};
 use crate::{LinkType, Other};
 use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 
-pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match link {
         LinkType::ETHERNET => ethernet(rest, context),
         LinkType::LINUX_SLL => {
@@ -33,19 +34,29 @@ pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context) -> Parsed 
 }
 
 /// Parses an Ethernet frame, starting with its destination address.
-pub(super) fn ethernet(rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn ethernet(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let header =
         Ethernet2HeaderSlice::from_slice(rest.data).map_err(|e| rest.shortage(e.required_len))?;
-    ether_type(header.ether_type().0, rest.skip(14)?, context)
+    let context = Context {
+        macs: Some([header.source(), header.destination()]),
+        vlan: 0,
+        ..context
+    };
+    let parsed = ether_type(header.ether_type().0, rest.skip(14)?, context);
+    match prp::trailer(rest, context) {
+        Some((key, number)) => context.around(key, number, parsed),
+        None => parsed,
+    }
 }
 
 /// Parses what follows an EtherType, through any number of VLAN tags.
-pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context) -> Parsed {
-    let (mut ether_type, mut rest) = (ether_type, rest);
+pub(crate) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    let (mut ether_type, mut rest, mut context) = (ether_type, rest, context);
     // 802.1Q, 802.1ad and the two older numbers for stacked tags.
     while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = ether_type {
         let tag = SingleVlanHeaderSlice::from_slice(rest.data)
             .map_err(|e| rest.shortage(e.required_len))?;
+        context.vlan = tag.vlan_identifier().value();
         ether_type = tag.ether_type().0;
         rest = rest.skip(4)?;
     }
@@ -56,12 +67,12 @@ pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context) -> P
         0x8864 => ppp(rest.skip(6)?, context),
         // Below 0x0600 the field is a length and an LLC header follows (IEEE 802.3 3.2.6).
         0..0x0600 => snap(rest, context),
-        _ => Err(Other::NotIp),
+        other => services::in_ethernet(other, rest, context).unwrap_or(Err(Other::NotIp)),
     }
 }
 
 /// LLC with a SNAP header that holds an EtherType (RFC 1042).
-fn snap(rest: Rest<'_>, context: Context) -> Parsed {
+fn snap(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match rest.data {
         [0xaa, 0xaa, 0x03, 0, 0, 0, high, low, ..] => {
             let inner = u16::from_be_bytes([*high, *low]);
@@ -73,7 +84,7 @@ fn snap(rest: Rest<'_>, context: Context) -> Parsed {
 
 /// BSD loopback. The address family contains no more information than the IP version, and its number for IPv6 and its
 /// byte order vary between systems, so only families other than IP are refused.
-fn loopback(rest: Rest<'_>, context: Context) -> Parsed {
+fn loopback(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let family = rest.head::<4>()?;
     let low = match family {
         [0, 0, 0, low] | [low, 0, 0, 0] => *low,
@@ -88,7 +99,7 @@ fn loopback(rest: Rest<'_>, context: Context) -> Parsed {
 }
 
 /// PPP; its address and control bytes and the high byte of the protocol are optional (RFC 1661 sections 6.5 and 6.6).
-pub(super) fn ppp(rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn ppp(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let rest = match rest.data {
         [0xff, 0x03, ..] => rest.skip(2)?,
         _ => rest,

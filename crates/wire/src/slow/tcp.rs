@@ -3,12 +3,12 @@
 use super::network::Network;
 use super::{Context, Parsed, Rest};
 use crate::flow::FlowKey;
-use crate::options;
+use crate::numbered::Aside;
 use crate::segment::{MAX_PAYLOAD, NO_WSCALE, Segment, TcpFlags};
-use crate::{Other, Packet};
+use crate::{Other, Packet, mptcp, options};
 use etherparse::TcpHeaderSlice;
 
-pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Parsed {
+pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let mut fixed = *rest.head::<20>()?;
     let header_len = usize::from(fixed[12] >> 4) * 4;
     if header_len < 20 || header_len > rest.wire {
@@ -40,6 +40,18 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context) -> Pars
     };
     let captured = rest.data.get(20..header_len.min(rest.data.len()));
     options::read(&mut segment, captured.unwrap_or_default(), header_len - 20);
+    let syn = segment.flags.any(TcpFlags::SYN);
+    if let Some(option) = captured.and_then(|captured| mptcp::find(captured, syn)) {
+        let subflow = mptcp::Subflow {
+            ts_ns: segment.ts_ns,
+            frame: segment.frame,
+            seq: segment.seq,
+            payload_len,
+            syn,
+            option,
+        };
+        context.aside(Aside::Subflow(key, dir, subflow));
+    }
     Ok(Packet::Tcp(key, dir, segment))
 }
 

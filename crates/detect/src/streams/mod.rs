@@ -1,14 +1,17 @@
-//! Arrival order of numbered services other than TCP: RTP, ESP, WireGuard, ICMP echo, GRE.
+//! Arrival order of numbered services other than TCP: RTP, ESP, WireGuard, RoCEv2, SCTP, ...
+
+mod replay;
+mod reports;
+mod stream;
 
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Summary, Unwrapper};
-use inorder_wire::{Numbered, RtpGate, StreamKey};
+use inorder_wire::{Aside, Gate, Numbered, Report, StreamKey};
 
 use crate::config::Config as Choice;
 use crate::result::StreamReport;
-use crate::what_if::NumberedReceivers;
+use stream::Stream;
 
 /// Streams followed and reported at most, so that an address scan does not take all memory.
 const MAX_STREAMS: usize = 100_000;
@@ -16,14 +19,12 @@ const MAX_STREAMS: usize = 100_000;
 const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
 /// A stream with no packet for this long is over, nanoseconds.
 const MAX_SILENCE_NS: i64 = 600_000_000_000;
-/// Holes remembered in each stream: more than the anti-replay windows of ESP or WireGuard span.
-const MAX_HOLES: usize = 1024;
 /// Streams out of order over which sorters are laid: each takes about 100 kB.
 const MAX_LAID: usize = 1000;
 
 /// Follows every stream; feed packets in capture order.
 ///
-/// UDP that may be RTP is followed once [`RtpGate`] has seen proof that it is. A single packet
+/// UDP that may be RTP is followed once [`Gate`] has seen proof that it is. A single packet
 /// has no order and makes no report.
 ///
 /// ```
@@ -39,7 +40,7 @@ const MAX_LAID: usize = 1000;
 /// };
 /// let mut streams = Streams::new();
 /// for (ts_ns, seq) in [(0, 1), (10, 2), (20, 4), (30, 5), (40, 3)] {
-///     streams.push(&key, &Numbered { ts_ns, frame: 0, seq, payload_len: 100 });
+///     streams.push(&key, &Numbered { ts_ns, frame: 0, seq, payload_len: 100, ..Numbered::default() });
 /// }
 /// let reports = streams.finish();
 /// let order = &reports[0].order;
@@ -48,48 +49,16 @@ const MAX_LAID: usize = 1000;
 /// ```
 #[derive(Debug)]
 pub struct Streams {
-    gate: RtpGate,
+    gate: Gate,
     streams: HashMap<StreamKey, Stream, FixedState>,
+    /// Reports name no identifier: the stream of each pair of ends that had a packet last.
+    reported: HashMap<StreamKey, StreamKey, FixedState>,
     done: Vec<(u64, StreamReport)>,
     until_sweep: u32,
     left_out: u64,
     max_streams: usize,
     choice: Choice,
     laid: usize,
-}
-
-/// One stream that is followed.
-#[derive(Debug)]
-struct Stream {
-    first_frame: u64,
-    first_ns: i64,
-    last_ns: i64,
-    unwrapper: Option<Unwrapper>,
-    order: Order,
-}
-
-/// As long as every number follows the one before, counting is enough: most streams are many,
-/// small and in order.
-#[derive(Debug)]
-enum Order {
-    Consecutive(Count),
-    Any(Box<Disordered>),
-}
-
-/// Packets in any order.
-#[derive(Debug)]
-struct Disordered {
-    metrics: Box<Metrics>,
-    what_if: Option<NumberedReceivers>,
-}
-
-/// Packets whose numbers follow one another.
-#[derive(Clone, Copy, Debug)]
-struct Count {
-    first: u64,
-    first_bytes: u32,
-    packets: u64,
-    bytes: u64,
 }
 
 impl Default for Streams {
@@ -111,8 +80,9 @@ impl Streams {
 
     fn with_limit(max_streams: usize, choice: &Choice) -> Self {
         Streams {
-            gate: RtpGate::new(),
+            gate: Gate::new(),
             streams: HashMap::default(),
+            reported: HashMap::default(),
             done: Vec::new(),
             until_sweep: PACKETS_BETWEEN_SWEEPS,
             left_out: 0,
@@ -127,6 +97,7 @@ impl Streams {
         let Streams {
             gate,
             streams,
+            reported,
             done,
             left_out,
             max_streams,
@@ -139,6 +110,9 @@ impl Streams {
                 let lays = choice.what_if && *laid < MAX_LAID;
                 *laid += usize::from(stream.push(&packet, lays.then_some(choice)));
             } else if streams.len() + done.len() < *max_streams {
+                if let Some(newest) = reported.get_mut(&of_ends(&key)) {
+                    *newest = key;
+                }
                 streams.insert(key, Stream::new(&key, &packet));
             } else {
                 *left_out += 1;
@@ -147,6 +121,31 @@ impl Streams {
         self.until_sweep -= 1;
         if self.until_sweep == 0 {
             self.sweep(packet.ts_ns);
+        }
+    }
+
+    /// What a frame told beside its packet, in capture order.
+    pub fn aside(&mut self, aside: &Aside) {
+        match aside {
+            Aside::Numbered(key, packet) => self.push(key, packet),
+            Aside::Report(ends, report) => self.report(ends, report),
+            Aside::Subflow(..) => {}
+        }
+    }
+
+    /// A report on the stream between these ends that began last.
+    fn report(&mut self, ends: &StreamKey, report: &Report) {
+        let key = self.reported.get(ends).copied().or_else(|| {
+            // The first report on these ends: from now on their streams are noted.
+            let known = self.streams.iter().filter(|(key, _)| of_ends(key) == *ends);
+            let (key, _) = known.max_by_key(|(_, stream)| stream.first_frame)?;
+            Some(*key)
+        });
+        if let Some(key) = key
+            && let Some(stream) = self.streams.get_mut(&key)
+        {
+            self.reported.insert(*ends, key);
+            stream.report(report);
         }
     }
 
@@ -177,128 +176,16 @@ impl Streams {
     }
 }
 
-impl Stream {
-    fn new(key: &StreamKey, packet: &Numbered) -> Self {
-        let mut unwrapper = Unwrapper::new(key.service.bits());
-        let count = Count {
-            first: extend(&mut unwrapper, packet.seq),
-            first_bytes: packet.payload_len,
-            packets: 1,
-            bytes: u64::from(packet.payload_len),
-        };
-        Stream {
-            first_frame: packet.frame,
-            first_ns: packet.ts_ns,
-            last_ns: packet.ts_ns,
-            unwrapper,
-            order: if count.first <= MAX_SEQ {
-                Order::Consecutive(count)
-            } else {
-                // The metrics count it as ignored.
-                Order::Any(Box::new(Disordered {
-                    metrics: count.metrics(packet.ts_ns),
-                    what_if: None,
-                }))
-            },
-        }
-    }
-
-    /// The next packet. Should it break the order, sorters are laid over the stream as `choice` says: then it is true.
-    #[inline]
-    fn push(&mut self, packet: &Numbered, choice: Option<&Choice>) -> bool {
-        let before_ns = self.last_ns;
-        self.last_ns = self.last_ns.max(packet.ts_ns);
-        let seq = extend(&mut self.unwrapper, packet.seq);
-        match &mut self.order {
-            Order::Consecutive(count) if seq == count.first + count.packets && seq <= MAX_SEQ => {
-                count.packets += 1;
-                count.bytes += u64::from(packet.payload_len);
-            }
-            Order::Consecutive(count) => {
-                let what_if = choice.map(|choice| {
-                    NumberedReceivers::new(choice, count.first, count.packets, before_ns)
-                });
-                let mut any = Box::new(Disordered {
-                    metrics: count.metrics(self.first_ns),
-                    what_if,
-                });
-                any.push(seq, packet);
-                let is_laid = any.what_if.is_some();
-                self.order = Order::Any(any);
-                return is_laid;
-            }
-            Order::Any(any) => any.push(seq, packet),
-        }
-        false
-    }
-
-    /// `None` for a single packet.
-    fn finish(self, key: &StreamKey) -> Option<(u64, StreamReport)> {
-        let (metrics, what_if) = match self.order {
-            Order::Consecutive(Count { packets: 1, .. }) => return None,
-            Order::Consecutive(count) => (count.metrics(self.first_ns), None),
-            Order::Any(any) => (any.metrics, any.what_if),
-        };
-        let summary = metrics.finish();
-        let times = (self.first_ns, self.last_ns);
-        let mut report = report(key, times, summary);
-        // Numbers that were skipped and never came break the order, too, and leave nothing to sort.
-        let what_if = what_if.filter(|_| report.order.reordered > 0);
-        report.what_if = what_if.map(NumberedReceivers::finish).unwrap_or_default();
-        Some((self.first_frame, report))
-    }
-}
-
-/// What the metrics say.
-fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: Summary) -> StreamReport {
-    StreamReport {
-        service: key.service,
-        src: key.src.socket_addr(),
-        dst: key.dst.socket_addr(),
-        id: key.id,
-        overlay: key.overlay,
-        first_ns,
-        last_ns,
-        order: summary.order,
-        duplicates: summary.counts.duplicates,
-        missing: summary.counts.missing,
-        what_if: Vec::new(),
-    }
-}
-
-impl Disordered {
-    fn push(&mut self, seq: u64, packet: &Numbered) {
-        let arrival = self.metrics.update(seq, packet.ts_ns, packet.payload_len);
-        if let Some(what_if) = &mut self.what_if {
-            what_if.push(seq, packet.ts_ns, arrival == Arrival::Duplicate);
-        }
-    }
-}
-
-impl Count {
-    /// The metrics, told of these packets.
-    fn metrics(&self, first_ns: i64) -> Box<Metrics> {
-        let mut metrics = Box::new(Metrics::new(Config {
-            max_holes: MAX_HOLES,
-            ..Config::default()
-        }));
-        metrics.update(self.first, first_ns, self.first_bytes);
-        let rest = self.bytes - u64::from(self.first_bytes);
-        metrics.in_order_run(self.packets - 1, first_ns, rest);
-        metrics
-    }
-}
-
-/// The number `seq` stands for.
-#[inline]
-fn extend(unwrapper: &mut Option<Unwrapper>, seq: u64) -> u64 {
-    unwrapper.as_mut().map_or(seq, |u| u.extend(seq))
+/// The key that all streams of a service between the same ends share.
+fn of_ends(key: &StreamKey) -> StreamKey {
+    StreamKey { id: 0, ..*key }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_wire::{Endpoint, Service};
+    use inorder_metrics::Metrics;
+    use inorder_wire::{Endpoint, Sending, Service};
     use proptest::prelude::*;
 
     fn key(service: Service, id: u32) -> StreamKey {
@@ -317,6 +204,7 @@ mod tests {
             frame: ms as u64 + 1,
             seq,
             payload_len: 64,
+            ..Numbered::default()
         }
     }
 
@@ -432,6 +320,81 @@ mod tests {
             "{rows:?}"
         );
         assert!(reports(Service::Gre, &[1, 2, 4, 5])[0].what_if.is_empty());
+    }
+
+    /// Number 2 was lost and sent again; 3 was late and sent again in vain; 6 was lost at the end.
+    #[test]
+    fn retransmissions_that_say_so_are_not_late() {
+        let mut streams = Streams::new();
+        let again = [2, 3, 6];
+        for (ms, seq) in [1, 4, 3, 5, 2, 3, 6].into_iter().enumerate() {
+            let sending = match ms >= 4 && again.contains(&seq) {
+                true => Sending::Again,
+                false => Sending::Once,
+            };
+            let packet = Numbered {
+                sending,
+                ..packet(ms as i64, seq)
+            };
+            streams.push(&key(Service::Uet, 7), &packet);
+        }
+        let [r] = streams.finish().try_into().unwrap();
+        assert_eq!((r.order.reordered, r.missing, r.duplicates), (1, 0, 0));
+        let repeats = (r.repeats.packets, r.repeats.needed, r.repeats.spurious);
+        assert_eq!(repeats, (3, 2, 1));
+    }
+
+    #[test]
+    fn numbers_that_a_read_request_reserves_are_not_missing() {
+        let mut streams = Streams::new();
+        for (ms, seq) in [(0, 1), (1, 2), (2, 10), (3, 12), (4, 13)] {
+            let sending = match seq {
+                2 => Sending::Reserving,
+                _ => Sending::Once,
+            };
+            let packet = Numbered {
+                sending,
+                ..packet(ms, seq)
+            };
+            streams.push(&key(Service::RoceV2, 7), &packet);
+        }
+        let [r] = streams.finish().try_into().unwrap();
+        assert_eq!((r.order.received, r.missing), (5, 1));
+    }
+
+    #[test]
+    fn reports_of_the_receiver_find_their_stream() {
+        let mut streams = Streams::new();
+        for seq in 1..=4 {
+            streams.push(&key(Service::Sctp, 0xabcd), &packet(seq as i64, seq));
+        }
+        for (cumulative, ranges) in [(1, vec![(3, 3)]), (4, vec![])] {
+            let report = Report {
+                ts_ns: 0,
+                cumulative,
+                ranges,
+                duplicates: 0,
+            };
+            streams.aside(&Aside::Report(key(Service::Sctp, 0), report));
+        }
+        let reported = streams.finish()[0].reported.unwrap();
+        assert_eq!((reported.with_gaps, reported.late), (1, 1));
+    }
+
+    #[test]
+    fn a_window_that_refuses_nothing_is_one_more_than_the_greatest_distance() {
+        let found = reports(Service::MacSec, &[1, 2, 3, 7, 8, 4, 9, 5]);
+        let replay = found[0].replay.as_ref().unwrap();
+        assert_eq!(replay.needed, 5);
+        let refused: Vec<_> = replay
+            .windows
+            .iter()
+            .map(|w| (w.window, w.refused))
+            .collect();
+        assert!(
+            refused.contains(&(1, 2)) && refused.contains(&(5, 0)),
+            "{refused:?}"
+        );
     }
 
     proptest! {

@@ -1,6 +1,6 @@
-//! Distinguishes RTP from other UDP traffic, which needs more than one packet.
+//! Distinguishes RTP and other services from foreign traffic where that needs more than one packet.
 
-use crate::numbered::{Numbered, Service, StreamKey};
+use crate::numbered::{Numbered, StreamKey};
 use std::collections::{HashMap, HashSet};
 
 /// Number of packets with nearly consecutive numbers that confirm a stream. A random packet follows another one this
@@ -9,7 +9,7 @@ const PROOF: usize = 4;
 
 /// Maximum distance of a number from the highest one before it, in either direction (RFC 3550 A.1 allows 100
 /// backwards for a stream that is already confirmed).
-const NEAR: u16 = 16;
+const NEAR: u64 = 16;
 
 /// Maximum number of confirmed streams that are remembered.
 const MAX_PROVED: usize = 1 << 17;
@@ -17,15 +17,16 @@ const MAX_PROVED: usize = 1 << 17;
 /// Maximum number of unconfirmed streams that are remembered in each of two generations.
 const CANDIDATES: usize = 8192;
 
-/// A filter for numbered packets: passes all services except RTP at once, and RTP as soon as its stream is confirmed.
+/// A filter for numbered packets: passes most services at once, and those that one packet does not prove (RTP, L2TPv3,
+/// STAMP) as soon as a stream is confirmed.
 ///
 /// [`crate::parse`] sees one packet at a time and therefore returns everything that may be RTP as RTP. This filter
 /// holds the first packets of a stream until four of them have nearly consecutive numbers and the same addresses,
-/// ports and SSRC. Then it passes all of them in the order of arrival.
+/// ports and identifier. Then it passes all of them in the order of arrival.
 ///
 /// Memory for unconfirmed streams is bounded: those without packets for the longest time are dropped.
 #[derive(Default, Debug)]
-pub struct RtpGate {
+pub struct Gate {
     proved: HashSet<StreamKey>,
     recent: HashMap<StreamKey, Candidate>,
     older: HashMap<StreamKey, Candidate>,
@@ -35,7 +36,12 @@ pub struct RtpGate {
 struct Candidate {
     held: [Numbered; PROOF - 1],
     len: usize,
-    highest: u16,
+    highest: u64,
+}
+
+/// By how much `to` follows `from`; both wrap at `bits`.
+fn ahead(from: u64, to: u64, bits: u32) -> u64 {
+    to.wrapping_sub(from) << (64 - bits) >> (64 - bits)
 }
 
 impl Candidate {
@@ -43,7 +49,7 @@ impl Candidate {
         Candidate {
             held: [first; PROOF - 1],
             len: 1,
-            highest: first.seq as u16,
+            highest: first.seq,
         }
     }
 
@@ -51,30 +57,28 @@ impl Candidate {
         self.held.get(..self.len).unwrap_or_default()
     }
 
-    /// True if `seq` continues the stream: it is near the highest number and new.
-    fn continues(&self, seq: u16) -> bool {
-        let ahead = seq.wrapping_sub(self.highest);
-        let near = ahead <= NEAR || ahead >= NEAR.wrapping_neg();
-        near && self.held().iter().all(|n| n.seq != u64::from(seq))
+    /// True if `seq` of `bits` width continues the stream: it is near the highest number and new.
+    fn continues(&self, seq: u64, bits: u32) -> bool {
+        let near = ahead(self.highest, seq, bits).min(ahead(seq, self.highest, bits)) <= NEAR;
+        near && !self.repeats(seq)
     }
 
-    fn repeats(&self, seq: u16) -> bool {
-        self.held().iter().any(|n| n.seq == u64::from(seq))
+    fn repeats(&self, seq: u64) -> bool {
+        self.held().iter().any(|n| n.seq == seq)
     }
 
-    fn push(&mut self, packet: Numbered) {
-        let seq = packet.seq as u16;
+    fn push(&mut self, packet: Numbered, bits: u32) {
         if let Some(slot) = self.held.get_mut(self.len) {
             *slot = packet;
             self.len += 1;
         }
-        if seq.wrapping_sub(self.highest) <= NEAR {
-            self.highest = seq;
+        if ahead(self.highest, packet.seq, bits) <= NEAR {
+            self.highest = packet.seq;
         }
     }
 }
 
-impl RtpGate {
+impl Gate {
     /// A filter without any streams.
     pub fn new() -> Self {
         Self::default()
@@ -87,16 +91,16 @@ impl RtpGate {
         packet: Numbered,
         mut emit: impl FnMut(StreamKey, Numbered),
     ) {
-        if key.service != Service::Rtp || self.proved.contains(&key) {
+        if !key.service.needs_proof() || self.proved.contains(&key) {
             return emit(key, packet);
         }
-        let seq = packet.seq as u16;
+        let (seq, bits) = (packet.seq, key.service.bits());
         let known = self.recent.remove(&key).or_else(|| self.older.remove(&key));
         let candidate = match known {
             None => Candidate::new(packet),
             // A duplicate neither confirms nor refutes a stream; it is not held either.
             Some(candidate) if candidate.repeats(seq) => candidate,
-            Some(candidate) if !candidate.continues(seq) => Candidate::new(packet),
+            Some(candidate) if !candidate.continues(seq, bits) => Candidate::new(packet),
             Some(candidate) if candidate.len + 1 == PROOF => {
                 candidate.held().iter().for_each(|&held| emit(key, held));
                 emit(key, packet);
@@ -108,7 +112,7 @@ impl RtpGate {
                 return;
             }
             Some(mut candidate) => {
-                candidate.push(packet);
+                candidate.push(packet, bits);
                 candidate
             }
         };
@@ -131,7 +135,7 @@ impl RtpGate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Endpoint;
+    use crate::{Endpoint, Service};
 
     fn key(service: Service, id: u32) -> StreamKey {
         StreamKey {
@@ -143,12 +147,13 @@ mod tests {
         }
     }
 
-    fn pass(gate: &mut RtpGate, key: StreamKey, seq: u64) -> Vec<u64> {
+    fn pass(gate: &mut Gate, key: StreamKey, seq: u64) -> Vec<u64> {
         let packet = Numbered {
             ts_ns: 0,
             frame: 0,
             seq,
             payload_len: 160,
+            ..Numbered::default()
         };
         let mut out = Vec::new();
         gate.push(key, packet, |_, n| out.push(n.seq));
@@ -156,7 +161,7 @@ mod tests {
     }
 
     fn trace(seqs: &[u64]) -> Vec<Vec<u64>> {
-        let mut gate = RtpGate::new();
+        let mut gate = Gate::new();
         seqs.iter()
             .map(|&seq| pass(&mut gate, key(Service::Rtp, 7), seq))
             .collect()
@@ -185,14 +190,14 @@ mod tests {
 
     #[test]
     fn other_services_pass_without_delay() {
-        let mut gate = RtpGate::new();
+        let mut gate = Gate::new();
         assert_eq!(pass(&mut gate, key(Service::Esp, 1), 9), [9]);
         assert_eq!(gate.streams(), 0);
     }
 
     #[test]
     fn random_packets_do_not_grow_the_tables() {
-        let mut gate = RtpGate::new();
+        let mut gate = Gate::new();
         for id in 0..100_000 {
             assert!(pass(&mut gate, key(Service::Rtp, id), u64::from(id as u16)).is_empty());
         }

@@ -1,0 +1,53 @@
+//! Where the network header of a frame begins, for those who look at packets of any kind.
+
+use crate::slow::Rest;
+use crate::{Frame, LinkType, Other};
+
+/// A packet without its link header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Network<'a> {
+    /// The captured bytes from the network header on; the whole frame if its link type is unknown.
+    pub data: &'a [u8],
+    /// Their length on the wire, bytes.
+    pub wire: usize,
+    /// EtherType, 0 if it is unknown.
+    pub kind: u16,
+}
+
+/// Skips the link header and VLAN tags. A frame that is cut within them, or whose link type is unknown, is returned whole.
+pub fn network<'a>(frame: &Frame<'a>) -> Network<'a> {
+    let rest = Rest::of_frame(frame);
+    let found = skip(frame.link, rest);
+    let (kind, rest) = found.unwrap_or((0, rest));
+    Network {
+        data: rest.data,
+        wire: rest.wire,
+        kind,
+    }
+}
+
+fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
+    let at = |at: usize, len: usize| {
+        let kind = crate::slow::field16(rest, at)?;
+        Ok((kind, rest.skip(len)?))
+    };
+    let (kind, rest) = match link {
+        LinkType::ETHERNET => at(12, 14)?,
+        LinkType::LINUX_SLL => at(14, 16)?,
+        LinkType::LINUX_SLL2 => at(0, 20)?,
+        LinkType::NULL | LinkType::LOOP => (0, rest.skip(4)?),
+        _ => (0, rest),
+    };
+    let (mut kind, mut rest) = (kind, rest);
+    while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = kind {
+        kind = crate::slow::field16(rest, 2)?;
+        rest = rest.skip(4)?;
+    }
+    // Raw IP and loopback have no EtherType; it is that of the version, so that all link types match.
+    let kind = match (kind, rest.data.first().map(|first| first >> 4)) {
+        (0, Some(4)) => 0x0800,
+        (0, Some(6)) => 0x86dd,
+        (kind, _) => kind,
+    };
+    Ok((kind, rest))
+}

@@ -1,0 +1,106 @@
+//! GRE with its tunnels: RFC 2784 and 2890, PPTP's variant (RFC 2637), ERSPAN.
+
+use super::{Carrier, Declared, Service};
+use crate::Other;
+use crate::slow::{
+    Context, Inner, Network, Parsed, Rest, be16, be32, field16, inside, kind, payload,
+};
+
+/// Protocol number of IP.
+const PROTOCOL: u8 = 47;
+
+pub(super) static SERVICE: Declared = Declared {
+    name: "gre",
+    about: "GRE with sequence numbers (RFC 2890)",
+    id: "key",
+    carried: &[Carrier::Ip(PROTOCOL, in_ip)],
+    ..Declared::USUAL
+};
+
+fn in_ip(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
+    Some(parse(network, rest, context))
+}
+
+/// The fields of a GRE header that are needed here.
+struct Gre {
+    protocol: u16,
+    len: usize,
+    /// The key, or 0.
+    key: u32,
+    seq: Option<u32>,
+    /// The overlay identifier for packets inside.
+    overlay: u32,
+}
+
+/// The packet inside; the number, if there is one, goes with it.
+fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    let header = header(rest)?;
+    let body = rest.skip(header.len)?;
+    let inner = context
+        .inside(header.overlay, kind(PROTOCOL))
+        .and_then(|inside| inner(&header, body, inside));
+    let Some(seq) = header.seq else {
+        return inner;
+    };
+    let key = context.key(Service::Gre, network.ends, header.key);
+    context.around(key, context.number(u64::from(seq), body.wire), inner)
+}
+
+fn header(rest: Rest<'_>) -> Result<Gre, Other> {
+    let flags = field16(rest, 0)?;
+    let protocol = field16(rest, 2)?;
+    let bit = |mask: u16| usize::from(flags & mask != 0);
+    let (checksum, routing, key, seq) = (bit(0x8000), bit(0x4000), bit(0x2000), bit(0x1000));
+    let version = flags & 7;
+    // Source routing (RFC 1701) was withdrawn and is not used.
+    if routing == 1 || version > 1 || (version == 1 && (key == 0 || checksum == 1)) {
+        return Err(Other::OtherProtocol);
+    }
+    // The acknowledgement number of PPTP comes after the sequence number.
+    let acknowledgement = if version == 1 { bit(0x0080) } else { 0 };
+    let len = 4 + 4 * (checksum + key + seq + acknowledgement);
+    rest.skip(len)?;
+    let key_at = 4 + 4 * checksum;
+    let key_value = if key == 1 {
+        be32(rest.data, key_at)
+    } else {
+        None
+    }
+    .unwrap_or(0);
+    let seq_value = if seq == 1 {
+        be32(rest.data, key_at + 4 * key)
+    } else {
+        None
+    };
+    Ok(Gre {
+        protocol,
+        len,
+        // PPTP splits the key field into the payload length and the call identifier of one direction.
+        key: if version == 1 {
+            key_value & 0xffff
+        } else {
+            key_value
+        },
+        overlay: if version == 1 { 0 } else { key_value },
+        seq: seq_value,
+    })
+}
+
+fn inner(header: &Gre, body: Rest<'_>, context: Context<'_>) -> Parsed {
+    match header.protocol {
+        // ERSPAN type I has no header and no sequence number, type II has both.
+        0x88be if header.seq.is_none() => inside(Inner::Ethernet, body, context),
+        0x88be => {
+            // The session number replaces the missing key.
+            let session = u32::from(be16(body.data, 2).unwrap_or(0) & 0x03ff);
+            inside(Inner::Ethernet, body.skip(8)?, context.session(session))
+        }
+        // ERSPAN type III, with an optional platform header.
+        0x22eb => {
+            let head = body.head::<12>()?;
+            let len = if head[11] & 1 == 1 { 20 } else { 12 };
+            inside(Inner::Ethernet, body.skip(len)?, context)
+        }
+        other => payload(other, body, context),
+    }
+}

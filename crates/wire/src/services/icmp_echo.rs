@@ -1,0 +1,35 @@
+//! ICMP (RFC 792) and ICMPv6 (RFC 4443 section 4) echo: the two share their layout.
+
+use super::{Carrier, Declared, Service};
+use crate::Other;
+use crate::slow::{Context, Network, Parsed, Rest};
+
+pub(super) static SERVICE: Declared = Declared {
+    name: "icmp-echo",
+    about: "ICMP or ICMPv6 echo requests or replies (RFC 792, RFC 4443)",
+    bits: 16,
+    id: "identifier, and 65,536 for replies",
+    carried: &[Carrier::Ip(1, v4), Carrier::Ip(58, v6)],
+    ..Declared::USUAL
+};
+
+fn v4(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
+    Some(echo(network, rest, context, 8, 0))
+}
+
+fn v6(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
+    Some(echo(network, rest, context, 128, 129))
+}
+
+fn echo(network: &Network, rest: Rest<'_>, context: Context<'_>, request: u8, reply: u8) -> Parsed {
+    let [kind] = *rest.head::<1>()?;
+    let reply_bit = match kind {
+        k if k == request => 0,
+        k if k == reply => 1 << 16,
+        _ => return Err(Other::OtherProtocol),
+    };
+    let head = rest.head::<8>()?;
+    let id = u32::from(u16::from_be_bytes([head[4], head[5]])) | reply_bit;
+    let seq = u64::from(u16::from_be_bytes([head[6], head[7]]));
+    Ok(context.numbered(Service::IcmpEcho, network.ends, id, seq, rest.wire - 8))
+}
