@@ -26,6 +26,10 @@ delay = \"5 ms\"
 queue = \"50 packets\"
 ";
 
+/// A log of one end.
+const LOG: &str = r#"{"qlog_version":"0.3","traces":[{"vantage_point":{"type":"END"},"events":[
+{"time":1,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1}}}]}]}"#;
+
 fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     root.canonicalize().unwrap()
@@ -83,6 +87,7 @@ fn prepared() -> Folder {
         ("before.pcap", "demo-sender.pcap"),
         ("receiver.pcap", "demo-receiver.pcap"),
         ("after.pcap", "demo-receiver.pcap"),
+        ("tunnel.pcap", "demo-receiver.pcap"),
     ] {
         fs::copy(demo.join(capture), folder.path(name)).unwrap();
     }
@@ -94,6 +99,9 @@ fn prepared() -> Folder {
         folder.path("captures/a.pcap"),
     )
     .unwrap();
+    for end in ["client", "server"] {
+        fs::write(folder.path(&format!("{end}.qlog")), LOG.replace("END", end)).unwrap();
+    }
     for shared in ["crates", "experiments", "testdata", "tools"] {
         std::os::unix::fs::symlink(root.join(shared), folder.path(shared)).unwrap();
     }

@@ -29,11 +29,16 @@ delay = "5 ms"
 const NET: &str = "net machine\nplace up 1\nplace down\ntransition breaks exponential rate 2\n in up\n \
     out down\ntransition mends exponential rate 2\n in down\n out up\n";
 
+const LOG: &str = r#"{"qlog_version":"0.3","traces":[{"events":[
+{"time":1,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1}}},
+{"time":9,"name":"recovery:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":1}}}]}]}"#;
+
 /// The verbs that print a schema, each with options that make it print JSON.
 fn verbs(folder: &Folder) -> Vec<Vec<String>> {
     let scenario = folder.file("s.toml", SCENARIO.as_bytes());
     let net = folder.file("m.net", NET.as_bytes());
     let numbers = folder.file("numbers.txt", b"1\n2\n4\n3\n5\n");
+    let log = folder.file("log.qlog", LOG.as_bytes());
     let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/demo/demo");
     let lines = [
         format!("simulate --json {scenario}"),
@@ -42,6 +47,8 @@ fn verbs(folder: &Folder) -> Vec<Vec<String>> {
         format!("metrics --json {numbers}"),
         "reproduce --json periodic window --quick".to_owned(),
         format!("compare --json {demo}-sender.pcap {demo}-receiver.pcap"),
+        format!("diff --json --packets {demo}-sender.pcap {demo}-receiver.pcap"),
+        format!("qlog --json {log}"),
     ];
     let words = |line: String| line.split(' ').map(str::to_owned).collect();
     lines.into_iter().map(words).collect()
@@ -62,6 +69,8 @@ fn documented_schemas_are_those_the_verbs_print() {
         "sort",
         "reproduce",
         "compare",
+        "diff",
+        "qlog",
         "probe",
         "emulate",
         "live",

@@ -143,6 +143,31 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
     Ok(out.flush()?)
 }
 
+/// The files of `--json` and `--csv`, at most one of which is the standard output.
+pub fn json_and_csv<'a>(
+    json: Option<&'a Path>,
+    csv: Option<&'a Path>,
+) -> Result<Vec<&'a Path>, CliError> {
+    let files: Vec<&Path> = [json, csv].into_iter().flatten().collect();
+    if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        let problem =
+            "--json and --csv cannot both go to the standard output; give one a file: --json=FILE";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    Ok(files)
+}
+
+/// Writes a table of Parquet.
+#[cfg(feature = "parquet")]
+pub fn to_parquet<R>(
+    path: &Path,
+    columns: &[inorder_report::Column<R>],
+    rows: &[R],
+) -> Result<(), CliError> {
+    let file = create(path)?;
+    inorder_report::parquet::write(file, columns, rows).map_err(CliError::file(path, "write"))
+}
+
 /// Writes a file.
 pub fn to_file(
     path: &Path,

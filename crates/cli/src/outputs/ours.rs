@@ -8,6 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use inorder_analysis::Rows;
+use inorder_report::csv;
 
 /// Bytes read at each end of a file to find a sign.
 const LOOKED_AT: u64 = 4_096;
@@ -89,9 +90,29 @@ fn csv_headers() -> Vec<String> {
     headers.push(header(|out| inorder_sim::output::write_csv(out, &NO_RUNS)));
     headers.push(header(|out| {
         let claims = inorder_experiments::report::CLAIMS;
-        inorder_report::csv::write(out, claims, [] as [inorder_experiments::Claim; 0])
+        csv::write(out, claims, [] as [inorder_experiments::Claim; 0])
     }));
     headers.push(header(|out| inorder_analysis::compare::write_csv(out, &[])));
+    headers.push(header(|out| {
+        csv::write(out, inorder_diff::FLOW, [] as [inorder_diff::Matched; 0])
+    }));
+    headers.push(header(|out| {
+        csv::write(
+            out,
+            inorder_diff::PACKET,
+            [] as [inorder_diff::PacketRow; 0],
+        )
+    }));
+    headers.push(header(|out| {
+        csv::write(
+            out,
+            inorder_qlog::CONNECTION,
+            [] as [inorder_qlog::Report; 0],
+        )
+    }));
+    headers.push(header(|out| {
+        csv::write(out, inorder_qlog::LOSS, [] as [inorder_qlog::LossRow; 0])
+    }));
     headers.push(header(|out| inorder_lab::agreement::write_csv(out, &[])));
     headers
 }

@@ -37,6 +37,9 @@ const SCENARIO: &str = "[run]\nduration = \"20 ms\"\n[[flow]]\nsize = \"10 kB\"\
 
 const NET: &str = "net n\nplace p 1\ntransition t exponential rate 1\n in p\n out p\n";
 
+const LOG: &str = r#"{"qlog_version":"0.3","traces":[{"events":[
+{"time":1,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1}}}]}]}"#;
+
 /// A text of the user.
 const FOREIGN: &[u8] = b"Chapter 1\n\nIt was a dark and stormy night.\n";
 
@@ -51,6 +54,7 @@ impl Folder {
         fs::copy(CAPTURE, path.join("in.pcap")).unwrap();
         fs::write(path.join("s.toml"), SCENARIO).unwrap();
         fs::write(path.join("n.net"), NET).unwrap();
+        fs::write(path.join("log.qlog"), LOG).unwrap();
         Folder(path)
     }
 
@@ -70,7 +74,8 @@ fn needed(verb: &str, folder: &Folder) -> Vec<String> {
     let fixed = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     match verb {
         "analyze" | "sort" => vec![folder.path("in.pcap")],
-        "compare" => vec![folder.path("in.pcap"), folder.path("in.pcap")],
+        "compare" | "diff" => vec![folder.path("in.pcap"), folder.path("in.pcap")],
+        "qlog" => vec![folder.path("log.qlog")],
         "simulate" => vec![folder.path("s.toml")],
         "lab" => vec![folder.path("s.toml"), "--beside-simulation".to_owned()],
         "petri" => vec![folder.path("n.net")],

@@ -48,16 +48,7 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(write_schema)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let files: Vec<&Path> = [&args.json, &args.csv]
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
-    if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-        let problem =
-            "--json and --csv cannot both go to the standard output; give one a file: --json=FILE";
-        return Err(CliError::Usage(problem.to_owned()));
-    }
+    let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
     outputs::check(&files, &[before, after])?;
     let (before, after) = (side(args, before)?, side(args, after)?);
     let comparison =

@@ -11,6 +11,7 @@ mod compare;
 mod completions;
 #[cfg(feature = "parquet")]
 mod corpus;
+mod diff;
 mod emulate;
 mod lab;
 mod live;
@@ -23,6 +24,7 @@ mod petri;
 mod population;
 mod probe;
 mod query;
+mod qlog;
 mod reflect;
 mod reproduce;
 mod runs;
@@ -45,6 +47,8 @@ pub enum Verb {
     Corpus(corpus::Args),
     /// Compare two results, before and after a change: what got better, what worse, and how sure that is
     Compare(compare::Args),
+    /// Compare two captures of any traffic, packet by packet: lost, late, duplicated, delay between them
+    Diff(diff::Args),
     /// Emulate a path between two interfaces: delay, jitter, late packets, loss, rate, in real time
     Emulate(emulate::Args),
     /// Sort packets as they come: between two interfaces, or what one interface receives
@@ -66,6 +70,8 @@ pub enum Verb {
     Probe(probe::Args),
     /// Ask the datasets of studies in SQL
     Query(query::Query),
+    /// Report what QUIC took for lost and was delivered, from qlog files, and what that cost
+    Qlog(qlog::Args),
     /// Answer the packets of `inorder probe` and of other STAMP senders
     Reflect(reflect::Args),
     /// Simulate TCP over paths that reorder, from a scenario file
@@ -94,6 +100,7 @@ impl Verb {
             #[cfg(feature = "parquet")]
             Verb::Corpus(args) => corpus::run(args),
             Verb::Compare(args) => compare::run(args),
+            Verb::Diff(args) => diff::run(args),
             Verb::Emulate(args) => emulate::run(args),
             Verb::Live(args) => live::run(args),
             Verb::Lab(args) => lab::run(args),
@@ -105,6 +112,7 @@ impl Verb {
             Verb::Population(args) => population::run(args),
             Verb::Query(args) => query::query(args),
             Verb::Probe(args) => probe::run(args),
+            Verb::Qlog(args) => qlog::run(args),
             Verb::Reflect(args) => reflect::run(args),
             Verb::Simulate(args) => simulate::run(args),
             Verb::Sort(args) => sort::run(args),

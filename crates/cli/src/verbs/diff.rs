@@ -1,0 +1,181 @@
+//! `inorder diff`: order, loss and delay between two captures of any traffic.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use inorder_capture::{Block, Capture};
+use inorder_diff::{Difference, FLOW, PACKET, Trace, compare, write_json, write_schema};
+use inorder_report::text::{self, Layout, paragraph};
+use inorder_report::{csv, number::plural};
+use inorder_wire::Frame;
+
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::{interrupt, outputs};
+
+/// Flows in the table; files have all.
+const MAX_FLOWS_SHOWN: usize = 20;
+
+/// Options of `inorder diff`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Packets are the same if their bytes are, except for what a path changes: link header, time to live, traffic class and \
+ECN, checksums. A device that translates addresses between the captures makes all packets different. Which capture a \
+packet passes first follows from the time to live, then from the times of both directions, and is A otherwise. Packets \
+from before the first or after the last one that both have are not lost. Captures at a host with segmentation offload \
+have super-packets, which match nothing: switch it off with ethtool, or capture beside the host.\n\n\
+Rows of --csv: directions, flows, packets.\n\n\
+Examples:\n  inorder diff sender.pcap receiver.pcap\n  inorder diff --csv=late.csv --rows packets a.pcapng b.pcapng")]
+pub struct Args {
+    /// Capture A
+    #[arg(required_unless_present = "schema")]
+    a: Option<PathBuf>,
+    /// Capture B
+    #[arg(required_unless_present = "schema")]
+    b: Option<PathBuf>,
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print CSV instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// What the rows of --csv are
+    #[arg(long, value_name = "ROWS", value_parser = ["directions", "flows", "packets"], default_value = "flows")]
+    rows: String,
+    /// Write directions.parquet, flows.parquet and packets.parquet into DIR
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
+    /// Every packet in JSON, and those that are not in order in the text
+    #[arg(long)]
+    packets: bool,
+    /// Compare at most BYTES of each packet [default: as many as the snap lengths left in both captures]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(20..))]
+    bytes: Option<u32>,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
+}
+
+/// Reads both captures, compares and prints.
+pub fn run(args: &Args) -> Outcome {
+    let (Some(a), Some(b), false) = (&args.a, &args.b, args.schema) else {
+        outputs::to_stdout(write_schema)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
+    if [a, b].iter().any(|path| path.as_os_str() == "-") {
+        let problem = "diff reads each capture twice, so it needs files, not the standard input";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    outputs::check(&files, &[a, b])?;
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.parquet {
+        outputs::check_in(directory, &TABLES, &[a, b])?;
+    }
+    let limit = match args.bytes {
+        Some(bytes) => bytes as usize,
+        None => shortest_cut(a)?.min(shortest_cut(b)?),
+    };
+    let (trace_a, trace_b) = (read(a, limit)?, read(b, limit)?);
+    let mut found = compare(&trace_a, &trace_b);
+    (found.a, found.b) = (a.display().to_string(), b.display().to_string());
+    print(args, &files, &mut found)?;
+    Ok(match interrupt::flag().load(Ordering::Relaxed) {
+        true => ExitCode::from(INTERRUPTED),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// Bytes from the network header on that the snap length left of the packet it cut most; all without a cut one.
+fn shortest_cut(path: &Path) -> Result<usize, CliError> {
+    let mut shortest = usize::MAX;
+    frames(path, |frame| {
+        if let Some(captured) = Trace::shortest_cut(frame) {
+            shortest = shortest.min(captured);
+        }
+    })?;
+    Ok(shortest)
+}
+
+fn read(path: &Path, limit: usize) -> Result<Trace, CliError> {
+    let mut trace = Trace::new(limit);
+    frames(path, |frame| trace.push(frame))?;
+    Ok(trace)
+}
+
+/// All frames of a capture, until it ends or the user interrupts.
+fn frames(path: &Path, mut each: impl FnMut(&Frame<'_>)) -> Result<(), CliError> {
+    let mut capture = Capture::open(path)?;
+    let mut block = Block::default();
+    let stop = interrupt::flag();
+    while !stop.load(Ordering::Relaxed) {
+        let more = capture.read_block(&mut block)?;
+        block.frames().for_each(|frame| each(&frame));
+        if !more {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(feature = "parquet")]
+const TABLES: [&str; 3] = ["directions.parquet", "flows.parquet", "packets.parquet"];
+
+fn print(args: &Args, files: &[&Path], found: &mut Difference) -> Result<(), CliError> {
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.parquet {
+        outputs::directory(directory)?;
+        let [directions, flows, packets] = TABLES.map(|name| directory.join(name));
+        outputs::to_parquet(&directions, FLOW, &found.directions)?;
+        outputs::to_parquet(&flows, FLOW, &found.flows)?;
+        outputs::to_parquet(&packets, PACKET, &found.packets)?;
+    }
+    if let Some(path) = &args.csv {
+        outputs::write_to(path, |out| match args.rows.as_str() {
+            "directions" => csv::write(out, FLOW, &found.directions),
+            "packets" => csv::write(out, PACKET, &found.packets),
+            _ => csv::write(out, FLOW, &found.flows),
+        })?;
+    }
+    if !files.iter().any(|path| path.as_os_str() == "-") {
+        let style = outputs::style(0, false);
+        let layout = Layout::default().width(style.width).bold(style.colour);
+        outputs::text(|out| write_text(out, found, args.packets, &layout, style.width))?;
+    }
+    if let Some(path) = &args.json {
+        if !args.packets {
+            found.packets.clear();
+        }
+        outputs::write_to(path, |out| write_json(out, found))?;
+    }
+    Ok(())
+}
+
+/// A table of the directions, one of the gravest flows, and what limits the result.
+fn write_text(
+    out: &mut dyn std::io::Write,
+    found: &Difference,
+    packets: bool,
+    layout: &Layout,
+    width: Option<usize>,
+) -> std::io::Result<()> {
+    writeln!(out, "A is {}, B is {}.\n", found.a, found.b)?;
+    text::write(out, FLOW, &found.directions, layout)?;
+    if found.flows.len() > found.directions.len() {
+        writeln!(out)?;
+        text::write(out, FLOW, found.flows.iter().take(MAX_FLOWS_SHOWN), layout)?;
+    }
+    if let more @ 1.. = found.flows.len().saturating_sub(MAX_FLOWS_SHOWN) as u64 {
+        writeln!(out, "{} in JSON and CSV.", plural(more, "more flow"))?;
+    }
+    if packets {
+        writeln!(out)?;
+        let told = |packet: &&inorder_diff::PacketRow| packet.fate != inorder_diff::Fate::InOrder;
+        text::write(out, PACKET, found.packets.iter().filter(told), layout)?;
+    }
+    for warning in &found.warnings {
+        writeln!(out)?;
+        paragraph(out, &format!("Note: {warning}."), "", width)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! `inorder qlog`: what QUIC took for lost and was delivered, and what that cost.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use inorder_qlog::{
+    CONNECTION, Connection, Document, LOSS, LossRow, join, read, write_json, write_schema,
+};
+use inorder_report::csv;
+use inorder_report::text::{self, Layout, paragraph};
+
+use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
+use crate::outputs;
+
+/// Options of `inorder qlog`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Logs are JSON, JSON-SEQ or newline-delimited JSON of any draft from 00 on, as quic-go, quiche, quinn, picoquic, aioquic \
+and others write them. A packet that was declared lost was delivered if an acknowledgement came for it, or if the log \
+of the other end has it: give both, and connections are joined by their identifier. The cost is an upper bound: what \
+could have been sent if the window had been the limit all the time.\n\n\
+Rows of --csv: connections, losses.\n\n\
+Examples:\n  inorder qlog server.sqlog\n  inorder qlog --csv=losses.csv --rows losses client.qlog server.qlog")]
+pub struct Args {
+    /// Logs of one end or both
+    #[arg(required_unless_present = "schema")]
+    files: Vec<PathBuf>,
+    /// Print JSON instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+    /// Print CSV instead of text, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// What the rows of --csv are
+    #[arg(long, value_name = "ROWS", value_parser = ["connections", "losses"], default_value = "connections")]
+    rows: String,
+    /// Write connections.parquet and losses.parquet into DIR
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "DIR")]
+    parquet: Option<PathBuf>,
+    /// List every packet that was declared lost
+    #[arg(long)]
+    losses: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
+}
+
+#[cfg(feature = "parquet")]
+const TABLES: [&str; 2] = ["connections.parquet", "losses.parquet"];
+
+/// Reads all logs and prints what they say; of a damaged one, what came before the damage.
+pub fn run(args: &Args) -> Outcome {
+    if args.schema {
+        outputs::to_stdout(write_schema)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
+    let inputs: Vec<_> = args.files.iter().map(PathBuf::as_path).collect();
+    outputs::check(&files, &inputs)?;
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.parquet {
+        outputs::check_in(directory, &TABLES, &inputs)?;
+    }
+    let (connections, damage) = read_all(args)?;
+    let found = Document {
+        files: args
+            .files
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
+        connections: connections.iter().map(Connection::report).collect(),
+        warnings: warnings(&connections),
+    };
+    print(args, &found)?;
+    Ok(match damage {
+        None => ExitCode::SUCCESS,
+        Some(error) => {
+            eprintln!("inorder: {error}");
+            ExitCode::from(DAMAGED)
+        }
+    })
+}
+
+/// The connections of all logs, and the first damage.
+fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError> {
+    let (mut connections, mut damage) = (Vec::new(), None);
+    for path in &args.files {
+        let file = File::open(path).map_err(CliError::file(path, "open"))?;
+        let of_file = match read(file) {
+            Ok(of_file) => of_file,
+            Err(error) => {
+                let problem = CliError::Malformed {
+                    place: path.display().to_string(),
+                    problem: error.problem,
+                };
+                if error.connections.is_empty() {
+                    return Err(problem);
+                }
+                damage.get_or_insert(problem);
+                error.connections
+            }
+        };
+        connections.extend(of_file);
+    }
+    join(&mut connections);
+    Ok((connections, damage))
+}
+
+fn warnings(connections: &[Connection]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if connections.is_empty() {
+        warnings.push("the logs have no packet of a connection".to_owned());
+    }
+    let unknown: u64 = connections.iter().map(|c| c.report().unknown).sum();
+    if unknown > 0 {
+        warnings.push(format!(
+            "{unknown} packets were declared lost whose sending the logs lack; they are not counted"
+        ));
+    }
+    warnings
+}
+
+fn print(args: &Args, found: &Document) -> Result<(), CliError> {
+    let losses: Vec<&LossRow> = found.connections.iter().flat_map(|c| &c.losses).collect();
+    #[cfg(feature = "parquet")]
+    if let Some(directory) = &args.parquet {
+        outputs::directory(directory)?;
+        let [connections, rows] = TABLES.map(|name| directory.join(name));
+        outputs::to_parquet(&connections, CONNECTION, &found.connections)?;
+        let all: Vec<LossRow> = losses.iter().map(|loss| (*loss).clone()).collect();
+        outputs::to_parquet(&rows, LOSS, &all)?;
+    }
+    if let Some(path) = &args.json {
+        outputs::write_to(path, |out| write_json(out, found))?;
+    }
+    if let Some(path) = &args.csv {
+        outputs::write_to(path, |out| match args.rows.as_str() {
+            "losses" => csv::write(out, LOSS, losses.iter().copied()),
+            _ => csv::write(out, CONNECTION, &found.connections),
+        })?;
+    }
+    let files = [&args.json, &args.csv];
+    if files
+        .iter()
+        .any(|path| path.as_deref().is_some_and(|path| path.as_os_str() == "-"))
+    {
+        return Ok(());
+    }
+    let style = outputs::style(0, false);
+    let layout = Layout::default().width(style.width).bold(style.colour);
+    outputs::text(|out| {
+        text::write(out, CONNECTION, &found.connections, &layout)?;
+        if args.losses && !losses.is_empty() {
+            writeln!(out)?;
+            text::write(out, LOSS, losses.iter().copied(), &layout)?;
+        }
+        for warning in &found.warnings {
+            writeln!(out)?;
+            paragraph(out, &format!("Note: {warning}."), "", style.width)?;
+        }
+        Ok(())
+    })
+}

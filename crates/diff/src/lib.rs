@@ -1,0 +1,27 @@
+//! Order, loss and delay between two captures of any traffic.
+//!
+//! A packet is the same in both captures if its bytes are, except for those that a path changes ([`fingerprint`] lists
+//! them). In each direction the packets are numbered in the order in which the first capture on their way has them, and
+//! their order in the other capture is measured by the metrics of RFC 4737 and RFC 5236.
+//!
+//! Memory grows with the number of packets: about 100 bytes for each.
+
+mod columns;
+mod direction;
+mod fingerprint;
+mod flow;
+mod measure;
+mod pairs;
+mod result;
+mod trace;
+
+pub use columns::{DOCUMENT, FLOW, PACKET, write_json, write_schema};
+pub use fingerprint::{Fingerprint, fingerprint};
+pub use flow::Flow;
+pub use measure::compare;
+pub use result::{Basis, Difference, Fate, Matched, PacketRow};
+pub use trace::Trace;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,0 +1,181 @@
+//! Which packet of one capture is which of the other.
+//!
+//! Packets with the same bytes (repeated keepalives, datagrams without identification) are a group. With as many in both
+//! captures they are paired in order. Otherwise some are missing on one side, and the pairing is the one, in order, whose
+//! time differences are closest to the usual one.
+
+use crate::trace::{Seen, Trace};
+
+/// Groups with more packets on a side than this are paired in order from their start.
+const MAX_GROUP: usize = 64;
+
+/// A packet in both captures, or in one of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pair {
+    Both(usize, usize),
+    OnlyA(usize),
+    OnlyB(usize),
+}
+
+/// Indices of packets with the same bytes, in the order of their captures.
+pub(crate) struct Group {
+    pub(crate) a: Vec<usize>,
+    pub(crate) b: Vec<usize>,
+}
+
+/// All groups.
+pub(crate) fn groups(a: &Trace, b: &Trace) -> Vec<Group> {
+    let sorted = |trace: &Trace| {
+        let mut order: Vec<usize> = (0..trace.packets.len()).collect();
+        order.sort_by_key(|&i| (trace.packets[i].hash, i));
+        order
+    };
+    let (of_a, of_b) = (sorted(a), sorted(b));
+    let (mut i, mut j) = (0, 0);
+    let mut groups = Vec::new();
+    let hash = |trace: &Trace, order: &[usize], at: usize| {
+        order.get(at).map(|&index| trace.packets[index].hash)
+    };
+    loop {
+        let next = match (hash(a, &of_a, i), hash(b, &of_b, j)) {
+            (None, None) => return groups,
+            (Some(only), None) | (None, Some(only)) => only,
+            (Some(x), Some(y)) => x.min(y),
+        };
+        let run = |trace: &Trace, order: &[usize], from: usize| {
+            let same = |&&index: &&usize| trace.packets[index].hash == next;
+            order[from..]
+                .iter()
+                .take_while(same)
+                .copied()
+                .collect::<Vec<_>>()
+        };
+        let group = Group {
+            a: run(a, &of_a, i),
+            b: run(b, &of_b, j),
+        };
+        (i, j) = (i + group.a.len(), j + group.b.len());
+        groups.push(group);
+    }
+}
+
+impl Group {
+    /// The packet that each capture has once.
+    pub(crate) fn single(&self) -> Option<(usize, usize)> {
+        match (self.a.as_slice(), self.b.as_slice()) {
+            (&[a], &[b]) => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// The pairs of the group, given the usual time difference (B less A).
+    pub(crate) fn pairs(&self, a: &[Seen], b: &[Seen], usual_ns: i64) -> Vec<Pair> {
+        let (n, m) = (self.a.len(), self.b.len());
+        let paired = if n == m || n.max(m) > MAX_GROUP {
+            (0..n.min(m)).map(|i| (i, i)).collect()
+        } else {
+            let cost = |i: usize, j: usize| {
+                let difference = b[self.b[j]].ts_ns.saturating_sub(a[self.a[i]].ts_ns);
+                u128::from(difference.abs_diff(usual_ns))
+            };
+            match n < m {
+                true => cheapest(n, m, cost),
+                false => {
+                    let swapped = cheapest(m, n, |j, i| cost(i, j));
+                    swapped.into_iter().map(|(j, i)| (i, j)).collect()
+                }
+            }
+        };
+        let both = paired
+            .iter()
+            .map(|&(i, j)| Pair::Both(self.a[i], self.b[j]));
+        let left = |of: &[usize], used: Vec<usize>| -> Vec<usize> {
+            let rest = of.iter().enumerate().filter(|(i, _)| !used.contains(i));
+            rest.map(|(_, &index)| index).collect()
+        };
+        let only_a = left(&self.a, paired.iter().map(|p| p.0).collect());
+        let only_b = left(&self.b, paired.iter().map(|p| p.1).collect());
+        both.chain(only_a.into_iter().map(Pair::OnlyA))
+            .chain(only_b.into_iter().map(Pair::OnlyB))
+            .collect()
+    }
+}
+
+/// Pairs each of `few` with one of `many`, keeping both orders, at the least total cost.
+fn cheapest(few: usize, many: usize, cost: impl Fn(usize, usize) -> u128) -> Vec<(usize, usize)> {
+    // best[i][j]: the first i of the few with the first j of the many.
+    let mut best = vec![vec![u128::MAX; many + 1]; few + 1];
+    best[0].fill(0);
+    for i in 1..=few {
+        for j in i..=many {
+            let with = best[i - 1][j - 1].saturating_add(cost(i - 1, j - 1));
+            best[i][j] = with.min(best[i][j - 1]);
+        }
+    }
+    let (mut pairs, mut j) = (Vec::new(), many);
+    for i in (1..=few).rev() {
+        while j > i && best[i][j] == best[i][j - 1] {
+            j -= 1;
+        }
+        pairs.push((i - 1, j - 1));
+        j -= 1;
+    }
+    pairs.reverse();
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn of_three_equal_packets_the_second_is_missing() {
+        let seen = |ts_ns: i64| Seen {
+            hash: 1,
+            ts_ns,
+            frame: 1,
+            flow: 0,
+            bytes: 0,
+            ttl: 0,
+        };
+        let a = [0, 1_000, 2_000].map(seen);
+        let b = [10, 2_012].map(seen);
+        let group = Group {
+            a: vec![0, 1, 2],
+            b: vec![0, 1],
+        };
+        let pairs = group.pairs(&a, &b, 10);
+        assert_eq!(pairs, [Pair::Both(0, 0), Pair::Both(2, 1), Pair::OnlyA(1)]);
+    }
+
+    /// Every way to choose `few` of `many` in order.
+    fn all(few: usize, many: usize, from: usize) -> Vec<Vec<usize>> {
+        if few == 0 {
+            return vec![Vec::new()];
+        }
+        (from..=many - few)
+            .flat_map(|first| {
+                let rest = all(few - 1, many, first + 1);
+                rest.into_iter().map(move |mut rest| {
+                    rest.insert(0, first);
+                    rest
+                })
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn no_pairing_in_order_is_cheaper(costs in prop::collection::vec(0u64..50, 30), few in 1usize..5) {
+            let cost = |i: usize, j: usize| u128::from(costs[i * 6 + j]);
+            let total = |pairs: &[(usize, usize)]| pairs.iter().map(|&(i, j)| cost(i, j)).sum::<u128>();
+            let found = cheapest(few, 6, cost);
+            let least = all(few, 6, 0).iter().map(|chosen| {
+                total(&chosen.iter().copied().enumerate().collect::<Vec<_>>())
+            }).min();
+            prop_assert_eq!(Some(total(&found)), least);
+            prop_assert!(found.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
+        }
+    }
+}

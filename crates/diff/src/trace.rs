@@ -1,0 +1,90 @@
+//! What is kept of a capture.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use inorder_wire::Frame;
+
+use crate::fingerprint::fingerprint;
+use crate::flow::Flow;
+
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) hash: u128,
+    pub(crate) ts_ns: i64,
+    pub(crate) frame: u64,
+    /// Index of its flow.
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+    pub(crate) ttl: u8,
+}
+
+/// The packets of a capture, in its order.
+#[derive(Debug)]
+pub struct Trace {
+    pub(crate) packets: Vec<Seen>,
+    pub(crate) flows: Vec<Flow>,
+    known: HashMap<Flow, u32, FixedState>,
+    limit: usize,
+    largest: u32,
+}
+
+impl Trace {
+    /// No packets yet. Of each, at most `limit` bytes from the network header on are compared: as many as the shorter of
+    /// the two captures has of the packets that it cut ([`Trace::shortest_cut`]).
+    pub fn new(limit: usize) -> Self {
+        Trace {
+            packets: Vec::new(),
+            flows: Vec::new(),
+            known: HashMap::default(),
+            limit,
+            largest: 0,
+        }
+    }
+
+    /// The captured bytes from the network header on, if the snap length cut the packet.
+    pub fn shortest_cut(frame: &Frame<'_>) -> Option<usize> {
+        let print = fingerprint(frame, 0);
+        (print.captured < print.bytes).then_some(print.captured as usize)
+    }
+
+    /// The next frame of the capture.
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        let print = fingerprint(frame, self.limit);
+        let flow = *self.known.entry(print.flow).or_insert_with(|| {
+            self.flows.push(print.flow);
+            (self.flows.len() - 1) as u32
+        });
+        self.largest = self.largest.max(print.bytes);
+        self.packets.push(Seen {
+            hash: print.hash,
+            ts_ns: frame.ts_ns,
+            frame: frame.number,
+            flow,
+            bytes: print.bytes,
+            ttl: print.ttl,
+        });
+    }
+
+    /// Frames so far.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// True without frames.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Bytes of the largest packet: super-packets of offloading match nothing in the other capture.
+    pub fn largest(&self) -> u32 {
+        self.largest
+    }
+
+    pub(crate) fn flow_of(&self, packet: &Seen) -> Flow {
+        self.flows
+            .get(packet.flow as usize)
+            .copied()
+            .unwrap_or(Flow::of(0, &[]))
+    }
+}

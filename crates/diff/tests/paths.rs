@@ -1,0 +1,182 @@
+//! Captures at both ends of a path whose fate is known, packet by packet.
+
+use inorder_diff::{Basis, Fate, Trace, compare};
+use inorder_wire::{Frame, LinkType};
+use proptest::prelude::*;
+
+/// A UDP datagram of 32 bytes from one of two hosts; equal `id` and `body` make equal packets.
+fn datagram(back: bool, ttl: u8, id: u8, body: u8) -> Vec<u8> {
+    let (src, dst) = if back { (2, 1) } else { (1, 2) };
+    let mut bytes = vec![0x45, 0, 0, 32, 0, id, 0, 0, ttl, 17, 0, 0];
+    bytes.extend([10, 0, 0, src, 10, 0, 0, dst, 0, 9, 0, 7, 0, 12, 0, 0]);
+    bytes.extend([body; 4]);
+    bytes
+}
+
+/// A capture of packets with their times in milliseconds.
+fn trace(packets: &[(i64, Vec<u8>)]) -> Trace {
+    let mut trace = Trace::new(usize::MAX);
+    for (number, (ms, bytes)) in (1..).zip(packets) {
+        trace.push(&Frame {
+            ts_ns: ms * 1_000_000,
+            number,
+            link: LinkType::RAW,
+            orig_len: bytes.len() as u32,
+            data: bytes,
+        });
+    }
+    trace
+}
+
+#[test]
+fn lost_late_duplicated_and_appeared() {
+    let to = |id: u8| datagram(false, 64, id, id);
+    let there = |id: u8| datagram(false, 63, id, id);
+    let a: Vec<_> = (1..=8).map(|id| (i64::from(id), to(id))).collect();
+    let b: Vec<_> = [
+        (11, 1),
+        (13, 3),
+        (14, 4),
+        (15, 2),
+        (16, 4),
+        (17, 9),
+        (18, 8),
+    ]
+    .map(|(ms, id)| (ms, there(id)))
+    .to_vec();
+    let found = compare(&trace(&a), &trace(&b));
+    let [all] = found.directions.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (all.name.as_str(), all.a_first, all.basis),
+        ("A to B", true, Basis::TimeToLive)
+    );
+    assert_eq!(
+        (
+            all.sent,
+            all.lost,
+            all.duplicated,
+            all.appeared,
+            all.outside
+        ),
+        (8, 3, 1, 1, 0)
+    );
+    assert_eq!((all.order.received, all.order.reordered), (5, 1));
+    assert_eq!(all.least_ns, 10_000_000);
+    assert_eq!(all.longer_ns.max(), Some(3_000_000));
+    let late: Vec<_> = found
+        .packets
+        .iter()
+        .filter(|p| p.fate == Fate::Late)
+        .collect();
+    assert_eq!(late.len(), 1);
+    assert_eq!(
+        (late[0].frame_a, late[0].frame_b, late[0].extent),
+        (Some(2), Some(4), Some(2))
+    );
+}
+
+#[test]
+fn the_way_back_begins_at_b_whatever_the_clocks_say() {
+    // B's clock is an hour behind; the delay is 5 ms each way. No router.
+    let hour = 3_600_000;
+    let (to, back) = (
+        |id| datagram(false, 64, id, id),
+        |id| datagram(true, 64, id, id),
+    );
+    let a: Vec<_> = vec![
+        (0, to(1)),
+        (10, back(1)),
+        (11, to(2)),
+        (20, back(3)),
+        (21, to(3)),
+    ];
+    let b: Vec<_> = vec![
+        (5 - hour, to(1)),
+        (5 - hour, back(1)),
+        (10 - hour, back(2)),
+        (15 - hour, back(3)),
+        (16 - hour, to(2)),
+        (26 - hour, to(3)),
+    ];
+    let found = compare(&trace(&a), &trace(&b));
+    let ways: Vec<_> = found
+        .directions
+        .iter()
+        .map(|way| (way.a_first, way.sent, way.lost))
+        .collect();
+    assert_eq!(ways, [(true, 3, 0), (false, 3, 1)]);
+    assert!(
+        found
+            .directions
+            .iter()
+            .all(|way| way.basis == Basis::BothDirections)
+    );
+}
+
+#[test]
+fn a_capture_that_began_later_lost_nothing() {
+    let to = |id: u8| datagram(false, 64, id, id);
+    let a: Vec<_> = (1..=9).map(|id| (i64::from(id), to(id))).collect();
+    let b: Vec<_> = (4..=6)
+        .map(|id| (i64::from(id) + 1, datagram(false, 60, id, id)))
+        .collect();
+    let found = compare(&trace(&a), &trace(&b));
+    assert_eq!(
+        (found.directions[0].lost, found.directions[0].outside),
+        (0, 6)
+    );
+}
+
+#[test]
+fn equal_packets_are_paired_by_their_times() {
+    let same = |ttl| datagram(false, ttl, 0, 7);
+    let a: Vec<_> = [0, 100, 200, 300].map(|ms| (ms, same(64))).to_vec();
+    let mut a = a;
+    a.insert(0, (-10, datagram(false, 64, 1, 1)));
+    a.push((400, datagram(false, 64, 2, 1)));
+    let b = [
+        (-5, datagram(false, 63, 1, 1)),
+        (5, same(63)),
+        (206, same(63)),
+        (305, same(63)),
+        (405, datagram(false, 63, 2, 1)),
+    ];
+    let found = compare(&trace(&a), &trace(&b));
+    let lost: Vec<_> = found
+        .packets
+        .iter()
+        .filter(|p| p.fate == Fate::Lost)
+        .map(|p| p.frame_a)
+        .collect();
+    assert_eq!(lost, [Some(3)]);
+    assert_eq!(found.directions[0].order.reordered, 0);
+}
+
+proptest! {
+    /// The straightforward twin: with packets that all differ, positions tell everything.
+    #[test]
+    fn agrees_with_the_definition(
+        delays in prop::collection::vec(prop_oneof![6 => Just(Some(0u16)), 2 => (0u16..9).prop_map(Some), 1 => Just(None)], 1..60),
+    ) {
+        let a: Vec<_> = (0u8..).zip(&delays).map(|(id, _)| (i64::from(id), datagram(false, 64, id, id))).collect();
+        let mut arrivals: Vec<(i64, u8)> = (0u8..)
+            .zip(&delays)
+            .filter_map(|(id, delay)| Some((i64::from(id) + i64::from((*delay)?), id)))
+            .collect();
+        arrivals.sort();
+        let b: Vec<_> = arrivals.iter().map(|&(ms, id)| (ms, datagram(false, 63, id, id))).collect();
+        let found = compare(&trace(&a), &trace(&b));
+        let late = arrivals.iter().enumerate().filter(|(i, (_, id))| arrivals[..*i].iter().any(|(_, other)| other > id)).count() as u64;
+        let running = arrivals.iter().map(|(_, id)| *id).min().zip(arrivals.iter().map(|(_, id)| *id).max());
+        let lost = (0u8..).zip(&delays).filter(|(id, delay)| {
+            delay.is_none() && running.is_some_and(|(first, last)| (first..=last).contains(id))
+        }).count() as u64;
+        let all = &found.directions[0];
+        prop_assert_eq!((all.order.received, all.order.reordered), (arrivals.len() as u64, late));
+        prop_assert_eq!(all.lost, lost);
+        prop_assert_eq!(all.order.extents.count(), late);
+        prop_assert_eq!(found.packets.len(), delays.len());
+    }
+}

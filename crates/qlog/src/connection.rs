@@ -1,0 +1,312 @@
+//! A connection from the side of one end.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use inorder_metrics::Metrics;
+use serde_json::Value;
+
+use crate::ack::ranges;
+use crate::cost::bytes_at_most;
+use crate::event::{About, Clock, Event, SPACES, TimeFormat, about, member};
+use crate::result::{Arrivals, LossRow, Report, Thresholds, Trigger};
+use crate::space::{Acked, Sent, Space};
+use crate::window::Window;
+
+/// Names of the packet number spaces.
+const SPACE_NAMES: [&str; SPACES] = ["initial", "handshake", "application"];
+
+/// What a trace says.
+#[derive(Clone, Default, Debug)]
+pub struct Connection {
+    pub(crate) title: String,
+    /// Original destination connection identifier, or the group of the trace: the same at both ends.
+    id: String,
+    vantage: String,
+    pub(crate) clock: Clock,
+    spaces: [Space; SPACES],
+    window: Window,
+    /// Smoothed round trip whenever the log says it.
+    smoothed: Vec<(i64, i64)>,
+    latest_ns: i64,
+    first_ns: Option<i64>,
+    last_ns: i64,
+    /// What the other end received, by space, if its log is known.
+    arrived: Option<Box<[HashSet<u64>; SPACES]>>,
+}
+
+impl Connection {
+    pub(crate) fn set_vantage(&mut self, kind: &str) {
+        kind.clone_into(&mut self.vantage);
+    }
+
+    /// Fields that all events share.
+    pub(crate) fn set_common(&mut self, common: &Value) {
+        let text = |name: &str| common.get(name).and_then(Value::as_str);
+        let id = text("ODCID")
+            .or_else(|| text("odcid"))
+            .or_else(|| text("group_id"));
+        id.unwrap_or_default().clone_into(&mut self.id);
+        if text("time_format").is_some_and(|format| {
+            format.starts_with("delta") || format == "relative_to_previous_event"
+        }) {
+            self.clock.format = TimeFormat::Delta;
+        }
+        if text("time_units") == Some("us") {
+            self.clock.units_ns = 1e3;
+        }
+    }
+
+    /// Packets sent and received so far.
+    pub(crate) fn packets(&self) -> usize {
+        self.spaces
+            .iter()
+            .map(|s| s.sent.len() + s.received.len())
+            .sum()
+    }
+
+    /// The next event.
+    pub(crate) fn event(&mut self, event: &Event) {
+        let now_ns = self.clock.at(event.time);
+        self.first_ns.get_or_insert(now_ns);
+        self.last_ns = self.last_ns.max(now_ns);
+        match event.kind() {
+            "packet_sent" => self.sent(&event.data, now_ns),
+            "packet_received" => self.received(&event.data, now_ns),
+            "packet_lost" => self.lost(&event.data, now_ns),
+            "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
+                self.metrics(&event.data, now_ns);
+            }
+            _ => {}
+        }
+    }
+
+    fn sent(&mut self, data: &Value, now_ns: i64) {
+        if let Some(About {
+            space,
+            number,
+            bytes,
+        }) = about(data)
+        {
+            self.spaces[space].sent(number, now_ns, bytes);
+        }
+    }
+
+    fn received(&mut self, data: &Value, now_ns: i64) {
+        let Some(packet) = about(data) else {
+            return;
+        };
+        let rtt_ns = self.rtt_ns().max(self.latest_ns);
+        let space = &mut self.spaces[packet.space];
+        space.received.push((packet.number, now_ns, packet.bytes));
+        space.acked(&ranges(data), now_ns, rtt_ns);
+    }
+
+    fn lost(&mut self, data: &Value, now_ns: i64) {
+        let Some(packet) = about(data) else {
+            return;
+        };
+        let trigger = Trigger::of(data.get("trigger").and_then(Value::as_str));
+        if let Some(sent) = self.spaces[packet.space].lost(packet.number, now_ns, trigger) {
+            self.window
+                .lost(packet.space, packet.number, sent.at_ns, now_ns);
+        }
+    }
+
+    fn metrics(&mut self, data: &Value, now_ns: i64) {
+        let ns = |name: &str| member(data, name).map(|value| (value * self.clock.units_ns) as i64);
+        let (smoothed, latest) = (ns("smoothed_rtt"), ns("latest_rtt"));
+        if let Some(smoothed_ns) = smoothed.filter(|ns| *ns > 0) {
+            self.smoothed.push((now_ns, smoothed_ns));
+        }
+        if let Some(latest_ns) = latest {
+            self.latest_ns = latest_ns;
+        }
+        let window = member(data, "congestion_window").or_else(|| member(data, "cwnd"));
+        if let Some(window) = window {
+            self.window
+                .set(now_ns, window, self.rtt_ns().max(self.latest_ns));
+        }
+    }
+
+    fn rtt_ns(&self) -> i64 {
+        self.smoothed.last().map_or(0, |(_, ns)| *ns)
+    }
+
+    /// The smoothed round trip at a time, or the first one known.
+    fn rtt_at(&self, at_ns: i64) -> i64 {
+        let after = self.smoothed.partition_point(|(when, _)| *when <= at_ns);
+        let known = self.smoothed.get(after.saturating_sub(1));
+        known.map_or(0, |(_, ns)| *ns)
+    }
+
+    /// True if the packet arrived at the other end.
+    fn is_delivered(&self, space: usize, number: u64, sent: &Sent) -> bool {
+        let there = self.arrived.as_ref();
+        sent.acked.is_some() || there.is_some_and(|there| there[space].contains(&number))
+    }
+
+    /// What the trace says about the loss detection of this end.
+    pub fn report(&self) -> Report {
+        let name = match (self.title.as_str(), self.id.as_str()) {
+            (title, "") => title.to_owned(),
+            ("", id) => id.to_owned(),
+            (title, id) => format!("{title} {id}"),
+        };
+        let losses = self.losses(&name.as_str().into());
+        let wrong: Vec<&LossRow> = losses.iter().filter(|loss| loss.delivered).collect();
+        let by = |trigger| losses.iter().filter(|loss| loss.trigger == trigger).count() as u64;
+        let sent = || self.spaces.iter().flat_map(|space| space.sent.values());
+        let needless: Vec<bool> = self
+            .window
+            .episodes
+            .iter()
+            .map(|e| self.is_needless(&e.losses))
+            .collect();
+        let reduced = || {
+            self.window
+                .episodes
+                .iter()
+                .zip(&needless)
+                .filter(|(e, _)| e.fell.is_some())
+        };
+        let is_needless = |i: usize| needless.get(i) == Some(&true);
+        let cost = bytes_at_most(&self.window, is_needless, self.last_ns, |at| {
+            self.rtt_at(at)
+        });
+        Report {
+            vantage: self.vantage.clone(),
+            sent: sent().count() as u64,
+            received: self.spaces.iter().map(|s| s.received.len() as u64).sum(),
+            sent_bytes: sent().map(|packet| packet.bytes).sum(),
+            declared_lost: losses.len() as u64,
+            by_packets: by(Trigger::PacketThreshold),
+            by_time: by(Trigger::TimeThreshold),
+            delivered: wrong.len() as u64,
+            delivered_bytes: wrong.iter().map(|loss| loss.bytes).sum(),
+            other_end: self.arrived.is_some(),
+            half: sufficient(&wrong, 0.5),
+            most: sufficient(&wrong, 0.95),
+            all: sufficient(&wrong, 1.0),
+            reductions: reduced().count() as u64,
+            needless: reduced().filter(|(_, needless)| **needless).count() as u64,
+            cost_bytes: (!self.window.history.is_empty()).then_some(cost),
+            lasted_ns: self
+                .last_ns
+                .saturating_sub(self.first_ns.unwrap_or(self.last_ns)),
+            unknown: self.spaces.iter().map(|space| space.unknown).sum(),
+            arrivals: self.arrivals(),
+            name,
+            losses,
+        }
+    }
+
+    /// True if every one of the packets was delivered.
+    fn is_needless(&self, losses: &[(usize, u64)]) -> bool {
+        losses.iter().all(|&(space, number)| {
+            let sent = self.spaces[space].sent.get(&number);
+            sent.is_some_and(|sent| self.is_delivered(space, number, sent))
+        })
+    }
+
+    fn losses(&self, name: &Arc<str>) -> Vec<LossRow> {
+        let mut rows = Vec::new();
+        for (space, of) in self.spaces.iter().enumerate() {
+            for (&number, sent) in &of.sent {
+                let Some(lost) = sent.lost else {
+                    continue;
+                };
+                let delivered = self.is_delivered(space, number, sent);
+                let acked = sent.acked.filter(|acked| acked.at_ns >= lost.at_ns);
+                rows.push(LossRow {
+                    connection: Arc::clone(name),
+                    space: SPACE_NAMES[space],
+                    number,
+                    bytes: sent.bytes,
+                    sent_ns: sent.at_ns,
+                    declared_after_ns: lost.at_ns.saturating_sub(sent.at_ns),
+                    trigger: lost.trigger,
+                    delivered,
+                    acked_after_ns: sent
+                        .acked
+                        .map(|acked| acked.at_ns.saturating_sub(sent.at_ns)),
+                    // One more than the largest distance there was before the acknowledgement.
+                    needed_packets: acked
+                        .as_ref()
+                        .and_then(|acked| Some(overtaken(acked, number)? + 1)),
+                    needed_rtts: acked
+                        .as_ref()
+                        .filter(|acked| acked.rtt_ns > 0 && overtaken(acked, number).is_some())
+                        .map(|acked| {
+                            acked.at_ns.saturating_sub(sent.at_ns) as f64 / acked.rtt_ns as f64
+                        }),
+                });
+            }
+        }
+        rows.sort_by_key(|row| row.sent_ns);
+        rows
+    }
+
+    /// The order of what arrived in the space of application data.
+    fn arrivals(&self) -> Arrivals {
+        let mut metrics = Metrics::default();
+        for &(number, at_ns, bytes) in &self.spaces[SPACES - 1].received {
+            metrics.update(number, at_ns, u32::try_from(bytes).unwrap_or(u32::MAX));
+        }
+        let summary = metrics.finish();
+        Arrivals {
+            order: summary.order,
+            missing: summary.counts.missing,
+            duplicates: summary.counts.duplicates,
+        }
+    }
+
+    /// Tells this end what the other one received.
+    fn hear(&mut self, other: &Connection) {
+        let received = |space: &Space| space.received.iter().map(|(number, ..)| *number).collect();
+        self.arrived = Some(Box::new([0, 1, 2].map(|i| received(&other.spaces[i]))));
+    }
+}
+
+/// How far the highest acknowledged number was above this one before its own acknowledgement came; `None` if it was
+/// below: then no threshold declared it lost, but a probe time-out.
+fn overtaken(acked: &Acked, number: u64) -> Option<u64> {
+    let largest = acked.largest_before.filter(|largest| *largest > number)?;
+    Some(largest - number)
+}
+
+/// The thresholds that would have declared at most the rest of these packets lost.
+fn sufficient(wrong: &[&LossRow], share: f64) -> Thresholds {
+    let rank = |n: usize| ((share * n as f64).ceil() as usize).clamp(1, n.max(1)) - 1;
+    let mut packets: Vec<u64> = wrong
+        .iter()
+        .filter_map(|loss| loss.needed_packets)
+        .collect();
+    packets.sort_unstable();
+    let mut rtts: Vec<f64> = wrong.iter().filter_map(|loss| loss.needed_rtts).collect();
+    rtts.sort_by(f64::total_cmp);
+    Thresholds {
+        packets: packets.get(rank(packets.len())).copied(),
+        rtts: rtts.get(rank(rtts.len())).copied(),
+    }
+}
+
+/// Joins the two ends of each connection: traces with the same identifier, or the only two, of which one is the client's
+/// and one the server's.
+pub fn join(connections: &mut [Connection]) {
+    let only_two = connections.len() == 2;
+    for i in 0..connections.len() {
+        let me = &connections[i];
+        let other = connections.iter().enumerate().find(|(j, c)| {
+            let opposite = matches!(
+                (me.vantage.as_str(), c.vantage.as_str()),
+                ("client", "server") | ("server", "client")
+            );
+            let same = only_two || !me.id.is_empty() && me.id.eq_ignore_ascii_case(&c.id);
+            *j != i && opposite && same
+        });
+        if let Some(other) = other.map(|(_, other)| other.clone()) {
+            connections[i].hear(&other);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a needless reduction cost, at most.
+
+use crate::window::{Episode, Window};
+
+/// Bytes that the sender could have sent in addition if the needless reductions had not been, at most: the window
+/// before less the window there was, once each round trip, until the window is what it was before or the next reduction
+/// that was needed. `needless` tells which episodes are; `rtt_ns` is the smoothed round trip at a time.
+///
+/// The bound is reached if the window was what limited the sender all the time, and would not have grown.
+pub(crate) fn bytes_at_most(
+    window: &Window,
+    needless: impl Fn(usize) -> bool,
+    end_ns: i64,
+    rtt_ns: impl Fn(i64) -> i64,
+) -> f64 {
+    // The window that there would have been at least, while one is owed.
+    let mut owed: Option<f64> = None;
+    let mut missing = 0.0;
+    let fell = |(index, e): (usize, &Episode)| Some((index, e.before, e.fell?));
+    let mut episodes = window
+        .episodes
+        .iter()
+        .enumerate()
+        .filter_map(fell)
+        .peekable();
+    for (i, &(from_ns, now)) in window.history.iter().enumerate() {
+        while let Some((index, before, _)) = episodes.next_if(|(.., fell)| *fell <= i) {
+            owed = match needless(index) {
+                true => larger(owed, before),
+                false => None,
+            };
+        }
+        let Some(target) = owed else {
+            continue;
+        };
+        if now >= target {
+            owed = None;
+            continue;
+        }
+        let until_ns = window.history.get(i + 1).map_or(end_ns, |(next, _)| *next);
+        let lasted = until_ns.saturating_sub(from_ns).max(0) as f64;
+        let rtt = rtt_ns(from_ns);
+        if rtt > 0 {
+            missing += (target - now) * lasted / rtt as f64;
+        }
+    }
+    missing
+}
+
+fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_window_for_two_round_trips() {
+        let mut window = Window::default();
+        window.set(0, 10_000.0, 1_000);
+        window.lost(2, 5, 50, 100);
+        window.set(100, 5_000.0, 1_000);
+        window.set(300, 10_000.0, 1_000);
+        let cost = |needless: bool| bytes_at_most(&window, |_| needless, 1_000, |_| 100);
+        assert_eq!((cost(true), cost(false)), (10_000.0, 0.0));
+    }
+
+    #[test]
+    fn a_needed_reduction_ends_the_account() {
+        let mut window = Window::default();
+        window.set(0, 10_000.0, 1_000);
+        window.lost(2, 5, 50, 100);
+        window.set(100, 5_000.0, 1_000);
+        window.lost(2, 9, 150, 200);
+        window.set(200, 2_500.0, 1_000);
+        let cost = bytes_at_most(&window, |index| index == 0, 1_000, |_| 100);
+        assert_eq!(cost, 5_000.0);
+    }
+}

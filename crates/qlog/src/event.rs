@@ -1,0 +1,150 @@
+//! One event, in the words of any draft.
+
+use serde_json::Value;
+
+use crate::read::number;
+
+/// An event as it stands in the log.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Event {
+    /// Time in the units and the format of the trace.
+    pub time: Option<f64>,
+    /// Category and type, or the type alone: `transport:packet_sent`, `quic:packet_sent`, `packet_sent`.
+    pub name: String,
+    /// Everything else.
+    pub data: Value,
+}
+
+impl Event {
+    /// Reads an event that is an object, or (drafts 00 and 01) a list with these names of its members.
+    pub(crate) fn of(value: Value, fields: &[String]) -> Option<Event> {
+        match value {
+            Value::Object(mut members) => Some(Event {
+                time: members.get("time").and_then(number),
+                name: members.get("name")?.as_str()?.to_owned(),
+                data: members.remove("data").unwrap_or_default(),
+            }),
+            Value::Array(mut members) => {
+                let place = |names: &[&str]| {
+                    let is_one =
+                        |field: &String| names.iter().any(|n| n.eq_ignore_ascii_case(field));
+                    fields.iter().position(is_one)
+                };
+                let at = |members: &[Value], i: Option<usize>| members.get(i?).cloned();
+                let times = ["relative_time", "delta_time", "time", "absolute_time"];
+                Some(Event {
+                    time: at(&members, place(&times)).as_ref().and_then(number),
+                    name: at(&members, place(&["event", "event_type", "name"]))?
+                        .as_str()?
+                        .to_owned(),
+                    data: place(&["data"])
+                        .and_then(|i| members.get_mut(i))
+                        .map(Value::take)
+                        .unwrap_or_default(),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The type without its category.
+    pub(crate) fn kind(&self) -> &str {
+        self.name.rsplit(':').next().unwrap_or_default()
+    }
+}
+
+/// How the times of a trace are to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum TimeFormat {
+    /// Since some instant, the same for all events.
+    #[default]
+    Since,
+    /// Since the event before.
+    Delta,
+}
+
+/// The clock of a trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    pub(crate) format: TimeFormat,
+    /// Nanoseconds in a unit: milliseconds, unless the trace says microseconds.
+    pub(crate) units_ns: f64,
+    /// The first time: absolute ones have too many digits for a product.
+    base: Option<f64>,
+    now_ns: i64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock {
+            format: TimeFormat::Since,
+            units_ns: 1e6,
+            base: None,
+            now_ns: 0,
+        }
+    }
+}
+
+impl Clock {
+    /// The time of an event, nanoseconds after the first one; that of the event before if it has none.
+    pub(crate) fn at(&mut self, time: Option<f64>) -> i64 {
+        if let Some(time) = time {
+            // Saturates for absurd numbers.
+            let ns = |time: f64| (time * self.units_ns).round() as i64;
+            self.now_ns = match self.format {
+                TimeFormat::Since => {
+                    let base = *self.base.get_or_insert(time);
+                    ns(time - base)
+                }
+                TimeFormat::Delta => self.now_ns.saturating_add(ns(time)),
+            };
+        }
+        self.now_ns
+    }
+}
+
+/// The packet that an event is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct About {
+    pub(crate) space: usize,
+    pub(crate) number: u64,
+    pub(crate) bytes: u64,
+}
+
+/// Packet number spaces (RFC 9000 section 12.3): Initial, Handshake, application data with 0-RTT.
+pub(crate) const SPACES: usize = 3;
+
+/// Reads type, number and size of the packet; `None` if it has no number (Retry, version negotiation).
+pub(crate) fn about(data: &Value) -> Option<About> {
+    let header = data.get("header").unwrap_or(&Value::Null);
+    let either = |name: &str| header.get(name).or_else(|| data.get(name));
+    // aioquic calls it `type` in losses.
+    let kind = either("packet_type").or_else(|| data.get("type"));
+    let kind = kind.and_then(Value::as_str).unwrap_or("1RTT");
+    let space = match kind.to_ascii_lowercase().as_str() {
+        "initial" => 0,
+        "handshake" => 1,
+        "retry" | "version_negotiation" | "stateless_reset" => return None,
+        _ => 2,
+    };
+    let raw = data.get("raw").and_then(|raw| raw.get("length"));
+    let bytes = raw.or_else(|| either("packet_size")).and_then(number);
+    Some(About {
+        space,
+        number: whole(either("packet_number")?)?,
+        bytes: bytes.map_or(0, |bytes| bytes as u64),
+    })
+}
+
+/// A whole number, or one in quotes.
+pub(crate) fn whole(value: &Value) -> Option<u64> {
+    match value {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    }
+}
+
+/// The member of an event, as a number.
+pub(crate) fn member(data: &Value, name: &str) -> Option<f64> {
+    data.get(name).and_then(number)
+}

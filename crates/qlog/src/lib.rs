@@ -1,0 +1,41 @@
+//! What qlog files say of QUIC's loss detection (draft-ietf-quic-qlog-main-schema, draft-ietf-quic-qlog-quic-events).
+//!
+//! The sender of the log declares packets lost by RFC 9002 section 6.1, or by rules of its own. A packet that is
+//! acknowledged afterwards was delivered: the declaration was wrong, what it repeated was spurious, and a reduction of the
+//! window that only such packets caused was needless. With the log of the other end as well, what arrived there is known
+//! without acknowledgements ([`Connection::join`]).
+//!
+//! Memory grows with the packets of a connection: about 100 bytes for each.
+
+mod ack;
+mod columns;
+mod connection;
+mod cost;
+mod event;
+mod read;
+mod result;
+mod space;
+mod window;
+
+pub use columns::{CONNECTION, DOCUMENT, LOSS, write_json, write_schema};
+pub use connection::{Connection, join};
+pub use event::Event;
+pub use read::{ReadError, read};
+pub use result::{Arrivals, Document, LossRow, Report, Thresholds, Trigger};
+
+/// For fuzzers: reads the bytes as a log and reports on all connections.
+#[doc(hidden)]
+pub fn fuzz_one(input: &[u8]) {
+    let connections = match read(input) {
+        Ok(connections) => connections,
+        Err(error) => error.connections,
+    };
+    for connection in &connections {
+        let report = connection.report();
+        assert!(report.delivered <= report.declared_lost);
+    }
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,0 +1,285 @@
+//! The three serialisations, read event by event: a JSON document, JSON-SEQ (RFC 7464), a JSON value in each line.
+
+use std::fmt;
+use std::io::{self, BufReader, Read};
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Deserializer, Value};
+
+use crate::connection::Connection;
+use crate::event::{Event, TimeFormat};
+
+/// Why a log could not be read to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+pub struct ReadError {
+    /// What was found and what was expected.
+    pub problem: String,
+    /// What came before the damage.
+    pub connections: Vec<Connection>,
+}
+
+/// Reads all traces of a log.
+///
+/// # Errors
+/// If the input is no qlog, damaged, or cannot be read; the error contains what came before.
+pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
+    let mut log = Log::default();
+    let mut json = Deserializer::from_reader(Separators(BufReader::with_capacity(1 << 16, input)));
+    let problem = loop {
+        match json.end() {
+            Ok(()) => break None,
+            Err(error) if error.is_io() => break Some(error.to_string()),
+            Err(_) => {}
+        }
+        if let Err(error) = (Top { log: &mut log }).deserialize(&mut json) {
+            break Some(error.to_string());
+        }
+    };
+    let problem = problem.or_else(|| log.problem());
+    let connections = log.finish();
+    match problem {
+        None => Ok(connections),
+        Some(problem) => Err(ReadError {
+            problem,
+            connections,
+        }),
+    }
+}
+
+/// Turns the record separators of RFC 7464 into spaces.
+struct Separators<R>(R);
+
+impl<R: Read> Read for Separators<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        const RECORD_SEPARATOR: u8 = 0x1e;
+        let len = self.0.read(buffer)?;
+        if let Some(read) = buffer.get_mut(..len) {
+            read.iter_mut()
+                .filter(|byte| **byte == RECORD_SEPARATOR)
+                .for_each(|byte| *byte = b' ');
+        }
+        Ok(len)
+    }
+}
+
+/// What has been read.
+#[derive(Default)]
+struct Log {
+    connections: Vec<Connection>,
+    /// The header said that this is a qlog.
+    is_qlog: bool,
+    events: u64,
+}
+
+impl Log {
+    fn problem(&self) -> Option<String> {
+        if !self.is_qlog {
+            return Some(
+                "no qlog: expected an object with `qlog_version` or `file_schema`".to_owned(),
+            );
+        }
+        (self.events == 0).then(|| "no events".to_owned())
+    }
+
+    /// The trace that is being read.
+    fn current(&mut self) -> &mut Connection {
+        if self.connections.is_empty() {
+            self.connections.push(Connection::default());
+        }
+        let last = self.connections.len() - 1;
+        &mut self.connections[last]
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.events += 1;
+        self.current().event(event);
+    }
+
+    fn finish(self) -> Vec<Connection> {
+        let said_something = |c: &Connection| c.packets() > 0;
+        self.connections
+            .into_iter()
+            .filter(said_something)
+            .collect()
+    }
+}
+
+/// A value at the top: the whole log, the header of a sequence, or one event of it.
+struct Top<'a> {
+    log: &'a mut Log,
+}
+
+impl<'de> DeserializeSeed<'de> for Top<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Top<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object of qlog")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut event = Event::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "qlog_version" | "file_schema" => {
+                    self.log.is_qlog = true;
+                    map.next_value::<IgnoredAny>()?;
+                }
+                "traces" => map.next_value_seed(Traces { log: self.log })?,
+                "trace" => {
+                    self.log.connections.push(Connection::default());
+                    map.next_value_seed(Trace { log: self.log })?;
+                }
+                "time" => event.time = number(&map.next_value()?),
+                "name" => event.name = map.next_value()?,
+                "data" => event.data = map.next_value()?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        if !event.name.is_empty() {
+            self.log.event(&event);
+        }
+        Ok(())
+    }
+}
+
+/// A number, or one in quotes: some logs write large ones so.
+pub(crate) fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+struct Traces<'a> {
+    log: &'a mut Log,
+}
+
+impl<'de> DeserializeSeed<'de> for Traces<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Traces<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of traces")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        loop {
+            self.log.connections.push(Connection::default());
+            if seq.next_element_seed(Trace { log: self.log })?.is_none() {
+                self.log.connections.pop();
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A trace: its header, and its events unless they follow by themselves.
+struct Trace<'a> {
+    log: &'a mut Log,
+}
+
+impl<'de> DeserializeSeed<'de> for Trace<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Trace<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a trace of qlog")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut fields = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "vantage_point" => {
+                    let vantage: Value = map.next_value()?;
+                    let kind = vantage.get("type").and_then(Value::as_str);
+                    self.log.current().set_vantage(kind.unwrap_or_default());
+                }
+                "title" => {
+                    let title: Value = map.next_value()?;
+                    self.log.current().title = title.as_str().unwrap_or_default().to_owned();
+                }
+                "common_fields" => {
+                    let common: Value = map.next_value()?;
+                    self.log.current().set_common(&common);
+                }
+                "configuration" => {
+                    let configuration: Value = map.next_value()?;
+                    if configuration.get("time_units").and_then(Value::as_str) == Some("us") {
+                        self.log.current().clock.units_ns = 1e3;
+                    }
+                }
+                "event_fields" => {
+                    fields = map.next_value()?;
+                    if fields.iter().any(|field| field == "delta_time") {
+                        self.log.current().clock.format = TimeFormat::Delta;
+                    }
+                }
+                "events" => {
+                    let events = Events {
+                        log: self.log,
+                        fields: &fields,
+                    };
+                    map.next_value_seed(events)?;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Events<'a> {
+    log: &'a mut Log,
+    /// Names of the members of events that are lists (drafts 00 and 01).
+    fields: &'a [String],
+}
+
+impl<'de> DeserializeSeed<'de> for Events<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Events<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of events")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
+        while let Some(value) = seq.next_element::<Value>()? {
+            if let Some(event) = Event::of(value, self.fields) {
+                self.log.event(&event);
+            }
+        }
+        Ok(())
+    }
+}
