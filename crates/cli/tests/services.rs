@@ -275,6 +275,19 @@ fn one_packet_of_every_service_is_late() {
 }
 
 #[test]
+fn every_service_is_documented_with_its_width() {
+    let text = include_str!("../../../docs/services.md");
+    for service in inorder_wire::Service::ALL {
+        let row = text
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{}` |", service.name())));
+        let row = row.unwrap_or_else(|| panic!("docs/services.md lacks {}", service.name()));
+        let bits = format!("| {} |", service.bits());
+        assert!(row.contains(&bits) || row.contains("| bytes |"), "{row}");
+    }
+}
+
+#[test]
 fn tshark_reads_the_same_numbers() {
     let folder = Folder::new("services-tshark");
     for sample in SAMPLES {

@@ -123,10 +123,9 @@ impl Connection {
             self.latest_ns = latest_ns;
         }
         let window = member(data, "congestion_window").or_else(|| member(data, "cwnd"));
-        if let Some(window) = window {
-            self.window
-                .set(now_ns, window, self.rtt_ns().max(self.latest_ns));
-        }
+        let in_flight = member(data, "bytes_in_flight");
+        let rtt_ns = self.rtt_ns().max(self.latest_ns);
+        self.window.set(now_ns, window, in_flight, rtt_ns);
     }
 
     fn rtt_ns(&self) -> i64 {

@@ -6,7 +6,8 @@ use crate::window::{Episode, Window};
 /// before less the window there was, once each round trip, until the window is what it was before or the next reduction
 /// that was needed. `needless` tells which episodes are; `rtt_ns` is the smoothed round trip at a time.
 ///
-/// The bound is reached if the window was what limited the sender all the time, and would not have grown.
+/// Where the log says what was in flight, only times count in which the window was nearly full: otherwise it limited
+/// nothing. The bound is reached if nothing else would have limited the sender with a larger window.
 pub(crate) fn bytes_at_most(
     window: &Window,
     needless: impl Fn(usize) -> bool,
@@ -23,7 +24,7 @@ pub(crate) fn bytes_at_most(
         .enumerate()
         .filter_map(fell)
         .peekable();
-    for (i, &(from_ns, now)) in window.history.iter().enumerate() {
+    for (i, level) in window.history.iter().enumerate() {
         while let Some((index, before, _)) = episodes.next_if(|(.., fell)| *fell <= i) {
             owed = match needless(index) {
                 true => larger(owed, before),
@@ -33,19 +34,26 @@ pub(crate) fn bytes_at_most(
         let Some(target) = owed else {
             continue;
         };
-        if now >= target {
+        if level.window >= target {
             owed = None;
             continue;
         }
-        let until_ns = window.history.get(i + 1).map_or(end_ns, |(next, _)| *next);
-        let lasted = until_ns.saturating_sub(from_ns).max(0) as f64;
-        let rtt = rtt_ns(from_ns);
-        if rtt > 0 {
-            missing += (target - now) * lasted / rtt as f64;
+        let until_ns = window.history.get(i + 1).map_or(end_ns, |next| next.at_ns);
+        let lasted = until_ns.saturating_sub(level.at_ns).max(0) as f64;
+        let rtt = rtt_ns(level.at_ns);
+        let full = level
+            .in_flight
+            .is_none_or(|bytes| bytes >= NEARLY_FULL * level.window);
+        if rtt > 0 && full {
+            missing += (target - level.window) * lasted / rtt as f64;
         }
     }
     missing
 }
+
+/// Share of the window in flight from which on it limits the sender: packets are not sent in parts, and a small window
+/// has few.
+const NEARLY_FULL: f64 = 0.75;
 
 fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     match (a, b) {
@@ -61,22 +69,34 @@ mod tests {
     #[test]
     fn half_a_window_for_two_round_trips() {
         let mut window = Window::default();
-        window.set(0, 10_000.0, 1_000);
+        window.set(0, Some(10_000.0), None, 1_000);
         window.lost(2, 5, 50, 100);
-        window.set(100, 5_000.0, 1_000);
-        window.set(300, 10_000.0, 1_000);
+        window.set(100, Some(5_000.0), None, 1_000);
+        window.set(300, Some(10_000.0), None, 1_000);
         let cost = |needless: bool| bytes_at_most(&window, |_| needless, 1_000, |_| 100);
         assert_eq!((cost(true), cost(false)), (10_000.0, 0.0));
     }
 
     #[test]
+    fn a_window_that_is_not_full_costs_nothing() {
+        let mut window = Window::default();
+        window.set(0, Some(10_000.0), Some(9_000.0), 1_000);
+        window.lost(2, 5, 50, 100);
+        window.set(100, Some(5_000.0), None, 1_000);
+        window.set(200, None, Some(1_000.0), 1_000);
+        window.set(900, Some(10_000.0), None, 1_000);
+        let cost = bytes_at_most(&window, |_| true, 1_000, |_| 100);
+        assert_eq!(cost, 5_000.0);
+    }
+
+    #[test]
     fn a_needed_reduction_ends_the_account() {
         let mut window = Window::default();
-        window.set(0, 10_000.0, 1_000);
+        window.set(0, Some(10_000.0), None, 1_000);
         window.lost(2, 5, 50, 100);
-        window.set(100, 5_000.0, 1_000);
+        window.set(100, Some(5_000.0), None, 1_000);
         window.lost(2, 9, 150, 200);
-        window.set(200, 2_500.0, 1_000);
+        window.set(200, Some(2_500.0), None, 1_000);
         let cost = bytes_at_most(&window, |index| index == 0, 1_000, |_| 100);
         assert_eq!(cost, 5_000.0);
     }

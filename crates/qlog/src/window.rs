@@ -13,11 +13,21 @@ pub(crate) struct Episode {
     pub(crate) fell: Option<usize>,
 }
 
+/// The window at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    pub(crate) at_ns: i64,
+    /// Bytes.
+    pub(crate) window: f64,
+    /// Bytes in flight; `None` if the log never says them.
+    pub(crate) in_flight: Option<f64>,
+}
+
 /// The window over time, and the episodes.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Window {
-    /// Times and bytes, whenever the log says them.
-    pub(crate) history: Vec<(i64, f64)>,
+    /// Whenever the log says something.
+    pub(crate) history: Vec<Level>,
     pub(crate) episodes: Vec<Episode>,
 }
 
@@ -33,23 +43,38 @@ impl Window {
         }
         self.episodes.push(Episode {
             start_ns: now_ns,
-            before: self.history.last().map(|(_, window)| *window),
+            before: self.history.last().map(|level| level.window),
             losses: vec![(space, number)],
             fell: None,
         });
     }
 
-    /// The log says the window; `rtt_ns` is the smoothed round trip.
-    pub(crate) fn set(&mut self, now_ns: i64, window: f64, rtt_ns: i64) {
-        if !window.is_finite() || window < 0.0 {
+    /// The log says the window or what is in flight; `rtt_ns` is the smoothed round trip.
+    pub(crate) fn set(
+        &mut self,
+        now_ns: i64,
+        window: Option<f64>,
+        in_flight: Option<f64>,
+        rtt_ns: i64,
+    ) {
+        let before = self.history.last();
+        let sane = |value: &f64| value.is_finite() && *value >= 0.0;
+        let in_flight = in_flight
+            .filter(sane)
+            .or(before.and_then(|level| level.in_flight));
+        let Some(window) = window.filter(sane).or(before.map(|level| level.window)) else {
             return;
-        }
+        };
         if let Some(last) = self.episodes.last_mut()
             && last.before.is_some_and(|before| window < before)
             && now_ns.saturating_sub(last.start_ns) <= rtt_ns
         {
             last.fell.get_or_insert(self.history.len());
         }
-        self.history.push((now_ns, window));
+        self.history.push(Level {
+            at_ns: now_ns,
+            window,
+            in_flight,
+        });
     }
 }

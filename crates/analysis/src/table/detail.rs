@@ -9,7 +9,7 @@ use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
 use inorder_detect::names::Name;
-use inorder_report::number::{count, mean, plural, time, time_u64};
+use inorder_report::number::{bytes, count, mean, plural, time, time_u64};
 use inorder_report::text::{self, paragraph};
 
 /// Column in which the text of the facts begins; their labels are to the left of it.
@@ -94,6 +94,7 @@ pub(crate) fn stream_facts(stream: &StreamReport) -> Vec<(&'static str, String)>
         facts.extend(lateness(order));
     }
     facts.extend(replay(stream).map(|text| ("replay window", text)));
+    facts.extend(multipath(stream).map(|text| ("subflows", text)));
     facts.extend(repeats(stream).map(|text| ("repeats", text)));
     facts.extend(reported(stream).map(|text| ("reported", text)));
     facts
@@ -115,6 +116,20 @@ fn replay(stream: &StreamReport) -> Option<String> {
         "{}; {} refuses none",
         windows.join(", "),
         count(replay.needed)
+    ))
+}
+
+/// What the subflows of Multipath TCP did to the data.
+fn multipath(stream: &StreamReport) -> Option<String> {
+    let found = stream.multipath.as_ref()?;
+    let waits = &found.waits;
+    Some(format!(
+        "{}; {} late packets were in order on their own; a byte waited {} on average, at most {} ({} in the queue)",
+        plural(found.subflows, "subflow"),
+        count(found.across),
+        time_u64(waits.mean_ns()),
+        time_u64(waits.max_ns),
+        bytes(waits.most_bytes)
     ))
 }
 

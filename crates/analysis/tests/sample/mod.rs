@@ -311,6 +311,7 @@ pub fn stream(service: Service, reordered: u64) -> StreamReport {
         repeats: Default::default(),
         reported: None,
         replay: None,
+        multipath: None,
         what_if: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use inorder_report::{Column, Files, Kind, List, Maybe, Part};
 use inorder_wire::Endpoint;
 
 use super::WHAT_IF;
-use crate::{Repeats, ReplayWindow, Reported, StreamReport};
+use crate::{Repeats, ReplayWindow, Reported, StreamReport, Subflows};
 
 type Of = Column<StreamReport>;
 
@@ -132,6 +132,14 @@ pub static STREAM: &[Column<StreamReport>] = &[
         },
     ),
     Of::nested(
+        "multipath",
+        "Of Multipath TCP: its subflows, and how long data waited at the receiver for data of other subflows.",
+        &Maybe {
+            columns: SUBFLOWS,
+            of: |s: &StreamReport| s.multipath.as_ref(),
+        },
+    ),
+    Of::nested(
         "what_if",
         "What a sorting receiver would have left, if the stream is out of order.",
         &List {
@@ -173,6 +181,53 @@ pub static REPLAY_WINDOW: &[Column<ReplayWindow>] = &[
         |w: &ReplayWindow| (w.refused as f64 / w.packets.max(1) as f64).into(),
     )
     .shown("of all", 0),
+];
+
+/// The subflows of a direction of Multipath TCP.
+pub static SUBFLOWS: &[Column<Subflows>] = &[
+    Column::new(
+        "subflows",
+        Kind::Count,
+        "Subflows that carried data.",
+        |s: &Subflows| s.subflows.into(),
+    ),
+    Column::new(
+        "late_across_subflows",
+        Kind::Count,
+        "Late packets that were in order on their own subflow.",
+        |s: &Subflows| s.across.into(),
+    ),
+    Column::new(
+        "waited_bytes",
+        Kind::Count,
+        "Bytes that waited at the receiver until everything before them had come.",
+        |s: &Subflows| s.waits.waited_bytes.into(),
+    ),
+    Column::new(
+        "mean_wait_ms",
+        Kind::Duration,
+        "How long a byte waited on average, those that did not wait included.",
+        |s: &Subflows| s.waits.mean_ns().into(),
+    ),
+    Column::new(
+        "p99_wait_ms",
+        Kind::Duration,
+        "Wait that 99 % of the pieces that waited do not exceed; at most 1/32 too high.",
+        |s: &Subflows| s.waits.pieces_ns.quantile(0.99).into(),
+    )
+    .optional(),
+    Column::new(
+        "max_wait_ms",
+        Kind::Duration,
+        "Longest wait.",
+        |s: &Subflows| s.waits.max_ns.into(),
+    ),
+    Column::new(
+        "max_queue_bytes",
+        Kind::Count,
+        "Most bytes that waited at once.",
+        |s: &Subflows| s.waits.most_bytes.into(),
+    ),
 ];
 
 /// Retransmissions that are marked as such.

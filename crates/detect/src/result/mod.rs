@@ -23,6 +23,6 @@ pub use moments::{AllMoments, Moments};
 pub use peer::{
     ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
 };
-pub use stream::{Repeats, Replay, ReplayWindow, Reported, StreamReport};
+pub use stream::{Repeats, Replay, ReplayWindow, Reported, StreamReport, Subflows, Waits};
 pub use totals::{BlindFlows, StreamTotals, Totals};
 pub use what_if::WhatIf;

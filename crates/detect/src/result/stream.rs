@@ -1,6 +1,6 @@
 //! Everything said of one stream of numbered packets other than TCP.
 
-use inorder_metrics::Reordering;
+use inorder_metrics::{Distribution, Reordering};
 use inorder_wire::{Endpoint, Service};
 
 use super::WhatIf;
@@ -34,6 +34,8 @@ pub struct StreamReport {
     pub reported: Option<Reported>,
     /// What anti-replay windows would have refused; `None` for services that have none.
     pub replay: Option<Replay>,
+    /// Of Multipath TCP: what its subflows did to the order of the data.
+    pub multipath: Option<Subflows>,
     /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
     /// SRPIC are those from the first packet out of order on.
     pub what_if: Vec<WhatIf>,
@@ -64,6 +66,42 @@ pub struct Reported {
     pub repeated: u64,
     /// Packets that arrived more than once, as the receiver counts them.
     pub duplicates: u64,
+}
+
+/// The subflows of one direction of a Multipath TCP connection.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Subflows {
+    /// How many carried data.
+    pub subflows: u64,
+    /// Of the late packets, those that were in order on their own subflow.
+    pub across: u64,
+    /// What the receiver's queue did.
+    pub waits: Waits,
+}
+
+/// How long data waits in a receiver's queue until everything before it has come.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Waits {
+    /// Bytes that could be delivered.
+    pub bytes: u64,
+    /// Of these, bytes that waited.
+    pub waited_bytes: u64,
+    /// Sum of waiting times over all bytes, nanoseconds.
+    pub byte_ns: u128,
+    /// Longest wait, nanoseconds.
+    pub max_ns: u64,
+    /// Waits of the pieces that waited, nanoseconds.
+    pub pieces_ns: Distribution,
+    /// Most bytes in the queue at once.
+    pub most_bytes: u64,
+}
+
+impl Waits {
+    /// How long a byte waited on average, those that did not wait included, nanoseconds.
+    pub fn mean_ns(&self) -> u64 {
+        let mean = self.byte_ns / u128::from(self.bytes.max(1));
+        u64::try_from(mean).unwrap_or(u64::MAX)
+    }
 }
 
 /// How far behind the highest number packets came: what an anti-replay window (RFC 4303 section 3.4.3, RFC 6479) of any

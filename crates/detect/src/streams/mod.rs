@@ -1,5 +1,6 @@
 //! Arrival order of numbered services other than TCP: RTP, ESP, WireGuard, RoCEv2, SCTP, ...
 
+mod multipath;
 mod replay;
 mod reports;
 mod stream;
@@ -11,6 +12,7 @@ use inorder_wire::{Aside, Gate, Numbered, Report, StreamKey};
 
 use crate::config::Config as Choice;
 use crate::result::StreamReport;
+use multipath::Connections;
 use stream::Stream;
 
 /// Streams followed and reported at most, so that an address scan does not take all memory.
@@ -50,6 +52,7 @@ const MAX_LAID: usize = 1000;
 #[derive(Debug)]
 pub struct Streams {
     gate: Gate,
+    multipath: Connections,
     streams: HashMap<StreamKey, Stream, FixedState>,
     /// Reports name no identifier: the stream of each pair of ends that had a packet last.
     reported: HashMap<StreamKey, StreamKey, FixedState>,
@@ -81,6 +84,7 @@ impl Streams {
     fn with_limit(max_streams: usize, choice: &Choice) -> Self {
         Streams {
             gate: Gate::new(),
+            multipath: Connections::default(),
             streams: HashMap::default(),
             reported: HashMap::default(),
             done: Vec::new(),
@@ -129,7 +133,7 @@ impl Streams {
         match aside {
             Aside::Numbered(key, packet) => self.push(key, packet),
             Aside::Report(ends, report) => self.report(ends, report),
-            Aside::Subflow(..) => {}
+            Aside::Subflow(key, dir, segment) => self.multipath.push(key, *dir, segment),
         }
     }
 
@@ -151,7 +155,7 @@ impl Streams {
 
     /// Packets not followed because there were too many streams before (100,000).
     pub fn left_out(&self) -> u64 {
-        self.left_out
+        self.left_out + self.multipath.left_out()
     }
 
     /// Closes what is over, so that memory follows the streams that live.
@@ -168,6 +172,7 @@ impl Streams {
         for (key, stream) in self.streams.drain() {
             self.done.extend(stream.finish(&key));
         }
+        self.done.extend(self.multipath.finish());
         // Frame numbers differ; where a caller has none, addresses keep the order the same.
         self.done.sort_by_key(|(frame, r)| {
             (*frame, r.first_ns, r.service, r.src, r.dst, r.id, r.overlay)

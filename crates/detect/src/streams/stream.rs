@@ -213,6 +213,7 @@ fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: Summary) ->
         repeats: Repeats::default(),
         reported: None,
         replay: None,
+        multipath: None,
         what_if: Vec::new(),
     }
 }
