@@ -17,12 +17,14 @@ use crate::manners;
 const INPUTS: &[(&str, &[&str])] = &[
     ("analyze", &["files", "peer"]),
     ("compare", &["before", "after"]),
+    ("diff", &["a", "b"]),
     ("emulate", &["scenario"]),
     ("lab", &["file"]),
     ("metrics", &["file"]),
     ("netproc", &["calibration"]),
     ("packetdrill", &["files"]),
     ("petri", &["file"]),
+    ("qlog", &["files"]),
     ("simulate", &["file"]),
     ("sort", &["input"]),
 ];
