@@ -19,9 +19,8 @@ use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, 
 pub use self::frames::{frame_rows, frames};
 pub use self::lists::{
     bucket_rows, buckets, cause_rows, causes, rate_extent_rows, rate_extents, rate_rows, rates,
-    replay_window_rows, replay_windows,
-    skipped, skipped_rows, stream_rows, stream_what_if_rows, stream_what_ifs, streams, upstream,
-    upstream_rows, what_if_rows, what_ifs,
+    replay_window_rows, replay_windows, skipped, skipped_rows, stream_rows, stream_what_if_rows,
+    stream_what_ifs, streams, upstream, upstream_rows, what_if_rows, what_ifs,
 };
 pub use self::peers::{peer_rows, peers};
 use crate::cure::{ACTION, Cure};

@@ -23,8 +23,8 @@ mod petri;
 #[cfg(feature = "parquet")]
 mod population;
 mod probe;
-mod query;
 mod qlog;
+mod query;
 mod reflect;
 mod reproduce;
 mod runs;
