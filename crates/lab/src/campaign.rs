@@ -8,7 +8,7 @@ use inorder_scenario::{Cell, Scenario};
 use inorder_sim::{CellResult, Engine, Progress, RunResult, Values, repetition_seed};
 use tempfile::TempDir;
 
-use crate::kernel::{DEFAULT, Kernel, cache};
+use crate::kernel::{DEFAULT, Kernel, Kind, cache};
 use crate::leftovers;
 use crate::plan::{Plan, plan};
 use crate::report::{PLAN, REPORT, Report};
@@ -88,7 +88,7 @@ pub fn kernels(cells: &[Cell]) -> Result<Vec<Kernel>, String> {
     let cache = cache().ok_or("no folder for caches: neither XDG_CACHE_HOME nor HOME is set")?;
     let of_cell = |cell: &Cell| {
         let version = cell.config.lab.kernel.as_deref().unwrap_or(DEFAULT);
-        Kernel::cached(&cache, version).ok_or_else(|| {
+        Kernel::cached(&cache, version, Kind::Usual).ok_or_else(|| {
             format!("there is no kernel {version} for the lab yet; expected it after `inorder lab kernel --version {version}`, which builds it once")
         })
     };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use super::{EDITS, FRAGMENT, Kernel, Source, fingerprint};
+use super::{EDITS, Kernel, Kind, Source};
 
 /// Options without which the lab does not work; the source may not have them.
 const NEEDED: [&str; 12] = [
@@ -53,6 +53,8 @@ const FOR_MODULES_X86: [&str; 5] = [
 pub struct Building<'a> {
     /// The cache, in which also the tree is while the build runs (2 GB).
     pub cache: &'a Path,
+    /// Its configuration.
+    pub kind: Kind,
     /// Number of compilers at once.
     pub jobs: usize,
     /// As soon as this is true the build ends, and leaves nothing behind.
@@ -67,7 +69,7 @@ pub struct Building<'a> {
 /// If a step fails: which one, and its last words.
 pub fn build(source: &Source, building: &Building<'_>) -> Result<Kernel, String> {
     let version = source.whole_version()?;
-    let config = fingerprint();
+    let config = building.kind.fingerprint();
     let folder = building.cache.join(format!("{version}-{config}"));
     let kernel = Kernel {
         folder,
@@ -134,7 +136,7 @@ fn configure(tree: &Path, building: &Building<'_>) -> Result<(), String> {
     let path = tree.join(".config");
     let text = std::fs::read_to_string(&path).map_err(failed(".config"))?;
     // Of two lines for one option the later one holds.
-    std::fs::write(&path, text + FRAGMENT).map_err(failed(".config"))?;
+    std::fs::write(&path, text + &building.kind.fragment()).map_err(failed(".config"))?;
     run(
         make(tree, &["olddefconfig"]),
         "configuring",

@@ -9,10 +9,44 @@ pub use build::{Building, build};
 pub use source::Source;
 
 /// What the lab's kernel has beyond the default configuration.
-pub const FRAGMENT: &str = include_str!("../../kernel/fragment.config");
+const FRAGMENT: &str = include_str!("../../kernel/fragment.config");
+/// What a kernel that checks itself has in addition.
+const CHECKS: &str = include_str!("../../kernel/checks.config");
 
 /// The version of a scenario that names none.
 pub const DEFAULT: &str = "6.1";
+
+/// A configuration of the lab's kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// For scenarios.
+    Usual,
+    /// Checks its memory accesses, locks and leaks, at several times the cost: for tests of modules.
+    Checked,
+}
+
+impl Kind {
+    /// Lines of the configuration beyond the default one.
+    pub fn fragment(self) -> String {
+        match self {
+            Kind::Usual => FRAGMENT.to_owned(),
+            Kind::Checked => FRAGMENT.to_owned() + CHECKS,
+        }
+    }
+
+    /// Identifies the configuration and the changes to the source: FNV-1a of all of it.
+    pub fn fingerprint(self) -> String {
+        let fragment = self.fragment();
+        let edits = EDITS
+            .iter()
+            .flat_map(|edit| [edit.file, edit.from, edit.to]);
+        let bytes = edits.chain([fragment.as_str()]).flat_map(str::bytes);
+        let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        format!("{hash:08x}")
+    }
+}
 
 /// A change to the source.
 pub struct Edit {
@@ -62,13 +96,14 @@ impl Kernel {
         self.folder.join("linux")
     }
 
-    /// The kernel of this version (`6.1`, or all of it: `6.1.192`) in a cache; of several, the newest.
-    pub fn cached(cache: &Path, version: &str) -> Option<Kernel> {
+    /// The kernel of this kind and version (`6.1`, or all of it: `6.1.192`) in a cache; of several, the newest.
+    pub fn cached(cache: &Path, version: &str, kind: Kind) -> Option<Kernel> {
         let entries = std::fs::read_dir(cache).ok()?.flatten();
         let kernels = entries.filter_map(|entry| Kernel::of_folder(entry.path()));
+        let config = kind.fingerprint();
         let fits = |kernel: &Kernel| {
             let rest = kernel.version.strip_prefix(version);
-            kernel.config == fingerprint()
+            kernel.config == config
                 && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         kernels
@@ -108,18 +143,6 @@ pub fn cache() -> Option<PathBuf> {
     Some(cache.join("inorder").join("uml"))
 }
 
-/// Identifies the configuration and the changes to the source: FNV-1a of all of it.
-pub fn fingerprint() -> String {
-    let edits = EDITS
-        .iter()
-        .flat_map(|edit| [edit.file, edit.from, edit.to]);
-    let bytes = edits.chain([FRAGMENT]).flat_map(str::bytes);
-    let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {
-        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    });
-    format!("{hash:08x}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +150,7 @@ mod tests {
     #[test]
     fn of_several_kernels_the_newest_that_fits() {
         let cache = tempfile::tempdir().unwrap();
-        let config = fingerprint();
+        let config = Kind::Usual.fingerprint();
         for name in [
             &format!("6.1.9-{config}"),
             &format!("6.1.10-{config}"),
@@ -138,7 +161,7 @@ mod tests {
             std::fs::create_dir(&folder).unwrap();
             std::fs::write(folder.join("linux"), "").unwrap();
         }
-        let found = |version| Kernel::cached(cache.path(), version).map(|kernel| kernel.version);
+        let found = |version| Kernel::cached(cache.path(), version, Kind::Usual).map(|kernel| kernel.version);
         assert_eq!(found("6.1").as_deref(), Some("6.1.10"));
         assert_eq!(found("6.1.9").as_deref(), Some("6.1.9"));
         assert_eq!(found("6.12").as_deref(), Some("6.12.3"));

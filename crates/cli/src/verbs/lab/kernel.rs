@@ -1,6 +1,6 @@
 //! `inorder lab kernel`: builds the lab's kernel once.
 
-use inorder_lab::kernel::{Building, DEFAULT, Kernel, Source, build, cache};
+use inorder_lab::kernel::{Building, DEFAULT, Kernel, Kind, Source, build, cache};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
@@ -19,6 +19,9 @@ pub struct Args {
     /// Number of compilers at once [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    /// A kernel that checks its memory accesses, locks and leaks, for tests of modules
+    #[arg(long)]
+    checked: bool,
     /// Only print the path of the kernel if it is in the cache, and fail otherwise
     #[arg(long)]
     cached: bool,
@@ -29,7 +32,11 @@ pub fn run(args: &Args) -> Outcome {
     let cache = cache().ok_or_else(|| {
         CliError::Lab("no folder for caches: neither XDG_CACHE_HOME nor HOME is set".to_owned())
     })?;
-    let kernel = match Kernel::cached(&cache, &args.version) {
+    let kind = match args.checked {
+        true => Kind::Checked,
+        false => Kind::Usual,
+    };
+    let kernel = match Kernel::cached(&cache, &args.version, kind) {
         Some(kernel) => kernel,
         None if args.cached => {
             return Err(CliError::Lab(format!(
@@ -45,6 +52,7 @@ pub fn run(args: &Args) -> Outcome {
             let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
             let building = Building {
                 cache: &cache,
+                kind,
                 jobs: args.jobs.unwrap_or(cores),
                 stop,
                 say: &|text| bar.say(text),

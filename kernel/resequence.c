@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The resequencer: holds only what stands behind a gap, for as long as this
+ * path deserves. What is in order passes at once.
+ *
+ * Line by line the rule of crates/sort/src/sorters/resequence, where its
+ * reasons are.
+ */
+#include "flows.h"
+
+enum { BOUND, START, BLIND, WINDOW };
+
+static const struct inorder_setting settings[] = {
+	[BOUND] = { "bound", INORDER_NANOSECONDS, 0, 10000000000ULL, 50000000 },
+	[START] = { "start", INORDER_NANOSECONDS, 0, 10000000000ULL, 50000000 },
+	[BLIND] = { "blind", INORDER_NANOSECONDS, 0, 10000000000ULL, 1000000 },
+	[WINDOW] = { "window", INORDER_PACKETS, 1, 1 << 24, 4096 },
+};
+
+/* Outcomes after which a flow's own experience counts more than its path's. */
+#define OWN_OUTCOMES	16
+
+/* So many packets in a row below what was delivered: the flow began anew. */
+#define BEHIND	1024
+
+/* Why a gap was given up. */
+enum why {
+	TIMED_OUT,
+	OVERFLOWED,
+	FLUSHED,
+	RESENT,
+};
+
+struct resequence {
+	struct inorder_sorter sorter;
+	struct limits limits;
+	struct held held;
+	struct flows flows;
+	struct deadlines deadlines;
+	struct released released;
+};
+
+static struct resequence *to_resequence(const struct inorder_sorter *sorter)
+{
+	return container_of(sorter, struct resequence, sorter);
+}
+
+/* The shorter of two round trips, of which 0 is not known. */
+static s64 shorter(s64 a, s64 b)
+{
+	if (!a || !b)
+		return a + b;
+	return min(a, b);
+}
+
+static s64 rtt_of(struct resequence *r, const struct past *past)
+{
+	return shorter(past->learnt.rtt_ns, path_of(&r->flows, past)->rtt_ns);
+}
+
+/* How long a gap of this flow is waited for. */
+static s64 bound_of(struct resequence *r, u32 at)
+{
+	struct past *past = &r->flows.pasts[at];
+	struct learnt *path = path_of(&r->flows, past);
+	s64 rtt_ns = rtt_of(r, past), bound_ns;
+	bool is_own = lateness_outcomes(&past->learnt.lateness) >= OWN_OUTCOMES;
+
+	bound_ns = inorder_learnt_bound(is_own ? &past->learnt : path, rtt_ns,
+					&r->limits);
+	if (!inorder_learnt_is_new(path))
+		return bound_ns;
+	return max(bound_ns, inorder_start_ns(&r->limits, rtt_ns));
+}
+
+static void teach(struct resequence *r, u32 at, enum outcome outcome,
+		  s64 late_ns, s64 now)
+{
+	struct past *past = &r->flows.pasts[at];
+
+	inorder_learnt_outcome(&past->learnt, outcome, late_ns, now);
+	inorder_learnt_outcome(path_of(&r->flows, past), outcome, late_ns, now);
+}
+
+static void teach_reaction(struct resequence *r, u32 at, bool resent, s64 ns,
+			   s64 now)
+{
+	struct past *past = &r->flows.pasts[at];
+
+	inorder_learnt_reaction(&past->learnt, resent, ns, now);
+	inorder_learnt_reaction(path_of(&r->flows, past), resent, ns, now);
+}
+
+/* A gap open since open_ns has filled while it was waited for. */
+static void filled(struct resequence *r, u32 at, s64 open_ns, s64 now)
+{
+	r->sorter.counters.gaps_filled++;
+	teach(r, at, IN_TIME, inorder_since(now, open_ns), now);
+}
+
+/* Looks at the gaps given up long ago. */
+static void learn(struct resequence *r, s64 now)
+{
+	struct flow_id id;
+	enum ended ended;
+
+	while ((ended = inorder_released_pop(&r->released, now, &id))) {
+		if (r->flows.pasts[id.place].generation != id.generation)
+			continue;
+		if (ended == ENDED_LOST)
+			teach(r, id.place, NEVER, 0, now);
+		else
+			teach_reaction(r, id.place, false, 0, now);
+	}
+}
+
+/* A packet comes below what was delivered. True: it repairs a loss. */
+static bool learn_latecomer(struct resequence *r, u32 at, u32 seq, u32 end,
+			    s64 now)
+{
+	struct flow_id id = { at, r->flows.pasts[at].generation };
+	enum latecomer latecomer;
+	s64 ns = 0;
+
+	latecomer = inorder_released_latecomer(&r->released, id, seq, end, now,
+					       &ns);
+	if (latecomer == LATE_ORIGINAL)
+		teach(r, at, TOO_LATE, ns, now);
+	else if (latecomer == LATE_REPAIR)
+		teach(r, at, NEVER, 0, now);
+	else if (latecomer == LATE_SPURIOUS)
+		teach_reaction(r, at, true, ns, now);
+	learn(r, now);
+	return latecomer == LATE_REPAIR || latecomer == LATE_REPAIR_KNOWN;
+}
+
+/* Sets the time at which the flow's first gap has been waited for enough. */
+static void set_due(struct resequence *r, u32 at)
+{
+	u32 lowest = r->flows.flows[at].chain.lowest;
+	s64 due_ns = INORDER_NEVER;
+
+	if (lowest != INORDER_NIL)
+		due_ns = inorder_add_ns(r->held.places[lowest].open_ns,
+					bound_of(r, at));
+	inorder_deadlines_set(&r->deadlines, at, due_ns);
+}
+
+static void go_on(struct flow *flow, u32 next)
+{
+	flow->next = next;
+	flow->behind = 0;
+}
+
+/* The flow goes on at seq, without what is missing before it. */
+static void leave_gap(struct resequence *r, u32 at, u32 seq, s64 open_ns,
+		      s64 now)
+{
+	struct flow *flow = &r->flows.flows[at];
+	struct past *past = &r->flows.pasts[at];
+	struct gap gap;
+
+	learn(r, now);
+	gap = (struct gap){
+		.flow = { at, past->generation },
+		.from = flow->next,
+		.to = seq,
+		.since_ns = open_ns,
+		.original_ns = inorder_original_ns(&r->limits, rtt_of(r, past)),
+		.left_ns = now,
+	};
+	flow->next = seq;
+	flow->has_left_gaps = true;
+	inorder_released_push(&r->released, &gap);
+}
+
+/* Delivers the held packets that nothing is missing before any longer. */
+static void release(struct resequence *r, u32 at, s64 now,
+		    struct inorder_out *out)
+{
+	struct flow *flow = &r->flows.flows[at];
+	struct held_place taken;
+	bool any = false;
+
+	while (!chain_is_empty(&flow->chain) &&
+	       !inorder_before(flow->next,
+			       r->held.places[flow->chain.lowest].seq)) {
+		inorder_held_take(&r->held, &flow->chain, &taken);
+		if (inorder_before(flow->next, taken.end))
+			flow->next = taken.end;
+		if (taken.has_gap)
+			filled(r, at, taken.open_ns, now);
+		any = true;
+		out->deliver(out, taken.packet);
+	}
+	if (any)
+		set_due(r, at);
+}
+
+/* Gives up a flow's first gap. */
+static void give_up(struct resequence *r, u32 at, enum why why, s64 now,
+		    struct inorder_out *out)
+{
+	struct inorder_counters *counters = &r->sorter.counters;
+	struct flow *flow = &r->flows.flows[at];
+	struct held_place *first;
+
+	if (chain_is_empty(&flow->chain))
+		return;
+	first = &r->held.places[flow->chain.lowest];
+	if (first->has_gap) {
+		first->has_gap = false;
+		if (why == TIMED_OUT)
+			counters->gaps_timed_out++;
+		else if (why == OVERFLOWED)
+			counters->gaps_overflowed++;
+		else
+			counters->gaps_flushed++;
+	}
+	if (inorder_before(flow->next, first->seq)) {
+		if (why == FLUSHED) {
+			go_on(flow, first->seq);
+		} else {
+			struct past *past = &r->flows.pasts[at];
+
+			if (why == TIMED_OUT)
+				path_of(&r->flows, past)->in_vain = true;
+			leave_gap(r, at, first->seq, first->open_ns, now);
+		}
+	}
+	release(r, at, now, out);
+}
+
+/* Delivers all that is held of a flow. */
+static void empty(struct resequence *r, u32 at, enum why why, s64 now,
+		  struct inorder_out *out)
+{
+	while (!chain_is_empty(&r->flows.flows[at].chain))
+		give_up(r, at, why, now, out);
+}
+
+/* Puts a packet among those that wait; there is room. */
+static void hold(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
+		 s64 now)
+{
+	struct flow *flow = &r->flows.flows[at];
+	u32 lowest = flow->chain.lowest;
+	s64 open_ns;
+
+	flow->behind = 0;
+	switch (inorder_held_insert(&r->held, &flow->chain, flow->next, seq,
+				    end, packet, now, &open_ns)) {
+	case FIT_OPENED:
+		r->sorter.counters.gaps_opened++;
+		break;
+	case FIT_CLOSED:
+		filled(r, at, open_ns, now);
+		break;
+	case FIT_SAME:
+		break;
+	}
+	if (flow->chain.lowest != lowest)
+		set_due(r, at);
+}
+
+/* A packet that nothing is missing before: in order, or late itself. */
+static void at_or_below_next(struct resequence *r, u32 at, u32 seq, u32 end,
+			     void *packet, s64 now, struct inorder_out *out)
+{
+	struct flow *flow = &r->flows.flows[at];
+	bool is_late = inorder_before(seq, flow->next);
+	bool began_anew;
+
+	if (inorder_before(flow->next, end))
+		flow->behind = 0;
+	else
+		flow->behind++;
+	began_anew = flow->behind >= BEHIND && chain_is_empty(&flow->chain);
+	/* A retransmission that repairs a loss goes behind all that its flow
+	 * holds: it was sent after them, and a receiver that has seen its
+	 * timestamp throws older ones away (PAWS, RFC 7323 section 5.3).
+	 */
+	if (is_late && flow->has_left_gaps &&
+	    learn_latecomer(r, at, seq, end, now))
+		empty(r, at, RESENT, now, out);
+	if (began_anew || inorder_before(flow->next, end))
+		go_on(flow, end);
+	out->deliver(out, packet);
+	release(r, at, now, out);
+}
+
+/* A packet that is not simply the next one: up it goes, or it waits. */
+static void place(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
+		  s64 now, struct inorder_out *out)
+{
+	struct flow *flow = &r->flows.flows[at];
+	u32 most = DIV_ROUND_UP(r->held.capacity, 2);
+
+	while (inorder_before(flow->next, seq)) {
+		u32 victim;
+
+		if (chain_is_empty(&flow->chain) && !bound_of(r, at)) {
+			r->sorter.counters.gaps_opened++;
+			r->sorter.counters.gaps_passed++;
+			leave_gap(r, at, seq, now, now);
+			go_on(flow, end);
+			out->deliver(out, packet);
+			return;
+		}
+		if (flow->chain.packets >= most) {
+			victim = at;
+		} else if (r->held.free == INORDER_NIL) {
+			victim = r->deadlines.count ?
+					 r->deadlines.heap[0].flow : at;
+		} else {
+			hold(r, at, seq, end, packet, now);
+			return;
+		}
+		give_up(r, victim, OVERFLOWED, now, out);
+	}
+	at_or_below_next(r, at, seq, end, packet, now, out);
+}
+
+/* The first packet after a SYN: a round trip has passed since. */
+static void answered(struct resequence *r, u32 at, s64 now)
+{
+	struct flow *flow = &r->flows.flows[at];
+	struct past *past = &r->flows.pasts[at];
+	s64 rtt_ns = inorder_since(now, flow->opened_ns);
+
+	if (!flow->is_opened)
+		return;
+	flow->is_opened = false;
+	inorder_learnt_round_trip(&past->learnt, rtt_ns);
+	inorder_learnt_round_trip(path_of(&r->flows, past), rtt_ns);
+}
+
+static void on_deadline(struct resequence *r, s64 now, struct inorder_out *out)
+{
+	while (r->deadlines.count && r->deadlines.heap[0].due_ns <= now)
+		give_up(r, r->deadlines.heap[0].flow, TIMED_OUT, now, out);
+}
+
+static void data(struct resequence *r, const struct inorder_meta *meta,
+		 void *packet, s64 now, struct inorder_out *out)
+{
+	u32 end = meta->seq + meta->len;
+	u32 at = inorder_flows_find(&r->flows, &meta->flow);
+	struct flow *flow;
+
+	if (at == INORDER_NIL) {
+		inorder_flows_insert(&r->flows, &meta->flow, end,
+				     r->sorter.counters.suitable, now);
+		out->deliver(out, packet);
+		return;
+	}
+	flow = &r->flows.flows[at];
+	flow->used = r->sorter.counters.suitable;
+	if (flow->is_opened)
+		answered(r, at, now);
+	if (meta->seq == flow->next && chain_is_empty(&flow->chain)) {
+		go_on(flow, end);
+		out->deliver(out, packet);
+		return;
+	}
+	place(r, at, meta->seq, end, packet, now, out);
+	/* The gap behind one that has filled may have been open for long. */
+	on_deadline(r, now, out);
+}
+
+/* A SYN: the flow begins, or begins anew. */
+static void opened(struct resequence *r, const struct inorder_meta *meta,
+		   u32 at, s64 now, struct inorder_out *out)
+{
+	/* The SYN takes a number of its own. */
+	u32 next = meta->seq + meta->len + 1;
+	struct flow *flow;
+
+	if (at != INORDER_NIL) {
+		empty(r, at, FLUSHED, now, out);
+		go_on(&r->flows.flows[at], next);
+	} else {
+		at = inorder_flows_insert(&r->flows, &meta->flow, next,
+					  r->sorter.counters.suitable, now);
+		if (at == INORDER_NIL)
+			return;
+	}
+	flow = &r->flows.flows[at];
+	/* Which of two SYNs is answered cannot be told. */
+	flow->is_opened = !flow->is_opened;
+	flow->opened_ns = now;
+}
+
+/*
+ * A packet that must not wait. What is held of its flow goes before it, unless
+ * it only acknowledges: data and acknowledgements of one direction have no
+ * order among themselves.
+ */
+static void unsuitable(struct resequence *r, const struct inorder_meta *meta,
+		       s64 now, struct inorder_out *out)
+{
+	u32 at = inorder_flows_find(&r->flows, &meta->flow);
+	u32 after = meta->seq + meta->len;
+	struct flow *flow;
+
+	if (meta->kind == INORDER_OPEN) {
+		opened(r, meta, at, now, out);
+		return;
+	}
+	if (at == INORDER_NIL)
+		return;
+	if (meta->kind == INORDER_ACK) {
+		answered(r, at, now);
+		return;
+	}
+	empty(r, at, FLUSHED, now, out);
+	flow = &r->flows.flows[at];
+	if (meta->len && inorder_before(flow->next, after))
+		flow->next = after;
+}
+
+static void resequence_push(struct inorder_sorter *sorter,
+			    const struct inorder_meta *meta, void *packet,
+			    s64 now, struct inorder_out *out)
+{
+	struct resequence *r = to_resequence(sorter);
+
+	if (meta->kind == INORDER_DATA) {
+		sorter->counters.suitable++;
+		data(r, meta, packet, now, out);
+		return;
+	}
+	sorter->counters.unsuitable++;
+	unsuitable(r, meta, now, out);
+	out->deliver(out, packet);
+}
+
+static void resequence_on_deadline(struct inorder_sorter *sorter, s64 now,
+				   struct inorder_out *out)
+{
+	on_deadline(to_resequence(sorter), now, out);
+}
+
+static void resequence_end_of_batch(struct inorder_sorter *sorter, s64 now,
+				    struct inorder_out *out)
+{
+	sorter->counters.batches++;
+	on_deadline(to_resequence(sorter), now, out);
+}
+
+static s64 resequence_next_deadline(const struct inorder_sorter *sorter)
+{
+	const struct deadlines *deadlines = &to_resequence(sorter)->deadlines;
+
+	return deadlines->count ? deadlines->heap[0].due_ns : INORDER_NEVER;
+}
+
+static void resequence_flush(struct inorder_sorter *sorter, s64 now,
+			     struct inorder_out *out)
+{
+	struct resequence *r = to_resequence(sorter);
+
+	while (r->deadlines.count)
+		empty(r, r->deadlines.heap[0].flow, FLUSHED, now, out);
+}
+
+static u32 resequence_held(const struct inorder_sorter *sorter)
+{
+	return to_resequence(sorter)->held.packets;
+}
+
+static void resequence_destroy(struct inorder_sorter *sorter)
+{
+	struct resequence *r = to_resequence(sorter);
+
+	inorder_held_free(&r->held);
+	inorder_flows_free(&r->flows);
+	inorder_deadlines_free(&r->deadlines);
+	kvfree(r);
+}
+
+static struct inorder_sorter *
+resequence_create(const struct inorder_config *config,
+		  const struct inorder_around *around)
+{
+	struct resequence *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	u32 packets = config->values[WINDOW];
+	u32 places = inorder_flows_places(around->flows);
+
+	if (!r)
+		return NULL;
+	r->limits.most_ns = config->values[BOUND];
+	r->limits.start_ns = config->values[START];
+	r->limits.blind_ns = config->values[BLIND];
+	if (inorder_held_init(&r->held, packets) ||
+	    inorder_flows_init(&r->flows, around->flows, around->hash_seed) ||
+	    inorder_deadlines_init(&r->deadlines, places, min(packets, places))) {
+		resequence_destroy(&r->sorter);
+		return NULL;
+	}
+	return &r->sorter;
+}
+
+const struct inorder_sorter_ops inorder_resequence = {
+	.name = "resequence",
+	.settings = settings,
+	.nsettings = ARRAY_SIZE(settings),
+	.create = resequence_create,
+	.destroy = resequence_destroy,
+	.push = resequence_push,
+	.end_of_batch = resequence_end_of_batch,
+	.next_deadline = resequence_next_deadline,
+	.on_deadline = resequence_on_deadline,
+	.flush = resequence_flush,
+	.held = resequence_held,
+};
