@@ -80,7 +80,7 @@ u32 inorder_flows_find(struct flows *flows, const struct inorder_key *key)
 static u32 path_place(struct flows *flows, u64 hash, s64 now)
 {
 	u32 at = (u32)(hash >> 32) & (flows->npaths - 1);
-	struct path *path = &flows->paths[at];
+	struct inorder_path *path = &flows->paths[at];
 
 	if (path->hash != hash && inorder_add_ns(path->used_ns, IDLE_NS) < now) {
 		inorder_learnt_init(&path->learnt);

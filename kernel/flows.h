@@ -34,7 +34,7 @@ struct past {
 	u32 generation;
 };
 
-struct path {
+struct inorder_path {
 	u64 hash;
 	s64 used_ns;
 	struct learnt learnt;
@@ -49,7 +49,7 @@ struct flows {
 	u64 seed;
 	/* Found last: packets come in trains. */
 	u32 last;
-	struct path *paths;
+	struct inorder_path *paths;
 	u32 npaths;
 };
 

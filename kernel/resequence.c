@@ -8,13 +8,13 @@
  */
 #include "flows.h"
 
-enum { BOUND, START, BLIND, WINDOW };
+enum { SET_BOUND, SET_START, SET_BLIND, SET_WINDOW };
 
 static const struct inorder_setting settings[] = {
-	[BOUND] = { "bound", INORDER_NANOSECONDS, 0, 10000000000ULL, 50000000 },
-	[START] = { "start", INORDER_NANOSECONDS, 0, 10000000000ULL, 50000000 },
-	[BLIND] = { "blind", INORDER_NANOSECONDS, 0, 10000000000ULL, 1000000 },
-	[WINDOW] = { "window", INORDER_PACKETS, 1, 1 << 24, 4096 },
+	[SET_BOUND] = { "bound", INORDER_NANOSECONDS, 0, 10000000000ULL, 50000000 },
+	[SET_START] = { "start", INORDER_NANOSECONDS, 0, 10000000000ULL, 50000000 },
+	[SET_BLIND] = { "blind", INORDER_NANOSECONDS, 0, 10000000000ULL, 1000000 },
+	[SET_WINDOW] = { "window", INORDER_PACKETS, 1, 1 << 24, 4096 },
 };
 
 /* Outcomes after which a flow's own experience counts more than its path's. */
@@ -484,14 +484,14 @@ resequence_create(const struct inorder_config *config,
 		  const struct inorder_around *around)
 {
 	struct resequence *r = kvzalloc(sizeof(*r), GFP_KERNEL);
-	u32 packets = config->values[WINDOW];
+	u32 packets = config->values[SET_WINDOW];
 	u32 places = inorder_flows_places(around->flows);
 
 	if (!r)
 		return NULL;
-	r->limits.most_ns = config->values[BOUND];
-	r->limits.start_ns = config->values[START];
-	r->limits.blind_ns = config->values[BLIND];
+	r->limits.most_ns = config->values[SET_BOUND];
+	r->limits.start_ns = config->values[SET_START];
+	r->limits.blind_ns = config->values[SET_BLIND];
 	if (inorder_held_init(&r->held, packets) ||
 	    inorder_flows_init(&r->flows, around->flows, around->hash_seed) ||
 	    inorder_deadlines_init(&r->deadlines, places, min(packets, places))) {

@@ -63,11 +63,11 @@ struct srpic {
 	struct bucket *buckets;
 };
 
-enum { BLOCK_SIZE, LITERAL };
+enum { SET_BLOCK_SIZE, SET_LITERAL };
 
 static const struct inorder_setting settings[] = {
-	[BLOCK_SIZE] = { "block_size", INORDER_PACKETS, 1, 1 << 24, 32 },
-	[LITERAL] = { "literal", INORDER_FLAG, 0, 1, 0 },
+	[SET_BLOCK_SIZE] = { "block_size", INORDER_PACKETS, 1, 1 << 24, 32 },
+	[SET_LITERAL] = { "literal", INORDER_FLAG, 0, 1, 0 },
 };
 
 static struct srpic *to_srpic(const struct inorder_sorter *sorter)
@@ -93,8 +93,8 @@ static struct inorder_sorter *srpic_create(const struct inorder_config *config,
 
 	if (!srpic)
 		return NULL;
-	srpic->block_size = config->values[BLOCK_SIZE];
-	srpic->literal = config->values[LITERAL];
+	srpic->block_size = config->values[SET_BLOCK_SIZE];
+	srpic->literal = config->values[SET_LITERAL];
 	srpic->hash_seed = around->hash_seed;
 	srpic->ring_packets = around->ring_packets;
 	srpic->max_flows = min(around->flows, around->ring_packets);
