@@ -69,7 +69,7 @@ mod tap;
 mod work;
 mod world;
 
-pub use build::registries;
+pub use build::{registries, sorter_of};
 pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_own, run_all_with};
 pub use capture::{Captures, Truth, TruthEvent, TruthFlow};
 pub use cost::{Cost, cost};

@@ -19,6 +19,7 @@ use crate::progress::Bar;
 use crate::{interrupt, outputs};
 
 mod kernel;
+mod module;
 
 /// Options of `inorder lab`.
 #[derive(clap::Args)]
@@ -61,12 +62,15 @@ pub struct Args {
 enum Action {
     /// Build the kernel once and keep it in the cache, or say where it is
     Kernel(kernel::Args),
+    /// Build modules for that kernel and keep them beside it
+    Module(module::Args),
 }
 
 /// Runs the cells and prints the results; after Ctrl-C the results so far are printed.
 pub fn run(args: &Args) -> Outcome {
     let file = match (&args.action, &args.file) {
         (Some(Action::Kernel(args)), _) => return kernel::run(args),
+        (Some(Action::Module(args)), _) => return module::run(args),
         (None, Some(file)) => file,
         (None, None) => return Err(CliError::Usage("expected a scenario".to_owned())),
     };

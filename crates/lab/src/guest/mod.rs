@@ -2,6 +2,7 @@
 //! carries the traffic, captures and counts, writes the report and switches the machine off.
 
 mod capture;
+mod cards;
 mod counters;
 mod sys;
 mod traffic;
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use self::capture::Capture;
 use self::traffic::Shared;
-use crate::plan::{Plan, Table};
+use crate::plan::{MODULE, Plan, Table};
 use crate::report::{CAPTURES, FAILED, FlowReport, PLAN, PROGRESS, REPORT, Report, TcpState};
 
 /// Where the host's folder of the run appears.
@@ -70,6 +71,10 @@ fn boot() -> Result<(), Failure> {
 
 /// Makes the network.
 fn prepare(plan: &Plan) -> Result<(), Failure> {
+    if !plan.cards.is_empty() {
+        let path = format!("{SHARED}/{MODULE}.ko");
+        sys::load_module(&path).map_err(trying(format!("loading {path}")))?;
+    }
     for table in &plan.tables {
         write_table(table).map_err(trying(format!("writing the table {}", table.name)))?;
     }
@@ -95,6 +100,12 @@ fn prepare(plan: &Plan) -> Result<(), Failure> {
                 "offloads of {} in {}",
                 device.name, device.namespace
             )))?;
+    }
+    for card in &plan.cards {
+        cards::set(card).map_err(trying(format!(
+            "parameters of {} in {}",
+            card.name, card.namespace
+        )))?;
     }
     Ok(())
 }

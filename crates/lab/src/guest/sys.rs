@@ -41,6 +41,21 @@ pub fn enter(namespace: &str) -> io::Result<()> {
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
 
+/// Undoes [`mount`].
+pub fn unmount(target: &str) -> io::Result<()> {
+    let target = CString::new(target)?;
+    // SAFETY: the pointer is to a string that lives until the call returns.
+    checked(unsafe { libc::umount(target.as_ptr()) }).map(drop)
+}
+
+/// Loads a module of the kernel.
+pub fn load_module(path: &str) -> io::Result<()> {
+    let file = std::fs::File::open(path)?;
+    // SAFETY: the descriptor is open, the parameters are an empty string.
+    let done = unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
+    checked(done as c_int).map(drop)
+}
+
 /// Ends the machine. Returns only if that failed.
 pub fn power_off() {
     // SAFETY: neither call takes pointers.
@@ -210,26 +225,51 @@ pub fn tcp_info(socket: RawFd) -> io::Result<[u8; 256]> {
     checked(done).map(|_| info)
 }
 
+/// Makes a request of `ethtool`, whose first word is the command, about a device; the answer replaces it.
+fn ethtool(device: &str, words: &mut [u32]) -> io::Result<()> {
+    const SIOCETHTOOL: libc::c_ulong = 0x8946;
+    let socket = tcp_socket()?;
+    // SAFETY: all bytes zero are a valid request.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(device.bytes().take(15)) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
+    // SAFETY: the request points to a command and its values, which live until the call returns.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
+    checked(done).map(drop)
+}
+
 /// Switches off what makes packets of a device larger than segments, or leaves checksums to hardware.
 pub fn offloads_off(device: &str) -> io::Result<()> {
     /// `ETHTOOL_STXCSUM`, `ETHTOOL_SSG`, `ETHTOOL_STSO`, `ETHTOOL_SGSO`, `ETHTOOL_SGRO`.
     const COMMANDS: [u32; 5] = [0x17, 0x19, 0x1f, 0x24, 0x2c];
-    const SIOCETHTOOL: libc::c_ulong = 0x8946;
-    let socket = tcp_socket()?;
     for command in COMMANDS {
-        let mut value = [command, 0u32];
-        // SAFETY: all bytes zero are a valid request.
-        let mut request: libc::ifreq = unsafe { zeroed() };
-        for (to, from) in request.ifr_name.iter_mut().zip(device.bytes().take(15)) {
-            *to = from as libc::c_char;
-        }
-        request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
-        // SAFETY: the request points to a command and its value, which live until the call returns.
-        let done = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-        // SSG may be refused after TXCSUM has switched it off already.
-        if done < 0 && command != 0x19 {
-            return Err(io::Error::last_os_error());
+        match ethtool(device, &mut [command, 0]) {
+            // SSG may be refused after TXCSUM has switched it off already.
+            Err(error) if command != 0x19 => return Err(error),
+            _ => {}
         }
     }
     Ok(())
+}
+
+/// Sets how a card coalesces: `ethtool -C DEVICE rx-usecs N rx-frames N`.
+pub fn set_coalescing(device: &str, usecs: u32, frames: u32) -> io::Result<()> {
+    /// `ETHTOOL_SCOALESCE`, and the words of `struct ethtool_coalesce`.
+    const COMMAND: u32 = 0x0f;
+    const WORDS: usize = 23;
+    let mut words = [0; WORDS];
+    words[..3].copy_from_slice(&[COMMAND, usecs, frames]);
+    ethtool(device, &mut words)
+}
+
+/// Sets the size of a card's ring: `ethtool -G DEVICE rx N`.
+pub fn set_ring(device: &str, packets: u32) -> io::Result<()> {
+    /// `ETHTOOL_SRINGPARAM`, and the words of `struct ethtool_ringparam`, of which the sixth is the receive ring.
+    const COMMAND: u32 = 0x11;
+    let mut words = [0; 9];
+    words[0] = COMMAND;
+    words[5] = packets;
+    ethtool(device, &mut words)
 }

@@ -1,6 +1,7 @@
 //! The lab's kernel: built once from the distribution's source package, kept in the user's cache folder.
 
 mod build;
+mod modules;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -161,7 +162,9 @@ mod tests {
             std::fs::create_dir(&folder).unwrap();
             std::fs::write(folder.join("linux"), "").unwrap();
         }
-        let found = |version| Kernel::cached(cache.path(), version, Kind::Usual).map(|kernel| kernel.version);
+        let found = |version| {
+            Kernel::cached(cache.path(), version, Kind::Usual).map(|kernel| kernel.version)
+        };
         assert_eq!(found("6.1").as_deref(), Some("6.1.10"));
         assert_eq!(found("6.1.9").as_deref(), Some("6.1.9"));
         assert_eq!(found("6.12").as_deref(), Some("6.12.3"));

@@ -2,6 +2,7 @@
 
 use inorder_scenario::config::{self as plain, Charge, Discipline, Framing, Stage, StageKind};
 
+use super::card;
 use super::netem::Netem;
 use super::refuse::Refusal;
 
@@ -17,6 +18,8 @@ pub enum Hop {
     Netem(Box<Netem>),
     /// A rate and a queue.
     Rate(Rate),
+    /// No discipline, but a card that receives by interrupt at the other end of the line.
+    Card(card::Settings),
 }
 
 /// A rate and a queue.
@@ -67,7 +70,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
     let cannot = |name: &str| {
         let what = format!("netem and the shapers of Linux have nothing like \"{name}\"");
         let expected =
-            "link, delay, loss, duplicate, corrupt, reorder, late, token-bucket or netem";
+            "link, delay, loss, duplicate, corrupt, reorder, late, batch, token-bucket or netem";
         Err(Refusal::new(format!("{key}.kind"), what, expected))
     };
     match kind {
@@ -84,7 +87,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         StageKind::Late(late) => netem(Netem::late(late, key)?),
         StageKind::Netem(whole) => netem(Netem::whole(whole)),
         StageKind::TokenBucket(bucket) => of_bucket(key, bucket),
-        StageKind::Batch(_) => cannot("batch"),
+        StageKind::Batch(batch) => Ok(vec![Hop::Card(card::Settings::of_batch(batch, key)?)]),
         StageKind::Periodic(_) => cannot("periodic"),
         StageKind::Spray(_) => cannot("spray"),
         StageKind::Radio(_) => cannot("radio"),
@@ -260,6 +263,7 @@ impl Hop {
                 netem.words()
             )],
             Hop::Rate(rate) => rate.lines(device),
+            Hop::Card(_) => Vec::new(),
         }
     }
 
@@ -285,6 +289,7 @@ impl Hop {
                     .map(|&(at_ns, bits_per_s)| (at_ns, line(bits_per_s)))
                     .collect()
             }
+            Hop::Card(_) => Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a guest does in one run, as plain data: the host makes it from a scenario's cell, the guest carries it out.
 
+mod card;
 mod endpoint;
 mod hops;
 mod netem;
@@ -13,6 +14,7 @@ use inorder_scenario::{Cell, Error, Scenario};
 use inorder_sim::openings;
 use serde::{Deserialize, Serialize};
 
+pub use card::{Card, MODULE, Settings as CardSettings};
 pub use endpoint::Socket;
 
 /// TCP port of the first flow at its sender; the others follow, so that the port says which flow it is.
@@ -31,6 +33,8 @@ pub struct Plan {
     pub settings: Vec<Setting>,
     /// Devices, all without segmentation offloads, so that packets are segments wherever they are counted.
     pub devices: Vec<Device>,
+    /// Cards that coalesce or sort. With any, the kernel's module is loaded first.
+    pub cards: Vec<Card>,
     /// netem's tables of distributions.
     pub tables: Vec<Table>,
     /// What each `[[flow]]` has in common.
@@ -208,6 +212,7 @@ pub fn plan(scenario: &Scenario, number: usize, cell: &Cell, seed: u64) -> Resul
 impl Plan {
     /// Everything that is set up, as commands of a shell: for the record.
     pub fn commands(&self) -> Vec<String> {
+        let module = (!self.cards.is_empty()).then(|| format!("insmod {MODULE}.ko"));
         let namespaces = self
             .namespaces
             .iter()
@@ -226,6 +231,7 @@ impl Plan {
             } = setting;
             format!("ip netns exec {namespace} sysctl -w {key}='{value}'")
         });
+        let cards = self.cards.iter().flat_map(Card::commands);
         let sockets = self.groups.iter().flat_map(|group| {
             let both = [
                 (&group.sender, &group.sending),
@@ -237,9 +243,12 @@ impl Plan {
             let seconds = change.at_ns as f64 / 1e9;
             format!("at {seconds} s: tc -n {} {}", change.namespace, change.line)
         });
-        namespaces
+        module
+            .into_iter()
+            .chain(namespaces)
             .chain(batches)
             .chain(settings)
+            .chain(cards)
             .chain(sockets)
             .chain(changes)
             .collect()

@@ -12,6 +12,7 @@
 use inorder_scenario::Config;
 use inorder_scenario::config::{Direction, Endpoint};
 
+use super::card::{self, Card};
 use super::endpoint::route_words;
 use super::hops::{Hop, hops};
 use super::netem::Netem;
@@ -32,6 +33,8 @@ struct End {
     namespace: String,
     device: String,
     address: String,
+    /// The card above the device, which then has the address.
+    card: Option<(String, card::Settings)>,
 }
 
 /// A network under construction.
@@ -78,13 +81,21 @@ pub fn plan(config: &Config) -> Result<Plan, Refusal> {
         4,
         &hops("reverse", &config.reverse, duration_ns)?,
     );
+    let card = |key: &str, card: &Option<inorder_scenario::config::Card>| {
+        let settings = card.as_ref().map(|card| card::Settings::of_card(card, key));
+        settings.transpose()
+    };
+    let cards = [
+        card("sender_card", &config.sender_card)?,
+        card("receiver_card", &config.receiver_card)?,
+    ];
     for (number, flow) in config.flows.iter().enumerate() {
         let (a, b) = match flow.direction {
             Direction::Forward => (&flow.sender, &flow.receiver),
             Direction::Reverse => (&flow.receiver, &flow.sender),
         };
-        builder.host("a", "x", number, a, flow.access_delay_ns);
-        builder.host("b", "y", number, b, flow.access_delay_ns);
+        builder.host("a", "x", number, a, flow.access_delay_ns, &cards[0]);
+        builder.host("b", "y", number, b, flow.access_delay_ns, &cards[1]);
     }
     Ok(builder.finish())
 }
@@ -95,6 +106,7 @@ fn empty(config: &Config) -> Plan {
         batches: Vec::new(),
         settings: Vec::new(),
         devices: Vec::new(),
+        cards: Vec::new(),
         tables: Vec::new(),
         groups: Vec::new(),
         flows: Vec::new(),
@@ -150,12 +162,20 @@ impl Builder {
             left.device, left.namespace, mac(0), right.device, right.namespace, mac(1), mtu = self.mtu
         ));
         for (end, other, its) in [(&ends[0], &ends[1], mac(1)), (&ends[1], &ends[0], mac(0))] {
-            let device = &end.device;
+            self.ip(&end.namespace, format!("link set {} up", end.device));
+            let device = end.card.as_ref().map_or(&end.device, |(name, _)| name);
+            if end.card.is_some() {
+                let lower = &end.device;
+                self.ip(
+                    &end.namespace,
+                    format!("link add link {lower} name {device} type {}", card::MODULE),
+                );
+                self.ip(&end.namespace, format!("link set {device} up"));
+            }
             self.ip(
                 &end.namespace,
                 format!("address add {}/24 dev {device}", end.address),
             );
-            self.ip(&end.namespace, format!("link set {device} up"));
             self.ip(
                 &end.namespace,
                 format!(
@@ -165,12 +185,25 @@ impl Builder {
             );
         }
         for end in ends {
-            self.plan.devices.push(Device {
-                namespace: end.namespace,
-                name: end.device,
-                captured: None,
-                is_stage: false,
-            });
+            let mut device = |name: &str| {
+                self.plan.devices.push(Device {
+                    namespace: end.namespace.clone(),
+                    name: name.to_owned(),
+                    captured: None,
+                    is_stage: false,
+                });
+            };
+            device(&end.device);
+            if let Some((name, settings)) = end.card {
+                if !settings.merge {
+                    device(&name);
+                }
+                self.plan.cards.push(Card {
+                    namespace: end.namespace,
+                    name,
+                    settings,
+                });
+            }
         }
     }
 
@@ -192,8 +225,13 @@ impl Builder {
                 namespace: place(at),
                 device: format!("{letter}{name}"),
                 address: format!("10.{net}.{number}.{host}"),
+                card: None,
             };
-            self.link([end(number, "out", 1), end(number + 1, "in", 2)]);
+            let mut far_end = end(number + 1, "in", 2);
+            if let Some(Hop::Card(settings)) = hops.get(number) {
+                far_end.card = Some((format!("{letter}card"), settings.clone()));
+            }
+            self.link([end(number, "out", 1), far_end]);
             self.ip(
                 &here,
                 format!("route add 10.{far}.0.0/16 via 10.{net}.{number}.2"),
@@ -227,7 +265,8 @@ impl Builder {
         if let Some(found) =
             devices.find(|known| known.namespace == namespace && known.name == device)
         {
-            found.is_stage = is_stage;
+            // A card has no queueing discipline whose drops could be counted.
+            found.is_stage = is_stage && !matches!(hop, Hop::Card(_));
         }
     }
 
@@ -239,6 +278,7 @@ impl Builder {
         number: usize,
         endpoint: &Endpoint,
         access_ns: i64,
+        card: &Option<card::Settings>,
     ) {
         let name = format!("{side}{number}");
         self.namespace(&name);
@@ -249,11 +289,13 @@ impl Builder {
                 namespace: name.clone(),
                 device: "eth0".to_owned(),
                 address: format!("10.{net}.{number}.{host}"),
+                card: card.clone().map(|settings| ("card0".to_owned(), settings)),
             },
             End {
                 namespace: router.to_owned(),
                 device: name.clone(),
                 address: format!("10.{net}.{number}.1"),
+                card: None,
             },
         ]);
         self.ip(

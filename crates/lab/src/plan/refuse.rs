@@ -8,6 +8,8 @@ use inorder_scenario::config::{
 };
 use inorder_scenario::{Config, Error, Scenario};
 
+use super::card;
+
 /// A key that the lab cannot carry out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
@@ -57,10 +59,11 @@ pub fn check(scenario: &Scenario, number: usize, config: &Config) -> Result<(), 
         ("receiver_card", &config.receiver_card),
         ("sender_card", &config.sender_card),
     ] {
-        if card.is_some() {
-            let expected =
-                "no such table (an unchanged kernel has no card that coalesces or sorts)";
-            return refuse(key, "the lab has no network cards", expected);
+        let Some(card) = card else { continue };
+        for name in scenario.given(number, key)? {
+            if let Some((what, expected)) = card::refused(card, &name) {
+                return refuse(&format!("{key}.{name}"), what, expected);
+            }
         }
     }
     if config.output.events {

@@ -121,6 +121,21 @@ fn senders_become_settings_of_their_hosts() {
 }
 
 #[test]
+fn a_card_is_a_device_above_the_host_s_own() {
+    let card = "[receiver_card]\ncoalesce = \"50 us\"\nsorter = \"resequence:bound=5ms\"\n";
+    let batch = "[[forward]]\nkind = \"batch\"\ngap = \"250 us\"\n";
+    let commands = commands(&format!("{batch}{card}"));
+    let has = |line: &str| assert!(commands.iter().any(|command| command == line), "{line}");
+    assert_eq!(commands[0], "insmod inorder.ko");
+    has("ip -n b0 link add link eth0 name card0 type inorder");
+    has("ip -n b0 address add 10.2.0.2/24 dev card0");
+    has("ip netns exec b0 ethtool -C card0 rx-usecs 50 rx-frames 0");
+    has("ip netns exec b0 sh -c 'echo resequence:bound=5ms > /sys/class/net/card0/inorder/sorter'");
+    has("ip -n y link add link fin name fcard type inorder");
+    has("ip netns exec y sh -c 'echo 250 > /sys/class/net/fcard/inorder/gap_usecs'");
+}
+
+#[test]
 fn what_linux_cannot_do_is_refused_with_its_place() {
     let refused = |text: &str, expected: &str| assert_eq!(planned(text).unwrap_err(), expected);
     refused(
@@ -133,14 +148,17 @@ fn what_linux_cannot_do_is_refused_with_its_place() {
         "s.toml:3:14: flow.0.sender.undo_eifel: Linux has no such setting, expected true",
     );
     refused(
-        "[[flow]]\n[receiver_card]\nsorter = \"srpic\"\n",
-        "s.toml:2:1: receiver_card: the lab has no network cards, expected no such table (an unchanged kernel has no \
-         card that coalesces or sorts)",
+        "[[flow]]\n[receiver_card]\nsorter = \"window\"\n",
+        "s.toml:3:10: receiver_card.sorter: the module has no sorter \"window\", expected one of none, srpic, resequence",
+    );
+    refused(
+        "[[flow]]\n[receiver_card]\npacket_time = \"400 ns\"\n",
+        "s.toml:3:15: receiver_card.packet_time: code takes no time in the lab, expected \"0 ns\"",
     );
     refused(
         "[[flow]]\n[[forward]]\nkind = \"radio\"\n",
         "s.toml:3:8: forward.0.kind: netem and the shapers of Linux have nothing like \"radio\", expected link, delay, \
-         loss, duplicate, corrupt, reorder, late, token-bucket or netem",
+         loss, duplicate, corrupt, reorder, late, batch, token-bucket or netem",
     );
     refused(
         "[[flow]]\n[[forward]]\nkind = \"link\"\nrate = \"1 Mbit/s\"\nrate_changes = [[\"1 s\", \"0 bit/s\"]]\n",

@@ -24,7 +24,7 @@ pub fn card(
             AnyStage::Custom(Box::new(card))
         }
         (None, _) => {
-            config.sorter = sorter(card)?;
+            config.sorter = sorter_of(card)?;
             let nic = Nic::new(&config).map_err(|error| Error::sorter(&error))?;
             nic.into()
         }
@@ -54,7 +54,11 @@ fn settings(card: &plain::Card) -> NicConfig {
     }
 }
 
-fn sorter(card: &plain::Card) -> Result<SorterConfig, Error> {
+/// The sorter of a card, with the settings that are keys of the card.
+///
+/// # Errors
+/// If the text of its sorter cannot be read.
+pub fn sorter_of(card: &plain::Card) -> Result<SorterConfig, Error> {
     let mut sorter: SorterConfig = card.sorter.parse().map_err(|error| Error::sorter(&error))?;
     if card.sorter == srpic::ENTRY.name {
         // These have keys of their own beside the sorter's.

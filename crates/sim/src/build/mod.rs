@@ -1,6 +1,7 @@
 //! Builds paths, cards and endpoints from the plain data of a scenario.
 
 mod card;
+pub use card::sorter_of;
 mod endpoint;
 mod network;
 

@@ -5,6 +5,7 @@ use inorder_lab::kernel::{Building, DEFAULT, Kernel, Kind, Source, build, cache}
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, outputs};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// Options of `inorder lab kernel`.
@@ -27,24 +28,38 @@ pub struct Args {
     cached: bool,
 }
 
-/// Builds, or finds, the kernel.
-pub fn run(args: &Args) -> Outcome {
-    let cache = cache().ok_or_else(|| {
+fn folder() -> Result<PathBuf, CliError> {
+    cache().ok_or_else(|| {
         CliError::Lab("no folder for caches: neither XDG_CACHE_HOME nor HOME is set".to_owned())
-    })?;
-    let kind = match args.checked {
+    })
+}
+
+fn kind(checked: bool) -> Kind {
+    match checked {
         true => Kind::Checked,
         false => Kind::Usual,
-    };
+    }
+}
+
+/// The kernel of this version in the cache.
+pub fn cached(version: &str, checked: bool) -> Result<Kernel, CliError> {
+    let cache = folder()?;
+    Kernel::cached(&cache, version, kind(checked)).ok_or_else(|| {
+        let option = if checked { " --checked" } else { "" };
+        CliError::Lab(format!(
+            "there is no such kernel {version} in {}; expected it after `inorder lab kernel --version {version}{option}`",
+            cache.display()
+        ))
+    })
+}
+
+/// Builds, or finds, the kernel.
+pub fn run(args: &Args) -> Outcome {
+    let cache = folder()?;
+    let kind = kind(args.checked);
     let kernel = match Kernel::cached(&cache, &args.version, kind) {
         Some(kernel) => kernel,
-        None if args.cached => {
-            return Err(CliError::Lab(format!(
-                "there is no kernel {} in {}; expected it after `inorder lab kernel`",
-                args.version,
-                cache.display()
-            )));
-        }
+        None if args.cached => cached(&args.version, args.checked)?,
         None => {
             let stop = interrupt::flag();
             let bar = Bar::endless();
