@@ -91,3 +91,75 @@ fn a_run_on_real_linux() {
     assert_eq!(mean("broken"), 0.0);
     assert!(linux["estimates"]["refused"].is_null());
 }
+
+/// The kernel's module, if it can be built here.
+fn module() -> Result<std::path::PathBuf, String> {
+    let kernel = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
+    if !kernel.is_dir() {
+        return Err("there is no folder kernel/".to_owned());
+    }
+    let built = inorder(&["lab", "module", kernel.to_str().unwrap_or_default()]);
+    match built.status.success() {
+        true => Ok(kernel),
+        false => Err(String::from_utf8_lossy(&built.stderr).trim().to_owned()),
+    }
+}
+
+/// A card with a sorter: jitter of 2 ms, which a sender with a fixed threshold does not bear, and a resequencer against it.
+#[test]
+fn a_card_that_sorts_on_real_linux() {
+    if let Err(why) = module() {
+        println!("skipped: {why}");
+        return;
+    }
+    let (_folder, path) = scenario(
+        "[run]\nduration = \"1 s\"\n[[flow]]\nsender = { loss_detection = \"static\", dupthresh = 3, sack = false }\n\
+        [[forward]]\nkind = \"link\"\nrate = \"20 Mbit/s\"\nqueue = \"100 packets\"\n\
+        [[forward]]\nkind = \"delay\"\ndelay = \"10 ms\"\njitter = \"2 ms\"\n\
+        [[reverse]]\nkind = \"delay\"\ndelay = \"10 ms\"\n\
+        [receiver_card]\n[grid]\n\"receiver_card.sorter\" = [\"none\", \"resequence\"]\n",
+    );
+    let output = inorder(&["lab", "--json", &path]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [plain, sorted] = json["cells"].as_array().unwrap().as_slice() else {
+        panic!("two cells");
+    };
+    let mean = |cell: &serde_json::Value, name: &str| cell["estimates"][name]["mean"].as_f64();
+    let (before, after) = (mean(plain, "throughput"), mean(sorted, "throughput"));
+    assert!(
+        after > before.map(|before| 2.0 * before),
+        "{before:?} {after:?}"
+    );
+    // Both are captured in front of the card.
+    assert!(mean(sorted, "reordered_at_card") > Some(5.0));
+    assert_eq!(mean(sorted, "reordered_at_stack"), None);
+}
+
+/// A tenth of `validation/kernel/run`: the modules under load.
+#[test]
+fn the_modules_under_load() {
+    let kernel = match module() {
+        Ok(kernel) => kernel,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    for program in ["/usr/bin/python3", "/usr/sbin/ethtool", "/usr/sbin/insmod"] {
+        if !std::path::Path::new(program).exists() {
+            return println!("skipped: there is no {program}");
+        }
+    }
+    let output = Command::new(kernel.join("../validation/kernel/run"))
+        .args(["--short", "--inorder", env!("CARGO_BIN_EXE_inorder")])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::kernel::{DEFAULT, Kernel, Kind, cache};
 use crate::leftovers;
-use crate::plan::{MODULE, Plan, plan};
+use crate::plan::{Plan, plan};
 use crate::report::{PLAN, REPORT, Report};
 use crate::results::{measured, result};
 use crate::root::Root;
@@ -269,9 +269,9 @@ fn try_one(
     std::fs::create_dir(folder).map_err(|error| why("its folder")(&error))?;
     let text = serde_json::to_vec(&task.plan).map_err(|error| why("its plan")(&error))?;
     std::fs::write(folder.join(PLAN), text).map_err(|error| why("its plan")(&error))?;
-    if !task.plan.cards.is_empty() {
-        let module = kernel.module(MODULE);
-        let copied = std::fs::copy(&module, folder.join(format!("{MODULE}.ko")));
+    for name in &task.plan.modules {
+        let module = kernel.module(name);
+        let copied = std::fs::copy(&module, folder.join(format!("{name}.ko")));
         copied.map_err(|error| {
             Failed::Why(format!(
                 "{}: {error}; expected the module that `inorder lab module` builds from the folder kernel/",
@@ -317,7 +317,7 @@ fn try_one(
         commands: task.plan.commands(),
     };
     Ok((
-        (task.seed, measured(&run)),
+        (task.seed, measured(&run, &task.plan)),
         is_first.then_some(run),
         Arc::new(engine),
     ))

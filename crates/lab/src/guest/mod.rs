@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use self::capture::Capture;
 use self::traffic::Shared;
-use crate::plan::{MODULE, Plan, Table};
+use crate::plan::{Plan, Table};
 use crate::report::{CAPTURES, FAILED, FlowReport, PLAN, PROGRESS, REPORT, Report, TcpState};
 
 /// Where the host's folder of the run appears.
@@ -71,8 +71,8 @@ fn boot() -> Result<(), Failure> {
 
 /// Makes the network.
 fn prepare(plan: &Plan) -> Result<(), Failure> {
-    if !plan.cards.is_empty() {
-        let path = format!("{SHARED}/{MODULE}.ko");
+    for name in &plan.modules {
+        let path = format!("{SHARED}/{name}.ko");
         sys::load_module(&path).map_err(trying(format!("loading {path}")))?;
     }
     for table in &plan.tables {

@@ -18,6 +18,11 @@ const CONGESTION: &[(&str, &str)] = &[
     ("bbr", "bbr"),
 ];
 
+/// The congestion control of the module `tcp_ancr` (`kernel/`): Reno with aNCR's threshold.
+pub const ANCR: &str = "ancr";
+/// The loss detection of the simulator that this module stands for.
+const ANCR_DETECTION: &str = "ancr-aggressive";
+
 /// Largest buffers, bytes, of endpoints whose scenario sets none: they never limit.
 const LARGEST_BUFFER: u64 = 64 << 20;
 /// Rate that never limits, bytes per second; asking for one makes TCP pace without the discipline `fq`.
@@ -123,9 +128,17 @@ fn socket(endpoint: &plain::Endpoint, at: &str) -> Result<Socket, Refusal> {
             format!("one of {}", listed.join(", ")),
         ));
     };
+    let is_ancr = endpoint.loss_detection.as_deref() == Some(ANCR_DETECTION);
+    if is_ancr && *name != "reno" {
+        return Err(Refusal::new(
+            format!("{at}.congestion"),
+            "the module for aNCR has the window of Reno",
+            "\"reno\"",
+        ));
+    }
     let fixed = endpoint.receive_autotuning.is_none();
     Ok(Socket {
-        congestion: (*name).to_owned(),
+        congestion: if is_ancr { ANCR } else { name }.to_owned(),
         mss: endpoint.mss.filter(|mss| *mss != 1460),
         // Linux doubles the value for its own accounting, half of which is window.
         receive_buffer: fixed.then(|| endpoint.receive_buffer.unwrap_or(LARGEST_BUFFER / 2)),
@@ -207,7 +220,7 @@ fn receive_memory(endpoint: &plain::Endpoint) -> String {
 fn detection(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
     match endpoint.loss_detection.as_deref() {
         None | Some("linux") => Ok(Vec::new()),
-        Some("linux-norack") => Ok(vec![("tcp_recovery", "0".to_owned())]),
+        Some("linux-norack" | ANCR_DETECTION) => Ok(vec![("tcp_recovery", "0".to_owned())]),
         Some("static") => {
             let threshold = endpoint.dupthresh.unwrap_or(3);
             Ok(vec![
@@ -219,7 +232,7 @@ fn detection(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, 
         Some(other) => Err(Refusal::new(
             format!("{at}.loss_detection"),
             format!("Linux has no loss detection like \"{other}\""),
-            "one of linux, linux-norack, static",
+            "one of linux, linux-norack, static, ancr-aggressive",
         )),
     }
 }

@@ -14,7 +14,7 @@ use inorder_scenario::{Cell, Error, Scenario};
 use inorder_sim::openings;
 use serde::{Deserialize, Serialize};
 
-pub use card::{Card, MODULE, Settings as CardSettings};
+pub use card::{Card, Settings as CardSettings};
 pub use endpoint::Socket;
 
 /// TCP port of the first flow at its sender; the others follow, so that the port says which flow it is.
@@ -33,7 +33,9 @@ pub struct Plan {
     pub settings: Vec<Setting>,
     /// Devices, all without segmentation offloads, so that packets are segments wherever they are counted.
     pub devices: Vec<Device>,
-    /// Cards that coalesce or sort. With any, the kernel's module is loaded first.
+    /// Modules of the kernel to load first.
+    pub modules: Vec<String>,
+    /// Cards that coalesce or sort.
     pub cards: Vec<Card>,
     /// netem's tables of distributions.
     pub tables: Vec<Table>,
@@ -194,6 +196,13 @@ pub fn plan(scenario: &Scenario, number: usize, cell: &Cell, seed: u64) -> Resul
         plan.groups
             .push(endpoint::group(group, flow, ends, &mut plan.settings).map_err(refused)?);
     }
+    if !plan.cards.is_empty() {
+        plan.modules.push(card::MODULE.to_owned());
+    }
+    let mut senders = plan.groups.iter().map(|group| &group.sending.congestion);
+    if senders.any(|name| name == endpoint::ANCR) {
+        plan.modules.push(format!("tcp_{}", endpoint::ANCR));
+    }
     plan.flows = opened
         .iter()
         .map(|opening| Connection {
@@ -212,7 +221,7 @@ pub fn plan(scenario: &Scenario, number: usize, cell: &Cell, seed: u64) -> Resul
 impl Plan {
     /// Everything that is set up, as commands of a shell: for the record.
     pub fn commands(&self) -> Vec<String> {
-        let module = (!self.cards.is_empty()).then(|| format!("insmod {MODULE}.ko"));
+        let modules = self.modules.iter().map(|name| format!("insmod {name}.ko"));
         let namespaces = self
             .namespaces
             .iter()
@@ -243,8 +252,7 @@ impl Plan {
             let seconds = change.at_ns as f64 / 1e9;
             format!("at {seconds} s: tc -n {} {}", change.namespace, change.line)
         });
-        module
-            .into_iter()
+        modules
             .chain(namespaces)
             .chain(batches)
             .chain(settings)

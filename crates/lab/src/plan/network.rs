@@ -106,6 +106,7 @@ fn empty(config: &Config) -> Plan {
         batches: Vec::new(),
         settings: Vec::new(),
         devices: Vec::new(),
+        modules: Vec::new(),
         cards: Vec::new(),
         tables: Vec::new(),
         groups: Vec::new(),

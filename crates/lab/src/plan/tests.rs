@@ -136,12 +136,27 @@ fn a_card_is_a_device_above_the_host_s_own() {
 }
 
 #[test]
+fn ancr_is_a_congestion_control_of_a_module() {
+    let text =
+        "[[flow]]\nsender = { loss_detection = \"ancr-aggressive\", congestion = \"reno\" }\n";
+    let commands = planned(text).unwrap().commands();
+    assert_eq!(commands[0], "insmod tcp_ancr.ko");
+    let has = |begin: &str| assert!(commands.iter().any(|c| c.starts_with(begin)), "{begin}");
+    has("ip netns exec a0 sysctl -w net.ipv4.tcp_recovery='0'");
+    has("setsockopt in a0: TCP_CONGESTION=ancr");
+}
+
+#[test]
 fn what_linux_cannot_do_is_refused_with_its_place() {
     let refused = |text: &str, expected: &str| assert_eq!(planned(text).unwrap_err(), expected);
     refused(
         "[[flow]]\n[flow.sender]\nloss_detection = \"tcp-pr\"\n",
         "s.toml:3:18: flow.0.sender.loss_detection: Linux has no loss detection like \"tcp-pr\", expected one of linux, \
-         linux-norack, static",
+         linux-norack, static, ancr-aggressive",
+    );
+    refused(
+        "[[flow]]\n[flow.sender]\nloss_detection = \"ancr-aggressive\"\n",
+        "s.toml:2:1: flow.0.sender.congestion: the module for aNCR has the window of Reno, expected \"reno\"",
     );
     refused(
         "[[flow]]\n[flow.sender]\nundo_eifel = false\n",

@@ -13,12 +13,14 @@ use inorder_sim::{LineResult, MEASURES, RunResult, Sample, values};
 use inorder_tcp::CaState;
 use inorder_wire::{Packet, parse};
 
-use crate::plan::{FIRST_PORT, Plan, SERVICE};
+use crate::plan::{Device, FIRST_PORT, Plan, SERVICE};
 use crate::report::{CAPTURES, Report, TcpState};
 use flows::{Observed, Place};
 
 /// Measures that a kernel without changes does not tell.
 const UNKNOWN: &[&str] = &["refused"];
+/// Measures that are not known behind a card: captures are made in front of it, where packets are still segments.
+const BEHIND_CARD: &[&str] = &["reordered_at_stack"];
 
 /// The result of a run whose captures are in this folder.
 ///
@@ -82,9 +84,24 @@ pub fn result(
 }
 
 /// The measures of a run: those of the simulator, less what real Linux does not tell.
-pub fn measured(run: &RunResult) -> Vec<Option<f64>> {
+pub fn measured(run: &RunResult, plan: &Plan) -> Vec<Option<f64>> {
+    let has_card = |side: usize| {
+        let captured = |device: &&Device| device.captured == Some(side);
+        let mut hosts = plan.devices.iter().filter(captured);
+        hosts.any(|host| {
+            plan.cards
+                .iter()
+                .any(|card| card.namespace == host.namespace)
+        })
+    };
+    let behind: &[&str] = if has_card(0) || has_card(1) {
+        BEHIND_CARD
+    } else {
+        &[]
+    };
     let known = |(measure, value): (&inorder_sim::Measure, Option<f64>)| {
-        value.filter(|_| !UNKNOWN.contains(&measure.field.name))
+        let name = &measure.field.name;
+        value.filter(|_| !UNKNOWN.contains(name) && !behind.contains(name))
     };
     MEASURES.iter().zip(values(run)).map(known).collect()
 }
