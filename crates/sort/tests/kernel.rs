@@ -147,7 +147,7 @@ impl Teller {
         let mut up = String::new();
         self.sorter
             .push(&meta, self.packets, self.now_ns, &mut |id| {
-                write!(up, "{id} ").unwrap()
+                write!(up, "{id} ").unwrap();
             });
         self.packets += 1;
         self.answer(&up);
@@ -390,7 +390,7 @@ fn headers(random: &mut Random) -> (String, String) {
     let mut fill = |bytes: &mut [u8]| {
         bytes
             .iter_mut()
-            .for_each(|byte| *byte = random.next() as u8)
+            .for_each(|byte| *byte = random.next() as u8);
     };
     fill(&mut ip[12..20]);
     let mut tcp = vec![0; 20 + options];
