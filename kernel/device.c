@@ -308,7 +308,8 @@ static int inorder_newlink(struct net *net, struct net_device *dev,
 				    &priv->params.sorter, extack);
 	if (error)
 		return error;
-	priv->nqueues = dev->real_num_rx_queues;
+	priv->nqueues = min_t(unsigned int, dev->real_num_rx_queues,
+			      INORDER_MAX_QUEUES);
 	error = register_netdevice(dev);
 	if (error)
 		return error;
