@@ -20,6 +20,7 @@ const INPUTS: &[(&str, &[&str])] = &[
     ("diff", &["a", "b"]),
     ("emulate", &["scenario"]),
     ("lab", &["file"]),
+    ("module", &["sources"]),
     ("metrics", &["file"]),
     ("netproc", &["calibration"]),
     ("packetdrill", &["files"]),
