@@ -114,7 +114,7 @@ fn a_card_that_sorts_on_real_linux() {
     }
     let (_folder, path) = scenario(
         "[run]\nduration = \"1 s\"\n[[flow]]\nsender = { loss_detection = \"static\", dupthresh = 3, sack = false }\n\
-        [[forward]]\nkind = \"link\"\nrate = \"20 Mbit/s\"\nqueue = \"100 packets\"\n\
+        [[forward]]\nkind = \"link\"\nrate = \"50 Mbit/s\"\nqueue = \"100 packets\"\n\
         [[forward]]\nkind = \"delay\"\ndelay = \"10 ms\"\njitter = \"2 ms\"\n\
         [[reverse]]\nkind = \"delay\"\ndelay = \"10 ms\"\n\
         [receiver_card]\n[grid]\n\"receiver_card.sorter\" = [\"none\", \"resequence\"]\n",
@@ -130,11 +130,9 @@ fn a_card_that_sorts_on_real_linux() {
         panic!("two cells");
     };
     let mean = |cell: &serde_json::Value, name: &str| cell["estimates"][name]["mean"].as_f64();
-    let (before, after) = (mean(plain, "throughput"), mean(sorted, "throughput"));
-    assert!(
-        after > before.map(|before| 2.0 * before),
-        "{before:?} {after:?}"
-    );
+    // Five runs of each gave 254 to 405 without the sorter, and 0 to 20 with it.
+    let spurious = [plain, sorted].map(|cell| mean(cell, "spurious").unwrap());
+    assert!(spurious[0] > 4.0 * spurious[1], "{spurious:?}");
     // Both are captured in front of the card.
     assert!(mean(sorted, "reordered_at_card") > Some(5.0));
     assert_eq!(mean(sorted, "reordered_at_stack"), None);
