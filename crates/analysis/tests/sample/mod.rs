@@ -266,6 +266,7 @@ fn spread(flow: &mut FlowReport) {
             reordered: u64::from(i * i),
             mean_extent: 1.0 + f64::from(i) / 2.0,
             mean_late_ns: 300_000.0 * f64::from(i + 1),
+            extent_bytes: Vec::new(),
         })
         .collect();
 }
