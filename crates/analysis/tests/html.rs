@@ -132,7 +132,7 @@ fn with_charts_each_has_its_data_and_a_caption() {
 fn nothing_late_draws_no_chart_of_lateness() {
     let mut out = Vec::new();
     let mut flow = sample::clean(1);
-    flow.by_rate = vec![sample::busy(2, inorder_detect::Vantage::Sender, 1).by_rate[0]; 5];
+    flow.by_rate = vec![sample::busy(2, inorder_detect::Vantage::Sender, 1).by_rate[0].clone(); 5];
     for class in &mut flow.by_rate {
         class.reordered = 0;
     }
