@@ -8,6 +8,9 @@ pub enum Explanation {
     Refused,
     /// A report that comes sooner than a retransmission can have caused it is the original's.
     TooSoon,
+    /// A report that left, by the receiver's timestamp clock, sooner than a retransmission can have caused it is the
+    /// original's.
+    ReceiverClock,
     /// An ACK that is the first to cover a segment reports it as a duplicate: both came.
     Crossed,
     /// What one ACK reports came in the order that the usual lateness gives it.
@@ -16,13 +19,20 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Refused, Self::TooSoon, Self::Crossed, Self::Lateness];
+    pub const ALL: [Self; 5] = [
+        Self::Refused,
+        Self::TooSoon,
+        Self::ReceiverClock,
+        Self::Crossed,
+        Self::Lateness,
+    ];
 
     /// Its name: lower case, words joined by `-`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refused => "refused",
             Self::TooSoon => "too-soon",
+            Self::ReceiverClock => "receiver-clock",
             Self::Crossed => "crossed",
             Self::Lateness => "lateness",
         }
@@ -33,6 +43,7 @@ impl Explanation {
         match self {
             Self::Refused => "RFC 7323 section 5.3; Linux tcp_send_dupack",
             Self::TooSoon => "RFC 8985 section 6.2, step 2",
+            Self::ReceiverClock => "RFC 7323 section 4.1; RFC 8985 section 6.2, step 2",
             Self::Crossed => "RFC 2883 section 4; RFC 8985 section 7.4",
             Self::Lateness => "RFC 4737 section 4.3",
         }

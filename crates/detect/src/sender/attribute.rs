@@ -132,7 +132,6 @@ impl Sender {
 
     /// The same, if all copies were captured.
     fn attribute_captured(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
-        let now = ack.seg.ts_ns;
         let both = |c: (i64, i64)| report.sent.start < c.1 && c.0 < report.sent.end();
         if copies.count == 1 && self.reading.crossed.is_some_and(both) {
             // The ACK that is the first to cover it says that it came twice.
@@ -155,13 +154,31 @@ impl Sender {
                 }
             }
         }
-        let took = now.saturating_sub(copies.first_ns);
-        let weighed = self.explanations.has(Explanation::TooSoon);
-        let sooner = || self.timing.sooner_than_a_copy(took, &self.ledger.tally);
-        match weighed.then(sooner).flatten() {
+        match self.too_soon(copies, ack) {
             Some(basis) => First::Original(basis),
             None => First::Unknown,
         }
+    }
+
+    /// Did `ack` come, or leave, too soon to be about the first of `copies`?
+    fn too_soon(&self, copies: &Copies, ack: &Ack) -> Option<Basis> {
+        let sooner = |at_ns: i64| {
+            let took = at_ns.saturating_sub(copies.first_ns);
+            self.timing.sooner_than_a_copy(took, &self.ledger.tally)
+        };
+        let has = |explanation| self.explanations.has(explanation);
+        if let Some(basis) = has(Explanation::TooSoon)
+            .then(|| sooner(ack.seg.ts_ns))
+            .flatten()
+        {
+            return Some(basis);
+        }
+        let left_ns = self
+            .clock
+            .latest_ns(&ack.seg)
+            .filter(|_| has(Explanation::ReceiverClock));
+        let basis = sooner(left_ns?)?;
+        Some(basis.weaker(Reason::WhichCopy))
     }
 
     /// A DSACK for `[left, right)`: both copies have arrived, the second just now.

@@ -13,6 +13,7 @@ mod answers;
 mod assign;
 mod attribute;
 mod board;
+mod clock;
 mod filled;
 mod finish;
 mod lateness;
@@ -44,6 +45,7 @@ use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 use acks::{Ack, AckQueue};
 use attribute::First;
 use board::Copies;
+use clock::ReceiverClock;
 use filled::Filled;
 use ledger::Ledger;
 use log::{Entry, Status};
@@ -70,6 +72,7 @@ const MIN_DSACK_WAIT_NS: i64 = 20_000_000;
 pub(crate) struct Sender {
     outstanding: Outstanding,
     timing: Timing,
+    clock: ReceiverClock,
     receiver: Receiver,
     reading: Reading,
     windows: Windows,
@@ -119,6 +122,7 @@ impl Sender {
         Sender {
             outstanding: Outstanding::new(unwrap, options.timestamps),
             timing: Timing::default(),
+            clock: ReceiverClock::default(),
             receiver: Receiver::new(&options),
             reading: Reading::default(),
             windows: Windows::new(weighed),
@@ -257,6 +261,7 @@ impl Sender {
 
     fn process(&mut self, ack: &Ack) {
         let seg = &ack.seg;
+        self.clock.note(seg);
         if self.outstanding.sent_before_capture(seg) {
             self.outstanding.forget();
         }
