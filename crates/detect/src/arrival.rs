@@ -4,9 +4,11 @@
 //! apart); in the middle it is the upstream half; at a sender it only says which transmissions
 //! are originals.
 
+mod begun;
 mod finish;
 mod judge;
 mod refused;
+mod run;
 mod tail;
 
 use inorder_wire::Segment;
@@ -15,12 +17,12 @@ use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy};
 use crate::order::{Arrived, Hole, Late, Order};
-use crate::rate::same_interval;
 use crate::recovery::RecoveryTracker;
 use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
 use refused::Refused;
+use run::Run;
 use tail::LostTail;
 
 /// A copy that filled a hole before its original was seen.
@@ -54,10 +56,6 @@ impl Fill {
 
 /// Of the retransmissions that came last, so many are looked at for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
-/// Where the round trip is not known or seems shorter, nanoseconds: it was measured on little.
-const MIN_SETTLING_NS: i64 = 100_000_000;
-/// Segments of a hole that reordering at the start of a capture explains as well as anything.
-const MAX_NARROW_HOLE: i64 = 4;
 /// When nothing has happened yet, nanoseconds.
 const NEVER_NS: i64 = i64::MIN / 4;
 
@@ -108,21 +106,6 @@ pub(crate) struct Context {
     pub(crate) una: i64,
     /// The first byte's number is known from the SYN.
     pub(crate) syn_seen: bool,
-}
-
-/// Segments that came in order last and are not booked yet: what most segments are takes a few
-/// additions in one place, and one booking is for many.
-#[derive(Clone, Copy, Debug, Default)]
-struct Run {
-    /// Where it goes on.
-    next: i64,
-    /// Segments of one interval of the rate, which begins here, may join.
-    interval_ns: i64,
-    packets: u64,
-    /// The longest segment that may join; 0 when none may.
-    max_len: u32,
-    /// A segment that comes so long after the one before may not join: [`Arrival::pause_ns`] where anything is missing.
-    pause_ns: i64,
 }
 
 /// The arrivals of one direction at the capture point.
@@ -207,100 +190,11 @@ impl Arrival {
         }
     }
 
-    /// The capture begins with `seg` in the middle of the connection; what lies below `first` was sent before.
-    pub(crate) fn begins_without_syn(
-        &mut self,
-        seg: &Segment,
-        first: i64,
-        to_sender_ns: Option<i64>,
-    ) {
-        self.first = first;
-        self.order = Order::new(first);
-        let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
-        self.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
-    }
-
-    /// In a capture at the receiver that begins in the middle: it has reported what lies below `edge`. If that was
-    /// not captured, it arrived before.
-    #[cold]
-    pub(crate) fn reported(&mut self, edge: i64) {
-        self.book_run();
-        // The FIN takes one number.
-        if edge > self.order.next() + 1 {
-            self.first = edge;
-            self.order.go_on_at(edge);
-        }
-    }
-
-    /// No SYN was captured, and at `now` what was sent before the capture may still come.
-    #[inline]
-    pub(crate) fn has_just_begun(&self, now: i64) -> bool {
-        now < self.settled_ns
-    }
-
     /// The receiver has acknowledged everything below `una`.
     #[inline]
     pub(crate) fn acknowledged(&mut self, una: i64, now: i64) {
         self.una_ns = now;
         self.recoveries.acknowledged(una, now);
-    }
-
-    /// Takes the data of `seg`, first byte at `start`, if it is what the common case is: one
-    /// full or short segment, the next in order. `mss` is the wire payload of a full segment.
-    #[inline(always)]
-    pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
-        let run = &mut self.run;
-        let fits = seg.payload_len <= run.max_len.min(mss);
-        let soon = seg.ts_ns - self.top_ns < run.pause_ns;
-        if start != run.next || !fits || !soon || !same_interval(run.interval_ns, seg.ts_ns) {
-            return self.begin_run(seg, start, mss);
-        }
-        run.next += i64::from(seg.payload_len);
-        run.packets += 1;
-        self.top_ns = seg.ts_ns;
-        true
-    }
-
-    /// As [`Arrival::in_order`]; those that continue it form a run.
-    #[inline(never)]
-    fn begin_run(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
-        self.book_run();
-        if start != self.order.next() || seg.payload_len > mss || self.watchful {
-            return false;
-        }
-        let pause_ns = match self.order.holes().is_empty() {
-            true => i64::MAX,
-            false => self.pause_ns,
-        };
-        if seg.ts_ns - self.top_ns >= pause_ns {
-            return false; // Perhaps it repeats what was lost behind the highest data seen.
-        }
-        self.top_ns = seg.ts_ns;
-        self.collector.sent(seg.ts_ns, seg.payload_len);
-        let label = self
-            .order
-            .append(1, u64::from(seg.payload_len), seg.payload_len);
-        self.collector.in_order(label);
-        self.run = Run {
-            next: self.order.next(),
-            interval_ns: self.collector.interval_ns(),
-            max_len: self.order.mss(),
-            pause_ns,
-            ..Run::default()
-        };
-        true
-    }
-
-    /// Ends the run; to be called before anything looks at what it stands for.
-    #[inline]
-    fn book_run(&mut self) {
-        let Run { packets, next, .. } = std::mem::take(&mut self.run);
-        if packets > 0 {
-            let bytes = (next - self.order.next()) as u64;
-            self.collector.sent_on(packets, bytes);
-            let label = self.order.append(packets, bytes, 0);
-            self.collector.in_order_run(label, packets);
-        }
     }
 
     /// The data of `seg`, first byte at `start`. Calls `sink` for every wire segment in it.
@@ -462,22 +356,6 @@ impl Arrival {
                 }
                 sink(Piece::Again, from, len);
             }
-        }
-    }
-
-    /// Was the hole there when the capture began, or soon after, as far as can be known? What now comes to it may
-    /// have been sent before.
-    fn began_with(&self, hole: &Hole<Note>) -> bool {
-        hole.opened_ns < self.settled_ns && hole.end <= self.old_top
-    }
-
-    /// Data begins behind a hole before the start of the capture is forgotten. A first hole and a wide one may hold
-    /// what was sent before the capture; a narrow one comes of reordering.
-    fn note_old(&mut self, seg: &Segment, start: i64, mss: u32) {
-        let next = self.order.next();
-        let wide = start - next > MAX_NARROW_HOLE * i64::from(mss.max(1));
-        if seg.ts_ns < self.settled_ns && start > next && (wide || self.old_top == 0) {
-            self.old_top = start;
         }
     }
 

@@ -74,7 +74,7 @@ impl ReceiverClock {
         let near = |tick: &&i64| (span_ns - **tick * ticks).abs() < span_ns / TOLERANCE;
         match TICKS_NS.iter().find(near) {
             Some(&tick_ns) if self.tick_ns == 0 || self.tick_ns == tick_ns => {
-                self.tick_ns = tick_ns
+                self.tick_ns = tick_ns;
             }
             // Delays of a second may hide the tick for a while, but what was known must not change.
             None if self.tick_ns == 0 => {}

@@ -10,6 +10,7 @@
 
 mod acks;
 mod answers;
+mod arrived;
 mod assign;
 mod attribute;
 mod board;
@@ -44,18 +45,13 @@ use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
-use board::Copies;
 use clock::ReceiverClock;
-use filled::Filled;
 use ledger::Ledger;
-use log::{Entry, Status};
 use no_sack::NoSack;
 use openers::Openers;
 use outstanding::Outstanding;
-use paws::discarded;
 use reading::Reading;
 use receiver::Receiver;
-use report::Report;
 use timing::Timing;
 use unseen::Unseen;
 use windows::{AckNumbers, Windows};
@@ -64,8 +60,6 @@ pub(crate) use receiver::Options;
 
 /// Silence after which a retransmission is put down to a time-out, at least, nanoseconds.
 const MIN_TIMEOUT_NS: i64 = 180_000_000;
-/// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
-const MIN_DSACK_WAIT_NS: i64 = 20_000_000;
 
 /// The inference for one direction of one connection.
 #[derive(Debug)]
@@ -412,92 +406,6 @@ impl Sender {
             self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
         }
         self.reading.settle_order(covered, had_hole, reason);
-    }
-
-    fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
-        let now = ack.seg.ts_ns;
-        let alone = self.reading.alone;
-        let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
-            let took = now - report.sent.sent_ns;
-            if !self.unseen.clock_set_between(report.sent.sent_ns, now) {
-                self.timing.sample_rtt(took, had_hole);
-                if report.opens {
-                    self.openers.push(report.sent.start, took);
-                }
-                self.timing.note_lateness(report, now, had_hole, alone);
-            }
-            let basis = Basis::certain(Evidence::Sack);
-            let basis = self.unless_sent_unseen(basis, report.sent.sent_ns, now);
-            self.log_original(report, ack, basis);
-            if let Some(copies) = report.copies {
-                // Retransmitted while the ACK was on its way.
-                let sure = basis.confidence;
-                self.ledger
-                    .original_first(&report.sent, &copies, &ack.seg, sure);
-            }
-            return;
-        };
-        match self.attribute(report, &copies, ack) {
-            First::Original(basis) => {
-                self.timing.note_lateness(report, now, had_hole, alone);
-                self.log_original(report, ack, basis);
-                let sure = basis.confidence;
-                self.ledger
-                    .original_first(&report.sent, &copies, &ack.seg, sure);
-            }
-            First::Retransmission => {
-                let rtt = self.timing.min_rtt.unwrap_or(0);
-                let recent = self.last.filter(|l| self.outstanding.echoes(l));
-                let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
-                let mut filled = Filled {
-                    discardable,
-                    named: true,
-                    rtt_behind_ns: self.rtt_behind(report),
-                    ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
-                };
-                let untimed = self.unseen.clock_set_between(report.sent.sent_ns, now);
-                filled.last_too_young &= !untimed;
-                self.ledger.copy_first(filled);
-            }
-            First::Unknown => self.doubtful(report, &copies, ack),
-        }
-        self.trim_filled();
-    }
-
-    /// The round trip of what was sent right behind the segment, nanoseconds; 0 if unknown.
-    fn rtt_behind(&self, report: &Report) -> i64 {
-        self.openers.behind(report.sent.start).unwrap_or(0)
-    }
-
-    /// Nothing tells yet which copy came first: a DSACK may.
-    fn doubtful(&mut self, report: &Report, copies: &Copies, ack: &Ack) {
-        let wait = self
-            .timing
-            .min_rtt
-            .map_or(MIN_DSACK_WAIT_NS, |rtt| (2 * rtt).max(MIN_DSACK_WAIT_NS));
-        let deadline = ack.seg.ts_ns + wait;
-        let id = self.log_report(report, ack, Status::Doubtful { deadline });
-        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
-        let share = self.ledger.lost_share();
-        let silent = self.timing.silent_original(took, &self.ledger.tally, share);
-        self.ledger.filled.insert(Filled {
-            silent,
-            rtt_behind_ns: self.rtt_behind(report),
-            ..Filled::doubtful(&report.sent, *copies, &ack.seg, id)
-        });
-    }
-
-    fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
-        self.log_report(report, ack, Status::Original(basis));
-    }
-
-    fn log_report(&mut self, report: &Report, ack: &Ack, status: Status) -> u64 {
-        self.ledger.arrives(Entry {
-            place: report.sent.place(&ack.seg),
-            status,
-            unsure: report.unsure,
-            told: report.told,
-        })
     }
 
     fn settle(&mut self, now: i64) {

@@ -1,0 +1,60 @@
+//! A capture that begins in the middle of its connection: what may have been sent, or have arrived, before.
+
+use inorder_wire::Segment;
+
+use super::{Arrival, Note};
+use crate::order::{Hole, Order};
+
+/// Where the round trip is not known or seems shorter, nanoseconds: it was measured on little.
+const MIN_SETTLING_NS: i64 = 100_000_000;
+/// Segments of a hole that reordering at the start of a capture explains as well as anything.
+const MAX_NARROW_HOLE: i64 = 4;
+
+impl Arrival {
+    /// The capture begins with `seg` in the middle of the connection; what lies below `first` was sent before.
+    pub(crate) fn begins_without_syn(
+        &mut self,
+        seg: &Segment,
+        first: i64,
+        to_sender_ns: Option<i64>,
+    ) {
+        self.first = first;
+        self.order = Order::new(first);
+        let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
+        self.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
+    }
+
+    /// In a capture at the receiver that begins in the middle: it has reported what lies below `edge`. If that was
+    /// not captured, it arrived before.
+    #[cold]
+    pub(crate) fn reported(&mut self, edge: i64) {
+        self.book_run();
+        // The FIN takes one number.
+        if edge > self.order.next() + 1 {
+            self.first = edge;
+            self.order.go_on_at(edge);
+        }
+    }
+
+    /// No SYN was captured, and at `now` what was sent before the capture may still come.
+    #[inline]
+    pub(crate) fn has_just_begun(&self, now: i64) -> bool {
+        now < self.settled_ns
+    }
+
+    /// Was the hole there when the capture began, or soon after, as far as can be known? What now comes to it may
+    /// have been sent before.
+    pub(super) fn began_with(&self, hole: &Hole<Note>) -> bool {
+        hole.opened_ns < self.settled_ns && hole.end <= self.old_top
+    }
+
+    /// Data begins behind a hole before the start of the capture is forgotten. A first hole and a wide one may hold
+    /// what was sent before the capture; a narrow one comes of reordering.
+    pub(super) fn note_old(&mut self, seg: &Segment, start: i64, mss: u32) {
+        let next = self.order.next();
+        let wide = start - next > MAX_NARROW_HOLE * i64::from(mss.max(1));
+        if seg.ts_ns < self.settled_ns && start > next && (wide || self.old_top == 0) {
+            self.old_top = start;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Segments that come in order, which most do: a few additions each, and one booking for many.
+
+use inorder_wire::Segment;
+
+use super::Arrival;
+use crate::rate::same_interval;
+
+/// Segments that came in order last and are not booked yet: what most segments are takes a few
+/// additions in one place, and one booking is for many.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Run {
+    /// Where it goes on.
+    pub(super) next: i64,
+    /// Segments of one interval of the rate, which begins here, may join.
+    interval_ns: i64,
+    packets: u64,
+    /// The longest segment that may join; 0 when none may.
+    max_len: u32,
+    /// A segment that comes so long after the one before may not join: [`Arrival::pause_ns`] where anything is missing.
+    pause_ns: i64,
+}
+
+impl Arrival {
+    /// Takes the data of `seg`, first byte at `start`, if it is what the common case is: one
+    /// full or short segment, the next in order. `mss` is the wire payload of a full segment.
+    #[inline(always)]
+    pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
+        let run = &mut self.run;
+        let fits = seg.payload_len <= run.max_len.min(mss);
+        let soon = seg.ts_ns - self.top_ns < run.pause_ns;
+        if start != run.next || !fits || !soon || !same_interval(run.interval_ns, seg.ts_ns) {
+            return self.begin_run(seg, start, mss);
+        }
+        run.next += i64::from(seg.payload_len);
+        run.packets += 1;
+        self.top_ns = seg.ts_ns;
+        true
+    }
+
+    /// As [`Arrival::in_order`]; those that continue it form a run.
+    #[inline(never)]
+    fn begin_run(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
+        self.book_run();
+        if start != self.order.next() || seg.payload_len > mss || self.watchful {
+            return false;
+        }
+        let pause_ns = match self.order.holes().is_empty() {
+            true => i64::MAX,
+            false => self.pause_ns,
+        };
+        if seg.ts_ns - self.top_ns >= pause_ns {
+            return false; // Perhaps it repeats what was lost behind the highest data seen.
+        }
+        self.top_ns = seg.ts_ns;
+        self.collector.sent(seg.ts_ns, seg.payload_len);
+        let label = self
+            .order
+            .append(1, u64::from(seg.payload_len), seg.payload_len);
+        self.collector.in_order(label);
+        self.run = Run {
+            next: self.order.next(),
+            interval_ns: self.collector.interval_ns(),
+            max_len: self.order.mss(),
+            pause_ns,
+            ..Run::default()
+        };
+        true
+    }
+
+    /// Ends the run; to be called before anything looks at what it stands for.
+    #[inline]
+    pub(super) fn book_run(&mut self) {
+        let Run { packets, next, .. } = std::mem::take(&mut self.run);
+        if packets > 0 {
+            let bytes = (next - self.order.next()) as u64;
+            self.collector.sent_on(packets, bytes);
+            let label = self.order.append(packets, bytes, 0);
+            self.collector.in_order_run(label, packets);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! One segment that an ACK reports for the first time: when it arrived, and which copy of it.
+
+use super::Sender;
+use super::acks::Ack;
+use super::attribute::First;
+use super::board::Copies;
+use super::filled::Filled;
+use super::log::{Entry, Status};
+use super::paws::discarded;
+use super::report::Report;
+use crate::collect::Basis;
+use crate::result::Evidence;
+
+/// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
+const MIN_DSACK_WAIT_NS: i64 = 20_000_000;
+
+impl Sender {
+    pub(super) fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
+        let now = ack.seg.ts_ns;
+        let alone = self.reading.alone;
+        let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
+            let took = now - report.sent.sent_ns;
+            if !self.unseen.clock_set_between(report.sent.sent_ns, now) {
+                self.timing.sample_rtt(took, had_hole);
+                if report.opens {
+                    self.openers.push(report.sent.start, took);
+                }
+                self.timing.note_lateness(report, now, had_hole, alone);
+            }
+            let basis = Basis::certain(Evidence::Sack);
+            let basis = self.unless_sent_unseen(basis, report.sent.sent_ns, now);
+            self.log_original(report, ack, basis);
+            if let Some(copies) = report.copies {
+                // Retransmitted while the ACK was on its way.
+                let sure = basis.confidence;
+                self.ledger
+                    .original_first(&report.sent, &copies, &ack.seg, sure);
+            }
+            return;
+        };
+        match self.attribute(report, &copies, ack) {
+            First::Original(basis) => {
+                self.timing.note_lateness(report, now, had_hole, alone);
+                self.log_original(report, ack, basis);
+                let sure = basis.confidence;
+                self.ledger
+                    .original_first(&report.sent, &copies, &ack.seg, sure);
+            }
+            First::Retransmission => {
+                let rtt = self.timing.min_rtt.unwrap_or(0);
+                let recent = self.last.filter(|l| self.outstanding.echoes(l));
+                let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
+                let mut filled = Filled {
+                    discardable,
+                    named: true,
+                    rtt_behind_ns: self.rtt_behind(report),
+                    ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
+                };
+                let untimed = self.unseen.clock_set_between(report.sent.sent_ns, now);
+                filled.last_too_young &= !untimed;
+                self.ledger.copy_first(filled);
+            }
+            First::Unknown => self.doubtful(report, &copies, ack),
+        }
+        self.trim_filled();
+    }
+
+    /// The round trip of what was sent right behind the segment, nanoseconds; 0 if unknown.
+    pub(super) fn rtt_behind(&self, report: &Report) -> i64 {
+        self.openers.behind(report.sent.start).unwrap_or(0)
+    }
+
+    /// Nothing tells yet which copy came first: a DSACK may.
+    fn doubtful(&mut self, report: &Report, copies: &Copies, ack: &Ack) {
+        let wait = self
+            .timing
+            .min_rtt
+            .map_or(MIN_DSACK_WAIT_NS, |rtt| (2 * rtt).max(MIN_DSACK_WAIT_NS));
+        let deadline = ack.seg.ts_ns + wait;
+        let id = self.log_report(report, ack, Status::Doubtful { deadline });
+        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
+        let share = self.ledger.lost_share();
+        let silent = self.timing.silent_original(took, &self.ledger.tally, share);
+        self.ledger.filled.insert(Filled {
+            silent,
+            rtt_behind_ns: self.rtt_behind(report),
+            ..Filled::doubtful(&report.sent, *copies, &ack.seg, id)
+        });
+    }
+
+    pub(super) fn log_original(&mut self, report: &Report, ack: &Ack, basis: Basis) {
+        self.log_report(report, ack, Status::Original(basis));
+    }
+
+    pub(super) fn log_report(&mut self, report: &Report, ack: &Ack, status: Status) -> u64 {
+        self.ledger.arrives(Entry {
+            place: report.sent.place(&ack.seg),
+            status,
+            unsure: report.unsure,
+            told: report.told,
+        })
+    }
+}
