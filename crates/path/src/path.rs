@@ -188,6 +188,21 @@ impl<P: Packet> Path<P> {
             .unwrap_or_default()
     }
 
+    /// True if the first stage is the sending host's own device.
+    pub fn begins_with_device(&self) -> bool {
+        matches!(self.slots.first(), Some(slot) if matches!(slot.stage, AnyStage::Device(_)))
+    }
+
+    /// False if the path begins with the sending host's own device and a packet of `bytes` (IP) would find its queue
+    /// full: whoever sends should keep it.
+    #[inline]
+    pub fn has_room(&mut self, now_ns: i64, bytes: u32) -> bool {
+        match self.slots.first_mut().map(|slot| &mut slot.stage) {
+            Some(AnyStage::Device(device)) => device.has_room(now_ns, bytes),
+            _ => true,
+        }
+    }
+
     /// The stages, for reading their own counters.
     pub fn stages(&self) -> impl ExactSizeIterator<Item = &AnyStage<P>> {
         self.slots.iter().map(|slot| &slot.stage)

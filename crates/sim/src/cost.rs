@@ -196,6 +196,7 @@ impl Way {
 fn limits(kind: &StageKind) -> (Option<f64>, i64) {
     match kind {
         StageKind::Link(link) => (Some(rate(&link.line)), link.line.delay_ns),
+        StageKind::Device(device) => (Some(rate(&device.line)), device.line.delay_ns),
         StageKind::Periodic(periodic) => (Some(rate(&periodic.link)), periodic.link.delay_ns),
         StageKind::SharedLink(shared) => (Some(rate(&shared.link)), shared.link.delay_ns),
         StageKind::Spray(spray) => {

@@ -176,6 +176,17 @@ impl Flow {
         Channel(self.index * 2 + role as u32)
     }
 
+    /// Tells the endpoint of this role whether its device takes a packet of full size; `refuses` answers for a size in
+    /// bytes, IP header included.
+    #[inline]
+    pub fn meet_device(&mut self, role: Role, refuses: impl FnOnce(u32) -> bool) {
+        /// The headers of a segment with timestamps.
+        const HEADERS: u32 = 52;
+        let endpoint = &mut self.sides[role as usize].endpoint;
+        let full = refuses(endpoint.snd_mss().saturating_add(HEADERS));
+        endpoint.set_device_full(full);
+    }
+
     /// The next packet that this role has to send.
     #[inline]
     pub fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {

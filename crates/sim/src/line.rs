@@ -12,6 +12,8 @@ use crate::queue::Queue;
 pub struct Line {
     id: LineId,
     path: Path<Packet>,
+    /// Its first stage is the sending host's own device.
+    device: bool,
     /// Of a run with an oracle: it is told of drops.
     knowledge: Option<Knowledge>,
     /// Time of the earliest call in the queue.
@@ -92,6 +94,7 @@ impl Line {
     pub fn new(id: LineId, path: Path<Packet>) -> Self {
         Line {
             id,
+            device: path.begins_with_device(),
             path,
             knowledge: None,
             wake_ns: i64::MAX,
@@ -123,6 +126,12 @@ impl Line {
             _ => None,
         };
         self.path.stages().find_map(of).unwrap_or_default()
+    }
+
+    /// True if it begins with the sending host's own device, and this is full for a packet of `bytes`.
+    #[inline]
+    pub fn refuses(&mut self, now_ns: i64, bytes: u32) -> bool {
+        self.device && !self.path.has_room(now_ns, bytes)
     }
 
     /// A packet enters the line.

@@ -186,16 +186,19 @@ impl World {
         };
         let end = flow.end_of(role);
         let at_once = flow.access_ns == 0 && !flow.own_path;
-        while let Some(packet) = flow.transmit(now_ns, role) {
+        let step = self.network.step(flow.channel(role), 0);
+        let first = step.and_then(|step| step.line).filter(|_| at_once);
+        loop {
+            if let Some(line) = first.and_then(|line| self.network.line(line)) {
+                flow.meet_device(role, |bytes| line.refuses(now_ns, bytes));
+            }
+            let Some(packet) = flow.transmit(now_ns, role) else {
+                return;
+            };
             tap.sent(now_ns, end, &packet);
             if let Some(knowledge) = &self.knowledge {
                 knowledge.sent(&packet);
             }
-            let first = self
-                .network
-                .step(packet.channel, 0)
-                .and_then(|step| step.line);
-            let first = first.filter(|_| at_once);
             if let Some(line) = first.and_then(|line| self.network.line(line)) {
                 line.push(now_ns, packet, &mut self.queue);
             } else {

@@ -107,6 +107,9 @@ pub enum Reduction {
     PrrConservative,
     /// Proportional rate reduction with slow start below the threshold (RFC 6937, PRR-SSRB).
     PrrSlowStart,
+    /// PRR as ns-3 has it, which also runs without SACK: duplicates deliver nothing, and the window is measured from
+    /// what was in flight before the acknowledgement was counted (`tcp-prr-recovery.cc` of ns-3.37).
+    PrrNs3,
     /// PRR as in Linux 6: the slow-start bound only while `snd_una` moves without new losses, relative to the
     /// window before the reduction.
     PrrLinux,
@@ -146,6 +149,24 @@ pub struct Undo {
     /// A partial acknowledgement of an original restores the window but not the threshold, and recovery continues
     /// (Linux 2.6). Otherwise recovery ends there if no retransmission is outstanding.
     pub partial_within_recovery: bool,
+}
+
+/// Rules of recovery without SACK in which ns-3 departs from the standards. All are off by the standards.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Departures {
+    /// Fast recovery ends, and the next one may begin, with an acknowledgement of exactly what was outstanding when it
+    /// began. RFC 6582 (section 3.2 step 2, section 6) wants more than that for another one, so that duplicates which
+    /// the recovery's own retransmissions caused do not start it.
+    pub reenter_at_recover: bool,
+    /// A duplicate takes one segment out of flight, as a SACK would, in recovery and (with limited transmit) before, and
+    /// what is then in flight decides the slow-start threshold and what may be sent. RFC 6582 inflates the window
+    /// instead, and RFC 5681 halves what is outstanding.
+    pub duplicates_leave_flight: bool,
+    /// The window also grows while it is not filled. RFC 9293 and Linux forbid it, RFC 7661 limits it.
+    pub grow_when_unused: bool,
+    /// Only the first partial acknowledgement of a recovery restarts the retransmission timer ("Impatient", RFC 6582
+    /// section 4); otherwise each one does ("Slow-but-Steady").
+    pub timer_at_first_partial: bool,
 }
 
 /// Tail loss probe: what is sent if the last segments of a flight are not acknowledged.
@@ -259,6 +280,8 @@ pub struct Config {
     pub limited_transmit: LimitedTransmit,
     /// Reduction of the window in recovery.
     pub reduction: Reduction,
+    /// Departures from the standards in recovery without SACK.
+    pub departures: Departures,
     /// In recovery without new data, also retransmits segments below the highest SACK that are missing but not
     /// considered lost (RFC 6675 NextSeg rule 3).
     pub forward_retransmit: bool,

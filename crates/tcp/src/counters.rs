@@ -57,6 +57,8 @@ pub struct Counters {
     pub tcp_timeouts: u64,
     /// `TCPLostRetransmit`: a retransmission was considered lost.
     pub tcp_lost_retransmit: u64,
+    /// Times at which the host's own device was full (`SendStall` of web100).
+    pub send_stalls: u64,
     /// `TCPSACKReneging`: the receiver discarded what it had reported.
     pub tcp_sack_reneging: u64,
     /// `TCPOFOQueue`: segments queued out of order.

@@ -1,8 +1,8 @@
 //! Named configurations, one entry each in [`PROFILES`].
 
 use crate::config::{
-    Config, DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto,
-    RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
+    Config, DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle,
+    Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
 };
 
 /// A configuration that can be selected by name.
@@ -37,10 +37,17 @@ pub static PROFILES: &[Profile] = &[
         build: linux_2_6_24,
     },
     Profile {
+        name: "linux-3.19",
+        about: "Linux 3.19 defaults: FACK until reordering is seen, cap 300, PRR, TLP, F-RTO, undo",
+        loss: "linux-3.19",
+        congestion: "cubic-3.19",
+        build: linux_3_19,
+    },
+    Profile {
         name: "ns-3",
-        about: "ns-3 defaults with PRR: fixed threshold, no undo, minimum RTO 1 s",
-        loss: "static",
-        congestion: "cubic",
+        about: "ns-3.37 defaults: fixed threshold, PRR, no undo, minimum RTO 1 s, its own rules without SACK",
+        loss: "ns-3",
+        congestion: "cubic-ns3",
         build: ns_3,
     },
     Profile {
@@ -112,6 +119,7 @@ pub fn linux_6() -> Config {
         grow_on_sack: true,
         limited_transmit: LimitedTransmit::Pipe,
         reduction: Reduction::PrrLinux,
+        departures: Departures::default(),
         forward_retransmit: false,
         moderate_cwnd: false,
         ecn: EcnUse::Accept,
@@ -156,11 +164,33 @@ pub fn linux_2_6_24() -> Config {
     }
 }
 
-/// ns-3 with its defaults: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s.
+/// Linux 3.19 as installed. Known differences of the kernel that are not modelled: its tail loss probe waits at least
+/// 10 ms and, with one segment outstanding, 1.5 round trips and 200 ms more; early retransmit; CUBIC counts
+/// acknowledgements instead of segments and divides by their measured ratio; RTTs of retransmitted segments by
+/// timestamps have the resolution of a tick.
+pub fn linux_3_19() -> Config {
+    Config {
+        sack_compression: None,
+        reduction: Reduction::PrrSlowStart,
+        ..linux_6()
+    }
+}
+
+/// ns-3.37 with its defaults: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s, and its own rules of
+/// recovery without SACK ([`Departures`]). With SACK it follows RFC 6675, as the profile `rfc` does. Not modelled: windows
+/// in bytes with CUBIC (its increments are whole segments), round-trip times in whole milliseconds by timestamps, and
+/// smoothed ones for CUBIC.
 pub fn ns_3() -> Config {
     Config {
         mss: 536,
-        reduction: Reduction::PrrSlowStart,
+        reduction: Reduction::PrrNs3,
+        limited_transmit: LimitedTransmit::Pipe,
+        departures: Departures {
+            reenter_at_recover: true,
+            duplicates_leave_flight: true,
+            grow_when_unused: true,
+            timer_at_first_partial: true,
+        },
         ecn: EcnUse::Off,
         ..rfc()
     }

@@ -87,6 +87,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         StageKind::Late(late) => netem(Netem::late(late, key)?),
         StageKind::Netem(whole) => netem(Netem::whole(whole)),
         StageKind::TokenBucket(bucket) => of_bucket(key, bucket),
+        StageKind::Device(_) => cannot("device"),
         StageKind::Batch(batch) => Ok(vec![Hop::Card(card::Settings::of_batch(batch, key)?)]),
         StageKind::Periodic(_) => cannot("periodic"),
         StageKind::Spray(_) => cannot("spray"),

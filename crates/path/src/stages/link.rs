@@ -94,11 +94,18 @@ impl Link {
         }
     }
 
+    /// True if a packet of `bytes` that arrives now is not dropped for want of room.
+    #[inline]
+    pub(crate) fn has_room(&mut self, now_ns: i64, bytes: u32) -> bool {
+        let frame = self.framing.frame_bytes(bytes);
+        !self.server.is_busy(now_ns) || self.backlog.admits(now_ns, frame)
+    }
+
     /// When a packet of `bytes` that arrives now reaches the other end.
     #[inline]
     pub(crate) fn carry(&mut self, now_ns: i64, bytes: u32) -> Result<i64, Reason> {
         let frame = self.framing.frame_bytes(bytes);
-        if self.server.is_busy(now_ns) && !self.backlog.admits(now_ns, frame) {
+        if !self.has_room(now_ns, bytes) {
             return Err(Reason::QueueFull);
         }
         let service = self.server.serve(now_ns, frame).ok_or(Reason::NoService)?;

@@ -10,6 +10,7 @@ mod batch;
 mod codel;
 mod corrupt;
 mod delay;
+mod device;
 mod duplicate;
 mod fq_codel;
 mod late;
@@ -37,6 +38,7 @@ pub use batch::{Batch, BatchConfig};
 pub use codel::{Codel, CodelConfig, CodelLink};
 pub use corrupt::{Corrupt, CorruptConfig};
 pub use delay::{Delay, DelayConfig};
+pub use device::Device;
 pub use duplicate::{Duplicate, DuplicateConfig};
 pub use fq_codel::{FqCodel, FqCodelConfig, FqCodelLink};
 pub use late::{Late, LateConfig};
@@ -55,6 +57,9 @@ stages! {
     /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
     Link(Link), keys Link, wakes false,
         source "IEEE 802.3 framing; drop-tail first in, first out";
+    /// the sending host's own device: TCP keeps what its full queue does not take, and reduces its window
+    Device(Device), keys Device, wakes false,
+        source "Linux tcp_transmit_skb, tcp_enter_cwr; web100 SendStall";
     /// a link whose queue limits the delay: CoDel
     Codel(Box<CodelLink<P>>), named "codel", wakes true,
         source "RFC 8289; Linux codel_impl.h for marks";

@@ -77,6 +77,15 @@ keys! {
         /// In recovery without new data, also retransmits segments that are missing but not considered lost (RFC 6675
         /// NextSeg 3).
         forward_retransmit: Flag, unset "of the profile";
+        /// Without SACK, another recovery may begin with an acknowledgement of exactly what the last one repaired (ns-3;
+        /// RFC 6582 wants more).
+        reenter_at_recover: Flag, unset "of the profile";
+        /// Without SACK, each duplicate takes a segment out of flight instead of inflating the window (ns-3).
+        duplicates_leave_flight: Flag, unset "of the profile";
+        /// The window also grows while it is not filled (ns-3).
+        grow_when_unused: Flag, unset "of the profile";
+        /// Without SACK, only the first partial acknowledgement restarts the retransmission timer (RFC 6582, ns-3).
+        timer_at_first_partial: Flag, unset "of the profile";
         /// Limits the window to about the data in flight in the Disorder state and after an undo (Linux 2.6).
         moderate_cwnd: Flag, unset "of the profile";
         /// F-RTO (RFC 5682).
@@ -199,6 +208,8 @@ choices! {
         PrrConservative = "prr-conservative",
         /// Proportional rate reduction with slow start below the threshold (RFC 6937).
         PrrSlowStart = "prr-slow-start",
+        /// Proportional rate reduction as in ns-3, also without SACK.
+        PrrNs3 = "prr-ns3",
         /// Proportional rate reduction as in Linux 6.
         PrrLinux = "prr-linux",
     }

@@ -1,6 +1,6 @@
 //! The declarations of all impairments, and at the end the list of them.
 
-use super::link::{Buffer, Framing, Line, Link};
+use super::link::{Buffer, Device, Framing, Line, Link};
 use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
@@ -359,6 +359,6 @@ macro_rules! stages {
 }
 
 stages! {
-    Link, Delay, Loss, Duplicate, Corrupt, Reorder, Late, Batch, Periodic, Spray, Radio, SharedLink,
+    Link, Device, Delay, Loss, Duplicate, Corrupt, Reorder, Late, Batch, Periodic, Spray, Radio, SharedLink,
     TokenBucket, Netem,
 }

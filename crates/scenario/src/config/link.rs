@@ -20,6 +20,16 @@ keys! {
 }
 
 keys! {
+    /// The sending host's own network device, as the first stage of a path: what its full queue does not take is not
+    /// lost. TCP keeps the segment and reduces its window once, as after a congestion mark (Linux, local congestion).
+    /// Acknowledgements without data are dropped, and so is everything of hosts that are not next to it.
+    pub struct Device in "device" {
+        /// The line.
+        line: Line, flat;
+    }
+}
+
+keys! {
     /// Rate, propagation delay and the size of the queue.
     pub struct Line in "link", check Line::check {
         /// Bits per second on the wire.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use inorder_scenario::config as plain;
 use inorder_tcp::config::{
-    DelayedAck, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Pacing, Reduction, RtoStyle,
-    SackCompression,
+    DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Pacing,
+    Reduction, RtoStyle, SackCompression,
 };
 use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
 
@@ -143,10 +143,25 @@ fn switches(given: &plain::Endpoint, config: &mut Config) {
     config.undo.eifel = given.undo_eifel.unwrap_or(config.undo.eifel);
     config.undo.dsack = given.undo_dsack.unwrap_or(config.undo.dsack);
     config.undo.rfc4015 = given.undo_rfc4015.unwrap_or(config.undo.rfc4015);
+    departures(given, &mut config.departures);
     let linux = profiles::linux_6().sack_compression;
     let compression = |on: bool| -> Option<SackCompression> { linux.filter(|_| on) };
     let kept = config.sack_compression;
     config.sack_compression = given.sack_compression.map_or(kept, compression);
+}
+
+fn departures(given: &plain::Endpoint, kept: &mut Departures) {
+    let replace = |kept: &mut bool, given: Option<bool>| *kept = given.unwrap_or(*kept);
+    replace(&mut kept.reenter_at_recover, given.reenter_at_recover);
+    replace(
+        &mut kept.duplicates_leave_flight,
+        given.duplicates_leave_flight,
+    );
+    replace(&mut kept.grow_when_unused, given.grow_when_unused);
+    replace(
+        &mut kept.timer_at_first_partial,
+        given.timer_at_first_partial,
+    );
 }
 
 /// Replaces the profile's settings by those the scenario gives.
@@ -214,6 +229,7 @@ fn reduction(word: plain::Reduction) -> Reduction {
         plain::Reduction::RateHalving => Reduction::RateHalving,
         plain::Reduction::PrrConservative => Reduction::PrrConservative,
         plain::Reduction::PrrSlowStart => Reduction::PrrSlowStart,
+        plain::Reduction::PrrNs3 => Reduction::PrrNs3,
         plain::Reduction::PrrLinux => Reduction::PrrLinux,
     }
 }

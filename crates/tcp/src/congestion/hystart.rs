@@ -15,7 +15,7 @@
 //! with acknowledgements that may increase the window: not in recovery, nor while the application limits sending. If
 //! the end goes unnoticed, a train can have any length, and reordering ends slow start early ([`Rounds`]). Linux
 //! before 5.6 measured the train in milliseconds and without the offload term, and before 5.8 used only the first 8
-//! RTTs for the delay.
+//! RTTs for the delay ([`Clock`]).
 //!
 //! The signal takes effect at once: if the same acknowledgement reveals a loss, the loss stores the new threshold,
 //! and an undo restores it.
@@ -46,10 +46,22 @@ pub(super) enum Rounds {
     Growing,
 }
 
+/// How both signals are measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// In microseconds, with time for segmentation offload, and all RTTs of a round: Linux 5.8 and later.
+    #[default]
+    Microseconds,
+    /// The train in milliseconds without time for offload, RTTs in eighths of a millisecond, and only the first 8 RTTs
+    /// of a round: Linux 3.2 to 5.5.
+    Milliseconds,
+}
+
 /// The state of one slow start.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HyStart {
     rounds: Rounds,
+    clock: Clock,
     /// True if a signal was found; HyStart is then inactive.
     found: bool,
     round_end: u64,
@@ -68,9 +80,27 @@ impl HyStart {
         }
     }
 
-    /// A new slow start with the same kind of rounds.
+    /// A fresh slow start as before Linux 5.6.
+    pub(super) fn in_milliseconds() -> Self {
+        Self {
+            rounds: Rounds::Growing,
+            clock: Clock::Milliseconds,
+            ..Self::default()
+        }
+    }
+
+    /// A new slow start of the same kind.
     pub(super) fn renewed(&self) -> Self {
-        Self::new(self.rounds)
+        Self {
+            rounds: self.rounds,
+            clock: self.clock,
+            ..Self::default()
+        }
+    }
+
+    /// How signals are measured.
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// Where the end of a round is noticed.
@@ -98,7 +128,12 @@ impl HyStart {
         if window.cwnd < LOW_WINDOW {
             return;
         }
-        self.found = self.train(now, min_us, offload_us(window, ack)) | self.delay(rtt_us, min_us);
+        self.found = match self.clock {
+            Clock::Microseconds => {
+                self.train(now, min_us, offload_us(window, ack)) | self.delay(rtt_us, min_us)
+            }
+            Clock::Milliseconds => self.train_ms(now, min_us) | self.early_delay(rtt_us, min_us),
+        };
         if self.found {
             window.ssthresh = window.cwnd;
         }
@@ -131,6 +166,35 @@ impl HyStart {
         let tolerated = (min_us / 8).clamp(DELAY_US.0, DELAY_US.1);
         self.min_us > min_us.saturating_add(tolerated)
     }
+}
+
+impl HyStart {
+    /// The first signal in whole milliseconds: the train is longer than half of the smallest RTT.
+    fn train_ms(&mut self, now: u64, min_us: u64) -> bool {
+        let ms = |us: u64| us / 1000;
+        if ms(now).saturating_sub(ms(self.last_ack_us)) > ms(TRAIN_GAP_US) {
+            return false;
+        }
+        self.last_ack_us = now;
+        ms(now).saturating_sub(ms(self.round_start_us)) > eighths(min_us) >> 4
+    }
+
+    /// The second signal by the first RTTs of the round alone.
+    fn early_delay(&mut self, rtt_us: u64, min_us: u64) -> bool {
+        if self.samples < SAMPLES {
+            self.min_us = self.min_us.min(rtt_us);
+            self.samples += 1;
+            return false;
+        }
+        let least = eighths(min_us);
+        let tolerated = (least / 8).clamp(eighths(DELAY_US.0), eighths(DELAY_US.1));
+        eighths(self.min_us) > least + tolerated
+    }
+}
+
+/// Microseconds as eighths of a millisecond, at least one.
+fn eighths(us: u64) -> u64 {
+    (us.saturating_mul(8) / 1000).max(1)
 }
 
 /// Maximum time for which segmentation offload may delay acknowledgements, microseconds.

@@ -49,12 +49,14 @@ mod compound;
 mod cubic;
 mod cubic_2008;
 mod cubic_curve;
+mod cubic_ns3;
 mod cubic_rfc9438;
 mod fixed;
 pub mod highspeed;
 mod hystart;
 mod rate;
 mod reno;
+mod reno_ns3;
 mod round;
 mod westwood;
 mod westwood_ns3;
@@ -351,11 +353,14 @@ pub struct Entry {
 /// All algorithms of this crate.
 pub static REGISTRY: &[Entry] = &[
     reno::ENTRY,
+    reno_ns3::ENTRY,
     cubic::ENTRY,
     cubic::ENTRY_5_16,
+    cubic::ENTRY_3_19,
     cubic::ENTRY_PLAIN,
     cubic_2008::ENTRY,
     cubic_rfc9438::ENTRY,
+    cubic_ns3::ENTRY,
     bic::ENTRY,
     bic::ENTRY_NS3,
     highspeed::ENTRY,

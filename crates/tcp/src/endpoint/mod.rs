@@ -218,6 +218,14 @@ impl Endpoint {
         self.sender.set_pacing(pacing);
     }
 
+    /// Whether the host's own device refuses packets for now. While it does, data stays unsent and counts as not sent;
+    /// the first attempt reduces the window, once per window of data, as after a congestion mark (Linux: local
+    /// congestion, `tcp_enter_cwr`). Acknowledgements, probes and the handshake are sent all the same.
+    #[inline]
+    pub fn set_device_full(&mut self, full: bool) {
+        self.sender.set_device_full(full);
+    }
+
     /// Appends `bytes` to the stream; returns how many the send buffer accepted. 0 after closing.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.sender.stream.fin_queued || self.error.is_some() {

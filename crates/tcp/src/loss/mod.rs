@@ -17,6 +17,7 @@ pub use crate::board::{Board, Delivered, Id, Sent};
 pub use crate::state::CaState;
 
 mod ancr;
+mod ancr_linux;
 mod detection;
 mod extended_limited_transmit;
 mod fixed;
@@ -25,18 +26,21 @@ mod linux_rack;
 mod linux_sequence;
 mod ncr;
 mod newreno;
+mod ns3;
 mod pr;
 mod rack;
 mod rack_window;
 mod rfc9002;
 
 pub use ancr::Ancr;
+pub use ancr_linux::AncrLinux;
 pub use detection::{Detector, Extent};
 pub use fixed::Static;
 pub use linux_fack::{LinuxFack, Version};
 pub use linux_rack::LinuxRack;
 pub use linux_sequence::{LinuxSequence, SequenceMetric};
 pub use ncr::{Ncr, Variant};
+pub use ns3::Ns3;
 pub use pr::TcpPr;
 pub use rack::Rack;
 pub use rfc9002::Rfc9002;
@@ -244,10 +248,13 @@ pub static REGISTRY: &[Entry] = &[
     rack::ENTRY,
     rfc9002::ENTRY,
     rfc9002::ENTRY_ADAPTIVE,
+    ns3::ENTRY,
     ncr::ENTRY_CAREFUL,
     ncr::ENTRY_AGGRESSIVE,
     ancr::ENTRY_CAREFUL,
     ancr::ENTRY_AGGRESSIVE,
+    ancr_linux::ENTRY_CAREFUL,
+    ancr_linux::ENTRY_AGGRESSIVE,
     pr::ENTRY,
 ];
 

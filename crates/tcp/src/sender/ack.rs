@@ -98,7 +98,10 @@ impl Sender {
         self.move_window(&news, &before, verdict, event);
         self.sample_rate(now, segment, &news, &before, segments, &rtt);
         self.reports.delivered = delivered;
-        if advanced || self.timers.timer.is_none() || self.sack_restarts_timer(now, rtt.sacked) {
+        if (advanced && !self.partial_keeps_timer())
+            || self.timers.timer.is_none()
+            || self.sack_restarts_timer(now, rtt.sacked)
+        {
             self.rearm(now);
         }
         self.observe(now);
@@ -109,6 +112,14 @@ impl Sender {
     fn sack_restarts_timer(&self, now: Nanos, rtt: Option<Nanos>) -> bool {
         let head = self.board.front().map(|head| elapsed(now, head.sent_at));
         matches!((rtt, head), (Some(rtt), Some(age)) if rtt > age)
+    }
+
+    /// RFC 6582 section 4, "Impatient": partial acknowledgements after the first one do not restart the timer.
+    fn partial_keeps_timer(&self) -> bool {
+        self.config.departures.timer_at_first_partial
+            && !self.agreed.sack
+            && self.state == CaState::Recovery
+            && self.recovery.partials > 1
     }
 
     /// The common case at the side that only receives: nothing is outstanding, and nothing is reported.
@@ -165,7 +176,8 @@ impl Sender {
             acked: segments,
             in_flight: before.in_flight,
             acked_bytes: self.stream.una - before.una,
-            cwnd_limited: self.usage.is_cwnd_limited(&self.window),
+            cwnd_limited: self.config.departures.grow_when_unused
+                || self.usage.is_cwnd_limited(&self.window),
             dubious: self.state != CaState::Open,
             rtt,
             srtt: self.rtt.srtt,

@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::Nanos;
+use crate::config::Reduction;
 use crate::state::CaState;
 
 /// The sender's half of ECN.
@@ -43,9 +44,19 @@ impl Sender {
         if !self.ecn.echoed || self.state >= CaState::Cwr || self.detection_governs() {
             return;
         }
+        self.enter_cwr(now);
+    }
+
+    /// The window is reduced without a loss: by a congestion mark, or because the host's own device is full. There is
+    /// nothing to undo (Linux `tcp_enter_cwr`).
+    pub(super) fn enter_cwr(&mut self, now: Nanos) {
         self.undo.undone = false;
         self.begin_reduction(now);
         self.undo.marker = None;
+        if self.config.reduction == Reduction::RateHalving && !self.control.governs_window {
+            let bound = self.board.in_flight() + 1;
+            self.window.cwnd = self.window.cwnd.min(bound);
+        }
         self.set_state(now, CaState::Cwr);
     }
 }

@@ -5,7 +5,7 @@
 //! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and their transitions.
 //! - `control`: the congestion control and its calls. `delivery`: samples of the delivery rate.
 //! - `detection`: the loss detection and its calls.
-//! - `ecn`: congestion marks echoed by the peer.
+//! - `ecn`: congestion marks echoed by the peer. `device`: the host's own device is full.
 //! - `reduce`: the reduction of the window in recovery. `undo`: undoing a reduction.
 //! - `rtt`: round-trip time and timeout. `timers`: retransmission timeout, persist;
 //!   in it `frto`, was the timeout spurious, and `tail_probe`, the last segments of a flight.
@@ -18,6 +18,7 @@ mod burst;
 mod control;
 mod delivery;
 mod detection;
+mod device;
 mod ecn;
 mod pace;
 mod peer;

@@ -5,7 +5,7 @@ use super::Sender;
 use super::ack::Before;
 use super::reduce::Reducer;
 use crate::Nanos;
-use crate::config::Reduction;
+use crate::config::{LimitedTransmit, Reduction};
 use crate::congestion::{Event, LossEvent};
 use crate::loss::{AckNews, Verdict};
 use crate::seq::Seq;
@@ -20,6 +20,8 @@ pub(super) struct Recovery {
     pub(super) reducer: Reducer,
     /// One retransmission is sent even if the window does not allow it (the one that starts recovery).
     pub(super) force_retransmit: bool,
+    /// Number of partial acknowledgements in it.
+    pub(super) partials: u32,
     /// A partial undo is pending: nothing is retransmitted until it is decided.
     pub(super) hold_retransmit: bool,
 }
@@ -30,6 +32,7 @@ impl Recovery {
             high_seq: iss,
             reducer: Reducer::default(),
             force_retransmit: false,
+            partials: 0,
             hold_retransmit: false,
         }
     }
@@ -52,6 +55,9 @@ impl Sender {
             return news.delivered.len() as u32;
         }
         let acked = news.delivered.len() as u32;
+        if self.config.departures.duplicates_leave_flight {
+            return self.count_as_left(news, before, acked);
+        }
         let packets = self.board.packets_out();
         // At least one segment must be missing, otherwise the acknowledgement would advance.
         let most = packets - self.board.lost_out().max(1).min(packets);
@@ -72,6 +78,25 @@ impl Sender {
         let count = (before.sacked + 1).min(most);
         self.board.set_emulated_sacked(count);
         count.saturating_sub(before.sacked)
+    }
+
+    /// The same where each duplicate takes a segment out of flight (ns-3): right behind the oldest one, until that one is
+    /// acknowledged. Without limited transmit only from the one on that begins recovery.
+    fn count_as_left(&mut self, news: &AckNews<'_>, before: &Before, acked: u32) -> u32 {
+        let most = self.board.packets_out().saturating_sub(1);
+        let left = if news.advances() {
+            before.sacked.saturating_sub(acked.saturating_sub(1))
+        } else if news.duplicate
+            && (self.state == CaState::Recovery
+                || (self.state < CaState::Recovery
+                    && self.config.limited_transmit != LimitedTransmit::Off))
+        {
+            before.sacked + 1
+        } else {
+            before.sacked
+        };
+        self.board.set_emulated_sacked(left.min(most));
+        acked
     }
 
     /// Open, Disorder, CWR.
@@ -135,6 +160,11 @@ impl Sender {
         }
         self.counters.fast_recoveries += 1;
         self.undo_begin(now);
+        if self.config.departures.duplicates_leave_flight && !self.agreed.sack {
+            // The duplicate that begins recovery has left, whether or not the ones before were counted.
+            self.board
+                .set_emulated_sacked(self.board.sacked_out().max(1));
+        }
         self.begin_reduction(now);
         // An algorithm that controls the window ensures itself that something is sent.
         self.recovery.force_retransmit = !self.control.governs_window;
@@ -149,6 +179,7 @@ impl Sender {
     /// The slow-start threshold after a loss, and the start of the reduction.
     pub(super) fn begin_reduction(&mut self, now: Nanos) {
         self.recovery.high_seq = self.stream.nxt;
+        self.recovery.partials = 0;
         self.timers.tail.end = None;
         self.ecn.window_reduced();
         if self.state < CaState::Cwr {
@@ -203,7 +234,10 @@ impl Sender {
 
     /// RFC 6582 section 3.2 step 3: the inflated window is reduced by the acknowledged amount minus one segment.
     fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
+        self.recovery.partials += 1;
         if !self.inflates() {
+            self.recovery.force_retransmit |=
+                self.config.departures.duplicates_leave_flight && !self.agreed.sack;
             return;
         }
         let acked = news.delivered.len() as u32;
@@ -217,11 +251,15 @@ impl Sender {
     /// until something sent later is acknowledged, so that old duplicates do not start another recovery (RFC 6582
     /// section 6).
     fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
-        if !self.agreed.sack {
+        let departures = self.config.departures;
+        if !self.agreed.sack && !departures.duplicates_leave_flight {
             self.board.set_emulated_sacked(0);
         }
         let undone = self.try_undo_full(now, news);
-        if !self.agreed.sack && self.stream.una == self.recovery.high_seq && !self.board.is_empty()
+        if !self.agreed.sack
+            && !departures.reenter_at_recover
+            && self.stream.una == self.recovery.high_seq
+            && !self.board.is_empty()
         {
             // The window is set as for the full acknowledgement; only the state is kept.
             if self.config.reduction == Reduction::Immediate && !undone {
@@ -279,7 +317,8 @@ impl Sender {
         let undone = self.try_undo_full(now, news);
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
-            if self.stream.una == self.recovery.high_seq && !self.board.is_empty() && !undone {
+            let same = self.stream.una == self.recovery.high_seq && !self.board.is_empty();
+            if same && !undone && !self.config.departures.reenter_at_recover {
                 return;
             }
         }

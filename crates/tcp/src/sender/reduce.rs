@@ -37,8 +37,15 @@ impl Sender {
             recover_fs: recover_fs.max(1),
             ..Reducer::default()
         };
-        if self.config.reduction == Reduction::Immediate && !self.control.governs_window {
-            self.window.cwnd = self.window.ssthresh;
+        match self.config.reduction {
+            _ if self.control.governs_window => {}
+            Reduction::Immediate => self.window.cwnd = self.window.ssthresh,
+            // One segment for the retransmission, beside what is in flight without it.
+            Reduction::PrrNs3 => {
+                self.recovery.reducer.recover_fs = self.board.packets_out().max(1);
+                self.window.cwnd = self.board.in_flight() + 1;
+            }
+            _ => {}
         }
     }
 
@@ -57,6 +64,7 @@ impl Sender {
         match self.config.reduction {
             Reduction::Immediate => {}
             Reduction::RateHalving => self.halve_rate(news, delivered),
+            Reduction::PrrNs3 => self.proportional_ns3(news, before, delivered),
             kind => {
                 let clean = news.advances() && self.board.losses() == before.losses;
                 self.proportional(kind, clean, delivered);
@@ -71,7 +79,7 @@ impl Sender {
             return;
         }
         match self.config.reduction {
-            Reduction::Immediate | Reduction::RateHalving => {}
+            Reduction::Immediate | Reduction::RateHalving | Reduction::PrrNs3 => {}
             kind => self.proportional(kind, false, 1),
         }
     }
@@ -121,6 +129,44 @@ impl Sender {
         self.window.cwnd = pipe + send;
     }
 
+    /// PRR as in ns-3, in segments. What is in flight is counted before this acknowledgement marks segments; a duplicate
+    /// delivers nothing; below the threshold, an acknowledgement that no retransmission caused lets nothing out beyond
+    /// what it delivers.
+    fn proportional_ns3(&mut self, news: &AckNews<'_>, before: &Before, delivered: u32) {
+        if self.recovery.reducer.out == 0 {
+            // The acknowledgement that begins recovery: the window has its first size already.
+            return;
+        }
+        let delivered = if news.advances() { delivered } else { 0 };
+        let newly_missing = news.advances() && delivered > before.sacked;
+        let pipe = if news.advances() {
+            self.board.in_flight() + u32::from(newly_missing)
+        } else {
+            before.in_flight
+        };
+        let again = |item: &crate::board::Delivered| item.record.retrans;
+        let answers_retransmission = news.advances() && news.delivered.iter().any(again);
+        let ssthresh = self.window.ssthresh;
+        let prr = &mut self.recovery.reducer;
+        prr.delivered += delivered;
+        let (sent, arrived) = (i64::from(prr.out), i64::from(prr.delivered));
+        let send = if pipe > ssthresh {
+            let share = (u64::from(prr.delivered) * u64::from(ssthresh))
+                .div_ceil(u64::from(prr.recover_fs));
+            share as i64 - sent
+        } else {
+            // The difference is unsigned there: a negative one is greater than anything delivered.
+            let limit = match (answers_retransmission, arrived >= sent) {
+                (true, true) => (arrived - sent).max(i64::from(delivered)) + 1,
+                (true, false) => arrived - sent + 1,
+                (false, _) => i64::from(delivered),
+            };
+            limit.min(i64::from(ssthresh - pipe))
+        };
+        let send = send.max(i64::from(prr.out == 0)).max(0) as u32;
+        self.window.cwnd = pipe + send;
+    }
+
     /// True while duplicates inflate the window (RFC 6582).
     pub(super) fn inflates(&self) -> bool {
         self.counts_outstanding() && !self.recovery.reducer.closed
@@ -129,6 +175,7 @@ impl Sender {
     /// In recovery without SACK, RFC 6582 compares the window, inflated by duplicates, with everything outstanding.
     pub(super) fn counts_outstanding(&self) -> bool {
         !self.agreed.sack
+            && !self.config.departures.duplicates_leave_flight
             && self.config.reduction == Reduction::Immediate
             && !self.control.governs_window
     }
@@ -152,7 +199,9 @@ impl Sender {
             // `tcp_complete_cwr`).
             Reduction::RateHalving => self.window.cwnd.min(threshold).max(1),
             // RFC 6582 section 3.2 step 3, full acknowledgement, option 1: no burst after recovery.
-            Reduction::Immediate if !self.agreed.sack => {
+            Reduction::Immediate
+                if !self.agreed.sack && !self.config.departures.duplicates_leave_flight =>
+            {
                 threshold.min(self.board.packets_out().max(1) + 1)
             }
             _ => threshold,

@@ -137,6 +137,9 @@ impl Sender {
             return None;
         }
         let id = self.board.next_lost()?;
+        if self.device_refuses(now) {
+            return None;
+        }
         self.recovery.force_retransmit = false;
         self.resend(now, id)
     }
@@ -152,6 +155,9 @@ impl Sender {
             return None;
         }
         let id = self.board.next_forward()?;
+        if self.device_refuses(now) {
+            return None;
+        }
         self.resend(now, id)
     }
 
@@ -281,7 +287,8 @@ impl Sender {
             // that arrived are not in flight.
             _ if self.detection_governs() => self.board.in_flight(),
             CaState::Open | CaState::Disorder
-                if self.config.limited_transmit != LimitedTransmit::Pipe =>
+                if self.config.limited_transmit != LimitedTransmit::Pipe
+                    && !self.config.departures.duplicates_leave_flight =>
             {
                 self.board.packets_out()
             }
@@ -325,6 +332,9 @@ impl Sender {
             return None;
         }
         if payload == 0 && !fin {
+            return None;
+        }
+        if !probe && self.device_refuses(now) {
             return None;
         }
         self.send_payload(now, payload)

@@ -13,6 +13,8 @@ pub(super) struct Usage {
     pub(super) burst_left: u32,
     /// New data was sent since sending last stopped.
     pub(super) new_in_burst: bool,
+    /// The host's own device takes no packets for now.
+    pub(super) device_full: bool,
     /// The window, not the application or the receiver, stopped sending.
     cwnd_limited: bool,
     /// Maximum number of outstanding segments in this window of data, which ends at `until`.
