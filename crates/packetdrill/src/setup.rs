@@ -37,6 +37,12 @@ pub struct Setup {
     pub timestamp_tick: Option<Nanos>,
     /// `tcp_min_tso_segs`: minimum number of segments in a paced burst.
     pub least_burst: u32,
+    /// Largest IP packet, bytes.
+    mtu: u64,
+    /// Length of the IP header, bytes.
+    ip_header: u64,
+    /// `getsockopt` reports twice the buffer that `setsockopt` asked for, as Linux does.
+    pub(crate) doubles_buffers: bool,
     /// The device accepts nothing (a queue without room), so the stack's packets stay unsent.
     pub device_full: bool,
 }
@@ -65,6 +71,9 @@ impl Setup {
             tolerance: DEFAULT_TOLERANCE,
             timestamp_tick: None,
             least_burst: 2,
+            mtu: 1_500,
+            ip_header: 20,
+            doubles_buffers: profile.name.starts_with("linux"),
             device_full: false,
         }
     }
@@ -87,13 +96,28 @@ impl Setup {
                 self.timestamp_tick = (tick > 0).then_some(tick);
                 self.config.timestamp_tick = tick.max(1_000);
             }
-            "mtu" => self.config.mss = number()?.saturating_sub(40).clamp(1, 65_495) as u32,
-            "ip_version" if value == "ipv4" => {}
+            "mtu" => {
+                self.mtu = number()?;
+                self.size_segments();
+            }
+            // Over IPv6 the header has 20 bytes more; nothing else of it is examined.
+            "ip_version" => {
+                self.ip_header = match value {
+                    "ipv4" | "ipv4-mapped-ipv6" => 20,
+                    "ipv6" => 40,
+                    _ => return Err(format!("--ip_version={value}: expected ipv4 or ipv6")),
+                };
+                self.size_segments();
+            }
             // Addresses and ports have no effect: there is one connection at a time. `mss` is the size of the pieces
             // of an injected super-segment, which arrives as one here.
-            "mss" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
-            | "connect_port" | "non_fatal" | "tolerance_percent" | "persistent_tun_dev"
-            | "send_omit_free" | "verbose" | "debug" => {}
+            "mss" | "local_ip" | "remote_ip" | "local_linklocal_ip" | "gateway_ip"
+            | "netmask_ip" | "bind_port" | "connect_port" | "non_fatal" | "tolerance_percent"
+            | "persistent_tun_dev" | "send_omit_free" | "verbose" | "debug" | "speed"
+            | "strict_segments" | "code_command" | "code_format" | "code_sockopt"
+            | "init_scripts" | "dry_run" => {}
+            // Segments within UDP packets are other packets on the wire.
+            "udp_encapsulation" if value.is_empty() || value == "none" => {}
             "inorder_profile" => self.profile(value)?,
             "inorder_loss" => {
                 loss::find(value).ok_or_else(|| format!("no loss detection {value:?}"))?;
@@ -106,13 +130,23 @@ impl Setup {
         Ok(())
     }
 
+    /// The MSS that the MTU allows below this IP header.
+    fn size_segments(&mut self) {
+        const TCP_HEADER: u64 = 20;
+        let headers = self.ip_header + TCP_HEADER;
+        self.config.mss = self.mtu.saturating_sub(headers).clamp(1, 65_495) as u32;
+    }
+
     fn profile(&mut self, name: &str) -> Result<(), String> {
         let profile = profiles::find(name).ok_or_else(|| format!("no profile {name:?}"))?;
         *self = Self {
             tolerance: self.tolerance,
             timestamp_tick: self.timestamp_tick,
+            mtu: self.mtu,
+            ip_header: self.ip_header,
             ..Self::new(profile)
         };
+        self.size_segments();
         Ok(())
     }
 

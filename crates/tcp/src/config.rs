@@ -151,7 +151,8 @@ pub struct Undo {
     pub partial_within_recovery: bool,
 }
 
-/// Rules of recovery without SACK in which ns-3 departs from the standards. All are off by the standards.
+/// Rules in which ns-3 departs from the standards or chooses among what they allow, mostly of recovery without SACK. All are
+/// off in the other profiles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Departures {
     /// Fast recovery ends, and the next one may begin, with an acknowledgement of exactly what was outstanding when it
@@ -167,6 +168,8 @@ pub struct Departures {
     /// Only the first partial acknowledgement of a recovery restarts the retransmission timer ("Impatient", RFC 6582
     /// section 4); otherwise each one does ("Slow-but-Steady").
     pub timer_at_first_partial: bool,
+    /// The first segment of a connection is acknowledged at once, whatever the rule for the others.
+    pub first_ack_at_once: bool,
 }
 
 /// Tail loss probe: what is sent if the last segments of a flight are not acknowledged.

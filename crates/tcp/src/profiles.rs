@@ -190,6 +190,7 @@ pub fn ns_3() -> Config {
             duplicates_leave_flight: true,
             grow_when_unused: true,
             timer_at_first_partial: true,
+            first_ack_at_once: true,
         },
         ecn: EcnUse::Off,
         ..rfc()

@@ -1,6 +1,7 @@
 //! Socket options, and the state that `poll` reports.
 
 use inorder_tcp::State;
+use inorder_tcp::config::Nagle;
 
 use super::Stop;
 use super::host::Host;
@@ -104,6 +105,16 @@ pub(super) fn get(socket: &mut Socket, host: &Host, option: &str) -> Result<i64,
         }
         ("SO_ERROR", None) => 0,
         ("TCP_MAXSEG", Some(endpoint)) => i64::from(endpoint.info().snd_mss),
+        ("TCP_NODELAY", _) => i64::from(socket.setup.config.nagle == Nagle::Off),
+        ("SO_RCVBUF", _) => {
+            let factor = 1 + i64::from(socket.setup.doubles_buffers);
+            i64::try_from(socket.setup.config.receive_buffer)
+                .map_or(i64::MAX, |bytes| bytes * factor)
+        }
+        ("SO_ACCEPTCONN", _) => i64::from(socket.kind == Kind::Listener),
+        // SOCK_STREAM and IPPROTO_TCP.
+        ("SO_TYPE", _) => 1,
+        ("SO_PROTOCOL", _) => 6,
         _ => return Err(Stop::Unsupported(format!("getsockopt {option}"))),
     })
 }

@@ -1,6 +1,6 @@
 //! System settings and their equivalents here. Linux: `Documentation/networking/ip-sysctl.rst`; FreeBSD: tcp(4).
 
-use inorder_tcp::config::{EcnUse, LossProbe, MS, SECOND};
+use inorder_tcp::config::{EcnUse, LimitedTransmit, LossProbe, MS, Reduction, SECOND};
 
 use super::{Setup, nanos};
 
@@ -11,7 +11,40 @@ const WITHOUT_EFFECT: &[&str] = &[
     "kern.",
     "net.inet.icmp.",
     "net.inet.ip.",
+    "net.inet.sctp.",
+    "net.inet.udp.",
+    "net.inet6.",
+    "net.inet.tcp.bb.",
+    "net.inet.tcp.do_lrd",
+    "net.inet.tcp.do_tcpdrain",
+    "net.inet.tcp.fast_finwait2_recycle",
+    "net.inet.tcp.finwait2_timeout",
+    "net.inet.tcp.functions_inherit_listen_socket_stack",
     "net.inet.tcp.hostcache.",
+    "net.inet.tcp.icmp_may_rst",
+    "net.inet.tcp.isn_reseed_interval",
+    "net.inet.tcp.keepcnt",
+    "net.inet.tcp.keepintvl",
+    "net.inet.tcp.log_in_vain",
+    "net.inet.tcp.maxpersistidle",
+    "net.inet.tcp.maxunacktime",
+    "net.inet.tcp.minmss",
+    "net.inet.tcp.per_cpu_timers",
+    "net.inet.tcp.persmax",
+    "net.inet.tcp.persmin",
+    "net.inet.tcp.reass.",
+    "net.inet.tcp.recvbuf_auto",
+    "net.inet.tcp.recvbuf_max",
+    "net.inet.tcp.sack.globalmaxholes",
+    "net.inet.tcp.sack.maxholes",
+    "net.inet.tcp.sack.tso",
+    "net.inet.tcp.sendbuf_auto",
+    "net.inet.tcp.sendbuf_inc",
+    "net.inet.tcp.sendbuf_max",
+    "net.inet.tcp.sendspace",
+    "net.inet.tcp.soreceive_stream",
+    "net.inet.tcp.ts_offset_per_conn",
+    "net.inet.tcp.v6mssdflt",
     "net.inet.tcp.log_debug",
     "net.inet.tcp.msl",
     "net.inet.tcp.fastopen.",
@@ -156,6 +189,31 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.inet.tcp.initcwnd_segments" => {
             config.initial_window = u32::try_from(last()?).ok()?.max(1);
         }
+        "net.inet.tcp.recvspace" => {
+            let bytes = last()?;
+            setup.set_receive_buffer(bytes);
+        }
+        "net.inet.tcp.rfc3042" => {
+            config.limited_transmit = match last()? {
+                0 => LimitedTransmit::Off,
+                _ => LimitedTransmit::Rfc3042,
+            };
+        }
+        // Proportional rate reduction; its bound is another setting.
+        "net.inet.tcp.do_prr" => {
+            config.reduction = match last()? {
+                0 => Reduction::Immediate,
+                _ => Reduction::PrrSlowStart,
+            };
+        }
+        "net.inet.tcp.do_prr_conservative" => {
+            config.reduction = match last()? {
+                0 => Reduction::PrrSlowStart,
+                _ => Reduction::PrrConservative,
+            };
+        }
+        "net.inet.tcp.rexmit_max" => config.rto.max = nanos(last()?, MS),
+        "net.inet.tcp.syn_retries" => config.rto.syn_retries = u32::try_from(last()?).ok()?,
         "net.inet.tcp.mssdflt" => return Some(true),
         _ => return Some(false),
     }

@@ -112,8 +112,9 @@ impl<P: Packet> PeriodicReorder<P> {
 
 impl<P: Packet> Stage<P> for PeriodicReorder<P> {
     fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
-        // The link may have become free at exactly this time.
-        if self.free_ns.is_some_and(|free_ns| free_ns <= now_ns) {
+        // A packet that arrives at the very moment at which the link becomes free waits when the head is chosen, as in ns-3,
+        // where arrivals were scheduled before. With acknowledgements as the clock that is the usual case, not a rare one.
+        if self.free_ns.is_some_and(|free_ns| free_ns < now_ns) {
             self.serve(now_ns, out);
         }
         let frame = self.frame_bytes(&packet);

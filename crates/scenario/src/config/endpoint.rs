@@ -86,6 +86,8 @@ keys! {
         grow_when_unused: Flag, unset "of the profile";
         /// Without SACK, only the first partial acknowledgement restarts the retransmission timer (RFC 6582, ns-3).
         timer_at_first_partial: Flag, unset "of the profile";
+        /// The first segment is acknowledged at once (ns-3).
+        first_ack_at_once: Flag, unset "of the profile";
         /// Limits the window to about the data in flight in the Disorder state and after an undo (Linux 2.6).
         moderate_cwnd: Flag, unset "of the profile";
         /// F-RTO (RFC 5682).

@@ -162,6 +162,7 @@ fn departures(given: &plain::Endpoint, kept: &mut Departures) {
         &mut kept.timer_at_first_partial,
         given.timer_at_first_partial,
     );
+    replace(&mut kept.first_ack_at_once, given.first_ack_at_once);
 }
 
 /// Replaces the profile's settings by those the scenario gives.

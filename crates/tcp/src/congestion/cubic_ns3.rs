@@ -42,6 +42,7 @@ pub struct CubicNs3 {
     last_max: u32,
     origin: u32,
     k_s: f64,
+    srtt: Nanos,
     delay_min: Option<Nanos>,
     epoch: Option<Nanos>,
     hystart: HyStart,
@@ -116,24 +117,34 @@ impl CubicNs3 {
     }
 }
 
+impl CubicNs3 {
+    /// An acknowledgement or a duplicate, with the last smoothed RTT.
+    fn observe(&mut self, window: &mut Window, now: Nanos) {
+        let settling = self.epoch.is_some_and(|epoch| now - epoch < SETTLING);
+        if self.srtt == 0 || settling {
+            return;
+        }
+        let delay_min = self
+            .delay_min
+            .map_or(self.srtt, |least| least.min(self.srtt));
+        self.delay_min = Some(delay_min);
+        if window.cwnd <= window.ssthresh && window.cwnd >= LOW_WINDOW && !self.hystart.found {
+            self.hystart.update(now, self.srtt, delay_min);
+            if self.hystart.found {
+                window.ssthresh = window.cwnd;
+            }
+        }
+    }
+}
+
 impl CongestionControl for CubicNs3 {
     fn name(&self) -> &'static str {
         ENTRY.name
     }
 
     fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
-        let settling = self.epoch.is_some_and(|epoch| ack.now - epoch < SETTLING);
-        if ack.srtt == 0 || settling {
-            return;
-        }
-        let delay_min = self.delay_min.map_or(ack.srtt, |least| least.min(ack.srtt));
-        self.delay_min = Some(delay_min);
-        if window.cwnd <= window.ssthresh && window.cwnd >= LOW_WINDOW && !self.hystart.found {
-            self.hystart.update(ack.now, ack.srtt, delay_min);
-            if self.hystart.found {
-                window.ssthresh = window.cwnd;
-            }
-        }
+        self.srtt = ack.srtt;
+        self.observe(window, ack.now);
     }
 
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
@@ -165,13 +176,17 @@ impl CongestionControl for CubicNs3 {
         ((f64::from(window.cwnd) * BETA) as u32).max(2)
     }
 
-    fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
-        if matches!(event, Event::Timeout) {
-            self.last_max = 0;
-            self.origin = 0;
-            self.k_s = 0.0;
-            self.delay_min = None;
-            self.hystart = HyStart::default();
+    fn event(&mut self, window: &mut Window, event: Event, now: Nanos) {
+        match event {
+            Event::DupAck => self.observe(window, now),
+            Event::Timeout => {
+                self.last_max = 0;
+                self.origin = 0;
+                self.k_s = 0.0;
+                self.delay_min = None;
+                self.hystart = HyStart::default();
+            }
+            _ => {}
         }
     }
 

@@ -33,7 +33,7 @@ impl Ns3 {
             if cx.state == CaState::Recovery
                 || (missing_although_counted && cx.state != CaState::Loss)
             {
-                cx.board.mark_first(1);
+                mark_head(cx);
             }
             return false;
         }
@@ -44,11 +44,18 @@ impl Ns3 {
         if self.duplicates != THRESHOLD {
             return false;
         }
-        self.flight =
-            Some(cx.board.packets_out() - cx.board.sacked_out().min(cx.board.packets_out()));
-        cx.board.mark_first(1);
+        // The duplicate that begins recovery has left, whether or not the ones before were counted.
+        let left = cx.board.sacked_out().max(1);
+        self.flight = Some(cx.board.packets_out().saturating_sub(left));
+        mark_head(cx);
         true
     }
+}
+
+/// The oldest segment is lost, or its retransmission, if there was one.
+fn mark_head(cx: &mut Context<'_>) {
+    let head = cx.board.front_id();
+    cx.board.mark_lost(head);
 }
 
 impl LossDetection for Ns3 {

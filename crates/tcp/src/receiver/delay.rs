@@ -47,6 +47,8 @@ impl SackCompression {
 pub(super) struct AckDelay {
     style: DelayedAck,
     compression: Option<SackCompression>,
+    /// Nothing has arrived yet, and the first segment is acknowledged at once.
+    first_at_once: bool,
     /// An acknowledgement must be sent with the next poll.
     pub(super) due: bool,
     timer: Option<Nanos>,
@@ -71,6 +73,7 @@ impl AckDelay {
         Self {
             style: config.delayed_ack,
             compression: config.sack_compression,
+            first_at_once: config.departures.first_ack_at_once,
             due: false,
             timer: None,
             quick,
@@ -105,7 +108,7 @@ impl AckDelay {
 
     /// New data arrived, or data above a gap.
     pub(super) fn arrived(&mut self, now: Nanos, arrival: &Arrival) {
-        if self.at_once(arrival) {
+        if std::mem::take(&mut self.first_at_once) || self.at_once(arrival) {
             self.due = true;
         } else if arrival.missing {
             self.while_missing(now, arrival);
