@@ -146,7 +146,10 @@ impl Setup {
             ip_header: self.ip_header,
             ..Self::new(profile)
         };
-        self.size_segments();
+        // A profile has segments of its own size unless the script gave the size of packets before.
+        if (self.mtu, self.ip_header) != (1_500, 20) {
+            self.size_segments();
+        }
         Ok(())
     }
 

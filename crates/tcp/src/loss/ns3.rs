@@ -44,9 +44,14 @@ impl Ns3 {
         if self.duplicates != THRESHOLD {
             return false;
         }
-        // The duplicate that begins recovery has left, whether or not the ones before were counted.
-        let left = cx.board.sacked_out().max(1);
-        self.flight = Some(cx.board.packets_out().saturating_sub(left));
+        let packets = cx.board.packets_out();
+        let counted = cx.board.sacked_out();
+        if counted == ack.prior_sacked {
+            // Without limited transmit the duplicates before this one were not counted, but this one is.
+            let most = packets.saturating_sub(1);
+            cx.board.set_emulated_sacked((counted + 1).min(most));
+        }
+        self.flight = Some(packets.saturating_sub(cx.board.sacked_out()));
         mark_head(cx);
         true
     }

@@ -160,11 +160,6 @@ impl Sender {
         }
         self.counters.fast_recoveries += 1;
         self.undo_begin(now);
-        if self.config.departures.duplicates_leave_flight && !self.agreed.sack {
-            // The duplicate that begins recovery has left, whether or not the ones before were counted.
-            self.board
-                .set_emulated_sacked(self.board.sacked_out().max(1));
-        }
         self.begin_reduction(now);
         // An algorithm that controls the window ensures itself that something is sent.
         self.recovery.force_retransmit = !self.control.governs_window;

@@ -151,8 +151,8 @@ impl Sender {
         prr.delivered += delivered;
         let (sent, arrived) = (i64::from(prr.out), i64::from(prr.delivered));
         let send = if pipe > ssthresh {
-            let share = (u64::from(prr.delivered) * u64::from(ssthresh))
-                .div_ceil(u64::from(prr.recover_fs));
+            // Bytes there: a part of a segment lets nothing out.
+            let share = u64::from(prr.delivered) * u64::from(ssthresh) / u64::from(prr.recover_fs);
             share as i64 - sent
         } else {
             // The difference is unsigned there: a negative one is greater than anything delivered.
