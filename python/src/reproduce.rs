@@ -49,6 +49,7 @@ pub fn reproduce(
             repetitions,
             seed,
             threads: threads.unwrap_or(0),
+            set: &[],
             progress: &|_, _| {},
             stop: stop.flag(),
         };

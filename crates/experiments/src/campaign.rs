@@ -5,7 +5,7 @@ use inorder_sim::{Campaign, Progress, RunResult, registries, run_all_with};
 
 use crate::setting::{Context, ExperimentError, file};
 
-/// The cells of the scenario called `name`, with the context's seed, after `overrides` (`key=value`).
+/// The cells of the scenario called `name`, with the context's seed, after `overrides` (`key=value`) and the context's own.
 pub(crate) fn load(
     context: &Context<'_>,
     name: &str,
@@ -13,7 +13,7 @@ pub(crate) fn load(
 ) -> Result<Vec<Cell>, ExperimentError> {
     let mut scenario = Scenario::load(file(name)?, name, &registries())?;
     scenario.set(&format!("run.seed={}", context.seed))?;
-    for assignment in overrides {
+    for assignment in overrides.iter().chain(context.set) {
         scenario.set(assignment)?;
     }
     Ok(scenario.cells()?)

@@ -21,6 +21,8 @@ pub struct Claim {
     pub interval: Option<[f64; 2]>,
     /// The verdict according to the interval.
     pub verdict: Verdict,
+    /// For a claim that failed: the experiment that was made to find out why, and what came of it.
+    pub why: Option<String>,
     /// For a claim about several cells: the cell that decides, and the cells in which it did not hold.
     pub detail: Option<String>,
 }

@@ -67,6 +67,19 @@ pub(crate) struct ClaimFile {
     pub each: Choices,
     /// The conditions; all of them must hold.
     pub tests: Vec<Test>,
+    /// The experiment that was made to find out why it fails.
+    pub why: Option<WhyFile>,
+}
+
+/// An experiment on why a claim fails.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhyFile {
+    /// What was changed, and what came of it.
+    pub text: String,
+    /// The change: overrides of the item's scenario. Empty if no scenario can show it.
+    #[serde(default)]
+    pub set: Vec<String>,
 }
 
 /// A measured quantity and its admissible values.

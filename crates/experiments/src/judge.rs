@@ -76,6 +76,11 @@ fn judge_one(
         ours: ours.value,
         interval: ours.ends(),
         verdict,
+        why: claim
+            .why
+            .as_ref()
+            .filter(|_| verdict == Verdict::Failed)
+            .map(|why| why.text.clone()),
         detail: detail(&parts, worst),
     })
 }

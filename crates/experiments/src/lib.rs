@@ -10,7 +10,7 @@
 //! use inorder_experiments::{Context, Verdict, find};
 //!
 //! let stop = AtomicBool::new(false);
-//! let context = Context { quick: true, repetitions: None, seed: 1, threads: 0, progress: &|_, _| {}, stop: &stop };
+//! let context = Context { quick: true, repetitions: None, seed: 1, threads: 0, set: &[], progress: &|_, _| {}, stop: &stop };
 //! let paper = find("periodic").expect("known");
 //! let windows = paper.items.iter().find(|item| item.name == "window").expect("known");
 //! let findings = windows.run(&context)?;
@@ -43,7 +43,7 @@ mod verdict;
 pub use chosen::{Unknown, paper as paper_named};
 pub use claim::{Claim, Comparison, Findings};
 pub use inorder_stats::Estimate;
-pub use paper::{Item, Paper, find, papers};
+pub use paper::{Item, Paper, Why, find, papers};
 pub use printed::PrintedError;
 pub use setting::{Context, ExperimentError};
 pub use verdict::Verdict;

@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use crate::data::{ItemFile, PaperFile};
+use crate::data::{ClaimFile, ItemFile, PaperFile, combinations, fill};
 use crate::judge::judge;
 use crate::setting::{Context, ExperimentError, FILES, Reduction, Setting};
-use crate::{Comparison, Findings, papers as own};
+use crate::{Claim, Comparison, Findings, papers as own};
 
 /// The name of a paper's file in its folder.
 const PAPER_FILE: &str = "/paper.toml";
@@ -53,6 +53,50 @@ impl Item {
                 .collect(),
             remarks: self.file.remarks.clone(),
         })
+    }
+}
+
+/// A claim as the paper's setting gives it, and with a change.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Why {
+    /// What was changed, and what came of it when the experiment was made.
+    pub text: String,
+    /// The change: overrides of the scenario.
+    pub set: Vec<String>,
+    /// The claim without the change.
+    pub before: Claim,
+    /// The claim with it.
+    pub after: Claim,
+}
+
+impl Item {
+    /// Makes the experiment that belongs to a claim: the item is run as it is and with the change. `None` if the claim
+    /// has no such experiment, or is none of this item's.
+    pub fn why(&self, context: &Context<'_>, id: &str) -> Result<Option<Why>, ExperimentError> {
+        let named = |claim: &ClaimFile| {
+            let mut ids = combinations(&claim.each).into_iter();
+            ids.any(|words| fill(&claim.id, &words).replace(' ', "-") == id)
+        };
+        let claim = self.file.claims.iter().find(|claim| named(claim));
+        let Some(why) = claim.and_then(|claim| claim.why.as_ref()) else {
+            return Ok(None);
+        };
+        if why.set.is_empty() {
+            return Ok(None);
+        }
+        let changed = Context {
+            set: &why.set,
+            ..*context
+        };
+        let one = |findings: Findings| findings.claims.into_iter().find(|claim| claim.id == id);
+        let (before, after) = (one(self.run(context)?), one(self.run(&changed)?));
+        Ok(before.zip(after).map(|(before, after)| Why {
+            text: why.text.clone(),
+            set: why.set.clone(),
+            before,
+            after,
+        }))
     }
 }
 

@@ -130,6 +130,13 @@ pub static CLAIMS: &[OfClaim] = &[
         |c| c.verdict.name().into(),
     ),
     OfClaim::new(
+        "why",
+        Kind::Text,
+        "For a claim that failed: the experiment that was made to find out why, and what came of it.",
+        |c| c.why.as_ref().into(),
+    )
+    .optional(),
+    OfClaim::new(
         "detail",
         Kind::Text,
         "For a claim about several cells: the cell that decides, and the cells in which it did not hold.",
@@ -233,14 +240,15 @@ mod tests {
             ours: 0.4,
             interval: Some([0.25, 0.625]),
             verdict: Verdict::Undecided,
+            why: None,
             detail: None,
         };
         let mut out = Vec::new();
         inorder_report::csv::write(&mut out, CLAIMS, [&claim]).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "id,text,source,printed,ours,low,high,verdict,detail\n\
-             table-1/acks,fewer ACKs,table 1,0.5,0.4,0.25,0.625,undecided,\n"
+            "id,text,source,printed,ours,low,high,verdict,why,detail\n\
+             table-1/acks,fewer ACKs,table 1,0.5,0.4,0.25,0.625,undecided,,\n"
         );
         let mut out = Vec::new();
         inorder_report::json::write(&mut out, CLAIMS, &claim).unwrap();

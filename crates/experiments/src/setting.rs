@@ -20,6 +20,8 @@ pub struct Context<'a> {
     pub seed: u64,
     /// Number of threads; 0 for one per processor. The results do not depend on it.
     pub threads: usize,
+    /// Overrides of every scenario, `key=value`, after those of the experiment: for the question what would change.
+    pub set: &'a [String],
     /// Called with the number of completed runs and the number of runs known so far.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Set this to stop; results that are complete are kept.
@@ -35,6 +37,7 @@ impl<'a> Context<'a> {
             repetitions: Some(1),
             seed: 1,
             threads: 0,
+            set: &[],
             progress: &|_, _| {},
             stop,
         }

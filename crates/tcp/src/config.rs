@@ -134,6 +134,10 @@ pub enum GrowthUnit {
     PerAck,
     /// As for all segments that it acknowledges.
     Segments,
+    /// As for all segments that the acknowledgement number covers, also those that SACKs had reported before (Linux
+    /// 3.15 to 4.x). An acknowledgement with SACKs alone counts for none in slow start, and is still one for algorithms
+    /// that count acknowledgements.
+    Cumulative,
 }
 
 /// Undoing unnecessary reductions of the congestion window.

@@ -165,12 +165,12 @@ pub fn linux_2_6_24() -> Config {
 }
 
 /// Linux 3.19 as installed. Known differences of the kernel that are not modelled: its tail loss probe waits at least
-/// 10 ms and, with one segment outstanding, 1.5 round trips and 200 ms more; early retransmit; CUBIC counts
-/// acknowledgements instead of segments and divides by their measured ratio; RTTs of retransmitted segments by
+/// 10 ms and, with one segment outstanding, 1.5 round trips and 200 ms more; early retransmit; RTTs of retransmitted segments by
 /// timestamps have the resolution of a tick.
 pub fn linux_3_19() -> Config {
     Config {
         sack_compression: None,
+        growth: GrowthUnit::Cumulative,
         reduction: Reduction::PrrSlowStart,
         ..linux_6()
     }

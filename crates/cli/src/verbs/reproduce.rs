@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use inorder_experiments::markdown;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{
-    Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, paper_named, papers,
+    Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, Why, paper_named,
+    papers,
 };
 use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
@@ -36,6 +37,10 @@ pub struct Args {
     /// Seed of the first repetition
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Run the experiment that was made to find out why this claim fails, such as figure-16/linux: its item as it is and with
+    /// one change
+    #[arg(long, value_name = "CLAIM", conflicts_with_all = ["json", "csv", "markdown"])]
+    why: Option<String>,
     /// Independent repetitions [default: as the experiment defines]
     #[arg(long, value_name = "N")]
     repetitions: Option<u32>,
@@ -79,6 +84,9 @@ pub fn run(args: &Args) -> Outcome {
     let paper = paper_named(name).map_err(unknown)?;
     let items = paper.chosen(&args.items).map_err(unknown)?;
     prepare(args)?;
+    if let Some(claim) = &args.why {
+        return explain(&items, args, claim);
+    }
     let mut report = Report::new(paper.name, &paper.title);
     let complete = run_items(&items, args, &mut report)?;
     print(args, &report)?;
@@ -87,6 +95,36 @@ pub fn run(args: &Args) -> Outcome {
     } else {
         ExitCode::from(INTERRUPTED)
     })
+}
+
+/// Runs the experiment that belongs to a claim, in the first of the items that has it.
+fn explain(items: &[&Item], args: &Args, claim: &str) -> Outcome {
+    for item in items {
+        let found = with_context(item, args, interrupt::flag(), |context| {
+            item.why(context, claim)
+        });
+        match found {
+            Ok(None) => {}
+            Ok(Some(why)) => {
+                outputs::to_stdout(|out| print_why(out, &why))?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            Err(ExperimentError::Stopped) => return Ok(ExitCode::from(INTERRUPTED)),
+            Err(error) => return Err(CliError::Usage(format!("{}: {error}", item.name))),
+        }
+    }
+    let problem = format!(
+        "no claim {claim:?} with an experiment in these items (`--json` has the ids of claims)"
+    );
+    Err(CliError::Usage(problem))
+}
+
+fn print_why(out: &mut dyn Write, why: &Why) -> io::Result<()> {
+    writeln!(out, "As it is:")?;
+    print_claim(out, &why.before)?;
+    writeln!(out, "With {}:", why.set.join(", "))?;
+    print_claim(out, &why.after)?;
+    writeln!(out, "{}", why.text)
 }
 
 /// False if Ctrl-C came before all items were run. Text is printed as soon as an item is done.
@@ -208,6 +246,15 @@ fn print_count(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 }
 
 fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, ExperimentError> {
+    with_context(item, args, stop, |context| item.run(context))
+}
+
+fn with_context<R>(
+    item: &Item,
+    args: &Args,
+    stop: &AtomicBool,
+    run: impl FnOnce(&Context<'_>) -> Result<R, ExperimentError>,
+) -> Result<R, ExperimentError> {
     let bar = Bar::counting(&item.name, "runs");
     let progress = |done: usize, known: usize| bar.at(done as u64, Some(known as u64));
     let context = Context {
@@ -215,13 +262,14 @@ fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, Exp
         repetitions: args.repetitions,
         seed: args.seed,
         threads: args.threads,
+        set: &[],
         progress: &progress,
         stop,
     };
     if stop.load(Ordering::Relaxed) {
         return Err(ExperimentError::Stopped);
     }
-    item.run(&context)
+    run(&context)
 }
 
 fn list(out: &mut dyn Write, papers: &[Paper]) -> io::Result<()> {
@@ -274,8 +322,7 @@ fn print_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
         claim.text,
         short(claim.ours)
     )?;
-    match &claim.detail {
-        Some(detail) => writeln!(out, "            {detail}"),
-        None => Ok(()),
-    }
+    let more = claim.detail.iter().chain(&claim.why);
+    more.into_iter()
+        .try_for_each(|line| writeln!(out, "            {line}"))
 }

@@ -214,6 +214,11 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
         "undo_eifel" => no(endpoint.undo_eifel == Some(true), of_linux, "true"),
         "undo_dsack" => no(endpoint.undo_dsack == Some(true), of_linux, "true"),
         "undo_rfc4015" => no(endpoint.undo_rfc4015 == Some(false), of_linux, "false"),
+        "reenter_at_recover"
+        | "duplicates_leave_flight"
+        | "grow_when_unused"
+        | "timer_at_first_partial"
+        | "first_ack_at_once" => Some((of_linux.to_owned(), "no such key")),
         _ => Some((
             format!("the lab does not know what `{key}` is on Linux"),
             "no such key",

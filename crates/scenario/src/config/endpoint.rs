@@ -184,6 +184,8 @@ choices! {
         PerAck = "per-ack",
         /// As for all segments that it acknowledges.
         Segments = "segments",
+        /// As for all segments that its number covers, also those SACKed before (Linux 3.15 to 4.x).
+        Cumulative = "cumulative",
     }
 }
 

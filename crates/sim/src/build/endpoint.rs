@@ -204,6 +204,7 @@ fn rto_style(word: plain::RtoStyle) -> RtoStyle {
 fn growth(word: plain::Growth) -> GrowthUnit {
     match word {
         plain::Growth::PerAck => GrowthUnit::PerAck,
+        plain::Growth::Cumulative => GrowthUnit::Cumulative,
         plain::Growth::Segments => GrowthUnit::Segments,
     }
 }

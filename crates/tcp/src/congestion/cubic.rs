@@ -15,7 +15,7 @@
 
 use super::binary_increase::{Throttle, last_max, reduced};
 use super::cubic_curve::{Epoch, pace_to};
-use super::hystart::{Clock, HyStart, Rounds};
+use super::hystart::{HyStart, Rounds};
 use super::{
     AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies, micros,
 };
@@ -32,13 +32,6 @@ pub(super) const ENTRY_5_16: Entry = Entry {
     about: "the same with HyStart's rounds unnoticed in recovery",
     source: "Linux 5.16 to 6.13",
     build: || Box::new(Cubic::with_growing_rounds()),
-};
-
-pub(super) const ENTRY_3_19: Entry = Entry {
-    name: "cubic-3.19",
-    about: "the same with HyStart in milliseconds, by the first RTTs of a round",
-    source: "HyStart of Linux 3.2 to 5.5",
-    build: || Box::new(Cubic::with_hystart_in_milliseconds()),
 };
 
 pub(super) const ENTRY_PLAIN: Entry = Entry {
@@ -79,15 +72,6 @@ impl Cubic {
     pub fn with_growing_rounds() -> Self {
         Self {
             hystart: Some(HyStart::new(Rounds::Growing)),
-            ..Self::without_hystart()
-        }
-    }
-
-    /// With HyStart as Linux had it from 3.2 to 5.5. (The curve is today's: 3.19 also counts acknowledgements instead
-    /// of segments, and divides by their measured ratio, which gives the same mean growth.)
-    pub fn with_hystart_in_milliseconds() -> Self {
-        Self {
-            hystart: Some(HyStart::in_milliseconds()),
             ..Self::without_hystart()
         }
     }
@@ -165,11 +149,9 @@ impl Cubic {
 
 impl CongestionControl for Cubic {
     fn name(&self) -> &'static str {
-        let hystart = self.hystart.as_ref();
-        match hystart.map(|hystart| (hystart.clock(), hystart.rounds())) {
-            Some((Clock::Milliseconds, _)) => ENTRY_3_19.name,
-            Some((_, Rounds::Acknowledged)) => ENTRY.name,
-            Some((_, Rounds::Growing)) => ENTRY_5_16.name,
+        match self.hystart.as_ref().map(HyStart::rounds) {
+            Some(Rounds::Acknowledged) => ENTRY.name,
+            Some(Rounds::Growing) => ENTRY_5_16.name,
             None => ENTRY_PLAIN.name,
         }
     }

@@ -15,7 +15,7 @@
 //! with acknowledgements that may increase the window: not in recovery, nor while the application limits sending. If
 //! the end goes unnoticed, a train can have any length, and reordering ends slow start early ([`Rounds`]). Linux
 //! before 5.6 measured the train in milliseconds and without the offload term, and before 5.8 used only the first 8
-//! RTTs for the delay ([`Clock`]).
+//! RTTs for the delay (`Clock`).
 //!
 //! The signal takes effect at once: if the same acknowledgement reveals a loss, the loss stores the new threshold,
 //! and an undo restores it.
@@ -48,7 +48,7 @@ pub(super) enum Rounds {
 
 /// How both signals are measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Clock {
+enum Clock {
     /// In microseconds, with time for segmentation offload, and all RTTs of a round: Linux 5.8 and later.
     #[default]
     Microseconds,
@@ -96,11 +96,6 @@ impl HyStart {
             clock: self.clock,
             ..Self::default()
         }
-    }
-
-    /// How signals are measured.
-    pub(super) fn clock(&self) -> Clock {
-        self.clock
     }
 
     /// Where the end of a round is noticed.

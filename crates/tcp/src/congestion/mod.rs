@@ -48,6 +48,7 @@ mod binary_increase;
 mod compound;
 mod cubic;
 mod cubic_2008;
+mod cubic_3_19;
 mod cubic_curve;
 mod cubic_ns3;
 mod cubic_rfc9438;
@@ -356,7 +357,7 @@ pub static REGISTRY: &[Entry] = &[
     reno_ns3::ENTRY,
     cubic::ENTRY,
     cubic::ENTRY_5_16,
-    cubic::ENTRY_3_19,
+    cubic_3_19::ENTRY,
     cubic::ENTRY_PLAIN,
     cubic_2008::ENTRY,
     cubic_rfc9438::ENTRY,

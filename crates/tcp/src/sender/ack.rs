@@ -219,8 +219,12 @@ impl Sender {
             && event.cwnd_limited
             && !self.detection_governs()
         {
-            if self.config.growth == GrowthUnit::PerAck {
-                event.acked = 1;
+            match self.config.growth {
+                GrowthUnit::PerAck => event.acked = 1,
+                GrowthUnit::Segments => {}
+                GrowthUnit::Cumulative => {
+                    event.acked = (self.board.front_id() - before.front) as u32;
+                }
             }
             self.control.algorithm.grow(&mut self.window, &event);
         }
