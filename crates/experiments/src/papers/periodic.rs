@@ -364,6 +364,7 @@ mod tests {
             "figure-4/below-100-cubic",
             "figure-4/ri-100-newreno",
             "figure-5/grows",
+            "figure-6/collapse-ns3",
             "future-work/tcp-pr",
         ];
         let missing = testing::other_than(Held, &findings, &held);

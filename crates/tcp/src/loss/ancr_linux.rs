@@ -1,8 +1,8 @@
 //! TCP-aNCR as its authors' Linux kernel had it (a module for Linux 3.0), with which the mobile-network paper measured.
 //! It departs from their draft (`ancr.rs`) where a kernel counts in windows instead of bytes:
 //!
-//! 1. The flight before disorder is the congestion window at the first SACK, taken anew when acknowledgements pass the
-//!    data that was outstanding then.
+//! 1. The flight before disorder is the congestion window at the first SACK, taken anew with the first SACK after
+//!    acknowledgements have passed the data that was outstanding then.
 //! 2. The extent is kept in 1/256 of it, the greatest one seen, and forgotten at a timeout. The threshold is that share of
 //!    it, at most two thirds (careful) or one half (aggressive) of what is outstanding, at least three.
 //! 3. During disorder the window follows what is in flight, at most three segments ahead; careful, half of the room is
@@ -45,6 +45,18 @@ struct Phase {
     prior: u32,
     /// `snd_nxt` when that window was taken.
     recover: Seq,
+    /// Acknowledgements have passed that: the window is taken anew with the next SACK.
+    passed: bool,
+}
+
+impl Phase {
+    fn new(cx: &Context<'_>) -> Self {
+        Self {
+            prior: cx.window.cwnd.max(1),
+            recover: cx.snd_nxt,
+            passed: false,
+        }
+    }
 }
 
 /// See the module's description.
@@ -96,19 +108,13 @@ impl AncrLinux {
 
     /// New data is acknowledged during disorder (4).
     fn advance(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>, mut phase: Phase) {
-        let window = cx.window.cwnd;
         cx.window.ssthresh = cx.window.ssthresh.max(phase.prior);
         cx.window.cwnd = cx.board.in_flight() + 1;
         if !ack.has_sack {
             self.phase = None;
             return;
         }
-        if cx.snd_una > phase.recover {
-            phase = Phase {
-                prior: window.max(1),
-                recover: cx.snd_nxt,
-            };
-        }
+        phase.passed |= cx.snd_una > phase.recover;
         self.phase = Some(phase);
     }
 
@@ -149,16 +155,14 @@ impl LossDetection for AncrLinux {
         self.learn(cx, ack);
         if !cx.recovering() {
             match self.phase {
-                None if ack.has_sack => {
-                    self.phase = Some(Phase {
-                        prior: cx.window.cwnd,
-                        recover: cx.snd_nxt,
-                    });
-                }
+                None if ack.has_sack => self.phase = Some(Phase::new(cx)),
                 Some(phase) if ack.advances() => self.advance(cx, ack, phase),
+                Some(phase) if phase.passed && ack.has_sack => self.phase = Some(Phase::new(cx)),
                 _ => {}
             }
-            if let Some(phase) = self.phase.filter(|_| ack.has_sack) {
+            // An acknowledgement that advances leaves the window to the common rules, which let it grow.
+            let extends = ack.has_sack && !ack.advances();
+            if let Some(phase) = self.phase.filter(|_| extends) {
                 self.extend(cx, phase);
             }
             self.set_threshold(cx);
