@@ -10,6 +10,7 @@ fn quick(paper: &str, item: &str) -> Findings {
         repetitions: Some(2),
         seed: 1,
         threads: 0,
+        set: &[],
         progress: &|_, _| {},
         stop: &AtomicBool::new(false),
     };
@@ -111,6 +112,7 @@ fn runs_stop_on_request() {
         repetitions: None,
         seed: 1,
         threads: 0,
+        set: &[],
         progress: &|_, _| {},
         stop: &AtomicBool::new(true),
     };
