@@ -74,7 +74,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         Err(Refusal::new(format!("{key}.kind"), what, expected))
     };
     match kind {
-        StageKind::Link(link) => of_link(key, link, duration_ns),
+        StageKind::Link(link) => of_line(key, &link.line, &link.discipline, duration_ns),
         StageKind::Delay(delay) => netem(Netem::jitter(delay)),
         StageKind::Loss(loss) => netem(Netem::loss(loss)),
         StageKind::Duplicate(duplicate) if duplicate.copy_delay_ns != 0 => {
@@ -87,7 +87,8 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         StageKind::Late(late) => netem(Netem::late(late, key)?),
         StageKind::Netem(whole) => netem(Netem::whole(whole)),
         StageKind::TokenBucket(bucket) => of_bucket(key, bucket),
-        StageKind::Device(_) => cannot("device"),
+        // A hop of its own: what its queue drops is lost.
+        StageKind::Device(device) => of_line(key, &device.line, &Discipline::DropTail, duration_ns),
         StageKind::Batch(batch) => Ok(vec![Hop::Card(card::Settings::of_batch(batch, key)?)]),
         StageKind::Periodic(_) => cannot("periodic"),
         StageKind::Spray(_) => cannot("spray"),
@@ -96,13 +97,17 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
     }
 }
 
-fn of_link(key: &str, link: &plain::Link, duration_ns: i64) -> Result<Vec<Hop>, Refusal> {
-    let line = &link.line;
+fn of_line(
+    key: &str,
+    line: &plain::Line,
+    discipline: &Discipline,
+    duration_ns: i64,
+) -> Result<Vec<Hop>, Refusal> {
     let changes = rate_changes(key, line, duration_ns)?;
     let rate = Rate {
         shaper: Shaper::Htb(line.bits_per_s, 1600),
         overhead: framing_bytes(line.framing) - COUNTED,
-        queue: queue_words(key, line.queue(), &link.discipline)?,
+        queue: queue_words(key, line.queue(), discipline)?,
         changes,
     };
     let mut hops = vec![Hop::Rate(rate)];
