@@ -8,6 +8,7 @@ import functools
 import json
 import sys
 from collections.abc import Mapping
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from inorder.study import Progress, listed_captures, opener, show
 AHEAD = 2
 #: Runs of a task that ends its worker (as the system does when memory is short) before it is given up.
 ATTEMPTS = 3
+#: Seconds between two looks whether the scheduler is still there.
+LOOK_S = 1
 
 
 @functools.lru_cache(maxsize=4)
@@ -107,31 +110,32 @@ def _run(
 
     try:
         threads = sum(client.nthreads().values())
-        first = [submit(task) for _, task in zip(range(max(1, threads) * AHEAD), waiting)]
-        completed = distributed.as_completed(first)
+        pending = {submit(task) for _, task in zip(range(max(1, threads) * AHEAD), waiting)}
         if progress:
             progress(done, all_tasks)
-        for future in completed:
-            task = future.inorder_task
-            error = future.exception()
-            if isinstance(error, distributed.KilledWorker):
-                if attempts[task] < ATTEMPTS:
-                    completed.add(submit(task))
-                    continue
-                given_up.append(f"{task:06}")
-            elif error is not None:
-                raise error
-            else:
-                done += 1
-                if progress:
-                    progress(done, all_tasks)
-            future.release()
-            for task in waiting:
-                completed.add(submit(task))
-                break
+        while pending:
+            for future in _completed(distributed, client, pending):
+                pending.discard(future)
+                task = future.inorder_task
+                error = future.exception()
+                if isinstance(error, distributed.KilledWorker):
+                    if attempts[task] < ATTEMPTS:
+                        pending.add(submit(task))
+                        continue
+                    given_up.append(f"{task:06}")
+                elif error is not None:
+                    raise error
+                else:
+                    done += 1
+                    if progress:
+                        progress(done, all_tasks)
+                for following in waiting:
+                    pending.add(submit(following))
+                    break
     except Exception as error:
-        # Without its scheduler, a client closes itself and fails with one of several errors.
-        if isinstance(error, Error) or client.status not in ("closing", "closed"):
+        # Without its scheduler, a client cancels its tasks, tries to connect, closes itself, and fails with one of several
+        # errors.
+        if isinstance(error, Error) or client.status == "running" and not isinstance(error, CancelledError):
             raise
         left = study.tally()
         raise Error(
@@ -140,6 +144,17 @@ def _run(
         ) from None
     if given_up:
         raise Error(f"{len(given_up)} tasks ended their worker {ATTEMPTS} times, for lack of memory perhaps: {given_up}")
+
+
+def _completed(distributed: Any, client: Any, pending: set[Any]) -> set[Any]:
+    """The tasks that are done, or none for now. A client whose scheduler is gone would let us wait for ever."""
+    if client.status in ("closing", "closed"):
+        raise ConnectionError("the client was closed")
+    try:
+        completed: set[Any] = distributed.wait(set(pending), timeout=LOOK_S, return_when="FIRST_COMPLETED").done
+    except (TimeoutError, distributed.TimeoutError):
+        return set()
+    return completed
 
 
 def main(arguments: list[str]) -> int:

@@ -13,7 +13,8 @@ class Processors(Result):
 
     @property
     def results(self) -> Table:
-        """A row for each number: its group, hop, name and unit, its mean and 95 % interval."""
+        """A row for each number: its group, hop, name and unit, its mean and 95 % interval; NaN where it is
+        not known."""
         return self.table("results")
 
 
@@ -48,7 +49,7 @@ def netproc(
     >>> numbers = netproc(packets=5000).results.to_dicts()
     >>> [throughput] = [row for row in numbers if row["name"] == "throughput"]
     >>> round(throughput["mean"], 1), throughput["unit"]
-    (3.0, 'Gb/s')
+    (2.9, 'Gb/s')
     """
     lengths = packet_bytes if isinstance(packet_bytes, Mapping) else {packet_bytes: 1.0}
     options = {

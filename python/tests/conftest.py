@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import os
 import subprocess
 import sys
@@ -54,5 +55,6 @@ def same(value: Any, text: str) -> bool:
     if isinstance(value, bool):
         return text == str(value).lower()
     if isinstance(value, float):
-        return float(text) == value
+        # A number that is not known is empty in CSV.
+        return text == "" if math.isnan(value) else float(text) == value
     return str(value) == text
