@@ -86,7 +86,7 @@ impl Cubic319 {
         self.throttle.note(cwnd, now);
         self.epoch.begin(now, cwnd, self.last_max, 1);
         let start = self.epoch.start.unwrap_or(now);
-        let delay = self.delay_min_us * HZ / 1_000_000;
+        let delay = self.delay_min_us / (1_000_000 / HZ);
         let t = ((now - start.min(now) + delay) << 10) / HZ;
         let mut per = pace_to(self.epoch.target(t), cwnd);
         if self.last_max == 0 {

@@ -70,9 +70,9 @@ impl HyStart {
     }
 
     fn update(&mut self, now: Nanos, rtt: Nanos, delay_min: Nanos) {
-        if now - self.last_ack <= TRAIN_GAP {
+        if now.saturating_sub(self.last_ack) <= TRAIN_GAP {
             self.last_ack = now;
-            self.found |= now - self.round_start > delay_min;
+            self.found |= now.saturating_sub(self.round_start) > delay_min;
         }
         if self.samples < SAMPLES {
             self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
@@ -81,7 +81,7 @@ impl HyStart {
             let tolerated = delay_min.clamp(DELAY.0, DELAY.1);
             self.found |= self
                 .least
-                .is_some_and(|least| least > delay_min + tolerated);
+                .is_some_and(|least| least > delay_min.saturating_add(tolerated));
         }
     }
 }
@@ -97,7 +97,10 @@ impl CubicNs3 {
             }
             now
         });
-        let t = (now + self.delay_min.unwrap_or(0) - epoch) as f64 / 1e9;
+        let t = now
+            .saturating_add(self.delay_min.unwrap_or(0))
+            .saturating_sub(epoch) as f64
+            / 1e9;
         let off = (t - self.k_s).abs();
         let delta = (C * off * off * off) as u32;
         let target = if t < self.k_s {
@@ -108,7 +111,7 @@ impl CubicNs3 {
         let mut per = if target > cwnd {
             cwnd / (target - cwnd)
         } else {
-            100 * cwnd
+            cwnd.saturating_mul(100)
         };
         if self.last_max == 0 {
             per = per.min(UNKNOWN_MAXIMUM);
@@ -120,7 +123,9 @@ impl CubicNs3 {
 impl CubicNs3 {
     /// An acknowledgement or a duplicate, with the last smoothed RTT.
     fn observe(&mut self, window: &mut Window, now: Nanos) {
-        let settling = self.epoch.is_some_and(|epoch| now - epoch < SETTLING);
+        let settling = self
+            .epoch
+            .is_some_and(|epoch| now.saturating_sub(epoch) < SETTLING);
         if self.srtt == 0 || settling {
             return;
         }
@@ -158,7 +163,7 @@ impl CongestionControl for CubicNs3 {
         if ack.acked == 0 {
             return;
         }
-        self.count += ack.acked;
+        self.count = self.count.saturating_add(ack.acked);
         let per = self.segments_per_step(window.cwnd, ack.now);
         if self.count >= per {
             window.cwnd = window.cwnd.saturating_add(1).min(window.clamp);
