@@ -59,7 +59,8 @@ def columns(schemas, folder):
 
 
 def python(folder):
-    names = ["analyze", "metrics", "sort", "simulate", "compare", "papers", "reproduce", "plots", "Error"]
+    names = ["analyze", "metrics", "sort", "simulate", "netproc", "corpus", "campaign", "population", "compare"]
+    names += ["papers", "reproduce", "plots", "Error"]
     page = ["# Python, function by function", "", "The guide is [the Python package](../python.md).", ""]
     page += [f"::: inorder.{name}\n" for name in names]
     (folder / "python.md").write_text("\n".join(page))

@@ -88,7 +88,8 @@ mod tests {
         let context = Context::quick(&stop);
         let others = choices();
         let is_scenario = |path: &&str| {
-            path.ends_with(".toml") && !path.ends_with("paper.toml") && !others.contains(*path)
+            let other = path.ends_with("paper.toml") || path.ends_with("population.toml");
+            path.ends_with(".toml") && !other && !others.contains(*path)
         };
         let paths: Vec<&str> = FILES
             .iter()

@@ -16,6 +16,7 @@ use crate::manners;
 /// Options and arguments that name files to read, by verb.
 const INPUTS: &[(&str, &[&str])] = &[
     ("analyze", &["files", "peer"]),
+    ("campaign", &["file"]),
     ("compare", &["before", "after"]),
     ("diff", &["a", "b"]),
     ("emulate", &["scenario"]),
@@ -24,9 +25,12 @@ const INPUTS: &[(&str, &[&str])] = &[
     ("netproc", &["calibration"]),
     ("packetdrill", &["files"]),
     ("petri", &["file"]),
+    ("population", &["file"]),
     ("qlog", &["files"]),
+    ("query", &["studies"]),
     ("simulate", &["file"]),
     ("sort", &["input"]),
+    ("summary", &["study", "beside"]),
 ];
 
 const CAPTURE: &str = concat!(
@@ -49,8 +53,10 @@ const FOREIGN: &[u8] = b"Chapter 1\n\nIt was a dark and stormy night.\n";
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("inorder-outputs-{}", std::process::id()));
+    /// `test` tells the folders of two tests apart.
+    fn new(test: &str) -> Self {
+        let name = format!("inorder-outputs-{test}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         fs::copy(CAPTURE, path.join("in.pcap")).unwrap();
@@ -78,6 +84,10 @@ fn needed(verb: &str, folder: &Folder) -> Vec<String> {
         "analyze" | "sort" => vec![folder.path("in.pcap")],
         "compare" | "diff" => vec![folder.path("in.pcap"), folder.path("in.pcap")],
         "qlog" => vec![folder.path("log.qlog")],
+        "campaign" => vec![
+            folder.path("s.toml"),
+            format!("--out={}", folder.path("study")),
+        ],
         "simulate" => vec![folder.path("s.toml")],
         "lab" => vec![folder.path("s.toml"), "--beside-simulation".to_owned()],
         "petri" => vec![folder.path("n.net")],
@@ -237,7 +247,7 @@ fn no_output_harms_a_capture_or_a_file_that_is_not_ours() {
         .unwrap_or_else(|error| panic!("{error}"))
         .manners
         .apply();
-    let folder = Folder::new();
+    let folder = Folder::new("all");
     let all = paths(&Cli::command(), &[]);
     let outputs: Vec<_> = all
         .iter()
@@ -248,9 +258,35 @@ fn no_output_harms_a_capture_or_a_file_that_is_not_ours() {
     for (verb, arg) in outputs {
         match verb[0].as_str() {
             "lab" => try_refusals(verb, arg, &folder),
+            // The folder of a study, to which nothing of the user's belongs: see the next test.
+            "campaign" | "corpus" | "population" if arg.get_id() == "out" => {}
+            // The Python package writes these.
+            "query" | "summary" => {}
             // It needs an interface and privileges before it writes anything. It creates its files as all others do.
             "watch" => {}
             _ => try_option(verb, arg, &folder),
+        }
+    }
+}
+
+#[test]
+fn a_study_does_not_begin_in_a_folder_that_has_another_plan() {
+    let folder = Folder::new("study");
+    fs::create_dir(folder.path("study")).unwrap();
+    let plan = folder.path("study/study.json");
+    for content in [FOREIGN, &fs::read(CAPTURE).unwrap()] {
+        fs::write(&plan, content).unwrap();
+        for verb in ["campaign", "corpus"] {
+            let input = folder.path(if verb == "corpus" {
+                "in.pcap"
+            } else {
+                "s.toml"
+            });
+            let out = format!("--out={}", folder.path("study"));
+            let cli = Cli::try_parse_from(["inorder", verb, &input, &out])
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert!(cli.verb.run(Cli::command()).is_err(), "{verb}");
+            assert!(fs::read(&plan).unwrap() == content, "{verb}");
         }
     }
 }
