@@ -3,7 +3,7 @@
 //! The sender of the log declares packets lost by RFC 9002 section 6.1, or by rules of its own. A packet that is
 //! acknowledged afterwards was delivered: the declaration was wrong, what it repeated was spurious, and a reduction of the
 //! window that only such packets caused was needless. With the log of the other end as well, what arrived there is known
-//! without acknowledgements ([`Connection::join`]).
+//! without acknowledgements ([`join`]).
 //!
 //! Memory grows with the packets of a connection: about 100 bytes for each.
 
