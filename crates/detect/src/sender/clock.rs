@@ -16,6 +16,10 @@ const MIN_SPAN_NS: i64 = 400_000_000;
 const TOLERANCE: i64 = 16;
 /// Two clocks drift apart by less than one part in so many.
 const DRIFT: i64 = 2_000;
+/// An ACK cannot come earlier than its reading allows by more than this, nanoseconds: then the readings are no clock's.
+const MAX_EARLY_NS: i64 = 20_000_000;
+/// So many ACKs in a row with older readings than one before them were not overtaken: the readings went back.
+const MAX_OLDER: u8 = 64;
 
 /// What is known of the clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +31,11 @@ pub(super) struct ReceiverClock {
     last_ns: i64,
     /// 0: not known.
     tick_ns: i64,
-    /// When a reading of 0, counted from the first, would have been captured had its ACK come by the fastest way.
+    /// When a reading of 0, counted from the first, would have been captured had its ACK come by the fastest way; the greatest
+    /// number before that is known.
     zero_ns: i64,
+    /// ACKs in a row whose readings are older than the latest.
+    older: u8,
     /// Its readings are no clock's.
     useless: bool,
 }
@@ -51,35 +58,35 @@ impl ReceiverClock {
             return;
         };
         if (seg.tsval.wrapping_sub(self.last) as i32) < 0 {
+            self.older = self.older.saturating_add(1);
+            self.useless |= self.older > MAX_OLDER;
             return; // It left before the ACK that was looked at last.
         }
+        self.older = 0;
         let passed_ns = seg.ts_ns.saturating_sub(self.last_ns).max(0);
         (self.last, self.last_ns) = (seg.tsval, seg.ts_ns);
         let ticks = i64::from(seg.tsval.wrapping_sub(first));
-        let span_ns = seg.ts_ns.saturating_sub(first_ns);
         if ticks > i64::from(u32::MAX / 2) {
             self.useless = true; // Too long ago to count from.
-        } else if ticks >= MIN_TICKS && span_ns >= MIN_SPAN_NS {
-            self.learn_tick(ticks, span_ns);
+        } else if self.tick_ns == 0 {
+            self.learn_tick(ticks, seg.ts_ns.saturating_sub(first_ns));
         }
         if self.tick_ns > 0 {
             let zero_ns = seg.ts_ns.saturating_sub(ticks * self.tick_ns);
             let drifted_ns = self.zero_ns.saturating_add(passed_ns / DRIFT);
+            let is_first = self.zero_ns == i64::MAX;
+            self.useless |= !is_first && zero_ns < self.zero_ns.saturating_sub(MAX_EARLY_NS);
             self.zero_ns = zero_ns.min(drifted_ns);
         }
     }
 
     /// So many ticks have taken so long, delays included.
     fn learn_tick(&mut self, ticks: i64, span_ns: i64) {
-        let near = |tick: &&i64| (span_ns - **tick * ticks).abs() < span_ns / TOLERANCE;
-        match TICKS_NS.iter().find(near) {
-            Some(&tick_ns) if self.tick_ns == 0 || self.tick_ns == tick_ns => {
-                self.tick_ns = tick_ns;
-            }
-            // Delays of a second may hide the tick for a while, but what was known must not change.
-            None if self.tick_ns == 0 => {}
-            _ => self.useless = true,
+        if ticks < MIN_TICKS || span_ns < MIN_SPAN_NS {
+            return;
         }
+        let near = |tick: &&i64| (span_ns - **tick * ticks).abs() < span_ns / TOLERANCE;
+        self.tick_ns = TICKS_NS.iter().find(near).copied().unwrap_or(0);
     }
 
     /// When `seg` would have been captured, had it come by the fastest way, at the latest; nanoseconds.
@@ -132,6 +139,24 @@ mod tests {
             assert!(latest_ns >= fastest_ns, "{tick_ns}");
             assert!(latest_ns <= fastest_ns + tick_ns + 2 * MS, "{tick_ns}");
         }
+    }
+
+    #[test]
+    fn a_stall_does_not_make_it_another_clock() {
+        let mut clock = watched(MS, 0);
+        // Half a second in which nothing came, then all at once.
+        for reading in 2_000..2_500 {
+            clock.note(&ack(2_600 * MS, reading));
+        }
+        let latest_ns = clock.latest_ns(&ack(2_600 * MS, 2_100)).unwrap();
+        assert!((2_105 * MS..2_108 * MS).contains(&latest_ns), "{latest_ns}");
+    }
+
+    #[test]
+    fn readings_that_go_back_are_no_clocks() {
+        let mut clock = watched(MS, 5_000);
+        (0..100).for_each(|i| clock.note(&ack((2_000 + i) * MS, 20 + i as u32)));
+        assert_eq!(clock.latest_ns(&ack(2_101 * MS, 121)), None);
     }
 
     #[test]
