@@ -19,6 +19,9 @@ const SUSTAINED_ERROR: f64 = 0.05;
 /// takes what arrives for the path's rate (ACM Queue 14(5), 2016, gains of ProbeBW): a path that is faster than this it would have
 /// found. So short trains that are faster are bundles of hosts, of radio frames, of jitter.
 const BBR_PROBES: f64 = 1.25;
+/// It keeps the greatest rate of so many round trips; bundles of radio frames and of busy hosts are shorter than 100 ms.
+const BBR_ROUND_TRIPS: i64 = 10;
+const BBR_NS: i64 = 100_000_000;
 /// A path that carries this share of its rate over the whole flow is full.
 const FULL: f64 = 0.8;
 /// What two runs of a flow over the same path differ by although nothing else differs: round trips at the start and
@@ -130,22 +133,26 @@ impl Estimator<'_> {
         }
     }
 
+    /// The greatest rate over `span` nanoseconds, bytes a second; 0 if the flow is shorter.
+    fn sustained(&self, span: i64) -> f64 {
+        // What arrives once more takes its share of the line, too.
+        let series = &self.recorder.series;
+        let rate = series.most_sustained(span, |b| (b.delivered + b.repeated) as f64);
+        rate.unwrap_or(0.0)
+    }
+
     /// Segments a second.
     fn rate(&self, recognised: Recognised) -> Option<LineRate> {
         let rtt_ns = self.ends.rtt_ns?;
         let mss = self.mss();
-        let span = rtt_ns.saturating_mul(SUSTAINED_RTTS).max(SUSTAINED_NS);
-        // What arrives once more takes its share of the line, too.
-        let series = &self.recorder.series;
-        let sustained = series.most_sustained(span, |b| (b.delivered + b.repeated) as f64);
-        let sustained = sustained.unwrap_or(0.0);
+        let sustained = self.sustained(rtt_ns.saturating_mul(SUSTAINED_RTTS).max(SUSTAINED_NS));
         let mut rate = self.recorder.dispersion.rate()?;
         if sustained > rate.likely * (1.0 + SUSTAINED_ERROR) {
             rate.likely = sustained;
             rate.high = rate.high.max(sustained * (1.0 + SUSTAINED_ERROR));
         }
-        if recognised.control == Control::Bbr && recognised.confidence >= SURE && sustained > 0.0 {
-            let found = sustained * BBR_PROBES;
+        let found = self.sustained(rtt_ns.saturating_mul(BBR_ROUND_TRIPS).max(BBR_NS)) * BBR_PROBES;
+        if recognised.control == Control::Bbr && recognised.confidence >= SURE && found > 0.0 {
             rate.low = rate.low.min(found);
             rate.likely = rate.likely.min(found);
             rate.high = rate.high.min(found);
