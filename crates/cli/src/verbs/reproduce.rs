@@ -100,8 +100,14 @@ pub fn run(args: &Args) -> Outcome {
 /// Runs the experiment that belongs to a claim, in the first of the items that has it.
 fn explain(items: &[&Item], args: &Args, claim: &str) -> Outcome {
     for item in items {
+        // The item may be left out of the name: figure-3/newreno-fall, or newreno-fall.
+        let whole = format!("{}/{claim}", item.name);
         let found = with_context(item, args, interrupt::flag(), |context| {
-            item.why(context, claim)
+            let found = item.why(context, claim)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            item.why(context, &whole)
         });
         match found {
             Ok(None) => {}
