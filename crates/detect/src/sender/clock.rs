@@ -8,17 +8,17 @@ use inorder_wire::{Has, Segment};
 
 /// Ticks of the clocks of common stacks, nanoseconds.
 const TICKS_NS: [i64; 5] = [1_000, 1_000_000, 2_000_000, 4_000_000, 10_000_000];
-/// A tick is known after so many of them,
+/// The length of a tick is not judged before so many ticks have been counted.
 const MIN_TICKS: i64 = 40;
-/// and so long, nanoseconds: delays that change by less do not make one tick look like another.
+/// Nor before so many nanoseconds have passed: a delay that changes meanwhile must not make one length look like another.
 const MIN_SPAN_NS: i64 = 400_000_000;
 /// The clock's ticks may differ by one part in so many from those of [`TICKS_NS`].
 const TOLERANCE: i64 = 16;
 /// Two clocks drift apart by less than one part in so many.
 const DRIFT: i64 = 2_000;
-/// An ACK cannot come earlier than its reading allows by more than this, nanoseconds: then the readings are no clock's.
+/// If an ACK comes by more than this before its reading allows, the readings are not those of a clock, nanoseconds.
 const MAX_EARLY_NS: i64 = 20_000_000;
-/// So many ACKs in a row with older readings than one before them were not overtaken: the readings went back.
+/// If so many ACKs in a row have readings older than one before them, they were not overtaken: the readings went back.
 const MAX_OLDER: u8 = 64;
 
 /// What is known of the clock.
@@ -36,7 +36,7 @@ pub(super) struct ReceiverClock {
     zero_ns: i64,
     /// ACKs in a row whose readings are older than the latest.
     older: u8,
-    /// Its readings are no clock's.
+    /// Its readings are not those of a clock: nothing is concluded from them.
     useless: bool,
 }
 
