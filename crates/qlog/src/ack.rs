@@ -19,6 +19,18 @@ pub(crate) fn ranges(data: &Value) -> Vec<(u64, u64)> {
         .collect()
 }
 
+/// True if the packet has frames and all of them acknowledge or close: it is not in flight (RFC 9002 section 2).
+pub(crate) fn only_acknowledges(data: &Value) -> bool {
+    let frames = data.get("frames").and_then(Value::as_array);
+    frames.is_some_and(|frames| {
+        !frames.is_empty()
+            && frames.iter().all(|frame| {
+                let kind = frame.get("frame_type").and_then(Value::as_str);
+                kind.is_some_and(|kind| kind.starts_with("ack") || kind == "connection_close")
+            })
+    })
+}
+
 fn range(value: &Value) -> Option<(u64, u64)> {
     match value {
         Value::Array(ends) => match ends.as_slice() {

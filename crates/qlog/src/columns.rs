@@ -33,10 +33,12 @@ pub static CONNECTION: &[Of] = &[
     Of::new("delivered", Kind::Count, "Of the packets declared lost, those that were delivered.", |r| {
         r.delivered.into()
     })
+    .optional()
     .in_group("declared lost", "delivered", 0),
     Of::new("delivered_bytes", Kind::Count, "Their bytes: repeated in vain, at most.", |r| {
         r.delivered_bytes.into()
-    }),
+    })
+    .optional(),
     Of::new(
         "other_end",
         Kind::Flag,
@@ -97,11 +99,12 @@ pub static CONNECTION: &[Of] = &[
         "Of these, those of whose losses every packet was delivered.",
         |r| r.needless.into(),
     )
+    .optional()
     .in_group("reductions", "needless", 0),
     Of::new(
         "cost_bytes",
         Kind::Number(Digits::Fixed(0)),
-        "Bytes that could have been sent in addition without the needless reductions, at most: if the window was what limited the sender.",
+        "Bytes that could have been sent in addition, had the window stayed as it was before the needless reductions: its rate then less the rate there was.",
         |r| r.cost_bytes.into(),
     )
     .optional(),
@@ -115,7 +118,7 @@ pub static CONNECTION: &[Of] = &[
         },
     )
     .optional()
-    .shown("cost at most", 2),
+    .shown("cost", 2),
     Of::new("duration_ms", Kind::Duration, "From the first to the last event.", |r| r.lasted_ns.into()),
     Of::new(
         "unknown",
@@ -185,6 +188,7 @@ pub static LOSS: &[OfLoss] = &[
     })
     .shown("by", 1),
     OfLoss::new("delivered", Kind::Flag, "True if it was delivered.", |l| l.delivered.into())
+        .optional()
         .shown("delivered", 0),
     OfLoss::new(
         "acked_after_ms",
@@ -197,7 +201,7 @@ pub static LOSS: &[OfLoss] = &[
     OfLoss::new(
         "needed_packets",
         Kind::Count,
-        "The smallest packet threshold that does not declare it lost.",
+        "The smallest packet threshold that does not declare it lost; by the order of arrival if its acknowledgement is not known.",
         |l| l.needed_packets.into(),
     )
     .optional()

@@ -1,16 +1,16 @@
 //! A connection from the side of one end.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use inorder_metrics::Metrics;
 use serde_json::Value;
 
-use crate::ack::ranges;
-use crate::cost::bytes_at_most;
+use crate::ack::{only_acknowledges, ranges};
+use crate::cost::bytes_missing;
 use crate::event::{About, Clock, Event, SPACES, TimeFormat, about, member};
 use crate::result::{Arrivals, LossRow, Report, Thresholds, Trigger};
-use crate::space::{Acked, Sent, Space};
+use crate::space::{Sent, Space};
 use crate::window::Window;
 
 /// Names of the packet number spaces.
@@ -31,11 +31,44 @@ pub struct Connection {
     latest_ns: i64,
     first_ns: Option<i64>,
     last_ns: i64,
-    /// What the other end received, by space, if its log is known.
-    arrived: Option<Box<[HashSet<u64>; SPACES]>>,
+    /// True if the log has acknowledgements: some programs write packets without their frames.
+    acknowledges: bool,
+    /// True if the first packet of the log was sent, not received: a client begins (RFC 9000 section 7).
+    begins: Option<bool>,
+    /// What the other end received, by space, with the highest number that had arrived before, if its log is known.
+    arrived: Option<Box<[Arrived; SPACES]>>,
 }
 
+/// Numbers that arrived, each with the highest one before it.
+type Arrived = HashMap<u64, Option<u64>>;
+
 impl Connection {
+    /// Another connection in the same trace.
+    pub(crate) fn sibling(&self) -> Connection {
+        Connection {
+            title: self.title.clone(),
+            vantage: self.vantage.clone(),
+            clock: self.clock,
+            ..Connection::default()
+        }
+    }
+
+    /// What identifies it, unless that is known.
+    pub(crate) fn set_id(&mut self, id: &str) {
+        if self.id.is_empty() {
+            id.clone_into(&mut self.id);
+        }
+    }
+
+    /// The end that wrote the log, or, if the log does not say, the one that it must be: a client sends first.
+    fn vantage(&self) -> &str {
+        match (self.vantage.as_str(), self.begins) {
+            ("" | "unknown", Some(true)) => "client",
+            ("" | "unknown", Some(false)) => "server",
+            (said, _) => said,
+        }
+    }
+
     pub(crate) fn set_vantage(&mut self, kind: &str) {
         kind.clone_into(&mut self.vantage);
     }
@@ -65,9 +98,8 @@ impl Connection {
             .sum()
     }
 
-    /// The next event.
-    pub(crate) fn event(&mut self, event: &Event) {
-        let now_ns = self.clock.at(event.time);
+    /// The next event, at this time of the trace.
+    pub(crate) fn event(&mut self, event: &Event, now_ns: i64) {
         self.first_ns.get_or_insert(now_ns);
         self.last_ns = self.last_ns.max(now_ns);
         match event.kind() {
@@ -88,7 +120,9 @@ impl Connection {
             bytes,
         }) = about(data)
         {
-            self.spaces[space].sent(number, now_ns, bytes);
+            self.begins.get_or_insert(true);
+            let in_flight = !only_acknowledges(data);
+            self.spaces[space].sent(number, now_ns, bytes, in_flight);
         }
     }
 
@@ -97,9 +131,12 @@ impl Connection {
             return;
         };
         let rtt_ns = self.rtt_ns().max(self.latest_ns);
+        self.begins.get_or_insert(false);
+        let acknowledged = ranges(data);
+        self.acknowledges |= !acknowledged.is_empty();
         let space = &mut self.spaces[packet.space];
         space.received.push((packet.number, now_ns, packet.bytes));
-        space.acked(&ranges(data), now_ns, rtt_ns);
+        space.acked(&acknowledged, now_ns, rtt_ns);
     }
 
     fn lost(&mut self, data: &Value, now_ns: i64) {
@@ -107,20 +144,39 @@ impl Connection {
             return;
         };
         let trigger = Trigger::of(data.get("trigger").and_then(Value::as_str));
-        if let Some(sent) = self.spaces[packet.space].lost(packet.number, now_ns, trigger) {
-            self.window
-                .lost(packet.space, packet.number, sent.at_ns, now_ns);
+        self.declare(packet.space, packet.number, now_ns, trigger);
+    }
+
+    fn declare(&mut self, space: usize, number: u64, now_ns: i64, trigger: Trigger) {
+        if let Some(sent) = self.spaces[space].lost(number, now_ns, trigger) {
+            self.window.lost(space, number, sent.at_ns, now_ns);
+        }
+    }
+
+    /// The log counts losses and does not name the packets (quiche): they are the oldest that may be.
+    fn counted_lost(&mut self, count: u64, now_ns: i64) {
+        for _ in 0..count {
+            let of_space = |i: usize| Some((i, self.spaces[i].next_lost().next()?));
+            let next = (0..SPACES).filter_map(of_space).min_by_key(|(_, (_, sent_ns))| *sent_ns);
+            let Some((space, (number, _))) = next else {
+                self.spaces[SPACES - 1].unknown += 1;
+                continue;
+            };
+            self.declare(space, number, now_ns, Trigger::Unknown);
         }
     }
 
     fn metrics(&mut self, data: &Value, now_ns: i64) {
-        let ns = |name: &str| member(data, name).map(|value| (value * self.clock.units_ns) as i64);
+        let mut ns = |name: &str| member(data, name).map(|value| self.clock.round_trip(value) as i64);
         let (smoothed, latest) = (ns("smoothed_rtt"), ns("latest_rtt"));
         if let Some(smoothed_ns) = smoothed.filter(|ns| *ns > 0) {
             self.smoothed.push((now_ns, smoothed_ns));
         }
         if let Some(latest_ns) = latest {
             self.latest_ns = latest_ns;
+        }
+        if let Some(count) = data.get("cf_lost_packets").and_then(|lost| member(lost, "delta")) {
+            self.counted_lost(count as u64, now_ns);
         }
         let window = member(data, "congestion_window").or_else(|| member(data, "cwnd"));
         let in_flight = member(data, "bytes_in_flight");
@@ -139,10 +195,16 @@ impl Connection {
         known.map_or(0, |(_, ns)| *ns)
     }
 
-    /// True if the packet arrived at the other end.
-    fn is_delivered(&self, space: usize, number: u64, sent: &Sent) -> bool {
+    /// True if the packet arrived at the other end; `None` if neither acknowledgements nor the other end's log tell.
+    fn is_delivered(&self, space: usize, number: u64, sent: &Sent) -> Option<bool> {
         let there = self.arrived.as_ref();
-        sent.acked.is_some() || there.is_some_and(|there| there[space].contains(&number))
+        let arrived = sent.acked.is_some() || there.is_some_and(|there| there[space].contains_key(&number));
+        (self.acknowledges || there.is_some()).then_some(arrived)
+    }
+
+    /// True if something tells which packets were delivered.
+    pub fn knows_deliveries(&self) -> bool {
+        self.acknowledges || self.arrived.is_some()
     }
 
     /// What the trace says about the loss detection of this end.
@@ -153,7 +215,8 @@ impl Connection {
             (title, id) => format!("{title} {id}"),
         };
         let losses = self.losses(&name.as_str().into());
-        let wrong: Vec<&LossRow> = losses.iter().filter(|loss| loss.delivered).collect();
+        let wrong: Vec<&LossRow> = losses.iter().filter(|loss| loss.delivered == Some(true)).collect();
+        let known = self.knows_deliveries();
         let by = |trigger| losses.iter().filter(|loss| loss.trigger == trigger).count() as u64;
         let sent = || self.spaces.iter().flat_map(|space| space.sent.values());
         let needless: Vec<bool> = self
@@ -170,26 +233,26 @@ impl Connection {
                 .filter(|(e, _)| e.fell.is_some())
         };
         let is_needless = |i: usize| needless.get(i) == Some(&true);
-        let cost = bytes_at_most(&self.window, is_needless, self.last_ns, |at| {
+        let cost = bytes_missing(&self.window, is_needless, self.last_ns, |at| {
             self.rtt_at(at)
         });
         Report {
-            vantage: self.vantage.clone(),
+            vantage: self.vantage().to_owned(),
             sent: sent().count() as u64,
             received: self.spaces.iter().map(|s| s.received.len() as u64).sum(),
             sent_bytes: sent().map(|packet| packet.bytes).sum(),
             declared_lost: losses.len() as u64,
             by_packets: by(Trigger::PacketThreshold),
             by_time: by(Trigger::TimeThreshold),
-            delivered: wrong.len() as u64,
-            delivered_bytes: wrong.iter().map(|loss| loss.bytes).sum(),
+            delivered: known.then_some(wrong.len() as u64),
+            delivered_bytes: known.then(|| wrong.iter().map(|loss| loss.bytes).sum()),
             other_end: self.arrived.is_some(),
             half: sufficient(&wrong, 0.5),
             most: sufficient(&wrong, 0.95),
             all: sufficient(&wrong, 1.0),
             reductions: reduced().count() as u64,
-            needless: reduced().filter(|(_, needless)| **needless).count() as u64,
-            cost_bytes: (!self.window.history.is_empty()).then_some(cost),
+            needless: known.then(|| reduced().filter(|(_, needless)| **needless).count() as u64),
+            cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
             lasted_ns: self
                 .last_ns
                 .saturating_sub(self.first_ns.unwrap_or(self.last_ns)),
@@ -204,7 +267,7 @@ impl Connection {
     fn is_needless(&self, losses: &[(usize, u64)]) -> bool {
         losses.iter().all(|&(space, number)| {
             let sent = self.spaces[space].sent.get(&number);
-            sent.is_some_and(|sent| self.is_delivered(space, number, sent))
+            sent.is_some_and(|sent| self.is_delivered(space, number, sent) == Some(true))
         })
     }
 
@@ -229,13 +292,15 @@ impl Connection {
                     acked_after_ns: sent
                         .acked
                         .map(|acked| acked.at_ns.saturating_sub(sent.at_ns)),
-                    // One more than the largest distance there was before the acknowledgement.
                     needed_packets: acked
                         .as_ref()
-                        .and_then(|acked| Some(overtaken(acked, number)? + 1)),
+                        .and_then(|acked| overtaken(acked.largest_before, number))
+                        .or_else(|| self.overtaken_there(space, number, sent))
+                        // One more than the largest distance there was before the acknowledgement.
+                        .map(|distance| distance + 1),
                     needed_rtts: acked
                         .as_ref()
-                        .filter(|acked| acked.rtt_ns > 0 && overtaken(acked, number).is_some())
+                        .filter(|acked| acked.rtt_ns > 0 && overtaken(acked.largest_before, number).is_some())
                         .map(|acked| {
                             acked.at_ns.saturating_sub(sent.at_ns) as f64 / acked.rtt_ns as f64
                         }),
@@ -262,16 +327,29 @@ impl Connection {
 
     /// Tells this end what the other one received.
     fn hear(&mut self, other: &Connection) {
-        let received = |space: &Space| space.received.iter().map(|(number, ..)| *number).collect();
+        let received = |space: &Space| {
+            let (mut arrived, mut largest) = (Arrived::new(), None);
+            for &(number, ..) in &space.received {
+                arrived.entry(number).or_insert(largest);
+                largest = largest.max(Some(number));
+            }
+            arrived
+        };
         self.arrived = Some(Box::new([0, 1, 2].map(|i| received(&other.spaces[i]))));
+    }
+
+    /// How far the highest number that the other end had was above this one when it came, for packets of which no
+    /// acknowledgement is known. No acknowledgement without this packet can have reported a higher one.
+    fn overtaken_there(&self, space: usize, number: u64, sent: &Sent) -> Option<u64> {
+        let there = self.arrived.as_ref().filter(|_| sent.acked.is_none())?;
+        overtaken(*there[space].get(&number)?, number)
     }
 }
 
-/// How far the highest acknowledged number was above this one before its own acknowledgement came; `None` if it was
-/// below: then no threshold declared it lost, but a probe time-out.
-fn overtaken(acked: &Acked, number: u64) -> Option<u64> {
-    let largest = acked.largest_before.filter(|largest| *largest > number)?;
-    Some(largest - number)
+/// How far the highest number known before was above this one; `None` if it was below: then no threshold declared it
+/// lost, but a probe time-out.
+fn overtaken(largest_before: Option<u64>, number: u64) -> Option<u64> {
+    largest_before?.checked_sub(number).filter(|distance| *distance > 0)
 }
 
 /// The thresholds that would have declared at most the rest of these packets lost.
@@ -298,7 +376,7 @@ pub fn join(connections: &mut [Connection]) {
         let me = &connections[i];
         let other = connections.iter().enumerate().find(|(j, c)| {
             let opposite = matches!(
-                (me.vantage.as_str(), c.vantage.as_str()),
+                (me.vantage(), c.vantage()),
                 ("client", "server") | ("server", "client")
             );
             let same = only_two || !me.id.is_empty() && me.id.eq_ignore_ascii_case(&c.id);

@@ -1,23 +1,29 @@
-//! What a needless reduction cost, at most.
+//! What a needless reduction cost.
 
 use crate::window::{Episode, Window};
 
-/// Bytes that the sender could have sent in addition if the needless reductions had not been, at most: the window
-/// before less the window there was, once each round trip, until the window is what it was before or the next reduction
-/// that was needed. `needless` tells which episodes are; `rtt_ns` is the smoothed round trip at a time.
+/// Bytes that the sender could have sent in addition if the needless reductions had not been and the window had stayed
+/// as it was: its rate before, which is the window over the round trip at that time, less its rate at each time, until
+/// the window is what it was before or the next reduction that was needed. `needless` tells which episodes are; `rtt_ns`
+/// is the smoothed round trip at a time.
 ///
-/// Where the log says what was in flight, only times count in which the window was nearly full: otherwise it limited
-/// nothing. The bound is reached if nothing else would have limited the sender with a larger window.
-pub(crate) fn bytes_at_most(
+/// The round trip before contains the queue that the window had filled: where a smaller window empties a queue, rates stay
+/// the same, and nothing is lost. Where the log says what was in flight, only times count in which the window was nearly
+/// full: otherwise it limited nothing.
+pub(crate) fn bytes_missing(
     window: &Window,
     needless: impl Fn(usize) -> bool,
     end_ns: i64,
     rtt_ns: impl Fn(i64) -> i64,
 ) -> f64 {
-    // The window that there would have been at least, while one is owed.
-    let mut owed: Option<f64> = None;
+    // The window that there would have been, and its rate in bytes per nanosecond, while one is owed.
+    let mut owed: Option<(f64, f64)> = None;
     let mut missing = 0.0;
-    let fell = |(index, e): (usize, &Episode)| Some((index, e.before, e.fell?));
+    let fell = |(index, e): (usize, &Episode)| {
+        let rtt = rtt_ns(e.start_ns);
+        let before = e.before.filter(|_| rtt > 0).map(|window| (window, window / rtt as f64));
+        Some((index, before, e.fell?))
+    };
     let mut episodes = window
         .episodes
         .iter()
@@ -31,7 +37,7 @@ pub(crate) fn bytes_at_most(
                 false => None,
             };
         }
-        let Some(target) = owed else {
+        let Some((target, rate)) = owed else {
             continue;
         };
         if level.window >= target {
@@ -45,7 +51,7 @@ pub(crate) fn bytes_at_most(
             .in_flight
             .is_none_or(|bytes| bytes >= NEARLY_FULL * level.window);
         if rtt > 0 && full {
-            missing += (target - level.window) * lasted / rtt as f64;
+            missing += (rate - level.window / rtt as f64).max(0.0) * lasted;
         }
     }
     missing
@@ -55,9 +61,9 @@ pub(crate) fn bytes_at_most(
 /// has few.
 const NEARLY_FULL: f64 = 0.75;
 
-fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+fn larger(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Option<(f64, f64)> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(a.max(b)),
+        (Some(a), Some(b)) => Some(if a.0 >= b.0 { a } else { b }),
         (a, b) => a.or(b),
     }
 }
@@ -73,8 +79,22 @@ mod tests {
         window.lost(2, 5, 50, 100);
         window.set(100, Some(5_000.0), None, 1_000);
         window.set(300, Some(10_000.0), None, 1_000);
-        let cost = |needless: bool| bytes_at_most(&window, |_| needless, 1_000, |_| 100);
+        let cost = |needless: bool| bytes_missing(&window, |_| needless, 1_000, |_| 100);
         assert_eq!((cost(true), cost(false)), (10_000.0, 0.0));
+    }
+
+    /// The larger window had only filled a queue: it took as long as the window is large.
+    #[test]
+    fn a_window_that_only_filled_a_queue_costs_nothing() {
+        let mut window = Window::default();
+        window.set(0, Some(10_000.0), None, 1_000);
+        window.lost(2, 5, 50, 100);
+        window.set(100, Some(5_000.0), None, 1_000);
+        window.set(110, Some(5_000.0), None, 1_000);
+        window.set(300, Some(10_000.0), None, 1_000);
+        // The queue is empty from 110 on. Until then half of the rate of 50 bytes each nanosecond is missing.
+        let rtt = |at: i64| if at <= 100 { 200 } else { 100 };
+        assert_eq!(bytes_missing(&window, |_| true, 1_000, rtt), 250.0);
     }
 
     #[test]
@@ -85,7 +105,7 @@ mod tests {
         window.set(100, Some(5_000.0), None, 1_000);
         window.set(200, None, Some(1_000.0), 1_000);
         window.set(900, Some(10_000.0), None, 1_000);
-        let cost = bytes_at_most(&window, |_| true, 1_000, |_| 100);
+        let cost = bytes_missing(&window, |_| true, 1_000, |_| 100);
         assert_eq!(cost, 5_000.0);
     }
 
@@ -97,7 +117,7 @@ mod tests {
         window.set(100, Some(5_000.0), None, 1_000);
         window.lost(2, 9, 150, 200);
         window.set(200, Some(2_500.0), None, 1_000);
-        let cost = bytes_at_most(&window, |index| index == 0, 1_000, |_| 100);
+        let cost = bytes_missing(&window, |index| index == 0, 1_000, |_| 100);
         assert_eq!(cost, 5_000.0);
     }
 }

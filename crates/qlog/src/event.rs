@@ -11,6 +11,8 @@ pub struct Event {
     pub time: Option<f64>,
     /// Category and type, or the type alone: `transport:packet_sent`, `quic:packet_sent`, `packet_sent`.
     pub name: String,
+    /// What the event belongs to, if it says so: a connection, where all connections share a trace.
+    pub group: Option<String>,
     /// Everything else.
     pub data: Value,
 }
@@ -22,6 +24,7 @@ impl Event {
             Value::Object(mut members) => Some(Event {
                 time: members.get("time").and_then(number),
                 name: members.get("name")?.as_str()?.to_owned(),
+                group: members.get("group_id").and_then(text),
                 data: members.remove("data").unwrap_or_default(),
             }),
             Value::Array(mut members) => {
@@ -37,6 +40,7 @@ impl Event {
                     name: at(&members, place(&["event", "event_type", "name"]))?
                         .as_str()?
                         .to_owned(),
+                    group: at(&members, place(&["group_id"])).as_ref().and_then(text),
                     data: place(&["data"])
                         .and_then(|i| members.get_mut(i))
                         .map(Value::take)
@@ -45,6 +49,12 @@ impl Event {
             }
             _ => None,
         }
+    }
+
+    /// True of the first packet of a connection.
+    pub(crate) fn begins(&self) -> bool {
+        let first = |about: About| (about.space, about.number) == (0, 0);
+        matches!(self.kind(), "packet_sent" | "packet_received") && about(&self.data).is_some_and(first)
     }
 
     /// The type without its category.
@@ -69,6 +79,8 @@ pub(crate) struct Clock {
     pub(crate) format: TimeFormat,
     /// Nanoseconds in a unit: milliseconds, unless the trace says microseconds.
     pub(crate) units_ns: f64,
+    /// Nanoseconds in a unit of round trips: as above, or a second.
+    pub(crate) rtt_units_ns: Option<f64>,
     /// The first time: absolute ones have too many digits for a product.
     base: Option<f64>,
     now_ns: i64,
@@ -79,6 +91,7 @@ impl Default for Clock {
         Clock {
             format: TimeFormat::Since,
             units_ns: 1e6,
+            rtt_units_ns: None,
             base: None,
             now_ns: 0,
         }
@@ -86,6 +99,14 @@ impl Default for Clock {
 }
 
 impl Clock {
+    /// A round trip of the log in nanoseconds. Before the first measurement a sender takes 333 ms (RFC 9002 section
+    /// 6.2.2): a log that begins with 0.333 writes round trips in seconds, as quinn 0.11 does, whatever its times are in.
+    pub(crate) fn round_trip(&mut self, value: f64) -> f64 {
+        let in_seconds = value == 0.333;
+        let default = if in_seconds { 1e9 } else { self.units_ns };
+        value * *self.rtt_units_ns.get_or_insert(default)
+    }
+
     /// The time of an event, nanoseconds after the first one; that of the event before if it has none.
     pub(crate) fn at(&mut self, time: Option<f64>) -> i64 {
         if let Some(time) = time {
@@ -128,7 +149,9 @@ pub(crate) fn about(data: &Value) -> Option<About> {
         _ => 2,
     };
     let raw = data.get("raw").and_then(|raw| raw.get("length"));
-    let bytes = raw.or_else(|| either("packet_size")).and_then(number);
+    // quinn writes the length of the packet into its header.
+    let bytes = raw.or_else(|| either("packet_size")).or_else(|| header.get("length"));
+    let bytes = bytes.and_then(number);
     Some(About {
         space,
         number: whole(either("packet_number")?)?,
@@ -142,6 +165,11 @@ pub(crate) fn whole(value: &Value) -> Option<u64> {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
     }
+}
+
+/// A text that is not empty.
+fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// The member of an event, as a number.

@@ -1,5 +1,6 @@
 //! The three serialisations, read event by event: a JSON document, JSON-SEQ (RFC 7464), a JSON value in each line.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufReader, Read};
 
@@ -67,6 +68,12 @@ impl<R: Read> Read for Separators<R> {
 #[derive(Default)]
 struct Log {
     connections: Vec<Connection>,
+    /// Index of the connection that has the header of the trace that is being read.
+    trace: usize,
+    /// Indices of the connections whose events have these groups, in this trace.
+    groups: HashMap<String, usize>,
+    /// Index of the connection of the event before.
+    last: usize,
     /// The header said that this is a qlog.
     is_qlog: bool,
     events: u64,
@@ -82,18 +89,53 @@ impl Log {
         (self.events == 0).then(|| "no events".to_owned())
     }
 
+    /// A new trace begins.
+    fn begin(&mut self) {
+        self.trace = self.connections.len();
+        self.last = self.trace;
+        self.groups.clear();
+        self.connections.push(Connection::default());
+    }
+
     /// The trace that is being read.
     fn current(&mut self) -> &mut Connection {
-        if self.connections.is_empty() {
-            self.connections.push(Connection::default());
+        if self.trace >= self.connections.len() {
+            self.begin();
         }
-        let last = self.connections.len() - 1;
-        &mut self.connections[last]
+        &mut self.connections[self.trace]
     }
 
     fn event(&mut self, event: &Event) {
         self.events += 1;
-        self.current().event(event);
+        // The times of all events of a trace are on one clock.
+        let now_ns = self.current().clock.at(event.time);
+        let index = match &event.group {
+            None => self.trace,
+            Some(group) => self.of_group(group, event.begins()),
+        };
+        self.last = index;
+        self.connections[index].event(event, now_ns);
+    }
+
+    /// The connection of a group: the first has the one of the header, each further one its own. A group that does not
+    /// begin with the first Initial packet is the connection of the event before by another name: quinn's groups change
+    /// when the other end has chosen its identifier.
+    fn of_group(&mut self, group: &str, begins: bool) -> usize {
+        if let Some(&index) = self.groups.get(group) {
+            return index;
+        }
+        let index = match (self.groups.is_empty(), begins) {
+            (true, _) => self.trace,
+            (false, false) => self.last,
+            (false, true) => {
+                let sibling = self.connections[self.trace].sibling();
+                self.connections.push(sibling);
+                self.connections.len() - 1
+            }
+        };
+        self.connections[index].set_id(group);
+        self.groups.insert(group.to_owned(), index);
+        index
     }
 
     fn finish(self) -> Vec<Connection> {
@@ -135,11 +177,12 @@ impl<'de> Visitor<'de> for Top<'_> {
                 }
                 "traces" => map.next_value_seed(Traces { log: self.log })?,
                 "trace" => {
-                    self.log.connections.push(Connection::default());
+                    self.log.begin();
                     map.next_value_seed(Trace { log: self.log })?;
                 }
                 "time" => event.time = number(&map.next_value()?),
                 "name" => event.name = map.next_value()?,
+                "group_id" => event.group = map.next_value::<Value>()?.as_str().map(str::to_owned),
                 "data" => event.data = map.next_value()?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -181,7 +224,7 @@ impl<'de> Visitor<'de> for Traces<'_> {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
         loop {
-            self.log.connections.push(Connection::default());
+            self.log.begin();
             if seq.next_element_seed(Trace { log: self.log })?.is_none() {
                 self.log.connections.pop();
                 return Ok(());

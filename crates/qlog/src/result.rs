@@ -52,8 +52,8 @@ pub struct LossRow {
     pub declared_after_ns: i64,
     /// Why.
     pub trigger: Trigger,
-    /// True if it was delivered.
-    pub delivered: bool,
+    /// True if it was delivered; `None` if nothing tells.
+    pub delivered: Option<bool>,
     /// How long after its sending the acknowledgement came, nanoseconds; `None` if none came.
     pub acked_after_ns: Option<i64>,
     /// The packet threshold that would not have declared it lost.
@@ -101,10 +101,11 @@ pub struct Report {
     pub by_packets: u64,
     /// By time threshold.
     pub by_time: u64,
-    /// Of the packets declared lost, those that were delivered.
-    pub delivered: u64,
+    /// Of the packets declared lost, those that were delivered; `None` if the log has no acknowledgements and the other
+    /// end's log is not there.
+    pub delivered: Option<u64>,
     /// Their bytes: what was sent again in vain, at most.
-    pub delivered_bytes: u64,
+    pub delivered_bytes: Option<u64>,
     /// True if the log of the other end tells what was delivered; otherwise its acknowledgements do.
     pub other_end: bool,
     /// Thresholds that would have sufficed for half of the delivered ones.
@@ -116,8 +117,9 @@ pub struct Report {
     /// Reductions of the congestion window after losses.
     pub reductions: u64,
     /// Of these, those whose losses were all delivered.
-    pub needless: u64,
-    /// Bytes that could have been sent without the needless ones, at most; `None` if the log does not say the window.
+    pub needless: Option<u64>,
+    /// Bytes that could have been sent in addition, had the window stayed as it was before the needless ones; `None` if
+    /// the log does not say the window.
     pub cost_bytes: Option<f64>,
     /// Time from the first to the last event, nanoseconds.
     pub lasted_ns: i64,

@@ -36,6 +36,8 @@ pub(crate) struct Space {
     pub(crate) sent: BTreeMap<u64, Sent>,
     /// Numbers that were sent and not acknowledged yet.
     open: BTreeSet<u64>,
+    /// Of these, numbers in flight that were not declared lost either.
+    waiting: BTreeSet<u64>,
     pub(crate) largest_acked: Option<u64>,
     /// Numbers received from the other end, with their times and sizes, in the order of arrival.
     pub(crate) received: Vec<(u64, i64, u64)>,
@@ -44,8 +46,9 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// A packet goes out.
-    pub(crate) fn sent(&mut self, number: u64, at_ns: i64, bytes: u64) {
+    /// A packet goes out; in flight unless it only acknowledges, because such packets are never declared lost (RFC 9002
+    /// section 2).
+    pub(crate) fn sent(&mut self, number: u64, at_ns: i64, bytes: u64, in_flight: bool) {
         let packet = Sent {
             at_ns,
             bytes,
@@ -54,7 +57,18 @@ impl Space {
         };
         if self.sent.insert(number, packet).is_none() {
             self.open.insert(number);
+            if in_flight {
+                self.waiting.insert(number);
+            }
         }
+    }
+
+    /// The packets that loss detection takes for lost next: the oldest in flight below the highest acknowledged one. Both
+    /// thresholds of RFC 9002 section 6.1 take the oldest first.
+    pub(crate) fn next_lost(&self) -> impl Iterator<Item = (u64, i64)> {
+        let below = self.largest_acked.unwrap_or(0);
+        let waiting = self.waiting.range(..below);
+        waiting.filter_map(|number| Some((*number, self.sent.get(number)?.at_ns)))
     }
 
     /// A packet is declared lost; the packet, if it had been sent and was not declared before.
@@ -67,6 +81,7 @@ impl Space {
             return None;
         }
         packet.lost = Some(Lost { at_ns, trigger });
+        self.waiting.remove(&number);
         Some(*packet)
     }
 
@@ -81,6 +96,7 @@ impl Space {
             let covered: Vec<u64> = self.open.range(first..=last).copied().collect();
             for number in covered {
                 self.open.remove(&number);
+                self.waiting.remove(&number);
                 if let Some(packet) = self.sent.get_mut(&number) {
                     packet.acked = Some(acked);
                     // An acknowledgement of what was never sent says nothing.

@@ -16,14 +16,14 @@ fn one(log: &str) -> Report {
 fn check(report: &Report) {
     assert_eq!(
         (report.sent, report.declared_lost, report.delivered),
-        (6, 2, 1)
+        (6, 2, Some(1))
     );
     let [late, lost] = report.losses.as_slice() else {
         panic!("{report:?}");
     };
     assert_eq!(
         (late.number, late.delivered, late.acked_after_ns),
-        (1, true, Some(40_000_000))
+        (1, Some(true), Some(40_000_000))
     );
     assert_eq!(
         (late.trigger, late.declared_after_ns),
@@ -33,7 +33,7 @@ fn check(report: &Report) {
     assert_eq!(late.needed_packets, Some(5));
     assert_eq!(
         (lost.number, lost.delivered, lost.needed_packets),
-        (3, false, None)
+        (3, Some(false), None)
     );
 }
 
@@ -101,7 +101,7 @@ fn a_document_of_draft_03_with_absolute_times() {
     // The reduction had a cause: packet 3 was sent before it, and was lost.
     assert_eq!(
         (report.reductions, report.needless, report.cost_bytes),
-        (1, 0, Some(0.0))
+        (1, Some(0), Some(0.0))
     );
 }
 
@@ -175,9 +175,9 @@ fn a_needless_reduction_costs_something() {
             .to_owned(),
     );
     let report = one(&document(&events, "{}"));
-    assert_eq!((report.reductions, report.needless), (1, 1));
+    assert_eq!((report.reductions, report.needless), (1, Some(1)));
     // 6,000 bytes for 40 ms, two round trips of 20 ms.
-    assert_eq!(report.cost_bytes, Some(12_000.0));
+    assert_eq!(report.cost_bytes.map(f64::round), Some(12_000.0));
 }
 
 /// The other end has packet 3: no acknowledgement told so.
@@ -200,8 +200,8 @@ fn the_log_of_the_other_end_tells_what_arrived() {
         .collect();
     join(&mut both);
     let report = both[0].report();
-    assert_eq!((report.delivered, report.other_end), (2, true));
-    assert_eq!(report.needless, 1);
+    assert_eq!((report.delivered, report.other_end), (Some(2), true));
+    assert_eq!(report.needless, Some(1));
     let order = both[1].report().arrivals;
     assert_eq!(
         (order.order.received, order.order.reordered, order.missing),

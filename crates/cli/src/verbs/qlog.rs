@@ -112,6 +112,13 @@ fn warnings(connections: &[Connection]) -> Vec<String> {
     if connections.is_empty() {
         warnings.push("the logs have no packet of a connection".to_owned());
     }
+    let blind = connections.iter().filter(|c| !c.knows_deliveries()).count();
+    if blind > 0 {
+        warnings.push(format!(
+            "{blind} of the logs have no acknowledgements (quinn writes none), so that what was delivered is only known with \
+             the log of the other end"
+        ));
+    }
     let unknown: u64 = connections.iter().map(|c| c.report().unknown).sum();
     if unknown > 0 {
         warnings.push(format!(
