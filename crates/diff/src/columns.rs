@@ -1,10 +1,9 @@
 //! The columns of all outputs.
 
-use std::io::{self, Write};
-
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Element, Files, Kind, List, Part, Value, json, schema};
+use inorder_report::{Column, Document, Element, Files, Kind, List, Part, Value};
 
+use crate::fingerprint::Keep;
 use crate::result::{Basis, Difference, Fate, Matched, PacketRow};
 
 type Of = Column<Matched>;
@@ -18,6 +17,14 @@ pub static FLOW: &[Of] = &[
         |m| (&m.name).into(),
     )
     .shown("flow", 0),
+    Of::new(
+        "flow_b",
+        Kind::Text,
+        "The same in B, if addresses or ports are translated between the captures.",
+        |m| m.in_b.as_deref().into(),
+    )
+    .optional()
+    .shown("in B", 2),
     Of::new(
         "first",
         Kind::Choice(&["A", "B"]),
@@ -184,6 +191,18 @@ pub static DOCUMENT: &[OfDocument] = &[
     OfDocument::new("a", Kind::Text, "Capture A.", |d| (&d.a).into()),
     OfDocument::new("b", Kind::Text, "Capture B.", |d| (&d.b).into()),
     OfDocument::new(
+        "matched",
+        Kind::Choice(Keep::NAMES),
+        "What a packet has in common in both captures: its bytes except for what every path changes, the same without addresses and ports, or the payload.",
+        |d| d.matched.into(),
+    ),
+    OfDocument::new(
+        "cut",
+        Kind::Count,
+        "Super-packets that were cut because the other capture has them in other parts.",
+        |d| d.cut.into(),
+    ),
+    OfDocument::new(
         "warnings",
         Kind::List(Element::Text),
         "What limits the result.",
@@ -215,26 +234,11 @@ pub static DOCUMENT: &[OfDocument] = &[
     ),
 ];
 
-/// Writes one JSON object, schema `inorder-diff/1`.
-///
-/// # Errors
-/// If `out` cannot be written.
-pub fn write_json(out: &mut dyn Write, found: &Difference) -> io::Result<()> {
-    json::write(out, DOCUMENT, found)
-}
-
-/// Writes the JSON Schema of what [`write_json`] writes.
-///
-/// # Errors
-/// If `out` cannot be written.
-pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
-    schema::write(
-        out,
-        "inorder diff",
-        "What `inorder diff --json` prints.",
-        DOCUMENT,
-    )
-}
+/// What `inorder diff --json` prints.
+pub static RESULT: Document<Difference> = Document {
+    verb: "diff",
+    columns: DOCUMENT,
+};
 
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,39 @@ use crate::flow::Flow;
 /// Longest header that is copied so that bytes in it can be cleared: IPv4 with options, and the start of TCP.
 const HEAD: usize = 96;
 
+/// What of a packet both captures are expected to have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Keep {
+    /// All bytes but those that every path may change.
+    Bytes,
+    /// Also without addresses and ports, which a device translates between the captures (RFC 3022).
+    Translated,
+    /// Also without the IPv4 identification, and of TCP without sequence and acknowledgement number: some devices
+    /// rewrite these, too. Only packets with a payload of TCP or UDP have anything left to tell them by.
+    Payload,
+}
+
+impl Keep {
+    /// All, from the strictest on.
+    pub const ALL: [Keep; 3] = [Keep::Bytes, Keep::Translated, Keep::Payload];
+    /// All names.
+    pub const NAMES: &[&str] = &["bytes", "translated", "payload"];
+
+    /// Its name in options and output.
+    pub fn name(self) -> &'static str {
+        Keep::NAMES[self as usize]
+    }
+}
+
+/// The range of bytes of its connection that a packet of TCP carries.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Range {
+    /// Sequence number of the first byte.
+    pub seq: u32,
+    /// Bytes; 0 of a packet without payload, and of what is not TCP.
+    pub len: u32,
+}
+
 /// The unchanging bytes of a packet, and where it goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fingerprint {
@@ -23,6 +56,10 @@ pub struct Fingerprint {
     pub bytes: u32,
     /// How many of them were captured.
     pub captured: u32,
+    /// What it carries of TCP.
+    pub range: Range,
+    /// Bytes behind the header of TCP or UDP, by the lengths in the headers.
+    pub payload: u32,
 }
 
 /// Reads a frame. At most `limit` bytes from the network header on are compared, so that captures with different snap
@@ -31,7 +68,7 @@ pub struct Fingerprint {
 /// Left out are, beside the link header: of IPv4 the type of service (which contains the ECN bits), time to live and
 /// header checksum (RFC 1812 section 4.2.2.9 and 5.3); of IPv6 the traffic class and hop limit; the checksums of TCP and
 /// UDP, which a card may fill in after the capture, and padding behind the packet.
-pub fn fingerprint(frame: &Frame<'_>, limit: usize) -> Fingerprint {
+pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
     let Network { data, wire, kind } = network(frame);
     let length = ip_length(data).unwrap_or(wire);
     let data = data.get(..length).unwrap_or(data);
@@ -42,8 +79,9 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize) -> Fingerprint {
     let (flow, ttl) = {
         head[..copied].copy_from_slice(&data[..copied]);
         let flow = Flow::of(kind, data);
-        (flow, clear(&mut head[..copied]))
+        (flow, clear(&mut head[..copied], keep))
     };
+    let (range, payload) = carried(&flow, data, length);
     let hash = |seed: u64| {
         let mut hasher = FixedState::with_seed(seed).build_hasher();
         hasher.write_u16(kind);
@@ -59,6 +97,8 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize) -> Fingerprint {
         ttl,
         bytes: u32::try_from(length).unwrap_or(u32::MAX),
         captured: u32::try_from(captured).unwrap_or(u32::MAX),
+        range,
+        payload,
     }
 }
 
@@ -77,8 +117,38 @@ fn ip_length(data: &[u8]) -> Option<usize> {
     (length >= 20).then_some(length)
 }
 
-/// Clears what a path changes; returns the time to live.
-fn clear(head: &mut [u8]) -> u8 {
+/// What a packet of TCP or UDP carries; nothing of fragments, whose flow has no ports.
+fn carried(flow: &Flow, data: &[u8], length: usize) -> (Range, u32) {
+    let transport = match data.first().map(|first| first >> 4) {
+        Some(4) => usize::from(data[0] & 0x0f) * 4,
+        _ => 40,
+    };
+    let header = match (flow.is_ip && flow.src.port != 0, flow.protocol) {
+        (true, 6) => data
+            .get(transport + 12)
+            .map(|offset| usize::from(offset >> 4) * 4),
+        (true, 17) => Some(8),
+        _ => None,
+    };
+    let Some(payload) = header.and_then(|header| length.checked_sub(transport + header)) else {
+        return Default::default();
+    };
+    let len = u32::try_from(payload).unwrap_or(0);
+    let seq = data
+        .get(transport + 4..)
+        .and_then(|rest| rest.first_chunk());
+    let range = match seq.filter(|_| flow.protocol == 6) {
+        Some(seq) => Range {
+            seq: u32::from_be_bytes(*seq),
+            len,
+        },
+        None => Range::default(),
+    };
+    (range, len)
+}
+
+/// Clears what a path changes and what the captures do not have in common; returns the time to live.
+fn clear(head: &mut [u8], keep: Keep) -> u8 {
     let version = head.first().map_or(0, |first| first >> 4);
     let zero = |head: &mut [u8], at: usize, len: usize| {
         if let Some(bytes) = head.get_mut(at..at + len) {
@@ -93,6 +163,12 @@ fn clear(head: &mut [u8]) -> u8 {
             zero(head, 1, 1);
             zero(head, 8, 1);
             zero(head, 10, 2);
+            if keep >= Keep::Translated {
+                zero(head, 12, 8);
+            }
+            if keep >= Keep::Payload {
+                zero(head, 4, 2);
+            }
             (ttl, protocol, transport, first)
         }
         6 if head.len() >= 40 => {
@@ -100,10 +176,19 @@ fn clear(head: &mut [u8]) -> u8 {
             head[0] &= 0xf0;
             head[1] &= 0x0f;
             zero(head, 7, 1);
+            if keep >= Keep::Translated {
+                zero(head, 8, 32);
+            }
             (ttl, protocol, 40, true)
         }
         _ => return 0,
     };
+    if keep >= Keep::Translated && first && matches!(protocol, 6 | 17) {
+        zero(head, transport, 4);
+    }
+    if keep >= Keep::Payload && first && protocol == 6 {
+        zero(head, transport + 4, 8);
+    }
     match protocol {
         6 if first => zero(head, transport + 16, 2),
         17 if first => zero(head, transport + 6, 2),
@@ -125,7 +210,7 @@ mod tests {
             orig_len: bytes.len() as u32,
             data: bytes,
         };
-        fingerprint(&frame, limit)
+        fingerprint(&frame, limit, Keep::Bytes)
     }
 
     const UDP: [u8; 32] = [

@@ -10,15 +10,17 @@ mod columns;
 mod direction;
 mod fingerprint;
 mod flow;
+pub mod html;
 mod measure;
 mod pairs;
+mod pieces;
 mod result;
 mod trace;
 
-pub use columns::{DOCUMENT, FLOW, PACKET, write_json, write_schema};
-pub use fingerprint::{Fingerprint, fingerprint};
+pub use columns::{DOCUMENT, FLOW, PACKET, RESULT};
+pub use fingerprint::{Fingerprint, Keep, Range, fingerprint};
 pub use flow::Flow;
-pub use measure::compare;
+pub use measure::{Settings, compare, in_common};
 pub use result::{Basis, Difference, Fate, Matched, PacketRow};
 pub use trace::Trace;
 

@@ -7,7 +7,8 @@ use inorder_metrics::{Arrival, Config, Distribution, Metrics};
 
 use crate::direction::{Way, ways};
 use crate::flow::Flow;
-use crate::pairs::{Pair, groups};
+use crate::pairs::{Group, Pair, groups};
+use crate::pieces;
 use crate::result::{Basis, Difference, Fate, Matched, PacketRow};
 use crate::trace::{Seen, Trace};
 
@@ -22,15 +23,41 @@ struct Packet {
     copy: bool,
 }
 
-/// Compares two captures: A, then B.
-pub fn compare(a: &Trace, b: &Trace) -> Difference {
-    let groups = groups(a, b);
-    let ways = ways(a, b, &groups);
+/// How two captures are compared.
+#[derive(Clone, Copy, Default)]
+pub struct Settings<'s> {
+    /// Packets of TCP that match nothing stay whole. Otherwise those that offloading put together differently are cut.
+    pub whole: bool,
+    /// Which flows are told of, by their ends in A; `None` for all.
+    pub select: Option<&'s dyn Fn(&Flow) -> bool>,
+}
+
+/// Share of the packets of the shorter capture that the other one has.
+pub fn in_common(a: &Trace, b: &Trace) -> f64 {
+    let pairs: usize = groups(a, b).iter().map(|g| g.a.len().min(g.b.len())).sum();
+    pairs as f64 / a.len().min(b.len()).max(1) as f64
+}
+
+/// Compares two captures: A, then B. Packets that [`Settings::whole`] allows to are cut in both.
+pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Difference {
+    let mut matched = groups(a, b);
+    let names = names(a, b, &matched);
+    let name = |flow: &Flow| names.get(flow).copied().unwrap_or(*flow);
+    let mut cut = 0;
+    if !settings.whole {
+        cut = pieces::cut(a, b, &matched, name);
+        if cut > 0 {
+            matched = groups(a, b);
+        }
+    }
+    let (a, b) = (&*a, &*b);
+    let ways = ways(a, b, &matched);
+    let selected = |flow: &Flow| settings.select.is_none_or(|select| select(flow));
     let mut sides = [Vec::new(), Vec::new()];
-    for group in &groups {
+    for group in &matched {
         let Some(&index) = group.a.first() else {
-            let flow = |&j: &usize| (b.flow_of(&b.packets[j]), b.packets[j]);
-            for (flow, seen) in group.b.iter().map(flow) {
+            let flow = |&j: &usize| (name(&b.flow_of(&b.packets[j])), b.packets[j]);
+            for (flow, seen) in group.b.iter().map(flow).filter(|(flow, _)| selected(flow)) {
                 let way = way_of(&ways, &flow);
                 let of = packet(way, flow, None, Some(seen), false);
                 sides[usize::from(!way.a_first)].push(of);
@@ -38,6 +65,9 @@ pub fn compare(a: &Trace, b: &Trace) -> Difference {
             continue;
         };
         let flow = a.flow_of(&a.packets[index]);
+        if !selected(&flow) {
+            continue;
+        }
         let way = way_of(&ways, &flow);
         let both = !group.b.is_empty();
         for pair in group.pairs(&a.packets, &b.packets, way.usual_ns) {
@@ -49,18 +79,40 @@ pub fn compare(a: &Trace, b: &Trace) -> Difference {
             sides[usize::from(!way.a_first)].push(packet(way, flow, in_a, in_b, both));
         }
     }
-    let mut found = Difference::default();
-    let names = ["A to B", "B to A"];
-    for ((mut side, a_first), name) in sides.into_iter().zip([true, false]).zip(names) {
+    let mut found = Difference {
+        cut,
+        ..Difference::default()
+    };
+    for ((mut side, a_first), name) in sides.into_iter().zip([true, false]).zip(DIRECTIONS) {
         if !side.is_empty() {
             one_way(&mut side, a_first, name, &ways, &mut found);
         }
+    }
+    let there: BTreeMap<String, String> = names
+        .iter()
+        .filter(|(in_b, in_a)| in_b != in_a)
+        .map(|(in_b, in_a)| (in_a.to_string(), in_b.to_string()))
+        .collect();
+    for flow in &mut found.flows {
+        flow.in_b = there.get(&flow.name).cloned();
     }
     found
         .flows
         .sort_by_key(|flow| std::cmp::Reverse(flow.lost + flow.order.reordered));
     warn(a, b, &mut found);
     found
+}
+
+/// Names of the two directions.
+const DIRECTIONS: [&str; 2] = ["A to B", "B to A"];
+
+/// The flow of A that each flow of B is, by the packets that each capture has once. Both are the same without a device
+/// that translates addresses between the captures.
+fn names(a: &Trace, b: &Trace, groups: &[Group]) -> BTreeMap<Flow, Flow> {
+    let single = groups.iter().filter_map(Group::single);
+    single
+        .map(|(i, j)| (b.flow_of(&b.packets[j]), a.flow_of(&a.packets[i])))
+        .collect()
 }
 
 /// The way of a flow; of a flow without a packet in both captures, that of A first.
@@ -111,6 +163,7 @@ impl Tally {
             next: 0,
             found: Matched {
                 name,
+                in_b: None,
                 a_first,
                 basis,
                 sent: 0,
@@ -158,7 +211,8 @@ fn one_way(
     found: &mut Difference,
 ) {
     let frame = |seen: Option<Seen>| seen.map(|seen| seen.frame);
-    packets.sort_by_key(|p| (frame(p.first).unwrap_or(u64::MAX), frame(p.then)));
+    let place = |seen: Option<Seen>| seen.map(|seen| (seen.frame, seen.place));
+    packets.sort_by_key(|p| (place(p.first).unwrap_or((u64::MAX, 0)), place(p.then)));
     // The other capture was running between the first and the last packet of this one that both have.
     let both: Vec<usize> = (0..packets.len())
         .filter(|&i| packets[i].first.is_some() && packets[i].then.is_some())
@@ -205,7 +259,7 @@ fn one_way(
     }
     // The order of arrival at the other capture.
     let mut arrivals = both;
-    arrivals.sort_by_key(|&i| frame(packets[i].then));
+    arrivals.sort_by_key(|&i| place(packets[i].then));
     for i in arrivals {
         let (Some(first), Some(then)) = (packets[i].first, packets[i].then) else {
             continue;
@@ -235,6 +289,7 @@ fn one_way(
         };
         found.packets.push(PacketRow {
             name: flows.get(&packet.flow).cloned().unwrap_or_default(),
+            a_first,
             fate,
             frame_a: frame(a),
             frame_b: frame(b),
@@ -255,16 +310,31 @@ fn one_way(
 fn warn(a: &Trace, b: &Trace, found: &mut Difference) {
     let matched = found.directions.iter().any(|way| way.order.received > 0);
     if !matched && !a.is_empty() && !b.is_empty() {
-        let text = "no packet of one capture is in the other: addresses may be translated between them, or they were \
-                    taken at different times";
+        let text = "no packet of one capture is in the other: they may have been taken at different times, or what is \
+                    between them may change more than addresses";
         found.warnings.push(text.to_owned());
     }
-    if a.largest().max(b.largest()) > a.largest().min(b.largest()).saturating_mul(3) / 2 && matched
+    if found.cut > 0 {
+        let text = format!(
+            "{} of segmentation offload cut where the other capture's packets begin and end, and their pieces matched by \
+             sequence numbers; several packets lost in a row count as one",
+            plural(found.cut, "super-packet was", "super-packets were")
+        );
+        found.warnings.push(text);
+    } else if a.largest().max(b.largest()) > a.largest().min(b.largest()).saturating_mul(3) / 2
+        && matched
     {
         let text = format!(
             "the largest packets have {} and {} bytes: super-packets of segmentation offload match nothing",
             a.largest(),
             b.largest()
+        );
+        found.warnings.push(text);
+    }
+    if a.bare + b.bare > 0 {
+        let text = format!(
+            "{} without a payload left out: nothing tells them apart",
+            plural(a.bare + b.bare, "packet was", "packets were")
         );
         found.warnings.push(text);
     }
@@ -276,4 +346,8 @@ fn warn(a: &Trace, b: &Trace, found: &mut Difference) {
         let text = "of some packets nothing tells which capture they pass first: A is assumed";
         found.warnings.push(text.to_owned());
     }
+}
+
+fn plural(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }

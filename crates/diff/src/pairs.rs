@@ -138,6 +138,8 @@ mod tests {
             flow: 0,
             bytes: 0,
             ttl: 0,
+            range: Default::default(),
+            place: 0,
         };
         let a = [0, 1_000, 2_000].map(seen);
         let b = [10, 2_012].map(seen);

@@ -28,6 +28,8 @@ impl Basis {
 pub struct Matched {
     /// Name of the flow; of a whole direction, `A to B` or `B to A`.
     pub name: String,
+    /// Its name in capture B, if addresses or ports are translated between the captures.
+    pub in_b: Option<String>,
     /// True if capture A comes first.
     pub a_first: bool,
     /// Why.
@@ -90,6 +92,8 @@ impl Fate {
 pub struct PacketRow {
     /// Name of its flow.
     pub name: std::sync::Arc<str>,
+    /// True if capture A comes first on its way.
+    pub a_first: bool,
     /// What became of it.
     pub fate: Fate,
     /// Number of its frame in capture A.
@@ -121,6 +125,10 @@ pub struct Difference {
     pub flows: Vec<Matched>,
     /// Every packet, in the order of the first capture, then those that only the other one has.
     pub packets: Vec<PacketRow>,
+    /// Super-packets that were cut because the other capture has them in other parts.
+    pub cut: u64,
+    /// How packets were matched: a name of [`Keep`](crate::Keep).
+    pub matched: &'static str,
     /// What limits the result.
     pub warnings: Vec<String>,
 }

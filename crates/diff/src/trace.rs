@@ -4,7 +4,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use inorder_wire::Frame;
 
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{Keep, Range, fingerprint};
 use crate::flow::Flow;
 
 /// A packet of a capture.
@@ -17,6 +17,9 @@ pub(crate) struct Seen {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     pub(crate) ttl: u8,
+    pub(crate) range: Range,
+    /// Which piece of its frame this is.
+    pub(crate) place: u32,
 }
 
 /// The packets of a capture, in its order.
@@ -26,31 +29,40 @@ pub struct Trace {
     pub(crate) flows: Vec<Flow>,
     known: HashMap<Flow, u32, FixedState>,
     limit: usize,
+    keep: Keep,
     largest: u32,
+    /// Packets that were not compared.
+    pub(crate) bare: u64,
 }
 
 impl Trace {
     /// No packets yet. Of each, at most `limit` bytes from the network header on are compared: as many as the shorter of
     /// the two captures has of the packets that it cut ([`Trace::shortest_cut`]).
-    pub fn new(limit: usize) -> Self {
+    pub fn new(limit: usize, keep: Keep) -> Self {
         Trace {
             packets: Vec::new(),
             flows: Vec::new(),
             known: HashMap::default(),
             limit,
+            keep,
             largest: 0,
+            bare: 0,
         }
     }
 
     /// The captured bytes from the network header on, if the snap length cut the packet.
     pub fn shortest_cut(frame: &Frame<'_>) -> Option<usize> {
-        let print = fingerprint(frame, 0);
+        let print = fingerprint(frame, 0, Keep::Bytes);
         (print.captured < print.bytes).then_some(print.captured as usize)
     }
 
     /// The next frame of the capture.
     pub fn push(&mut self, frame: &Frame<'_>) {
-        let print = fingerprint(frame, self.limit);
+        let print = fingerprint(frame, self.limit, self.keep);
+        if self.keep == Keep::Payload && print.payload == 0 {
+            self.bare += 1;
+            return;
+        }
         let flow = *self.known.entry(print.flow).or_insert_with(|| {
             self.flows.push(print.flow);
             (self.flows.len() - 1) as u32
@@ -63,6 +75,8 @@ impl Trace {
             flow,
             bytes: print.bytes,
             ttl: print.ttl,
+            range: print.range,
+            place: 0,
         });
     }
 

@@ -1,6 +1,6 @@
 //! Captures at both ends of a path whose fate is known, packet by packet.
 
-use inorder_diff::{Basis, Fate, Trace, compare};
+use inorder_diff::{Basis, Difference, Fate, Keep, Settings, Trace};
 use inorder_wire::{Frame, LinkType};
 use proptest::prelude::*;
 
@@ -15,7 +15,16 @@ fn datagram(back: bool, ttl: u8, id: u8, body: u8) -> Vec<u8> {
 
 /// A capture of packets with their times in milliseconds.
 fn trace(packets: &[(i64, Vec<u8>)]) -> Trace {
-    let mut trace = Trace::new(usize::MAX);
+    kept(packets, Keep::Bytes)
+}
+
+fn compare(a: Trace, b: Trace) -> Difference {
+    let (mut a, mut b) = (a, b);
+    inorder_diff::compare(&mut a, &mut b, Settings::default())
+}
+
+fn kept(packets: &[(i64, Vec<u8>)], keep: Keep) -> Trace {
+    let mut trace = Trace::new(usize::MAX, keep);
     for (number, (ms, bytes)) in (1..).zip(packets) {
         trace.push(&Frame {
             ts_ns: ms * 1_000_000,
@@ -44,7 +53,7 @@ fn lost_late_duplicated_and_appeared() {
     ]
     .map(|(ms, id)| (ms, there(id)))
     .to_vec();
-    let found = compare(&trace(&a), &trace(&b));
+    let found = compare(trace(&a), trace(&b));
     let [all] = found.directions.as_slice() else {
         panic!("{found:?}");
     };
@@ -100,7 +109,7 @@ fn the_way_back_begins_at_b_whatever_the_clocks_say() {
         (16 - hour, to(2)),
         (26 - hour, to(3)),
     ];
-    let found = compare(&trace(&a), &trace(&b));
+    let found = compare(trace(&a), trace(&b));
     let ways: Vec<_> = found
         .directions
         .iter()
@@ -122,7 +131,7 @@ fn a_capture_that_began_later_lost_nothing() {
     let b: Vec<_> = (4..=6)
         .map(|id| (i64::from(id) + 1, datagram(false, 60, id, id)))
         .collect();
-    let found = compare(&trace(&a), &trace(&b));
+    let found = compare(trace(&a), trace(&b));
     assert_eq!(
         (found.directions[0].lost, found.directions[0].outside),
         (0, 6)
@@ -143,7 +152,7 @@ fn equal_packets_are_paired_by_their_times() {
         (305, same(63)),
         (405, datagram(false, 63, 2, 1)),
     ];
-    let found = compare(&trace(&a), &trace(&b));
+    let found = compare(trace(&a), trace(&b));
     let lost: Vec<_> = found
         .packets
         .iter()
@@ -152,6 +161,121 @@ fn equal_packets_are_paired_by_their_times() {
         .collect();
     assert_eq!(lost, [Some(3)]);
     assert_eq!(found.directions[0].order.reordered, 0);
+}
+
+/// A segment of TCP from port `port` of a host, with a payload of `len` bytes from `seq` on.
+fn segment(host: u8, port: u16, id: u8, seq: u32, len: u16) -> Vec<u8> {
+    let mut bytes = vec![0x45, 0];
+    bytes.extend((40 + len).to_be_bytes());
+    bytes.extend([0, id, 0, 0, 64, 6, 0, 0, 10, 0, 0, host, 10, 0, 9, 9]);
+    bytes.extend(port.to_be_bytes());
+    bytes.extend([0, 80]);
+    bytes.extend(seq.to_be_bytes());
+    bytes.extend([0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+    bytes.extend((0..len).map(|i| (seq.wrapping_add(i.into()) / 10) as u8));
+    bytes
+}
+
+/// Host 1 behind the device is port 700 of its host 5, and some packets are late or lost.
+#[test]
+fn translated_addresses_and_ports() {
+    let a: Vec<_> = (0u8..6)
+        .map(|n| (i64::from(n), segment(1, 4000, n, u32::from(n) * 100, 100)))
+        .collect();
+    let order = [0u8, 2, 1, 4, 5];
+    let behind: Vec<_> = (10..)
+        .zip(order)
+        .map(|(ms, n)| (ms, segment(5, 700, n, u32::from(n) * 100, 100)))
+        .collect();
+    let none = compare(trace(&a), trace(&behind));
+    assert!(none.directions.iter().all(|way| way.order.received == 0));
+    assert!(inorder_diff::in_common(&trace(&a), &trace(&behind)) == 0.0);
+    let found = compare(kept(&a, Keep::Translated), kept(&behind, Keep::Translated));
+    let [all] = found.directions.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (all.sent, all.lost, all.order.reordered, all.appeared),
+        (6, 1, 1, 0)
+    );
+    let [flow] = found.flows.as_slice() else {
+        panic!("{:?}", found.flows);
+    };
+    assert_eq!(flow.name, "tcp 10.0.0.1:4000->10.0.9.9:80");
+    assert_eq!(flow.in_b.as_deref(), Some("tcp 10.0.0.5:700->10.0.9.9:80"));
+}
+
+/// The device also counts identifications and bytes anew.
+#[test]
+fn translated_sequence_numbers() {
+    let a: Vec<_> = (0u8..6)
+        .map(|n| (i64::from(n), segment(1, 4000, n, u32::from(n) * 100, 100)))
+        .collect();
+    let anew = |n: u8| {
+        let mut bytes = segment(1, 4000, n, u32::from(n) * 100, 100);
+        bytes[5] ^= 0x80;
+        bytes[24] ^= 0x80;
+        bytes
+    };
+    let b: Vec<_> = (10..)
+        .zip([0u8, 2, 1, 4, 5])
+        .map(|(ms, n)| (ms, anew(n)))
+        .collect();
+    assert_eq!(
+        inorder_diff::in_common(&kept(&a, Keep::Translated), &kept(&b, Keep::Translated)),
+        0.0
+    );
+    let found = compare(kept(&a, Keep::Payload), kept(&b, Keep::Payload));
+    let all = &found.directions[0];
+    assert_eq!((all.sent, all.lost, all.order.reordered), (6, 1, 1));
+}
+
+/// The sender has three super-packets, the receiver single segments, one of them late and one lost, and a merged one.
+#[test]
+fn super_packets_are_cut() {
+    let start = u32::MAX - 450;
+    let at = |n: u32| start.wrapping_add(n * 100);
+    let a = [
+        (0, segment(1, 4000, 1, at(0), 400)),
+        (1, segment(1, 4000, 2, at(4), 400)),
+        (2, segment(1, 4000, 3, at(8), 300)),
+    ];
+    let b = [
+        (10, segment(1, 4000, 1, at(0), 100)),
+        (11, segment(1, 4000, 1, at(2), 100)),
+        (12, segment(1, 4000, 1, at(1), 100)),
+        (13, segment(1, 4000, 1, at(3), 100)),
+        (14, segment(1, 4000, 2, at(5), 300)),
+        (15, segment(1, 4000, 3, at(8), 300)),
+    ];
+    let found = compare(trace(&a), trace(&b));
+    let all = &found.directions[0];
+    assert_eq!((found.cut, all.sent, all.lost, all.appeared), (2, 7, 1, 0));
+    assert_eq!((all.order.received, all.order.reordered), (6, 1));
+    let (mut a, mut b) = (trace(&a), trace(&b));
+    let whole = Settings {
+        whole: true,
+        ..Settings::default()
+    };
+    let found = inorder_diff::compare(&mut a, &mut b, whole);
+    assert_eq!((found.cut, found.directions[0].order.received), (0, 1));
+}
+
+#[test]
+fn selected_flows_only() {
+    let a = [
+        (0, segment(1, 4000, 1, 0, 10)),
+        (1, segment(1, 5000, 2, 0, 10)),
+        (2, segment(1, 4000, 3, 10, 10)),
+    ];
+    let (mut a, mut b) = (trace(&a), trace(&a));
+    let select = |flow: &inorder_diff::Flow| flow.src.port == 4000;
+    let settings = Settings {
+        select: Some(&select),
+        ..Settings::default()
+    };
+    let found = inorder_diff::compare(&mut a, &mut b, settings);
+    assert_eq!((found.directions[0].sent, found.flows.len()), (2, 1));
 }
 
 proptest! {
@@ -167,7 +291,7 @@ proptest! {
             .collect();
         arrivals.sort();
         let b: Vec<_> = arrivals.iter().map(|&(ms, id)| (ms, datagram(false, 63, id, id))).collect();
-        let found = compare(&trace(&a), &trace(&b));
+        let found = compare(trace(&a), trace(&b));
         let late = arrivals.iter().enumerate().filter(|(i, (_, id))| arrivals[..*i].iter().any(|(_, other)| other > id)).count() as u64;
         let running = arrivals.iter().map(|(_, id)| *id).min().zip(arrivals.iter().map(|(_, id)| *id).max());
         let lost = (0u8..).zip(&delays).filter(|(id, delay)| {

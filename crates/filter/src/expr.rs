@@ -8,6 +8,8 @@ use crate::prefix::End;
 pub(crate) struct Facts {
     /// `None` for TCP.
     pub(crate) service: Option<Service>,
+    /// The protocol of IP, where that is all that is known.
+    pub(crate) protocol: Option<u8>,
     pub(crate) src: Endpoint,
     pub(crate) dst: Endpoint,
     pub(crate) overlay: u32,
@@ -18,6 +20,7 @@ impl Facts {
     pub(crate) fn tcp(src: Endpoint, dst: Endpoint, overlay: u32) -> Self {
         Facts {
             service: None,
+            protocol: None,
             src,
             dst,
             overlay,
@@ -72,7 +75,11 @@ impl Protocol {
     }
 
     fn holds(self, facts: &Facts) -> bool {
+        const TCP: u8 = 6;
+        const UDP: u8 = 17;
         match self {
+            Protocol::Tcp if facts.protocol.is_some() => facts.protocol == Some(TCP),
+            Protocol::Udp if facts.protocol.is_some() => facts.protocol == Some(UDP),
             Protocol::Tcp => matches!(facts.service, None | Some(Service::Mptcp)),
             // Some services have no ports where IP carries them itself.
             Protocol::Udp => facts.service.is_some_and(Service::is_over_udp) && facts.dst.port != 0,

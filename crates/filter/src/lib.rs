@@ -37,7 +37,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-use inorder_wire::{Dir, FlowKey, StreamKey};
+use inorder_wire::{Dir, Endpoint, FlowKey, StreamKey};
 
 #[doc(hidden)]
 pub use check::fuzz_one;
@@ -70,9 +70,20 @@ impl Filter {
     pub fn stream(&self, key: &StreamKey) -> bool {
         self.expr.holds(&Facts {
             service: Some(key.service),
+            protocol: None,
             src: key.src,
             dst: key.dst,
             overlay: key.overlay,
+        })
+    }
+
+    /// True if the filter selects packets of this protocol of IP from `src` to `dst`, whatever they carry: `tcp` and `udp`
+    /// go by the protocol, and names of services select none.
+    pub fn packets(&self, src: Endpoint, dst: Endpoint, protocol: u8) -> bool {
+        let facts = Facts::tcp(src, dst, 0);
+        self.expr.holds(&Facts {
+            protocol: Some(protocol),
+            ..facts
         })
     }
 

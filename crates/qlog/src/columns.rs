@@ -1,9 +1,7 @@
 //! The columns of all outputs.
 
-use std::io::{self, Write};
-
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Digits, Element, Kind, List, Part, Value, json, schema};
+use inorder_report::{Column, Digits, Element, Kind, List, Part, Value};
 
 use crate::result::{Arrivals, Document, LossRow, Report, Trigger};
 
@@ -247,26 +245,11 @@ pub static DOCUMENT: &[OfDocument] = &[
     ),
 ];
 
-/// Writes one JSON object, schema `inorder-qlog/1`.
-///
-/// # Errors
-/// If `out` cannot be written.
-pub fn write_json(out: &mut dyn Write, found: &Document) -> io::Result<()> {
-    json::write(out, DOCUMENT, found)
-}
-
-/// Writes the JSON Schema of what [`write_json`] writes.
-///
-/// # Errors
-/// If `out` cannot be written.
-pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
-    schema::write(
-        out,
-        "inorder qlog",
-        "What `inorder qlog --json` prints.",
-        DOCUMENT,
-    )
-}
+/// What `inorder qlog --json` prints.
+pub static RESULT: inorder_report::Document<Document> = inorder_report::Document {
+    verb: "qlog",
+    columns: DOCUMENT,
+};
 
 #[cfg(test)]
 mod tests {

@@ -157,7 +157,9 @@ impl Connection {
     fn counted_lost(&mut self, count: u64, now_ns: i64) {
         for _ in 0..count {
             let of_space = |i: usize| Some((i, self.spaces[i].next_lost().next()?));
-            let next = (0..SPACES).filter_map(of_space).min_by_key(|(_, (_, sent_ns))| *sent_ns);
+            let next = (0..SPACES)
+                .filter_map(of_space)
+                .min_by_key(|(_, (_, sent_ns))| *sent_ns);
             let Some((space, (number, _))) = next else {
                 self.spaces[SPACES - 1].unknown += 1;
                 continue;
@@ -167,7 +169,8 @@ impl Connection {
     }
 
     fn metrics(&mut self, data: &Value, now_ns: i64) {
-        let mut ns = |name: &str| member(data, name).map(|value| self.clock.round_trip(value) as i64);
+        let mut ns =
+            |name: &str| member(data, name).map(|value| self.clock.round_trip(value) as i64);
         let (smoothed, latest) = (ns("smoothed_rtt"), ns("latest_rtt"));
         if let Some(smoothed_ns) = smoothed.filter(|ns| *ns > 0) {
             self.smoothed.push((now_ns, smoothed_ns));
@@ -175,7 +178,10 @@ impl Connection {
         if let Some(latest_ns) = latest {
             self.latest_ns = latest_ns;
         }
-        if let Some(count) = data.get("cf_lost_packets").and_then(|lost| member(lost, "delta")) {
+        if let Some(count) = data
+            .get("cf_lost_packets")
+            .and_then(|lost| member(lost, "delta"))
+        {
             self.counted_lost(count as u64, now_ns);
         }
         let window = member(data, "congestion_window").or_else(|| member(data, "cwnd"));
@@ -198,7 +204,8 @@ impl Connection {
     /// True if the packet arrived at the other end; `None` if neither acknowledgements nor the other end's log tell.
     fn is_delivered(&self, space: usize, number: u64, sent: &Sent) -> Option<bool> {
         let there = self.arrived.as_ref();
-        let arrived = sent.acked.is_some() || there.is_some_and(|there| there[space].contains_key(&number));
+        let arrived =
+            sent.acked.is_some() || there.is_some_and(|there| there[space].contains_key(&number));
         (self.acknowledges || there.is_some()).then_some(arrived)
     }
 
@@ -215,7 +222,10 @@ impl Connection {
             (title, id) => format!("{title} {id}"),
         };
         let losses = self.losses(&name.as_str().into());
-        let wrong: Vec<&LossRow> = losses.iter().filter(|loss| loss.delivered == Some(true)).collect();
+        let wrong: Vec<&LossRow> = losses
+            .iter()
+            .filter(|loss| loss.delivered == Some(true))
+            .collect();
         let known = self.knows_deliveries();
         let by = |trigger| losses.iter().filter(|loss| loss.trigger == trigger).count() as u64;
         let sent = || self.spaces.iter().flat_map(|space| space.sent.values());
@@ -300,7 +310,9 @@ impl Connection {
                         .map(|distance| distance + 1),
                     needed_rtts: acked
                         .as_ref()
-                        .filter(|acked| acked.rtt_ns > 0 && overtaken(acked.largest_before, number).is_some())
+                        .filter(|acked| {
+                            acked.rtt_ns > 0 && overtaken(acked.largest_before, number).is_some()
+                        })
                         .map(|acked| {
                             acked.at_ns.saturating_sub(sent.at_ns) as f64 / acked.rtt_ns as f64
                         }),
@@ -349,7 +361,9 @@ impl Connection {
 /// How far the highest number known before was above this one; `None` if it was below: then no threshold declared it
 /// lost, but a probe time-out.
 fn overtaken(largest_before: Option<u64>, number: u64) -> Option<u64> {
-    largest_before?.checked_sub(number).filter(|distance| *distance > 0)
+    largest_before?
+        .checked_sub(number)
+        .filter(|distance| *distance > 0)
 }
 
 /// The thresholds that would have declared at most the rest of these packets lost.

@@ -21,7 +21,10 @@ pub(crate) fn bytes_missing(
     let mut missing = 0.0;
     let fell = |(index, e): (usize, &Episode)| {
         let rtt = rtt_ns(e.start_ns);
-        let before = e.before.filter(|_| rtt > 0).map(|window| (window, window / rtt as f64));
+        let before = e
+            .before
+            .filter(|_| rtt > 0)
+            .map(|window| (window, window / rtt as f64));
         Some((index, before, e.fell?))
     };
     let mut episodes = window

@@ -54,7 +54,8 @@ impl Event {
     /// True of the first packet of a connection.
     pub(crate) fn begins(&self) -> bool {
         let first = |about: About| (about.space, about.number) == (0, 0);
-        matches!(self.kind(), "packet_sent" | "packet_received") && about(&self.data).is_some_and(first)
+        matches!(self.kind(), "packet_sent" | "packet_received")
+            && about(&self.data).is_some_and(first)
     }
 
     /// The type without its category.
@@ -150,7 +151,9 @@ pub(crate) fn about(data: &Value) -> Option<About> {
     };
     let raw = data.get("raw").and_then(|raw| raw.get("length"));
     // quinn writes the length of the packet into its header.
-    let bytes = raw.or_else(|| either("packet_size")).or_else(|| header.get("length"));
+    let bytes = raw
+        .or_else(|| either("packet_size"))
+        .or_else(|| header.get("length"));
     let bytes = bytes.and_then(number);
     Some(About {
         space,
@@ -169,7 +172,10 @@ pub(crate) fn whole(value: &Value) -> Option<u64> {
 
 /// A text that is not empty.
 fn text(value: &Value) -> Option<String> {
-    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    value
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
 }
 
 /// The member of an event, as a number.

@@ -17,7 +17,7 @@ mod result;
 mod space;
 mod window;
 
-pub use columns::{CONNECTION, DOCUMENT, LOSS, write_json, write_schema};
+pub use columns::{CONNECTION, DOCUMENT, LOSS, RESULT};
 pub use connection::{Connection, join};
 pub use event::Event;
 pub use read::{ReadError, read};

@@ -8,7 +8,9 @@ fn quinn(events: &[(u32, &str, &str, &str)]) -> String {
                    {\"type\":\"unknown\"},\"title\":\"t\",\"configuration\":{\"time_offset\":0.0}}}\n"
         .to_owned();
     for (ms, name, data, group) in events {
-        log += &format!("\u{1e}{{\"time\":{ms},\"name\":\"{name}\",\"data\":{data},\"group_id\":\"{group}\"}}\n");
+        log += &format!(
+            "\u{1e}{{\"time\":{ms},\"name\":\"{name}\",\"data\":{data},\"group_id\":\"{group}\"}}\n"
+        );
     }
     log
 }
@@ -33,7 +35,12 @@ fn without_frames_the_other_end_tells() {
     }
     sent.push((30, "recovery:packet_lost", &data[1], "aa"));
     sent.push((30, "recovery:packet_lost", &data[2], "aa"));
-    sent.push((30, "recovery:metrics_updated", r#"{"congestion_window":6000}"#, "aa"));
+    sent.push((
+        30,
+        "recovery:metrics_updated",
+        r#"{"congestion_window":6000}"#,
+        "aa",
+    ));
     sent.push((31, "transport:packet_sent", &data[0], "bb"));
     let mut arrived = vec![(0, "transport:packet_sent", initial.as_str(), "aa")];
     for n in [0, 3, 4, 1, 5, 6, 7] {
@@ -44,8 +51,14 @@ fn without_frames_the_other_end_tells() {
     let mut logs: Vec<Connection> = read(quinn(&sent).as_bytes()).unwrap();
     let alone = logs[0].report();
     assert_eq!((logs.len(), alone.sent, alone.sent_bytes), (2, 8, 9_600));
-    assert_eq!((alone.name.as_str(), alone.vantage.as_str()), ("t aa", "server"));
-    assert_eq!((alone.declared_lost, alone.delivered, alone.needless), (2, None, None));
+    assert_eq!(
+        (alone.name.as_str(), alone.vantage.as_str()),
+        ("t aa", "server")
+    );
+    assert_eq!(
+        (alone.declared_lost, alone.delivered, alone.needless),
+        (2, None, None)
+    );
     // Round trips in seconds beside times in milliseconds: the window fell within one of them.
     assert_eq!((alone.reductions, alone.lasted_ns), (1, 30_000_000));
     assert_eq!(logs[1].report().name, "t bb");
@@ -55,9 +68,18 @@ fn without_frames_the_other_end_tells() {
     let report = logs[0].report();
     assert_eq!((report.delivered, report.other_end), (Some(1), true));
     // Packet 4 had arrived before packet 1: a threshold of four takes it for lost only after it has come.
-    assert_eq!((report.losses[0].delivered, report.losses[0].needed_packets), (Some(true), Some(4)));
+    assert_eq!(
+        (report.losses[0].delivered, report.losses[0].needed_packets),
+        (Some(true), Some(4))
+    );
     assert_eq!(report.losses[1].delivered, Some(false));
-    assert_eq!((logs[1].report().delivered, logs[2].report().vantage.as_str()), (None, "client"));
+    assert_eq!(
+        (
+            logs[1].report().delivered,
+            logs[2].report().vantage.as_str()
+        ),
+        (None, "client")
+    );
 }
 
 /// quiche 0.30 counts losses and does not name them.
@@ -72,18 +94,40 @@ fn counted_losses_are_the_oldest_in_flight() {
     };
     for n in 0..8 {
         // Packet 1 only acknowledges: it is not in flight and cannot be lost.
-        let frame = if n == 1 { r#"{"frame_type":"ack","acked_ranges":[[0,0]]}"# } else { r#"{"frame_type":"stream","stream_id":3}"# };
-        let data = format!(r#"{{"header":{{"packet_type":"1RTT","packet_number":{n}}},"raw":{{"length":1200}},"frames":[{frame}]}}"#);
+        let frame = if n == 1 {
+            r#"{"frame_type":"ack","acked_ranges":[[0,0]]}"#
+        } else {
+            r#"{"frame_type":"stream","stream_id":3}"#
+        };
+        let data = format!(
+            r#"{{"header":{{"packet_type":"1RTT","packet_number":{n}}},"raw":{{"length":1200}},"frames":[{frame}]}}"#
+        );
         add(n, "packet_sent", &data);
     }
     let ack = |ranges: &str| {
-        format!(r#"{{"header":{{"packet_type":"1RTT","packet_number":9}},"frames":[{{"frame_type":"ack","acked_ranges":{ranges}}}]}}"#)
+        format!(
+            r#"{{"header":{{"packet_type":"1RTT","packet_number":9}},"frames":[{{"frame_type":"ack","acked_ranges":{ranges}}}]}}"#
+        )
     };
     add(20, "packet_received", &ack("[[0,0],[4,6]]"));
-    add(20, "recovery_metrics_updated", r#"{"cf_lost_packets":{"total":2,"delta":2},"smoothed_rtt":20.0}"#);
+    add(
+        20,
+        "recovery_metrics_updated",
+        r#"{"cf_lost_packets":{"total":2,"delta":2},"smoothed_rtt":20.0}"#,
+    );
     add(30, "packet_received", &ack("[[0,0],[2,2],[4,7]]"));
     let report = read(log.as_bytes()).unwrap()[0].report();
-    let losses: Vec<_> = report.losses.iter().map(|l| (l.number, l.delivered, l.needed_packets, l.trigger)).collect();
-    assert_eq!(losses, [(2, Some(true), Some(5), Trigger::Unknown), (3, Some(false), None, Trigger::Unknown)]);
+    let losses: Vec<_> = report
+        .losses
+        .iter()
+        .map(|l| (l.number, l.delivered, l.needed_packets, l.trigger))
+        .collect();
+    assert_eq!(
+        losses,
+        [
+            (2, Some(true), Some(5), Trigger::Unknown),
+            (3, Some(false), None, Trigger::Unknown)
+        ]
+    );
     assert_eq!(report.unknown, 0);
 }

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use inorder_capture::{Block, Capture};
-use inorder_diff::{Difference, FLOW, PACKET, Trace, compare, write_json, write_schema};
+use inorder_diff::{
+    Difference, FLOW, Flow, Keep, PACKET, RESULT, Settings, Trace, compare, html, in_common,
+};
+use inorder_pipeline::Filter;
 use inorder_report::text::{self, Layout, paragraph};
 use inorder_report::{csv, number::plural};
 use inorder_wire::Frame;
@@ -19,10 +22,11 @@ const MAX_FLOWS_SHOWN: usize = 20;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Packets are the same if their bytes are, except for what a path changes: link header, time to live, traffic class and \
-ECN, checksums. A device that translates addresses between the captures makes all packets different. Which capture a \
-packet passes first follows from the time to live, then from the times of both directions, and is A otherwise. Packets \
-from before the first or after the last one that both have are not lost. Captures at a host with segmentation offload \
-have super-packets, which match nothing: switch it off with ethtool, or capture beside the host.\n\n\
+ECN, checksums. Where fewer than half match so, they are matched without addresses and ports, which a device between the \
+captures may translate, and then by their payload (--match). Which capture a packet passes first follows from the time to live, then from the times of both directions, and is A otherwise. Packets \
+from before the first or after the last one that both have are not lost. Super-packets of segmentation offload are cut \
+where the other capture's packets begin and end (--whole leaves them).\n\n\
+--filter: addresses, ports, tcp, udp, ipv4, ipv6 as for `inorder analyze`, by the addresses of A.\n\n\
 Rows of --csv: directions, flows, packets.\n\n\
 Examples:\n  inorder diff sender.pcap receiver.pcap\n  inorder diff --csv=late.csv --rows packets a.pcapng b.pcapng")]
 pub struct Args {
@@ -45,6 +49,19 @@ pub struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     parquet: Option<PathBuf>,
+    /// Write a page with charts, which needs no network, to FILE
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Only flows that EXPR selects, by their addresses in A
+    #[arg(long, value_name = "EXPR")]
+    filter: Option<Filter>,
+    /// What a packet has in common in both captures: its bytes, the same without addresses and ports (translated), or its
+    /// payload; auto takes the first by which half of the packets match
+    #[arg(long = "match", value_name = "WHAT", value_parser = ["auto", "bytes", "translated", "payload"], default_value = "auto")]
+    keep: String,
+    /// Do not cut super-packets of segmentation offload
+    #[arg(long)]
+    whole: bool,
     /// Every packet in JSON, and those that are not in order in the text
     #[arg(long)]
     packets: bool,
@@ -59,10 +76,11 @@ pub struct Args {
 /// Reads both captures, compares and prints.
 pub fn run(args: &Args) -> Outcome {
     let (Some(a), Some(b), false) = (&args.a, &args.b, args.schema) else {
-        outputs::to_stdout(write_schema)?;
+        outputs::to_stdout(|out| RESULT.write_schema(out))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
+    let mut files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
+    files.extend(args.html.as_deref());
     if [a, b].iter().any(|path| path.as_os_str() == "-") {
         let problem = "diff reads each capture twice, so it needs files, not the standard input";
         return Err(CliError::Usage(problem.to_owned()));
@@ -76,8 +94,17 @@ pub fn run(args: &Args) -> Outcome {
         Some(bytes) => bytes as usize,
         None => shortest_cut(a)?.min(shortest_cut(b)?),
     };
-    let (trace_a, trace_b) = (read(a, limit)?, read(b, limit)?);
-    let mut found = compare(&trace_a, &trace_b);
+    let (mut trace_a, mut trace_b, keep) = matching(args, a, b, limit)?;
+    let select = |flow: &Flow| selected(args.filter.as_ref(), flow);
+    let settings = Settings {
+        whole: args.whole,
+        select: Some(&select),
+    };
+    let mut found = compare(&mut trace_a, &mut trace_b, settings);
+    found.matched = keep.name();
+    if args.keep == "auto" && keep != Keep::Bytes {
+        found.warnings.insert(0, said_of(keep).to_owned());
+    }
     (found.a, found.b) = (a.display().to_string(), b.display().to_string());
     print(args, &files, &mut found)?;
     Ok(match interrupt::flag().load(Ordering::Relaxed) {
@@ -97,8 +124,62 @@ fn shortest_cut(path: &Path) -> Result<usize, CliError> {
     Ok(shortest)
 }
 
-fn read(path: &Path, limit: usize) -> Result<Trace, CliError> {
-    let mut trace = Trace::new(limit);
+/// Share of the packets that must match for the strictest way to be taken.
+const ENOUGH: f64 = 0.5;
+
+/// Both captures, read for the first way of matching by which enough packets match, or by the one by which most do.
+fn matching(
+    args: &Args,
+    a: &Path,
+    b: &Path,
+    limit: usize,
+) -> Result<(Trace, Trace, Keep), CliError> {
+    let wanted = Keep::ALL
+        .iter()
+        .filter(|keep| args.keep == "auto" || keep.name() == args.keep);
+    let mut best: Option<(f64, Trace, Trace, Keep)> = None;
+    for &keep in wanted {
+        let (in_a, in_b) = (read(a, limit, keep)?, read(b, limit, keep)?);
+        let share = in_common(&in_a, &in_b);
+        if best.as_ref().is_none_or(|(most, ..)| share > *most) {
+            best = Some((share, in_a, in_b, keep));
+        }
+        if share >= ENOUGH {
+            break;
+        }
+    }
+    match best {
+        Some((_, a, b, keep)) => Ok((a, b, keep)),
+        None => Err(CliError::Usage(format!("--match {}: unknown", args.keep))),
+    }
+}
+
+fn said_of(keep: Keep) -> &'static str {
+    match keep {
+        Keep::Bytes => "packets were matched by their bytes",
+        Keep::Translated => {
+            "addresses or ports are translated between the captures: packets were matched without them"
+        }
+        Keep::Payload => {
+            "more than addresses is translated between the captures: packets were matched by their payload"
+        }
+    }
+}
+
+/// What is not IP has no addresses by which a filter could select it.
+fn selected(filter: Option<&Filter>, flow: &Flow) -> bool {
+    let Some(filter) = filter else {
+        return true;
+    };
+    let protocol = u8::try_from(flow.protocol).ok().filter(|_| flow.is_ip);
+    protocol.is_some_and(|protocol| {
+        let one = |src, dst| filter.packets(src, dst, protocol);
+        one(flow.src, flow.dst) || one(flow.dst, flow.src)
+    })
+}
+
+fn read(path: &Path, limit: usize, keep: Keep) -> Result<Trace, CliError> {
+    let mut trace = Trace::new(limit, keep);
     frames(path, |frame| trace.push(frame))?;
     Ok(trace)
 }
@@ -137,6 +218,9 @@ fn print(args: &Args, files: &[&Path], found: &mut Difference) -> Result<(), Cli
             _ => csv::write(out, FLOW, &found.flows),
         })?;
     }
+    if let Some(path) = &args.html {
+        outputs::write_to(path, |out| html::write(out, found))?;
+    }
     if !files.iter().any(|path| path.as_os_str() == "-") {
         let style = outputs::style(0, false);
         let layout = Layout::default().width(style.width).bold(style.colour);
@@ -146,7 +230,7 @@ fn print(args: &Args, files: &[&Path], found: &mut Difference) -> Result<(), Cli
         if !args.packets {
             found.packets.clear();
         }
-        outputs::write_to(path, |out| write_json(out, found))?;
+        outputs::write_to(path, |out| RESULT.write_json(out, found))?;
     }
     Ok(())
 }

@@ -3,9 +3,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use inorder_qlog::{
-    CONNECTION, Connection, Document, LOSS, LossRow, join, read, write_json, write_schema,
-};
+use inorder_qlog::{CONNECTION, Connection, Document, LOSS, LossRow, RESULT, join, read};
 use inorder_report::csv;
 use inorder_report::text::{self, Layout, paragraph};
 
@@ -17,8 +15,8 @@ use crate::outputs;
 #[command(after_help = "\
 Logs are JSON, JSON-SEQ or newline-delimited JSON of any draft from 00 on, as quic-go, quiche, quinn, picoquic, aioquic \
 and others write them. A packet that was declared lost was delivered if an acknowledgement came for it, or if the log \
-of the other end has it: give both, and connections are joined by their identifier. The cost is an upper bound: what \
-could have been sent if the window had been the limit all the time.\n\n\
+of the other end has it: give both, and connections are joined by their identifier. The cost is \
+what could have been sent in addition, had the window stayed as it was before each needless reduction.\n\n\
 Rows of --csv: connections, losses.\n\n\
 Examples:\n  inorder qlog server.sqlog\n  inorder qlog --csv=losses.csv --rows losses client.qlog server.qlog")]
 pub struct Args {
@@ -52,7 +50,7 @@ const TABLES: [&str; 2] = ["connections.parquet", "losses.parquet"];
 /// Reads all logs and prints what they say; of a damaged one, what came before the damage.
 pub fn run(args: &Args) -> Outcome {
     if args.schema {
-        outputs::to_stdout(write_schema)?;
+        outputs::to_stdout(|out| RESULT.write_schema(out))?;
         return Ok(ExitCode::SUCCESS);
     }
     let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
@@ -139,7 +137,7 @@ fn print(args: &Args, found: &Document) -> Result<(), CliError> {
         outputs::to_parquet(&rows, LOSS, &all)?;
     }
     if let Some(path) = &args.json {
-        outputs::write_to(path, |out| write_json(out, found))?;
+        outputs::write_to(path, |out| RESULT.write_json(out, found))?;
     }
     if let Some(path) = &args.csv {
         outputs::write_to(path, |out| match args.rows.as_str() {

@@ -78,9 +78,17 @@ pub fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
 /// If the system refuses.
 pub fn take_precedence() -> Result<(), super::LiveError> {
     let what = "cannot take precedence (this needs the capability CAP_SYS_NICE)";
-    let parameters = libc::sched_param { sched_priority: 10 };
-    // SAFETY: `parameters` is valid for the call; pid 0 is this process.
-    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameters) };
+    // The kernel's own structure has the priority only; musl has another one, and a function that always refuses.
+    let priority: libc::c_int = 10;
+    // SAFETY: `priority` is valid for the call; pid 0 is this process.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            libc::SCHED_FIFO,
+            &raw const priority,
+        )
+    };
     if done < 0 {
         return Err(super::LiveError::system(what)(
             std::io::Error::last_os_error(),

@@ -159,7 +159,7 @@ impl Datagram {
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&control);
+        message.msg_controllen = size_of_val(&control) as _;
         // SAFETY: all pointers of `message` are valid for the lengths given beside them.
         let length = unsafe { libc::recvmsg(self.as_raw_fd(), &mut message, libc::MSG_DONTWAIT) };
         if length < 0 {

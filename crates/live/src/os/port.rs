@@ -112,9 +112,9 @@ impl Port {
             // SAFETY: all zeros are a valid message.
             let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
             message.msg_iov = parts.as_mut_ptr();
-            message.msg_iovlen = parts.len();
+            message.msg_iovlen = parts.len() as _;
             message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = size_of_val(&control);
+            message.msg_controllen = size_of_val(&control) as _;
             // SAFETY: all pointers of `message` are valid for the lengths given beside them.
             let length = unsafe { libc::recvmsg(self.as_raw_fd(), &mut message, 0) };
             if length < 0 {
@@ -187,7 +187,7 @@ impl Port {
         // SAFETY: all zeros are a valid message.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         message.msg_iov = parts.as_mut_ptr();
-        message.msg_iovlen = parts.len();
+        message.msg_iovlen = parts.len() as _;
         // SAFETY: the parts are valid for their lengths and are only read.
         let sent = unsafe { libc::sendmsg(self.as_raw_fd(), &message, 0) };
         self.unsent += u64::from(sent < 0);
