@@ -23,8 +23,10 @@ from typing import Any
 
 import altair
 
+from inorder import figures
 from inorder.analysis import Analysis
 from inorder.errors import UsageError
+from inorder.papers import Reproduction
 
 __all__ = [
     "by_rate",
@@ -32,6 +34,8 @@ __all__ = [
     "extent",
     "goodput",
     "late_time",
+    "paper",
+    "paper_figures",
     "reorder_density",
     "save",
     "time_sequence",
@@ -101,6 +105,40 @@ def reorder_density(result: Analysis, flow: str = "") -> altair.Chart:
 def by_rate(result: Analysis, flow: str = "") -> altair.Chart:
     """Share of late packets by sending rate, Mbit/s. Arguments and errors as of :func:`time_sequence`."""
     return _chart("by_rate", result, flow)
+
+
+def paper_figures(result: Reproduction) -> list[tuple[str, str]]:
+    """Item and measure of each figure that the result of :func:`inorder.reproduce` has numbers for.
+
+    >>> import inorder
+    >>> result = inorder.reproduce("periodic", ["figure-3"], quick=True)
+    >>> paper_figures(result)[0]
+    ('figure-3', 'normalized throughput')
+    """
+    return figures.listed(result.comparisons.to_dicts())
+
+
+def paper(result: Reproduction, item: str, measure: str = "") -> altair.Chart:
+    """A figure or table of a paper: our numbers with their 95 % intervals, and printed ones as hollow diamonds.
+
+    x is the number in which the cells of the item differ most, with a line for the others each; without such a number
+    each cell is a row. `measure` is one of :func:`paper_figures`, by default the first of `item`, and gives the unit.
+
+    Raises :class:`inorder.UsageError` if there is no such figure, with those there are.
+
+    >>> import inorder
+    >>> result = inorder.reproduce("periodic", ["figure-3"], quick=True)
+    >>> paper(result, "figure-3").to_dict()["encoding"]["x"]["title"]
+    'RI'
+    """
+    rows = result.comparisons.to_dicts()
+    known = figures.listed(rows)
+    for of, what in known:
+        if of == item and measure in ("", what):
+            chart: altair.Chart = altair.Chart.from_dict(figures.spec(rows, of, what))
+            return chart
+    names = ", ".join(f"{of}: {what}" for of, what in known) or "none"
+    raise UsageError(f"no figure {item} {measure}".rstrip() + f"; there are {names}")
 
 
 def save(chart: altair.Chart, path: str | os.PathLike[str]) -> None:

@@ -1,9 +1,20 @@
 """Pages that the code writes: verbs from their help, columns from their schemas, papers from their claims."""
 
+import importlib.util
 import json
 import os
+import pathlib
 import re
 import subprocess
+
+# The package draws the same figures; this file of it needs no native part.
+_FIGURES = pathlib.Path(__file__).resolve().parents[2] / "python" / "inorder" / "figures.py"
+_found = importlib.util.spec_from_file_location("figures_of_papers", _FIGURES)
+paper_figures = importlib.util.module_from_spec(_found)
+_found.loader.exec_module(paper_figures)
+
+# Reads a list of specifications and prints the list of their pictures.
+DRAW = "import json, sys, vl_convert as v; print(json.dumps([v.vegalite_to_svg(s) for s in json.load(sys.stdin)]))"
 
 
 def run(command, *args):
@@ -67,19 +78,49 @@ def python(folder):
     return [("Python", f"{folder.name}/python.md")]
 
 
-def papers(command, folder, quick):
-    """A page for each paper: claims with their verdicts, then each figure or table beside what is printed."""
+def papers(command, folder, quick, python):
+    """A page for each paper: the verdicts, then each figure, drawn, beside what is printed."""
     known = sorted({claim for claim in re.findall(r"^([a-z][-a-z]+)\b", run(command, "reproduce"), re.M)})
     written = []
     for paper in known:
         page = folder / f"{paper}.md"
         if not page.exists():
             extra = ["--quick"] if quick else []
-            run(command, "reproduce", paper, *extra, "--no-progress", "-q", "--markdown", str(page))
+            numbers = folder / f"{paper}.json"
+            files = ["--markdown", str(page), f"--json={numbers}"]
+            run(command, "reproduce", paper, *extra, "--no-progress", "-q", *files)
+            result = json.loads(numbers.read_text())
+            numbers.unlink()
+            note = tally(result["claims"])
             if quick:
-                note = "\n!!! note\n    A quick run: smaller grids and shorter runs, so that many claims are undecided. "
+                note += "\n!!! note\n    A quick run: smaller grids and shorter runs, so that many claims are undecided. "
                 note += f"`inorder reproduce {paper}` has them all.\n"
-                head, _, rest = page.read_text().partition("\n")
-                page.write_text(head + "\n" + note + rest)
+            head, _, rest = page.read_text().partition("\n")
+            page.write_text(illustrated(f"{head}\n{note}{rest}", paper, result["comparisons"], folder, python))
         written.append((paper, f"{folder.name}/{paper}.md"))
     return written
+
+
+def tally(claims):
+    """How many claims held, failed and are undecided, and the reasons that experiments found for failed ones."""
+    count = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in ("held", "failed", "undecided")}
+    text = f"\n**{len(claims)} claims: {', '.join(f'{number} {verdict}' for verdict, number in count.items())}.** "
+    reasons = [claim for claim in claims if claim["why"]]
+    if count["failed"]:
+        text += f"Of the failed ones, an experiment has found out why of {len(reasons)}.\n"
+    return text + "".join(f"\n- {claim['text']}: {claim['why']}" for claim in reasons) + "\n"
+
+
+def illustrated(text, paper, rows, folder, python):
+    """The page with each figure drawn below the heading of its item."""
+    drawn = paper_figures.listed(rows)
+    specs = json.dumps([paper_figures.spec(rows, *one) for one in drawn])
+    done = subprocess.run([python, "-c", DRAW], input=specs, capture_output=True, text=True, check=True)
+    pictures = {}
+    for number, ((item, measure), svg) in enumerate(zip(drawn, json.loads(done.stdout))):
+        name = f"{paper}-{item}-{number}.svg"
+        (folder / name).write_text(svg)
+        pictures.setdefault(item, []).append(f"![{item}: {measure}, ours filled, printed hollow]({name})\n")
+    for item, shown in pictures.items():
+        text = text.replace(f"\n## {item}\n", "\n".join([f"\n## {item}\n", *shown]), 1)
+    return text
