@@ -101,7 +101,7 @@ fn name_in(request: &libc::ifreq) -> String {
 fn set_up(name: &str, like: &str) -> io::Result<()> {
     let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     // The type of the number differs between C libraries.
-    let call = |number: u32, request: &mut libc::ifreq| {
+    let call = |number: libc::c_ulong, request: &mut libc::ifreq| {
         // SAFETY: `request` is valid for the call.
         let done = unsafe { libc::ioctl(socket.as_raw_fd(), number as _, request) };
         if done < 0 {
@@ -111,12 +111,12 @@ fn set_up(name: &str, like: &str) -> io::Result<()> {
         }
     };
     let (mut theirs, mut ours) = (request(like), request(name));
-    call(libc::SIOCGIFHWADDR as u32, &mut theirs)?;
+    call(libc::SIOCGIFHWADDR, &mut theirs)?;
     ours.ifr_ifru = theirs.ifr_ifru;
-    call(libc::SIOCSIFHWADDR as u32, &mut ours)?;
-    call(libc::SIOCGIFMTU as u32, &mut theirs)?;
+    call(libc::SIOCSIFHWADDR, &mut ours)?;
+    call(libc::SIOCGIFMTU, &mut theirs)?;
     ours.ifr_ifru = theirs.ifr_ifru;
-    call(libc::SIOCSIFMTU as u32, &mut ours)?;
+    call(libc::SIOCSIFMTU, &mut ours)?;
     let read = |file: &str| std::fs::read_to_string(format!("/proc/sys/net/{file}"));
     let write = |file: String, value: &str| std::fs::write(format!("/proc/sys/net/{file}"), value);
     // The larger value of `all` and of the device counts. 1 would drop packets whose sender is reached through another
@@ -129,9 +129,9 @@ fn set_up(name: &str, like: &str) -> io::Result<()> {
     // No address of its own and no router for it. A kernel without IPv6 has no such files.
     let _ = write(format!("ipv6/conf/{name}/addr_gen_mode"), "1");
     let _ = write(format!("ipv6/conf/{name}/accept_ra"), "0");
-    call(libc::SIOCGIFFLAGS as u32, &mut ours)?;
+    call(libc::SIOCGIFFLAGS, &mut ours)?;
     // SAFETY: the call before filled the flags.
     let flags = unsafe { ours.ifr_ifru.ifru_flags };
     ours.ifr_ifru.ifru_flags = flags | libc::IFF_UP as i16;
-    call(libc::SIOCSIFFLAGS as u32, &mut ours)
+    call(libc::SIOCSIFFLAGS, &mut ours)
 }
