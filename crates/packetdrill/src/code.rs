@@ -2,8 +2,8 @@
 //!
 //! Statements: `assert EXPRESSION[, MESSAGE]`, `print(EXPRESSION, ...)`, `NAME = EXPRESSION`, and assignments with
 //! `+=`, `-=`, `*=`, separated by line ends or `;`. Assigned names are valid until the end of the script.
-//! Expressions: integers, decimal fractions, strings, names, `+ - * / // %`, comparisons (chained as in Python),
-//! `and`, `or`, `not`, parentheses. Any other code is unsupported, which is not the same as false.
+//! Expressions: integers, decimal fractions, strings, names, `+ - * / // %`, `&` and `|`, comparisons (chained as in
+//! Python), `and`, `or`, `not`, parentheses. Any other code is unsupported, which is not the same as false.
 
 mod expression;
 

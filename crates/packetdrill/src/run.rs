@@ -1,14 +1,16 @@
 //! Executes a script: its events in order, in virtual time, against endpoints.
 //!
 //! - `host`: connections and time.
-//! - `application`: calls, some of which block; `sockets`, `calls`, `options`: their implementation.
+//! - `application`: calls, some of which block; `sockets`, `calls`, `options`, `messages`, `epoll`: their implementation.
 //! - `packets`: injected and expected packets; `wire`, `expect`: conversion and comparison.
 //! - `names`: the values available to assertions.
 
 mod application;
 mod calls;
+mod epoll;
 mod expect;
 mod host;
+mod messages;
 mod names;
 mod options;
 mod packets;
@@ -21,7 +23,7 @@ use inorder_tcp::profiles::Profile;
 use crate::code;
 use crate::outcome::{Finding, Outcome, Verdict};
 use crate::script::{Call, Event, Moment, Script, What, When};
-use crate::setup::{Setup, apply_command};
+use crate::setup::{Setup, apply_command, inspect};
 use application::Pending;
 use host::{Host, ORIGIN};
 use sockets::{Answer, Table};
@@ -168,11 +170,24 @@ impl<'a> Runner<'a> {
                     self.not_understood(event.line, message);
                 }
                 self.host.device_full = self.setup.device_full;
-                Ok(())
+                self.inspect(text)
             }
             What::Code(text) => self.assertions(text),
             What::Expect(_) | What::Unsupported(_) => Ok(()),
         }
+    }
+
+    /// Commands that count sockets in a state.
+    fn inspect(&self, text: &str) -> Result<(), Stop> {
+        for (state, wanted) in text.lines().filter_map(|line| inspect::states(line.trim())) {
+            let found = self.table.count(&self.host, state);
+            if found != wanted {
+                return Err(Stop::Failed(format!(
+                    "sockets in {state:?}: expected {wanted}, found {found}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     // Time.

@@ -4,9 +4,10 @@
 //! route`, and known scripts such as `defaults.sh`). Without them the profile applies.
 
 mod command;
+pub(crate) mod inspect;
 mod sysctl;
 
-use inorder_tcp::config::{Config, DelayedAck, Nagle, Pacing, Reduction, WindowAccount};
+use inorder_tcp::config::{Config, DelayedAck, Nagle, Pacing, Reduction, WindowAccount, WindowUpdate};
 use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Static, Version};
 use inorder_tcp::profiles::{self, Profile};
 use inorder_tcp::{Endpoint, Nanos, congestion, loss};
@@ -43,6 +44,8 @@ pub struct Setup {
     ip_header: u64,
     /// `getsockopt` reports twice the buffer that `setsockopt` asked for, as Linux does.
     pub(crate) doubles_buffers: bool,
+    /// The script sets names of FreeBSD, whose rules for the receive buffer apply: see [`Setup::freebsd`].
+    pub(crate) freebsd: bool,
     /// The device accepts nothing (a queue without room), so the stack's packets stay unsent.
     pub device_full: bool,
 }
@@ -74,7 +77,42 @@ impl Setup {
             mtu: 1_500,
             ip_header: 20,
             doubles_buffers: profile.name.starts_with("linux"),
+            freebsd: false,
             device_full: false,
+        }
+    }
+
+    /// A setting of FreeBSD shows for which system the script is written: FreeBSD's defaults for the receive buffer and the
+    /// window scale hold, unless the script changes them (tcp(4), `tcp_recvspace`, `sb_max`).
+    pub(crate) fn freebsd(&mut self) {
+        const RECEIVE_SPACE: u64 = 65_536;
+        const LARGEST_BUFFER: u64 = 2 << 20;
+        if std::mem::replace(&mut self.freebsd, true) {
+            return;
+        }
+        self.config.receive_buffer = RECEIVE_SPACE;
+        self.config.window_account = WindowAccount::Room;
+        self.config.window_update = WindowUpdate::TwoSegments;
+        self.doubles_buffers = false;
+        self.set_largest_buffer(LARGEST_BUFFER);
+    }
+
+    /// `kern.ipc.maxsockbuf`: FreeBSD announces the window scale with which the largest buffer could be offered, whatever the
+    /// size of this one (`syncache_add`, `tcp_connect`).
+    pub(crate) fn set_largest_buffer(&mut self, bytes: u64) {
+        let scale = (0..14).find(|&shift| 65_535 << shift >= bytes).unwrap_or(14);
+        self.config.window_scale = self.config.window_scale.map(|_| scale);
+    }
+
+    /// The receive buffer of a connection whose peer announces this MSS. FreeBSD rounds it up to whole segments
+    /// (`tcp_mss`).
+    pub(crate) fn receive_buffer(&self, peer_mss: u32) -> u64 {
+        let bytes = self.config.receive_buffer;
+        let mss = u64::from(self.config.mss.min(peer_mss).max(1));
+        if self.freebsd && bytes > mss {
+            bytes.next_multiple_of(mss)
+        } else {
+            bytes
         }
     }
 
@@ -192,15 +230,16 @@ impl Setup {
         })
     }
 
-    /// A closed endpoint with initial sequence number `isn`.
+    /// A closed endpoint with initial sequence number `isn`, for a peer that announces this MSS.
     ///
     /// # Errors
     /// A sentence if a requested algorithm does not exist.
-    pub fn endpoint(&self, isn: u32) -> Result<Endpoint, String> {
+    pub fn endpoint(&self, isn: u32, peer_mss: u32) -> Result<Endpoint, String> {
         let control = congestion::find(&self.congestion)
             .ok_or_else(|| format!("congestion control {}", self.congestion))?;
         let config = Config {
             isn,
+            receive_buffer: self.receive_buffer(peer_mss),
             ..self.config.clone()
         };
         Ok(Endpoint::new(
@@ -223,6 +262,9 @@ impl Setup {
     pub(crate) fn set_receive_buffer(&mut self, bytes: u64) {
         let bytes = bytes.max(1_152);
         self.config.receive_buffer = bytes;
+        if self.freebsd {
+            return;
+        }
         let scale = self.config.window_scale;
         self.config.window_scale = scale.map(|_| sysctl::scale_for(bytes));
     }

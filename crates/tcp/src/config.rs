@@ -54,6 +54,20 @@ pub enum WindowAccount {
     /// is a window update, not a duplicate (Linux `__tcp_select_window`; with Linux 6.1 on a reordering path, a
     /// quarter of the repeated acknowledgements were updates).
     Memory,
+    /// As [`WindowAccount::Unread`], and every acknowledgement offers all the room there is, however little more it is than
+    /// before (FreeBSD `tcp_output`). Otherwise the window advances only by a segment or more (RFC 9293 section
+    /// 3.8.6.2.2).
+    Room,
+}
+
+/// When a receiver tells that reading has made room, if there is nothing to acknowledge.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WindowUpdate {
+    /// When the window can grow by two segments or half of what it offers at most (RFC 9293 section 3.8.6.2.2, BSD).
+    #[default]
+    TwoSegments,
+    /// When the window is half of the greatest or less and can be doubled (Linux `tcp_cleanup_rbuf`).
+    Doubled,
 }
 
 /// Which small segments wait for acknowledgements.
@@ -153,6 +167,10 @@ pub struct Undo {
     /// A partial acknowledgement of an original restores the window but not the threshold, and recovery continues
     /// (Linux 2.6). Otherwise recovery ends there if no retransmission is outstanding.
     pub partial_within_recovery: bool,
+    /// While a retransmission is outstanding, the time of the first one is kept, also when a recovery ends and the next
+    /// one begins with the same acknowledgement (Linux `retrans_stamp`). What is sent meanwhile echoes later times, so
+    /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 takes the time anew in each recovery.
+    pub stamp_outlives_recovery: bool,
 }
 
 /// Rules in which ns-3 departs from the standards or chooses among what they allow, mostly of recovery without SACK. All are
@@ -259,6 +277,8 @@ pub struct Config {
     pub send_buffer: u64,
     /// Which bytes reduce the advertised window.
     pub window_account: WindowAccount,
+    /// When reading is reported to the peer.
+    pub window_update: WindowUpdate,
     /// Whether the application reads data in order as soon as it arrives.
     pub read_at_once: bool,
     /// When acknowledgements are sent.

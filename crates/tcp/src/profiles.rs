@@ -2,7 +2,7 @@
 
 use crate::config::{
     Config, DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, MS, Nagle,
-    Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
+    Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount, WindowUpdate,
 };
 
 /// A configuration that can be selected by name.
@@ -90,6 +90,7 @@ pub fn linux_6() -> Config {
         receive_autotuning: None,
         send_buffer: u64::MAX,
         window_account: WindowAccount::Memory,
+        window_update: WindowUpdate::Doubled,
         read_at_once: true,
         delayed_ack: DelayedAck::Linux {
             min: 40 * MS,
@@ -130,6 +131,7 @@ pub fn linux_6() -> Config {
             dsack: true,
             rfc4015: false,
             partial_within_recovery: false,
+            stamp_outlives_recovery: true,
         },
         restart_after_idle: true,
         time_wait: 60 * SECOND,
@@ -208,6 +210,7 @@ pub fn rfc() -> Config {
         sack_compression: None,
         answer_unsent_ack: true,
         window_account: WindowAccount::Unread,
+        window_update: WindowUpdate::TwoSegments,
         grow_on_sack: false,
         nagle: Nagle::Rfc896,
         rto: Rto {
@@ -227,6 +230,7 @@ pub fn rfc() -> Config {
             dsack: false,
             rfc4015: false,
             partial_within_recovery: false,
+            stamp_outlives_recovery: false,
         },
         ..linux
     }

@@ -185,6 +185,8 @@ fn arithmetic(operator: &str, x: &Value, y: &Value) -> Result<Value, CodeError> 
             "+" => a.checked_add(*b),
             "-" => a.checked_sub(*b),
             "*" => a.checked_mul(*b),
+            "&" => Some(a & b),
+            "|" => Some(a | b),
             // Python rounds towards minus infinity.
             "//" => a
                 .checked_div(*b)
@@ -200,6 +202,9 @@ fn arithmetic(operator: &str, x: &Value, y: &Value) -> Result<Value, CodeError> 
         return result
             .map(Value::Integer)
             .ok_or(CodeError::NoResult("division by zero or overflow"));
+    }
+    if matches!(operator, "&" | "|") {
+        return Err(CodeError::NoResult("bits of something that is no integer"));
     }
     let (a, b) = x
         .real()
@@ -331,16 +336,33 @@ impl<'a> Reader<'a> {
     }
 
     fn comparison(&mut self) -> Read {
-        let left = self.sum()?;
+        let left = self.bits()?;
         let mut rest = Vec::new();
         while let Some(operator) = self.any(&["==", "!=", "<=", ">=", "<", ">"]) {
-            rest.push((operator, self.sum()?));
+            rest.push((operator, self.bits()?));
         }
         Ok(if rest.is_empty() {
             left
         } else {
             Expression::Comparison(Box::new(left), rest)
         })
+    }
+
+    /// `a | b & c`: in Python `&` binds tighter than `|`, and both bind tighter than comparisons.
+    fn bits(&mut self) -> Read {
+        let mut left = self.common_bits()?;
+        while self.take("|") {
+            left = Expression::Arithmetic("|", Box::new(left), Box::new(self.common_bits()?));
+        }
+        Ok(left)
+    }
+
+    fn common_bits(&mut self) -> Read {
+        let mut left = self.sum()?;
+        while self.take("&") {
+            left = Expression::Arithmetic("&", Box::new(left), Box::new(self.sum()?));
+        }
+        Ok(left)
     }
 
     fn sum(&mut self) -> Read {

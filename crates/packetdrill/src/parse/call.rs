@@ -119,6 +119,10 @@ fn members(scanner: &mut Scanner<'_>, depth: usize) -> Result<Vec<(String, Value
             scanner.take(".");
         }
         let name = scanner.word().to_owned();
+        // The length of what a member points to, as in `msg_iov(2)=[...]`, follows from the value.
+        if !name.is_empty() && scanner.take("(") {
+            scanner.until(")")?;
+        }
         scanner.skip_space();
         if !name.is_empty() && (scanner.take("=") || scanner.take(":")) {
             scanner.skip_blank()?;

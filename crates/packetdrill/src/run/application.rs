@@ -2,7 +2,7 @@
 
 use inorder_tcp::Nanos;
 
-use super::calls::Calls;
+use super::calls::{Calls, Peer};
 use super::host::ORIGIN;
 use super::sockets::Answer;
 use super::{LONGEST_WAIT, Runner, Stop, finding, wire};
@@ -38,8 +38,11 @@ impl Runner<'_> {
             };
             (at - self.tolerance(), at + self.tolerance())
         });
-        let isn = self.next_isn(index);
-        let answer = self.ask(call, isn, now, true)?;
+        let peer = Peer {
+            isn: self.next_isn(index),
+            mss: self.next_mss(index),
+        };
+        let answer = self.ask(call, peer, now, true)?;
         self.trace_call(call, &answer);
         if answer == Answer::Wait {
             self.pending = Some(Pending {
@@ -59,12 +62,13 @@ impl Runner<'_> {
         check_return(until, now)
     }
 
-    fn ask(&mut self, call: &Call, isn: u32, since: Nanos, first: bool) -> Result<Answer, Stop> {
+    fn ask(&mut self, call: &Call, peer: Peer, since: Nanos, first: bool) -> Result<Answer, Stop> {
+        self.table.acknowledge(&self.host);
         Calls {
             host: &mut self.host,
             table: &mut self.table,
             setup: &self.setup,
-            isn,
+            peer,
             since,
             first,
         }
@@ -76,7 +80,7 @@ impl Runner<'_> {
         let Some(pending) = self.pending.take() else {
             return Ok(());
         };
-        let answer = self.ask(&pending.call, 0, pending.since, false)?;
+        let answer = self.ask(&pending.call, Peer::default(), pending.since, false)?;
         if answer == Answer::Wait {
             self.pending = Some(pending);
             return Ok(());
@@ -96,8 +100,13 @@ impl Runner<'_> {
     pub(super) fn finish_pending(&mut self) -> Option<Finding> {
         let pending = self.pending.as_ref()?;
         let line = pending.line;
-        let poll_end = match pending.call.arguments.get(2) {
-            Some(Value::Integer(ms)) if pending.call.name == "poll" && *ms >= 0 => {
+        let patience = match pending.call.name.as_str() {
+            "poll" => pending.call.arguments.get(2),
+            "epoll_wait" => pending.call.arguments.get(3),
+            _ => None,
+        };
+        let poll_end = match patience {
+            Some(Value::Integer(ms)) if *ms >= 0 => {
                 Some(pending.since.saturating_add(ms.saturating_mul(1_000_000)))
             }
             _ => None,

@@ -12,14 +12,23 @@ use super::sockets::{self, Answer, Kind, Socket, Table};
 use crate::script::{Call, Value};
 use crate::setup::Setup;
 
+/// What the rest of the script shows of a connection that a call opens.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Peer {
+    /// Our initial sequence number.
+    pub(super) isn: u32,
+    /// The MSS that the peer will announce.
+    pub(super) mss: u32,
+}
+
 /// The state that a call can access.
 pub(super) struct Calls<'a> {
     pub(super) host: &'a mut Host,
     pub(super) table: &'a mut Table,
     /// The system's settings, for new sockets.
     pub(super) setup: &'a Setup,
-    /// Initial sequence number of the next connection.
-    pub(super) isn: u32,
+    /// What the script will show of the next connection.
+    pub(super) peer: Peer,
     /// When the call was made.
     pub(super) since: Nanos,
     /// False if a blocked call is tried again.
@@ -28,7 +37,7 @@ pub(super) struct Calls<'a> {
 
 type Result = std::result::Result<Answer, Stop>;
 
-fn unsupported(what: impl Into<String>) -> Result {
+pub(super) fn unsupported(what: impl Into<String>) -> Result {
     Err(Stop::Unsupported(what.into()))
 }
 
@@ -50,6 +59,11 @@ impl Calls<'_> {
             "setsockopt" => self.set_option(call),
             "getsockopt" => self.get_option(call),
             "poll" => self.poll(call),
+            "sendmsg" => self.sendmsg(call),
+            "recvmsg" => self.recvmsg(call),
+            "epoll_create" | "epoll_create1" => self.epoll_create(call),
+            "epoll_ctl" => self.epoll_ctl(call),
+            "epoll_wait" => self.epoll_wait(call),
             name => unsupported(format!("call {name}")),
         }
     }
@@ -112,14 +126,17 @@ impl Calls<'_> {
     }
 
     fn connect(&mut self, call: &Call) -> Result {
-        let (isn, now) = (self.isn, self.host.now);
+        let (peer, now) = (self.peer, self.host.now);
         let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
             return Ok(Answer::Errno("EBADF"));
         };
         match socket.kind {
             Kind::Listener => return Ok(Answer::Errno("EISCONN")),
             Kind::Fresh => {
-                let mut endpoint = socket.setup.endpoint(isn).map_err(Stop::Unsupported)?;
+                let mut endpoint = socket
+                    .setup
+                    .endpoint(peer.isn, peer.mss)
+                    .map_err(Stop::Unsupported)?;
                 endpoint.connect(now);
                 socket.kind = Kind::Connection(self.host.add(endpoint, true));
                 self.host.flush();
@@ -146,7 +163,11 @@ impl Calls<'_> {
 
     fn read(&mut self, call: &Call) -> Result {
         let wanted = u64::try_from(integer(call, 2)?).unwrap_or(0);
-        let flags = name(call, 3);
+        self.receive(call, wanted, name(call, 3))
+    }
+
+    /// Reads up to `wanted` bytes.
+    pub(super) fn receive(&mut self, call: &Call, wanted: u64, flags: &str) -> Result {
         if flags.contains("MSG_OOB") || flags.contains("MSG_WAITALL") {
             return unsupported(format!("{} with {flags}", call.name));
         }
@@ -178,20 +199,19 @@ impl Calls<'_> {
 
     fn write(&mut self, call: &Call) -> Result {
         let bytes = u64::try_from(integer(call, 2)?).unwrap_or(0);
-        let flags = name(call, 3);
-        if [
-            "MSG_FASTOPEN",
-            "MSG_OOB",
-            "MSG_ZEROCOPY",
-            "MSG_MORE",
-            "MSG_EOR",
-        ]
-        .iter()
-        .any(|flag| flags.contains(flag))
+        self.send(call, bytes, name(call, 3))
+    }
+
+    /// Writes up to `bytes`.
+    pub(super) fn send(&mut self, call: &Call, bytes: u64, flags: &str) -> Result {
+        if ["MSG_FASTOPEN", "MSG_OOB", "MSG_MORE", "MSG_EOR"]
+            .iter()
+            .any(|flag| flags.contains(flag))
         {
             return unsupported(format!("{} with {flags}", call.name));
         }
         let now_or_never = flags.contains("MSG_DONTWAIT");
+        let without_copy = flags.contains("MSG_ZEROCOPY");
         self.known(call, |host, socket| {
             let Kind::Connection(number) = socket.kind else {
                 return Answer::Errno("EPIPE");
@@ -210,6 +230,10 @@ impl Calls<'_> {
                 };
             }
             let taken = endpoint.write(bytes);
+            socket.written += taken;
+            if taken > 0 && without_copy && socket.zerocopy.on {
+                socket.zerocopy.sent(socket.written);
+            }
             host.flush();
             match taken {
                 0 if bytes > 0 => would_block(socket.nonblocking || now_or_never),
@@ -219,7 +243,11 @@ impl Calls<'_> {
     }
 
     fn close(&mut self, call: &Call) -> Result {
-        let Some(socket) = self.table.remove(integer(call, 0)?) else {
+        let fd = integer(call, 0)?;
+        if self.table.polls.remove(&fd).is_some() {
+            return Ok(Answer::Value(0));
+        }
+        let Some(socket) = self.table.remove(fd) else {
             return Ok(Answer::Errno("EBADF"));
         };
         match socket.kind {
@@ -367,7 +395,7 @@ fn in_progress(nonblocking: bool) -> Answer {
     }
 }
 
-fn integer(call: &Call, index: usize) -> std::result::Result<i64, Stop> {
+pub(super) fn integer(call: &Call, index: usize) -> std::result::Result<i64, Stop> {
     match call.arguments.get(index) {
         Some(Value::Integer(number)) => Ok(*number),
         _ => Err(Stop::Unsupported(format!(
@@ -379,7 +407,7 @@ fn integer(call: &Call, index: usize) -> std::result::Result<i64, Stop> {
 }
 
 /// The constant written as an argument; empty for other arguments.
-fn name(call: &Call, index: usize) -> &str {
+pub(super) fn name(call: &Call, index: usize) -> &str {
     match call.arguments.get(index) {
         Some(Value::Name(name)) => name,
         _ => "",

@@ -32,6 +32,7 @@ fn constant(name: &str) -> Option<i64> {
         "TCPI_OPT_TIMESTAMPS" => 1,
         "TCPI_OPT_SACK" => 2,
         "TCPI_OPT_WSCALE" => 4,
+        "TCPI_OPT_ECN" => 8,
         "True" => 1,
         "False" => 0,
         _ => return None,
@@ -71,6 +72,7 @@ fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
     let counters = endpoint.counters();
     let micros = |ns: Nanos| (ns / 1_000).cast_unsigned();
     let number = match name {
+        "tcpi_options" => return Some(endpoint.options().into()),
         "tcpi_ca_state" => return Some(ca_state(info.ca_state)),
         "tcpi_state" => return Some(state(endpoint.state())),
         "tcpi_snd_ssthresh" if info.ssthresh == u32::MAX => 0x7fff_ffff,

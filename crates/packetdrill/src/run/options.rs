@@ -1,6 +1,6 @@
 //! Socket options, and the state that `poll` reports.
 
-use inorder_tcp::State;
+use inorder_tcp::{Endpoint, State};
 use inorder_tcp::config::Nagle;
 
 use super::Stop;
@@ -75,6 +75,8 @@ pub(super) fn set(
             }
             _ => return unsupported(),
         },
+        ("SO_ZEROCOPY", Some(on)) => socket.zerocopy.on = on != 0,
+        ("TCP_INQ", Some(on)) => socket.tells_rest = on != 0,
         (option, _) if WITHOUT_EFFECT.contains(&option) => {}
         _ => return unsupported(),
     }
@@ -106,10 +108,15 @@ pub(super) fn get(socket: &mut Socket, host: &Host, option: &str) -> Result<i64,
         ("SO_ERROR", None) => 0,
         ("TCP_MAXSEG", Some(endpoint)) => i64::from(endpoint.info().snd_mss),
         ("TCP_NODELAY", _) => i64::from(socket.setup.config.nagle == Nagle::Off),
-        ("SO_RCVBUF", _) => {
+        ("SO_RCVBUF", endpoint) => {
             let factor = 1 + i64::from(socket.setup.doubles_buffers);
-            i64::try_from(socket.setup.config.receive_buffer)
-                .map_or(i64::MAX, |bytes| bytes * factor)
+            let bytes = match endpoint {
+                Some(endpoint) if endpoint.state().is_synchronized() => {
+                    endpoint.config().receive_buffer
+                }
+                _ => socket.setup.config.receive_buffer,
+            };
+            i64::try_from(bytes).map_or(i64::MAX, |bytes| bytes * factor)
         }
         ("SO_ACCEPTCONN", _) => i64::from(socket.kind == Kind::Listener),
         // SOCK_STREAM and IPPROTO_TCP.
@@ -141,7 +148,7 @@ pub(super) fn first_integer(value: Option<&Value>) -> Option<i64> {
     }
 }
 
-fn field<'a>(fields: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
+pub(super) fn field<'a>(fields: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
     fields
         .iter()
         .find(|(field, _)| field == name)
@@ -153,7 +160,7 @@ fn events(
     table: &Table,
     host: &Host,
     fields: &[(String, Value)],
-) -> Result<Vec<&'static str>, Stop> {
+) -> Result<Vec<String>, Stop> {
     let unsupported = |what: &str| Stop::Unsupported(format!("poll with {what}"));
     let fd = first_integer(field(fields, "fd")).ok_or_else(|| unsupported("no descriptor"))?;
     let Some(Value::Name(wanted)) = field(fields, "events") else {
@@ -162,31 +169,45 @@ fn events(
     let socket = table
         .get(fd)
         .ok_or_else(|| unsupported("a closed descriptor"))?;
+    Ok(ready(socket, host)
+        .into_iter()
+        .map(|(event, always)| (format!("POLL{event}"), always))
+        .filter(|(event, always)| *always || wanted.split('|').any(|name| name == event))
+        .map(|(event, _)| event)
+        .collect())
+}
+
+/// The events that a socket has, without the prefix `POLL` or `EPOLL`, and whether each one is told unasked.
+pub(super) fn ready(socket: &Socket, host: &Host) -> Vec<(&'static str, bool)> {
     let Kind::Connection(number) = socket.kind else {
         let ready = socket.kind == Kind::Listener && sockets::acceptable(host).is_some();
-        return Ok(if ready { vec!["POLLIN"] } else { Vec::new() });
+        return if ready { vec![("IN", false)] } else { Vec::new() };
     };
     let endpoint = &host.connections[number].endpoint;
     let state = endpoint.state();
     let closed = state == State::Closed;
     let ended = endpoint.peer_closed() || closed || socket.deaf;
-    let writable = matches!(state, State::Established | State::CloseWait) || closed;
-    let asked = |event: &str| wanted.split('|').any(|name| name == event);
+    let erred =
+        (endpoint.error().is_some() && !socket.error_told) || socket.zerocopy.notifies();
     let all = [
-        (
-            "POLLIN",
-            asked("POLLIN") && (endpoint.readable() > 0 || ended),
-        ),
-        ("POLLOUT", asked("POLLOUT") && writable),
-        ("POLLRDHUP", asked("POLLRDHUP") && ended),
-        ("POLLERR", endpoint.error().is_some() && !socket.error_told),
-        ("POLLHUP", closed || (ended && state == State::TimeWait)),
+        ("IN", false, endpoint.readable() > 0 || ended),
+        ("OUT", false, writable(endpoint) || closed),
+        ("RDHUP", false, ended),
+        ("ERR", true, erred),
+        ("HUP", true, closed || (ended && state == State::TimeWait)),
     ];
-    Ok(all
-        .into_iter()
-        .filter(|(_, set)| *set)
-        .map(|(name, _)| name)
-        .collect())
+    all.into_iter()
+        .filter(|(_, _, set)| *set)
+        .map(|(event, always, _)| (event, always))
+        .collect()
+}
+
+/// True if the connection takes data.
+pub(super) fn writable(endpoint: &Endpoint) -> bool {
+    matches!(
+        endpoint.state(),
+        State::Established | State::CloseWait
+    )
 }
 
 /// True if the entry has an event to report.

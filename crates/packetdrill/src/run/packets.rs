@@ -4,7 +4,10 @@ use inorder_tcp::Nanos;
 
 use super::host::ORIGIN;
 use super::{Runner, Stop, expect, wire};
-use crate::script::{Event, Packet, What, When};
+use crate::script::{Event, Packet, TcpOption, What, When};
+
+/// The MSS of a peer that announces none (RFC 9293 section 3.7.1).
+const DEFAULT_MSS: u32 = 536;
 
 impl Runner<'_> {
     pub(super) fn inject(&mut self, index: usize, packet: &Packet) -> Result<(), Stop> {
@@ -17,7 +20,7 @@ impl Runner<'_> {
             self.note(self.host.now, &format!("< {text}"));
         }
         if self.host.is_vacant() {
-            self.admit(index)?;
+            self.admit(index, segment.mss)?;
         }
         self.host.inject(&segment);
         self.ask_pending()
@@ -25,18 +28,33 @@ impl Runner<'_> {
 
     /// An endpoint for a segment without a connection: a new connection if a socket is listening, otherwise one that
     /// refuses the segment.
-    fn admit(&mut self, index: usize) -> Result<(), Stop> {
+    fn admit(&mut self, index: usize, mss: Option<u16>) -> Result<(), Stop> {
         let isn = self.next_isn(index);
         let listener = self.table.listener();
         let mut endpoint = listener
             .unwrap_or(&self.setup)
-            .endpoint(isn)
+            .endpoint(isn, mss.map_or(DEFAULT_MSS, u32::from))
             .map_err(Stop::Unsupported)?;
         if listener.is_some() {
             endpoint.listen();
         }
         self.host.add(endpoint, false);
         Ok(())
+    }
+
+    /// The MSS in the next SYN that the script injects.
+    pub(super) fn next_mss(&self, index: usize) -> u32 {
+        let packets = self.script.events[index..].iter();
+        let syn = packets.filter_map(|event| match &event.what {
+            What::Inject(packet) if packet.syn => Some(packet),
+            _ => None,
+        });
+        syn.flat_map(|packet| packet.options.iter().flatten())
+            .find_map(|option| match option {
+                TcpOption::Mss(mss) => Some(*mss),
+                _ => None,
+            })
+            .unwrap_or(DEFAULT_MSS)
     }
 
     /// The sequence number in the next SYN that the script expects.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use inorder_tcp::{Endpoint, Error};
+use inorder_tcp::{Endpoint, Error, State};
 
+use super::epoll::Epoll;
 use super::host::Host;
+use super::messages::ZeroCopy;
 use crate::setup::Setup;
 
 /// The result of a call.
@@ -40,6 +42,11 @@ pub(super) struct Socket {
     pub(super) resets: bool,
     /// `shutdown` for reading.
     pub(super) deaf: bool,
+    /// Bytes written to it.
+    pub(super) written: u64,
+    /// `TCP_INQ`: reading also tells how much more can be read.
+    pub(super) tells_rest: bool,
+    pub(super) zerocopy: ZeroCopy,
     /// True if its error was reported; it is reported only once.
     pub(super) error_told: bool,
 }
@@ -52,6 +59,9 @@ impl Socket {
             setup: setup.clone(),
             resets: false,
             deaf: false,
+            written: 0,
+            tells_rest: false,
+            zerocopy: ZeroCopy::default(),
             error_told: false,
         }
     }
@@ -61,11 +71,36 @@ impl Socket {
 #[derive(Debug, Default)]
 pub(super) struct Table {
     open: BTreeMap<i64, Socket>,
+    /// Descriptors of `epoll_create`.
+    pub(super) polls: BTreeMap<i64, Epoll>,
 }
 
 impl Table {
     pub(super) fn insert(&mut self, fd: i64, socket: Socket) {
         self.open.insert(fd, socket);
+    }
+
+    /// How many open sockets are in this state.
+    pub(super) fn count(&self, host: &Host, state: State) -> usize {
+        self.open
+            .values()
+            .filter(|socket| match socket.kind {
+                Kind::Fresh => state == State::Closed,
+                Kind::Listener => state == State::Listen,
+                Kind::Connection(number) => host.connections[number].endpoint.state() == state,
+            })
+            .count()
+    }
+
+    /// Tells the sockets what the peers have acknowledged.
+    pub(super) fn acknowledge(&mut self, host: &Host) {
+        for socket in self.open.values_mut() {
+            if let Kind::Connection(number) = socket.kind {
+                let waiting = host.connections[number].endpoint.unacknowledged();
+                let end = socket.written.saturating_sub(waiting);
+                socket.zerocopy.acknowledged(end);
+            }
+        }
     }
 
     pub(super) fn remove(&mut self, fd: i64) -> Option<Socket> {

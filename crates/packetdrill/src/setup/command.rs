@@ -1,7 +1,7 @@
 //! Shell commands between backquotes. Nothing is executed: commands that configure the endpoint are interpreted,
 //! commands without effect on a single endpoint are ignored, all others are unsupported.
 
-use super::{Setup, nanos, sysctl};
+use super::{Setup, inspect, nanos, sysctl};
 
 /// Commands that prepare a machine for packetdrill and have no effect here.
 const WITHOUT_EFFECT: [&str; 6] = ["kldload", "kldunload", "modprobe", "sync", "true", ":"];
@@ -46,6 +46,8 @@ fn apply_line(setup: &mut Setup, line: &str) -> Result<(), String> {
         }
         "ip" => ip(setup, arguments),
         "tc" => queue(setup, line, arguments),
+        // A check of states, which the runner makes.
+        "sockstat" if inspect::states(line).is_some() => Ok(()),
         "sh" | "bash" if arguments.len() == 1 => apply_line(setup, arguments[0]),
         _ if WITHOUT_EFFECT.contains(&name) || KNOWN_FORMS.contains(&line) => Ok(()),
         // The script that restores settings at the end, written by `set_sysctls.py`.

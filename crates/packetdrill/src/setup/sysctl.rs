@@ -105,6 +105,9 @@ pub(super) fn set(setup: &mut Setup, name: &str, value: &str) -> Result<(), Stri
     // `net/ipv4/tcp_sack` is another way to write `net.ipv4.tcp_sack`.
     let name = &name.replace('/', ".");
     let unsupported = || format!("sysctl {name}={value}");
+    if name.starts_with("net.inet.") || name.starts_with("kern.") {
+        setup.freebsd();
+    }
     if name.ends_with("congestion_control") || name == "net.inet.tcp.cc.algorithm" {
         return setup.set_congestion(value);
     }
@@ -188,6 +191,10 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         }
         "net.inet.tcp.initcwnd_segments" => {
             config.initial_window = u32::try_from(last()?).ok()?.max(1);
+        }
+        "kern.ipc.maxsockbuf" => {
+            let bytes = last()?;
+            setup.set_largest_buffer(bytes);
         }
         "net.inet.tcp.recvspace" => {
             let bytes = last()?;

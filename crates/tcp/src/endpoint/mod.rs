@@ -206,6 +206,18 @@ impl Endpoint {
         self.sender.agreed.mss
     }
 
+    /// The options that both sides use, as the bits of Linux's `tcpi_options`: timestamps 1, SACK 2, window scaling 4, ECN 8.
+    /// 0 before the handshake.
+    pub fn options(&self) -> u8 {
+        if !self.state.is_synchronized() {
+            return 0;
+        }
+        u8::from(self.sender.agreed.timestamps)
+            | u8::from(self.sender.agreed.sack) << 1
+            | u8::from(self.scaling().is_some()) << 2
+            | u8::from(self.sender.ecn.on) << 3
+    }
+
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
     pub fn set_nagle(&mut self, nagle: crate::config::Nagle) {
         self.config.nagle = nagle;

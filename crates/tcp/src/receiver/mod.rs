@@ -222,7 +222,7 @@ impl Receiver {
             self.rcv_nxt = end;
         }
         counters.bytes_received += self.rcv_nxt - old;
-        if self.window.account == WindowAccount::Unread {
+        if self.window.account != WindowAccount::Memory {
             self.catch_up();
         }
         self.judge(now, true, filled, rtt);

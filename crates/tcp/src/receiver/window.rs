@@ -7,7 +7,7 @@
 //! duplicate acknowledgement.
 
 use crate::Nanos;
-use crate::config::{Config, WindowAccount};
+use crate::config::{Config, WindowAccount, WindowUpdate};
 use crate::seq::Seq;
 use crate::time::elapsed;
 
@@ -20,6 +20,7 @@ const FIRST_ROUND: u64 = 10;
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     pub(super) account: WindowAccount,
+    update: WindowUpdate,
     /// Largest buffer, bytes.
     most: u64,
     /// Current size of the buffer, bytes (Linux `window_clamp`).
@@ -60,6 +61,7 @@ impl ReceiveWindow {
             .map_or(most, |first| first.clamp(1, most));
         Self {
             account: config.window_account,
+            update: config.window_update,
             most,
             buffer,
             offer: buffer,
@@ -86,7 +88,7 @@ impl ReceiveWindow {
 
     fn free(&self, held: &Held) -> u64 {
         let kept = match self.account {
-            WindowAccount::Unread => held.unread,
+            WindowAccount::Unread | WindowAccount::Room => held.unread,
             WindowAccount::Memory => {
                 (held.unread + held.waiting).saturating_sub(u64::from(held.mss))
             }
@@ -100,15 +102,29 @@ impl ReceiveWindow {
 
     /// True if reading has opened the window enough to inform the peer.
     pub(super) fn opened(&self, held: &Held) -> bool {
-        let step = u64::from(held.mss).saturating_mul(2).min(self.offer / 2);
-        self.wanted_edge(held).saturating_sub(self.right_edge) >= step.max(1)
+        let wanted = self.wanted_edge(held);
+        match self.update {
+            WindowUpdate::TwoSegments => {
+                let step = u64::from(held.mss).saturating_mul(2).min(self.offer / 2);
+                wanted.saturating_sub(self.right_edge) >= step.max(1)
+            }
+            WindowUpdate::Doubled => {
+                let known = self.right_edge.saturating_sub(held.rcv_nxt);
+                let room = wanted - held.rcv_nxt;
+                let segment = u64::from(held.mss).min(self.offer / 2).max(1);
+                2 * known <= self.offer && room >= segment.max(2 * known)
+            }
+        }
     }
 
     /// The window field: the free space. The right edge never moves back, and advances only by at least a full
     /// segment or half of the advertised part (RFC 9293 section 3.8.6.2.2).
     pub(super) fn advertise(&mut self, held: &Held, scale: u8) -> u16 {
         let wanted = self.wanted_edge(held);
-        let step = u64::from(held.mss).min(self.offer / 2).max(1);
+        let step = match self.account {
+            WindowAccount::Room => 1,
+            _ => u64::from(held.mss).min(self.offer / 2).max(1),
+        };
         let unit = 1u64 << scale;
         let old = self.right_edge.saturating_sub(held.rcv_nxt);
         let field = if wanted >= self.right_edge + step {

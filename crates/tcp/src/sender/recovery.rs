@@ -41,6 +41,9 @@ impl Recovery {
 impl Sender {
     /// Runs the state machine; the result says whether the window may grow.
     pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        if self.state == CaState::Open {
+            self.undo.forget_stamp();
+        }
         match self.state {
             CaState::Loss => self.in_loss(now, news),
             CaState::Recovery => self.in_recovery(now, news),
@@ -137,6 +140,7 @@ impl Sender {
 
     /// Open if nothing is missing, otherwise Disorder.
     pub(super) fn settle(&mut self, now: Nanos) {
+        self.forget_first_retransmission();
         if self.state == CaState::Cwr {
             return;
         }
@@ -244,7 +248,8 @@ impl Sender {
 
     /// Everything outstanding at the start of recovery is acknowledged. False if the state is kept: without SACK,
     /// until something sent later is acknowledged, so that old duplicates do not start another recovery (RFC 6582
-    /// section 6).
+    /// section 3.2 step 2 and section 6; Linux `tcp_is_non_sack_preventing_reopen`). That holds also if nothing is
+    /// outstanding any more.
     fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
         let departures = self.config.departures;
         if !self.agreed.sack && !departures.duplicates_leave_flight {
@@ -254,7 +259,6 @@ impl Sender {
         if !self.agreed.sack
             && !departures.reenter_at_recover
             && self.stream.una == self.recovery.high_seq
-            && !self.board.is_empty()
         {
             // The window is set as for the full acknowledgement; only the state is kept.
             if self.config.reduction == Reduction::Immediate && !undone {
@@ -312,7 +316,7 @@ impl Sender {
         let undone = self.try_undo_full(now, news);
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
-            let same = self.stream.una == self.recovery.high_seq && !self.board.is_empty();
+            let same = self.stream.una == self.recovery.high_seq;
             if same && !undone && !self.config.departures.reenter_at_recover {
                 return;
             }

@@ -3,6 +3,7 @@
 
 use super::Sender;
 use crate::Nanos;
+use crate::board::Sent;
 use crate::congestion::{Event, Window};
 use crate::loss::AckNews;
 use crate::seq::{Seq, ts_before};
@@ -40,9 +41,13 @@ impl UndoState {
         self.prior_ssthresh = window.ssthresh;
     }
 
+    /// Nothing that was retransmitted matters any more.
+    pub(super) fn forget_stamp(&mut self) {
+        self.stamp = None;
+    }
+
     /// Recovery has ended: a reduction that was not undone remains.
     pub(super) fn finish(&mut self) {
-        self.stamp = None;
         self.undone = false;
     }
 }
@@ -54,7 +59,16 @@ impl Sender {
         self.undo.retrans = self.board.retrans_out();
         self.undo.any = self.undo.retrans > 0;
         self.undo.undone = false;
-        if !self.undo.any {
+        if !self.config.undo.stamp_outlives_recovery {
+            self.undo.stamp = None;
+        }
+        self.forget_first_retransmission();
+    }
+
+    /// The time of the first retransmission means nothing once none is outstanding (Linux `tcp_retrans_stamp_cleanup`).
+    pub(super) fn forget_first_retransmission(&mut self) {
+        let head = self.board.front().is_some_and(Sent::ever_retransmitted);
+        if self.board.retrans_out() == 0 && !head {
             self.undo.stamp = None;
         }
     }

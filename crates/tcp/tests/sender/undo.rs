@@ -20,6 +20,7 @@ const NONE: Undo = Undo {
     dsack: false,
     rfc4015: false,
     partial_within_recovery: false,
+    stamp_outlives_recovery: true,
 };
 
 /// Segment 0 is late; it is retransmitted at 200 ms; its original is acknowledged.

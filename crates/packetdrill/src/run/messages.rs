@@ -1,0 +1,176 @@
+//! `sendmsg` and `recvmsg`: buffers in pieces, control messages, and the notifications of zero-copy sends.
+//!
+//! With `SO_ZEROCOPY` each send with `MSG_ZEROCOPY` gets the next number, and when all of its bytes are acknowledged, the
+//! error queue tells so; consecutive numbers that nobody has read yet become one range (Linux
+//! `Documentation/networking/msg_zerocopy.rst`). Nothing is copied here, so the code of a notification is not compared.
+
+use std::collections::VecDeque;
+
+use super::Stop;
+use super::calls::{Calls, integer, name, unsupported};
+use super::options::{compare, field, first_integer};
+use super::sockets::{Answer, Kind, Socket};
+use crate::script::{Call, Value};
+
+/// `MAX_SKB_FRAGS`: a packet holds at most so many pieces that are not copied; how Linux cuts more is not modelled.
+const PIECES_OF_A_PACKET: usize = 17;
+
+/// The zero-copy sends of a socket.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ZeroCopy {
+    /// `SO_ZEROCOPY`.
+    pub(super) on: bool,
+    /// Number of the next send.
+    next: i64,
+    /// Sends that are not acknowledged: where each one ends in the stream, bytes, and its number.
+    pending: VecDeque<(u64, i64)>,
+    /// Ranges of numbers that nobody has read.
+    ready: VecDeque<(i64, i64)>,
+    /// How many sends have been acknowledged.
+    pub(super) told: u64,
+}
+
+impl ZeroCopy {
+    /// A send ended at `end` in the stream.
+    pub(super) fn sent(&mut self, end: u64) {
+        self.pending.push_back((end, self.next));
+        self.next += 1;
+    }
+
+    /// The peer has acknowledged the stream up to `end`.
+    pub(super) fn acknowledged(&mut self, end: u64) {
+        while self.pending.front().is_some_and(|&(last, _)| last <= end) {
+            let Some((_, number)) = self.pending.pop_front() else {
+                return;
+            };
+            self.told += 1;
+            match self.ready.back_mut() {
+                Some((_, last)) if *last + 1 == number => *last = number,
+                _ => self.ready.push_back((number, number)),
+            }
+        }
+    }
+
+    /// True if a notification waits to be read.
+    pub(super) fn notifies(&self) -> bool {
+        !self.ready.is_empty()
+    }
+}
+
+impl Calls<'_> {
+    pub(super) fn sendmsg(&mut self, call: &Call) -> Result<Answer, Stop> {
+        let message = message(call)?;
+        let pieces = pieces(message)?;
+        let flags = name(call, 2);
+        if flags.contains("MSG_ZEROCOPY") && pieces.len() > PIECES_OF_A_PACKET {
+            return unsupported("zero copy of more pieces than a packet holds");
+        }
+        if let Some(Value::List(list)) = field(message, "msg_control")
+            && !list.is_empty()
+        {
+            return unsupported("sendmsg with control messages");
+        }
+        self.send(call, pieces.iter().sum(), flags)
+    }
+
+    pub(super) fn recvmsg(&mut self, call: &Call) -> Result<Answer, Stop> {
+        let message = message(call)?;
+        let flags = name(call, 2);
+        if flags.contains("MSG_ERRQUEUE") {
+            return self.notification(call, message);
+        }
+        let wanted = pieces(message)?.iter().sum();
+        let answer = self.receive(call, wanted, flags)?;
+        if matches!(answer, Answer::Value(_)) {
+            self.check_control(call, message)?;
+        }
+        Ok(answer)
+    }
+
+    /// Reads the oldest range of finished zero-copy sends.
+    fn notification(
+        &mut self,
+        call: &Call,
+        message: &[(String, Value)],
+    ) -> Result<Answer, Stop> {
+        let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
+            return Ok(Answer::Errno("EBADF"));
+        };
+        let Some((from, to)) = socket.zerocopy.ready.pop_front() else {
+            return Ok(Answer::Errno("EAGAIN"));
+        };
+        let Some(Value::Struct(data)) = control(message).and_then(|c| field(c, "cmsg_data")) else {
+            return unsupported("recvmsg of a notification without its data");
+        };
+        compare("ee_info", first_integer(field(data, "ee_info")), from)?;
+        compare("ee_data", first_integer(field(data, "ee_data")), to)?;
+        Ok(Answer::Value(0))
+    }
+
+    /// The control messages of received data: `TCP_CM_INQ` tells how much more can be read, 1 at the end of the stream.
+    fn check_control(&mut self, call: &Call, message: &[(String, Value)]) -> Result<(), Stop> {
+        let Some(control) = control(message) else {
+            return Ok(());
+        };
+        let Some(Value::Name(kind)) = field(control, "cmsg_type") else {
+            return Err(Stop::Unsupported("a control message without type".into()));
+        };
+        let fd = integer(call, 0)?;
+        match self.table.get(fd) {
+            Some(Socket {
+                kind: Kind::Connection(number),
+                tells_rest: true,
+                ..
+            }) if kind == "TCP_CM_INQ" => {
+                let endpoint = &self.host.connections[*number].endpoint;
+                let rest = endpoint.readable().max(u64::from(endpoint.peer_closed()));
+                compare(
+                    kind,
+                    first_integer(field(control, "cmsg_data")),
+                    i64::try_from(rest).unwrap_or(i64::MAX),
+                )
+            }
+            _ => Err(Stop::Unsupported(format!("control message {kind}"))),
+        }
+    }
+}
+
+/// The structure that describes the message.
+fn message(call: &Call) -> Result<&[(String, Value)], Stop> {
+    match call.arguments.get(1) {
+        Some(Value::Struct(fields)) => Ok(fields),
+        _ => Err(Stop::Unsupported(format!(
+            "{} without a structure as argument 2",
+            call.name
+        ))),
+    }
+}
+
+/// Lengths of the pieces of the buffer, bytes.
+fn pieces(message: &[(String, Value)]) -> Result<Vec<u64>, Stop> {
+    let unsupported = || Stop::Unsupported("a message whose buffers have no length".to_owned());
+    let Some(Value::List(list)) = field(message, "msg_iov") else {
+        return Err(unsupported());
+    };
+    list.iter()
+        .map(|piece| match piece {
+            Value::Struct(parts) => match parts.last() {
+                Some((_, Value::Integer(bytes))) => u64::try_from(*bytes).ok(),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect::<Option<_>>()
+        .ok_or_else(unsupported)
+}
+
+/// The first control message.
+fn control(message: &[(String, Value)]) -> Option<&[(String, Value)]> {
+    match field(message, "msg_control") {
+        Some(Value::List(list)) => match list.first() {
+            Some(Value::Struct(fields)) => Some(fields),
+            _ => None,
+        },
+        _ => None,
+    }
+}
