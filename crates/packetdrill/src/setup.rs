@@ -7,7 +7,9 @@ mod command;
 pub(crate) mod inspect;
 mod sysctl;
 
-use inorder_tcp::config::{Config, DelayedAck, Nagle, Pacing, Reduction, WindowAccount, WindowUpdate};
+use inorder_tcp::config::{
+    Config, DelayedAck, Nagle, Pacing, Reduction, WindowAccount, WindowUpdate,
+};
 use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Static, Version};
 use inorder_tcp::profiles::{self, Profile};
 use inorder_tcp::{Endpoint, Nanos, congestion, loss};
@@ -100,7 +102,9 @@ impl Setup {
     /// `kern.ipc.maxsockbuf`: FreeBSD announces the window scale with which the largest buffer could be offered, whatever the
     /// size of this one (`syncache_add`, `tcp_connect`).
     pub(crate) fn set_largest_buffer(&mut self, bytes: u64) {
-        let scale = (0..14).find(|&shift| 65_535 << shift >= bytes).unwrap_or(14);
+        let scale = (0..14)
+            .find(|&shift| 65_535 << shift >= bytes)
+            .unwrap_or(14);
         self.config.window_scale = self.config.window_scale.map(|_| scale);
     }
 

@@ -262,7 +262,14 @@ fn wrong_ack(script: &mut Script, index: usize) -> bool {
 fn wrong_result(script: &mut Script, index: usize) -> bool {
     // The script chooses the descriptors that `socket` and its like return.
     const TELLING: [&str; 8] = [
-        "read", "recv", "recvmsg", "write", "send", "sendmsg", "poll", "epoll_wait",
+        "read",
+        "recv",
+        "recvmsg",
+        "write",
+        "send",
+        "sendmsg",
+        "poll",
+        "epoll_wait",
     ];
     let What::Call(call) = &mut script.events[index].what else {
         return false;

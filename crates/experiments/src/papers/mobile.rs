@@ -72,11 +72,16 @@ struct Reading {
     hidden: bool,
 }
 
+/// `tcp_max_reordering`, segments.
+const LINUX_BOUND: f64 = 300.0;
+
 /// The numbers that can be read from a flow between two times.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Of {
     GreatestThreshold,
+    /// 1 if the threshold comes to Linux's bound (`tcp_max_reordering`), otherwise 0.
+    ThresholdAtLinuxBound,
     ThresholdInDisorder,
     MeanWindow,
     GreatestWindow,
@@ -171,6 +176,9 @@ impl Of {
             let first = flows.first()?;
             match self {
                 Of::GreatestThreshold => first.greatest_threshold(from_s, to_s),
+                Of::ThresholdAtLinuxBound => first
+                    .greatest_threshold(from_s, to_s)
+                    .map(|threshold| f64::from(threshold >= LINUX_BOUND)),
                 Of::ThresholdInDisorder => first.threshold_in_disorder(from_s, to_s),
                 Of::MeanWindow => first.mean_window(from_s, to_s),
                 Of::GreatestWindow => first.greatest_window(from_s, to_s),

@@ -88,11 +88,7 @@ impl Calls<'_> {
     }
 
     /// Reads the oldest range of finished zero-copy sends.
-    fn notification(
-        &mut self,
-        call: &Call,
-        message: &[(String, Value)],
-    ) -> Result<Answer, Stop> {
+    fn notification(&mut self, call: &Call, message: &[(String, Value)]) -> Result<Answer, Stop> {
         let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
             return Ok(Answer::Errno("EBADF"));
         };

@@ -1,7 +1,7 @@
 //! Socket options, and the state that `poll` reports.
 
-use inorder_tcp::{Endpoint, State};
 use inorder_tcp::config::Nagle;
+use inorder_tcp::{Endpoint, State};
 
 use super::Stop;
 use super::host::Host;
@@ -156,11 +156,7 @@ pub(super) fn field<'a>(fields: &'a [(String, Value)], name: &str) -> Option<&'a
 }
 
 /// What `poll` reports for one entry.
-fn events(
-    table: &Table,
-    host: &Host,
-    fields: &[(String, Value)],
-) -> Result<Vec<String>, Stop> {
+fn events(table: &Table, host: &Host, fields: &[(String, Value)]) -> Result<Vec<String>, Stop> {
     let unsupported = |what: &str| Stop::Unsupported(format!("poll with {what}"));
     let fd = first_integer(field(fields, "fd")).ok_or_else(|| unsupported("no descriptor"))?;
     let Some(Value::Name(wanted)) = field(fields, "events") else {
@@ -181,14 +177,17 @@ fn events(
 pub(super) fn ready(socket: &Socket, host: &Host) -> Vec<(&'static str, bool)> {
     let Kind::Connection(number) = socket.kind else {
         let ready = socket.kind == Kind::Listener && sockets::acceptable(host).is_some();
-        return if ready { vec![("IN", false)] } else { Vec::new() };
+        return if ready {
+            vec![("IN", false)]
+        } else {
+            Vec::new()
+        };
     };
     let endpoint = &host.connections[number].endpoint;
     let state = endpoint.state();
     let closed = state == State::Closed;
     let ended = endpoint.peer_closed() || closed || socket.deaf;
-    let erred =
-        (endpoint.error().is_some() && !socket.error_told) || socket.zerocopy.notifies();
+    let erred = (endpoint.error().is_some() && !socket.error_told) || socket.zerocopy.notifies();
     let all = [
         ("IN", false, endpoint.readable() > 0 || ended),
         ("OUT", false, writable(endpoint) || closed),
@@ -204,10 +203,7 @@ pub(super) fn ready(socket: &Socket, host: &Host) -> Vec<(&'static str, bool)> {
 
 /// True if the connection takes data.
 pub(super) fn writable(endpoint: &Endpoint) -> bool {
-    matches!(
-        endpoint.state(),
-        State::Established | State::CloseWait
-    )
+    matches!(endpoint.state(), State::Established | State::CloseWait)
 }
 
 /// True if the entry has an event to report.

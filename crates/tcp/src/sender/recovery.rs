@@ -260,6 +260,7 @@ impl Sender {
             && !departures.reenter_at_recover
             && self.stream.una == self.recovery.high_seq
         {
+            self.forget_first_retransmission();
             // The window is set as for the full acknowledgement; only the state is kept.
             if self.config.reduction == Reduction::Immediate && !undone {
                 self.close_reduction();

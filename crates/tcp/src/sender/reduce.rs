@@ -58,8 +58,12 @@ impl Sender {
 
     /// The window after an acknowledgement that delivered `delivered` segments.
     pub(super) fn reduce(&mut self, news: &AckNews<'_>, before: &Before, delivered: u32) {
-        if self.undo.undone {
-            return;
+        match self.config.reduction {
+            // Without SACK the state of recovery outlasts its undo until later data is acknowledged, and in Linux so does
+            // proportional reduction, with the threshold restored.
+            Reduction::PrrLinux | Reduction::PrrSlowStart | Reduction::PrrConservative => {}
+            _ if self.undo.undone => return,
+            _ => {}
         }
         match self.config.reduction {
             Reduction::Immediate => {}
