@@ -77,7 +77,8 @@ pub(crate) struct ClaimFile {
 pub(crate) struct WhyFile {
     /// What was changed, and what came of it.
     pub text: String,
-    /// The change: overrides of the item's scenario. Empty if no scenario can show it.
+    /// The change: overrides of the item's scenario, or of its network processors (`flows=32`, `arbitration=fifo`). Empty if
+    /// none can show it.
     #[serde(default)]
     pub set: Vec<String>,
 }

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use inorder_netproc::measure::Readings;
-use inorder_netproc::{Config, Length, Outcome, Traffic, run};
+use inorder_netproc::{Arbitration, Config, Length, Outcome, Traffic, run};
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -103,9 +103,36 @@ impl Configuration {
     }
 }
 
+/// Changes one property of a processor, as the experiment that belongs to a claim wants it: `flows=32`.
+fn apply(config: &mut Config, change: &str) -> Result<(), String> {
+    let fault =
+        || format!("{change}: expected flows=N, or arbitration=fifo, random-engine or random");
+    match change.split_once('=').ok_or_else(fault)? {
+        ("flows", number) => config.traffic.flows = number.parse().map_err(|_| fault())?,
+        ("arbitration", order) => {
+            let order = match order {
+                "fifo" => Arbitration::Fifo,
+                "random-engine" => Arbitration::RandomEngine,
+                "random" => Arbitration::Random,
+                _ => return Err(fault()),
+            };
+            config.dram = order;
+            config.lock = order;
+        }
+        _ => return Err(fault()),
+    }
+    Ok(())
+}
+
 fn configurations(setting: &Setting<'_>) -> Result<Quantities, ExperimentError> {
     let wanted: Configurations = setting.read()?;
-    let configs: Vec<Config> = wanted.configs.iter().map(Configuration::config).collect();
+    let mut configs: Vec<Config> = wanted.configs.iter().map(Configuration::config).collect();
+    for change in setting.context.set {
+        for config in &mut configs {
+            apply(config, change)
+                .map_err(|what| ExperimentError::data("network-processor/paper.toml", &what))?;
+        }
+    }
     let runs = run_all(setting.context, &configs)?;
     let mut all = Quantities::default();
     for ((named, config), runs) in wanted.configs.iter().zip(&configs).zip(&runs) {
@@ -246,4 +273,25 @@ fn run_all(
         sorted[at].push(outcome);
     }
     Ok(sorted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_reaches_the_processor_and_a_wrong_one_is_named() {
+        let mut config = Config::default();
+        apply(&mut config, "flows=7").expect("a change");
+        apply(&mut config, "arbitration=random").expect("a change");
+        assert_eq!(config.traffic.flows, 7);
+        assert_eq!(
+            (config.dram, config.lock),
+            (Arbitration::Random, Arbitration::Random)
+        );
+        for wrong in ["flows", "flows=many", "arbitration=fair", "colour=3"] {
+            let message = apply(&mut config, wrong).expect_err("no change");
+            assert!(message.starts_with(wrong), "{message}");
+        }
+    }
 }
