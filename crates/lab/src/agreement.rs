@@ -13,7 +13,14 @@ pub const TOLERANCE: f64 = 0.15;
 const ROUNDING: f64 = 1e-9;
 
 /// The measures that are compared, if both have them.
-const MEASURES: [&str; 3] = ["throughput", "completion", "response"];
+const MEASURES: [&str; 6] = [
+    "throughput",
+    "completion",
+    "response",
+    "delay",
+    "dropped",
+    "marked",
+];
 
 /// A measure of a cell, on real Linux and simulated.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,6 +67,8 @@ pub fn compare(linux: &[CellResult], simulation: &[CellResult]) -> Vec<Agreement
         for measure in MEASURES {
             if let (Some(linux), Some(simulation)) =
                 (real.estimate(measure), simulated.estimate(measure))
+                // Nothing was dropped or marked on either: there is nothing to compare.
+                && (linux.mean, simulation.mean) != (0.0, 0.0)
             {
                 rows.push(Agreement {
                     cell: labels.join(", "),

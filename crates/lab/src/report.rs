@@ -26,12 +26,25 @@ pub struct Report {
     pub flows: Vec<FlowReport>,
     /// Counters of each host's TCP between the end of the warm-up and the end of the run, by nstat's names.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Packets dropped at each stage, by namespace and device.
-    pub drops: Vec<(String, String, u64)>,
+    /// What the queueing disciplines of the stages did.
+    pub stages: Vec<StageReport>,
     /// States of the senders.
     pub samples: Vec<TcpState>,
     /// Packets that the captures lost.
     pub capture_drops: u64,
+}
+
+/// What a queueing discipline did.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct StageReport {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its device.
+    pub device: String,
+    /// Packets that it dropped.
+    pub drops: u64,
+    /// Packets on which it marked congestion.
+    pub marks: u64,
 }
 
 /// What a flow's application knows.

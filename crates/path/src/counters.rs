@@ -20,11 +20,13 @@ pub enum Reason {
     RadioFailure,
     /// It waited too long, and a queue that limits the delay dropped it.
     QueueDelay,
+    /// A queue that informs senders early dropped it before there was no room.
+    Early,
 }
 
 impl Reason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [Reason; 8] = [
+    pub const ALL: [Reason; 9] = [
         Reason::Loss,
         Reason::QueueFull,
         Reason::RingFull,
@@ -33,6 +35,7 @@ impl Reason {
         Reason::NoService,
         Reason::RadioFailure,
         Reason::QueueDelay,
+        Reason::Early,
     ];
 
     /// A short name for tables and files.
@@ -46,6 +49,7 @@ impl Reason {
             Reason::NoService => "no-service",
             Reason::RadioFailure => "radio-failure",
             Reason::QueueDelay => "queue-delay",
+            Reason::Early => "early",
         }
     }
 }
@@ -59,6 +63,8 @@ pub enum Fate {
     Duplicated,
     /// It continues damaged.
     Corrupted,
+    /// A queue marked congestion on it (CE of RFC 3168).
+    Marked,
     /// It was delayed on purpose, so that others overtake it; by how many nanoseconds, if known.
     HeldBack(Option<i64>),
     /// It leaves before a packet that arrived earlier.
@@ -77,6 +83,8 @@ pub struct Counters {
     pub duplicated: u64,
     /// Packets that continued damaged.
     pub corrupted: u64,
+    /// Packets on which a queue marked congestion (CE of RFC 3168).
+    pub marked: u64,
     /// Packets delayed on purpose, so that others overtake them.
     pub held_back: u64,
     /// Packets that left before a packet sent earlier.
@@ -85,9 +93,12 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The counters of a stage elsewhere of which only the number of drops is known.
-    pub fn of_drops(drops: u64) -> Self {
-        let mut counters = Counters::default();
+    /// The counters of a stage elsewhere of which only the numbers of drops and marks are known.
+    pub fn of_queue(drops: u64, marks: u64) -> Self {
+        let mut counters = Counters {
+            marked: marks,
+            ..Counters::default()
+        };
         if let Some(count) = counters.dropped.get_mut(Reason::QueueFull as usize) {
             *count = drops;
         }
@@ -117,6 +128,7 @@ impl Counters {
             Fate::Dropped(reason) => self.count_drop(reason),
             Fate::Duplicated => self.duplicated += 1,
             Fate::Corrupted => self.corrupted += 1,
+            Fate::Marked => self.marked += 1,
             Fate::HeldBack(_) => self.held_back += 1,
             Fate::Overtook => self.overtook += 1,
         }

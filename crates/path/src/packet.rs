@@ -39,6 +39,12 @@ pub trait Packet: Clone {
         false
     }
 
+    /// True if it asks for low latency: it carries ECT(1), or CE, which may have been ECT(1) (RFC 9331 section 5). By
+    /// default it does not.
+    fn wants_low_latency(&self) -> bool {
+        false
+    }
+
     /// Merges `next` into this packet as LRO and GRO do. Returns false if `next` is not the continuation of the same
     /// flow or may not be merged.
     fn absorb(&mut self, next: &Self) -> bool {

@@ -1,6 +1,7 @@
 //! The interface of every impairment: packets come in, packets with times come out.
 
 use crate::counters::{Counters, Reason};
+use crate::packet::Packet;
 
 pub use crate::counters::Fate;
 
@@ -176,6 +177,18 @@ impl<P> Outbox<P> {
     /// The counters of the stage.
     pub fn counters(&self) -> Counters {
         self.counters.get(self.stage).copied().unwrap_or_default()
+    }
+}
+
+impl<P: Packet> Outbox<P> {
+    /// Marks congestion on a packet that continues. Returns false, without any effect, if its transport does not
+    /// support it.
+    pub fn mark_congestion(&mut self, packet: &mut P) -> bool {
+        let marked = packet.mark_congestion();
+        if marked {
+            self.mark(packet, Fate::Marked);
+        }
+        marked
     }
 }
 

@@ -283,6 +283,14 @@ static RUN: &[Column<RunResult>] = &[
         "Packets dropped by the paths and cards, probes included.",
     ),
     measure(
+        "marked",
+        "marked",
+        "",
+        Some(21),
+        |run| marks(run).into(),
+        "Packets on which the queues of the paths marked congestion (CE of RFC 3168) instead of dropping them.",
+    ),
+    measure(
         "probes_received",
         "probes",
         "",
@@ -387,4 +395,9 @@ fn completion(flows: &[FlowResult]) -> Option<f64> {
 fn drops(run: &RunResult) -> f64 {
     let stages = run.lines.iter().flat_map(|line| &line.stages);
     stages.map(inorder_path::Counters::dropped).sum::<u64>() as f64
+}
+
+fn marks(run: &RunResult) -> f64 {
+    let stages = run.lines.iter().flat_map(|line| &line.stages);
+    stages.map(|stage| stage.marked).sum::<u64>() as f64
 }

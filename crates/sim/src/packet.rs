@@ -139,6 +139,11 @@ impl path::Packet for Packet {
         segment.ecn == Ecn::Congestion
     }
 
+    fn wants_low_latency(&self) -> bool {
+        let ecn = self.segment().map(|segment| segment.ecn);
+        matches!(ecn, Some(Ecn::Capable1 | Ecn::Congestion))
+    }
+
     /// As in GRO: the following bytes with the same acknowledgement, window and timestamps.
     fn absorb(&mut self, next: &Self) -> bool {
         let (Body::Tcp(held), Body::Tcp(other)) = (&mut self.body, &next.body) else {

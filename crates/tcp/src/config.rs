@@ -316,6 +316,9 @@ pub struct Config {
     pub moderate_cwnd: bool,
     /// Explicit congestion notification. Ignored if the loss detection controls the window.
     pub ecn: EcnUse,
+    /// What can be marked carries ECT(1) instead of ECT(0): it asks for L4S service, which only congestion controls that
+    /// react to each mark a little may do (RFC 9331).
+    pub ect1: bool,
     /// F-RTO (RFC 5682).
     pub frto: bool,
     /// Tail loss probe.

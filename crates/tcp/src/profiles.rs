@@ -124,6 +124,7 @@ pub fn linux_6() -> Config {
         forward_retransmit: false,
         moderate_cwnd: false,
         ecn: EcnUse::Accept,
+        ect1: false,
         frto: true,
         loss_probe: LossProbe::Linux,
         undo: Undo {
@@ -157,6 +158,7 @@ pub fn linux_2_6_24() -> Config {
         forward_retransmit: true,
         moderate_cwnd: true,
         ecn: EcnUse::Off,
+        ect1: false,
         loss_probe: LossProbe::Off,
         undo: Undo {
             partial_within_recovery: true,
@@ -195,6 +197,7 @@ pub fn ns_3() -> Config {
             first_ack_at_once: true,
         },
         ecn: EcnUse::Off,
+        ect1: false,
         ..rfc()
     }
 }

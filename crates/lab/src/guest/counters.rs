@@ -49,11 +49,13 @@ pub fn since(
     grown.filter(|(_, value)| *value > 0).collect()
 }
 
-/// Packets that the discipline with the handle 10 dropped, in what `tc -s -j qdisc show` prints.
-pub fn drops(json: &str) -> u64 {
+/// Packets that the discipline with the handle 10 dropped, and those it marked, in what `tc -s -j qdisc show` prints.
+pub fn drops_and_marks(json: &str) -> (u64, u64) {
     let disciplines: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
-    let of_stage = disciplines.iter().filter(|of| of["handle"] == "10:");
-    of_stage.filter_map(|of| of["drops"].as_u64()).sum()
+    let of_stage = || disciplines.iter().filter(|of| of["handle"] == "10:");
+    let sum = |name: &str| of_stage().filter_map(|of| of[name].as_u64()).sum::<u64>();
+    // RED calls them "marked", all others "ecn_mark".
+    (sum("drops"), sum("ecn_mark") + sum("marked"))
 }
 
 /// The state of a connection. Offsets are those of `struct tcp_info` in the kernel's `include/uapi/linux/tcp.h`.

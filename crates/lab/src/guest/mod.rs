@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use self::capture::Capture;
 use self::traffic::Shared;
 use crate::plan::{Plan, Table};
-use crate::report::{CAPTURES, FAILED, FlowReport, PLAN, PROGRESS, REPORT, Report, TcpState};
+use crate::report::{
+    CAPTURES, FAILED, FlowReport, PLAN, PROGRESS, REPORT, Report, StageReport, TcpState,
+};
 
 /// Where the host's folder of the run appears.
 const SHARED: &str = "/out";
@@ -219,11 +221,13 @@ fn carry_out(plan: Plan) -> Result<Report, Failure> {
     for device in plan.devices.iter().filter(|device| device.is_stage) {
         let line = format!("qdisc show dev {}", device.name);
         let shown = run("tc", Some(&device.namespace), &[line])?;
-        report.drops.push((
-            device.namespace.clone(),
-            device.name.clone(),
-            counters::drops(&shown),
-        ));
+        let (drops, marks) = counters::drops_and_marks(&shown);
+        report.stages.push(StageReport {
+            namespace: device.namespace.clone(),
+            device: device.name.clone(),
+            drops,
+            marks,
+        });
     }
     for capture in captures {
         let lost = capture

@@ -16,6 +16,7 @@ const CONGESTION: &[(&str, &str)] = &[
     ("westwood", "westwood"),
     ("yeah", "yeah"),
     ("bbr", "bbr"),
+    ("dctcp", "dctcp"),
 ];
 
 /// The congestion control of the module `tcp_ancr` (`kernel/`): Reno with aNCR's threshold.

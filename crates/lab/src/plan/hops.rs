@@ -2,7 +2,7 @@
 
 use inorder_scenario::config::{self as plain, Charge, Discipline, Framing, Stage, StageKind};
 
-use super::card;
+use super::{aqm, card};
 use super::netem::Netem;
 use super::refuse::Refusal;
 
@@ -107,7 +107,7 @@ fn of_line(
     let rate = Rate {
         shaper: Shaper::Htb(line.bits_per_s, 1600),
         overhead: framing_bytes(line.framing) - COUNTED,
-        queue: queue_words(key, line.queue(), discipline)?,
+        queue: queue_words(key, line.queue(), discipline, line.bits_per_s)?,
         changes,
     };
     let mut hops = vec![Hop::Rate(rate)];
@@ -174,6 +174,7 @@ fn queue_words(
     key: &str,
     queue: inorder_scenario::config::Queue,
     discipline: &Discipline,
+    bits_per_s: u64,
 ) -> Result<String, Refusal> {
     use inorder_scenario::config::Queue;
     let packets = match queue {
@@ -183,11 +184,10 @@ fn queue_words(
     };
     let counted = || {
         packets.ok_or_else(|| {
-            let what = "CoDel's queues are counted in packets";
+            let what = "this discipline counts its queue in packets";
             Refusal::new(format!("{key}.queue"), what, "packets, as \"1000 packets\"")
         })
     };
-    let mark = |on: bool| if on { "ecn" } else { "noecn" };
     match *discipline {
         Discipline::DropTail => Ok(match queue {
             Queue::Bytes(bytes) => format!("bfifo limit {bytes}"),
@@ -202,7 +202,7 @@ fn queue_words(
             counted()?,
             target_ns / 1000,
             interval_ns / 1000,
-            mark(marks)
+            aqm::mark(marks)
         )),
         Discipline::FqCodel {
             queues,
@@ -215,8 +215,15 @@ fn queue_words(
             counted()?,
             target_ns / 1000,
             interval_ns / 1000,
-            mark(marks)
+            aqm::mark(marks)
         )),
+        Discipline::Pie { .. } => aqm::pie(key, discipline, counted()?),
+        Discipline::Red { .. } => aqm::red(key, discipline, queue, bits_per_s),
+        Discipline::DualPi2 { .. } => {
+            let what = "dualpi2 is in Linux since 6.17, and the lab's kernels are older";
+            let expected = "\"pie\", \"codel\" or \"fq-codel\"";
+            Err(Refusal::new(format!("{key}.queue_discipline"), what, expected))
+        }
     }
 }
 
@@ -225,6 +232,7 @@ fn of_bucket(key: &str, bucket: &plain::TokenBucket) -> Result<Vec<Hop>, Refusal
         key,
         bucket.buffer.queue(bucket.bits_per_s),
         &Discipline::DropTail,
+        bucket.bits_per_s,
     )?;
     let shaper = match bucket.charge {
         Charge::After if bucket.peak_bits_per_s.is_some() => {

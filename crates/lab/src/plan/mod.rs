@@ -1,5 +1,6 @@
 //! What a guest does in one run, as plain data: the host makes it from a scenario's cell, the guest carries it out.
 
+mod aqm;
 mod card;
 mod endpoint;
 mod hops;

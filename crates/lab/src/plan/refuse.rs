@@ -148,6 +148,11 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
             "the lab runs Linux 6",
             "\"linux-6\"",
         ),
+        "ecn_codepoint" => no(
+            endpoint.ecn_codepoint == plain::EcnCodepoint::Ect0,
+            "Linux's DCTCP sends ECT(0)",
+            "\"ect0\"",
+        ),
         "paws" => no(endpoint.paws == Some(true), of_linux, "true"),
         "delayed_ack" => no(
             endpoint.delayed_ack != Some(DelayedAck::Rfc),

@@ -40,6 +40,55 @@ fn a_link_is_htb_with_a_queue_and_its_delay_a_netem_behind_it() {
     );
 }
 
+/// The disciplines of a link of 10 Mbit/s with these keys, or why there is none.
+fn queue(keys: &str) -> Result<String, String> {
+    let link = "[[forward]]\nkind = \"link\"\nrate = \"10 Mbit/s\"\n";
+    let commands = planned(&format!("{BACK}{link}{keys}"))?.commands();
+    let found = commands.iter().find(|line| line.contains("fout parent 1:1"));
+    let words = found.and_then(|line| line.split_once("handle 10: "));
+    Ok(words.map_or("", |(_, words)| words).to_owned())
+}
+
+#[test]
+fn queues_that_drop_early_have_the_words_of_tc() {
+    assert_eq!(
+        queue("queue = \"1000 packets\"\nqueue_discipline = \"pie\"\nmark = true\nestimate = \"departure-rate\"").unwrap(),
+        "pie limit 1000 target 15000us tupdate 15000us alpha 2 beta 20 ecn dq_rate_estimator"
+    );
+    let red = "queue_discipline = \"red\"\nmin = \"30 kB\"\nmax = \"90 kB\"\nadaptive = true\n";
+    assert_eq!(
+        queue(&format!("{red}queue = \"400 kB\"\n")).unwrap(),
+        "red limit 400000 min 30000 max 90000 avpkt 1000 burst 50 probability 0.02 bandwidth 10000000bit adaptive"
+    );
+    assert_eq!(
+        queue(&format!("{red}queue = \"400 kB\"\nweight = 0.0625\n")).unwrap(),
+        "red limit 400000 min 30000 max 90000 avpkt 1000 burst 31 probability 0.02 bandwidth 10000000bit adaptive"
+    );
+    let refused = |keys: &str, expected: &str| assert_eq!(queue(keys).unwrap_err(), expected);
+    refused(
+        &format!("{red}queue = \"100 packets\"\n"),
+        "s.toml:11:9: forward.0.queue: RED counts its queue in bytes, expected bytes, as \"180 kB\"",
+    );
+    refused(
+        &format!("{red}weight = 0.002\n"),
+        "s.toml:11:10: forward.0.weight: tc has no burst for this weight, expected a power of 1/2 above that of the mean \
+         of one packet",
+    );
+    refused(
+        &format!("{red}gentle = true\n"),
+        "s.toml:11:10: forward.0.gentle: Linux's red is not gentle, expected false",
+    );
+    refused(
+        "queue_discipline = \"pie\"\nalpha = 0.3\n",
+        "s.toml:8:9: forward.0.alpha: Linux has it in sixteenths up to 2, expected as 0.125 or 1.25",
+    );
+    refused(
+        "queue_discipline = \"dualpi2\"\n",
+        "s.toml:7:20: forward.0.queue_discipline: dualpi2 is in Linux since 6.17, and the lab's kernels are older, \
+         expected \"pie\", \"codel\" or \"fq-codel\"",
+    );
+}
+
 #[test]
 fn stages_in_netems_order_share_one_netem() {
     let loss = "[[forward]]\nkind = \"loss\"\nprobability = \"1 %\"\n";

@@ -14,7 +14,7 @@ use inorder_tcp::CaState;
 use inorder_wire::{Packet, parse};
 
 use crate::plan::{Device, FIRST_PORT, Plan, SERVICE};
-use crate::report::{CAPTURES, Report, TcpState};
+use crate::report::{CAPTURES, Report, StageReport, TcpState};
 use flows::{Observed, Place};
 
 /// Measures that a kernel without changes does not tell.
@@ -166,14 +166,14 @@ fn count_hosts(flows: &mut [inorder_sim::FlowResult], plan: &Plan, report: &Repo
     }
 }
 
-/// The lines of the simulator with what the queueing disciplines dropped.
+/// The lines of the simulator with what the queueing disciplines dropped and marked.
 fn lines(report: &Report) -> Vec<LineResult> {
-    let line = |(namespace, device, drops): &(String, String, u64)| LineResult {
-        name: format!("{namespace} {device}"),
-        stages: vec![inorder_path::Counters::of_drops(*drops)],
+    let line = |stage: &StageReport| LineResult {
+        name: format!("{} {}", stage.namespace, stage.device),
+        stages: vec![inorder_path::Counters::of_queue(stage.drops, stage.marks)],
         account: None,
     };
-    report.drops.iter().map(line).collect()
+    report.stages.iter().map(line).collect()
 }
 
 fn sample(state: &TcpState) -> Sample {

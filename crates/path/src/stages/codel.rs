@@ -5,17 +5,14 @@
 //! it. When packets have been late for a whole interval without a break, the queue drops the packet that is due to
 //! leave, and the n-th following one after `interval / sqrt(n)`, until a packet is on time. If the packet's transport
 //! supports ECN, it is marked instead.
-//! after `interval / sqrt(n)` for the n-th, until one is on time. A packet whose transport hears marks is marked instead.
 
-use std::collections::VecDeque;
-
+use super::fifo::Fifo;
 use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::queue::Limit;
 use crate::stage::Outbox;
-use crate::time::elapsed;
 
 /// Settings of a [`CodelLink`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -192,7 +189,7 @@ impl Law {
             if verdict == Verdict::Send {
                 return Some(first.packet);
             }
-            if self.mark && first.packet.mark_congestion() {
+            if self.mark && out.mark_congestion(&mut first.packet) {
                 self.marked();
                 return Some(first.packet);
             }
@@ -209,18 +206,10 @@ impl Law {
     }
 }
 
-/// A waiting packet.
-pub(super) struct Waiting<P> {
-    pub came_ns: i64,
-    pub frame_bytes: u32,
-    pub packet: P,
-}
-
 /// A CoDel queue.
 pub struct Codel<P> {
     law: Law,
-    queue: VecDeque<Waiting<P>>,
-    bytes: u64,
+    queue: Fifo<P>,
     /// Length of the largest packet so far, bytes: a queue of one packet is not a standing queue.
     largest: u32,
     limit: Limit,
@@ -236,25 +225,19 @@ impl<P: Packet> Discipline<P> for Codel<P> {
         out: &mut Outbox<P>,
     ) {
         self.largest = self.largest.max(frame_bytes);
-        if !idle && !self.limit.admits(self.queue.len(), self.bytes, frame_bytes) {
+        if !idle && !self.queue.admits(self.limit, frame_bytes) {
             return out.drop(packet, Reason::QueueFull);
         }
-        self.bytes += u64::from(frame_bytes);
-        self.queue.push_back(Waiting {
-            came_ns: now_ns,
-            frame_bytes,
-            packet,
-        });
+        self.queue.push(now_ns, packet, frame_bytes);
     }
 
     fn dequeue(&mut self, now_ns: i64, out: &mut Outbox<P>) -> Option<P> {
-        let (queue, bytes) = (&mut self.queue, &mut self.bytes);
+        let (queue, largest) = (&mut self.queue, u64::from(self.largest));
         let head = || {
-            let first = queue.pop_front()?;
-            *bytes -= u64::from(first.frame_bytes);
+            let first = queue.pop()?;
             Some(Head {
-                waited_ns: elapsed(now_ns, first.came_ns),
-                alone: *bytes <= u64::from(self.largest),
+                waited_ns: first.waited_ns(now_ns),
+                alone: queue.bytes() <= largest,
                 packet: first.packet,
             })
         };
@@ -271,8 +254,7 @@ impl<P: Packet> CodelLink<P> {
         let link = &config.link;
         let queue = Codel {
             law: Law::new(config.target_ns, config.interval_ns, config.mark),
-            queue: VecDeque::new(),
-            bytes: 0,
+            queue: Fifo::default(),
             largest: 0,
             limit: link.queue.resolve(link.rate.at(0)),
         };

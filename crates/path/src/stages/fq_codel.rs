@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use inorder_random::Random;
 use inorder_sort::FlowKey;
 
-use super::codel::{Head, Law, Waiting};
+use super::codel::{Head, Law};
+use super::fifo::Fifo;
 use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::queue::Limit;
 use crate::stage::Outbox;
-use crate::time::elapsed;
 
 /// Settings of a [`FqCodelLink`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,8 +57,7 @@ const MAX_DROPPED_AT_ONCE: u32 = 64;
 /// The packets of all flows with the same hash.
 struct Queue<P> {
     law: Law,
-    packets: VecDeque<Waiting<P>>,
-    bytes: u64,
+    packets: Fifo<P>,
     /// Bytes it may still send in this turn; if negative, they are subtracted from the next turn.
     deficit: i64,
     /// True if it is in one of the two lists.
@@ -86,8 +85,7 @@ impl<P: Packet> FqCodel<P> {
         let law = Law::new(config.target_ns, config.interval_ns, config.mark);
         let queue = || Queue {
             law: law.clone(),
-            packets: VecDeque::new(),
-            bytes: 0,
+            packets: Fifo::default(),
             deficit: 0,
             listed: false,
         };
@@ -112,20 +110,19 @@ impl<P: Packet> FqCodel<P> {
     /// Makes room: the queue with the most bytes loses packets from its head, because the loss of an early packet
     /// informs its flow soonest (RFC 8290 section 4.1).
     fn drop_from_the_longest(&mut self, out: &mut Outbox<P>) {
-        let longest = self.queues.iter_mut().max_by_key(|queue| queue.bytes);
+        let longest = self.queues.iter_mut().max_by_key(|queue| queue.packets.bytes());
         let Some(queue) = longest else { return };
-        let enough = queue.bytes / 2;
+        let enough = queue.packets.bytes() / 2;
         for _ in 0..MAX_DROPPED_AT_ONCE {
-            let Some(first) = queue.packets.pop_front() else {
+            let Some(first) = queue.packets.pop() else {
                 return;
             };
-            queue.bytes -= u64::from(first.frame_bytes);
             self.bytes -= u64::from(first.frame_bytes);
             self.packets -= 1;
             // As in Linux: CoDel then also drops faster.
             queue.law.count = queue.law.count.saturating_add(1);
             out.drop(first.packet, Reason::QueueFull);
-            if queue.bytes <= enough {
+            if queue.packets.bytes() <= enough {
                 return;
             }
         }
@@ -148,17 +145,16 @@ impl<P: Packet> FqCodel<P> {
     /// The packet that CoDel allows the queue to send.
     fn take(&mut self, at: usize, now_ns: i64, out: &mut Outbox<P>) -> Option<P> {
         let queue = self.queues.get_mut(at)?;
-        let (waiting, bytes, all) = (&mut queue.packets, &mut queue.bytes, &mut self.bytes);
+        let (waiting, all) = (&mut queue.packets, &mut self.bytes);
         let (packets, deficit) = (&mut self.packets, &mut queue.deficit);
         let mut last = 0;
         let head = || {
-            let first = waiting.pop_front()?;
+            let first = waiting.pop()?;
             last = first.frame_bytes;
-            *bytes -= u64::from(last);
             *all -= u64::from(last);
             *packets -= 1;
             Some(Head {
-                waited_ns: elapsed(now_ns, first.came_ns),
+                waited_ns: first.waited_ns(now_ns),
                 // As in Linux: the bytes of all queues together.
                 alone: *all <= u64::from(self.largest),
                 packet: first.packet,
@@ -185,12 +181,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
         let Some(queue) = self.queues.get_mut(at) else {
             return out.drop(packet, Reason::QueueFull);
         };
-        queue.packets.push_back(Waiting {
-            came_ns: now_ns,
-            frame_bytes,
-            packet,
-        });
-        queue.bytes += u64::from(frame_bytes);
+        queue.packets.push(now_ns, packet, frame_bytes);
         self.bytes += u64::from(frame_bytes);
         self.packets += 1;
         if !std::mem::replace(&mut queue.listed, true) {

@@ -11,7 +11,9 @@ mod codel;
 mod corrupt;
 mod delay;
 mod device;
+mod dualpi2;
 mod duplicate;
+mod fifo;
 mod fq_codel;
 mod late;
 mod link;
@@ -19,11 +21,16 @@ mod loss;
 mod managed_link;
 mod netem;
 mod periodic;
+mod pie;
 mod radio;
+mod red;
 mod reorder;
 mod shared_link;
 mod spray;
+mod ticks;
 mod token_bucket;
+#[cfg(test)]
+mod twin;
 
 use inorder_random::Random;
 use inorder_scenario::config::{self as plain, StageKind};
@@ -39,6 +46,7 @@ pub use codel::{Codel, CodelConfig, CodelLink};
 pub use corrupt::{Corrupt, CorruptConfig};
 pub use delay::{Delay, DelayConfig};
 pub use device::Device;
+pub use dualpi2::{DualPi2, DualPi2Config, DualPi2Link};
 pub use duplicate::{Duplicate, DuplicateConfig};
 pub use fq_codel::{FqCodel, FqCodelConfig, FqCodelLink};
 pub use late::{Late, LateConfig};
@@ -47,7 +55,9 @@ pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
 pub use managed_link::{Discipline, ManagedLink};
 pub use netem::{Netem, NetemConfig};
 pub use periodic::{PeriodicConfig, PeriodicReorder};
+pub use pie::{DelayEstimate, Pie, PieConfig, PieLink};
 pub use radio::{Radio, RadioConfig};
+pub use red::{Red, RedConfig, RedLink};
 pub use reorder::{Reorder, ReorderConfig};
 pub use shared_link::{CrossTraffic, Pattern, SharedLink, SharedLinkConfig};
 pub use spray::{LaneConfig, Spray, SprayConfig, SprayPolicy};
@@ -66,6 +76,15 @@ stages! {
     /// a link shared fairly between flows, each with a CoDel queue: FQ-CoDel
     FqCodel(Box<FqCodelLink<P>>), named "fq-codel", wakes true,
         source "RFC 8290; Linux sch_fq_codel";
+    /// a link whose queue keeps its delay near a target: PIE
+    Pie(Box<PieLink<P>>), named "pie", wakes true,
+        source "RFC 8033; Linux 6.1 sch_pie";
+    /// a link whose queue drops at random by its mean length: RED
+    Red(Box<RedLink<P>>), named "red", wakes true,
+        source "Floyd and Jacobson 1993; Linux sch_red for marks and adaptation";
+    /// a link with a queue for low latency and another one coupled to it: DualPI2
+    DualPi2(Box<DualPi2Link<P>>), named "dualpi2", wakes true,
+        source "RFC 9332 appendix A; Linux sch_dualpi2 for the scheduler";
     /// delay with jitter from a distribution, correlated; packets with shorter delays overtake
     Delay(Delay), keys Delay, wakes false,
         source "Linux sch_netem, tables of iproute2";
@@ -122,6 +141,24 @@ impl<P: Packet> From<FqCodelLink<P>> for AnyStage<P> {
     }
 }
 
+impl<P: Packet> From<PieLink<P>> for AnyStage<P> {
+    fn from(stage: PieLink<P>) -> Self {
+        AnyStage::Pie(Box::new(stage))
+    }
+}
+
+impl<P: Packet> From<RedLink<P>> for AnyStage<P> {
+    fn from(stage: RedLink<P>) -> Self {
+        AnyStage::Red(Box::new(stage))
+    }
+}
+
+impl<P: Packet> From<DualPi2Link<P>> for AnyStage<P> {
+    fn from(stage: DualPi2Link<P>) -> Self {
+        AnyStage::DualPi2(Box::new(stage))
+    }
+}
+
 impl<P: Packet> From<Netem> for AnyStage<P> {
     fn from(stage: Netem) -> Self {
         AnyStage::Netem(Box::new(stage))
@@ -170,6 +207,79 @@ impl<P: Packet> Declared<P> for plain::Link {
                 },
                 random,
             )
+            .into(),
+            plain::Discipline::Pie {
+                target_ns,
+                update_ns,
+                alpha,
+                beta,
+                burst_ns,
+                estimate,
+                by_bytes,
+                mark,
+            } => PieLink::new(
+                &PieConfig {
+                    link,
+                    target_ns,
+                    update_ns,
+                    alpha,
+                    beta,
+                    burst_ns,
+                    estimate: estimate.into(),
+                    by_bytes,
+                    mark,
+                },
+                random,
+            )
+            .into(),
+            plain::Discipline::Red {
+                min_bytes,
+                max_bytes,
+                max_probability,
+                weight,
+                packet_bytes,
+                adaptive,
+                gentle,
+                mark,
+                hard_drop,
+            } => RedLink::new(
+                &RedConfig {
+                    link,
+                    min_bytes,
+                    max_bytes,
+                    max_probability,
+                    weight: weight.unwrap_or_else(|| {
+                        RedConfig::usual_weight(min_bytes, max_bytes, packet_bytes)
+                    }),
+                    packet_bytes,
+                    adaptive,
+                    gentle,
+                    mark,
+                    hard_drop,
+                },
+                random,
+            )
+            .into(),
+            plain::Discipline::DualPi2 {
+                target_ns,
+                update_ns,
+                alpha,
+                beta,
+                coupling,
+                ramp_from_ns,
+                ramp_range_ns,
+                classic_share,
+            } => DualPi2Link::new(&DualPi2Config {
+                link,
+                target_ns,
+                update_ns,
+                alpha,
+                beta,
+                coupling,
+                ramp_from_ns,
+                ramp_range_ns,
+                classic_share,
+            })
             .into(),
         }
     }

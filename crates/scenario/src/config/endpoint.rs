@@ -60,6 +60,9 @@ keys! {
         pacing: Pace, unset "of the profile", above "0 bit/s";
         /// Explicit congestion notification (RFC 3168).
         ecn: Ecn, unset "of the profile";
+        /// What a segment that can be marked carries. ECT(1) asks for low latency (L4S), which only `congestion = "dctcp"`
+        /// may do among those here.
+        ecn_codepoint: EcnCodepoint, default "ect0";
         /// How the retransmission timeout is computed from round-trip times.
         rto_style: RtoStyle, unset "of the profile";
         /// Retransmission timeout before the first measurement.
@@ -152,6 +155,16 @@ choices! {
         Accept = "accept",
         /// Requested when a connection opens, and accepted.
         On = "on",
+    }
+}
+
+choices! {
+    /// The ECN field of a segment that can be marked.
+    pub enum EcnCodepoint {
+        /// ECT(0), as RFC 3168 says.
+        Ect0 = "ect0",
+        /// ECT(1), as RFC 9331 says.
+        Ect1 = "ect1",
     }
 }
 

@@ -1,9 +1,10 @@
 //! Links and their queues.
 
+use super::discipline::Discipline;
 use crate::context::Context;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
-use crate::kind::{Count32, Duration, Flag, Kind, Limit, Rate, Size32};
+use crate::kind::{Duration, Kind, Limit, Rate};
 use crate::quantity::{Queue, QueueLimit, duration, rate, require};
 use crate::reader::Reader;
 use crate::schema::Form;
@@ -93,41 +94,6 @@ impl Buffer {
     /// The limit for a link or bucket of this rate.
     pub fn queue(&self, bits_per_s: u64) -> Queue {
         self.limit.resolve(bits_per_s, self.rtt_ns.unwrap_or(0))
-    }
-}
-
-keys! {
-    /// Which packets of a queue are dropped.
-    pub enum Discipline in "link" {
-        /// Which packets of the queue are dropped.
-        by queue_discipline, default "drop-tail";
-        /// Packets that arrive while it is full.
-        DropTail = "drop-tail",
-        /// Also packets that leave the queue while the waiting time has been too long for too long (RFC 8289).
-        Codel = "codel" {
-            /// Acceptable waiting time.
-            target_ns as "target": Duration, default "5 ms";
-            /// Packets are dropped if all of them waited longer than that during this interval, which is the longest
-            /// usual round-trip time.
-            interval_ns as "interval": Duration, default "100 ms", above "0 s";
-            /// Marks packets of flows that negotiated ECN instead of dropping them.
-            mark: Flag, default "true";
-        },
-        /// Gives flows equal shares of the link and keeps each flow's queue short as CoDel does (RFC 8290; the
-        /// default of most Linux distributions, there with a queue of 10,240 packets).
-        FqCodel = "fq-codel" {
-            /// Number of queues over which flows are hashed.
-            queues: Count32, default "1024", in "1"..="65536";
-            /// Bytes on the wire that a queue may send before the next queue's turn.
-            quantum_bytes as "quantum": Size32, default "1514 B", in "256 B"..="1 MB";
-            /// Acceptable waiting time.
-            target_ns as "target": Duration, default "5 ms";
-            /// Packets are dropped if all of them waited longer than that during this interval, which is the longest
-            /// usual round-trip time.
-            interval_ns as "interval": Duration, default "100 ms", above "0 s";
-            /// Marks packets of flows that negotiated ECN instead of dropping them.
-            mark: Flag, default "true";
-        },
     }
 }
 

@@ -23,6 +23,7 @@
 
 mod application;
 mod card;
+mod discipline;
 mod endpoint;
 mod flow;
 mod impairments;
@@ -34,6 +35,7 @@ mod stage;
 
 pub use application::*;
 pub use card::*;
+pub use discipline::*;
 pub use endpoint::*;
 pub use flow::*;
 pub use impairments::*;

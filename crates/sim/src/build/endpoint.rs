@@ -168,6 +168,7 @@ fn departures(given: &plain::Endpoint, kept: &mut Departures) {
 /// Replaces the profile's settings by those the scenario gives.
 fn styles(given: &plain::Endpoint, config: &mut Config) {
     config.ecn = given.ecn.map_or(config.ecn, ecn);
+    config.ect1 |= given.ecn_codepoint == plain::EcnCodepoint::Ect1;
     config.nagle = given.nagle.map_or(config.nagle, nagle);
     config.rto.style = given.rto_style.map_or(config.rto.style, rto_style);
     config.growth = given.growth.map_or(config.growth, growth);

@@ -52,6 +52,7 @@ mod cubic_3_19;
 mod cubic_curve;
 mod cubic_ns3;
 mod cubic_rfc9438;
+mod dctcp;
 mod fixed;
 pub mod highspeed;
 mod hystart;
@@ -69,6 +70,7 @@ pub use compound::{Compound, X};
 pub use cubic::Cubic;
 pub use cubic_2008::Cubic2008;
 pub use cubic_rfc9438::CubicRfc9438;
+pub use dctcp::Dctcp;
 pub use fixed::Fixed;
 pub use highspeed::HighSpeed;
 pub use rate::{Measured, RateSample, SentEvent};
@@ -204,6 +206,8 @@ pub struct AckEvent {
     pub now: Nanos,
     /// Segments newly acknowledged, cumulatively or by SACK.
     pub acked: u32,
+    /// Of those, the segments whose acknowledgement echoes a congestion mark (ECE).
+    pub acked_marked: u32,
     /// Segments outstanding before this acknowledgement (sent, neither acknowledged nor considered lost).
     pub in_flight: u32,
     /// Bytes newly acknowledged cumulatively.
@@ -263,6 +267,13 @@ pub enum Event {
 pub trait CongestionControl: Debug + Send {
     /// Its name in [`REGISTRY`], scenario files and results.
     fn name(&self) -> &'static str;
+
+    /// True if the algorithm lives on congestion marks (Linux `TCP_CONG_NEEDS_ECN`): ECN is requested and accepted
+    /// whatever the configuration says, all segments but SYNs can be marked, and the receiver with this algorithm echoes
+    /// exactly which data was marked (RFC 8257 section 3.2). Called once.
+    fn needs_ecn(&self) -> bool {
+        false
+    }
 
     /// Called once, when the connection is established.
     fn start(&mut self, _window: &mut Window, _start: &Start) {}
@@ -370,6 +381,7 @@ pub static REGISTRY: &[Entry] = &[
     yeah::ENTRY,
     compound::ENTRY,
     bbr::ENTRY,
+    dctcp::ENTRY,
     fixed::ENTRY,
 ];
 

@@ -234,7 +234,7 @@ impl Endpoint {
             State::Established | State::FinWait1 | State::FinWait2
         );
         if open && segment.payload > 0 {
-            self.notice_mark(segment);
+            self.notice_mark(now, segment);
             let rtt = self.sender.rtt.srtt;
             self.receiver
                 .on_data(now, start, end, rtt, &mut self.sender.counters);

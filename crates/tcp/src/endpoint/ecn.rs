@@ -1,7 +1,9 @@
 //! Explicit congestion notification (RFC 3168 section 6.1): negotiation in the SYNs, and the echo of a mark until the
-//! peer reports that it has reduced its window. The sender's reaction to an echo is in `sender/ecn.rs`.
+//! peer reports that it has reduced its window, or exactly for the marked data (RFC 8257 section 3.2). The sender's
+//! reaction to an echo is in `sender/ecn.rs`.
 
 use super::{Endpoint, State};
+use crate::Nanos;
 use crate::config::EcnUse;
 use crate::segment::{Ecn, Flags, Segment};
 
@@ -16,9 +18,25 @@ impl Endpoint {
             .board
             .front()
             .is_some_and(|syn| syn.transmissions > 1);
-        match self.config.ecn {
+        match self.ecn_use() {
             EcnUse::Request if !again => REQUEST,
             _ => Flags::NONE,
+        }
+    }
+
+    /// The configuration, unless the congestion control needs ECN.
+    fn ecn_use(&self) -> EcnUse {
+        match self.sender.control.needs_ecn {
+            true => EcnUse::Request,
+            false => self.config.ecn,
+        }
+    }
+
+    /// The ECN field of segments that can be marked.
+    pub(super) fn capable(&self) -> Ecn {
+        match self.config.ect1 {
+            true => Ecn::Capable1,
+            false => Ecn::Capable0,
         }
     }
 
@@ -35,7 +53,7 @@ impl Endpoint {
     pub(super) fn agree_on_ecn(&mut self, syn: &Segment) {
         let asked = syn.flags.has(REQUEST);
         let answered = syn.flags.has(Flags::ECE) && !syn.flags.has(Flags::CWR);
-        self.sender.ecn.on = match (self.state, self.config.ecn) {
+        self.sender.ecn.on = match (self.state, self.ecn_use()) {
             (_, EcnUse::Off) => false,
             (State::Listen, _) => asked,
             (_, EcnUse::Accept) => false,
@@ -46,9 +64,12 @@ impl Endpoint {
     }
 
     /// Data has arrived: CWR ends the echo; a mark starts one and is acknowledged at once.
-    pub(super) fn notice_mark(&mut self, segment: &Segment) {
+    pub(super) fn notice_mark(&mut self, now: Nanos, segment: &Segment) {
         if !self.sender.ecn.on {
             return;
+        }
+        if self.sender.control.needs_ecn {
+            return self.echo_exactly(now, segment.ecn == Ecn::Congestion);
         }
         if segment.flags.has(Flags::CWR) {
             self.echoes = false;
@@ -60,5 +81,20 @@ impl Endpoint {
             }
             self.echoes = true;
         }
+    }
+
+    /// RFC 8257 section 3.2: every acknowledgement says whether the data before it was marked. When that changes, what
+    /// waits to be acknowledged is acknowledged first, with the old echo, and the new data at once.
+    fn echo_exactly(&mut self, now: Nanos, marked: bool) {
+        if self.echoes == marked {
+            return;
+        }
+        if self.receiver.waits_to_acknowledge() && self.control.is_none() {
+            self.sender.counters.out_segs += 1;
+            self.sender.counters.acks_out += 1;
+            self.control = Some(self.acknowledgement(now));
+        }
+        self.echoes = marked;
+        self.receiver.ack_now();
     }
 }

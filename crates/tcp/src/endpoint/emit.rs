@@ -53,7 +53,7 @@ impl Endpoint {
             segment.flags = segment.flags.with(Flags::PSH);
         }
         if outgoing.markable {
-            segment.ecn = Ecn::Capable0;
+            segment.ecn = self.capable();
         }
         if outgoing.cwr {
             segment.flags = segment.flags.with(Flags::CWR);
@@ -62,7 +62,7 @@ impl Endpoint {
     }
 
     /// An acknowledgement of everything received, with window and options; its sequence number is `snd_nxt`.
-    fn acknowledgement(&mut self, now: Nanos) -> Segment {
+    pub(super) fn acknowledgement(&mut self, now: Nanos) -> Segment {
         let timestamps = self.timestamps(now);
         let room = if timestamps.is_some() { 3 } else { 4 };
         let sack = if self.receiver.sack {
@@ -80,6 +80,11 @@ impl Endpoint {
             flags: Flags::ACK.with(echo),
             timestamps,
             sack,
+            // Linux's DCTCP lets routers mark also what carries no data.
+            ecn: match self.sender.ecn.on && self.sender.control.needs_ecn {
+                true => self.capable(),
+                false => Ecn::NotCapable,
+            },
             ..Segment::default()
         }
     }

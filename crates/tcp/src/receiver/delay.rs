@@ -183,6 +183,11 @@ impl AckDelay {
         }
     }
 
+    /// An acknowledgement waits for more data.
+    pub(super) fn waits(&self) -> bool {
+        self.timer.is_some()
+    }
+
     /// New information waits to be reported together with later information.
     pub(super) fn holds_back(&self) -> bool {
         self.held > 0

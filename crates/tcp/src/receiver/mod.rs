@@ -96,6 +96,11 @@ impl Receiver {
         self.mss = mss.max(1);
     }
 
+    /// Data in order has arrived that a later acknowledgement will cover.
+    pub(crate) fn waits_to_acknowledge(&self) -> bool {
+        self.delay.waits()
+    }
+
     /// Bytes held out of order.
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting

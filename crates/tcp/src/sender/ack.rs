@@ -91,7 +91,7 @@ impl Sender {
         self.recovery.hold_retransmit = false;
         self.note_echo(segment.echo);
         let segments = self.count_delivered(&news, &before);
-        let event = self.ack_event(now, &before, segments, rtt.control);
+        let event = self.ack_event(now, &before, segments, segment.echo, rtt.control);
         self.measure_congestion(now, &news, &event);
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
@@ -169,11 +169,13 @@ impl Sender {
         now: Nanos,
         before: &Before,
         segments: u32,
+        echo: bool,
         rtt: Option<Nanos>,
     ) -> AckEvent {
         AckEvent {
             now,
             acked: segments,
+            acked_marked: if echo { segments } else { 0 },
             in_flight: before.in_flight,
             acked_bytes: self.stream.una - before.una,
             cwnd_limited: self.config.departures.grow_when_unused

@@ -17,6 +17,8 @@ pub(crate) struct Control {
     pub(super) governs_window: bool,
     /// It sets the rate of sending.
     pub(super) paces: bool,
+    /// It needs congestion marks, and their exact echo.
+    pub(crate) needs_ecn: bool,
     /// It needs a call for every segment sent.
     watches_sending: bool,
     /// Samples of the delivery rate, if it needs them.
@@ -28,6 +30,7 @@ impl Control {
         Self {
             governs_window: algorithm.governs_window(),
             paces: algorithm.pacing_rate().is_some(),
+            needs_ecn: algorithm.needs_ecn(),
             watches_sending: algorithm.watches_sending(),
             rate: algorithm.samples_rate().then(DeliveryRate::new),
             algorithm,

@@ -92,6 +92,7 @@ impl Driver {
 
     fn ack(&self, acked: u32, outstanding: u32, rtt: Nanos) -> AckEvent {
         AckEvent {
+            acked_marked: 0,
             now: self.now,
             acked,
             in_flight: outstanding,

@@ -37,6 +37,7 @@ prop_compose! {
              min_rtt in time(100_000_000), snd_una in wide(10_000_000), snd_nxt in wide(10_000_000),
              mss in narrow(1500), dubious: bool) -> AckEvent {
         AckEvent {
+            acked_marked: acked / 3,
             now, acked, in_flight, acked_bytes: u64::from(acked) * u64::from(mss), cwnd_limited: true,
             dubious, rtt, srtt, min_rtt, snd_una, snd_nxt, mss,
         }

@@ -2,5 +2,6 @@
 
 mod acks;
 mod connection;
+mod marks;
 mod order;
 mod peer;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{Framing, Path, Probe, Timeline};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 
 const MS: i64 = 1_000_000;
 
