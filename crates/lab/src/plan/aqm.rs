@@ -86,7 +86,11 @@ pub fn red(
         Queue::Bytes(bytes) => bytes,
         Queue::Packets(_) => {
             let what = "RED counts its queue in bytes";
-            return Err(Refusal::new(format!("{key}.queue"), what, "bytes, as \"180 kB\""));
+            return Err(Refusal::new(
+                format!("{key}.queue"),
+                what,
+                "bytes, as \"180 kB\"",
+            ));
         }
     };
     if gentle {
@@ -106,7 +110,11 @@ pub fn red(
         "red limit {limit} min {min_bytes} max {max_bytes} avpkt {packet_bytes} burst {burst} probability \
          {max_probability} bandwidth {bits_per_s}bit"
     );
-    for (word, is_on) in [("ecn", marks), ("harddrop", hard_drop), ("adaptive", adaptive)] {
+    for (word, is_on) in [
+        ("ecn", marks),
+        ("harddrop", hard_drop),
+        ("adaptive", adaptive),
+    ] {
         if is_on {
             words.push_str(&format!(" {word}"));
         }
@@ -119,7 +127,6 @@ fn burst_of(min_bytes: u64, packet_bytes: u32, weight: f64) -> Option<u64> {
     /// A larger one makes the mean slower than the longest run.
     const MOST_PACKETS: u64 = 100_000;
     let least = min_bytes / u64::from(packet_bytes.max(1)) + 1;
-    let fits =
-        |burst: &u64| RedConfig::weight_for_burst(min_bytes, *burst, packet_bytes) == weight;
+    let fits = |burst: &u64| RedConfig::weight_for_burst(min_bytes, *burst, packet_bytes) == weight;
     (least..MOST_PACKETS).find(fits)
 }

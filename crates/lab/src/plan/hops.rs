@@ -2,9 +2,9 @@
 
 use inorder_scenario::config::{self as plain, Charge, Discipline, Framing, Stage, StageKind};
 
-use super::{aqm, card};
 use super::netem::Netem;
 use super::refuse::Refusal;
+use super::{aqm, card};
 
 /// Most packets in a queue without a limit.
 const NO_LIMIT: u64 = 1_000_000;
@@ -222,7 +222,11 @@ fn queue_words(
         Discipline::DualPi2 { .. } => {
             let what = "dualpi2 is in Linux since 6.17, and the lab's kernels are older";
             let expected = "\"pie\", \"codel\" or \"fq-codel\"";
-            Err(Refusal::new(format!("{key}.queue_discipline"), what, expected))
+            Err(Refusal::new(
+                format!("{key}.queue_discipline"),
+                what,
+                expected,
+            ))
         }
     }
 }

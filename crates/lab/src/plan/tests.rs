@@ -44,7 +44,9 @@ fn a_link_is_htb_with_a_queue_and_its_delay_a_netem_behind_it() {
 fn queue(keys: &str) -> Result<String, String> {
     let link = "[[forward]]\nkind = \"link\"\nrate = \"10 Mbit/s\"\n";
     let commands = planned(&format!("{BACK}{link}{keys}"))?.commands();
-    let found = commands.iter().find(|line| line.contains("fout parent 1:1"));
+    let found = commands
+        .iter()
+        .find(|line| line.contains("fout parent 1:1"));
     let words = found.and_then(|line| line.split_once("handle 10: "));
     Ok(words.map_or("", |(_, words)| words).to_owned())
 }

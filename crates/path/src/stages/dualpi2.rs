@@ -76,8 +76,7 @@ struct Controller {
 impl Controller {
     /// One change, for a delay of `delay_s` now (RFC 9332 appendix A.1, `dualpi2_update`).
     fn update(&mut self, delay_s: f64) {
-        let step =
-            self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.before_s);
+        let step = self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - self.before_s);
         let most = (1.0 / self.coupling).min(1.0);
         self.base = (self.base + step).clamp(0.0, most);
         self.before_s = delay_s;
@@ -168,7 +167,11 @@ impl<P: Packet> DualPi2<P> {
     /// one change to the next.
     fn catch_up(&mut self, now_ns: i64) {
         while let Some(at_ns) = self.ticks.due(now_ns) {
-            let longest_ns = self.low.queue.wait_ns(at_ns).max(self.classic.queue.wait_ns(at_ns));
+            let longest_ns = self
+                .low
+                .queue
+                .wait_ns(at_ns)
+                .max(self.classic.queue.wait_ns(at_ns));
             let earlier = self.controller.clone();
             self.controller.update(longest_ns as f64 / 1e9);
             if longest_ns == 0 && earlier == self.controller {

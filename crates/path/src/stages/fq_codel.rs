@@ -110,7 +110,10 @@ impl<P: Packet> FqCodel<P> {
     /// Makes room: the queue with the most bytes loses packets from its head, because the loss of an early packet
     /// informs its flow soonest (RFC 8290 section 4.1).
     fn drop_from_the_longest(&mut self, out: &mut Outbox<P>) {
-        let longest = self.queues.iter_mut().max_by_key(|queue| queue.packets.bytes());
+        let longest = self
+            .queues
+            .iter_mut()
+            .max_by_key(|queue| queue.packets.bytes());
         let Some(queue) = longest else { return };
         let enough = queue.packets.bytes() / 2;
         for _ in 0..MAX_DROPPED_AT_ONCE {

@@ -58,7 +58,10 @@ fn dctcp_echoes_exactly_the_marked_data() {
     let mut peer = peer("dctcp");
     assert_eq!(arrives(&mut peer, 0, Ecn::Capable0), []);
     // What was waiting is acknowledged without the echo, and the marked segment at once with it.
-    assert_eq!(arrives(&mut peer, 1, Ecn::Congestion), [(1, false), (2, true)]);
+    assert_eq!(
+        arrives(&mut peer, 1, Ecn::Congestion),
+        [(1, false), (2, true)]
+    );
     assert_eq!(arrives(&mut peer, 2, Ecn::Congestion), []);
     assert_eq!(arrives(&mut peer, 3, Ecn::Congestion), [(4, true)]);
     assert_eq!(arrives(&mut peer, 4, Ecn::Capable0), [(5, false)]);

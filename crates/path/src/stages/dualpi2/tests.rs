@@ -35,7 +35,10 @@ fn filled(base: f64, capable: Capable) -> (DualPi2<Numbered>, Outbox<Numbered>) 
 
 fn drained(mut queue: DualPi2<Numbered>, out: &mut Outbox<Numbered>) -> (usize, usize) {
     let left: Vec<Numbered> = std::iter::from_fn(|| queue.dequeue(0, out)).collect();
-    (left.len(), left.iter().filter(|packet| packet.marked).count())
+    (
+        left.len(),
+        left.iter().filter(|packet| packet.marked).count(),
+    )
 }
 
 /// RFC 9332 section 2.1: p_C = p'^2 and p_CL = k p'. With p' = 0.1, 1 % and 20 %.
@@ -48,7 +51,10 @@ fn low_latency_is_marked_by_the_square_root() {
     assert_eq!(drained(queue, &mut out), (10_000, 100));
     let (queue, mut out) = filled(0.1, Capable::Ect1);
     let (left, marked) = drained(queue, &mut out);
-    assert!(left == 10_000 && (1_999..=2_000).contains(&marked), "{marked}");
+    assert!(
+        left == 10_000 && (1_999..=2_000).contains(&marked),
+        "{marked}"
+    );
     assert_eq!(out.counters().marked, marked as u64);
 }
 
@@ -57,10 +63,16 @@ fn low_latency_is_marked_by_the_square_root() {
 fn overload_drops_from_both_queues() {
     let (queue, mut out) = filled(0.5, Capable::Ect1);
     let (left, marked) = drained(queue, &mut out);
-    assert!((7_499..=7_501).contains(&left) && marked >= left - 1, "{left} {marked}");
+    assert!(
+        (7_499..=7_501).contains(&left) && marked >= left - 1,
+        "{left} {marked}"
+    );
     let (queue, mut out) = filled(0.5, Capable::Ect0);
     let (left, marked) = drained(queue, &mut out);
-    assert!((7_499..=7_501).contains(&left) && marked == 0, "{left} {marked}");
+    assert!(
+        (7_499..=7_501).contains(&left) && marked == 0,
+        "{left} {marked}"
+    );
 }
 
 /// Appendix A.1: alpha 0.15, beta 3, a delay of 25 ms after none.
@@ -88,7 +100,10 @@ fn the_ramp_marks_by_the_delay_of_its_own_queue() {
         ..queue
     };
     let at = |us: u64| queue.ramp(us * 1000);
-    assert_eq!((at(800), at(1000), at(1200), at(5000)), (0.0, 0.5, 1.0, 1.0));
+    assert_eq!(
+        (at(800), at(1000), at(1200), at(5000)),
+        (0.0, 0.5, 1.0, 1.0)
+    );
     assert_eq!(DualPi2::<Numbered>::new(&config()).ramp(5 * MS as u64), 0.0);
 }
 
@@ -107,7 +122,9 @@ fn the_classic_queue_keeps_its_share() {
         ..config()
     };
     let left = through(DualPi2Link::new(&config), &packets(&list));
-    let classic = left[..1000].iter().filter(|(_, p)| p.capable == Capable::No);
+    let classic = left[..1000]
+        .iter()
+        .filter(|(_, p)| p.capable == Capable::No);
     let count = classic.count();
     assert!((99..=102).contains(&count), "{count}");
 }
@@ -137,7 +154,8 @@ impl Rfc {
 
 impl Twin for Rfc {
     fn tick(&mut self, now_ns: i64) {
-        let head = |queue: &Vec<(i64, Numbered)>| queue.first().map_or(0, |(came, _)| now_ns - came);
+        let head =
+            |queue: &Vec<(i64, Numbered)>| queue.first().map_or(0, |(came, _)| now_ns - came);
         let delay = head(&self.low).max(head(&self.classic)) as f64 / 1e9;
         let step = 0.15 * (delay - 0.015) + 3.0 * (delay - self.before);
         self.base = (self.base + step).clamp(0.0, 0.5);

@@ -1,8 +1,8 @@
 //! The controller step by step and beside Linux's integers; the whole queue beside one that calculates at each time.
 
 use super::*;
-use crate::stages::twin::{Capable, Numbered, Twin, packets, slow, through};
 use crate::Framing;
+use crate::stages::twin::{Capable, Numbered, Twin, packets, slow, through};
 use proptest::prelude::*;
 
 const MS: i64 = 1_000_000;
@@ -68,7 +68,12 @@ fn a_steady_overload_is_held_near_the_target() {
     let arrivals = packets(&list);
     let left = through(PieLink::new(&config(), Random::new(1, "steady")), &arrivals);
     let wait = |(at, packet): &(i64, Numbered)| at - MS - arrivals[packet.number as usize].0;
-    assert!(left.iter().take(150).zip(0..).all(|((_, p), n)| p.number == n));
+    assert!(
+        left.iter()
+            .take(150)
+            .zip(0..)
+            .all(|((_, p), n)| p.number == n)
+    );
     let late = &left[left.len() / 2..];
     let mean = late.iter().map(wait).sum::<i64>() / late.len() as i64;
     assert!((12 * MS..18 * MS).contains(&mean), "{mean}");
@@ -93,7 +98,10 @@ fn marks_end_at_ten_percent() {
         );
         let late = &left[left.len() / 2..];
         let marked = late.iter().filter(|(_, packet)| packet.marked).count();
-        (marked, late[late.len() - 1].1.number - late[0].1.number + 1 - late.len() as u64)
+        (
+            marked,
+            late[late.len() - 1].1.number - late[0].1.number + 1 - late.len() as u64,
+        )
     };
     // Senders that do not listen need a drop probability of 12.5 %, so that in the end nothing is marked.
     let (marked, dropped) = marks(875_000);

@@ -107,7 +107,9 @@ fn the_maximum_adapts_to_where_the_mean_is() {
 /// Marks replace drops, also above the upper threshold, unless `hard_drop` is set.
 #[test]
 fn marks_replace_drops() {
-    let list: Vec<_> = (0..4000).map(|n| (n * 700_000, 1000, Capable::Ect0)).collect();
+    let list: Vec<_> = (0..4000)
+        .map(|n| (n * 700_000, 1000, Capable::Ect0))
+        .collect();
     let left = |mark, hard_drop| {
         let config = RedConfig {
             mark,
@@ -115,7 +117,10 @@ fn marks_replace_drops() {
             weight: 0.01,
             ..config()
         };
-        let left = through(RedLink::new(&config, Random::new(1, "marks")), &packets(&list));
+        let left = through(
+            RedLink::new(&config, Random::new(1, "marks")),
+            &packets(&list),
+        );
         let marked = left.iter().filter(|(_, packet)| packet.marked).count();
         (left.len(), marked)
     };
@@ -151,7 +156,11 @@ impl Paper {
         };
         // 8 Mbit/s: a byte each microsecond.
         let bits = (now_ns - idle) as f64 / 1e9 * 8_000_000.0;
-        self.mean * libm::pow(1.0 - self.config.weight, bits / (8.0 * f64::from(self.config.packet_bytes)))
+        self.mean
+            * libm::pow(
+                1.0 - self.config.weight,
+                bits / (8.0 * f64::from(self.config.packet_bytes)),
+            )
     }
 }
 
