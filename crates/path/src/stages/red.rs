@@ -144,8 +144,8 @@ impl Detector {
             return Some(self.max_probability * share);
         }
         let above = (self.mean - self.max) / self.max.max(1.0);
-        (self.gentle && above < 1.0)
-            .then(|| self.max_probability + (1.0 - self.max_probability) * above)
+        let rising = self.max_probability + (1.0 - self.max_probability) * above;
+        (self.gentle && above < 1.0).then_some(rising)
     }
 
     fn judge(&mut self) -> Verdict {
