@@ -64,29 +64,29 @@ fn queues_that_drop_early_have_the_words_of_tc() {
     );
     assert_eq!(
         queue(&format!("{red}queue = \"400 kB\"\nweight = 0.0625\n")).unwrap(),
-        "red limit 400000 min 30000 max 90000 avpkt 1000 burst 31 probability 0.02 bandwidth 10000000bit adaptive"
+        "red limit 400000 min 30000 max 90000 avpkt 1000 burst 37 probability 0.02 bandwidth 10000000bit adaptive"
     );
     let refused = |keys: &str, expected: &str| assert_eq!(queue(keys).unwrap_err(), expected);
     refused(
         &format!("{red}queue = \"100 packets\"\n"),
-        "s.toml:11:9: forward.0.queue: RED counts its queue in bytes, expected bytes, as \"180 kB\"",
+        "s.toml:12:9: forward.0.queue: RED counts its queue in bytes, expected bytes, as \"180 kB\"",
     );
     refused(
         &format!("{red}weight = 0.002\n"),
-        "s.toml:11:10: forward.0.weight: tc has no burst for this weight, expected a power of 1/2 above that of the mean \
+        "s.toml:12:10: forward.0.weight: tc has no burst for this weight, expected a power of 1/2 above that of the mean \
          of one packet",
     );
     refused(
         &format!("{red}gentle = true\n"),
-        "s.toml:11:10: forward.0.gentle: Linux's red is not gentle, expected false",
+        "s.toml:12:10: forward.0.gentle: Linux's red is not gentle, expected false",
     );
     refused(
         "queue_discipline = \"pie\"\nalpha = 0.3\n",
-        "s.toml:8:9: forward.0.alpha: Linux has it in sixteenths up to 2, expected as 0.125 or 1.25",
+        "s.toml:9:9: forward.0.alpha: Linux has it in sixteenths up to 2, expected as 0.125 or 1.25",
     );
     refused(
         "queue_discipline = \"dualpi2\"\n",
-        "s.toml:7:20: forward.0.queue_discipline: dualpi2 is in Linux since 6.17, and the lab's kernels are older, \
+        "s.toml:8:20: forward.0.queue_discipline: dualpi2 is in Linux since 6.17, and the lab's kernels are older, \
          expected \"pie\", \"codel\" or \"fq-codel\"",
     );
 }
