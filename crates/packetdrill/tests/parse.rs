@@ -5,7 +5,7 @@ use inorder_packetdrill::{ParseError, parse};
 use proptest::prelude::*;
 
 const SAMPLE: &str = r#"// A comment.
---tolerance_usecs=20000
+--tolerance_usecs=20000   // generous
 `sysctl -q net.ipv4.tcp_sack=0
 sysctl -q net.ipv4.tcp_timestamps=1`
 

@@ -49,7 +49,8 @@ pub fn parse(text: &str) -> Result<Script, ParseError> {
 fn setting(scanner: &mut Scanner<'_>) -> Setting {
     let line = scanner.line();
     scanner.take("--");
-    let text = scanner.rest_of_line().trim();
+    let text = scanner.rest_of_line();
+    let text = text.split("//").next().unwrap_or_default().trim();
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     Setting {
         line,
