@@ -7,44 +7,51 @@ use std::time::Duration;
 
 use crate::error::CliError;
 
-/// A server of one text, which is replaced from time to time.
-pub struct Exporter {
+/// A text that is replaced from time to time.
+pub struct Exporter(Arc<Mutex<Vec<u8>>>);
+
+/// What serves the text of an [`Exporter`].
+pub struct Server {
     text: Arc<Mutex<Vec<u8>>>,
-    /// Present until the thread is started.
-    listener: Option<TcpListener>,
+    listener: TcpListener,
 }
 
 impl Exporter {
     /// Listens on this port of 127.0.0.1.
-    pub fn new(port: u16) -> Result<Self, CliError> {
+    pub fn new(port: u16) -> Result<(Self, Server), CliError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
             CliError::Usage(format!(
                 "--prometheus {port}: {error}; expected a free port"
             ))
         })?;
-        Ok(Exporter {
-            text: Arc::default(),
-            listener: Some(listener),
-        })
+        let text = Arc::default();
+        let exporter = Exporter(Arc::clone(&text));
+        Ok((exporter, Server { text, listener }))
     }
 
-    /// Replaces the text. The first call starts the thread that serves it, so that it is started without the
-    /// privileges that have been given up by then.
-    pub fn publish(&mut self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
+    /// Replaces the text.
+    pub fn publish(&self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
         let mut text = Vec::new();
         if write(&mut text).is_ok() {
-            *self.text.lock().unwrap_or_else(PoisonError::into_inner) = text;
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
         }
-        if let Some(listener) = self.listener.take() {
-            let text = Arc::clone(&self.text);
-            std::thread::spawn(move || {
-                for stream in listener.incoming().flatten() {
-                    let text = text.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    // A reader that goes away needs no answer.
-                    let _ = answer(stream, &text);
-                }
-            });
-        }
+    }
+}
+
+impl Server {
+    /// Starts the thread that serves the text, to be called when the privileges are given up.
+    pub fn start(self) {
+        std::thread::spawn(move || {
+            for stream in self.listener.incoming().flatten() {
+                let text = self
+                    .text
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone();
+                // A reader that goes away needs no answer.
+                let _ = answer(stream, &text);
+            }
+        });
     }
 }
 

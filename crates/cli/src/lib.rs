@@ -12,6 +12,7 @@ mod manners;
 mod outputs;
 mod progress;
 mod python;
+mod running;
 mod select;
 mod sorters;
 mod usage;

@@ -186,6 +186,23 @@ fn frames_pass_between_two_interfaces() {
     assert_eq!(sorted["directions"][0]["held"], 0, "{sorted}");
 }
 
+/// IPv6, neighbour discovery, ARP, UDP, ICMP and fragments are unchanged behind an emulator and both kinds of sorters.
+#[test]
+fn what_cannot_be_sorted_is_untouched() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let tried = Command::new("bash")
+        .args(["validation/live/run", "quick"])
+        .current_dir(root)
+        .env("INORDER", env!("CARGO_BIN_EXE_inorder"))
+        .output();
+    let Ok(tried) = tried else {
+        println!("skipped: bash is not installed");
+        return;
+    };
+    println!("{}", stdout(&tried));
+    assert_eq!(code(&tried), 0, "{}{}", stdout(&tried), stderr(&tried));
+}
+
 #[test]
 fn what_an_interface_receives_is_sorted_and_watched() {
     let Some(namespaces) = Namespaces::new("in") else {

@@ -26,6 +26,8 @@ pub struct Seen {
     pub name: &'static str,
     /// Frames received; a super-packet is one.
     pub received: u64,
+    /// Their bytes.
+    pub bytes: u64,
     /// Packets after super-packets were split.
     pub packets: u64,
     /// Packets delivered.
@@ -75,6 +77,7 @@ impl Emulated {
 impl Lane for Emulated {
     fn arrive(&mut self, frame: Frame, _: i64) {
         self.seen.received += 1;
+        self.seen.bytes += frame.bytes.len() as u64;
         // Time stamps of different processors may differ a little; a path needs them in order.
         self.last_ns = self.last_ns.max(frame.arrived_ns);
         let Emulated {
@@ -150,6 +153,10 @@ pub static SEEN: &[Of] = &[
         |s| s.received.into(),
     )
     .shown("frames", 4),
+    Of::new("size", Kind::Bytes, "Bytes of these frames.", |s| {
+        s.bytes.into()
+    })
+    .unit("bytes"),
     Of::new(
         "packets",
         Kind::Count,

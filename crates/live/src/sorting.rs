@@ -42,6 +42,8 @@ pub struct Sorted {
     pub sorter: String,
     /// Frames received.
     pub received: u64,
+    /// Their bytes.
+    pub bytes: u64,
     /// Frames that might be held and sorted.
     pub suitable: u64,
     /// Data packets that arrived behind a later one of their flow, before sorting.
@@ -150,6 +152,7 @@ impl Sorting {
 impl Lane for Sorting {
     fn arrive(&mut self, frame: Frame, now_ns: i64) {
         self.seen.received += 1;
+        self.seen.bytes += frame.bytes.len() as u64;
         self.order[0].update(&frame);
         let coalesce_ns = self.config.coalesce_ns;
         let (_, frames) = self
@@ -244,6 +247,7 @@ pub static SORTED: &[Of] = &[
     .shown("direction", 0),
     Of::new("sorter", Kind::Text, "The sorter with its settings.", |s| (&s.sorter).into()).shown("sorter", 5),
     Of::new("received", Kind::Count, "Frames received; a super-packet is one.", |s| s.received.into()).shown("frames", 0),
+    Of::new("size", Kind::Bytes, "Bytes of these frames.", |s| s.bytes.into()).unit("bytes"),
     Of::new("suitable", Kind::Count, "Frames that might be held and sorted.", |s| s.suitable.into()).shown("suitable", 4),
     Of::new(
         "late_before",

@@ -6,13 +6,11 @@ use inorder_live::emulator::{EMULATED, SEEN, Seen};
 use inorder_live::frame::Frame;
 use inorder_live::os;
 use inorder_path::Path;
-use inorder_report::text::{self, Layout};
-use inorder_report::{json, schema};
 use inorder_scenario::{Config, Scenario};
 use inorder_sim::registries;
 
 use crate::error::{CliError, ExitCode, Outcome};
-use crate::{interrupt, manners, outputs};
+use crate::running::{Forwarding, RunningOptions};
 
 /// Options of `inorder emulate`.
 #[derive(clap::Args)]
@@ -23,7 +21,7 @@ the direction from A to B; --both shapes the other one alike, a scenario file ha
 Values have units as in scenario files (docs/scenario.md).\n\n\
 A and B must not carry addresses of this host. Super-packets of segmentation offload are split before the path and \
 checksums are left to the receiving side, so nothing needs to be switched off on veth. It runs until Ctrl-C, and \
-nothing remains when it ends. Needs the capability CAP_NET_RAW.\n\n\
+nothing remains when it ends. Needs the capability CAP_NET_RAW, which is given up once the interfaces are open.\n\n\
 Examples:\n  inorder emulate veth0 veth1 --rate '100 Mbit/s' --queue '1 BDP' --rtt '20 ms' --delay '10 ms'\n  \
 inorder emulate veth0 veth1 --delay '5 ms' --jitter '1 ms' --loss '0.1 %' --both\n  \
 inorder emulate veth0 veth1 --late '1 %' --late-by '2 ms'\n  inorder emulate veth0 veth1 --scenario srpic.toml")]
@@ -45,18 +43,10 @@ pub struct Args {
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// End after this many seconds
-    #[arg(long, value_name = "S")]
-    duration: Option<f64>,
-    /// Take precedence over all other processes of this machine, for exact times under load; needs CAP_SYS_NICE
-    #[arg(long)]
-    realtime: bool,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Print the JSON Schema of what --json prints
-    #[arg(long)]
-    schema: bool,
+    #[command(flatten)]
+    forwarding: Forwarding,
+    #[command(flatten)]
+    running: RunningOptions,
 }
 
 /// The path from A to B in options.
@@ -109,9 +99,9 @@ struct PathOptions {
 
 /// Emulates the path until Ctrl-C, then prints what happened.
 pub fn run(args: &Args) -> Outcome {
-    let (Some(a), Some(b), false) = (&args.a, &args.b, args.schema) else {
-        let about = "What `inorder emulate --json` prints.";
-        outputs::to_stdout(|out| schema::write(out, "inorder emulate", about, EMULATED))?;
+    let options = &args.running;
+    let (Some(a), Some(b), false) = (&args.a, &args.b, options.schema) else {
+        options.print_schema("inorder emulate", EMULATED)?;
         return Ok(ExitCode::SUCCESS);
     };
     if a == b {
@@ -125,11 +115,17 @@ pub fn run(args: &Args) -> Outcome {
         path(&config.forward, "forward"),
         path(&config.reverse, "reverse"),
     );
-    let duration_ns = args.duration.map(|s| (s.max(0.0) * 1e9) as i64);
-    let stop = interrupt::flag();
-    manners::notice(&format!("forwarding between {a} and {b}; Ctrl-C ends it"));
-    let seen = os::emulate([a, b], forward, reverse, duration_ns, args.realtime, stop)?;
-    print(args, &seen)?;
+    let (mut outlet, server) = options.outlet("inorder_emulate")?;
+    let mut report = |now_ns, rows: &[Seen; 2]| {
+        let bytes = rows.iter().map(|row| row.bytes).sum();
+        outlet.show(now_ns, bytes, SEEN, rows);
+    };
+    let notice = format!("forwarding between {a} and {b}; Ctrl-C ends it");
+    let seen = options.run(&args.forwarding, server, &notice, |running| {
+        let paths = (forward, reverse);
+        os::emulate([a, b], paths, running, &mut report)
+    })?;
+    options.print((EMULATED, &seen), (SEEN, &seen))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -230,14 +226,6 @@ fn quoted(value: &str) -> String {
         c => c.to_string(),
     });
     format!("\"{}\"", escaped.collect::<String>())
-}
-
-fn print(args: &Args, seen: &[Seen; 2]) -> Result<(), CliError> {
-    if args.json {
-        return outputs::to_stdout(|out| json::write(out, EMULATED, seen));
-    }
-    let layout = Layout::default().width(outputs::style(0, false).width);
-    outputs::text(|out| text::write(out, SEEN, seen, &layout))
 }
 
 #[cfg(test)]

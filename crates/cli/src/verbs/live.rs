@@ -2,13 +2,11 @@
 
 use inorder_live::os;
 use inorder_live::sorting::{LIVE, SORTED, Sorted, Sorting, SortingConfig};
-use inorder_report::text::{self, Layout};
-use inorder_report::{json, prometheus, schema};
 use inorder_sort::SorterConfig;
 
 use crate::error::{CliError, ExitCode, Outcome};
-use crate::exporter::Exporter;
-use crate::{interrupt, manners, outputs, sorters};
+use crate::running::{Forwarding, RunningOptions};
+use crate::sorters;
 
 /// Options of `inorder live`.
 #[derive(clap::Args)]
@@ -50,46 +48,36 @@ pub struct Args {
     /// Send every packet by itself
     #[arg(long)]
     no_merge: bool,
-    /// Serve the numbers to Prometheus on this port of 127.0.0.1
-    #[arg(long, value_name = "PORT")]
-    prometheus: Option<u16>,
-    /// End after this many seconds
-    #[arg(long, value_name = "S")]
-    duration: Option<f64>,
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Print the JSON Schema of what --json prints
-    #[arg(long)]
-    schema: bool,
+    #[command(flatten)]
+    forwarding: Forwarding,
+    #[command(flatten)]
+    running: RunningOptions,
 }
 
 /// Sorts until Ctrl-C, then prints what was done.
 pub fn run(args: &Args) -> Outcome {
-    let Some(a) = args.a.as_deref().filter(|_| !args.schema) else {
-        let about = "What `inorder live --json` prints.";
-        outputs::to_stdout(|out| schema::write(out, "inorder live", about, LIVE))?;
+    let options = &args.running;
+    let Some(a) = args.a.as_deref().filter(|_| !options.schema) else {
+        options.print_schema("inorder live", LIVE)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let mut exporter = args.prometheus.map(Exporter::new).transpose()?;
-    let duration_ns = args.duration.map(|s| (s.max(0.0) * 1e9) as i64);
-    let mut report = |rows: &[Sorted]| {
-        if let Some(exporter) = &mut exporter {
-            exporter.publish(|out| prometheus::write(out, "inorder_live", SORTED, rows));
-        }
+    let (mut outlet, server) = options.outlet("inorder_live")?;
+    let mut report = |now_ns, rows: &[Sorted]| {
+        let bytes = rows.iter().map(|row| row.bytes).sum();
+        outlet.show(now_ns, bytes, SORTED, rows);
     };
     let forward = sorting(args, "forward", args.sorter)?;
+    let sorter = args.sorter;
     let done = match args.b.as_deref() {
         None if args.both => {
             let problem = "--both: what the kernel sends is not sorted; expected two interfaces";
             return Err(CliError::Usage(problem.to_owned()));
         }
         None => {
-            manners::notice(&format!(
-                "sorting what {a} receives with {}; Ctrl-C ends it",
-                args.sorter
-            ));
-            os::sort_received(a, forward, duration_ns, interrupt::flag, &mut report)?
+            let notice = format!("sorting what {a} receives with {sorter}; Ctrl-C ends it");
+            options.run(&args.forwarding, server, &notice, |running| {
+                os::sort_received(a, forward, running, &mut report)
+            })?
         }
         Some(b) if a == b => {
             return Err(CliError::Usage(format!(
@@ -98,23 +86,17 @@ pub fn run(args: &Args) -> Outcome {
         }
         Some(b) => {
             let back = match args.both {
-                true => args.sorter,
+                true => sorter,
                 false => SorterConfig::default(),
             };
             let lanes = (forward, sorting(args, "reverse", back)?);
-            manners::notice(&format!(
-                "sorting between {a} and {b} with {}; Ctrl-C ends it",
-                args.sorter
-            ));
-            os::sort_between([a, b], lanes, duration_ns, interrupt::flag, &mut report)?
+            let notice = format!("sorting between {a} and {b} with {sorter}; Ctrl-C ends it");
+            options.run(&args.forwarding, server, &notice, |running| {
+                os::sort_between([a, b], lanes, running, &mut report)
+            })?
         }
     };
-    if args.json {
-        outputs::to_stdout(|out| json::write(out, LIVE, &done))?;
-    } else {
-        let layout = Layout::default().width(outputs::style(0, false).width);
-        outputs::text(|out| text::write(out, SORTED, &done, &layout))?;
-    }
+    options.print((LIVE, &done), (SORTED, &done))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,5 @@
 //! `inorder watch`: the analysis of an interface, interval by interval, without an end.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,10 +10,10 @@ use inorder_detect::Config;
 use inorder_live::os::{self, Ring};
 use inorder_live::watched::{WATCHED, Watched};
 use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection};
-use inorder_report::{json, prometheus, schema};
+use inorder_report::json;
 
 use crate::error::{CliError, ExitCode, Outcome};
-use crate::exporter::Exporter;
+use crate::running::{Outlet, RunningOptions};
 use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder watch`.
@@ -60,25 +59,15 @@ pub struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "N", default_value_t = 24, requires = "parquet", value_parser = clap::value_parser!(u64).range(1..=99_999))]
     keep: u64,
-    /// Serve the sums to Prometheus on this port of 127.0.0.1
-    #[arg(long, value_name = "PORT")]
-    prometheus: Option<u16>,
-    /// End after this many seconds
-    #[arg(long, value_name = "S")]
-    duration: Option<f64>,
-    /// Print the sums over all intervals as one JSON object at the end
-    #[arg(long)]
-    json: bool,
-    /// Print the JSON Schema of what --json prints
-    #[arg(long)]
-    schema: bool,
+    #[command(flatten)]
+    running: RunningOptions,
 }
 
 /// Watches until Ctrl-C.
 pub fn run(args: &Args) -> Outcome {
-    let Some(name) = args.interface.as_deref().filter(|_| !args.schema) else {
-        let about = "What `inorder watch --json` prints.";
-        outputs::to_stdout(|out| schema::write(out, "inorder watch", about, WATCHED))?;
+    let options = &args.running;
+    let Some(name) = args.interface.as_deref().filter(|_| !options.schema) else {
+        options.print_schema("inorder watch", WATCHED)?;
         return Ok(ExitCode::SUCCESS);
     };
     if !(0.1..=86_400.0).contains(&args.interval) {
@@ -88,17 +77,20 @@ pub fn run(args: &Args) -> Outcome {
         );
         return Err(CliError::Usage(problem));
     }
-    let mut exporter = args.prometheus.map(Exporter::new).transpose()?;
+    let (mut outlet, server) = options.outlet("inorder_watch")?;
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
         outputs::directory(dir)?;
     }
     let ring = Ring::open(name, args.snaplen, (args.buffer as usize) << 20)?;
     os::drop_privileges()?;
+    if let Some(server) = server {
+        server.start();
+    }
     let stop = interrupt::flag();
     manners::notice(&format!("watching {name}; Ctrl-C ends it"));
     let mut watched = Watched::new(name);
-    let (mut left, interval) = (args.duration.unwrap_or(f64::INFINITY), args.interval);
+    let (mut left, interval) = (options.duration_s().unwrap_or(f64::INFINITY), args.interval);
     while left > 0.0 && !stop.load(Ordering::Relaxed) {
         let analysis = analyze(args, name, &ring, interval.min(left), stop)?;
         left -= interval;
@@ -106,15 +98,12 @@ pub fn run(args: &Args) -> Outcome {
         watched.missed = ring.missed();
         #[cfg(feature = "parquet")]
         write_parquet(args, &analysis, watched.intervals - 1)?;
-        if let Some(exporter) = &mut exporter {
-            let rows = [&watched];
-            exporter.publish(|out| prometheus::write(out, "inorder_watch", WATCHED, &rows));
-        }
-        if !args.json {
-            show(args, &analysis, &watched)?;
+        outlet.publish(WATCHED, std::slice::from_ref(&watched));
+        if !options.json {
+            show(args, &outlet, &analysis, &watched)?;
         }
     }
-    if args.json {
+    if options.json {
         outputs::to_stdout(|out| json::write(out, WATCHED, &watched))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -149,17 +138,20 @@ fn analyze(
 }
 
 /// A table on a terminal, a line elsewhere.
-fn show(args: &Args, analysis: &Analysis, watched: &Watched) -> Result<(), CliError> {
+fn show(
+    args: &Args,
+    outlet: &Outlet,
+    analysis: &Analysis,
+    watched: &Watched,
+) -> Result<(), CliError> {
     let sums = format!(
         "{} frames since the start, {} dropped by the kernel",
         watched.frames, watched.missed
     );
-    outputs::text(|out| {
-        if !std::io::stdout().is_terminal() {
-            return writeln!(out, "{} ({sums})", headline(analysis));
-        }
-        // Home, and clear what is below.
-        out.write_all(b"\x1b[H\x1b[2J")?;
+    if !outlet.is_terminal() {
+        return outputs::text(|out| writeln!(out, "{} ({sums})", headline(analysis)));
+    }
+    outlet.replace(|out| {
         table::write(
             out,
             std::slice::from_ref(analysis),

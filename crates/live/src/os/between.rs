@@ -43,13 +43,14 @@ impl End for Port {
 }
 
 /// Forwards frames from end A through lane 0 to end B and from B through lane 1 to A, until `stop` or for
-/// `duration_ns`. Time in the lanes begins with 0. `report` is called once a second and at the end.
+/// `duration_ns`. Time in the lanes begins with 0. `report` is called
+/// once a second and at the end, with the time.
 pub(super) fn run<A: End, B: End, L: Lane, M: Lane>(
     (a, b): (&mut A, &mut B),
     lanes: &mut (L, M),
     duration_ns: Option<i64>,
     stop: &AtomicBool,
-    report: &mut dyn FnMut(&mut (L, M)),
+    report: &mut dyn FnMut(i64, &(L, M)),
 ) -> Result<(), LiveError> {
     let start_ns = clock::monotonic_ns();
     let end_ns = duration_ns.map_or(i64::MAX, |ns| start_ns.saturating_add(ns));
@@ -70,7 +71,7 @@ pub(super) fn run<A: End, B: End, L: Lane, M: Lane>(
             lanes.0.count(missed_a, unsent_b);
             lanes.1.count(missed_b, unsent_a);
             report_ns = now_ns + REPORT_NS;
-            report(lanes);
+            report(now_ns - start_ns, lanes);
         }
         if ends {
             return Ok(());

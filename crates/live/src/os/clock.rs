@@ -39,10 +39,18 @@ pub fn error_estimate() -> ErrorEstimate {
     }
 }
 
-/// Makes waits end as exactly as the kernel can; by default it adds up to 50 us to save power.
-pub fn wait_exactly() {
+/// Makes waits end as exactly as the kernel can, which by default adds up to 50 us to save power; with `realtime` this
+/// process has precedence over others, too.
+///
+/// # Errors
+/// If the system refuses the precedence.
+pub fn be_exact(realtime: bool) -> Result<(), super::LiveError> {
     // SAFETY: this option takes a number of nanoseconds and no pointer.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+    match realtime {
+        true => take_precedence(),
+        false => Ok(()),
+    }
 }
 
 /// Waits until one of `fds` is readable or `wait_ns` have passed; `None` waits without end. A signal ends the wait, too.
@@ -73,10 +81,7 @@ pub fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
 }
 
 /// Gives this process precedence over all ordinary ones, and keeps its memory in place.
-///
-/// # Errors
-/// If the system refuses.
-pub fn take_precedence() -> Result<(), super::LiveError> {
+fn take_precedence() -> Result<(), super::LiveError> {
     let what = "cannot take precedence (this needs the capability CAP_SYS_NICE)";
     // The kernel's own structure has the priority only; musl has another one, and a function that always refuses.
     let priority: libc::c_int = 10;
@@ -94,7 +99,17 @@ pub fn take_precedence() -> Result<(), super::LiveError> {
             std::io::Error::last_os_error(),
         ));
     }
+    let unlimited = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // Without the capabilities, which are given up later, memory beyond this limit could not be locked, and MCL_FUTURE
+    // would make it impossible to get any.
+    // SAFETY: `unlimited` is valid for the call.
+    let is_unlimited = unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &unlimited) } == 0;
+    let future = if is_unlimited { libc::MCL_FUTURE } else { 0 };
+    // Memory is locked when it is first used: an allocator reserves far more than it uses.
     // SAFETY: the call takes flags only. If it fails, memory may be swapped out, which costs time only.
-    unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) };
+    unsafe { libc::mlockall(libc::MCL_CURRENT | future | libc::MCL_ONFAULT) };
     Ok(())
 }

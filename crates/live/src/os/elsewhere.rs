@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use inorder_path::Path;
 
-use super::LiveError;
+use super::{LiveError, Running};
 use crate::emulator::Seen;
 use crate::frame::Frame;
 use crate::probe::{Direction, Plan, Protocol};
@@ -35,11 +35,9 @@ pub fn reflect(
 /// Forwards frames between two interfaces; needs Linux.
 pub fn emulate(
     _: [&str; 2],
-    _: Path<Frame>,
-    _: Path<Frame>,
-    _: Option<i64>,
-    _: bool,
-    _: &AtomicBool,
+    _: (Path<Frame>, Path<Frame>),
+    _: Running<'_>,
+    _: &mut dyn FnMut(i64, &[Seen; 2]),
 ) -> Result<[Seen; 2], LiveError> {
     Err(LiveError::NotLinux)
 }
@@ -48,9 +46,8 @@ pub fn emulate(
 pub fn sort_between(
     _: [&str; 2],
     _: (Sorting, Sorting),
-    _: Option<i64>,
-    _: fn() -> &'static AtomicBool,
-    _: &mut dyn FnMut(&[Sorted]),
+    _: Running<'_>,
+    _: &mut dyn FnMut(i64, &[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
     Err(LiveError::NotLinux)
 }
@@ -59,9 +56,8 @@ pub fn sort_between(
 pub fn sort_received(
     _: &str,
     _: Sorting,
-    _: Option<i64>,
-    _: fn() -> &'static AtomicBool,
-    _: &mut dyn FnMut(&[Sorted]),
+    _: Running<'_>,
+    _: &mut dyn FnMut(i64, &[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
     Err(LiveError::NotLinux)
 }

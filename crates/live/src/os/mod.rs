@@ -1,6 +1,7 @@
 //! Everything that touches the machine. It needs Linux; elsewhere the functions return [`LiveError::NotLinux`].
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 
 #[cfg(target_os = "linux")]
 mod af_xdp;
@@ -10,6 +11,7 @@ mod between;
 mod bpf;
 #[cfg(target_os = "linux")]
 mod clock;
+mod confine;
 #[cfg(target_os = "linux")]
 mod datagram;
 #[cfg(target_os = "linux")]
@@ -34,6 +36,7 @@ mod tap;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 
+pub use confine::Confinement;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::*;
 #[cfg(target_os = "linux")]
@@ -48,6 +51,19 @@ pub use probing::probe;
 pub use reflecting::reflect;
 #[cfg(target_os = "linux")]
 pub use sorting::{sort_between, sort_received};
+
+/// How something runs between its interfaces.
+pub struct Running<'a> {
+    /// When it ends by itself.
+    pub duration_ns: Option<i64>,
+    /// It has precedence over all ordinary processes of the machine.
+    pub realtime: bool,
+    /// What happens to system calls that it does not need.
+    pub confinement: Confinement,
+    /// Called when the interfaces are open and the privileges are given up, before system calls are confined: threads are
+    /// to be started here, and here alone. Returns the flag that ends the run.
+    pub start: &'a mut dyn FnMut() -> &'static AtomicBool,
+}
 
 /// A random number that nobody else can know: the key of a hash.
 pub fn random() -> u64 {

@@ -1,8 +1,21 @@
 //! Gives up the privileges that were needed to open interfaces.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
 
-use super::LiveError;
+use super::confine::confine;
+use super::{LiveError, Running};
+
+/// Gives up all privileges, has threads started, and confines them; returns the flag that ends the run.
+///
+/// # Errors
+/// If the kernel refuses.
+pub(super) fn give_up(running: &mut Running<'_>) -> Result<&'static AtomicBool, LiveError> {
+    drop_all()?;
+    let stop = (running.start)();
+    confine(running.confinement)?;
+    Ok(stop)
+}
 
 /// Drops all capabilities for good, and every way to gain them: the open sockets are all that remains. Must be called
 /// before other threads are started.

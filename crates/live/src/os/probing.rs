@@ -26,7 +26,7 @@ pub fn probe(
     plan: &Plan,
     stop: &AtomicBool,
 ) -> Result<Vec<Direction>, LiveError> {
-    clock::wait_exactly();
+    clock::be_exact(false)?;
     let line = match protocol {
         Protocol::Stamp => Line::stamp(peer)?,
         Protocol::Icmp => Line::icmp(peer)?,

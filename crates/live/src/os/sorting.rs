@@ -1,40 +1,36 @@
 //! `inorder live`: sorters between two interfaces, or between an interface and the kernel.
 
-use std::sync::atomic::AtomicBool;
-
 use super::af_xdp::Receiver;
 use super::port::Port;
 use super::tap::Tap;
-use super::{LiveError, between, clock, privileges};
+use super::{LiveError, Running, between, clock, privileges};
 use crate::lane::Nothing;
 use crate::sorting::{Sorted, Sorting};
 
-/// Forwards frames between the interfaces `names`, sorted in each direction as `forward` and `reverse` say, until
-/// `stop` or for `duration_ns`. `report` is called once a second with what was done. `stop` is asked for its flag once
-/// the privileges are given up, so that a thread which it starts has none.
+/// Forwards frames between the interfaces `names`, sorted in each direction as `forward` and `reverse` say. `report` is
+/// called once a second with what was done.
 ///
 /// # Errors
 /// If an interface cannot be opened or used.
 pub fn sort_between(
     names: [&str; 2],
     (forward, reverse): (Sorting, Sorting),
-    duration_ns: Option<i64>,
-    stop: fn() -> &'static AtomicBool,
-    report: &mut dyn FnMut(&[Sorted]),
+    mut running: Running<'_>,
+    report: &mut dyn FnMut(i64, &[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
-    clock::wait_exactly();
+    clock::be_exact(running.realtime)?;
     let (mut a, mut b) = (Port::open(names[0])?, Port::open(names[1])?);
-    privileges::drop_all()?;
+    let stop = privileges::give_up(&mut running)?;
     let mut lanes = (forward, reverse);
     let mut last = Vec::new();
     between::run(
         (&mut a, &mut b),
         &mut lanes,
-        duration_ns,
-        stop(),
-        &mut |lanes| {
+        running.duration_ns,
+        stop,
+        &mut |now_ns, lanes| {
             last = vec![lanes.0.seen(), lanes.1.seen()];
-            report(&last);
+            report(now_ns, &last);
         },
     )?;
     Ok(last)
@@ -49,25 +45,24 @@ pub fn sort_between(
 pub fn sort_received(
     name: &str,
     sorting: Sorting,
-    duration_ns: Option<i64>,
-    stop: fn() -> &'static AtomicBool,
-    report: &mut dyn FnMut(&[Sorted]),
+    mut running: Running<'_>,
+    report: &mut dyn FnMut(i64, &[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
-    clock::wait_exactly();
+    clock::be_exact(running.realtime)?;
     // The device is there before the first packet is taken.
     let mut tap = Tap::new(name)?;
     let mut receiver = Receiver::open(name)?;
-    privileges::drop_all()?;
+    let stop = privileges::give_up(&mut running)?;
     let mut lanes = (sorting, Nothing);
     let mut last = Vec::new();
     between::run(
         (&mut receiver, &mut tap),
         &mut lanes,
-        duration_ns,
-        stop(),
-        &mut |lanes| {
+        running.duration_ns,
+        stop,
+        &mut |now_ns, lanes| {
             last = vec![lanes.0.seen()];
-            report(&last);
+            report(now_ns, &last);
         },
     )?;
     Ok(last)
