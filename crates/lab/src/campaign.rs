@@ -8,10 +8,11 @@ use inorder_scenario::{Cell, Scenario};
 use inorder_sim::{CellResult, Engine, Progress, RunResult, Values, repetition_seed};
 use tempfile::TempDir;
 
+use crate::host;
 use crate::kernel::{DEFAULT, Kernel, Kind, cache};
 use crate::leftovers;
-use crate::plan::{Plan, plan};
-use crate::report::{PLAN, REPORT, Report};
+use crate::plan::{Plan, WIRE, Ways, plan};
+use crate::report::{PLAN, REPORT, Report, StageReport};
 use crate::results::{measured, result};
 use crate::root::Root;
 use crate::uml::{Machine, MachineError};
@@ -25,8 +26,8 @@ pub struct Campaign<'a> {
     pub scenario: &'a Scenario,
     /// Its cells.
     pub cells: &'a [Cell],
-    /// The kernel of each cell.
-    pub kernels: Vec<Kernel>,
+    /// Where they run.
+    pub place: Place,
     /// The guest's program.
     pub guest: &'a Path,
     /// Number of runs of each cell; 0 for the number in the scenario.
@@ -39,6 +40,58 @@ pub struct Campaign<'a> {
     pub stop: &'a AtomicBool,
     /// Gets the folder of the first run of each cell with its captures, before it is removed.
     pub keep: &'a (dyn Fn(usize, &Path) -> Result<(), String> + Sync),
+}
+
+/// Where the runs of a campaign take place.
+pub enum Place {
+    /// User Mode Linux in virtual time, with the kernel of each cell.
+    Uml(Vec<Kernel>),
+    /// Namespaces of this system's own kernel, in real time.
+    Host(Ways),
+}
+
+impl Place {
+    /// User Mode Linux, if its kernels have been built.
+    ///
+    /// # Errors
+    /// If one is not there yet: the command that builds it.
+    pub fn uml(cells: &[Cell]) -> Result<Self, String> {
+        kernels(cells).map(Place::Uml)
+    }
+
+    /// What stands for the stages of paths.
+    pub fn ways(&self) -> Ways {
+        match self {
+            Place::Uml(_) => Ways::Disciplines,
+            Place::Host(ways) => *ways,
+        }
+    }
+
+    /// The engine as results name it; what a run tells of it is added.
+    fn engine(&self) -> Engine {
+        let (name, clock) = match self {
+            Place::Uml(_) => ("uml", "virtual"),
+            Place::Host(Ways::Disciplines) => ("netns", "real"),
+            Place::Host(Ways::Emulated) => ("netns, paths by inorder emulate", "real"),
+        };
+        Engine {
+            name: name.to_owned(),
+            clock: clock.to_owned(),
+            ..(*Engine::simulation()).clone()
+        }
+    }
+}
+
+/// What stands for the stages of paths on this system's own kernel: where it has no netem, they are emulated.
+///
+/// # Errors
+/// What is missing for runs on it.
+pub fn host_ways() -> Result<Ways, String> {
+    host::check()?;
+    Ok(match host::has_netem() {
+        true => Ways::Disciplines,
+        false => Ways::Emulated,
+    })
 }
 
 /// The runs of a cell.
@@ -84,7 +137,7 @@ struct Shared<'a> {
 ///
 /// # Errors
 /// If one is not there yet: the command that builds it.
-pub fn kernels(cells: &[Cell]) -> Result<Vec<Kernel>, String> {
+fn kernels(cells: &[Cell]) -> Result<Vec<Kernel>, String> {
     let cache = cache().ok_or("no folder for caches: neither XDG_CACHE_HOME nor HOME is set")?;
     let of_cell = |cell: &Cell| {
         let version = cell.config.lab.kernel.as_deref().unwrap_or(DEFAULT);
@@ -95,16 +148,31 @@ pub fn kernels(cells: &[Cell]) -> Result<Vec<Kernel>, String> {
     cells.iter().map(of_cell).collect()
 }
 
-/// Checks that every cell can be run, before anything is.
+/// Checks that every cell can be run, before anything is: in User Mode Linux, or on this system's own kernel with these ways.
 ///
 /// # Errors
 /// The first key that real Linux cannot carry out, with its place in the file.
-pub fn check(scenario: &Scenario, cells: &[Cell]) -> Result<(), inorder_scenario::Error> {
-    let mut planned = cells
-        .iter()
-        .enumerate()
-        .map(|(number, cell)| plan(scenario, number, cell, cell.config.run.seed));
-    planned.try_for_each(|planned| planned.map(drop))
+pub fn check(
+    scenario: &Scenario,
+    cells: &[Cell],
+    host: Option<Ways>,
+) -> Result<(), inorder_scenario::Error> {
+    for (number, cell) in cells.iter().enumerate() {
+        let plan = plan(
+            scenario,
+            number,
+            cell,
+            cell.config.run.seed,
+            host.unwrap_or_default(),
+        )?;
+        if let (Some(_), Some(module)) = (host, plan.modules.first()) {
+            let what = format!(
+                "this needs the module {module}, which is not loaded into the kernel of this system"
+            );
+            return Err(scenario.refuse(number, "lab", &what, "--engine uml"));
+        }
+    }
+    Ok(())
 }
 
 /// Runs every cell as often as wanted.
@@ -118,7 +186,9 @@ pub fn run_all(campaign: &Campaign<'_>) -> Result<Done, String> {
         .tempdir();
     let folder = folder.map_err(|error| format!("a folder for the runs: {error}"))?;
     let root = folder.path().join("root.cpio");
-    pack(campaign.guest, &root)?;
+    if let Place::Uml(_) = campaign.place {
+        pack(campaign.guest, &root)?;
+    }
     let tasks = tasks(campaign)?;
     let shared = Shared {
         campaign,
@@ -165,8 +235,8 @@ fn tasks(campaign: &Campaign<'_>) -> Result<Vec<Task>, String> {
             .filter(|(_, cell)| repetition < wanted(cell))
         {
             let seed = repetition_seed(cell.config.run.seed, repetition);
-            let plan =
-                plan(campaign.scenario, number, cell, seed).map_err(|error| error.to_string())?;
+            let plan = plan(campaign.scenario, number, cell, seed, campaign.place.ways())
+                .map_err(|error| error.to_string())?;
             tasks.push(Task {
                 cell: number,
                 repetition,
@@ -260,43 +330,61 @@ fn try_one(
         move |error: &dyn std::fmt::Display| Failed::Why(format!("{what}: {error}"))
     };
     let campaign = shared.campaign;
-    let (Some(cell), Some(kernel)) = (
-        campaign.cells.get(task.cell),
-        campaign.kernels.get(task.cell),
-    ) else {
+    let Some(cell) = campaign.cells.get(task.cell) else {
         return Err(Failed::Why("no such cell".to_owned()));
     };
     std::fs::create_dir(folder).map_err(|error| why("its folder")(&error))?;
     let text = serde_json::to_vec(&task.plan).map_err(|error| why("its plan")(&error))?;
     std::fs::write(folder.join(PLAN), text).map_err(|error| why("its plan")(&error))?;
-    for name in &task.plan.modules {
-        let module = kernel.module(name);
-        let copied = std::fs::copy(&module, folder.join(format!("{name}.ko")));
-        copied.map_err(|error| {
-            Failed::Why(format!(
-                "{}: {error}; expected the module that `inorder lab module` builds from the folder kernel/",
-                module.display()
-            ))
-        })?;
-    }
-    let machine = Machine {
-        guest: campaign.guest.to_owned(),
-        kernel: kernel.executable(),
-        root: shared.root.clone(),
-        is_virtual: true,
-    };
     let mut last_ns = 0;
-    let ran = machine.run(folder, campaign.stop, &mut |now_ns| {
+    let mut progress = |now_ns: i64| {
         shared.passed((now_ns - last_ns).max(0).unsigned_abs());
         last_ns = now_ns.max(last_ns);
-    });
-    ran.map_err(|error| match error {
+    };
+    let (ran, config) = match &campaign.place {
+        Place::Uml(kernels) => {
+            let Some(kernel) = kernels.get(task.cell) else {
+                return Err(Failed::Why("no such cell".to_owned()));
+            };
+            copy_modules(kernel, &task.plan, folder).map_err(Failed::Why)?;
+            let machine = Machine {
+                guest: campaign.guest.to_owned(),
+                kernel: kernel.executable(),
+                root: shared.root.clone(),
+                is_virtual: true,
+            };
+            let ran = machine.run(folder, campaign.stop, &mut progress);
+            (ran.map(|()| None), kernel.config.clone())
+        }
+        Place::Host(_) => {
+            let emulated = task.plan.emulated.then_some((&cell.config, task.seed));
+            let ran = host::run(
+                campaign.guest,
+                folder,
+                emulated,
+                campaign.stop,
+                &mut progress,
+            );
+            (ran, String::new())
+        }
+    };
+    let emulated = ran.map_err(|error| match error {
         MachineError::Stopped => Failed::Stopped,
         error => Failed::Why(error.to_string()),
     })?;
     let text = std::fs::read(folder.join(REPORT)).map_err(|error| why("its report")(&error))?;
-    let report: Report =
+    let mut report: Report =
         serde_json::from_slice(&text).map_err(|error| why("its report")(&error))?;
+    let (wire, ends) = WIRE;
+    for (end, seen) in ends.into_iter().zip(emulated.iter().flatten()) {
+        let dropped = seen.dropped + seen.refused + seen.missed + seen.unsent;
+        report.stages.push(StageReport {
+            namespace: wire.to_owned(),
+            device: end.to_owned(),
+            drops: dropped,
+            marks: seen.marked,
+        });
+    }
     if report.capture_drops > 0 {
         return Err(Failed::Why(format!(
             "its captures lost {} packets",
@@ -310,17 +398,30 @@ fn try_one(
         (campaign.keep)(task.cell, folder).map_err(Failed::Why)?;
     }
     let engine = Engine {
-        name: "uml".to_owned(),
         kernel: report.kernel.clone(),
-        clock: "virtual".to_owned(),
-        config: kernel.config.clone(),
+        config,
         commands: task.plan.commands(),
+        ..campaign.place.engine()
     };
     Ok((
         (task.seed, measured(&run, &task.plan)),
         is_first.then_some(run),
         Arc::new(engine),
     ))
+}
+
+/// Copies the kernel's modules that a plan needs to where the guest finds them.
+fn copy_modules(kernel: &Kernel, plan: &Plan, folder: &Path) -> Result<(), String> {
+    for name in &plan.modules {
+        let module = kernel.module(name);
+        std::fs::copy(&module, folder.join(format!("{name}.ko"))).map_err(|error| {
+            format!(
+                "{}: {error}; expected the module that `inorder lab module` builds from the folder kernel/",
+                module.display()
+            )
+        })?;
+    }
+    Ok(())
 }
 
 fn collect(shared: Shared<'_>) -> Done {
@@ -352,11 +453,7 @@ fn collect(shared: Shared<'_>) -> Done {
         .zip(firsts.into_iter().zip(engines));
     let cells = cells.map(|((cell, runs), (first, engine))| {
         let result = CellResult::new(cell, &runs);
-        let unused = || Engine {
-            name: "uml".to_owned(),
-            clock: "virtual".to_owned(),
-            ..(*Engine::simulation()).clone()
-        };
+        let unused = || shared.campaign.place.engine();
         CellRuns {
             result: result.of_engine(engine.unwrap_or_else(|| Arc::new(unused()))),
             first,

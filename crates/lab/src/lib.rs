@@ -9,6 +9,7 @@ pub mod agreement;
 pub mod campaign;
 #[cfg(target_os = "linux")]
 pub mod guest;
+pub mod host;
 pub mod keeper;
 pub mod kernel;
 mod leftovers;

@@ -15,6 +15,12 @@ pub const PROGRESS: &str = "@progress ";
 /// Begins the line by which the guest tells why it gave up.
 pub const FAILED: &str = "@failed ";
 
+/// Begins the line by which the guest tells, with its number as a process of the host, that its network is made and that it
+/// waits for [`GO`].
+pub const READY: &str = "@ready ";
+/// The file that appears in the folder when the path is emulated.
+pub const GO: &str = "go";
+
 /// What a guest reports.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Report {

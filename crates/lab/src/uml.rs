@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::keeper;
-use crate::report::{FAILED, PROGRESS};
+use crate::report::{FAILED, PROGRESS, READY};
 use crate::root::INIT;
 
 /// Time between two looks at whether the user wants to stop.
@@ -64,46 +64,7 @@ impl Machine {
         stop: &AtomicBool,
         progress: &mut dyn FnMut(i64),
     ) -> Result<(), MachineError> {
-        let mut guest = Guest(self.start(folder)?);
-        let (tell, told) = channel();
-        if let Some(out) = guest.0.stdout.take() {
-            std::thread::spawn(move || {
-                for line in BufReader::new(out).lines().map_while(Result::ok) {
-                    if tell.send(line).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        let mut last = Vec::new();
-        let mut silent = 0;
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Err(MachineError::Stopped);
-            }
-            match told.recv_timeout(PATIENCE) {
-                Ok(line) => {
-                    silent = 0;
-                    if let Some(problem) = line.strip_prefix(FAILED) {
-                        return Err(MachineError::Failed(problem.to_owned()));
-                    }
-                    match line
-                        .strip_prefix(PROGRESS)
-                        .and_then(|ns| ns.trim().parse().ok())
-                    {
-                        Some(ns) => progress(ns),
-                        None => remember(&mut last, line),
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) if silent < MAX_SILENT_LOOKS => silent += 1,
-                Err(RecvTimeoutError::Timeout) => return Err(MachineError::Hung(last.join("; "))),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
-        match folder.join(crate::report::REPORT).is_file() {
-            true => Ok(()),
-            false => Err(MachineError::Died(last.join("; "))),
-        }
+        follow(self.start(folder)?, folder, stop, progress, &mut |_| Ok(()))
     }
 
     fn start(&self, folder: &Path) -> Result<Child, MachineError> {
@@ -145,6 +106,65 @@ impl Machine {
             arguments.push("time-travel=inf-cpu".into());
         }
         arguments
+    }
+}
+
+/// Listens to a guest until it has ended. `ready` is called when it waits for its path to be emulated, with its number as a
+/// process of this system. No process of it outlives the call.
+///
+/// # Errors
+/// If the guest did not reach its end.
+pub fn follow(
+    guest: Child,
+    folder: &Path,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(i64),
+    ready: &mut dyn FnMut(u32) -> Result<(), String>,
+) -> Result<(), MachineError> {
+    let mut guest = Guest(guest);
+    let (tell, told) = channel();
+    if let Some(out) = guest.0.stdout.take() {
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    let mut last = Vec::new();
+    let mut silent = 0;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(MachineError::Stopped);
+        }
+        match told.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                silent = 0;
+                if let Some(problem) = line.strip_prefix(FAILED) {
+                    return Err(MachineError::Failed(problem.to_owned()));
+                }
+                if let Some(number) = line.strip_prefix(READY) {
+                    let number = number.trim().parse().unwrap_or(0);
+                    ready(number).map_err(MachineError::Failed)?;
+                    continue;
+                }
+                match line
+                    .strip_prefix(PROGRESS)
+                    .and_then(|ns| ns.trim().parse().ok())
+                {
+                    Some(ns) => progress(ns),
+                    None => remember(&mut last, line),
+                }
+            }
+            Err(RecvTimeoutError::Timeout) if silent < MAX_SILENT_LOOKS => silent += 1,
+            Err(RecvTimeoutError::Timeout) => return Err(MachineError::Hung(last.join("; "))),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    match folder.join(crate::report::REPORT).is_file() {
+        true => Ok(()),
+        false => Err(MachineError::Died(last.join("; "))),
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Seen {
     pub dropped: u64,
     /// Packets that overtook one sent earlier, over all stages.
     pub overtook: u64,
+    /// Packets on which the path marked congestion.
+    pub marked: u64,
     /// Packets dropped because there were too many in transit, or malformed.
     pub refused: u64,
     /// Frames that the kernel dropped before we saw them.
@@ -69,6 +71,7 @@ impl Emulated {
                 .map(|c| Reason::ALL.iter().map(|&r| c.dropped_for(r)).sum::<u64>())
                 .sum(),
             overtook: counters.iter().map(|c| c.overtook).sum(),
+            marked: counters.iter().map(|c| c.marked).sum(),
             ..self.seen.clone()
         }
     }
@@ -185,6 +188,13 @@ pub static SEEN: &[Of] = &[
         |s| s.overtook.into(),
     )
     .shown("overtook", 0),
+    Of::new(
+        "marked",
+        Kind::Count,
+        "Packets on which the path marked congestion (ECN).",
+        |s| s.marked.into(),
+    )
+    .shown("marked", 5),
     Of::new(
         "refused",
         Kind::Count,

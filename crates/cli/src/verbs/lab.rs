@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, PcapWriter};
 use inorder_lab::agreement::{self, Agreement};
-use inorder_lab::campaign::{self, CellRuns, Done};
+use inorder_lab::campaign::{self, CellRuns, Done, Place};
+use inorder_lab::plan::Ways;
 use inorder_lab::report::CAPTURES;
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
@@ -16,7 +17,7 @@ use inorder_wire::LinkType;
 use super::runs::{Changes, Outputs, names};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
-use crate::{interrupt, outputs};
+use crate::{interrupt, manners, outputs};
 
 mod kernel;
 mod module;
@@ -40,6 +41,10 @@ pub struct Args {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml", required = true)]
     file: Option<PathBuf>,
+    /// The kernel that runs it: uml (User Mode Linux, whose clock is virtual), netns (namespaces of this system's own
+    /// kernel, as root, in real time)
+    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineName::Uml)]
+    engine: EngineName,
     /// Also simulate the scenario, and say whether the two agree within 15 %
     #[arg(long)]
     beside_simulation: bool,
@@ -56,6 +61,12 @@ pub struct Args {
     /// Print what would be set up in each cell, as commands, and run nothing
     #[arg(long)]
     print_commands: bool,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
+enum EngineName {
+    Uml,
+    Netns,
 }
 
 #[derive(clap::Subcommand)]
@@ -75,13 +86,21 @@ pub fn run(args: &Args) -> Outcome {
         (None, None) => return Err(CliError::Usage("expected a scenario".to_owned())),
     };
     let (scenario, cells) = args.changes.cells(file, args.outputs.draws())?;
-    campaign::check(&scenario, &cells).map_err(|error| CliError::Usage(error.to_string()))?;
+    let host = match args.engine {
+        EngineName::Uml => None,
+        EngineName::Netns => Some(campaign::host_ways().map_err(CliError::Lab)?),
+    };
+    campaign::check(&scenario, &cells, host).map_err(|error| CliError::Usage(error.to_string()))?;
     if args.print_commands {
-        return print_commands(&scenario, &cells);
+        return print_commands(&scenario, &cells, host.unwrap_or_default());
     }
     prepare(args, file, cells.len())?;
     let stop = interrupt::flag();
-    let done = on_linux(args, file, &scenario, &cells, stop)?;
+    let place = match host {
+        None => Place::uml(&cells).map_err(CliError::Lab)?,
+        Some(ways) => Place::Host(ways),
+    };
+    let done = on_linux(args, file, &scenario, &cells, stop, place)?;
     let simulated = match args.beside_simulation {
         true => simulated(args, &cells, stop)?,
         false => Vec::new(),
@@ -112,14 +131,14 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-fn print_commands(scenario: &Scenario, cells: &[Cell]) -> Outcome {
+fn print_commands(scenario: &Scenario, cells: &[Cell], ways: Ways) -> Outcome {
     outputs::to_stdout(|out| {
         for (number, cell) in cells.iter().enumerate() {
             for (axis, value) in &cell.labels {
                 writeln!(out, "# {axis} = {value}")?;
             }
             // Every cell has been planned before.
-            let plan = inorder_lab::plan::plan(scenario, number, cell, cell.config.run.seed);
+            let plan = inorder_lab::plan::plan(scenario, number, cell, cell.config.run.seed, ways);
             for command in plan.iter().flat_map(inorder_lab::plan::Plan::commands) {
                 writeln!(out, "{command}")?;
             }
@@ -155,8 +174,13 @@ fn on_linux(
     scenario: &Scenario,
     cells: &[Cell],
     stop: &AtomicBool,
+    place: Place,
 ) -> Result<Done, CliError> {
-    let kernels = campaign::kernels(cells).map_err(CliError::Lab)?;
+    if place.ways() == Ways::Emulated {
+        manners::notice(
+            "this kernel has no netem (sch_netem): `inorder emulate` stands for the paths",
+        );
+    }
     let guest = guest()?;
     let bar = Bar::simulated();
     let names: Vec<String> = names(file, cells.len()).collect();
@@ -167,7 +191,7 @@ fn on_linux(
     let campaign = campaign::Campaign {
         scenario,
         cells,
-        kernels,
+        place,
         guest: &guest,
         repetitions: args.changes.repetitions().unwrap_or(0),
         threads: args.changes.threads,

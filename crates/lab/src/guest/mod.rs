@@ -13,14 +13,17 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub(crate) use self::sys::enter_file;
+
 use self::capture::Capture;
 use self::traffic::Shared;
+use crate::host::FOLDER;
 use crate::plan::{Plan, Table};
 use crate::report::{
-    CAPTURES, FAILED, FlowReport, PLAN, PROGRESS, REPORT, Report, StageReport, TcpState,
+    CAPTURES, FAILED, FlowReport, GO, PLAN, PROGRESS, READY, REPORT, Report, StageReport, TcpState,
 };
 
-/// Where the host's folder of the run appears.
+/// Where the host's folder of the run appears in a machine.
 const SHARED: &str = "/out";
 /// Where `tc` looks for tables.
 const TABLES: &str = "/run/tables";
@@ -28,15 +31,26 @@ const TABLES: &str = "/run/tables";
 const SETTLING_NS: i64 = 100_000_000;
 /// Time between two looks at the captures, nanoseconds.
 const DRAINING_NS: i64 = 2_000_000;
+/// Time between two looks at whether the path is emulated, and how often it is looked, nanoseconds.
+const LOOK_NS: i64 = 5_000_000;
+const LOOKS: u32 = 4000;
 /// So many times in a run the guest tells how far it is.
 const STEPS: i64 = 100;
 
-/// Runs as the first process of a machine.
+/// Runs as the first process of a machine, or of namespaces of a host's own kernel.
 pub fn main() {
-    if let Err(problem) = boot() {
+    let host = std::env::var(FOLDER).ok();
+    let done = match &host {
+        Some(folder) => enter_host(folder),
+        None => boot().map(|()| SHARED),
+    };
+    if let Err(problem) = done.and_then(run_in) {
         say(&format!("{FAILED}{problem}"));
     }
-    sys::power_off();
+    // The end of the first process ends its namespaces with all that is in them; only a machine has to be switched off.
+    if host.is_none() {
+        sys::power_off();
+    }
 }
 
 fn say(line: &str) {
@@ -44,6 +58,9 @@ fn say(line: &str) {
     // Without a console there is nobody to tell.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
+
+/// The number of this process on the host, if it runs there.
+static HOST_NUMBER: std::sync::OnceLock<String> = std::sync::OnceLock::new();
 
 /// What failed, in words.
 type Failure = String;
@@ -63,18 +80,50 @@ fn boot() -> Result<(), Failure> {
     ] {
         sys::mount(kind, target, options).map_err(trying(format!("mounting {target}")))?;
     }
-    let plan = std::fs::read(format!("{SHARED}/{PLAN}")).map_err(trying("reading the plan"))?;
+    Ok(())
+}
+
+/// The mounts that namespaces of a host's kernel need; nobody else sees them.
+fn enter_host(folder: &str) -> Result<&str, Failure> {
+    // What is mounted there now still knows this process by its number on the host.
+    let number = std::fs::read_link("/proc/self").map_err(trying("its own number"))?;
+    HOST_NUMBER.get_or_init(|| number.to_string_lossy().into_owned());
+    for (kind, target) in [("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/run")] {
+        sys::mount(kind, target, "").map_err(trying(format!("mounting {target}")))?;
+    }
+    Ok(folder)
+}
+
+/// Carries out the plan in this folder, and leaves the report there.
+fn run_in(shared: &str) -> Result<(), Failure> {
+    let plan = std::fs::read(format!("{shared}/{PLAN}")).map_err(trying("reading the plan"))?;
     let plan: Plan = serde_json::from_slice(&plan).map_err(trying("reading the plan"))?;
-    prepare(&plan)?;
-    let report = carry_out(plan)?;
+    prepare(&plan, shared)?;
+    if plan.emulated {
+        wait_for_the_path(shared)?;
+    }
+    let report = carry_out(plan, shared)?;
     let text = serde_json::to_vec(&report).map_err(trying("writing the report"))?;
-    std::fs::write(format!("{SHARED}/{REPORT}"), text).map_err(trying("writing the report"))
+    std::fs::write(format!("{shared}/{REPORT}"), text).map_err(trying("writing the report"))
+}
+
+/// Waits until somebody on the host emulates the path.
+fn wait_for_the_path(shared: &str) -> Result<(), Failure> {
+    let number = HOST_NUMBER.get().map_or("", String::as_str);
+    say(&format!("{READY}{number}"));
+    for _ in 0..LOOKS {
+        if std::fs::exists(format!("{shared}/{GO}")).is_ok_and(|there| there) {
+            return Ok(());
+        }
+        sys::sleep_until(sys::now_ns(libc::CLOCK_MONOTONIC) + LOOK_NS);
+    }
+    Err("nobody emulates the path".to_owned())
 }
 
 /// Makes the network.
-fn prepare(plan: &Plan) -> Result<(), Failure> {
+fn prepare(plan: &Plan, shared: &str) -> Result<(), Failure> {
     for name in &plan.modules {
-        let path = format!("{SHARED}/{name}.ko");
+        let path = format!("{shared}/{name}.ko");
         sys::load_module(&path).map_err(trying(format!("loading {path}")))?;
     }
     for table in &plan.tables {
@@ -121,9 +170,18 @@ fn write_table(table: &Table) -> io::Result<()> {
     )
 }
 
+/// In a machine all programs are in `/bin`.
+fn program_path(program: &str) -> std::path::PathBuf {
+    let own = std::path::PathBuf::from(format!("/bin/{program}"));
+    match own.is_file() {
+        true => own,
+        false => crate::root::find(program).unwrap_or(own),
+    }
+}
+
 /// Calls `ip` or `tc` with these lines; returns what it printed.
 fn run(program: &str, namespace: Option<&str>, lines: &[String]) -> Result<String, Failure> {
-    let mut command = Command::new(format!("/bin/{program}"));
+    let mut command = Command::new(program_path(program));
     if let Some(namespace) = namespace {
         command.args(["-n", namespace]);
     }
@@ -157,7 +215,7 @@ fn run(program: &str, namespace: Option<&str>, lines: &[String]) -> Result<Strin
 }
 
 /// Does what the plan says, from its beginning to its end.
-fn carry_out(plan: Plan) -> Result<Report, Failure> {
+fn carry_out(plan: Plan, folder: &str) -> Result<Report, Failure> {
     let wrong = |what: &'static str| trying::<io::Error>(what);
     let begin_ns = sys::now_ns(libc::CLOCK_MONOTONIC) + SETTLING_NS;
     let offset_ns = sys::now_ns(libc::CLOCK_REALTIME) - sys::now_ns(libc::CLOCK_MONOTONIC);
@@ -173,7 +231,7 @@ fn carry_out(plan: Plan) -> Result<Report, Failure> {
         traffic::serve(group).map_err(wrong("listening"))?;
     }
     let end = Arc::new(AtomicBool::new(false));
-    let captures = captures(plan, &end)?;
+    let captures = captures(plan, folder, &end)?;
     for number in 0..flows {
         let shared = Arc::clone(&shared);
         traffic::small_thread(move || traffic::send(&shared, number, &shared.plan.flows[number]))
@@ -253,7 +311,7 @@ fn carry_out(plan: Plan) -> Result<Report, Failure> {
 type Capturing = std::thread::JoinHandle<io::Result<u64>>;
 
 /// Starts the captures of both sides.
-fn captures(plan: &Plan, end: &Arc<AtomicBool>) -> Result<Vec<Capturing>, Failure> {
+fn captures(plan: &Plan, folder: &str, end: &Arc<AtomicBool>) -> Result<Vec<Capturing>, Failure> {
     let mut threads = Vec::new();
     for (side, name) in CAPTURES.iter().enumerate() {
         let here = plan
@@ -263,7 +321,7 @@ fn captures(plan: &Plan, end: &Arc<AtomicBool>) -> Result<Vec<Capturing>, Failur
         let here: Vec<(&str, &str)> = here
             .map(|device| (device.namespace.as_str(), device.name.as_str()))
             .collect();
-        let path = format!("{SHARED}/{name}");
+        let path = format!("{folder}/{name}");
         let mut capture =
             Capture::open(&here, &path, plan.snap_bytes).map_err(trying("capturing"))?;
         let end = Arc::clone(end);

@@ -36,7 +36,12 @@ pub fn mount(kind: &str, target: &str, options: &str) -> io::Result<()> {
 
 /// Lets the calling thread, and no other, live in a network namespace that `ip netns add` made.
 pub fn enter(namespace: &str) -> io::Result<()> {
-    let file = std::fs::File::open(format!("/run/netns/{namespace}"))?;
+    enter_file(&format!("/run/netns/{namespace}"))
+}
+
+/// The same for the file of a network namespace.
+pub fn enter_file(path: &str) -> io::Result<()> {
+    let file = std::fs::File::open(path)?;
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }

@@ -54,7 +54,22 @@ pub struct Plan {
     pub sample_interval_ns: Option<i64>,
     /// Bytes kept of each packet in captures, without the Ethernet header.
     pub snap_bytes: u32,
+    /// Whether the run waits until the path is emulated.
+    pub emulated: bool,
 }
+
+/// What stands for the stages of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Ways {
+    /// Queueing disciplines of the kernel.
+    #[default]
+    Disciplines,
+    /// A program that forwards every packet between the interfaces [`WIRE`].
+    Emulated,
+}
+
+/// The namespace in which paths are emulated, and its interfaces at the sides of A and B.
+pub const WIRE: (&str, [&str; 2]) = ("w", ["wa", "wb"]);
 
 /// Lines that one call of a program reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -174,7 +189,13 @@ pub struct Change {
 ///
 /// # Errors
 /// If the scenario has something that real Linux cannot do: one line with its place in the file.
-pub fn plan(scenario: &Scenario, number: usize, cell: &Cell, seed: u64) -> Result<Plan, Error> {
+pub fn plan(
+    scenario: &Scenario,
+    number: usize,
+    cell: &Cell,
+    seed: u64,
+    ways: Ways,
+) -> Result<Plan, Error> {
     let refused = |refusal: refuse::Refusal| {
         scenario.refuse(number, &refusal.key, &refusal.what, &refusal.expected)
     };
@@ -188,7 +209,7 @@ pub fn plan(scenario: &Scenario, number: usize, cell: &Cell, seed: u64) -> Resul
             "a scenario that can be simulated",
         )
     })?;
-    let mut plan = network::plan(config).map_err(refused)?;
+    let mut plan = network::plan(config, ways).map_err(refused)?;
     for (group, flow) in config.flows.iter().enumerate() {
         let ends = match flow.direction {
             Direction::Forward => ["a", "b"],

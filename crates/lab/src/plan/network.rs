@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every `[[flow]]` has a host on either side, so that each may have settings of its own. The two directions take
-//! separate chains of namespaces.
+//! separate chains of namespaces. If the path is emulated, one namespace `w` between `x` and `y` stands for both chains.
 
 use inorder_scenario::Config;
 use inorder_scenario::config::{Direction, Endpoint};
@@ -17,7 +17,7 @@ use super::endpoint::route_words;
 use super::hops::{Hop, hops};
 use super::netem::Netem;
 use super::refuse::Refusal;
-use super::{Batch, Change, Device, Plan};
+use super::{Batch, Change, Device, Plan, WIRE, Ways};
 
 /// The address of host number `number` on side `a` or `b`.
 pub fn address(side: &str, number: usize) -> [u8; 4] {
@@ -48,7 +48,7 @@ struct Builder {
 }
 
 /// The network of a cell; flows and their settings are added by others.
-pub fn plan(config: &Config) -> Result<Plan, Refusal> {
+pub fn plan(config: &Config, ways: Ways) -> Result<Plan, Refusal> {
     let endpoints = config
         .flows
         .iter()
@@ -68,19 +68,10 @@ pub fn plan(config: &Config) -> Result<Plan, Refusal> {
     for name in ["x", "y"] {
         builder.namespace(name);
     }
-    let duration_ns = config.run.duration_ns;
-    builder.chain(
-        ["x", "y"],
-        "f",
-        3,
-        &hops("forward", &config.forward, duration_ns)?,
-    );
-    builder.chain(
-        ["y", "x"],
-        "r",
-        4,
-        &hops("reverse", &config.reverse, duration_ns)?,
-    );
+    match ways {
+        Ways::Disciplines => builder.chains(config)?,
+        Ways::Emulated => builder.wire(config)?,
+    }
     let card = |key: &str, card: &Option<inorder_scenario::config::Card>| {
         let settings = card.as_ref().map(|card| card::Settings::of_card(card, key));
         settings.transpose()
@@ -116,6 +107,7 @@ fn empty(config: &Config) -> Plan {
         warm_up_ns: config.run.warm_up_ns,
         sample_interval_ns: config.output.trace_interval_ns,
         snap_bytes: config.output.snap_bytes,
+        emulated: false,
     }
 }
 
@@ -206,6 +198,63 @@ impl Builder {
                 });
             }
         }
+    }
+
+    fn chains(&mut self, config: &Config) -> Result<(), Refusal> {
+        let duration_ns = config.run.duration_ns;
+        let of = |name, stages| hops(name, stages, duration_ns);
+        self.chain(["x", "y"], "f", 3, &of("forward", &config.forward)?);
+        self.chain(["y", "x"], "r", 4, &of("reverse", &config.reverse)?);
+        Ok(())
+    }
+
+    /// Two links whose inner ends have no address: what is received at one of them is sent at the other.
+    fn wire(&mut self, config: &Config) -> Result<(), Refusal> {
+        if let Some(number) = config
+            .flows
+            .iter()
+            .position(|flow| flow.access_delay_ns > 0)
+        {
+            return Err(Refusal::new(
+                format!("flow.{number}.access_delay"),
+                "an emulated path has no delay of one flow alone",
+                "no such key, or --engine uml",
+            ));
+        }
+        self.plan.emulated = true;
+        let (wire, inner) = WIRE;
+        self.namespace(wire);
+        let sides = [("x", "fout", "10.3.0.1"), ("y", "rout", "10.3.0.2")];
+        let mac = |side: usize| format!("02:00:00:ff:00:0{side}");
+        for (side, ((router, device, address), inner)) in sides.into_iter().zip(inner).enumerate() {
+            self.created.push(format!(
+                "link add {device} netns {router} mtu {mtu} address {} type veth peer name {inner} netns {wire} mtu {mtu}",
+                mac(side), mtu = self.mtu
+            ));
+            let (_, _, other) = sides[1 - side];
+            let far = if router == "x" { 2 } else { 1 };
+            for line in [
+                format!("link set {device} up"),
+                format!("address add {address}/24 dev {device}"),
+                format!(
+                    "neigh add {other} dev {device} lladdr {} nud permanent",
+                    mac(1 - side)
+                ),
+                format!("route add 10.{far}.0.0/16 via {other}"),
+            ] {
+                self.ip(router, line);
+            }
+            self.ip(wire, format!("link set {inner} up"));
+            for (namespace, name) in [(router, device), (wire, inner)] {
+                self.plan.devices.push(Device {
+                    namespace: namespace.to_owned(),
+                    name: name.to_owned(),
+                    captured: None,
+                    is_stage: false,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// A way from one end to the other, with a discipline at each device that packets leave.

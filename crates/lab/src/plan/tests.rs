@@ -3,15 +3,19 @@
 use inorder_scenario::Scenario;
 use inorder_sim::registries;
 
-use super::{Plan, plan};
+use super::{Plan, Ways, plan};
 
 /// Half a scenario: one flow and a way back.
 const BACK: &str = "[[flow]]\n[[reverse]]\nkind = \"delay\"\ndelay = \"5 ms\"\n";
 
 fn planned(text: &str) -> Result<Plan, String> {
+    planned_with(text, Ways::Disciplines)
+}
+
+fn planned_with(text: &str, ways: Ways) -> Result<Plan, String> {
     let scenario = Scenario::load(text, "s.toml", &registries()).map_err(|e| e.to_string())?;
     let cells = scenario.cells().map_err(|e| e.to_string())?;
-    plan(&scenario, 0, &cells[0], 1).map_err(|e| e.to_string())
+    plan(&scenario, 0, &cells[0], 1, ways).map_err(|e| e.to_string())
 }
 
 /// The commands of a scenario with these stages.
@@ -88,6 +92,34 @@ fn queues_that_drop_early_have_the_words_of_tc() {
         "queue_discipline = \"dualpi2\"\n",
         "s.toml:8:20: forward.0.queue_discipline: dualpi2 is in Linux since 6.17, and the lab's kernels are older, \
          expected \"pie\", \"codel\" or \"fq-codel\"",
+    );
+}
+
+#[test]
+fn an_emulated_path_is_two_links_without_disciplines() {
+    let stages = "[[forward]]\nkind = \"radio\"\n";
+    let plan = planned_with(&format!("{BACK}{stages}"), Ways::Emulated).unwrap();
+    assert!(plan.emulated);
+    let commands = plan.commands();
+    assert!(
+        !commands.iter().any(|line| line.starts_with("tc")),
+        "{commands:?}"
+    );
+    let has = |line: &str| {
+        assert!(
+            commands.iter().any(|known| known == line),
+            "{line}: {commands:?}"
+        );
+    };
+    has("ip -n x route add 10.2.0.0/16 via 10.3.0.2");
+    has("ip -n y route add 10.1.0.0/16 via 10.3.0.1");
+    has("ip -n y neigh add 10.3.0.1 dev rout lladdr 02:00:00:ff:00:00 nud permanent");
+    has("ip -n w link set wa up");
+    let late = "[[flow]]\naccess_delay = \"1 ms\"\n";
+    let refused = planned_with(late, Ways::Emulated).unwrap_err();
+    assert!(
+        refused.contains("an emulated path has no delay of one flow alone"),
+        "{refused}"
     );
 }
 

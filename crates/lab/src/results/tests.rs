@@ -22,7 +22,8 @@ fn trace(size: Option<u64>) -> Trace {
     let scenario =
         inorder_scenario::Scenario::load(text, "t.toml", &inorder_sim::registries()).unwrap();
     let cells = scenario.cells().unwrap();
-    let mut plan = crate::plan::plan(&scenario, 0, &cells[0], 1).unwrap();
+    let mut plan =
+        crate::plan::plan(&scenario, 0, &cells[0], 1, crate::plan::Ways::Disciplines).unwrap();
     plan.flows[0].size = size;
     let mut trace = Trace {
         flow: Observed::new(&plan.flows[0], &plan, false),

@@ -62,7 +62,7 @@ pub struct Running<'a> {
     pub confinement: Confinement,
     /// Called when the interfaces are open and the privileges are given up, before system calls are confined: threads are
     /// to be started here, and here alone. Returns the flag that ends the run.
-    pub start: &'a mut dyn FnMut() -> &'static AtomicBool,
+    pub start: &'a mut dyn FnMut() -> &'a AtomicBool,
 }
 
 /// A random number that nobody else can know: the key of a hash.

@@ -10,15 +10,15 @@ use super::{LiveError, Running};
 ///
 /// # Errors
 /// If the kernel refuses.
-pub(super) fn give_up(running: &mut Running<'_>) -> Result<&'static AtomicBool, LiveError> {
+pub(super) fn give_up<'a>(running: &mut Running<'a>) -> Result<&'a AtomicBool, LiveError> {
     drop_all()?;
     let stop = (running.start)();
     confine(running.confinement)?;
     Ok(stop)
 }
 
-/// Drops all capabilities for good, and every way to gain them: the open sockets are all that remains. Must be called
-/// before other threads are started.
+/// Drops all capabilities of this thread for good, and every way to gain them: the open sockets are all that remains.
+/// Must be called before other threads are started, unless they are to keep theirs.
 ///
 /// # Errors
 /// If the kernel refuses.
