@@ -12,11 +12,11 @@ kills() {
     for _ in $(seq 50); do inside rcv ip addr show r0 | grep -q tentative && sleep 0.2; done
     state >"$folder/before"
     inside rcv iperf3 -s -1 -D >/dev/null
-    inside rcv python3 "$here/traffic.py" sink 7002 "$folder/came" & sink=$!
-    sleep 0.5
+    ip netns exec $tag-rcv python3 "$here/traffic.py" sink 7002 "$folder/came" & sink=$!
+    for _ in $(seq 100); do [ -e "$folder/came" ] && break; sleep 0.1; done
     ip netns exec $tag-snd iperf3 -c 10.9.0.2 -t $seconds_all -i 1 -J >"$folder/iperf" & client=$!
     ip netns exec $tag-snd python3 "$here/traffic.py" pour 10.9.0.2 7002 $seconds_all 2000000 & pouring=$!
-    sleep 1
+    for _ in $(seq 200); do [ -s "$folder/came" ] && break; sleep 0.1; done
     : >"$folder/killed"
     for _ in $(seq "$count"); do
         receive --sorter resequence || break

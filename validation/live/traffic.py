@@ -87,8 +87,9 @@ def datagrams(host: str, port: int, count: int, most: int) -> None:
 def sink(port: int, path: str) -> None:
     listener = both(socket.SOCK_STREAM, port)
     listener.listen()
-    connection, _ = listener.accept()
-    with open(path, "w") as out:
+    # The file says that it listens.
+    with open(path, "w", buffering=1) as out:
+        connection, _ = listener.accept()
         while connection.recv(1 << 16):
             out.write(f"{time.time():.4f}\n")
         out.write("end\n")

@@ -74,7 +74,7 @@ floods() {
 untouched() {
     local quick=$1
     ip netns exec $tag-rcv python3 "$here/traffic.py" serve $port >"$folder/serve" 2>&1 & serving=$!
-    sleep 0.5
+    for _ in $(seq 100); do inside rcv ss -lntu | grep -q ":$port " && break; sleep 0.1; done
     emulate --delay '1 ms'
     bump --sorter resequence
     if [ "$quick" = quick ]; then
