@@ -6,9 +6,12 @@ use serde::Deserialize;
 use thiserror::Error;
 
 /// The source of a constant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// The user's own value: the default of a file that replaces constants.
+    #[default]
+    Given,
     /// Printed in the paper.
     Paper,
     /// Computed from printed throughputs.
@@ -23,6 +26,7 @@ impl Status {
     /// The name in the calibration file.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Given => "given",
             Self::Paper => "paper",
             Self::Derived => "derived",
             Self::Fitted => "fitted",
@@ -35,6 +39,7 @@ impl Status {
 #[serde(deny_unknown_fields)]
 struct Entry {
     value: f64,
+    #[serde(default)]
     status: Status,
     #[serde(default)]
     note: String,
@@ -226,6 +231,7 @@ mod tests {
             entries.keys().map(String::as_str).collect::<Vec<_>>(),
             wanted
         );
+        assert!(entries.values().all(|entry| entry.status != Status::Given));
         assert_eq!(Calibration::default().dram_transfer, 49.8);
     }
 
@@ -234,6 +240,9 @@ mod tests {
         let ours =
             Calibration::parse("[sram]\nvalue = 100\nstatus = \"assumed\"\n").expect("reads");
         assert_eq!((ours.sram, ours.scratch), (100.0, 66.5));
+        // Where a value comes from matters only for the constants of the model.
+        let ours = Calibration::parse("[sram]\nvalue = 100\n").expect("reads");
+        assert_eq!(ours.sram, 100.0);
         let error = Calibration::parse("[dram_latenzy]\nvalue = 1\nstatus = \"fitted\"\n")
             .expect_err("unknown");
         assert_eq!(

@@ -17,7 +17,7 @@ use crate::chain::Single;
 use crate::config::{Config, TICKS_PER_CYCLE};
 use crate::error::NetprocError;
 use crate::job::Job;
-use crate::measure::{Lanes, Readings, Receivers};
+use crate::measure::{Lanes, Readings, Receivers, receive, update};
 
 /// Packets per round.
 const ROUND: u64 = 1024;
@@ -272,9 +272,9 @@ impl Observer<Job> for Watch {
         }
         self.left += 1;
         self.bytes += u64::from(job.bytes);
-        self.receivers.receive(job);
+        receive(&mut self.receivers, job);
         match &mut self.lanes {
-            Some(lanes) => lanes.receive(job, (now as f64 * self.ns_per_tick) as i64),
+            Some(lanes) => update(lanes, job, (now as f64 * self.ns_per_tick) as i64),
             None => self.exits.push((now, *job)),
         }
     }
@@ -299,7 +299,7 @@ mod tests {
     impl Observer<Job> for Whole {
         fn deposited(&mut self, _: u64, place: PlaceId, job: &Job) {
             if let Some(hop) = self.exits.iter().position(|&exit| exit == place) {
-                self.receivers[hop].receive(job);
+                receive(&mut self.receivers[hop], job);
             }
         }
 

@@ -1,12 +1,11 @@
 //! The results of a run as flat rows, which tables, files and repetitions all use. Each number is a line in one of
 //! the slices here (for the forwarder, in `forwarder/outcome.rs`).
 
-use inorder_metrics::{METRICS, Reordering};
+use inorder_metrics::{METRICS, RECEIVED, Reordering};
 use inorder_report::{AnyColumn, Column, Digits, Kind, Value, number};
 use serde::Serialize;
 
 use crate::account::{Spent, Utilisation};
-use crate::measure::Readings;
 use crate::run::Outcome;
 
 /// One number.
@@ -50,40 +49,6 @@ static WHOLE: &[Column<Outcome>] = &[
     ),
 ];
 
-/// The counts of all definitions of "reordering" and "retransmission", in percent of the packets.
-pub(crate) static ORDER: &[Column<Readings>] = &[
-    row(
-        "reordered (RFC 4737)",
-        "%",
-        "Packets that a later one overtook.",
-        |r| r.percent(r.reordered).into(),
-    ),
-    row(
-        "duplicate ACKs",
-        "%",
-        "Packets that do not advance the cumulative ACK.",
-        |r| r.percent(r.dupacks).into(),
-    ),
-    row(
-        "fast retransmits",
-        "%",
-        "Third duplicate ACKs in a row.",
-        |r| r.percent(r.fast_retransmits).into(),
-    ),
-    row(
-        "duplicate ACKs from the third",
-        "%",
-        "Duplicate ACKs from the third in a row on.",
-        |r| r.percent(r.dupacks_from_third).into(),
-    ),
-    row(
-        "late by three",
-        "%",
-        "Packets that at least three later ones overtook.",
-        |r| r.percent(r.late_by_three).into(),
-    ),
-];
-
 /// Mean time of a packet at a resource.
 static TIME: &[Column<Spent>] = &[
     row(
@@ -109,7 +74,7 @@ impl Outcome {
     pub fn rows(&self) -> Vec<Row> {
         let mut rows: Vec<Row> = read("throughput", 0, "", WHOLE, self).collect();
         for (index, readings) in self.hops.iter().enumerate() {
-            rows.extend(read("order", index as u32 + 1, "", ORDER, readings));
+            rows.extend(read("order", index as u32 + 1, "", RECEIVED, readings));
         }
         rows.extend(metrics(&self.reordering));
         rows.extend(self.utilisation.iter().map(used));

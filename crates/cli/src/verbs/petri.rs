@@ -19,6 +19,7 @@ use crate::interrupt;
 use crate::outputs::{self, Comment};
 use crate::progress::Bar;
 
+mod coloured;
 mod columns;
 mod exact;
 mod play;
@@ -41,7 +42,9 @@ const MAX_MARKINGS: usize = 2_000_000;
 /// Options of `inorder petri`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A net is a text file, PNML (with timing in toolspecific) or TINA's .net. The text format, one item per line:\n\
+A net is a text file, PNML (with timing in toolspecific) or TINA's .net. A text that begins with `coloured net` is a \
+coloured net: tokens with fields, guards, expressions, parameters, sweeps, measures (docs/nets.md).\n\
+The text format of other nets, one item per line:\n\
   place NAME [TOKENS] [capacity MOST]\n\
   transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
       deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]... |\n\
@@ -54,8 +57,8 @@ comparisons of sums, differences and products of places and numbers.\n\
 Times are in the net's own unit. Without options the net is simulated until every throughput and mean \
 number of tokens is known to 1 %, or until Ctrl-C.")]
 pub struct Args {
-    /// The net: text, PNML (if it begins with `<`), or a place/transition net in the format of TINA
-    #[arg(required_unless_present = "schema")]
+    /// The net: text, coloured or not, PNML (if it begins with `<`), or a place/transition net in the format of TINA
+    #[arg(required_unless_present_any = ["schema", "reference"])]
     file: Option<PathBuf>,
     /// Simulate (the default without any of the following options)
     #[arg(long)]
@@ -104,6 +107,8 @@ pub struct Args {
     schema: bool,
     #[command(flatten)]
     simulation: simulate::Options,
+    #[command(flatten)]
+    coloured: coloured::Options,
 }
 
 /// Everything that may be printed.
@@ -125,13 +130,26 @@ struct Document {
 
 /// Reads the net and runs the analyses that the options select.
 pub fn run(args: &Args) -> Outcome {
-    let (Some(file), false) = (&args.file, args.schema) else {
+    if args.coloured.reference {
+        outputs::to_stdout(|out| inorder_nets::write_reference(out))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let source = args.file.as_deref().map(source).transpose()?;
+    if let (Some(file), Some(Source::Coloured(text))) = (&args.file, &source) {
+        return coloured::run(args, file, text);
+    }
+    let (Some(file), Some(source), false) = (&args.file, source, args.schema) else {
         let about =
             "What `inorder petri --json` prints; parts that were not requested are left out.";
         outputs::to_stdout(|out| schema::write(out, "inorder petri", about, DOCUMENT))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let net = read(file)?;
+    if let Some(option) = args.coloured.given() {
+        let problem =
+            format!("{option}: only for coloured nets, whose text begins with `coloured net`");
+        return Err(CliError::Usage(problem));
+    }
+    let net = read(file, &source)?;
     draw(args, file, &net)?;
     if args.play {
         let seed = args.simulation.seed;
@@ -161,11 +179,28 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
-fn read(path: &Path) -> Result<Net, CliError> {
+/// A file, by its format.
+enum Source {
+    Coloured(String),
+    Plain(Vec<u8>),
+}
+
+fn source(path: &Path) -> Result<Source, CliError> {
     let bytes = std::fs::read(path).map_err(CliError::file(path, "read"))?;
+    Ok(match std::str::from_utf8(&bytes) {
+        Ok(text) if inorder_nets::is_coloured(text) => Source::Coloured(text.to_owned()),
+        _ => Source::Plain(bytes),
+    })
+}
+
+fn read(path: &Path, source: &Source) -> Result<Net, CliError> {
+    let bytes = match source {
+        Source::Plain(bytes) => bytes.as_slice(),
+        Source::Coloured(text) => text.as_bytes(),
+    };
     let name = path.to_string_lossy();
     if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
-        return pnml::read(&name, &bytes).map_err(|error| {
+        return pnml::read(&name, bytes).map_err(|error| {
             malformed(
                 path,
                 Some(error.line),
@@ -173,7 +208,7 @@ fn read(path: &Path) -> Result<Net, CliError> {
             )
         });
     }
-    let Ok(source) = std::str::from_utf8(&bytes) else {
+    let Ok(source) = std::str::from_utf8(bytes) else {
         let problem = "expected text or PNML, found other bytes";
         return Err(malformed(path, None, problem.to_owned()));
     };

@@ -1,14 +1,14 @@
 //! The results of a run: throughput, delays, order before and behind the receiver.
 
-use inorder_metrics::{Distribution, Reordering};
+use inorder_metrics::{Distribution, RECEIVED, Reordering};
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
 use inorder_report::Column;
 
 use super::{ForwarderConfig, Packet, Sights, TICKS_PER_NS};
 use crate::error::NetprocError;
 use crate::job::Job;
-use crate::measure::{Lanes, Readings, Receivers};
-use crate::rows::{ORDER, Row, metrics, read, row, whole};
+use crate::measure::{Lanes, Readings, Receivers, receive, update};
+use crate::rows::{Row, metrics, read, row, whole};
 
 /// The results of a run. Order counts from the first packet; throughput and delays leave out the warm-up.
 #[derive(Debug)]
@@ -66,8 +66,8 @@ impl ForwarderOutcome {
         let mut rows: Vec<Row> = read("throughput", 0, "", WHOLE, self).collect();
         rows.extend(read("delay", 0, "to the line", DELAY, &self.sent_ns));
         rows.extend(read("delay", 0, "to the stack", DELAY, &self.delay_ns));
-        rows.extend(read("order", 0, "line", ORDER, &self.sent));
-        rows.extend(read("order", 0, "stack", ORDER, &self.stack));
+        rows.extend(read("order", 0, "line", RECEIVED, &self.sent));
+        rows.extend(read("order", 0, "stack", RECEIVED, &self.stack));
         rows.extend(metrics(&self.reordering));
         rows
     }
@@ -148,15 +148,15 @@ impl Observer<Packet> for Watch {
         let delay_ns = || now.saturating_sub(packet.arrived) / TICKS_PER_NS as u64;
         let place = place.index();
         if place == self.stack_at {
-            self.stack.receive(&job());
-            self.lanes
-                .receive(&job(), (now / TICKS_PER_NS as u64).cast_signed());
+            receive(&mut self.stack, &job());
+            let time_ns = (now / TICKS_PER_NS as u64).cast_signed();
+            update(&mut self.lanes, &job(), time_ns);
             self.left += 1;
             if self.is_warm {
                 self.delay_ns.update(delay_ns());
             }
         } else if place == self.sent_at {
-            self.sent.receive(&job());
+            receive(&mut self.sent, &job());
             if self.is_warm {
                 self.sent_ns.update(delay_ns());
             }

@@ -113,6 +113,7 @@ impl<T: Token> Engine<T> {
     ) -> Result<Stop, RunError> {
         loop {
             self.start_enabled(observer)?;
+            observer.settled(self.state.now, &self.state);
             if observer.is_done() {
                 return Ok(Stop::Observer);
             }

@@ -65,5 +65,5 @@ pub use engine::{Engine, Stop};
 pub use error::{ModelError, RunError};
 pub use handle::{Counter, PlaceId, Queue, Token, TransitionId};
 pub use model::{CounterSpec, Model, QueueSpec};
-pub use observer::Observer;
+pub use observer::{Marking, Observer};
 pub use transition::TransitionBuilder;

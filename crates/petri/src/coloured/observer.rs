@@ -3,6 +3,14 @@
 use super::bound::Bound;
 use super::handle::{PlaceId, TransitionId};
 
+/// Numbers of tokens in places.
+pub trait Marking {
+    /// Tokens in the place, with any keys.
+    fn tokens(&self, place: PlaceId) -> u32;
+    /// Tokens with this key.
+    fn with_key(&self, place: PlaceId, key: u32) -> u32;
+}
+
 /// Is called for the events of a run. The methods do nothing by default; `()` observes nothing and costs nothing.
 pub trait Observer<T> {
     /// A typed token arrived in a place, or left the net at a sink.
@@ -13,6 +21,11 @@ pub trait Observer<T> {
     /// A firing ended; its outputs are deposited next.
     fn fired(&mut self, transition: TransitionId, bound: &Bound<'_, T>) {
         let _ = (transition, bound);
+    }
+
+    /// Nothing more happens at the current time; `tokens` are the numbers of tokens in the places.
+    fn settled(&mut self, now: u64, tokens: &dyn Marking) {
+        let _ = (now, tokens);
     }
 
     /// True to stop the run here; called when nothing more happens at the current time.

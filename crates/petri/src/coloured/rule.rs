@@ -5,7 +5,7 @@ use inorder_random::Random;
 use super::bound::Bound;
 use super::handle::Of;
 use super::model::PlaceSpec;
-use super::spec::{Count, Output, Product, Spend, Take, Timing, TransitionSpec};
+use super::spec::{Act, Count, Output, Product, Spend, Take, Timing, TransitionSpec};
 
 /// At least (or, for inhibitors, fewer than) `count` tokens.
 #[derive(Debug, Clone, Copy)]
@@ -124,6 +124,7 @@ pub(crate) struct Rule<T> {
     pub(crate) resets: Box<[u32]>,
     pub(crate) guard: Option<Of<T, bool>>,
     pub(crate) timing: Timing<T>,
+    pub(crate) act: Option<Act<T>>,
     pub(crate) outputs: Box<[OutputArc<T>]>,
     pub(crate) random: Random,
     pub(crate) tally: RuleTally,
@@ -199,6 +200,7 @@ impl<T> Rule<T> {
             resets: spec.resets.into(),
             guard: spec.guard,
             timing: spec.timing,
+            act: spec.act,
             outputs: spec
                 .outputs
                 .into_iter()

@@ -46,6 +46,8 @@ pub(crate) struct Inhibitor {
     pub(crate) of_colour: bool,
 }
 
+/// What a firing does outside the net when it ends.
+pub(crate) type Act<T> = Box<dyn FnMut(&Bound<'_, T>)>;
 pub(crate) type Emit<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Vec<T>)>;
 
 /// What an output arc deposits.
@@ -88,6 +90,7 @@ pub(crate) struct TransitionSpec<T> {
     pub(crate) inhibitors: Vec<Inhibitor>,
     pub(crate) resets: Vec<u32>,
     pub(crate) guard: Option<Of<T, bool>>,
+    pub(crate) act: Option<Act<T>>,
     pub(crate) outputs: Vec<Output<T>>,
 }
 
@@ -104,6 +107,7 @@ impl<T> TransitionSpec<T> {
             inhibitors: Vec::new(),
             resets: Vec::new(),
             guard: None,
+            act: None,
             outputs: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use super::bound::Bound;
 use super::error::{ModelError, RunError};
 use super::handle::{PlaceId, Token, TransitionId};
 use super::model::PlaceSpec;
-use super::observer::Observer;
+use super::observer::{Marking, Observer};
 use super::place::Place;
 use super::rule::{Lane, OutputArc, Rule};
 use super::spec::Product;
@@ -198,6 +198,9 @@ impl<T: Token> State<T> {
     ) {
         rule.tally.firings += 1;
         observer.fired(TransitionId(rule.id), bound);
+        if let Some(act) = &mut rule.act {
+            act(bound);
+        }
         for output in &mut rule.outputs {
             self.output(rule.id, output, bound, observer);
         }
@@ -288,6 +291,18 @@ impl<T: Token> State<T> {
         }
         let filled = place.add(lane, count, self.now);
         self.gained(index, filled);
+    }
+}
+
+impl<T: Token> Marking for State<T> {
+    fn tokens(&self, place: PlaceId) -> u32 {
+        self.places.get(place.index()).map_or(0, |p| p.len)
+    }
+
+    fn with_key(&self, place: PlaceId, key: u32) -> u32 {
+        self.places
+            .get(place.index())
+            .map_or(0, |p| p.lane_len(key))
     }
 }
 

@@ -213,6 +213,24 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self.output(first, Product::Route(places.into(), Box::new(route)))
     }
 
+    /// As [`route`](Self::route), for places whose number is known only at run time; there must be at least one.
+    pub fn route_among(
+        self,
+        places: &[Queue],
+        route: impl FnMut(&Bound<'_, T>) -> (usize, T) + 'static,
+    ) -> Self {
+        let places: Box<[u32]> = places.iter().map(|queue| queue.0).collect();
+        let first = places.first().copied().unwrap_or(u32::MAX);
+        self.output(first, Product::Route(places, Box::new(route)))
+    }
+
+    /// Calls `act` when a firing ends, before its outputs are made: for state that the modeller keeps outside of the
+    /// places. Guards, keys and counts must not depend on such state, because they are evaluated only when tokens
+    /// change.
+    pub fn act(self, act: impl FnMut(&Bound<'_, T>) + 'static) -> Self {
+        self.edit(|t| t.act = Some(Box::new(act)))
+    }
+
     /// Deposits the tokens that `emit` pushes. For the capacity of the place they count as one.
     pub fn put_many(
         self,

@@ -63,7 +63,7 @@ impl Drawn {
     }
 
     /// The wrong parameter, its value and what was expected.
-    pub(crate) fn fault(&self) -> Option<(&'static str, f64, &'static str)> {
+    pub fn fault(&self) -> Option<(&'static str, f64, &'static str)> {
         let infinite = self.parameters().find(|(_, value)| !value.is_finite());
         if let Some((name, value)) = infinite {
             return Some((name, value, "a finite number"));

@@ -142,9 +142,9 @@ fn measures(cells: &[CellResult]) -> Vec<Measure> {
         })
     };
     let measure = |(_, at, field): (u8, usize, inorder_report::Field<'static>)| Measure {
-        heading: field.heading,
-        unit: field.unit,
-        about: field.about,
+        heading: field.heading.into(),
+        unit: field.unit.into(),
+        about: field.about.into(),
         cells: cells.iter().map(|cell| of_cell(cell, at)).collect(),
     };
     ranked.into_iter().map(measure).collect()

@@ -24,6 +24,10 @@ const REPLICATION: f64 = 1e4;
 /// Replications between two checks of the precision and of Ctrl-C.
 const ROUND: u32 = 16;
 
+/// Defaults of the options of these names.
+const PRECISION: f64 = 0.01;
+const CONFIDENCE: f64 = 0.95;
+
 /// How to simulate.
 #[derive(clap::Args)]
 pub struct Options {
@@ -35,10 +39,10 @@ pub struct Options {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = not_negative)]
     warm_up: Option<f64>,
     /// Relative half width of the intervals at which to stop; 0 to use the whole time
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, allow_negative_numbers = true, value_parser = not_negative)]
+    #[arg(long, value_name = "SHARE", default_value_t = PRECISION, allow_negative_numbers = true, value_parser = not_negative)]
     precision: f64,
     /// Probability that an interval holds the true value
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95, allow_negative_numbers = true, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = CONFIDENCE, allow_negative_numbers = true, value_parser = share)]
     confidence: f64,
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -52,6 +56,23 @@ pub struct Options {
     /// Timed transitions take their tokens when they start, instead of racing for them
     #[arg(long, conflicts_with = "memory")]
     pub reserve: bool,
+}
+
+impl Options {
+    /// The first option that was given, besides the seed.
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--time", self.time.is_some()),
+            ("--warm-up", self.warm_up.is_some()),
+            ("--precision", self.precision != PRECISION),
+            ("--confidence", self.confidence != CONFIDENCE),
+            ("--replications", self.replications.is_some()),
+            ("--memory", self.memory != Memory::Enabling),
+            ("--reserve", self.reserve),
+        ];
+        all.into_iter()
+            .find_map(|(name, given)| given.then_some(name))
+    }
 }
 
 /// The policies of [`inorder_petri::race::Memory`].

@@ -37,7 +37,7 @@ impl<'a> Drawn<'a> {
     pub fn of(page: &'a Comparison<'_>) -> Self {
         let estimated = |cell: &'a Estimated| (cell.mean, cell.half, cell.runs.as_slice());
         let measures = page.measures.iter().map(|measure| DrawnMeasure {
-            unit: measure.unit,
+            unit: &measure.unit,
             cells: measure
                 .cells
                 .iter()

@@ -6,6 +6,7 @@
 mod data;
 mod sections;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use self::data::Drawn;
@@ -50,11 +51,11 @@ pub struct Cell {
 #[derive(Debug)]
 pub struct Measure {
     /// Heading.
-    pub heading: &'static str,
+    pub heading: Cow<'static, str>,
     /// Unit; empty for numbers of things.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// Its meaning, as a sentence.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
     /// The value in each cell; `None` if no run has one.
     pub cells: Vec<Option<Estimated>>,
 }
@@ -146,8 +147,8 @@ impl Measure {
 
     /// Heading with unit.
     fn title(&self) -> String {
-        match self.unit {
-            "" => self.heading.to_owned(),
+        match self.unit.as_ref() {
+            "" => self.heading.clone().into_owned(),
             unit => format!("{}, {unit}", self.heading),
         }
     }

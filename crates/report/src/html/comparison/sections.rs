@@ -26,7 +26,7 @@ fn tiles(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
         };
         if value.mean != 0.0 {
             let (text, label) = (with_interval(value), measure.title());
-            let about = Text(measure.about);
+            let about = Text(&measure.about);
             writeln!(
                 out,
                 "<div class=tile title=\"{about}\"><b>{text}</b><span>{}</span></div>",
@@ -60,7 +60,7 @@ pub fn comparison(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> 
             "<div class=\"card chart\" data-measure={at}><h3>{}</h3><p class=about>{}</p>\
              <div class=plot></div></div>",
             Text(&title),
-            Text(measure.about)
+            Text(&measure.about)
         )?;
     }
     writeln!(out, "</div>")?;
@@ -75,7 +75,7 @@ fn remarks(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
         )?;
     }
     let vague = page.measures.iter().filter(|measure| is_vague(measure));
-    let vague: Vec<&str> = vague.map(|measure| measure.heading).collect();
+    let vague: Vec<&str> = vague.map(|measure| measure.heading.as_ref()).collect();
     if !vague.is_empty() {
         let names = vague.join(", ");
         writeln!(

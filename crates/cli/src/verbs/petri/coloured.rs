@@ -1,0 +1,229 @@
+//! `inorder petri` of a coloured net: parameters, sweeps, repetitions, and where the results go.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use inorder_nets::{Campaign, NetError, Program, Report, Study, write_schema};
+
+use super::Args;
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::outputs;
+use crate::progress::Bar;
+use crate::{interrupt, manners};
+
+/// Options of coloured nets only.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Coloured net: set a parameter, or sweep it: engines=16, engines=1,2,4 or 'load=0.1..0.9 step 0.2'
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Coloured net: list the parameters with their values
+    #[arg(long)]
+    parameters: bool,
+    /// Print the reference of the language of coloured nets, in Markdown
+    #[arg(long)]
+    pub reference: bool,
+    /// Coloured net: independent runs of each cell [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: Option<u32>,
+    /// Coloured net: threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Coloured net: print CSV instead of text, or write it to FILE: a row for each number of each cell
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    csv: Option<PathBuf>,
+    /// Coloured net: write the rows of --csv as a Parquet file
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FILE")]
+    parquet: Option<PathBuf>,
+    /// Coloured net: write a page with a chart of each measure over the cells
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl Options {
+    /// The first of these options that was given: they need a coloured net.
+    pub fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--set", !self.set.is_empty()),
+            ("--parameters", self.parameters),
+            ("--repetitions", self.repetitions.is_some()),
+            ("--threads", self.threads.is_some()),
+            ("--csv", self.csv.is_some()),
+            ("--parquet", self.parquet_file().is_some()),
+            ("--html", self.html.is_some()),
+        ];
+        all.into_iter()
+            .find_map(|(name, given)| given.then_some(name))
+    }
+
+    #[cfg(feature = "parquet")]
+    fn parquet_file(&self) -> Option<&Path> {
+        self.parquet.as_deref()
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    #[expect(
+        clippy::unused_self,
+        reason = "without the feature there is no such option"
+    )]
+    fn parquet_file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Pairs of a name and its values.
+    fn settings(&self) -> Result<Vec<(String, String)>, CliError> {
+        let pair = |text: &String| match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => {
+                Ok((name.trim().to_owned(), value.to_owned()))
+            }
+            _ => Err(CliError::Usage(format!(
+                "--set: expected NAME=VALUE, found {text}"
+            ))),
+        };
+        self.set.iter().map(pair).collect()
+    }
+}
+
+/// Reads and runs a coloured net.
+pub fn run(args: &Args, file: &Path, text: &str) -> Outcome {
+    if args.schema {
+        outputs::to_stdout(write_schema)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    refuse(args)?;
+    let options = &args.coloured;
+    let json = args.json.then(|| Path::new("-"));
+    let mut files = outputs::json_and_csv(json, options.csv.as_deref())?;
+    files.extend(options.html.as_deref());
+    files.extend(options.parquet_file());
+    outputs::check(&files, &[file])?;
+    let program = Program::read(&file.to_string_lossy(), text, &mut load).map_err(malformed)?;
+    let study = program.study(&options.settings()?).map_err(malformed)?;
+    if options.parameters {
+        outputs::to_stdout(|out| {
+            let all = study.parameters().map_err(std::io::Error::other)?;
+            all.iter().try_for_each(|p| {
+                writeln!(
+                    out,
+                    "{:<28} {:<16} {:<32} {}",
+                    p.name, p.value, p.expected, p.about
+                )
+            })
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (results, interrupted) = simulate(args, &study)?;
+    write(
+        args,
+        &Report::new(study.name(), study.axes(), results, interrupted),
+    )?;
+    Ok(if interrupted {
+        eprintln!("inorder: interrupted: the results are partial");
+        ExitCode::from(INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Refuses options of plain nets.
+fn refuse(args: &Args) -> Result<(), CliError> {
+    let options = [
+        ("--exact", args.exact),
+        ("--invariants", args.invariants),
+        ("--reachability", args.reachability.is_some()),
+        ("--query", !args.query.is_empty()),
+        ("--states", args.states.is_some()),
+        ("--limit", args.limit.is_some()),
+        ("--play", args.play),
+        ("--trace", args.trace.is_some()),
+        ("--dot", args.dot.is_some()),
+        ("--svg", args.svg.is_some()),
+        ("--pnml", args.pnml.is_some()),
+    ];
+    let own = options
+        .into_iter()
+        .find_map(|(name, given)| given.then_some(name));
+    match own.or_else(|| args.simulation.given()) {
+        None => Ok(()),
+        Some(name) => Err(CliError::Usage(format!(
+            "{name}: only for place/transition nets; a coloured net says itself how long it runs and what is measured, \
+             and --set changes its parameters"
+        ))),
+    }
+}
+
+/// An included file: its name is relative to the file that includes it.
+fn load(includer: &str, name: &str) -> Result<(String, String), String> {
+    let path = match Path::new(includer).parent() {
+        Some(folder) => folder.join(name),
+        None => PathBuf::from(name),
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    Ok((path.to_string_lossy().into_owned(), text))
+}
+
+fn malformed(error: NetError) -> CliError {
+    let place = match error.line {
+        0 => error.file,
+        line => format!("{}:{line}:{}", error.file, error.column),
+    };
+    CliError::Malformed {
+        place,
+        problem: error.problem,
+    }
+}
+
+fn simulate(args: &Args, study: &Study) -> Result<(Vec<inorder_nets::CellResult>, bool), CliError> {
+    let repetitions = args.coloured.repetitions.unwrap_or(1);
+    let runs = study.len() as u64 * u64::from(repetitions);
+    if runs > 1 {
+        manners::notice(&format!("{} cells, {runs} runs", study.len()));
+    }
+    let stop = interrupt::flag();
+    let (bar, done) = (Bar::simulated(), AtomicU64::new(0));
+    let campaign = Campaign {
+        seed: args.simulation.seed,
+        repetitions,
+        threads: args.coloured.threads.unwrap_or(0),
+        progress: &|more| {
+            let done = done.fetch_add(more, Ordering::Relaxed) + more;
+            bar.say(format!("{}/{runs} runs", done / 1000));
+            bar.at(done, Some(1000 * runs));
+        },
+        stop,
+    };
+    let results = study.run(&campaign).map_err(malformed);
+    drop(bar);
+    Ok((results?, stop.load(Ordering::Relaxed)))
+}
+
+fn write(args: &Args, report: &Report) -> Result<(), CliError> {
+    let options = &args.coloured;
+    if let Some(path) = &options.html {
+        outputs::write_to(path, |out| report.write_page(out))?;
+    }
+    #[cfg(feature = "parquet")]
+    if let Some(path) = &options.parquet {
+        let file = outputs::create(path)?;
+        report
+            .write_parquet(file)
+            .map_err(CliError::file(path, "write"))?;
+    }
+    if args.json {
+        outputs::to_stdout(|out| report.write_json(out))?;
+    }
+    if let Some(path) = &options.csv {
+        outputs::write_to(path, |out| report.write_csv(out))?;
+    }
+    let printed = options
+        .csv
+        .iter()
+        .chain(&options.html)
+        .any(|path| path.as_os_str() == "-");
+    if args.json || printed {
+        return Ok(());
+    }
+    let width = outputs::style(0, false).width;
+    outputs::text(|out| report.write_text(out, width))
+}

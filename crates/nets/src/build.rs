@@ -1,0 +1,307 @@
+//! Makes a model that the engine runs from the declarations of a net.
+
+mod initial;
+mod outputs;
+mod transition;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use inorder_petri::coloured::{
+    Bound, Counter, CounterSpec, Model, ModelError, PlaceId, Queue, QueueSpec,
+};
+use inorder_random::Random;
+
+use crate::ast::{Expr, Kind, Order, PlaceDecl, Statement, Tokens};
+use crate::code::{Errors, Int, Real, Shared};
+use crate::error::{Checked, Fault, Span};
+use crate::ir::{Node, Op, Size};
+use crate::lower::{Lower, May, Scope};
+use crate::names::Names;
+use crate::token::Token;
+use crate::units::TIME;
+
+/// Keys of a place, at most.
+const MAX_KEYS: i64 = 1 << 20;
+
+/// A place of the model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Handle {
+    /// Its record.
+    Queue(Queue, usize),
+    Counter(Counter),
+}
+
+/// A net that is ready to run.
+pub(crate) struct Built<const N: usize> {
+    pub(crate) model: Model<Token<N>>,
+    pub(crate) shared: Shared,
+    /// The places, by their number.
+    pub(crate) places: Vec<PlaceId>,
+}
+
+/// Makes the model.
+pub(crate) struct Builder<'n, 'p, const N: usize> {
+    pub(crate) names: &'n Names<'p>,
+    pub(crate) shared: Shared,
+    pub(crate) places: Vec<Handle>,
+    model: Model<Token<N>>,
+    seed: u64,
+}
+
+/// Whether places hold tokens of records or plain ones, their numbers as handles of the model.
+pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Built<N>> {
+    let variables = names.variables.iter();
+    let variables = variables.flat_map(|v| std::iter::repeat_n(v.initial, v.cells));
+    let streams = names.streams.iter();
+    let streams = streams.map(|name| RefCell::new(Random::new(seed, name)));
+    let shared = Shared {
+        variables: variables.map(Cell::new).collect(),
+        streams: streams.collect(),
+        errors: Rc::new(Errors::default()),
+    };
+    let mut builder = Builder {
+        names,
+        shared,
+        places: Vec::new(),
+        model: Model::new(),
+        seed,
+    };
+    for statement in &names.statements {
+        if let Kind::Place(place) = &statement.kind {
+            let handle = builder.place(place)?;
+            builder.places.push(handle);
+        }
+    }
+    for statement in &names.statements {
+        if let Kind::Transition(transition) = &statement.kind {
+            builder.transition(transition)?;
+        }
+    }
+    let Builder {
+        model,
+        shared,
+        places,
+        ..
+    } = builder;
+    model
+        .check()
+        .map_err(|error| Fault::new(place_of(&error, &names.statements), error.to_string()))?;
+    let place = |handle: &Handle| match *handle {
+        Handle::Queue(queue, _) => queue.into(),
+        Handle::Counter(counter) => counter.into(),
+    };
+    let places = places.iter().map(place).collect();
+    Ok(Built {
+        model,
+        shared,
+        places,
+    })
+}
+
+/// Where the place or transition that an error names is declared.
+fn place_of(error: &ModelError, statements: &[&Statement]) -> Span {
+    let name = match error {
+        ModelError::DuplicateName(name) | ModelError::NoKeys(name) => name,
+        ModelError::Key { place, .. } | ModelError::OverCapacity { place, .. } => place,
+        ModelError::UnknownPlace { transition }
+        | ModelError::KeysDiffer { transition, .. }
+        | ModelError::NoColour { transition, .. }
+        | ModelError::TwoArcs { transition, .. }
+        | ModelError::TakesFromSink { transition, .. }
+        | ModelError::ManyUnordered { transition, .. }
+        | ModelError::NotBound { transition, .. }
+        | ModelError::Parameter { transition, .. }
+        | ModelError::ZeroTimeLoop { transition, .. } => transition,
+        _ => return Span::default(),
+    };
+    let declared = statements
+        .iter()
+        .find_map(|statement| match &statement.kind {
+            Kind::Place(place) if place.name.text == *name => Some(place.name.at),
+            Kind::Transition(transition) if transition.name.text == *name => {
+                Some(transition.name.at)
+            }
+            _ => None,
+        });
+    declared.unwrap_or_default()
+}
+
+impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
+    pub(crate) fn lower(&self, scope: Scope) -> Lower<'n, 'p> {
+        Lower::new(self.names, scope)
+    }
+
+    fn place(&mut self, place: &PlaceDecl) -> Checked<Handle> {
+        let capacity = place
+            .capacity
+            .as_ref()
+            .map(|c| self.natural(c))
+            .transpose()?;
+        let name = &place.name.text;
+        match &place.tokens {
+            Tokens::Plain { keys, count } => {
+                let mut spec = self.counter(keys.as_ref(), count.as_ref())?;
+                if let Some(most) = capacity {
+                    spec = spec.capacity(most);
+                }
+                Ok(Handle::Counter(self.model.counter(name, spec)))
+            }
+            Tokens::Sink { record } => {
+                let record = self.names.record(record)?;
+                Ok(Handle::Queue(self.model.sink(name), record))
+            }
+            Tokens::Typed {
+                record,
+                order,
+                by,
+                initial,
+            } => {
+                let record = self.names.record(record)?;
+                let mut spec = match order {
+                    Order::Fifo => QueueSpec::fifo(),
+                    Order::Random => QueueSpec::random(),
+                    Order::Least(rank) => self.ranked(rank, record)?,
+                };
+                if let Some((key, keys)) = by {
+                    let below = self.keys(keys)?;
+                    spec = self.keyed(spec, key, below, record)?;
+                }
+                if let Some(most) = capacity {
+                    spec = spec.capacity(most);
+                }
+                let tokens = initial::tokens(self, initial, record)?;
+                let queue = self.model.queue(name, spec.tokens(tokens));
+                Ok(Handle::Queue(queue, record))
+            }
+        }
+    }
+
+    fn counter(&self, keys: Option<&Expr>, count: Option<&Expr>) -> Checked<CounterSpec> {
+        let Some(keys) = keys else {
+            let count = count.map(|count| self.natural(count)).transpose()?;
+            return Ok(CounterSpec::new(count.unwrap_or(0)));
+        };
+        let keys = self.keys(keys)?;
+        let count_of = |key: u32| match count {
+            None => Ok(0),
+            Some(count) => {
+                let key = crate::lower::Value::Number(Node::int(key.into()));
+                let scope = Scope {
+                    values: vec![("key".to_owned(), key)],
+                    ..Scope::constant()
+                };
+                natural_of(&self.lower(scope).int(count)?, count)
+            }
+        };
+        let counts = (0..keys).map(count_of).collect::<Checked<Vec<u32>>>()?;
+        Ok(CounterSpec::counts(counts))
+    }
+
+    fn keys(&self, keys: &Expr) -> Checked<u32> {
+        let number = self.names.int(keys)?;
+        match (1..=MAX_KEYS).contains(&number) {
+            true => Ok(number as u32),
+            false => Err(Fault::expected(
+                keys.at,
+                format!("1 to {MAX_KEYS} keys"),
+                number,
+            )),
+        }
+    }
+
+    /// A constant in 0..2^32.
+    pub(crate) fn natural(&self, expr: &Expr) -> Checked<u32> {
+        natural_of(&self.lower(Scope::constant()).int(expr)?, expr)
+    }
+
+    /// The scope in which the fields of a record are names.
+    pub(crate) fn fields(record: usize) -> Scope {
+        Scope {
+            fields_of: Some(record),
+            may: May {
+                colour: false,
+                ..May::TOKENS
+            },
+            ..Scope::default()
+        }
+    }
+
+    fn ranked(&self, rank: &Expr, record: usize) -> Checked<QueueSpec<Token<N>>> {
+        let node = self.lower(Self::fields(record)).number(rank)?.clone();
+        if let Op::Field(_, slot) = node.op
+            && matches!(slot.size, Size::Narrow { .. })
+        {
+            return Ok(QueueSpec::least(move |token: &Token<N>| {
+                token.word(slot.at).into()
+            }));
+        }
+        let random = RefCell::new(Random::new(0, ""));
+        if node.ty == crate::ir::Ty::Real(TIME) {
+            let of: Real<N> = self.shared.real(&node);
+            return Ok(QueueSpec::least(move |token| {
+                of(&alone(token), &mut random.borrow_mut()).max(0.0) as u64
+            }));
+        }
+        if node.ty != crate::ir::Ty::Int {
+            let found = self.names.type_words(node.ty);
+            return Err(Fault::expected(rank.at, "a whole number or a time", found));
+        }
+        let of: Int<N> = self.shared.int(&node);
+        // Shifted, so that negative ranks come before positive ones.
+        Ok(QueueSpec::least(move |token| {
+            of(&alone(token), &mut random.borrow_mut()).cast_unsigned() ^ 1 << 63
+        }))
+    }
+
+    fn keyed(
+        &self,
+        spec: QueueSpec<Token<N>>,
+        key: &Expr,
+        keys: u32,
+        record: usize,
+    ) -> Checked<QueueSpec<Token<N>>> {
+        let node = self.lower(Self::fields(record)).number(key)?;
+        if node.is_real() {
+            return Err(Fault::expected(
+                key.at,
+                "a whole number",
+                self.names.type_words(node.ty),
+            ));
+        }
+        if let Op::Field(_, slot) = node.op
+            && matches!(slot.size, Size::Narrow { .. })
+        {
+            return Ok(spec.keyed(keys, move |token| token.word(slot.at)));
+        }
+        let random = RefCell::new(Random::new(0, ""));
+        let of: Int<N> = self.shared.int(&node);
+        Ok(spec.keyed(keys, move |token| {
+            let key = of(&alone(token), &mut random.borrow_mut());
+            // A key out of range is reported by the engine.
+            u32::try_from(key).unwrap_or(u32::MAX)
+        }))
+    }
+}
+
+fn natural_of(node: &Node, expr: &Expr) -> Checked<u32> {
+    let number = node.as_int();
+    let Some(number) = number else {
+        return Err(Fault::new(
+            expr.at,
+            "expected a number that is known before the run",
+        ));
+    };
+    u32::try_from(number)
+        .map_err(|_| Fault::expected(expr.at, "a number from 0 to 4294967295", number))
+}
+
+/// A single token, as functions of several see it.
+fn alone<const N: usize>(token: &Token<N>) -> Bound<'_, Token<N>> {
+    Bound {
+        tokens: std::slice::from_ref(token),
+        colour: 0,
+        now: 0,
+        started: 0,
+    }
+}

@@ -1,0 +1,384 @@
+//! Outputs of transitions, and what they change outside of the places.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use inorder_petri::coloured::{Bound, Counter, Queue, TransitionBuilder};
+use inorder_random::Random;
+
+use super::transition::Parts;
+use super::{Builder, Handle};
+use crate::ast::{Assign, Do, Expr, OutLine};
+use crate::code::{Int, Make, Real, Shared};
+use crate::error::{Checked, Fault, Span};
+use crate::ir::{Node, TokenNode, TokenOp};
+use crate::lower::Scope;
+use crate::names::Item;
+use crate::token::Token;
+
+/// Actions may call each other this deep.
+const MAX_CALLS: u32 = 16;
+
+/// An output as written: plain tokens, or a token for the first place whose condition holds.
+pub(super) enum Output<'l> {
+    Plain {
+        to: Counter,
+        key: Option<&'l Expr>,
+        count: Option<&'l Expr>,
+        at: Span,
+    },
+    Token(Vec<Branch<'l>>),
+}
+
+pub(super) struct Branch<'l> {
+    to: Queue,
+    record: usize,
+    value: &'l Expr,
+    only_if: Option<&'l Expr>,
+}
+
+/// An output, checked.
+pub(super) enum Arc {
+    Plain {
+        to: Counter,
+        key: Option<(Node, Span)>,
+        count: (Node, Span),
+    },
+    Token(Vec<(Queue, TokenNode, Option<Node>)>),
+}
+
+/// Adds a line to the outputs; one that begins with `else` belongs to the one before.
+pub(super) fn add<'l, const N: usize>(
+    builder: &Builder<'_, '_, N>,
+    line: &'l OutLine,
+    parts: &mut Parts<'l>,
+) -> Checked<()> {
+    let at = line.place.at;
+    match builder.handle(&line.place)? {
+        Handle::Counter(to) => {
+            if line.is_else || line.only_if.is_some() {
+                let problem =
+                    "only tokens of records are added on a condition: use a number that may be 0";
+                return Err(Fault::new(at, problem));
+            }
+            let (key, count) = (line.key.as_ref(), line.value.as_ref());
+            parts.outputs.push(Output::Plain { to, key, count, at });
+        }
+        Handle::Queue(to, record) => {
+            if let Some(key) = &line.key {
+                return Err(Fault::new(key.at, "a token has its key itself"));
+            }
+            let Some(value) = &line.value else {
+                let expected = format!("`{}: TOKEN`", line.place.text);
+                return Err(Fault::expected(at, expected, "no token"));
+            };
+            let only_if = line.only_if.as_ref();
+            let branch = Branch {
+                to,
+                record,
+                value,
+                only_if,
+            };
+            match (line.is_else, parts.outputs.last_mut()) {
+                (false, _) => parts.outputs.push(Output::Token(vec![branch])),
+                (true, Some(Output::Token(branches)))
+                    if branches.last().is_some_and(|last| last.only_if.is_some()) =>
+                {
+                    branches.push(branch);
+                }
+                (true, _) => {
+                    let problem = "expected `out PLACE: TOKEN if CONDITION` before else";
+                    return Err(Fault::new(at, problem));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn check<const N: usize>(
+    builder: &Builder<'_, '_, N>,
+    outputs: &[Output<'_>],
+    scope: &Scope,
+) -> Checked<Vec<Arc>> {
+    let lower = builder.lower(scope.clone());
+    let checked = |output: &Output<'_>| match output {
+        Output::Plain { to, key, count, at } => {
+            let key = match key {
+                Some(key) => Some((lower.number(key)?, key.at)),
+                None => None,
+            };
+            if let Some((node, at)) = &key
+                && node.is_real()
+            {
+                let found = builder.names.type_words(node.ty);
+                return Err(Fault::expected(*at, "a whole number", found));
+            }
+            let count = match count {
+                Some(count) => (lower.int(count)?, count.at),
+                None => (Node::int(1), *at),
+            };
+            if count.0.as_int().is_some_and(|n| u32::try_from(n).is_err()) {
+                return Err(Fault::expected(
+                    count.1,
+                    "a number from 0 to 4294967295",
+                    "another one",
+                ));
+            }
+            if count.0.as_int().is_none() && key.is_some() {
+                return Err(Fault::new(
+                    count.1,
+                    "an arc with a key has a constant number",
+                ));
+            }
+            Ok(Arc::Plain {
+                to: *to,
+                key,
+                count,
+            })
+        }
+        Output::Token(branches) => {
+            let branch = |branch: &Branch<'_>| {
+                let token = lower.token(branch.value, branch.record)?;
+                let only_if = branch.only_if.map(|on| lower.condition(on)).transpose()?;
+                Ok((branch.to, token, only_if))
+            };
+            Ok(Arc::Token(reachable(
+                branches.iter().map(branch).collect::<Checked<_>>()?,
+            )))
+        }
+    };
+    outputs.iter().map(checked).collect()
+}
+
+/// Leaves out branches that are never taken because of a constant condition.
+fn reachable(
+    branches: Vec<(Queue, TokenNode, Option<Node>)>,
+) -> Vec<(Queue, TokenNode, Option<Node>)> {
+    let mut kept = Vec::new();
+    for (to, token, only_if) in branches {
+        match only_if.as_ref().map(Node::as_int) {
+            Some(Some(0)) => {}
+            None | Some(Some(_)) => {
+                kept.push((to, token, None));
+                return kept;
+            }
+            Some(None) => kept.push((to, token, only_if)),
+        }
+    }
+    kept
+}
+
+pub(super) fn arc<'b, const N: usize>(
+    t: TransitionBuilder<'b, Token<N>>,
+    output: Arc,
+    shared: &Shared,
+    mut random: Random,
+) -> TransitionBuilder<'b, Token<N>> {
+    match output {
+        Arc::Plain {
+            to,
+            key,
+            count: (count, at),
+        } => match (key, count.as_int()) {
+            (None, Some(fixed)) => t.give(to, fixed as u32),
+            (Some((key, at)), fixed) => {
+                let key = shared.count(&key, at);
+                t.give_at(to, fixed.unwrap_or(1) as u32, move |b| key(b, &mut random))
+            }
+            (None, None) => {
+                let count = shared.count(&count, at);
+                t.give_with(to, move |b| count(b, &mut random))
+            }
+        },
+        Arc::Token(branches) => tokens(t, &branches, shared, random),
+    }
+}
+
+fn tokens<'b, const N: usize>(
+    t: TransitionBuilder<'b, Token<N>>,
+    branches: &[(Queue, TokenNode, Option<Node>)],
+    shared: &Shared,
+    mut random: Random,
+) -> TransitionBuilder<'b, Token<N>> {
+    let is_total = branches
+        .last()
+        .is_some_and(|(.., only_if)| only_if.is_none());
+    if let ([(to, token, None)], true) = (branches, is_total) {
+        if let TokenOp::Bound(index) = token.op {
+            return t.pass(*to, index);
+        }
+        let make: Make<N> = shared.token(token);
+        return t.put(*to, move |b| make(b, &mut random));
+    }
+    let branch = |(_, token, only_if): &(Queue, TokenNode, Option<Node>)| {
+        let on: Option<Int<N>> = only_if.as_ref().map(|on| shared.int(on));
+        (on, shared.token(token))
+    };
+    let made: Vec<(Option<Int<N>>, Make<N>)> = branches.iter().map(branch).collect();
+    let places: Vec<Queue> = branches.iter().map(|(to, ..)| *to).collect();
+    if is_total {
+        return t.route_among(&places, move |b| {
+            let first = made
+                .iter()
+                .position(|(on, _)| on.as_ref().is_none_or(|on| on(b, &mut random) != 0));
+            let first = first.unwrap_or(made.len() - 1);
+            (first, made[first].1(b, &mut random))
+        });
+    }
+    // Without a place for all other cases there may be no token: each place asks which branch is taken.
+    let made = Rc::new(made);
+    (0..places.len()).fold(t, |t, number| {
+        let (made, mut random) = (Rc::clone(&made), random.clone());
+        t.put_if(places[number], move |b| {
+            let first = made
+                .iter()
+                .position(|(on, _)| on.as_ref().is_none_or(|on| on(b, &mut random) != 0));
+            (first == Some(number)).then(|| made[number].1(b, &mut random))
+        })
+    })
+}
+
+type Act<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random)>;
+
+/// All changes of variables as one function, in their order.
+pub(super) fn acts<const N: usize>(
+    builder: &Builder<'_, '_, N>,
+    lines: &[&Do],
+    scope: &Scope,
+    stream: &Random,
+) -> Checked<Option<impl FnMut(&Bound<'_, Token<N>>) + use<N>>> {
+    let mut all: Vec<Act<N>> = Vec::new();
+    for line in lines {
+        collect(builder, line, scope, 0, &mut all)?;
+    }
+    let random = RefCell::new(stream.clone());
+    Ok((!all.is_empty()).then_some(move |b: &Bound<'_, Token<N>>| {
+        for act in &all {
+            act(b, &mut random.borrow_mut());
+        }
+    }))
+}
+
+fn collect<const N: usize>(
+    builder: &Builder<'_, '_, N>,
+    line: &Do,
+    scope: &Scope,
+    depth: u32,
+    all: &mut Vec<Act<N>>,
+) -> Checked<()> {
+    match line {
+        Do::Action(name) => {
+            let Some(Item::Action(lines)) = builder.names.item(&name.text) else {
+                let known = builder.names.known();
+                return Err(Fault::unknown(
+                    name.at,
+                    "the name of an action",
+                    &name.text,
+                    known,
+                ));
+            };
+            if depth >= MAX_CALLS {
+                let problem = format!("actions call each other more than {MAX_CALLS} deep");
+                return Err(Fault::new(name.at, problem));
+            }
+            lines
+                .iter()
+                .try_for_each(|line| collect(builder, line, scope, depth + 1, all))
+        }
+        Do::Assign {
+            name,
+            index,
+            how,
+            value,
+        } => {
+            let Some(&Item::Variable(number)) = builder.names.item(&name.text) else {
+                let known = builder.names.known();
+                return Err(Fault::unknown(
+                    name.at,
+                    "the name of a variable",
+                    &name.text,
+                    known,
+                ));
+            };
+            let variable = builder.names.variables[number];
+            let lower = builder.lower(scope.clone());
+            let index = match (variable.is_list, index) {
+                (true, Some(index)) => Some((lower.int(index)?, index.at)),
+                (false, None) => None,
+                (true, None) => {
+                    return Err(Fault::expected(
+                        name.at,
+                        format!("{}[INDEX]", name.text),
+                        "no index",
+                    ));
+                }
+                (false, Some(index)) => {
+                    return Err(Fault::new(index.at, format!("{} is not a list", name.text)));
+                }
+            };
+            let node = lower.of_type(value, variable.ty)?;
+            if *how != Assign::Set
+                && !matches!(node.ty, crate::ir::Ty::Int | crate::ir::Ty::Real(_))
+            {
+                return Err(Fault::expected(
+                    value.at,
+                    "a number",
+                    builder.names.type_words(node.ty),
+                ));
+            }
+            all.push(assign(
+                &builder.shared,
+                variable.first,
+                variable.cells,
+                index,
+                *how,
+                &node,
+            ));
+            Ok(())
+        }
+    }
+}
+
+fn assign<const N: usize>(
+    shared: &Shared,
+    first: usize,
+    cells: usize,
+    index: Option<(Node, Span)>,
+    how: Assign,
+    node: &Node,
+) -> Act<N> {
+    let variables = Rc::clone(&shared.variables);
+    type At<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> usize>;
+    let at: At<N> = match index {
+        None => Box::new(move |_, _| first),
+        Some((index, span)) => {
+            let cell = shared.cell(cells, &index, span);
+            Box::new(move |b, r| first + cell(b, r))
+        }
+    };
+    if node.is_real() {
+        let value: Real<N> = shared.real(node);
+        return Box::new(move |b, r| {
+            let value = value(b, r);
+            let cell: &Cell<i64> = &variables[at(b, r)];
+            let before = f64::from_bits(cell.get().cast_unsigned());
+            let after = match how {
+                Assign::Set => value,
+                Assign::Add => before + value,
+                Assign::Subtract => before - value,
+            };
+            cell.set(after.to_bits().cast_signed());
+        });
+    }
+    let value: Int<N> = shared.int(node);
+    Box::new(move |b, r| {
+        let value = value(b, r);
+        let cell = &variables[at(b, r)];
+        cell.set(match how {
+            Assign::Set => value,
+            Assign::Add => cell.get().wrapping_add(value),
+            Assign::Subtract => cell.get().wrapping_sub(value),
+        });
+    })
+}

@@ -1,0 +1,362 @@
+//! Transitions: inputs, guard, timing.
+
+use inorder_petri::coloured::{Bound, Delay, Queue, TransitionBuilder};
+use inorder_random::Random;
+
+use super::outputs::{self, Output};
+use super::{Builder, Handle};
+use crate::ast::{ArcKind, ArcLine, Do, Expr, Name, TransitionDecl};
+use crate::code::Int;
+use crate::error::{Checked, Fault, Span};
+use crate::ir::{DrawKind, Node, Op};
+use crate::lower::{May, Scope};
+use crate::token::Token;
+use crate::units::{NUMBER, TIME};
+
+/// An arc of an input, checked.
+enum Input {
+    Take {
+        from: Queue,
+        many: u32,
+        key: Option<(Node, Span)>,
+        keep: bool,
+    },
+    Spend {
+        from: inorder_petri::coloured::Counter,
+        count: (Node, Span),
+        key: Option<(Node, Span)>,
+        keep: bool,
+    },
+}
+
+/// What the lines of a transition say; the last line of a kind that may stand once holds.
+#[derive(Default)]
+pub(super) struct Parts<'l> {
+    pub(super) tokens: Vec<(String, usize)>,
+    inputs: Vec<Input>,
+    inhibitors: Vec<(Handle, u32, bool)>,
+    resets: Vec<Handle>,
+    guard: Option<&'l Expr>,
+    delay: Option<&'l Expr>,
+    priority: Option<u32>,
+    weight: Option<f64>,
+    servers: Option<u32>,
+    pub(super) acts: Vec<&'l Do>,
+    pub(super) outputs: Vec<Output<'l>>,
+}
+
+impl<'p, const N: usize> Builder<'_, 'p, N> {
+    pub(super) fn transition(&mut self, transition: &'p TransitionDecl) -> Checked<()> {
+        let mut lines = Vec::new();
+        self.expand(&transition.lines, &mut lines)?;
+        let mut parts = Parts::default();
+        for line in lines {
+            self.line(line, &mut parts)?;
+        }
+        let scope = Scope {
+            tokens: parts.tokens.clone(),
+            ..Scope::default()
+        };
+        let guard = self.guard(parts.guard, &scope)?;
+        let end = Scope {
+            may: May::EVERYTHING,
+            ..scope
+        };
+        let delay = match parts.delay {
+            Some(delay) => Some((self.lower(end.clone()).real(delay, TIME)?, delay.at)),
+            None => None,
+        };
+        let stream = Random::new(self.seed, &format!("arcs/{}", transition.name.text));
+        let acts = outputs::acts(self, &parts.acts, &end, &stream)?;
+        let finished = outputs::check(self, &parts.outputs, &end)?;
+        let shared = self.shared.clone();
+        let mut t = self.model.transition(&transition.name.text);
+        for input in parts.inputs {
+            t = input_arc(t, input, &shared);
+        }
+        for (handle, count, of_colour) in parts.inhibitors {
+            t = match (handle, of_colour) {
+                (Handle::Queue(queue, _), false) => t.inhibit(queue, count),
+                (Handle::Queue(queue, _), true) => t.inhibit_colour(queue, count),
+                (Handle::Counter(counter), false) => t.inhibit(counter, count),
+                (Handle::Counter(counter), true) => t.inhibit_colour(counter, count),
+            };
+        }
+        for handle in parts.resets {
+            t = match handle {
+                Handle::Queue(queue, _) => t.reset(queue),
+                Handle::Counter(counter) => t.reset(counter),
+            };
+        }
+        t = parts
+            .priority
+            .into_iter()
+            .fold(t, TransitionBuilder::priority);
+        t = parts.weight.into_iter().fold(t, TransitionBuilder::weight);
+        t = parts
+            .servers
+            .into_iter()
+            .fold(t, TransitionBuilder::servers);
+        if let Some(guard) = guard {
+            let holds: Int<N> = shared.int(&guard);
+            let mut none = Random::new(0, "");
+            t = t.guard(move |b| holds(b, &mut none) != 0);
+        }
+        t = match delay {
+            Some((node, at)) => timed(t, &node, at, &shared),
+            None => t,
+        };
+        if let Some(act) = acts {
+            t = t.act(act);
+        }
+        for (number, output) in (0..).zip(finished) {
+            t = outputs::arc(t, output, &shared, stream.fork(number));
+        }
+        t.id();
+        Ok(())
+    }
+
+    /// The lines that exist with the present parameters.
+    fn expand(&self, from: &'p [ArcLine], to: &mut Vec<&'p ArcLine>) -> Checked<()> {
+        for line in from {
+            let ArcKind::If {
+                on,
+                then,
+                otherwise,
+            } = &line.kind
+            else {
+                to.push(line);
+                continue;
+            };
+            let chosen = if self.names.condition(on)? {
+                then
+            } else {
+                otherwise
+            };
+            self.expand(chosen, to)?;
+        }
+        Ok(())
+    }
+
+    fn line<'l>(&self, line: &'l ArcLine, parts: &mut Parts<'l>) -> Checked<()> {
+        match &line.kind {
+            ArcKind::Priority(expr) => parts.priority = Some(self.natural(expr)?),
+            ArcKind::Weight(expr) => parts.weight = Some(self.names.real(expr, NUMBER)?),
+            ArcKind::Servers(expr) => parts.servers = Some(self.natural(expr)?),
+            ArcKind::Delay(expr) => parts.delay = Some(expr),
+            ArcKind::Guard(expr) => parts.guard = Some(expr),
+            ArcKind::Inhibit { place, key, count } => {
+                if let Some(key) = key
+                    && key.kind != crate::ast::ExprKind::Name("colour".to_owned())
+                {
+                    return Err(Fault::expected(key.at, "colour", "another key"));
+                }
+                let count = count.as_ref().map_or(Ok(1), |count| self.natural(count))?;
+                parts
+                    .inhibitors
+                    .push((self.handle(place)?, count, key.is_some()));
+            }
+            ArcKind::Reset(place) => parts.resets.push(self.handle(place)?),
+            ArcKind::Do(action) => parts.acts.push(action),
+            ArcKind::Out(out) => outputs::add(self, out, parts)?,
+            ArcKind::In { .. } => self.input(line, parts)?,
+            ArcKind::If { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn input(&self, line: &ArcLine, parts: &mut Parts<'_>) -> Checked<()> {
+        let ArcKind::In {
+            bind,
+            place,
+            key,
+            count,
+            keep,
+        } = &line.kind
+        else {
+            return Ok(());
+        };
+        let scope = Scope {
+            tokens: parts.tokens.clone(),
+            may: May::TOKENS,
+            ..Scope::default()
+        };
+        let lower = self.lower(scope);
+        let key = match key {
+            Some(key) => Some((lower.number(key)?, key.at)),
+            None => None,
+        };
+        if let Some((node, at)) = &key
+            && node.is_real()
+        {
+            return Err(Fault::expected(
+                *at,
+                "a whole number",
+                self.names.type_words(node.ty),
+            ));
+        }
+        let input = match self.handle(place)? {
+            Handle::Queue(from, record) => {
+                if let Some(count) = count {
+                    return Err(Fault::expected(
+                        count.at,
+                        "the end of the line: names say how many tokens are taken, as in `in a, b: queue`",
+                        "a number",
+                    ));
+                }
+                let many = bind.len().max(1);
+                if many > 1 && (key.is_some() || *keep) {
+                    return Err(Fault::new(
+                        line.at,
+                        "an arc with a key, or one that reads, binds one token",
+                    ));
+                }
+                let unnamed = || (0..many - bind.len()).map(|_| (String::new(), record));
+                for name in bind {
+                    if parts.tokens.iter().any(|(other, _)| *other == name.text) {
+                        let problem = format!("two tokens are called {}", name.text);
+                        return Err(Fault::new(name.at, problem));
+                    }
+                    parts.tokens.push((name.text.clone(), record));
+                }
+                parts.tokens.extend(unnamed());
+                let (many, keep) = (many as u32, *keep);
+                Input::Take {
+                    from,
+                    many,
+                    key,
+                    keep,
+                }
+            }
+            Handle::Counter(from) => {
+                if let Some(name) = bind.first() {
+                    let problem = format!("{} holds plain tokens, which have no name", place.text);
+                    return Err(Fault::new(name.at, problem));
+                }
+                let node = match count {
+                    Some(count) => (lower.int(count)?, count.at),
+                    None => (Node::int(1), line.at),
+                };
+                if node.0.as_int().is_some_and(|n| u32::try_from(n).is_err()) {
+                    return Err(Fault::expected(
+                        node.1,
+                        "a number from 0 to 4294967295",
+                        "another one",
+                    ));
+                }
+                if node.0.as_int().is_none() && (key.is_some() || *keep) {
+                    return Err(Fault::new(
+                        node.1,
+                        "an arc with a key, or one that reads, has a constant number",
+                    ));
+                }
+                let keep = *keep;
+                Input::Spend {
+                    from,
+                    count: node,
+                    key,
+                    keep,
+                }
+            }
+        };
+        parts.inputs.push(input);
+        Ok(())
+    }
+
+    pub(super) fn handle(&self, place: &Name) -> Checked<Handle> {
+        Ok(self.places[self.names.place(place)?])
+    }
+
+    fn guard(&self, guard: Option<&Expr>, scope: &Scope) -> Checked<Option<Node>> {
+        let Some(guard) = guard else {
+            return Ok(None);
+        };
+        let scope = Scope {
+            may: May::TOKENS,
+            ..scope.clone()
+        };
+        let node = self.lower(scope).condition(guard)?;
+        // A guard that always holds is none.
+        Ok(Some(node).filter(|node| node.as_int() != Some(1)))
+    }
+}
+
+fn input_arc<'b, const N: usize>(
+    t: TransitionBuilder<'b, Token<N>>,
+    input: Input,
+    shared: &crate::code::Shared,
+) -> TransitionBuilder<'b, Token<N>> {
+    let mut none = Random::new(0, "");
+    match input {
+        Input::Take {
+            from,
+            many: 1,
+            key: None,
+            keep: true,
+        } => t.read(from),
+        Input::Take {
+            from,
+            many,
+            key: None,
+            ..
+        } => t.take_many(from, many),
+        Input::Take {
+            from,
+            key: Some((key, at)),
+            keep,
+            ..
+        } => {
+            let key = shared.count(&key, at);
+            let key = move |b: &Bound<'_, Token<N>>| key(b, &mut none);
+            match keep {
+                true => t.read_at(from, key),
+                false => t.take_at(from, key),
+            }
+        }
+        Input::Spend {
+            from,
+            count: (count, at),
+            key,
+            keep,
+        } => {
+            let Some(fixed) = count.as_int() else {
+                let count = shared.count(&count, at);
+                return t.spend_with(from, move |b| count(b, &mut none));
+            };
+            let fixed = fixed as u32;
+            match (key, keep) {
+                (None, false) => t.spend(from, fixed),
+                (None, true) => t.test(from, fixed),
+                (Some((key, at)), keep) => {
+                    let key = shared.count(&key, at);
+                    let key = move |b: &Bound<'_, Token<N>>| key(b, &mut none);
+                    match keep {
+                        true => t.test_at(from, fixed, key),
+                        false => t.spend_at(from, fixed, key),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The delay: one of the engine's own where the expression is one, otherwise a function.
+fn timed<'b, const N: usize>(
+    t: TransitionBuilder<'b, Token<N>>,
+    node: &Node,
+    at: Span,
+    shared: &crate::code::Shared,
+) -> TransitionBuilder<'b, Token<N>> {
+    let fixed = node.as_real().filter(|ticks| *ticks >= 0.0);
+    if let Some(ticks) = fixed {
+        return t.delay(Delay::Deterministic((ticks + 0.5) as u64));
+    }
+    if let Op::Draw(draw) = &node.op
+        && let (DrawKind::Exponential(mean), None) = (&draw.kind, draw.stream)
+        && let Some(mean) = mean.as_real()
+    {
+        return t.delay(Delay::exponential(mean));
+    }
+    let delay = shared.ticks(node, at);
+    t.delay_by(move |b, random| delay(b, random))
+}

@@ -1,0 +1,399 @@
+//! Checked expressions as functions of the tokens bound by a firing.
+//!
+//! Every part of an expression becomes a closure that calls those of its own parts. Frequent forms (a field, a constant,
+//! a field compared with either) are one closure each, so that most guards and arcs call no further one.
+
+mod random;
+mod write;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use inorder_petri::coloured::Bound;
+use inorder_random::Random;
+
+use crate::error::Span;
+use crate::ir::{Arith, Compare, Node, Op, Rounding, Size, Slot, Ty};
+use crate::token::Token;
+
+pub(crate) type Int<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> i64>;
+pub(crate) type Real<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> f64>;
+pub(crate) type Make<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> Token<N>>;
+
+/// What a value at run time may do wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// A value outside of the range of its field.
+    Range {
+        value: i64,
+        low: i64,
+        high: i64,
+    },
+    DivisionByZero,
+    /// An index of a list that has so many cells.
+    Index {
+        value: i64,
+        cells: usize,
+    },
+    Delay,
+    /// A number of tokens or a key below 0 or above 2^32 - 1.
+    Count(i64),
+}
+
+/// The first error of a run.
+#[derive(Default)]
+pub(crate) struct Errors(Cell<Option<(Span, Wrong)>>);
+
+impl Errors {
+    #[cold]
+    pub(crate) fn tell(&self, at: Span, wrong: Wrong) {
+        if self.0.get().is_none() {
+            self.0.set(Some((at, wrong)));
+        }
+    }
+
+    pub(crate) fn first(&self) -> Option<(Span, Wrong)> {
+        self.0.get()
+    }
+}
+
+/// What all functions of a run share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) variables: Rc<[Cell<i64>]>,
+    pub(crate) streams: Rc<[RefCell<Random>]>,
+    pub(crate) errors: Rc<Errors>,
+}
+
+/// An operand that needs no call.
+#[derive(Clone, Copy)]
+enum Simple {
+    Constant(i64),
+    /// A narrow field: index of the token, word.
+    Word(usize, usize),
+}
+
+fn simple(node: &Node) -> Option<Simple> {
+    match node.op {
+        Op::Int(n) => Some(Simple::Constant(n)),
+        Op::Field(
+            token,
+            Slot {
+                at,
+                size: Size::Narrow { .. },
+            },
+        ) => Some(Simple::Word(token, at)),
+        _ => None,
+    }
+}
+
+impl Shared {
+    /// A function for a whole number, a condition (0 or 1) or a value of an enumeration.
+    pub(crate) fn int<const N: usize>(&self, node: &Node) -> Int<N> {
+        match &node.op {
+            &Op::Int(n) => Box::new(move |_, _| n),
+            &Op::Field(token, slot) => field(token, slot),
+            Op::Colour => Box::new(|b, _| i64::from(b.colour)),
+            Op::Variable(first, cells, index, at) => {
+                self.variable(*first, *cells, index.as_deref(), *at)
+            }
+            Op::Whole(rounding, a) => {
+                let (a, rounding): (Real<N>, Rounding) = (self.real(a), *rounding);
+                Box::new(move |b, r| rounding.of(a(b, r)))
+            }
+            Op::Negative(a) => {
+                let a: Int<N> = self.int(a);
+                Box::new(move |b, r| a(b, r).wrapping_neg())
+            }
+            Op::Not(a) => {
+                let a: Int<N> = self.int(a);
+                Box::new(move |b, r| a(b, r) ^ 1)
+            }
+            Op::Arith(arith, a, b, at) => self.arith(*arith, a, b, *at),
+            Op::Compare(compare, a, b) if a.is_real() => self.compare_reals(*compare, a, b),
+            Op::Compare(compare, a, b) => self.compare(*compare, a, b),
+            Op::And(a, b) => {
+                let (a, b): (Int<N>, Int<N>) = (self.int(a), self.int(b));
+                Box::new(move |t, r| i64::from(a(t, r) != 0 && b(t, r) != 0))
+            }
+            Op::Or(a, b) => {
+                let (a, b): (Int<N>, Int<N>) = (self.int(a), self.int(b));
+                Box::new(move |t, r| i64::from(a(t, r) != 0 || b(t, r) != 0))
+            }
+            Op::If(on, then, otherwise) => {
+                let (on, then, otherwise): (Int<N>, Int<N>, Int<N>) =
+                    (self.int(on), self.int(then), self.int(otherwise));
+                Box::new(move |b, r| {
+                    if on(b, r) != 0 {
+                        then(b, r)
+                    } else {
+                        otherwise(b, r)
+                    }
+                })
+            }
+            Op::Case(on, arms) => self.case_of_ints(on, arms),
+            Op::Draw(draw) => self.draw_int(draw),
+            // These are real numbers, which are never asked for as integers.
+            Op::Real(_) | Op::Now | Op::Started | Op::ToReal(_) => Box::new(|_, _| 0),
+        }
+    }
+
+    /// A function for a real number; whole numbers are converted.
+    pub(crate) fn real<const N: usize>(&self, node: &Node) -> Real<N> {
+        if !node.is_real() {
+            let of: Int<N> = self.int(node);
+            return Box::new(move |b, r| of(b, r) as f64);
+        }
+        match &node.op {
+            &Op::Real(x) => Box::new(move |_, _| x),
+            &Op::Field(token, slot) => {
+                Box::new(move |b, _| f64::from_bits(b.tokens[token].wide(slot.at).cast_unsigned()))
+            }
+            Op::Now => Box::new(|b, _| b.now as f64),
+            Op::Started => Box::new(|b, _| b.started as f64),
+            Op::Variable(first, cells, index, at) => {
+                let bits: Int<N> = self.variable(*first, *cells, index.as_deref(), *at);
+                Box::new(move |b, r| f64::from_bits(bits(b, r).cast_unsigned()))
+            }
+            Op::ToReal(a) => self.real(a),
+            Op::Negative(a) => {
+                let a: Real<N> = self.real(a);
+                Box::new(move |b, r| -a(b, r))
+            }
+            Op::Arith(arith, a, b, _) => self.arith_of_reals(*arith, a, b),
+            Op::If(on, then, otherwise) => {
+                let on: Int<N> = self.int(on);
+                let (then, otherwise): (Real<N>, Real<N>) = (self.real(then), self.real(otherwise));
+                Box::new(move |b, r| {
+                    if on(b, r) != 0 {
+                        then(b, r)
+                    } else {
+                        otherwise(b, r)
+                    }
+                })
+            }
+            Op::Case(on, arms) => self.case_of_reals(on, arms),
+            Op::Draw(draw) => self.draw_real(draw),
+            // These are not real.
+            _ => Box::new(|_, _| 0.0),
+        }
+    }
+
+    fn variable<const N: usize>(
+        &self,
+        first: usize,
+        cells: usize,
+        index: Option<&Node>,
+        at: Span,
+    ) -> Int<N> {
+        let variables = Rc::clone(&self.variables);
+        let Some(index) = index else {
+            return Box::new(move |_, _| variables[first].get());
+        };
+        let place = self.cell(cells, index, at);
+        Box::new(move |b, r| variables[first + place(b, r)].get())
+    }
+
+    /// The cell of a list; outside of the list, the first one and an error.
+    pub(crate) fn cell<const N: usize>(
+        &self,
+        cells: usize,
+        index: &Node,
+        at: Span,
+    ) -> impl Fn(&Bound<'_, Token<N>>, &mut Random) -> usize + use<N> {
+        let (index, errors): (Int<N>, _) = (self.int(index), Rc::clone(&self.errors));
+        move |b, r| {
+            let value = index(b, r);
+            match usize::try_from(value) {
+                Ok(cell) if cell < cells => cell,
+                _ => {
+                    errors.tell(at, Wrong::Index { value, cells });
+                    0
+                }
+            }
+        }
+    }
+
+    fn arith<const N: usize>(&self, arith: Arith, a: &Node, b: &Node, at: Span) -> Int<N> {
+        match arith {
+            Arith::Add => self.ints(a, b, i64::wrapping_add),
+            Arith::Subtract => self.ints(a, b, i64::wrapping_sub),
+            Arith::Multiply => self.ints(a, b, i64::wrapping_mul),
+            Arith::Min => self.ints(a, b, i64::min),
+            Arith::Max => self.ints(a, b, i64::max),
+            Arith::Divide | Arith::Div | Arith::Mod => {
+                // A constant divisor is not 0, which was checked; a positive one needs no care about signs.
+                let of: fn(i64, i64) -> i64 = match arith {
+                    Arith::Mod => |a, b| a.rem_euclid(b),
+                    _ => |a, b| a.div_euclid(b),
+                };
+                match b.as_int() {
+                    Some(by) if by > 0 => {
+                        let a: Int<N> = self.int(a);
+                        match arith {
+                            Arith::Mod => Box::new(move |t, r| a(t, r).rem_euclid(by)),
+                            _ => Box::new(move |t, r| a(t, r).div_euclid(by)),
+                        }
+                    }
+                    _ => self.divided(a, b, of, at),
+                }
+            }
+        }
+    }
+
+    fn divided<const N: usize>(
+        &self,
+        a: &Node,
+        b: &Node,
+        of: fn(i64, i64) -> i64,
+        at: Span,
+    ) -> Int<N> {
+        let (a, b): (Int<N>, Int<N>) = (self.int(a), self.int(b));
+        let errors = Rc::clone(&self.errors);
+        Box::new(move |t, r| {
+            let (a, b) = (a(t, r), b(t, r));
+            match b {
+                0 => {
+                    errors.tell(at, Wrong::DivisionByZero);
+                    0
+                }
+                -1 => of(a.max(-i64::MAX), b),
+                b => of(a, b),
+            }
+        })
+    }
+
+    /// A function of two whole numbers, with fewer calls if they are fields or constants.
+    fn ints<const N: usize>(
+        &self,
+        a: &Node,
+        b: &Node,
+        of: impl Fn(i64, i64) -> i64 + Copy + 'static,
+    ) -> Int<N> {
+        match (simple(a), simple(b)) {
+            (Some(Simple::Word(i, at)), Some(Simple::Constant(n))) => {
+                Box::new(move |t, _| of(t.tokens[i].word(at).into(), n))
+            }
+            (Some(Simple::Word(i, at)), Some(Simple::Word(j, to))) => {
+                Box::new(move |t, _| of(t.tokens[i].word(at).into(), t.tokens[j].word(to).into()))
+            }
+            (_, Some(Simple::Constant(n))) => {
+                let a: Int<N> = self.int(a);
+                Box::new(move |t, r| of(a(t, r), n))
+            }
+            (_, Some(Simple::Word(j, to))) => {
+                let a: Int<N> = self.int(a);
+                Box::new(move |t, r| of(a(t, r), t.tokens[j].word(to).into()))
+            }
+            _ => {
+                let (a, b): (Int<N>, Int<N>) = (self.int(a), self.int(b));
+                Box::new(move |t, r| of(a(t, r), b(t, r)))
+            }
+        }
+    }
+
+    fn compare<const N: usize>(&self, compare: Compare, a: &Node, b: &Node) -> Int<N> {
+        match compare {
+            Compare::Equal => self.ints(a, b, |a, b| i64::from(a == b)),
+            Compare::Unequal => self.ints(a, b, |a, b| i64::from(a != b)),
+            Compare::Less => self.ints(a, b, |a, b| i64::from(a < b)),
+            Compare::AtMost => self.ints(a, b, |a, b| i64::from(a <= b)),
+            Compare::Greater => self.ints(a, b, |a, b| i64::from(a > b)),
+            Compare::AtLeast => self.ints(a, b, |a, b| i64::from(a >= b)),
+        }
+    }
+
+    fn compare_reals<const N: usize>(&self, compare: Compare, a: &Node, b: &Node) -> Int<N> {
+        let (a, b): (Real<N>, Real<N>) = (self.real(a), self.real(b));
+        Box::new(move |t, r| i64::from(compare.holds(&a(t, r), &b(t, r))))
+    }
+
+    fn arith_of_reals<const N: usize>(&self, arith: Arith, a: &Node, b: &Node) -> Real<N> {
+        if let (Some(x), Arith::Multiply) = (b.as_real(), arith) {
+            let a: Real<N> = self.real(a);
+            return Box::new(move |t, r| a(t, r) * x);
+        }
+        let (a, b): (Real<N>, Real<N>) = (self.real(a), self.real(b));
+        match arith {
+            Arith::Add => Box::new(move |t, r| a(t, r) + b(t, r)),
+            Arith::Multiply => Box::new(move |t, r| a(t, r) * b(t, r)),
+            _ => Box::new(move |t, r| arith.of_reals(a(t, r), b(t, r))),
+        }
+    }
+
+    fn case_of_ints<const N: usize>(&self, on: &Node, arms: &[Node]) -> Int<N> {
+        let on: Int<N> = self.int(on);
+        let last = arms.len().saturating_sub(1);
+        let arms: Vec<Int<N>> = arms.iter().map(|arm| self.int(arm)).collect();
+        Box::new(move |b, r| {
+            let at = usize::try_from(on(b, r)).unwrap_or(last).min(last);
+            arms[at](b, r)
+        })
+    }
+
+    fn case_of_reals<const N: usize>(&self, on: &Node, arms: &[Node]) -> Real<N> {
+        let on: Int<N> = self.int(on);
+        let last = arms.len().saturating_sub(1);
+        let constants: Option<Vec<f64>> = arms.iter().map(Node::as_real).collect();
+        if let Some(constants) = constants {
+            return Box::new(move |b, r| {
+                constants[usize::try_from(on(b, r)).unwrap_or(last).min(last)]
+            });
+        }
+        let arms: Vec<Real<N>> = arms.iter().map(|arm| self.real(arm)).collect();
+        Box::new(move |b, r| {
+            let at = usize::try_from(on(b, r)).unwrap_or(last).min(last);
+            arms[at](b, r)
+        })
+    }
+
+    /// A number of tokens or a key.
+    pub(crate) fn count<const N: usize>(
+        &self,
+        node: &Node,
+        at: Span,
+    ) -> impl Fn(&Bound<'_, Token<N>>, &mut Random) -> u32 + use<N> {
+        let (of, errors): (Int<N>, _) = (self.int(node), Rc::clone(&self.errors));
+        move |b, r| {
+            let value = of(b, r);
+            u32::try_from(value).unwrap_or_else(|_| {
+                errors.tell(at, Wrong::Count(value));
+                0
+            })
+        }
+    }
+
+    /// A duration in whole ticks.
+    pub(crate) fn ticks<const N: usize>(
+        &self,
+        node: &Node,
+        at: Span,
+    ) -> impl Fn(&Bound<'_, Token<N>>, &mut Random) -> u64 + use<N> {
+        let (of, errors): (Real<N>, _) = (self.real(node), Rc::clone(&self.errors));
+        move |b, r| {
+            let ticks = of(b, r);
+            if ticks < 0.0 || ticks.is_nan() {
+                errors.tell(at, Wrong::Delay);
+            }
+            (ticks + 0.5) as u64
+        }
+    }
+}
+
+fn field<const N: usize>(token: usize, slot: Slot) -> Int<N> {
+    let at = slot.at;
+    match slot.size {
+        Size::Narrow { .. } => Box::new(move |b, _| i64::from(b.tokens[token].word(at))),
+        Size::Wide => Box::new(move |b, _| b.tokens[token].wide(at)),
+    }
+}
+
+/// The bits of a constant.
+pub(crate) fn bits(node: &Node) -> Option<i64> {
+    match (&node.op, node.ty) {
+        (Op::Real(x), _) => Some(x.to_bits().cast_signed()),
+        (Op::Int(n), Ty::Real(_)) => Some((*n as f64).to_bits().cast_signed()),
+        (Op::Int(n), _) => Some(*n),
+        _ => None,
+    }
+}

@@ -1,0 +1,113 @@
+//! Random numbers of expressions.
+
+use std::rc::Rc;
+
+use inorder_petri::coloured::Bound;
+use inorder_random::Random;
+
+use super::{Int, Real, Shared};
+use crate::ir::{Draw, DrawKind, Node};
+use crate::token::Token;
+
+/// A random number from a generator.
+type From<const N: usize, T> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> T>;
+
+impl Shared {
+    /// Draws from the stream that is named, or from that of the transition.
+    fn drawn<const N: usize, T: 'static>(&self, draw: &Draw, from: From<N, T>) -> From<N, T> {
+        let Some(stream) = draw.stream else {
+            return from;
+        };
+        let streams = Rc::clone(&self.streams);
+        Box::new(move |b, _| {
+            // The stream is put back after the draw, whose arguments may draw from it, too.
+            let mut random = streams[stream].borrow().clone();
+            let value = from(b, &mut random);
+            *streams[stream].borrow_mut() = random;
+            value
+        })
+    }
+
+    pub(super) fn draw_int<const N: usize>(&self, draw: &Draw) -> Int<N> {
+        let from: From<N, i64> = match &draw.kind {
+            DrawKind::Chance(p) => {
+                let p: Real<N> = self.real(p);
+                Box::new(move |b, r| {
+                    let p = p(b, r);
+                    i64::from(r.chance(p))
+                })
+            }
+            DrawKind::Below(n) => {
+                let n: Int<N> = self.int(n);
+                Box::new(move |b, r| {
+                    let n = u64::try_from(n(b, r)).unwrap_or(0);
+                    r.below(n).cast_signed()
+                })
+            }
+            DrawKind::Empirical(values) => {
+                let values = self.values(values, Shared::int::<N>);
+                Box::new(move |b, r| one(&values, r)(b, r))
+            }
+            // The others are real.
+            _ => Box::new(|_, _| 0),
+        };
+        self.drawn(draw, from)
+    }
+
+    pub(super) fn draw_real<const N: usize>(&self, draw: &Draw) -> Real<N> {
+        let from: From<N, f64> = match &draw.kind {
+            DrawKind::Exponential(mean) => match mean.as_real() {
+                Some(mean) => Box::new(move |_, r| r.exponential() * mean),
+                None => {
+                    let mean: Real<N> = self.real(mean);
+                    Box::new(move |b, r| {
+                        let mean = mean(b, r);
+                        r.exponential() * mean
+                    })
+                }
+            },
+            DrawKind::Uniform(low, high) => {
+                let (low, high): (Real<N>, Real<N>) = (self.real(low), self.real(high));
+                Box::new(move |b, r| {
+                    let (low, high) = (low(b, r), high(b, r));
+                    low + (high - low) * r.unit()
+                })
+            }
+            DrawKind::Erlang(stages, mean) => {
+                let (stages, mean): (Int<N>, Real<N>) = (self.int(stages), self.real(mean));
+                Box::new(move |b, r| {
+                    let (stages, mean) = (stages(b, r), mean(b, r));
+                    if stages < 1 {
+                        return 0.0;
+                    }
+                    let sum: f64 = (0..stages).map(|_| r.exponential()).sum();
+                    sum / stages as f64 * mean
+                })
+            }
+            DrawKind::Unit => Box::new(|_, r| r.unit()),
+            DrawKind::Family(drawn) => {
+                let drawn = Rc::clone(drawn);
+                Box::new(move |_, r| drawn.sample(r))
+            }
+            DrawKind::Empirical(values) => {
+                let values = self.values(values, Shared::real::<N>);
+                Box::new(move |b, r| one(&values, r)(b, r))
+            }
+            // The others are whole.
+            _ => Box::new(|_, _| 0.0),
+        };
+        self.drawn(draw, from)
+    }
+
+    fn values<F>(&self, values: &[(f64, Node)], make: fn(&Shared, &Node) -> F) -> Vec<(f64, F)> {
+        let make = |(bound, node): &(f64, Node)| (*bound, make(self, node));
+        values.iter().map(make).collect()
+    }
+}
+
+/// The value whose share of the interval from 0 to 1 a random number hits.
+fn one<'v, F>(values: &'v [(f64, F)], random: &mut Random) -> &'v F {
+    let at = random.unit();
+    let index = values.iter().position(|(bound, _)| at < *bound);
+    &values[index.unwrap_or(values.len() - 1)].1
+}

@@ -1,0 +1,292 @@
+//! Checked expressions, with constants computed.
+
+use std::rc::Rc;
+
+use inorder_petri::net::Drawn;
+
+use crate::error::Span;
+use crate::units::Dim;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ty {
+    Int,
+    Bool,
+    /// An enumeration, by its index.
+    Enum(usize),
+    Real(Dim),
+}
+
+/// Where a field is within a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) at: usize,
+    pub(crate) size: Size,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// One word: numbers in this range.
+    Narrow { low: i64, high: i64 },
+    /// Two words: a 64-bit integer, or a real number.
+    Wide,
+}
+
+/// A checked expression for a number; `op` computes 64-bit integers unless `ty` is real.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) ty: Ty,
+    pub(crate) op: Op,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Op {
+    Int(i64),
+    Real(f64),
+    /// The field of a bound token.
+    Field(usize, Slot),
+    Colour,
+    Now,
+    Started,
+    /// A variable: its first cell, the number of its cells, the index, and the place of the index.
+    Variable(usize, usize, Option<Box<Node>>, Span),
+    ToReal(Box<Node>),
+    Whole(Rounding, Box<Node>),
+    Negative(Box<Node>),
+    Not(Box<Node>),
+    Arith(Arith, Box<Node>, Box<Node>, Span),
+    Compare(Compare, Box<Node>, Box<Node>),
+    And(Box<Node>, Box<Node>),
+    Or(Box<Node>, Box<Node>),
+    If(Box<Node>, Box<Node>, Box<Node>),
+    /// The arm at the value of the first node; the last arm is for all other values.
+    Case(Box<Node>, Vec<Node>),
+    Draw(Box<Draw>),
+}
+
+/// A random number.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Draw {
+    pub(crate) kind: DrawKind,
+    /// The stream; `None` for that of the transition.
+    pub(crate) stream: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum DrawKind {
+    Exponential(Node),
+    Uniform(Node, Node),
+    Erlang(Node, Node),
+    Unit,
+    Chance(Node),
+    Below(Node),
+    /// Values with the sums of the weights up to them, rising to 1.
+    Empirical(Vec<(f64, Node)>),
+    Family(Rc<Drawn>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    Floor,
+    Ceil,
+    Nearest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arith {
+    Add,
+    Subtract,
+    Multiply,
+    /// Only of real numbers.
+    Divide,
+    /// Only of integers.
+    Div,
+    /// Only of integers.
+    Mod,
+    Min,
+    Max,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compare {
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+impl Arith {
+    pub(crate) fn of_ints(self, a: i64, b: i64) -> Option<i64> {
+        Some(match self {
+            Self::Add => a.wrapping_add(b),
+            Self::Subtract => a.wrapping_sub(b),
+            Self::Multiply => a.wrapping_mul(b),
+            Self::Divide => return None,
+            Self::Div => a.checked_div_euclid(b)?,
+            Self::Mod => a.checked_rem_euclid(b)?,
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+        })
+    }
+
+    pub(crate) fn of_reals(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide | Self::Div => a / b,
+            Self::Mod => a % b,
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+        }
+    }
+}
+
+impl Compare {
+    pub(crate) fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
+        match self {
+            Self::Equal => a == b,
+            Self::Unequal => a != b,
+            Self::Less => a < b,
+            Self::AtMost => a <= b,
+            Self::Greater => a > b,
+            Self::AtLeast => a >= b,
+        }
+    }
+}
+
+impl Rounding {
+    pub(crate) fn of(self, x: f64) -> i64 {
+        let whole = match self {
+            Self::Floor => libm::floor(x),
+            Self::Ceil => libm::ceil(x),
+            Self::Nearest => libm::floor(x + 0.5),
+        };
+        whole as i64
+    }
+}
+
+impl Node {
+    pub(crate) fn int(n: i64) -> Self {
+        Self {
+            ty: Ty::Int,
+            op: Op::Int(n),
+        }
+    }
+
+    pub(crate) fn bool(b: bool) -> Self {
+        Self {
+            ty: Ty::Bool,
+            op: Op::Int(b.into()),
+        }
+    }
+
+    pub(crate) fn real(x: f64, dim: Dim) -> Self {
+        Self {
+            ty: Ty::Real(dim),
+            op: Op::Real(x),
+        }
+    }
+
+    pub(crate) fn as_int(&self) -> Option<i64> {
+        match self.op {
+            Op::Int(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_real(&self) -> Option<f64> {
+        match self.op {
+            Op::Real(x) => Some(x),
+            Op::Int(n) if self.ty == Ty::Int => Some(n as f64),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_constant(&self) -> bool {
+        matches!(self.op, Op::Int(_) | Op::Real(_))
+    }
+
+    pub(crate) fn is_real(&self) -> bool {
+        matches!(self.ty, Ty::Real(_))
+    }
+
+    /// The node as a real number.
+    pub(crate) fn into_real(self) -> Self {
+        match (self.ty, self.as_int()) {
+            (Ty::Real(_), _) => self,
+            (_, Some(n)) => Self::real(n as f64, crate::units::NUMBER),
+            _ => Self {
+                ty: Ty::Real(crate::units::NUMBER),
+                op: Op::ToReal(Box::new(self)),
+            },
+        }
+    }
+
+    /// Calls `see` for this node and all below it.
+    pub(crate) fn walk(&self, see: &mut dyn FnMut(&Op)) {
+        see(&self.op);
+        match &self.op {
+            Op::Variable(_, _, Some(a), _)
+            | Op::ToReal(a)
+            | Op::Whole(_, a)
+            | Op::Negative(a)
+            | Op::Not(a) => a.walk(see),
+            Op::Arith(_, a, b, _) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) => {
+                a.walk(see);
+                b.walk(see);
+            }
+            Op::If(a, b, c) => [a, b, c].into_iter().for_each(|n| n.walk(see)),
+            Op::Case(on, arms) => {
+                on.walk(see);
+                arms.iter().for_each(|n| n.walk(see));
+            }
+            Op::Draw(draw) => match &draw.kind {
+                DrawKind::Exponential(a) | DrawKind::Chance(a) | DrawKind::Below(a) => a.walk(see),
+                DrawKind::Uniform(a, b) | DrawKind::Erlang(a, b) => {
+                    a.walk(see);
+                    b.walk(see);
+                }
+                DrawKind::Empirical(values) => values.iter().for_each(|(_, n)| n.walk(see)),
+                DrawKind::Unit | DrawKind::Family(_) => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+/// A checked expression for a token.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TokenNode {
+    pub(crate) record: usize,
+    pub(crate) op: TokenOp,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum TokenOp {
+    /// The token bound at this index.
+    Bound(usize),
+    /// All fields 0 but these.
+    New(Vec<Store>),
+    With(Box<TokenNode>, Vec<Store>),
+    If(Box<Node>, Box<TokenNode>, Box<TokenNode>),
+}
+
+/// A field and its new value, with the place of the value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Store {
+    pub(crate) slot: Slot,
+    pub(crate) value: Node,
+    pub(crate) at: Span,
+}
+
+impl Node {
+    /// A whole number as a real one; anything else as it is.
+    pub(crate) fn into_real_if_int(self) -> Self {
+        match self.ty {
+            Ty::Int => self.into_real(),
+            _ => self,
+        }
+    }
+}

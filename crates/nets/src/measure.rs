@@ -1,0 +1,216 @@
+//! Measures: what a net declares, checked, and the numbers of a run.
+
+mod check;
+mod value;
+
+use std::cell::RefCell;
+
+use inorder_metrics::{Distribution, Lanes, METRICS, RECEIVED, Receivers};
+use inorder_petri::coloured::{Bound, Marking, PlaceId};
+use inorder_petri::statistics::Totals;
+use inorder_random::Random;
+use inorder_report::{AnyColumn, number};
+
+pub(crate) use self::check::plan;
+use self::value::{Leaf, Measure};
+use crate::code::{Int, Real};
+use crate::token::Token;
+use crate::units::Clock;
+
+/// A number of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The order whose metric it is; `measures` for numbers that the net declares.
+    pub group: String,
+    /// Its name.
+    pub name: String,
+    /// Its unit; may be empty.
+    pub unit: String,
+}
+
+/// A value of every token that arrives in a place.
+pub(crate) struct Collector<const N: usize> {
+    place: PlaceId,
+    value: Real<N>,
+    sum: f64,
+    count: u64,
+    /// For quantiles.
+    values: Option<Distribution>,
+}
+
+/// The integral over time of a number computed from numbers of tokens.
+pub(crate) struct Gauge {
+    of: Measure,
+    value: f64,
+    since: u64,
+    integral: f64,
+}
+
+/// The order of the tokens that arrive in a place.
+pub(crate) struct Order<const N: usize> {
+    place: PlaceId,
+    number: Int<N>,
+    stream: Option<Int<N>>,
+    bytes: Option<Int<N>>,
+    flow: Option<(Int<N>, Int<N>)>,
+    lanes: Lanes,
+    receivers: Receivers,
+}
+
+/// Everything that is measured in a run.
+pub(crate) struct Plan<const N: usize> {
+    pub(crate) rows: Vec<Row>,
+    /// The measures, each with the value of its unit.
+    measures: Vec<(Measure, f64)>,
+    collectors: Vec<Collector<N>>,
+    gauges: Vec<Gauge>,
+    orders: Vec<Order<N>>,
+    /// By place: whether its tokens are looked at.
+    watched: Vec<bool>,
+    clock: Clock,
+    random: RefCell<Random>,
+    is_warm: bool,
+}
+
+impl<const N: usize> Plan<N> {
+    pub(crate) fn watch(&mut self, place: PlaceId) {
+        self.watched[place.index()] = true;
+    }
+
+    #[inline]
+    pub(crate) fn is_watched(&self, place: PlaceId) -> bool {
+        self.watched[place.index()]
+    }
+
+    /// A token arrived in a place that is watched.
+    pub(crate) fn deposited(&mut self, now: u64, place: PlaceId, token: &Token<N>) {
+        let bound = Bound {
+            tokens: std::slice::from_ref(token),
+            colour: 0,
+            now,
+            started: now,
+        };
+        let random = self.random.get_mut();
+        let natural = |value: i64| usize::try_from(value).unwrap_or(usize::MAX);
+        for order in self.orders.iter_mut().filter(|order| order.place == place) {
+            let number = (order.number)(&bound, random);
+            let lane = order
+                .stream
+                .as_ref()
+                .map_or(0, |of| natural(of(&bound, random)));
+            let bytes = order.bytes.as_ref().map_or(0, |of| of(&bound, random));
+            let time_ns = self.clock.nanoseconds(now);
+            let bytes = u32::try_from(bytes).unwrap_or(0);
+            order
+                .lanes
+                .receive(lane, number.max(0).cast_unsigned(), time_ns, bytes);
+            let (flow, seq) = match &order.flow {
+                Some((flow, number)) => (flow(&bound, random), number(&bound, random)),
+                None => (0, number),
+            };
+            order.receivers.receive(lane, flow as u32, seq as u32);
+        }
+        if !self.is_warm {
+            return;
+        }
+        for collector in self.collectors.iter_mut().filter(|c| c.place == place) {
+            let value = (collector.value)(&bound, random);
+            collector.sum += value;
+            collector.count += 1;
+            if let Some(values) = &mut collector.values {
+                values.update((value + 0.5) as u64);
+            }
+        }
+    }
+
+    pub(crate) fn has_gauges(&self) -> bool {
+        !self.gauges.is_empty()
+    }
+
+    /// The numbers of tokens from `now` on.
+    pub(crate) fn settled(&mut self, now: u64, tokens: &dyn Marking) {
+        for gauge in &mut self.gauges {
+            gauge.integral += gauge.value * (now - gauge.since) as f64;
+            gauge.since = now;
+            gauge.value = gauge.of.value(&|leaf| match leaf {
+                Leaf::Tokens(place) => f64::from(tokens.tokens(place)),
+                Leaf::WithKey(place, key) => f64::from(tokens.with_key(place, key)),
+                _ => 0.0,
+            });
+        }
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn warmed_up(&mut self, now: u64) {
+        self.is_warm = true;
+        for gauge in &mut self.gauges {
+            (gauge.since, gauge.integral) = (now, 0.0);
+        }
+    }
+
+    /// The values of all rows, from the totals at the end of the warm-up and of the run.
+    pub(crate) fn values(mut self, from: (&Totals, u64), to: (&Totals, u64)) -> Vec<f64> {
+        for gauge in &mut self.gauges {
+            gauge.integral += gauge.value * to.1.saturating_sub(gauge.since) as f64;
+        }
+        let ticks = to.1.saturating_sub(from.1) as f64;
+        let leaf = |leaf| self.leaf(leaf, from.0, to.0, ticks);
+        let measures = self.measures.iter();
+        let mut values: Vec<f64> = measures.map(|(of, unit)| of.value(&leaf) / unit).collect();
+        for order in self.orders {
+            let readings = order.receivers.readings();
+            let received = RECEIVED
+                .iter()
+                .map(|column| column.value(readings).number());
+            values.extend(received.map(|value| value.unwrap_or(f64::NAN)));
+            let metrics = order.lanes.finish();
+            let all = METRICS.iter();
+            values.extend(all.map(|column| {
+                number::bare(column.field.kind, &column.value(&metrics)).unwrap_or(f64::NAN)
+            }));
+        }
+        values
+    }
+
+    fn leaf(&self, leaf: Leaf, from: &Totals, to: &Totals, ticks: f64) -> f64 {
+        let place = |place: PlaceId| (&from.places[place.index()], &to.places[place.index()]);
+        match leaf {
+            Leaf::Firings(t) => (to.transitions[t].firings - from.transitions[t].firings) as f64,
+            Leaf::Busy(t) => (to.transitions[t].busy - from.transitions[t].busy) as f64 / ticks,
+            Leaf::Arrivals(p) => {
+                let (from, to) = place(p);
+                (to.arrivals - from.arrivals) as f64
+            }
+            Leaf::Tokens(p) => {
+                let (from, to) = place(p);
+                (to.integral - from.integral) as f64 / ticks
+            }
+            Leaf::WithKey(..) => f64::NAN,
+            Leaf::Peak(p) => f64::from(place(p).1.peak),
+            Leaf::Ticks => ticks,
+            Leaf::Sum(n) => self.collectors[n].sum,
+            Leaf::Mean(n) => self.collectors[n].sum / self.collectors[n].count as f64,
+            Leaf::Quantile(n, q) => {
+                let values = self.collectors[n].values.as_ref();
+                let value = values.and_then(|values| values.quantile(q));
+                value.map_or(f64::NAN, |value| value as f64)
+            }
+            Leaf::Gauge(n) => self.gauges[n].integral / ticks,
+        }
+    }
+}
+
+/// The rows of an order.
+fn rows_of(order: &str) -> impl Iterator<Item = Row> {
+    let row = |name: String, unit: &str| Row {
+        group: order.to_owned(),
+        name,
+        unit: unit.to_owned(),
+    };
+    let received = RECEIVED.iter();
+    let received = received.map(move |c| row(c.field.name.to_owned(), c.field.unit));
+    let metrics = METRICS.iter();
+    let metrics =
+        metrics.map(move |c| row(number::bare_name(&c.field), number::bare_unit(&c.field)));
+    received.chain(metrics)
+}

@@ -1,0 +1,79 @@
+//! Numbers computed from what was counted.
+
+use inorder_petri::coloured::PlaceId;
+
+use crate::ast::Operator;
+
+/// Something that is counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Leaf {
+    /// Of the transition with this index.
+    Firings(usize),
+    Busy(usize),
+    Arrivals(PlaceId),
+    Tokens(PlaceId),
+    WithKey(PlaceId, u32),
+    Peak(PlaceId),
+    /// Time after the warm-up.
+    Ticks,
+    /// Of the collector with this index.
+    Sum(usize),
+    Mean(usize),
+    Quantile(usize, f64),
+    Gauge(usize),
+}
+
+/// An expression; conditions are 0 or 1.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Measure {
+    Number(f64),
+    Leaf(Leaf),
+    Negative(Box<Self>),
+    Not(Box<Self>),
+    Binary(Operator, Box<Self>, Box<Self>),
+    Least(Box<Self>, Box<Self>),
+    Greatest(Box<Self>, Box<Self>),
+    If(Box<[Self; 3]>),
+}
+
+impl Measure {
+    pub(crate) fn value(&self, leaf: &dyn Fn(Leaf) -> f64) -> f64 {
+        match self {
+            Self::Number(x) => *x,
+            Self::Leaf(of) => leaf(*of),
+            Self::Negative(a) => -a.value(leaf),
+            Self::Not(a) => 1.0 - a.value(leaf),
+            Self::Binary(operator, a, b) => binary(*operator, a.value(leaf), b.value(leaf)),
+            Self::Least(a, b) => a.value(leaf).min(b.value(leaf)),
+            Self::Greatest(a, b) => a.value(leaf).max(b.value(leaf)),
+            Self::If(parts) => {
+                let [on, then, otherwise] = parts.as_ref();
+                if on.value(leaf) != 0.0 {
+                    then.value(leaf)
+                } else {
+                    otherwise.value(leaf)
+                }
+            }
+        }
+    }
+}
+
+fn binary(operator: Operator, a: f64, b: f64) -> f64 {
+    let holds = match operator {
+        Operator::Add => return a + b,
+        Operator::Subtract => return a - b,
+        Operator::Multiply => return a * b,
+        Operator::Divide => return a / b,
+        Operator::Div => return libm::floor(a / b),
+        Operator::Mod => return a - b * libm::floor(a / b),
+        Operator::Equal => a == b,
+        Operator::Unequal => a != b,
+        Operator::Less => a < b,
+        Operator::AtMost => a <= b,
+        Operator::Greater => a > b,
+        Operator::AtLeast => a >= b,
+        Operator::And => a != 0.0 && b != 0.0,
+        Operator::Or => a != 0.0 || b != 0.0,
+    };
+    f64::from(u8::from(holds))
+}

@@ -1,0 +1,361 @@
+//! Results of a study as table, CSV, JSON, Parquet and a page.
+
+use std::io::{self, Write};
+
+use inorder_report::html::Table;
+use inorder_report::html::comparison::{self, Cell, Comparison, Estimated, Measure, Traces};
+use inorder_report::number::{plural, short};
+use inorder_report::text::{self, Layout};
+use inorder_report::{
+    Column, Digits, Element, Field, Kind, List, Object, Sheet, csv, json, schema,
+};
+use inorder_stats::Estimate;
+
+use crate::measure::Row;
+use crate::study::CellResult;
+
+/// The results of a net.
+#[derive(Debug)]
+pub struct Report {
+    name: String,
+    axes: Vec<String>,
+    cells: Vec<CellResult>,
+    lines: Vec<Line>,
+    /// Name and unit of each number of a table by cell.
+    headings: Vec<String>,
+    is_partial: bool,
+}
+
+/// A number in a cell, with its mean and interval over the runs.
+#[derive(Debug)]
+struct Line {
+    labels: Vec<String>,
+    runs: usize,
+    row: Row,
+    value: Estimate,
+}
+
+const REAL: Kind = Kind::Number(Digits::Short);
+
+type OfLine = Column<Line>;
+
+static LINE: &[OfLine] = &[
+    OfLine::new("runs", Kind::Count, "Independent runs.", |l| l.runs.into()),
+    OfLine::new(
+        "group",
+        Kind::Text,
+        "The order that the number belongs to; measures for those that the net declares.",
+        |l| (&l.row.group).into(),
+    ),
+    OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
+    OfLine::new("unit", Kind::Text, "Its unit.", |l| (&l.row.unit).into()),
+    OfLine::new(
+        "mean",
+        REAL,
+        "Mean over the runs; null if the number is unknown in all of them.",
+        |l| l.value.mean.into(),
+    )
+    .optional(),
+    OfLine::new(
+        "low",
+        REAL,
+        "Lower end of the 95 % interval; null for a single run.",
+        |l| l.value.interval()[0].into(),
+    )
+    .optional(),
+    OfLine::new(
+        "high",
+        REAL,
+        "Upper end of the 95 % interval; null for a single run.",
+        |l| l.value.interval()[1].into(),
+    )
+    .optional(),
+];
+
+static RESULT: &[OfLine] = &[
+    OfLine::new(
+        "cell",
+        Kind::List(Element::Text),
+        "The value of each swept parameter, in their order.",
+        |l| l.labels.clone().into(),
+    ),
+    OfLine::nested("number", "The number.", &PART),
+];
+
+static PART: Object<Line, Line> = Object {
+    columns: LINE,
+    of: |line: &Line| line,
+};
+
+type OfReport = Column<Report>;
+
+static DOCUMENT: &[OfReport] = &[
+    OfReport::new("net", Kind::Text, "Name of the net.", |r| (&r.name).into()),
+    OfReport::new(
+        "axes",
+        Kind::List(Element::Text),
+        "The swept parameters.",
+        |r| r.axes.clone().into(),
+    ),
+    OfReport::new(
+        "partial",
+        Kind::Flag,
+        "The runs were interrupted: there are fewer than requested.",
+        |r| r.is_partial.into(),
+    ),
+    OfReport::nested(
+        "results",
+        "The numbers of every cell.",
+        &List {
+            columns: RESULT,
+            of: |r: &Report| &r.lines,
+        },
+    ),
+];
+
+/// Writes the JSON Schema of [`Report::write_json`].
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
+    let about = "What `inorder petri --json` prints for a coloured net.";
+    schema::write(out, "inorder petri, coloured nets", about, DOCUMENT)
+}
+
+impl Report {
+    /// Of the results of a study with these swept parameters.
+    pub fn new(name: &str, axes: &[String], cells: Vec<CellResult>, is_partial: bool) -> Self {
+        let lines = cells.iter().flat_map(lines).collect();
+        let headings = shown(&cells)
+            .into_iter()
+            .map(|row| match row.unit.as_str() {
+                "" => row.name.clone(),
+                unit => format!("{} {unit}", row.name),
+            });
+        Self {
+            headings: headings.collect(),
+            name: name.to_owned(),
+            axes: axes.to_vec(),
+            cells,
+            lines,
+            is_partial,
+        }
+    }
+
+    /// Writes one JSON object.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        json::write(out, DOCUMENT, self)
+    }
+
+    /// Writes a row for each number of each cell.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        csv::write(out, &self.flat(), &self.lines)
+    }
+
+    /// The rows of CSV in Parquet.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    #[cfg(feature = "parquet")]
+    pub fn write_parquet<W: Write + Send>(&self, out: W) -> io::Result<()> {
+        inorder_report::parquet::write(out, &self.flat(), &self.lines)
+    }
+
+    /// The swept parameters, then the columns of a number.
+    fn flat(&self) -> Sheet<'_, Line> {
+        let mut sheet = Sheet::new();
+        for (axis, name) in self.axes.iter().enumerate() {
+            let field = Field::new(name, Kind::Text, "The value of a swept parameter.");
+            sheet = sheet.and(field, move |line: &Line| {
+                line.labels.get(axis).map_or("", String::as_str).into()
+            });
+        }
+        sheet.with(LINE, |line| line)
+    }
+
+    /// Writes a table: for a single cell a line for each number, otherwise a line for each cell with the declared
+    /// measures.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_text(&self, out: &mut dyn Write, width: Option<usize>) -> io::Result<()> {
+        let runs = self
+            .cells
+            .iter()
+            .map(|cell| cell.seeds.len())
+            .sum::<usize>();
+        writeln!(out, "{}, {}\n", self.name, plural(runs as u64, "run"))?;
+        if self.cells.len() == 1 {
+            self.write_single(out)?;
+        } else {
+            let layout = Layout::default().left(self.axes.len()).width(width);
+            text::write(out, &self.by_cell(), &self.cells, &layout)?;
+        }
+        match self.is_partial {
+            true => writeln!(out, "\nPartial: interrupted before all runs were made."),
+            false => Ok(()),
+        }
+    }
+
+    fn write_single(&self, out: &mut dyn Write) -> io::Result<()> {
+        let groups = self.lines.chunk_by(|a, b| a.row.group == b.row.group);
+        for (number, group) in groups.enumerate() {
+            if number > 0 {
+                writeln!(out)?;
+            }
+            let title = group.first().map_or("", |line| line.row.group.as_str());
+            let shown = |heading, kind| Field::new(heading, kind, "").shown(heading, 0);
+            let sheet = Sheet::new()
+                .and(shown(title, Kind::Text), |l: &Line| (&l.row.name).into())
+                .and_seen_as(
+                    shown("mean", REAL),
+                    |l: &Line| l.value.mean.into(),
+                    |l: &Line, _| with_interval(l.value),
+                )
+                .and(shown("unit", Kind::Text), |l: &Line| (&l.row.unit).into());
+            text::write(out, &sheet, group, &Layout::default())?;
+        }
+        Ok(())
+    }
+
+    /// The columns of a table with a row for each cell.
+    fn by_cell(&self) -> Sheet<'_, CellResult> {
+        let mut sheet = Sheet::new();
+        for (axis, name) in self.axes.iter().enumerate() {
+            let field = Field::new(name, Kind::Text, "A swept parameter.").shown(name, 0);
+            sheet = sheet.and(field, move |cell: &CellResult| {
+                cell.labels.get(axis).map_or("", String::as_str).into()
+            });
+        }
+        let runs = Field::new("runs", Kind::Count, "Runs made.").shown("runs", 0);
+        sheet = sheet.and(runs, |cell: &CellResult| cell.seeds.len().into());
+        for (number, row) in shown(&self.cells).into_iter().enumerate() {
+            let rank = u8::try_from(number).unwrap_or(u8::MAX);
+            let heading = self
+                .headings
+                .get(number)
+                .map_or(row.name.as_str(), String::as_str);
+            let field = Field::new(&row.name, REAL, "A measure.").shown(heading, rank);
+            sheet = sheet.and_seen_as(
+                field,
+                move |cell: &CellResult| estimate(cell, row).map(|e| e.mean).into(),
+                move |cell: &CellResult, _| {
+                    estimate(cell, row).map_or_else(|| "-".to_owned(), with_interval)
+                },
+            );
+        }
+        sheet
+    }
+
+    /// Writes a page with a chart for each measure over the cells.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_page(&self, out: &mut dyn Write) -> io::Result<()> {
+        let of_cell = |cell: &CellResult, row: &Row| {
+            let estimate = estimate(cell, row)?;
+            let at = cell.rows.iter().position(|other| other == row)?;
+            Some(Estimated {
+                mean: estimate.mean,
+                half: estimate.half(),
+                runs: cell
+                    .runs
+                    .iter()
+                    .map(|run| run[at])
+                    .filter(|x| x.is_finite())
+                    .collect(),
+            })
+        };
+        let rows = shown(&self.cells);
+        let measure = |row: &&'_ Row| Measure {
+            heading: row.name.clone().into(),
+            unit: row.unit.clone().into(),
+            about: match row.group.as_str() {
+                "measures" => "Declared by the net.".into(),
+                order => format!("Of the order {order}.").into(),
+            },
+            cells: self.cells.iter().map(|cell| of_cell(cell, row)).collect(),
+        };
+        let runs = self
+            .cells
+            .iter()
+            .map(|cell| cell.seeds.len())
+            .sum::<usize>();
+        let page = Comparison {
+            title: &self.name,
+            about: format!(
+                "{}, {}",
+                plural(self.cells.len() as u64, "cell"),
+                plural(runs as u64, "run")
+            ),
+            warning: self
+                .is_partial
+                .then_some("The runs were interrupted: cells have fewer than requested, or none."),
+            axes: self.axes.clone(),
+            cells: self
+                .cells
+                .iter()
+                .map(|cell| Cell {
+                    labels: cell.labels.clone(),
+                    runs: cell.seeds.len(),
+                })
+                .collect(),
+            measures: rows.iter().map(measure).collect(),
+            traces: Traces {
+                duration_s: 0.0,
+                panels: Vec::new(),
+                cells: Vec::new(),
+            },
+        };
+        let sheet = self.by_cell();
+        comparison::write(out, &page, |out| Table::new(&sheet).write(out, &self.cells))
+    }
+}
+
+/// The numbers of a table by cell: the declared measures, and of each order the share of reordered packets and of
+/// duplicate ACKs.
+fn shown(cells: &[CellResult]) -> Vec<&Row> {
+    const OF_ORDERS: usize = 2;
+    let Some(cell) = cells.iter().find(|cell| !cell.runs.is_empty()) else {
+        return Vec::new();
+    };
+    let groups = cell.rows.chunk_by(|a, b| a.group == b.group);
+    let of_group = |rows: &'_ [Row]| match rows.first() {
+        Some(row) if row.group == "measures" => rows.len(),
+        _ => rows.len().min(OF_ORDERS),
+    };
+    groups.flat_map(|rows| &rows[..of_group(rows)]).collect()
+}
+
+fn lines(cell: &CellResult) -> impl Iterator<Item = Line> {
+    cell.rows.iter().enumerate().map(|(at, row)| Line {
+        labels: cell.labels.clone(),
+        runs: cell.seeds.len(),
+        row: row.clone(),
+        value: estimate_at(cell, at),
+    })
+}
+
+fn estimate(cell: &CellResult, row: &Row) -> Option<Estimate> {
+    let at = cell.rows.iter().position(|other| other == row)?;
+    Some(estimate_at(cell, at)).filter(|estimate| estimate.mean.is_finite())
+}
+
+fn estimate_at(cell: &CellResult, at: usize) -> Estimate {
+    let values = cell.runs.iter().map(|run| run[at]);
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    Estimate::of(&values)
+}
+
+fn with_interval(value: Estimate) -> String {
+    match value.half().filter(|half| *half > 0.0) {
+        Some(half) => format!("{} ±{}", short(value.mean), short(half)),
+        None => short(value.mean),
+    }
+}

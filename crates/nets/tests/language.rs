@@ -1,0 +1,384 @@
+//! The language: closed forms, and errors that name their place.
+
+use std::sync::atomic::AtomicBool;
+
+use inorder_nets::{Campaign, CellResult, NetError, Program};
+use proptest::prelude::*;
+
+const QUEUE: &str = "coloured net queue
+parameter load = 0.5 from 0 to 0.99 \"busy share of the server\"
+parameter service = 2 us
+record job
+  came: time
+  size: int 0..9
+place source 1
+place waiting: job capacity 1000
+place server 1
+sink out: job
+transition arrive
+  in source
+  delay exponential(service / load)
+  out source
+  out waiting: {came = now, size = 3}
+transition serve
+  in job: waiting
+  in server
+  delay exponential(service)
+  out server
+  out out: job
+run 40000 at out
+measure response = mean(out, now - came) in us
+measure median = quantile(0.5, out, now - came) in us
+measure busy = 1 - tokens(server) in %
+measure number = tokens(waiting) + busy(serve)
+measure empty = P(tokens(waiting) == 0 and tokens(server) == 1)
+measure alone = P(tokens(waiting) == 0 and tokens(server) == 0)
+measure beyond = E(max(0, tokens(waiting) - 1))
+measure stay_waiting = stay(waiting) in us
+measure arrivals = rate(waiting) in kHz
+measure sizes = rate(out, size) in kHz
+";
+
+fn study(text: &str, set: &[(&str, &str)]) -> Result<Vec<CellResult>, NetError> {
+    let mut none = |_: &str, name: &str| Err(format!("no file {name}"));
+    let set: Vec<_> = set
+        .iter()
+        .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+        .collect();
+    let campaign = Campaign {
+        seed: 1,
+        repetitions: 1,
+        threads: 1,
+        progress: &|_| {},
+        stop: &AtomicBool::new(false),
+    };
+    Program::read("a.net", text, &mut none)?
+        .study(&set)?
+        .run(&campaign)
+}
+
+fn value(cell: &CellResult, name: &str) -> f64 {
+    let at = cell.rows.iter().position(|row| row.name == name);
+    cell.runs[0][at.unwrap_or_else(|| panic!("{name}"))]
+}
+
+#[test]
+fn a_queue_has_the_measures_of_its_closed_form() {
+    let cells = study(QUEUE, &[("load", "0.3, 0.6")]).expect("runs");
+    for (cell, load) in cells.iter().zip([0.3, 0.6]) {
+        let service = 2.0;
+        let response = service / (1.0 - load);
+        for (name, exact) in [
+            ("response", response),
+            // The response is exponential.
+            ("median", response * 2.0_f64.ln()),
+            ("busy", 100.0 * load),
+            ("number", load / (1.0 - load)),
+            ("empty", 1.0 - load),
+            ("alone", (1.0 - load) * load),
+            // The queue without the job in service is geometric.
+            ("beyond", load.powi(3) / (1.0 - load)),
+            ("stay_waiting", response - service),
+            ("arrivals", 1000.0 * load / service),
+            ("sizes", 3000.0 * load / service),
+        ] {
+            let found = value(cell, name);
+            // Long queues are rare, so that few of them were seen.
+            let tolerance = if name == "beyond" { 0.25 } else { 0.1 };
+            assert!(
+                (found / exact - 1.0).abs() < tolerance,
+                "load {load}, {name}: {found} for {exact}"
+            );
+        }
+    }
+    assert_eq!([&cells[0].labels, &cells[1].labels], [&["0.3"], &["0.6"]]);
+}
+
+#[test]
+fn sweeps_in_the_file_and_ranges() {
+    let text = format!("{QUEUE}sweep load = 0.1..0.3 step 0.1\nsweep service = 1 us, 2 us\n");
+    let cells = study(&text, &[]).expect("runs");
+    let labels: Vec<String> = cells.iter().map(|cell| cell.labels.join(" ")).collect();
+    assert_eq!(labels.len(), 6);
+    assert_eq!([&labels[0][..], &labels[1]], ["0.1 1000 ns", "0.1 2000 ns"]);
+    // An option replaces the sweep.
+    assert_eq!(study(&text, &[("load", "0.5")]).expect("runs").len(), 2);
+}
+
+#[test]
+fn random_numbers_of_other_streams_do_not_change() {
+    let other = QUEUE.replace("out out: job", "out out: {job with size = below(9)}");
+    let (one, two) = (
+        study(QUEUE, &[]).expect("runs"),
+        study(&other, &[]).expect("runs"),
+    );
+    assert_eq!(value(&one[0], "response"), value(&two[0], "response"));
+    let sizes = value(&two[0], "sizes") / value(&one[0], "sizes");
+    assert!((sizes - 4.0 / 3.0).abs() < 0.03, "{sizes}");
+}
+
+/// The message for a line that replaces one of the queue's, or stands at its end.
+fn message(line: &str, instead_of: &str) -> String {
+    let text = match instead_of {
+        "" => format!("{QUEUE}{line}\n"),
+        old => QUEUE.replacen(old, line, 1),
+    };
+    study(&text, &[]).map_or_else(|error| error.to_string(), |_| "no error".to_owned())
+}
+
+#[test]
+fn errors_name_the_place_and_what_was_expected() {
+    let cases = [
+        (
+            "in sever",
+            "in server",
+            "a.net:18:6: expected the name of a place, found sever; did you mean server?",
+        ),
+        (
+            "delay exponential(servise)",
+            "delay exponential(service)",
+            "a.net:19:21: expected a name that is declared, found servise; did you mean service?",
+        ),
+        (
+            "delay exponental(service)",
+            "delay exponential(service)",
+            "a.net:19:9: expected a function, found exponental; did you mean exponential?",
+        ),
+        (
+            "delay 3",
+            "delay exponential(service)",
+            "a.net:19:9: expected a time, such as 5 us, found 3",
+        ),
+        (
+            "delay 3 parsec",
+            "delay exponential(service)",
+            "a.net:19:11: expected a unit, found parsec",
+        ),
+        (
+            "delay service * service",
+            "delay exponential(service)",
+            "a.net:19:9: expected a time, such as 5 us, found a value in time^2 data^0",
+        ),
+        (
+            "out waiting: {came = now, size = 10}",
+            "out waiting: {came = now, size = 3}",
+            "a.net:15:36: expected 0 to 9 for size, found 10",
+        ),
+        (
+            "out waiting: {came = now, sise = 3}",
+            "out waiting: {came = now, size = 3}",
+            "a.net:15:29: expected a field of job, found sise; did you mean size?",
+        ),
+        (
+            "guard chance(0.5)\n",
+            "in server\n",
+            "a.net:18:9: chance is random: only delays and what happens at the end of a firing may be",
+        ),
+        (
+            "measure m = mean(out, came)",
+            "",
+            "a.net:33:13: the measure is a time, such as 5 us: expected `in UNIT` behind it",
+        ),
+        (
+            "measure m = mean(out, came) in byte",
+            "",
+            "a.net:33:32: expected a unit of a time, such as 5 us, found byte",
+        ),
+        (
+            "measure m = P(mean(out, came) == 1)",
+            "",
+            "a.net:33:15: expected tokens(PLACE), which is known at any time, found mean",
+        ),
+        (
+            "transtion x",
+            "",
+            "a.net:33:1: expected a statement, found transtion; did you mean transition?",
+        ),
+        (
+            "place server 2",
+            "",
+            "a.net:33:1: server is declared twice, first in line 9",
+        ),
+        (
+            "constant a = a + 1",
+            "",
+            "a.net:33:14: the value of a depends on itself",
+        ),
+        (
+            "function f(x) = f(x)\nconstant a = f(1)",
+            "",
+            "a.net:33:17: functions call each other more than 32 deep",
+        ),
+        (
+            "parameter load = 2 from 0 to 1",
+            "parameter load = 0.5 from 0 to 0.99",
+            "a.net:2:18: expected 0 to 1 for load, found 2",
+        ),
+        (
+            "constant a = (1 + ",
+            "",
+            "a.net:33:19: expected an expression, found the end of the text",
+        ),
+        (
+            "include \"b.net\"",
+            "",
+            "a.net:33:1: cannot include b.net: no file b.net",
+        ),
+        (
+            "place p[0]",
+            "",
+            "a.net:33:9: expected 1 to 1048576 keys, found 0",
+        ),
+    ];
+    let wrong = cases.iter().filter_map(|(line, instead_of, expected)| {
+        let found = message(line, instead_of);
+        (found != *expected).then(|| format!("{found}\n  instead of {expected}"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn errors_of_a_run_name_the_place() {
+    let cases = [
+        (
+            "out out: {job with size = floor(exponential(100))}",
+            "out out: job",
+            "a.net:21:29: expected 0 to 9 for the field, found ",
+        ),
+        (
+            "delay uniform(-3 us, -1 us)",
+            "delay exponential(service)",
+            "a.net:19:9: expected a delay that is not negative, found another one",
+        ),
+        (
+            "in server 2",
+            "in server",
+            "a.net:22:1: the net stands still after 0 of 40000 tokens",
+        ),
+    ];
+    for (line, instead_of, expected) in cases {
+        let found = message(line, instead_of);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    let set = |name, value| {
+        study(QUEUE, &[(name, value)])
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    let expected = "--set lod:1:1: expected the name of a parameter, found lod; did you mean load?";
+    assert_eq!(set("lod", "1"), Err(expected.to_owned()));
+    let expected = "--set service:1:1: expected a time, such as 5 us for service, found 3";
+    assert_eq!(set("service", "3"), Err(expected.to_owned()));
+    let expected = "--set load:1:1: expected 0 to 0.99 for load, found 1.5";
+    assert_eq!(set("load", "1.5"), Err(expected.to_owned()));
+}
+
+#[test]
+fn an_including_file_replaces_what_it_declares_again() {
+    let outer = "coloured net outer\ninclude \"a.net\"\nparameter load = 0.1\n\
+        transition serve\n  in job: waiting\n  in server\n  delay 1 us\n  out server\n  out out: job\n";
+    let mut load = |_: &str, name: &str| Ok((name.to_owned(), QUEUE.to_owned()));
+    let study = Program::read("b.net", outer, &mut load)
+        .expect("reads")
+        .study(&[])
+        .expect("checks");
+    let parameters = study.parameters().expect("are there");
+    assert_eq!(
+        (parameters[0].name.as_str(), parameters[0].value.as_str()),
+        ("load", "0.1")
+    );
+    assert_eq!(study.name(), "outer");
+}
+
+#[test]
+fn the_reference_is_that_of_the_code() {
+    let mut text = Vec::new();
+    inorder_nets::write_reference(&mut text).expect("writes");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/nets.md");
+    let stored = std::fs::read(file).expect("is there");
+    assert!(
+        text == stored,
+        "stale; cargo run -p inorder -- petri --reference > docs/nets.md"
+    );
+}
+
+#[test]
+fn deep_and_long_texts_are_refused() {
+    let deep = format!(
+        "coloured net a\nconstant a = {}1{}\n",
+        "(".repeat(5_000),
+        ")".repeat(5_000)
+    );
+    let long = format!("coloured net a\nconstant a = 1{}\n", " + 1".repeat(50_000));
+    let wide = "coloured net a\nfunction f(x) = x + x + x + x\nfunction g(x) = f(f(f(f(x))))\n\
+        constant a = g(g(g(g(1))))\n";
+    for text in [&deep, &long, wide] {
+        let error = study(text, &[]).expect_err("is refused").to_string();
+        assert!(error.starts_with("a.net:"), "{error}");
+    }
+}
+
+/// Words from which texts are made that are nearly nets.
+const WORDS: [&str; 44] = [
+    "place",
+    "transition",
+    "in",
+    "out",
+    "else",
+    "if",
+    "end",
+    "record",
+    "job",
+    "delay",
+    "guard",
+    "measure",
+    "mean",
+    "P",
+    "tokens",
+    "waiting",
+    "server",
+    "size",
+    "came",
+    "now",
+    "+",
+    "-",
+    "*",
+    "/",
+    "div",
+    "mod",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    "=",
+    "==",
+    "0",
+    "1",
+    "9 us",
+    "\n",
+    "\n",
+    "{job with size = 1}",
+    "exponential(1 us)",
+    "by",
+    "run",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Whatever the text is, it is refused or runs; nothing panics.
+    #[test]
+    fn nothing_panics(
+        at in 0usize..QUEUE.len(),
+        taken in 0usize..30,
+        words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..6),
+    ) {
+        let to = (at + taken).min(QUEUE.len());
+        let text = format!("{}{}{}", &QUEUE[..at], words.join(" "), &QUEUE[to..]);
+        inorder_nets::fuzz_one(text.as_bytes());
+    }
+}
