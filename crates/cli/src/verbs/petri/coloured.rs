@@ -13,6 +13,7 @@ use crate::{interrupt, manners};
 
 /// Options of coloured nets only.
 #[derive(clap::Args)]
+#[group(id = "coloured-options")]
 pub struct Options {
     /// Coloured net: set a parameter, or sweep it: engines=16, engines=1,2,4 or 'load=0.1..0.9 step 0.2'
     #[arg(long, value_name = "NAME=VALUE")]
