@@ -49,6 +49,7 @@ mod counters;
 mod declared;
 mod distribution;
 pub mod nic;
+mod opportunities;
 mod packet;
 mod path;
 mod queue;

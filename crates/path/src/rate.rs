@@ -4,8 +4,10 @@
 //! integer number of nanoseconds plus an integer number of nanobits in the next one. Both are exact, so rounding
 //! errors do not accumulate over many packets.
 
+use inorder_scenario::{Trace, config as plain};
+
+use crate::opportunities::Opportunities;
 use crate::time::elapsed;
-use inorder_scenario::config as plain;
 
 /// Bits per second over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,6 +16,8 @@ pub enum Rate {
     Constant(u64),
     /// Changes at given times; see [`Steps`].
     Steps(Steps),
+    /// Opportunities to send 1,500 bytes at recorded times (Mahimahi).
+    Trace(Trace),
 }
 
 /// A rate that changes at given times. If the rate changes while a packet is sent, the remaining bits are sent at the
@@ -36,11 +40,12 @@ pub struct Step {
 }
 
 impl Rate {
-    /// The rate at `now_ns`, bit/s.
+    /// The rate at `now_ns`, bit/s; of a trace its mean.
     pub fn at(&self, now_ns: i64) -> u64 {
         match self {
             Rate::Constant(rate) => *rate,
             Rate::Steps(steps) => Segments::new(steps).find(now_ns).rate,
+            Rate::Trace(trace) => trace.mean_bits_per_s(),
         }
     }
 }
@@ -53,6 +58,9 @@ impl From<u64> for Rate {
 
 impl From<&plain::Line> for Rate {
     fn from(line: &plain::Line) -> Self {
+        if let Some(trace) = &line.trace {
+            return Rate::Trace(trace.clone());
+        }
         if line.changes.is_empty() {
             return Rate::Constant(line.bits_per_s);
         }
@@ -90,6 +98,7 @@ impl Moment {
 pub(crate) struct Server {
     rate: u64,
     steps: Option<Segments>,
+    opportunities: Option<Opportunities>,
     busy: Moment,
     /// Last size that was served, and the time it takes: whole nanoseconds and remaining nanobits.
     cached: (u32, i64, u64),
@@ -108,13 +117,15 @@ const NANO: u64 = 1_000_000_000;
 
 impl Server {
     pub(crate) fn new(rate: &Rate) -> Self {
-        let (rate, steps) = match rate {
-            Rate::Constant(rate) => (*rate, None),
-            Rate::Steps(steps) => (0, Some(Segments::new(steps))),
+        let (rate, steps, opportunities) = match rate {
+            Rate::Constant(rate) => (*rate, None, None),
+            Rate::Steps(steps) => (0, Some(Segments::new(steps)), None),
+            Rate::Trace(trace) => (0, None, Some(Opportunities::new(trace))),
         };
         Server {
             rate,
             steps,
+            opportunities,
             busy: Moment {
                 ns: i64::MIN,
                 done: 0,
@@ -126,12 +137,23 @@ impl Server {
     /// True if a packet that arrives now has to wait.
     #[inline]
     pub(crate) fn is_busy(&self, now_ns: i64) -> bool {
-        self.busy.ns > now_ns || (self.busy.ns == now_ns && self.busy.done > 0)
+        self.opportunities.is_some()
+            || self.busy.ns > now_ns
+            || (self.busy.ns == now_ns && self.busy.done > 0)
+    }
+
+    /// When a packet that is taken from the queue now is sent, if that is later: the queue should keep it until then.
+    pub(crate) fn waits_until(&mut self, now_ns: i64) -> Option<i64> {
+        let next_ns = self.opportunities.as_mut()?.next_ns(now_ns)?;
+        (next_ns > now_ns).then_some(next_ns)
     }
 
     /// Serves `bytes` after all earlier packets; `None`, without any change, if that never ends.
     #[inline]
     pub(crate) fn serve(&mut self, now_ns: i64, bytes: u32) -> Option<Service> {
+        if let Some(opportunities) = &mut self.opportunities {
+            return opportunities.serve(now_ns, bytes);
+        }
         let start = if self.is_busy(now_ns) {
             self.busy
         } else {

@@ -35,6 +35,8 @@ pub trait Kind {
 pub struct Context<'a> {
     /// Names to which the scenario may refer.
     pub(crate) names: &'a Registries,
+    /// The scenario's file.
+    file: &'a str,
     found: RefCell<Found>,
 }
 
@@ -68,11 +70,27 @@ impl Found {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(names: &'a Registries) -> Self {
+    pub(crate) fn new(names: &'a Registries, file: &'a str) -> Self {
         Context {
             names,
+            file,
             found: RefCell::default(),
         }
+    }
+
+    /// Name and text of the file that `node` names.
+    pub(crate) fn read_file(&self, node: &Node) -> Result<(String, String), Problem> {
+        let name = crate::trace::file_name(node)?;
+        let wrong = |what: &str, expected| Problem::new(&node.place, what, expected);
+        let Some(read) = self.names.read_file else {
+            return Err(wrong(
+                "this program reads no files beside the scenario",
+                "a scenario without",
+            ));
+        };
+        let text = read(self.file, &name);
+        let text = text.map_err(|what| wrong(&what, "a file that can be read"))?;
+        Ok((name, text))
     }
 
     pub(crate) fn finish(self) -> Found {

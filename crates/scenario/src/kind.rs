@@ -13,6 +13,8 @@ use crate::schema::{Form, Registry};
 use crate::value::{Node, Value, tables};
 
 pub use crate::context::Kind;
+pub use crate::cumulative::CumulativeFile;
+pub use crate::trace::TraceFile;
 
 /// Defines a kind for each notation of numbers and words.
 macro_rules! plain {

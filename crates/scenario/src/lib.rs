@@ -39,6 +39,7 @@
 
 pub mod config;
 mod context;
+mod cumulative;
 mod declare;
 mod dotted;
 mod error;
@@ -51,13 +52,16 @@ mod reader;
 mod reference;
 mod scenario;
 pub mod schema;
+mod trace;
 mod value;
 
 pub use config::Config;
+pub use cumulative::Cumulative;
 pub use error::{Error, Place, Problem};
 #[doc(hidden)]
 pub use fuzz::fuzz_one;
 pub use grid::{Axis, Point};
-pub use names::{Profile, Registries, SorterCheck};
+pub use names::{FileReader, Profile, Registries, SorterCheck};
 pub use reference::{defaults, markdown};
 pub use scenario::{Cell, Scenario};
+pub use trace::{OPPORTUNITY_BYTES, Trace};

@@ -16,7 +16,13 @@ pub struct Registries {
     /// Checks a sorter's name and settings, as in `window:hold=300us`; without this function a sorter has only the
     /// settings of its card.
     pub check_sorter: Option<SorterCheck>,
+    /// Reads the files that a scenario names; without this function it may not name any.
+    pub read_file: Option<FileReader>,
 }
+
+/// Returns the text of a file, or what is wrong. The first argument is the scenario's own file as named in messages, the
+/// second one the name in the scenario, which is relative to the folder of the first.
+pub type FileReader = fn(&str, &str) -> Result<String, String>;
 
 /// A profile of an endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -119,7 +119,7 @@ impl Scenario {
             point.apply(&mut tree)?;
             labels.push((axis.name.clone(), point.label.clone()));
         }
-        let context = Context::new(&self.names);
+        let context = Context::new(&self.names, &self.file);
         let config = Config::read(&Reader::new(
             &[const { &Config::SECTION }],
             &tree,

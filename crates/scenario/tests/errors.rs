@@ -18,6 +18,12 @@ fn names() -> Registries {
             "srpic:block_size=8" => Ok(()),
             _ => Err("srpic has no such setting".to_owned()),
         }),
+        read_file: Some(|_, name| match name {
+            "good.trace" => Ok("1\n7\n".to_owned()),
+            "bad.trace" => Ok("1\nseven\n".to_owned()),
+            "bad.cdf" => Ok("1000 0.5\n100 1\n".to_owned()),
+            _ => Err(format!("{name}: not found")),
+        }),
     }
 }
 

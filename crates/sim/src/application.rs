@@ -197,14 +197,23 @@ impl Application {
 
 /// The size of one connection, bytes, distributed around the mean of its kind. A fixed size uses no random number.
 fn size(flow: &plain::Flow, random: &mut Random) -> Option<u64> {
+    if let Some(file) = &flow.size_file {
+        return Some((file.quantile(random.unit()) as u64).max(1));
+    }
     let mean = flow.size_bytes?;
     let factor = match flow.size_distribution {
         Sizes::Constant => return Some(mean),
         Sizes::Exponential => random.exponential(),
+        Sizes::Lognormal => lognormal(flow.size_sigma, random),
         Sizes::Pareto => pareto(flow.size_shape, random),
     };
     // A connection carries at least one byte; the cast saturates.
     Some(((mean as f64 * factor) as u64).max(1))
+}
+
+/// A lognormal variate with mean 1, whose logarithm has this standard deviation.
+fn lognormal(sigma: f64, random: &mut Random) -> f64 {
+    libm::exp(sigma * random.normal() - sigma * sigma / 2.0)
 }
 
 /// A Pareto variate with mean 1; its minimum is (shape - 1) / shape.
@@ -225,10 +234,15 @@ mod tests {
     use super::*;
     use inorder_scenario::Scenario;
 
+    fn files() -> inorder_scenario::Registries {
+        let own = crate::Own::reading(|_, _| Ok("1000 0.5\n3000 1\n".to_owned()));
+        crate::build::registries_with(&own)
+    }
+
     /// Sizes of many connections of a flow with these keys.
     fn sizes(keys: &str) -> Vec<u64> {
         let text = format!("[[flow]]\n{keys}");
-        let scenario = Scenario::load(&text, "sizes.toml", &crate::registries()).unwrap();
+        let scenario = Scenario::load(&text, "sizes.toml", &files()).unwrap();
         let cells = scenario.cells().unwrap();
         let stream = Random::new(1, "sizes");
         let draw = |n| size(&cells[0].config.flows[0], &mut stream.fork(n)).unwrap();
@@ -244,6 +258,17 @@ mod tests {
         assert!(sizes("size = \"50 kB\"").iter().all(|size| *size == 50_000));
         let exponential = sizes("size = \"50 kB\"\nsize_distribution = \"exponential\"");
         assert!((mean(&exponential) / 50_000.0 - 1.0).abs() < 0.01);
+        // The median is the mean divided by exp(sigma^2 / 2).
+        let mut lognormal =
+            sizes("size = \"50 kB\"\nsize_distribution = \"lognormal\"\nsize_sigma = 0.8");
+        assert!((mean(&lognormal) / 50_000.0 - 1.0).abs() < 0.01);
+        lognormal.sort_unstable();
+        let median = lognormal[lognormal.len() / 2] as f64 / 50_000.0;
+        assert!((median / (-0.32f64).exp() - 1.0).abs() < 0.02, "{median}");
+        // Half of the variates are 1,000, the others uniform up to 3,000.
+        let drawn = sizes("size_file = \"sizes.cdf\"");
+        assert!((mean(&drawn) / 1500.0 - 1.0).abs() < 0.01);
+        assert!(drawn.iter().all(|size| (1000..=3000).contains(size)));
         // With a shape of 3 the minimum is two thirds of the mean, and 1/27 of the values are above three times the
         // minimum.
         let pareto = sizes("size = \"60 kB\"\nsize_distribution = \"pareto\"\nsize_shape = 3");

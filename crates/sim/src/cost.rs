@@ -123,9 +123,13 @@ fn demand(flow: &Flow, rtt_ns: f64, most: f64, run_s: f64) -> f64 {
         } => (request_bytes + response_bytes) as f64 * 8.0 / (rtt_s + seconds(think_ns)),
     };
     let each = rate.min(most) * active_s;
-    let size = flow
-        .size_bytes
-        .map_or(f64::INFINITY, |size| size as f64 * 8.0);
+    let mean = flow
+        .size_file
+        .as_ref()
+        .map(inorder_scenario::Cumulative::mean);
+    let size = mean
+        .or(flow.size_bytes.map(|size| size as f64))
+        .map_or(f64::INFINITY, |bytes| bytes * 8.0);
     each.min(size) * f64::from(flow.count)
 }
 
@@ -220,7 +224,11 @@ fn limits(kind: &StageKind) -> (Option<f64>, i64) {
 /// The largest rate of a link at any time.
 fn rate(link: &Line) -> f64 {
     let changed = link.changes.iter().map(|change| change.bits_per_s);
-    changed.fold(link.bits_per_s, u64::max) as f64
+    let recorded = link
+        .trace
+        .as_ref()
+        .map(inorder_scenario::Trace::mean_bits_per_s);
+    changed.fold(recorded.unwrap_or(link.bits_per_s), u64::max) as f64
 }
 
 fn seconds(ns: i64) -> f64 {

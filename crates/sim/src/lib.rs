@@ -43,6 +43,7 @@ mod build;
 mod campaign;
 mod capture;
 mod cost;
+mod destinations;
 mod engine;
 mod error;
 mod event;
@@ -69,7 +70,7 @@ mod tap;
 mod work;
 mod world;
 
-pub use build::{registries, sorter_of};
+pub use build::{registries, registries_with, sorter_of};
 pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_own, run_all_with};
 pub use capture::{Captures, Truth, TruthEvent, TruthFlow};
 pub use cost::{Cost, cost};

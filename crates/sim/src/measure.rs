@@ -267,6 +267,38 @@ static RUN: &[Column<RunResult>] = &[
         "Mean time from opening to the arrival of all data, of flows that completed.",
     ),
     measure(
+        "completion_small",
+        "small",
+        "ms",
+        Some(22),
+        |run| of_flows(run, |f| completion_of(f, SMALL, mean_of)),
+        "Mean completion of connections of up to 100 kB.",
+    ),
+    measure(
+        "completion_small_p99",
+        "small p99",
+        "ms",
+        Some(23),
+        |run| of_flows(run, |f| completion_of(f, SMALL, p99_of)),
+        "99th percentile of the completion of connections of up to 100 kB.",
+    ),
+    measure(
+        "completion_medium",
+        "medium",
+        "ms",
+        Some(24),
+        |run| of_flows(run, |f| completion_of(f, MEDIUM, mean_of)),
+        "Mean completion of connections of more than 100 kB and up to 10 MB.",
+    ),
+    measure(
+        "completion_large",
+        "large",
+        "ms",
+        Some(25),
+        |run| of_flows(run, |f| completion_of(f, LARGE, mean_of)),
+        "Mean completion of connections of more than 10 MB.",
+    ),
+    measure(
         "broken",
         "broken",
         "",
@@ -390,6 +422,42 @@ fn completion(flows: &[FlowResult]) -> Option<f64> {
         times.len() as u64,
     )
     .map(|ns| ns / 1e6)
+}
+
+/// Classes of sizes, bytes, as papers on data centres have them (M. Alizadeh and others, "pFabric", SIGCOMM 2013).
+const SMALL: RangeInclusive<u64> = 0..=100_000;
+const MEDIUM: RangeInclusive<u64> = 100_001..=10_000_000;
+const LARGE: RangeInclusive<u64> = 10_000_001..=u64::MAX;
+
+/// A statistic of the completion times, ms, of connections with sizes in this class. Runs in which all connections have
+/// the same size have none: `completion` says it already.
+fn completion_of(
+    flows: &[FlowResult],
+    class: RangeInclusive<u64>,
+    statistic: fn(&[f64]) -> Option<f64>,
+) -> Option<f64> {
+    let first = flows.first()?.size_bytes;
+    if flows.iter().all(|flow| flow.size_bytes == first) {
+        return None;
+    }
+    let inside = |flow: &&FlowResult| flow.size_bytes.is_some_and(|size| class.contains(&size));
+    let complete = flows
+        .iter()
+        .filter(inside)
+        .filter_map(|flow| flow.completion_ns);
+    let mut times: Vec<f64> = complete.map(|ns| ns as f64 / 1e6).collect();
+    times.sort_unstable_by(f64::total_cmp);
+    statistic(&times)
+}
+
+fn mean_of(times: &[f64]) -> Option<f64> {
+    (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+}
+
+/// The smallest value that at least 99 % do not exceed.
+fn p99_of(times: &[f64]) -> Option<f64> {
+    let rank = (times.len() * 99).div_ceil(100);
+    times.get(rank.checked_sub(1)?).copied()
 }
 
 fn drops(run: &RunResult) -> f64 {

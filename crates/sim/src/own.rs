@@ -1,7 +1,9 @@
-//! Congestion controls, loss detections and sorters that are defined outside these crates, by a program that simulates with them.
+//! What a program that simulates adds to these crates: its own congestion controls, loss detections and sorters, and a
+//! function that reads the files which scenarios name.
 
 use std::sync::Arc;
 
+use inorder_scenario::FileReader;
 use inorder_sort::{Counters, Meta, Sorter};
 use inorder_tcp::congestion::CongestionControl;
 use inorder_tcp::loss::LossDetection;
@@ -47,6 +49,7 @@ pub struct Own {
     congestion: Vec<(&'static str, MakeControl)>,
     loss: Vec<(&'static str, MakeLossDetection)>,
     sorters: Vec<(String, MakeSorter)>,
+    read_file: Option<FileReader>,
 }
 
 /// The names of a program's own algorithms.
@@ -57,6 +60,23 @@ pub(crate) struct Names<'a> {
 }
 
 impl Own {
+    /// No algorithms, but a function that reads the files which scenarios name.
+    pub fn reading(read_file: FileReader) -> Self {
+        Own {
+            read_file: Some(read_file),
+            ..Own::default()
+        }
+    }
+
+    /// Reads the files which scenarios name with this function.
+    pub fn set_reader(&mut self, read_file: FileReader) {
+        self.read_file = Some(read_file);
+    }
+
+    pub(crate) fn reader(&self) -> Option<FileReader> {
+        self.read_file
+    }
+
     /// Adds a congestion control; it goes before one of the same name in the registry.
     pub fn add_congestion(&mut self, name: &'static str, make: MakeControl) {
         self.congestion.push((name, make));

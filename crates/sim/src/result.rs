@@ -23,6 +23,8 @@ pub struct FlowResult {
     pub loss_detection: &'static str,
     /// Time of opening, nanoseconds.
     pub start_ns: i64,
+    /// Bytes to carry; `None` if there is no end.
+    pub size_bytes: Option<u64>,
     /// Length of the measured interval, nanoseconds: from the end of the warm-up or the opening of the flow to the
     /// end of the run or the completion of the flow.
     pub measured_ns: i64,

@@ -6,6 +6,7 @@ use inorder_scenario::Config;
 use inorder_scenario::config::{self as plain, Arrivals};
 
 use crate::build::{self, Recipe};
+use crate::destinations::Destinations;
 use crate::error::Error;
 use crate::event::{APPLICATION, Event, OBSERVE};
 use crate::flow::{Counts, Flow};
@@ -122,6 +123,7 @@ fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]], own: &Own) -> Resu
         queue: Queue::default(),
         network,
         flows: flows(config, seed, recipes),
+        destinations: Destinations::new(&config.flows),
         probes: Vec::new(),
         knowledge,
         accounts: Vec::new(),
@@ -140,6 +142,7 @@ fn flows(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Vec<Flow> {
     let mut flows = Vec::new();
     for (group, (plan, recipes)) in config.flows.iter().zip(recipes).enumerate() {
         let mut arrivals = Random::new(seed, &format!("arrivals/{group}"));
+        let openings = plan.arrivals();
         let mut start_ns = plan.start_ns;
         for number in 0..plan.count {
             let index = flows.len() as u32;
@@ -153,9 +156,10 @@ fn flows(config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> Vec<Flow> {
                 &config.output,
                 &endpoints,
             ));
-            let gap_ns = match plan.arrivals() {
-                Arrivals::Every(gap_ns) => gap_ns,
+            let gap_ns = match &openings {
+                Arrivals::Every(gap_ns) => *gap_ns,
                 Arrivals::Poisson(per_s) => (arrivals.exponential() / per_s * 1e9) as i64,
+                Arrivals::Drawn(seconds) => (seconds.quantile(arrivals.unit()) * 1e9) as i64,
             };
             start_ns = start_ns.saturating_add(gap_ns);
         }
@@ -233,6 +237,7 @@ fn flow_result(flow: Flow, config: &Config, recipes: &[[Recipe; 2]]) -> Option<F
         congestion: recipe.congestion(),
         loss_detection: recipe.loss_detection(),
         start_ns: flow.start_ns,
+        size_bytes: flow.size,
         measured_ns: until_ns.saturating_sub(from_ns),
         counts: Counts::of(&flow).since(&flow.notes.at_warm_up),
         completion_ns: flow.notes.completed_ns.map(|at_ns| at_ns - flow.start_ns),

@@ -3,6 +3,7 @@
 use inorder_path::Place;
 use inorder_path::nic::Account;
 
+use crate::destinations::Destinations;
 use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
 use crate::flow::Counts;
 use crate::flow::{Flow, Role};
@@ -22,6 +23,8 @@ pub struct World {
     pub(crate) queue: Queue<Event>,
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
+    /// What senders keep for later connections.
+    pub(crate) destinations: Destinations,
     pub(crate) probes: Vec<Probes>,
     /// Of a run with an oracle: what it is told.
     pub(crate) knowledge: Option<Knowledge>,
@@ -281,6 +284,7 @@ impl World {
     }
 
     fn open<T: Tap>(&mut self, now_ns: i64, index: u32, tap: &mut T) {
+        self.destinations.open(index, &mut self.flows);
         let Some(flow) = self.flows.get_mut(index as usize) else {
             return;
         };

@@ -27,6 +27,7 @@ mod board;
 pub mod config;
 pub mod congestion;
 pub mod counters;
+mod destination;
 mod endpoint;
 #[doc(hidden)]
 pub mod fuzz;
@@ -44,6 +45,7 @@ mod time;
 
 pub use config::Config;
 pub use counters::{Counters, Info};
+pub use destination::Destination;
 pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
 pub use observe::Observer;
 pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};

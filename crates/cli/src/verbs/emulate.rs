@@ -7,10 +7,11 @@ use inorder_live::frame::Frame;
 use inorder_live::os;
 use inorder_path::Path;
 use inorder_scenario::{Config, Scenario};
-use inorder_sim::registries;
+use inorder_sim::{Own, registries_with};
 
 use crate::error::{CliError, ExitCode, Outcome};
 use crate::running::{Forwarding, RunningOptions};
+use crate::verbs::runs::read_beside;
 
 /// Options of `inorder emulate`.
 #[derive(clap::Args)]
@@ -139,7 +140,8 @@ fn config(args: &Args) -> Result<Config, CliError> {
         None => ("the options as a scenario".to_owned(), args.path.scenario()),
     };
     let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
-    let mut scenario = Scenario::load(&text, &name, &registries()).map_err(wrong)?;
+    let mut scenario = Scenario::load(&text, &name, &registries_with(&Own::reading(read_beside)))
+        .map_err(wrong)?;
     for assignment in &args.set {
         scenario.set(assignment).map_err(wrong)?;
     }

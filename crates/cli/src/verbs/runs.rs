@@ -66,7 +66,7 @@ impl Changes {
             samples: draws,
         };
         let name = file.display().to_string();
-        inorder_sim::cells(&text, &name, &changes, &Own::default())
+        inorder_sim::cells(&text, &name, &changes, &Own::reading(read_beside))
             .map_err(|error| CliError::Usage(error.to_string()))
     }
 
@@ -176,6 +176,13 @@ pub fn read_text(file: &Path) -> Result<String, CliError> {
     let no_text = |_| std::io::Error::other("expected TOML, found bytes that are no text");
     let text = String::from_utf8(bytes).map_err(no_text);
     text.map_err(CliError::file(file, "read"))
+}
+
+/// The text of a file that a scenario names, relative to the folder of the scenario's own file.
+pub fn read_beside(scenario: &str, name: &str) -> Result<String, String> {
+    let folder = Path::new(scenario).parent().unwrap_or(Path::new(""));
+    let file = folder.join(name);
+    std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.

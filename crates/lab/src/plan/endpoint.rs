@@ -1,6 +1,6 @@
 //! Endpoints: the settings of a host and of its sockets that stand for the keys of `[flow.sender]`.
 
-use inorder_scenario::config::{self as plain, Application, Ecn, Gaps, Pacing};
+use inorder_scenario::config::{self as plain, Application, DestinationMetrics, Ecn, Gaps, Pacing};
 use serde::{Deserialize, Serialize};
 
 use super::network::address;
@@ -80,6 +80,11 @@ pub fn group(
         }));
     }
     let [sender, receiver] = hosts;
+    settings.extend(kept(flow.destination_metrics).map(|(key, value)| Setting {
+        namespace: sender.clone(),
+        key: format!("net.ipv4.{key}"),
+        value: value.to_owned(),
+    }));
     Ok(Group {
         from: address(from, number),
         to: address(to, number),
@@ -90,6 +95,18 @@ pub fn group(
         work: work(&flow.application),
         stop_ns: flow.stop_ns,
     })
+}
+
+/// Settings of a sending host that keeps something of its connections; set after those of all hosts.
+fn kept(metrics: DestinationMetrics) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let keeps = ("tcp_no_metrics_save", "0");
+    let keeps_ssthresh = ("tcp_no_ssthresh_metrics_save", "0");
+    let settings = match metrics {
+        DestinationMetrics::Off => [None, None],
+        DestinationMetrics::Linux => [Some(keeps), None],
+        DestinationMetrics::LinuxSsthresh => [Some(keeps), Some(keeps_ssthresh)],
+    };
+    settings.into_iter().flatten()
 }
 
 fn work(application: &Application) -> Work {

@@ -103,6 +103,14 @@ fn of_line(
     discipline: &Discipline,
     duration_ns: i64,
 ) -> Result<Vec<Hop>, Refusal> {
+    if line.trace.is_some() {
+        let what = "HTB and TBF cannot send at given times";
+        return Err(Refusal::new(
+            format!("{key}.trace"),
+            what,
+            "a rate, or rate_changes",
+        ));
+    }
     let changes = rate_changes(key, line, duration_ns)?;
     let rate = Rate {
         shaper: Shaper::Htb(line.bits_per_s, 1600),

@@ -252,6 +252,7 @@ impl Observed {
             congestion: name_of(flow.sender.congestion.as_deref(), "cubic"),
             loss_detection: name_of(flow.sender.loss_detection.as_deref(), "linux"),
             start_ns: connection.start_ns,
+            size_bytes: connection.size,
             measured_ns: until_ns.saturating_sub(from_ns),
             counts,
             completion_ns: self.completed_ns.map(|at_ns| at_ns - connection.start_ns),

@@ -140,7 +140,10 @@ impl From<&plain::Line> for LinkConfig {
             rate: Rate::from(line),
             propagation_ns: line.delay_ns,
             queue: line.queue().into(),
-            framing: line.framing.into(),
+            framing: match line.trace {
+                Some(_) => Framing::NONE,
+                None => line.framing.into(),
+            },
         }
     }
 }

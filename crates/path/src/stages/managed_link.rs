@@ -55,7 +55,10 @@ impl<D> ManagedLink<D> {
     where
         D: Discipline<P>,
     {
-        self.free_ns = None;
+        self.free_ns = self.server.waits_until(now_ns);
+        if self.free_ns.is_some() {
+            return;
+        }
         while let Some(packet) = self.queue.dequeue(now_ns, out) {
             if self.send(now_ns, packet, out) {
                 return;

@@ -2,11 +2,12 @@
 
 use super::application::{Application, Gaps};
 use super::endpoint::Endpoint;
+use crate::cumulative::Cumulative;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
-    Count, Count32, Duration, Flag, Frequency, Names, Number, One, Packets16, Rate, Size32,
-    SizeOrUnlimited, Text,
+    Count, Count32, CumulativeFile, Duration, Flag, Frequency, Names, Number, One, Packets16, Rate,
+    Size32, SizeOrUnlimited, Text,
 };
 use crate::reader::Reader;
 
@@ -25,6 +26,9 @@ keys! {
         stagger_ns as "stagger": Duration, default "0 s";
         /// Openings as a Poisson process with this mean rate, instead of `stagger`.
         arrivals_per_s as "arrivals": Frequency, unset "`stagger`", above "0 /s";
+        /// Openings at intervals drawn from this file, instead of `stagger`: on each line an interval in seconds and its
+        /// cumulative probability, linear between the lines.
+        intervals: CumulativeFile, unset "`stagger`";
         /// Time from which the application writes no more data.
         stop_ns as "stop": Duration, unset "with the run";
         /// Data of each connection, which is closed afterwards.
@@ -33,12 +37,20 @@ keys! {
         size_distribution: Sizes, default "constant", with size != "unlimited";
         /// Index of the Pareto distribution; below 2 its variance is infinite.
         size_shape: Number, default "1.2", above "1", with size_distribution = "pareto";
+        /// Standard deviation of the logarithm of the sizes.
+        size_sigma: Number, default "1", with size_distribution = "lognormal";
+        /// Data sizes drawn from this file, instead of `size`: on each line a size in bytes and its cumulative probability, as
+        /// for ns-3 and htsim, linear between the lines.
+        size_file: CumulativeFile, unset "`size`";
         /// When data is written.
         application: One<Application>, blank "writes whatever TCP takes";
         /// The endpoint that sends the data.
         sender: One<Endpoint>, blank "its defaults";
         /// The endpoint that receives the data; settings that are not given are as at the sender.
         receiver: Endpoint, like "sender" "as the sender";
+        /// What a sender keeps of its connections for the next ones of this `[[flow]]`, which go to the same destination
+        /// (Linux's `tcp_metrics`).
+        destination_metrics: DestinationMetrics, default "off";
         /// Additional delay in each direction for these connections only.
         access_delay_ns as "access_delay": Duration, default "0 s";
         /// Which path the packets take.
@@ -54,27 +66,49 @@ keys! {
 }
 
 /// When connections open.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Arrivals {
     /// At this interval, nanoseconds.
     Every(i64),
     /// As a Poisson process with this rate, connections per second.
     Poisson(f64),
+    /// At intervals of this distribution, seconds.
+    Drawn(Cumulative),
 }
 
 impl Flow {
     /// The opening times of connections.
     pub fn arrivals(&self) -> Arrivals {
-        match self.arrivals_per_s {
-            Some(rate) => Arrivals::Poisson(rate),
-            None => Arrivals::Every(self.stagger_ns),
+        match (&self.intervals, self.arrivals_per_s) {
+            (Some(file), _) => Arrivals::Drawn(file.clone()),
+            (None, Some(rate)) => Arrivals::Poisson(rate),
+            (None, None) => Arrivals::Every(self.stagger_ns),
         }
     }
 
+    /// True if each connection carries a certain number of bytes.
+    pub fn is_limited(&self) -> bool {
+        self.size_bytes.is_some() || self.size_file.is_some()
+    }
+
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
-        match self.arrivals_per_s {
-            Some(_) => r.idle("stagger", "with arrivals", "either stagger or arrivals"),
-            None => r.used("stagger"),
+        let one = "one of stagger, arrivals and intervals";
+        match (&self.intervals, self.arrivals_per_s) {
+            (Some(_), _) => {
+                r.idle("stagger", "with intervals", one);
+                r.idle("arrivals", "with intervals", one);
+            }
+            (None, Some(_)) => {
+                r.idle("stagger", "with arrivals", "either stagger or arrivals");
+                r.used("arrivals");
+            }
+            (None, None) => r.used("stagger"),
+        }
+        for key in ["size", "size_distribution"] {
+            match self.size_file {
+                Some(_) => r.idle(key, "with size_file", "either size or size_file"),
+                None => r.used(key),
+            }
         }
         Ok(())
     }
@@ -97,8 +131,22 @@ choices! {
         Constant = "constant",
         /// Exponential distribution.
         Exponential = "exponential",
+        /// Lognormal distribution.
+        Lognormal = "lognormal",
         /// Pareto distribution: most connections are short, a few carry most of the data.
         Pareto = "pareto",
+    }
+}
+
+choices! {
+    /// What a sender keeps of its connections for later ones to the same destination.
+    pub enum DestinationMetrics {
+        /// Nothing (`tcp_no_metrics_save = 1`).
+        Off = "off",
+        /// Round-trip time and tolerance of reordering, as Linux does by default.
+        Linux = "linux",
+        /// Also the slow-start threshold, as Linux did until 5.6 (`tcp_no_ssthresh_metrics_save = 0`).
+        LinuxSsthresh = "linux-ssthresh",
     }
 }
 

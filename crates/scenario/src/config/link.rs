@@ -4,10 +4,11 @@ use super::discipline::Discipline;
 use crate::context::Context;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
-use crate::kind::{Duration, Kind, Limit, Rate};
+use crate::kind::{Duration, Kind, Limit, Rate, TraceFile};
 use crate::quantity::{Queue, QueueLimit, duration, rate, require};
 use crate::reader::Reader;
 use crate::schema::Form;
+use crate::trace::Trace;
 use crate::value::Node;
 
 keys! {
@@ -33,12 +34,16 @@ keys! {
 keys! {
     /// Rate, propagation delay and the size of the queue.
     pub struct Line in "link", check Line::check {
-        /// Bits per second on the wire.
-        bits_per_s as "rate": Rate, required;
+        /// Bits per second on the wire. Needed unless `trace` is given.
+        bits_per_s as "rate": Rate, default "0 bit/s";
         /// `[["5 s", "30 Mbit/s"], ...]`: the rate from each time on; "0 bit/s" is an outage.
         changes as "rate_changes": RateSteps, blank "none";
         /// Period with which the changes repeat.
         period_ns as "rate_period": Duration, unset "once", above "0 s", with rate_changes;
+        /// A file in Mahimahi's format instead of a rate: on each line the time in milliseconds of an opportunity to send
+        /// 1,500 bytes of IP packets, repeated after the last one. A packet may use parts of several opportunities; what is not
+        /// used is lost.
+        trace: TraceFile, unset "none";
         /// Propagation delay.
         delay_ns as "delay": Duration, default "0 s";
         /// Size of the queue.
@@ -50,6 +55,18 @@ keys! {
 
 impl Line {
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        const OF_A_RATE: [&str; 4] = ["rate", "rate_changes", "rate_period", "framing"];
+        if self.trace.is_some() {
+            let given = OF_A_RATE.iter();
+            given.for_each(|key| r.idle(key, "with a trace", "either a rate or a trace"));
+            return Ok(());
+        }
+        ["rate", "rate_changes", "framing"]
+            .iter()
+            .for_each(|key| r.used(key));
+        if r.child("rate").is_none() {
+            return Err(r.missing("rate", "Bits per second on the wire, or a trace"));
+        }
         require(
             self.bits_per_s > 0 || !self.changes.is_empty(),
             r.place("rate"),
@@ -60,7 +77,8 @@ impl Line {
 
     /// Maximum content of the queue.
     pub fn queue(&self) -> Queue {
-        self.buffer.queue(self.bits_per_s)
+        let mean = self.trace.as_ref().map(Trace::mean_bits_per_s);
+        self.buffer.queue(mean.unwrap_or(self.bits_per_s))
     }
 }
 

@@ -19,6 +19,7 @@ pub fn registries() -> inorder_scenario::Registries {
 
 /// The same with a program's own algorithms.
 pub fn registries_with(own: &Own) -> inorder_scenario::Registries {
+    let read_file = own.reader();
     let own = own.names();
     let congestion = inorder_tcp::congestion::REGISTRY
         .iter()
@@ -44,5 +45,6 @@ pub fn registries_with(own: &Own) -> inorder_scenario::Registries {
             Ok(_) => Ok(()),
             Err(error) => Err(error.to_string()),
         }),
+        read_file,
     }
 }

@@ -269,7 +269,7 @@ pub trait CongestionControl: Debug + Send {
     fn name(&self) -> &'static str;
 
     /// True if the algorithm lives on congestion marks (Linux `TCP_CONG_NEEDS_ECN`): ECN is requested and accepted
-    /// whatever the configuration says, all segments but SYNs can be marked, and the receiver with this algorithm echoes
+    /// whatever the configuration says, all segments can be marked, and the receiver with this algorithm echoes
     /// exactly which data was marked (RFC 8257 section 3.2). Called once.
     fn needs_ecn(&self) -> bool {
         false

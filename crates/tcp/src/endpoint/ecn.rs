@@ -40,6 +40,15 @@ impl Endpoint {
         }
     }
 
+    /// The ECN field of segments that carry no new data: with a congestion control that lives on marks they can be marked,
+    /// too (Linux), if `on`.
+    pub(super) fn always_capable(&self, on: bool) -> Ecn {
+        match on && self.sender.control.needs_ecn {
+            true => self.capable(),
+            false => Ecn::NotCapable,
+        }
+    }
+
     /// Bits of our SYN-ACK.
     pub(super) fn ecn_answer(&self) -> Flags {
         if self.sender.ecn.on {

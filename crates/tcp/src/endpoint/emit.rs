@@ -2,7 +2,7 @@
 
 use super::{Endpoint, State};
 use crate::Nanos;
-use crate::segment::{Ecn, Flags, Segment, Timestamps};
+use crate::segment::{Flags, Segment, Timestamps};
 use crate::sender::Outgoing;
 
 impl Endpoint {
@@ -80,11 +80,7 @@ impl Endpoint {
             flags: Flags::ACK.with(echo),
             timestamps,
             sack,
-            // Linux's DCTCP lets routers mark also what carries no data.
-            ecn: match self.sender.ecn.on && self.sender.control.needs_ecn {
-                true => self.capable(),
-                false => Ecn::NotCapable,
-            },
+            ecn: self.always_capable(self.sender.ecn.on),
             ..Segment::default()
         }
     }
@@ -139,6 +135,8 @@ impl Endpoint {
                 self.config.sack
             },
             timestamps,
+            // So that a queue in which all other packets are marked does not drop it.
+            ecn: self.always_capable(true),
             ..Segment::default()
         }
     }

@@ -112,6 +112,9 @@ impl Endpoint {
             segment,
             seq::expand(self.receiver.rcv_nxt, segment.seq),
         );
+        if let Some(known) = self.known.take() {
+            self.sender.start_from(&known);
+        }
         self.sender.establish(now, mss, sack, timestamps);
         self.state = if self.sender.stream.fin_queued {
             State::FinWait1

@@ -14,6 +14,7 @@ use crate::Nanos;
 use crate::config::Config;
 use crate::congestion::{self, CongestionControl};
 use crate::counters::{Counters, Info};
+use crate::destination::Destination;
 use crate::loss::{self, LossDetection};
 use crate::observe::Observer;
 use crate::receiver::Receiver;
@@ -113,6 +114,8 @@ pub struct Endpoint {
     touched: bool,
     /// A congestion mark has arrived; every acknowledgement echoes it until the peer answers with CWR.
     echoes: bool,
+    /// What earlier connections to the peer have left.
+    known: Option<Destination>,
 }
 
 impl Endpoint {
@@ -138,7 +141,13 @@ impl Endpoint {
             passive: false,
             touched: false,
             echoes: false,
+            known: None,
         }
+    }
+
+    /// The connection starts with what earlier ones to the peer have left. Call this before it is established.
+    pub fn set_destination(&mut self, known: Destination) {
+        self.known = Some(known);
     }
 
     /// A closed endpoint with algorithms from the registries.

@@ -216,6 +216,11 @@ impl LossDetection for LinuxFack {
         self.reordering
     }
 
+    fn remember(&mut self, reordering: u32) {
+        self.fack &= reordering == self.reordering;
+        self.reordering = reordering;
+    }
+
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if !cx.sack {
             if let Some(metric) = impossible_duplicates(cx, ack) {

@@ -65,6 +65,10 @@ impl LossDetection for LinuxRack {
         self.metric.reordering
     }
 
+    fn remember(&mut self, reordering: u32) {
+        self.metric.reordering = reordering;
+    }
+
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         self.metric.watch(cx, ack);
         if !cx.sack {

@@ -153,6 +153,10 @@ impl LossDetection for LinuxSequence {
         self.metric.reordering
     }
 
+    fn remember(&mut self, reordering: u32) {
+        self.metric.reordering = reordering;
+    }
+
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         self.metric.watch(cx, ack);
         let threshold = self.metric.reordering;

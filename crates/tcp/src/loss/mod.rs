@@ -169,6 +169,10 @@ pub trait LossDetection: Debug + Send {
     /// their time in segments, or 0.
     fn dupthresh(&self) -> u32;
 
+    /// Earlier connections to the peer needed a tolerance of this many segments. Called before
+    /// [`LossDetection::start`], if at all; only Linux's algorithms use it.
+    fn remember(&mut self, _reordering: u32) {}
+
     /// Called once, when the connection is established.
     fn start(&mut self, _cx: &mut Context<'_>) {}
 

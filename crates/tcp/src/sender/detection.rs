@@ -32,6 +32,13 @@ impl Detection {
         self.algorithm.as_ref().map_or(0, |loss| loss.dupthresh())
     }
 
+    /// Earlier connections needed this tolerance of reordering.
+    pub(super) fn remember(&mut self, reordering: u32) {
+        if let Some(loss) = &mut self.algorithm {
+            loss.remember(reordering);
+        }
+    }
+
     /// Number of segments on which a reduction is based, if it does not use the scoreboard.
     pub(super) fn flight_at_loss(&self, mss: u32) -> Option<u32> {
         self.algorithm.as_ref()?.flight_at_loss(mss)

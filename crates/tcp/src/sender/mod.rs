@@ -37,6 +37,7 @@ use crate::board::Board;
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Window};
 use crate::counters::{Counters, Info};
+use crate::destination::Destination;
 use crate::loss::LossDetection;
 use crate::observe::{Observer, Snapshot};
 use crate::seq;
@@ -115,6 +116,17 @@ impl Sender {
             pacer: Pacer::default(),
             config: config.clone(),
         }
+    }
+
+    /// Starts with what earlier connections to the peer have left (Linux `tcp_init_metrics`).
+    pub(crate) fn start_from(&mut self, known: &Destination) {
+        if known.ssthresh > 0 {
+            self.window.ssthresh = known.ssthresh.min(self.window.clamp);
+        }
+        if known.reordering > 0 {
+            self.detection.remember(known.reordering);
+        }
+        self.rtt.expect(known.rtt);
     }
 
     /// The connection is established with these options in force.

@@ -128,6 +128,15 @@ impl RttEstimator {
         self.update();
     }
 
+    /// Until the first measurement of data, the timeout is that of a path with this round-trip time, if it is longer than
+    /// the one measured in the handshake (Linux `tcp_init_metrics`).
+    pub(crate) fn expect(&mut self, rtt: Nanos) {
+        if rtt > self.srtt {
+            self.base = rtt + (2 * rtt).max(self.config.min);
+            self.set_backoff(0);
+        }
+    }
+
     /// The timeout with its back-off.
     pub(crate) fn rto(&self) -> Nanos {
         self.rto

@@ -80,5 +80,5 @@ fn dctcp_negotiates_ecn_and_its_acknowledgements_can_be_marked() {
     other.connect(0);
     let syn = other.poll_transmit(0).unwrap();
     assert!(syn.flags.has(Flags::SYN.with(Flags::ECE).with(Flags::CWR)));
-    assert_eq!(syn.ecn, Ecn::NotCapable);
+    assert_eq!(syn.ecn, Ecn::Capable0);
 }
