@@ -60,6 +60,12 @@ fn each_error_is_one_line_with_its_position() {
         (flow("[receiver_card]\nsorter = \"srpik\""), "x.toml:3:10: sorter: unknown sorter \"srpik\", expected one of the sorters none, srpic, nearest valid name \"srpic\"".into()),
         (stage("kind = \"batch\"\ngapp = \"1 ms\""), "x.toml:4:1: unknown key \"gapp\" in batch, expected one of kind, name, delay, gap, nearest valid name \"gap\"".into()),
         ("[[flwo]]".into(), "x.toml:1:3: unknown key \"flwo\" in scenario, expected one of title, run, flow, probe, forward, reverse, line, receiver_card, sender_card, lab, output, grid, nearest valid name \"flow\"".into()),
+        // Files beside the scenario.
+        (stage("kind = \"link\"\ntrace = \"good.trace\""), "nothing wrong".into()),
+        (stage("kind = \"link\"\ntrace = \"bad.trace\""), "x.toml:4:9: trace: bad.trace:2: \"seven\", expected a time in whole milliseconds".into()),
+        (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\ntrace = \"good.trace\""), "x.toml:4:8: rate has no effect with a trace, expected either a rate or a trace".into()),
+        (flow("size_file = \"bad.cdf\""), "x.toml:2:13: size_file: bad.cdf:2: \"100 1\", expected values and probabilities that do not decrease".into()),
+        (flow("intervals = \"none\""), "x.toml:2:13: intervals: none: not found, expected a file that can be read".into()),
         // Forms and bounds.
         (flow("count = 0"), "x.toml:2:9: count: 0 is too small, expected 1 to 10000".into()),
         (flow("count = 20000"), "x.toml:2:9: count: 20000 is too large, expected 1 to 10000".into()),
@@ -82,7 +88,7 @@ fn each_error_is_one_line_with_its_position() {
         // What is missing.
         (stage("rate = \"1 Mbit/s\""), "x.toml:2:1: a stage without kind, expected kind = one of link, device, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem".into()),
         (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, device, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
-        (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire.".into()),
+        (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire, or a trace".into()),
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\""), "x.toml:2:1: link has no rtt, expected rtt: the round-trip time of its queue in BDP".into()),
         (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: Probability that a burst of losses begins.".into()),
         (flow("application.kind = \"paced\""), "x.toml:2:1: flow.application has no rate, expected rate: Payload written per second.".into()),
