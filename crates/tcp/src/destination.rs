@@ -103,7 +103,7 @@ fn mean(one: u32, other: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::config::MS;
-    use crate::{Endpoint, Pair, profiles};
+    use crate::{Endpoint, Pair, Side, profiles};
 
     fn last(cwnd: u32, ssthresh: u32, ca_state: CaState) -> Info {
         let end = Endpoint::with_names(&profiles::linux_6(), "reno", "linux").unwrap();
@@ -178,6 +178,7 @@ mod tests {
         assert_eq!((info.ssthresh, info.reordering), (12, 9));
         assert_eq!(info.rto, 900 * MS);
         pair.client.write(100_000);
+        pair.flush(Side::Client);
         pair.run_until(100 * MS);
         assert!(pair.client.info().rto < 300 * MS);
     }
