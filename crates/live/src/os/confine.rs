@@ -131,6 +131,8 @@ mod imp {
             0,
             &[libc::PR_SET_VMA as u64, libc::PR_SET_NAME as u64],
         ),
+        // Builds with checks look whether a descriptor is open before it is closed.
+        (libc::SYS_fcntl, 1, &[libc::F_GETFD as u64]),
         // Is it a terminal, and how large? The type of these constants depends on the C library.
         (
             libc::SYS_ioctl,
