@@ -44,6 +44,10 @@ impl Arrival {
             Copy::Original(basis) if cx.ip_id && self.tail.may_repeat(seg, hole.start) => {
                 Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }
+            Copy::Original(basis) if hole.note.refused.is_some() => {
+                // The original of these bytes has come before, and was refused.
+                Copy::Retransmission(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
+            }
             told => told,
         };
         let fill = hole.note.fill;

@@ -75,12 +75,18 @@ impl Sender {
         let wait = self
             .timing
             .min_rtt
-            .map_or(MIN_DSACK_WAIT_NS, |rtt| (2 * rtt).max(MIN_DSACK_WAIT_NS));
+            .map_or(0, |rtt| self.timing.usual_from(rtt))
+            .saturating_mul(2)
+            .max(MIN_DSACK_WAIT_NS);
         let deadline = ack.seg.ts_ns + wait;
         let id = self.log_report(report, ack, Status::Doubtful { deadline });
         let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
         let share = self.ledger.lost_share();
-        let silent = self.timing.silent_original(took, &self.ledger.tally, share);
+        let due_ns = self.timing.due(report.sent.due_ns, report.sent.sent_ns);
+        let fit = self.timing.fits_late(due_ns, ack.seg.ts_ns);
+        let silent = self
+            .timing
+            .silent_original(took, &self.ledger.tally, share, fit);
         self.ledger.filled.insert(Filled {
             silent,
             rtt_behind_ns: self.rtt_behind(report),

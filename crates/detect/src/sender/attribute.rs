@@ -69,15 +69,22 @@ impl Timing {
 
     /// A report came `took` after the first retransmission, and no DSACK followed: how likely was it about the
     /// original all the same, which came late while the retransmission was lost, as `lost_share` of all are? A report
-    /// that is too soon for the retransmission would need a round trip shorter than all.
-    pub(super) fn silent_original(&self, took: i64, tally: &Tally, lost_share: f64) -> f64 {
+    /// that is too soon for the retransmission would need a round trip shorter than all. It fits an original as
+    /// late as usual by so much better as `fit` says.
+    pub(super) fn silent_original(
+        &self,
+        took: i64,
+        tally: &Tally,
+        lost_share: f64,
+        fit: f64,
+    ) -> f64 {
         let soon = self.sooner_than_any(took);
         let (share, undercut) = if soon {
             (lost_share.max(MIN_LOST_SHARE_WHEN_SOON), self.undercut())
         } else {
             (lost_share, 1.0)
         };
-        let late = (tally.late_copied as f64 + 0.25) * share;
+        let late = (tally.late_copied as f64 + 0.25) * share * fit;
         let lost = (tally.only_copies as f64 + 1.0) * undercut;
         late / (late + lost)
     }
@@ -184,7 +191,12 @@ impl Sender {
     /// A DSACK for `[left, right)`: both copies have arrived, the second just now.
     pub(super) fn duplicate(&mut self, left: i64, right: i64, ack: &Ack) {
         self.receiver.dsack_seen = true;
-        for start in self.ledger.filled.starts_in(left, right) {
+        let starts = self.ledger.filled.starts_in(left, right);
+        if starts.is_empty() {
+            self.ledger.copies.reported += 1;
+        }
+        let copied_by_network = self.ledger.maybe_copied_by_network();
+        for start in starts {
             let Some(f) = self.ledger.filled.get_mut(start) else {
                 continue;
             };
@@ -193,7 +205,7 @@ impl Sender {
             if f.original_in {
                 continue;
             }
-            let other_copy = self.sent_unseen(f.copies.first_ns);
+            let other_copy = copied_by_network || self.sent_unseen(f.copies.first_ns);
             match f.first {
                 By::Original => {}
                 By::Copy if other_copy => self.doubt_loss(start),
@@ -210,16 +222,28 @@ impl Sender {
                         None => self.timing.another_copy(&f, ack.seg.ts_ns),
                     };
                     if !other {
-                        self.timing.note_duplicate(&f, ack.seg.ts_ns);
-                        self.ledger.late_original(
-                            start,
-                            ack,
-                            Basis::certain(Evidence::TimestampsDsack),
-                        );
+                        let sure = f.named || guess.is_some_and(|g| !g.close);
+                        self.late_or_first(&f, ack, sure);
                     }
                 }
             }
         }
+    }
+
+    /// Both have come: the original later, if it is `sure` that the first report was not about it. It was taken to be the
+    /// retransmission's because no duplicate was reported in time.
+    fn late_or_first(&mut self, f: &Filled, ack: &Ack, sure: bool) {
+        let basis = if f.named {
+            Basis::certain(Evidence::TimestampsDsack)
+        } else if sure {
+            Basis::certain(Evidence::Dsack).weaker(Reason::WhichCopy)
+        } else {
+            Basis::ambiguous(Evidence::Dsack, Reason::WhichCopy)
+        };
+        if sure {
+            self.timing.note_duplicate(f, ack.seg.ts_ns);
+        }
+        self.ledger.late_original(f.place.start, ack, basis);
     }
 
     /// A retransmission came first, and of what came now only time tells whether it was another one
@@ -227,7 +251,9 @@ impl Sender {
     fn either_copy(&mut self, f: &Filled, ack: &Ack) {
         let guess = self.timing.who_came(f, ack.seg.ts_ns, true);
         let start = f.place.start;
-        match guess.filter(|g| !g.close).map(|g| g.pair) {
+        // Only the first and the last are remembered: of more, any time is some copy's.
+        let all_known = f.copies.count <= 2;
+        match guess.filter(|g| !g.close && all_known).map(|g| g.pair) {
             Some(Pair::OriginalSecond) => {
                 let basis = Basis::certain(Evidence::TimestampsDsack).weaker(Reason::WhichCopy);
                 self.ledger.late_original(start, ack, basis);

@@ -37,6 +37,15 @@ pub(super) struct Tally {
     pub(super) came_after: u64,
 }
 
+/// Duplicates that no retransmission of a hole explains: copies that the network made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NetworkCopies {
+    /// Duplicates reported of what was not retransmitted while it was missing.
+    pub(super) reported: u64,
+    /// Retransmissions of what had been reported: each of them has such a report, too.
+    pub(super) sent_again: u64,
+}
+
 /// What the ACKs of a flow can tell, for how sure their silence is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
@@ -61,6 +70,7 @@ pub(super) struct Ledger {
     pub(super) log: ArrivalLog,
     pub(super) filled: FilledMap,
     pub(super) tally: Tally,
+    pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,
     pub(super) recoveries: RecoveryTracker,
     pub(super) list: List,
@@ -78,6 +88,7 @@ impl Ledger {
             log: ArrivalLog::new(),
             filled: FilledMap::default(),
             tally: Tally::default(),
+            copies: NetworkCopies::default(),
             collector: Box::new(Collector::new(Half::EndToEnd, keep)),
             recoveries: RecoveryTracker::new(keep),
             list: List::new(keep),
@@ -92,6 +103,16 @@ impl Ledger {
     /// The share of what was sent that is lost, as far as is known.
     pub(super) fn lost_share(&self) -> f64 {
         (self.tally.only_copies as f64 + 0.25) / (self.data_packets as f64 + 1.0)
+    }
+
+    /// A duplicate of what was retransmitted may be a copy that the network made of the retransmission: as many of these
+    /// are copied as of all packets, and that is more than one in twenty of what came late.
+    pub(super) fn maybe_copied_by_network(&self) -> bool {
+        let copies = self.copies.reported.saturating_sub(self.copies.sent_again) as f64;
+        let share = copies / (self.data_packets as f64 + 1.0);
+        let copied = share * self.tally.only_copies as f64;
+        let late = self.tally.late_copied as f64 + 0.25;
+        copied > (1.0 - MIN_LIKELY) * late
     }
 
     /// A first transmission of `len` bytes at `now`.

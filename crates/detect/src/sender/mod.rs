@@ -218,7 +218,11 @@ impl Sender {
                 f.after += 1;
                 Some(Verdict::Spurious)
             }
-            _ => Some(Verdict::Spurious),
+            Some(_) => Some(Verdict::Spurious),
+            None => {
+                self.ledger.copies.sent_again += 1;
+                Some(Verdict::Spurious)
+            }
         }
     }
 

@@ -45,6 +45,9 @@ pub(crate) struct NoSack {
     spurious: u64,
     /// There were some since the left edge last moved.
     waiting: bool,
+    /// Several duplicate ACKs were followed by an advance over more segments than an ACK in its turn covers. A
+    /// single one may as well have been for a copy that the network made.
+    jumped: bool,
     /// First bytes of the `open` holes that a retransmission filled and whose originals PAWS
     /// would discard.
     discardable: [i64; MAX_HOLES_REMEMBERED],
@@ -148,7 +151,7 @@ impl Sender {
             let late = i == 0 && self.no_sack.above > 0;
             let copies = report.copies.filter(|c| c.first_ns < now);
             match (late, copies) {
-                (true, None) => self.late_left_edge(report, ack),
+                (true, None) => self.late_left_edge(report, ack, segments),
                 (_, Some(copies)) => self.retransmitted_report(report, &copies, ack, late, i),
                 (false, None) => {
                     let had_hole = self.no_sack.above > 0;
@@ -167,6 +170,7 @@ impl Sender {
             // The episode is over; what it left in the count was not late data.
             self.no_sack = NoSack {
                 ever: self.no_sack.ever,
+                jumped: self.no_sack.jumped,
                 ..NoSack::default()
             };
         }
@@ -177,11 +181,14 @@ impl Sender {
         self.reading.reports = reports;
     }
 
-    fn late_left_edge(&mut self, report: &Report, ack: &Ack) {
+    fn late_left_edge(&mut self, report: &Report, ack: &Ack, segments: u64) {
         let now = ack.seg.ts_ns;
         let rtt = self.timing.usual_rtt();
-        let sure =
+        let clean =
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
+        let jumps = segments > MAX_SEGMENTS_PER_DELAYED_ACK;
+        self.no_sack.jumped |= clean && jumps && self.no_sack.above > 1;
+        let sure = clean && (jumps || self.no_sack.jumped);
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
             self.spurious_and_answered(&report.sent, &copies);
