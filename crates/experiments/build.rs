@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Files with these endings are embedded; all others are only for readers.
-const ENDINGS: [&str; 2] = ["toml", "csv"];
+const ENDINGS: [&str; 4] = ["toml", "csv", "trace", "cdf"];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");

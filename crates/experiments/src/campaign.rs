@@ -1,7 +1,7 @@
 //! Runs scenario files of this crate on all processors.
 
 use inorder_scenario::{Cell, Scenario};
-use inorder_sim::{Campaign, Progress, RunResult, registries, run_all_with};
+use inorder_sim::{Campaign, Own, Progress, RunResult, registries_with, run_all_with};
 
 use crate::setting::{Context, ExperimentError, file};
 
@@ -11,12 +11,20 @@ pub(crate) fn load(
     name: &str,
     overrides: &[String],
 ) -> Result<Vec<Cell>, ExperimentError> {
-    let mut scenario = Scenario::load(file(name)?, name, &registries())?;
+    let own = Own::reading(file_beside);
+    let mut scenario = Scenario::load(file(name)?, name, &registries_with(&own))?;
     scenario.set(&format!("run.seed={}", context.seed))?;
     for assignment in overrides.iter().chain(context.set) {
         scenario.set(assignment)?;
     }
     Ok(scenario.cells()?)
+}
+
+/// The file called `name` beside the scenario `scenario`, both of this crate.
+fn file_beside(scenario: &str, name: &str) -> Result<String, String> {
+    let folder = scenario.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let text = file(&format!("{folder}/{name}")).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 /// Runs every cell `repetitions` times and keeps the result of `reduce` for each run: one list for each cell.

@@ -43,6 +43,9 @@ const SCENARIO: &str = "[run]\nduration = \"20 ms\"\n[[flow]]\nsize = \"10 kB\"\
 
 const NET: &str = "net n\nplace p 1\ntransition t exponential rate 1\n in p\n out p\n";
 
+const COLOURED: &str = "coloured net c\nplace p 1\ntransition t\n in p\n delay 1 us\n out p\n\
+                        run 10 us\nmeasure busy = busy(t)\n";
+
 const LOG: &str = r#"{"qlog_version":"0.3","traces":[{"events":[
 {"time":1,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1}}}]}]}"#;
 
@@ -62,6 +65,7 @@ impl Folder {
         fs::copy(CAPTURE, path.join("in.pcap")).unwrap();
         fs::write(path.join("s.toml"), SCENARIO).unwrap();
         fs::write(path.join("n.net"), NET).unwrap();
+        fs::write(path.join("c.net"), COLOURED).unwrap();
         fs::write(path.join("log.qlog"), LOG).unwrap();
         Folder(path)
     }
@@ -77,8 +81,8 @@ impl Drop for Folder {
     }
 }
 
-/// What a verb needs besides the output.
-fn needed(verb: &str, folder: &Folder) -> Vec<String> {
+/// What a verb needs besides the output, which is that of the option `output`.
+fn needed(verb: &str, output: &str, folder: &Folder) -> Vec<String> {
     let fixed = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     match verb {
         "analyze" | "sort" => vec![folder.path("in.pcap")],
@@ -90,7 +94,10 @@ fn needed(verb: &str, folder: &Folder) -> Vec<String> {
         ],
         "simulate" => vec![folder.path("s.toml")],
         "lab" => vec![folder.path("s.toml"), "--beside-simulation".to_owned()],
-        "petri" => vec![folder.path("n.net")],
+        "petri" => vec![folder.path(match output {
+            "csv" | "parquet" | "html" => "c.net",
+            _ => "n.net",
+        })],
         "netproc" => fixed(&["--packets=2000"]),
         "reproduce" => fixed(&["periodic", "window", "--quick"]),
         "man" => Vec::new(),
@@ -126,7 +133,9 @@ fn write(verb: &[String], arg: &Arg, folder: &Folder, target: &str) -> Result<Ex
     let words = ["inorder".to_owned()]
         .into_iter()
         .chain(verb.iter().cloned());
-    let words = words.chain(needed(&verb[0], folder)).chain([output]);
+    let words = words
+        .chain(needed(&verb[0], arg.get_id().as_str(), folder))
+        .chain([output]);
     let words: Vec<String> = words.collect();
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
     cli.verb.run(Cli::command())
