@@ -81,7 +81,7 @@ fn is_known_csv(head: &[u8]) -> bool {
 }
 
 /// The first lines of the CSV files of all verbs, from the lists of columns that also write them. Before the columns
-/// of `simulate` there may be axes of a grid.
+/// of `simulate` and `petri` there may be axes of a grid.
 fn csv_headers() -> Vec<String> {
     let tables = Rows::ALL.iter();
     let mut headers: Vec<String> = tables
@@ -113,6 +113,8 @@ fn csv_headers() -> Vec<String> {
     headers.push(header(|out| {
         csv::write(out, inorder_qlog::LOSS, [] as [inorder_qlog::LossRow; 0])
     }));
+    let no_cells = inorder_nets::Report::new("", &[], Vec::new(), false);
+    headers.push(header(|out| no_cells.write_csv(out)));
     headers.push(header(|out| inorder_lab::agreement::write_csv(out, &[])));
     headers
 }
