@@ -113,8 +113,8 @@ fn warnings(connections: &[Connection]) -> Vec<String> {
     let blind = connections.iter().filter(|c| !c.knows_deliveries()).count();
     if blind > 0 {
         warnings.push(format!(
-            "{blind} of the logs have no acknowledgements (quinn writes none), so that what was delivered is only known with \
-             the log of the other end"
+            "connections without acknowledgements in their logs (quinn writes none): {blind}; what was delivered is only \
+             known with the log of the other end"
         ));
     }
     let unknown: u64 = connections.iter().map(|c| c.report().unknown).sum();

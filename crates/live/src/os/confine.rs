@@ -3,6 +3,7 @@
 //! An error in this program could then be used to send and receive on the open sockets and to write to the terminal, but
 //! not to open files, to connect to anything, or to start programs.
 
+#[cfg(target_os = "linux")]
 use super::LiveError;
 
 /// What happens to a system call that the loop does not need.
@@ -34,6 +35,7 @@ impl std::str::FromStr for Confinement {
 ///
 /// # Errors
 /// If the kernel refuses, or on a processor whose calls are not known.
+#[cfg(target_os = "linux")]
 pub fn confine(how: Confinement) -> Result<(), LiveError> {
     match how {
         Confinement::Off => Ok(()),
@@ -45,14 +47,14 @@ pub fn confine(how: Confinement) -> Result<(), LiveError> {
     }
 }
 
-#[cfg(not(all(
+#[cfg(all(
     target_os = "linux",
-    any(
+    not(any(
         target_arch = "x86_64",
         target_arch = "aarch64",
         target_arch = "riscv64"
-    )
-)))]
+    ))
+))]
 mod imp {
     pub(super) fn confine(_: super::Confinement) -> Result<(), String> {
         Err("the calls of this system and processor are not known".to_owned())

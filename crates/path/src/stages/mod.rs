@@ -3,7 +3,7 @@
 //! To add an impairment, add its file, and here its `mod` line, its `pub use` line and its entry in `stages!`;
 //! declare its keys in `inorder-scenario`, `config/impairments.rs`. Its file contains what it does to packets
 //! ([`Stage`]) and how it is created from its keys ([`Declared`]). A queue discipline of a link is also listed here,
-//! and selected in `impl Declared for plain::Link` below; its keys are in `config/link.rs`. The code that all
+//! and selected in `impl Declared for plain::Link` below; its keys are in `config/discipline.rs`. The code that all
 //! disciplines share is in `managed_link`.
 
 mod batch;
