@@ -124,9 +124,9 @@ pub fn red(
 
 /// The burst for which `tc` chooses this weight.
 fn burst_of(min_bytes: u64, packet_bytes: u32, weight: f64) -> Option<u64> {
-    /// A larger one makes the mean slower than the longest run.
-    const MOST_PACKETS: u64 = 100_000;
+    /// Bursts that are tried: a larger one makes the mean slower than the longest run.
+    const MAX_BURST_PACKETS: u64 = 100_000;
     let least = min_bytes.div_ceil(packet_bytes.max(1).into());
     let fits = |burst: &u64| RedConfig::weight_for_burst(min_bytes, *burst, packet_bytes) == weight;
-    (least..MOST_PACKETS).find(fits)
+    (least..MAX_BURST_PACKETS).find(fits)
 }
