@@ -1,6 +1,7 @@
 //! The text of a net as a tree.
 
 use crate::error::Span;
+use crate::operator::Operator;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expr {
@@ -43,24 +44,6 @@ pub(crate) struct Argument {
 pub(crate) struct Arm {
     pub(crate) on: Option<Expr>,
     pub(crate) value: Expr,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operator {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Div,
-    Mod,
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-    And,
-    Or,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -13,7 +13,8 @@ use inorder_petri::coloured::Bound;
 use inorder_random::Random;
 
 use crate::error::Span;
-use crate::ir::{Arith, Compare, Node, Op, Rounding, Size, Slot, Ty};
+use crate::ir::{Node, Op, Rounding, Size, Slot, Ty};
+use crate::operator::{Arith, Compare};
 use crate::token::Token;
 
 pub(crate) type Int<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> i64>;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use inorder_petri::net::Drawn;
 
 use crate::error::Span;
+use crate::operator::{Arith, Compare};
 use crate::units::Dim;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,71 +90,6 @@ pub(crate) enum Rounding {
     Floor,
     Ceil,
     Nearest,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arith {
-    Add,
-    Subtract,
-    Multiply,
-    /// Only of real numbers.
-    Divide,
-    /// Only of integers.
-    Div,
-    /// Only of integers.
-    Mod,
-    Min,
-    Max,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compare {
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-}
-
-impl Arith {
-    pub(crate) fn of_ints(self, a: i64, b: i64) -> Option<i64> {
-        Some(match self {
-            Self::Add => a.wrapping_add(b),
-            Self::Subtract => a.wrapping_sub(b),
-            Self::Multiply => a.wrapping_mul(b),
-            Self::Divide => return None,
-            Self::Div => a.checked_div_euclid(b)?,
-            Self::Mod => a.checked_rem_euclid(b)?,
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
-        })
-    }
-
-    pub(crate) fn of_reals(self, a: f64, b: f64) -> f64 {
-        match self {
-            Self::Add => a + b,
-            Self::Subtract => a - b,
-            Self::Multiply => a * b,
-            Self::Divide | Self::Div => a / b,
-            Self::Mod => a % b,
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
-        }
-    }
-}
-
-impl Compare {
-    pub(crate) fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
-        match self {
-            Self::Equal => a == b,
-            Self::Unequal => a != b,
-            Self::Less => a < b,
-            Self::AtMost => a <= b,
-            Self::Greater => a > b,
-            Self::AtLeast => a >= b,
-        }
-    }
 }
 
 impl Rounding {

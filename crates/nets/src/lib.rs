@@ -59,6 +59,7 @@ mod lex;
 mod lower;
 mod measure;
 mod names;
+mod operator;
 mod parse;
 mod program;
 mod reference;

@@ -1,12 +1,13 @@
 //! Checks expressions: names, types, dimensions; computes what is constant.
 
+mod arithmetic;
 mod call;
 mod fold;
 mod token;
 
-use crate::ast::{Arm, Expr, ExprKind, Name, Operator};
+use crate::ast::{Arm, Expr, ExprKind, Name};
 use crate::error::{Checked, Fault, Span};
-use crate::ir::{Arith, Compare, Node, Op, TokenNode, TokenOp, Ty};
+use crate::ir::{Node, Op, TokenNode, TokenOp, Ty};
 use crate::names::{Item, MAX_PARTS, Names};
 use crate::units::{Dim, NUMBER, NoUnit, TIME};
 
@@ -332,105 +333,6 @@ impl<'n, 'p> Lower<'n, 'p> {
                 "another expression",
             )),
         }
-    }
-
-    fn negative(&self, a: &Expr) -> Checked<Node> {
-        let node = self.number(a)?;
-        match node.ty {
-            Ty::Int | Ty::Real(_) => Ok(fold::negative(node)),
-            ty => Err(Fault::expected(a.at, "a number", self.names.type_words(ty))),
-        }
-    }
-
-    fn binary(&self, operator: Operator, a: &Expr, b: &Expr, at: Span) -> Checked<Node> {
-        let compare = match operator {
-            Operator::And => return Ok(fold::and(self.condition(a)?, self.condition(b)?)),
-            Operator::Or => return Ok(fold::or(self.condition(a)?, self.condition(b)?)),
-            Operator::Equal => Compare::Equal,
-            Operator::Unequal => Compare::Unequal,
-            Operator::Less => Compare::Less,
-            Operator::AtMost => Compare::AtMost,
-            Operator::Greater => Compare::Greater,
-            Operator::AtLeast => Compare::AtLeast,
-            Operator::Add => return self.sum(Arith::Add, a, b, at),
-            Operator::Subtract => return self.sum(Arith::Subtract, a, b, at),
-            Operator::Multiply => return self.product(Arith::Multiply, a, b, at),
-            Operator::Divide => return self.product(Arith::Divide, a, b, at),
-            Operator::Div => return self.whole(Arith::Div, a, b, at),
-            Operator::Mod => return self.whole(Arith::Mod, a, b, at),
-        };
-        let (left, right) = self.alike(a, b)?;
-        Ok(fold::compare(compare, left, right))
-    }
-
-    /// Two values of one type.
-    pub(super) fn alike(&self, a: &Expr, b: &Expr) -> Checked<(Node, Node)> {
-        let (mut left, mut right) = (self.number(a)?, self.number(b)?);
-        if left.is_real() != right.is_real() {
-            (left, right) = (left.into_real_if_int(), right.into_real_if_int());
-        }
-        match left.ty == right.ty {
-            true => Ok((left, right)),
-            false => {
-                let (expected, found) = (left.ty, right.ty);
-                let expected = self.names.type_words(expected);
-                Err(Fault::expected(
-                    b.at,
-                    expected,
-                    self.names.type_words(found),
-                ))
-            }
-        }
-    }
-
-    /// Of two numbers of the same dimension.
-    pub(super) fn sum(&self, arith: Arith, a: &Expr, b: &Expr, at: Span) -> Checked<Node> {
-        let (left, right) = self.alike(a, b)?;
-        if matches!(left.ty, Ty::Bool | Ty::Enum(_)) {
-            return Err(Fault::expected(
-                a.at,
-                "a number",
-                self.names.type_words(left.ty),
-            ));
-        }
-        let ty = left.ty;
-        Ok(fold::arith(arith, left, right, ty, at))
-    }
-
-    fn product(&self, arith: Arith, a: &Expr, b: &Expr, at: Span) -> Checked<Node> {
-        let (left, right) = (self.quantity_of(a)?, self.quantity_of(b)?);
-        if arith == Arith::Multiply && left.ty == Ty::Int && right.ty == Ty::Int {
-            return Ok(fold::arith(arith, left, right, Ty::Int, at));
-        }
-        let (left, right) = (left.into_real(), right.into_real());
-        let (Ty::Real(of), Ty::Real(by)) = (left.ty, right.ty) else {
-            return Err(Fault::expected(at, "numbers", "something else"));
-        };
-        let dim = match arith {
-            Arith::Multiply => of.times(by),
-            _ => of.over(by),
-        };
-        Ok(fold::arith(arith, left, right, Ty::Real(dim), at))
-    }
-
-    fn quantity_of(&self, expr: &Expr) -> Checked<Node> {
-        let node = self.number(expr)?;
-        match node.ty {
-            Ty::Int | Ty::Real(_) => Ok(node),
-            ty => Err(Fault::expected(
-                expr.at,
-                "a number",
-                self.names.type_words(ty),
-            )),
-        }
-    }
-
-    fn whole(&self, arith: Arith, a: &Expr, b: &Expr, at: Span) -> Checked<Node> {
-        let (left, right) = (self.int(a)?, self.int(b)?);
-        if right.as_int() == Some(0) {
-            return Err(Fault::expected(b.at, "a divisor other than 0", 0));
-        }
-        Ok(fold::arith(arith, left, right, Ty::Int, at))
     }
 
     fn choice(&self, parts: &[Expr; 3], record: Option<usize>) -> Checked<Value> {

@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::ast::{Expr, ExprKind, Kind, Operator, Parameter, Values};
+use crate::ast::{Expr, ExprKind, Kind, Parameter, Values};
 use crate::error::{Checked, Fault, NetError, Span};
 use crate::ir::Ty;
 use crate::measure::Row;
 use crate::names::Names;
+use crate::operator::{Arith, Operator};
 use crate::program::Program;
 use crate::run::{Outcome, run};
 
@@ -213,12 +214,16 @@ fn listed(names: &Names<'_>, values: &Values) -> Checked<Vec<Expr>> {
     let value = |number: i64| {
         let expr = |kind| Box::new(Expr { kind, at: from.at });
         let steps = ExprKind::Binary(
-            Operator::Multiply,
+            Operator::Arith(Arith::Multiply),
             expr(ExprKind::Int(number)),
             Box::new(step.clone()),
         );
         Expr {
-            kind: ExprKind::Binary(Operator::Add, Box::new(from.clone()), expr(steps)),
+            kind: ExprKind::Binary(
+                Operator::Arith(Arith::Add),
+                Box::new(from.clone()),
+                expr(steps),
+            ),
             at: from.at,
         }
     };

@@ -8,8 +8,9 @@ use inorder_petri::net::family::{self, FAMILIES, Family};
 use super::{Lower, MAX_CALLS, Scope, Value};
 use crate::ast::{Argument, Expr, Name};
 use crate::error::{Checked, Fault};
-use crate::ir::{Arith, Draw, DrawKind, Node, Op, Rounding, Ty};
+use crate::ir::{Draw, DrawKind, Node, Op, Rounding, Ty};
 use crate::names::Item;
+use crate::operator::Arith;
 use crate::units::{Dim, NUMBER};
 use crate::words::{FUNCTIONS, MEASURES, RANDOM};
 

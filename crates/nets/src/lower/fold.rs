@@ -1,7 +1,8 @@
 //! Makes parts of expressions, computed at once if they are constant.
 
 use crate::error::Span;
-use crate::ir::{Arith, Compare, Node, Op, Ty};
+use crate::ir::{Node, Op, Ty};
+use crate::operator::{Arith, Compare};
 
 pub(super) fn not(a: Node) -> Node {
     match a.as_int() {

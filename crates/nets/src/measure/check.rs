@@ -8,12 +8,13 @@ use inorder_random::Random;
 
 use super::value::{Leaf, Measure};
 use super::{Collector, Gauge, Order, Plan, Row, rows_of};
-use crate::ast::{Argument, Expr, ExprKind, Kind, Name, Operator, OrderDecl, Unit};
+use crate::ast::{Argument, Expr, ExprKind, Kind, Name, OrderDecl, Unit};
 use crate::code::Shared;
 use crate::error::{Checked, Fault};
 use crate::ir::Ty;
 use crate::lower::{Lower, May, Scope};
 use crate::names::{Item, Names};
+use crate::operator::{Arith, Operator};
 use crate::units::{Dim, NUMBER, TIME};
 use crate::words::MEASURES;
 
@@ -182,19 +183,19 @@ impl<const N: usize> Check<'_, '_, N> {
                 let (a, b) = (self.condition(a, at_once)?, self.condition(b, at_once)?);
                 (a, b, Ty::Bool)
             }
-            Operator::Multiply | Operator::Divide => {
+            Operator::Arith(arith @ (Arith::Multiply | Arith::Divide)) => {
                 let ((a, of), (b, by)) = (self.number(a, at_once)?, self.number(b, at_once)?);
-                let dim = match operator {
-                    Operator::Multiply => of.times(by),
+                let dim = match arith {
+                    Arith::Multiply => of.times(by),
                     _ => of.over(by),
                 };
                 (a, b, Ty::Real(dim))
             }
-            Operator::Add | Operator::Subtract | Operator::Div | Operator::Mod => {
+            Operator::Arith(_) => {
                 let (left, dim) = self.number(a, at_once)?;
                 (left, self.of_dim(b, dim, at_once)?, Ty::Real(dim))
             }
-            _ => {
+            Operator::Compare(_) => {
                 let (left, dim) = self.number(a, at_once)?;
                 (left, self.of_dim(b, dim, at_once)?, Ty::Bool)
             }
@@ -210,10 +211,11 @@ impl<const N: usize> Check<'_, '_, N> {
         if let ("min" | "max", [a, b]) = (function.text.as_str(), args.as_slice()) {
             let (left, dim) = self.number(a, at_once)?;
             let (left, right) = (Box::new(left), Box::new(self.of_dim(b, dim, at_once)?));
-            let measure = match function.text.as_str() {
-                "min" => Measure::Least(left, right),
-                _ => Measure::Greatest(left, right),
+            let arith = match function.text.as_str() {
+                "min" => Arith::Min,
+                _ => Arith::Max,
             };
+            let measure = Measure::Binary(Operator::Arith(arith), left, right);
             return Ok((measure, Ty::Real(dim)));
         }
         let Some(entry) = MEASURES.iter().find(|entry| entry.name == function.text) else {
@@ -268,7 +270,7 @@ impl<const N: usize> Check<'_, '_, N> {
                 let place = self.place(place)?;
                 let tokens = Measure::Leaf(Leaf::Tokens(place));
                 let time = Measure::Binary(
-                    Operator::Multiply,
+                    Operator::Arith(Arith::Multiply),
                     Box::new(tokens),
                     Box::new(Measure::Leaf(Leaf::Ticks)),
                 );
@@ -445,5 +447,9 @@ impl<const N: usize> Check<'_, '_, N> {
 }
 
 fn over(a: Measure, b: Leaf) -> Measure {
-    Measure::Binary(Operator::Divide, Box::new(a), Box::new(Measure::Leaf(b)))
+    Measure::Binary(
+        Operator::Arith(Arith::Divide),
+        Box::new(a),
+        Box::new(Measure::Leaf(b)),
+    )
 }

@@ -2,7 +2,7 @@
 
 use inorder_petri::coloured::PlaceId;
 
-use crate::ast::Operator;
+use crate::operator::Operator;
 
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,8 +31,6 @@ pub(crate) enum Measure {
     Negative(Box<Self>),
     Not(Box<Self>),
     Binary(Operator, Box<Self>, Box<Self>),
-    Least(Box<Self>, Box<Self>),
-    Greatest(Box<Self>, Box<Self>),
     If(Box<[Self; 3]>),
 }
 
@@ -44,8 +42,6 @@ impl Measure {
             Self::Negative(a) => -a.value(leaf),
             Self::Not(a) => 1.0 - a.value(leaf),
             Self::Binary(operator, a, b) => binary(*operator, a.value(leaf), b.value(leaf)),
-            Self::Least(a, b) => a.value(leaf).min(b.value(leaf)),
-            Self::Greatest(a, b) => a.value(leaf).max(b.value(leaf)),
             Self::If(parts) => {
                 let [on, then, otherwise] = parts.as_ref();
                 if on.value(leaf) != 0.0 {
@@ -60,18 +56,8 @@ impl Measure {
 
 fn binary(operator: Operator, a: f64, b: f64) -> f64 {
     let holds = match operator {
-        Operator::Add => return a + b,
-        Operator::Subtract => return a - b,
-        Operator::Multiply => return a * b,
-        Operator::Divide => return a / b,
-        Operator::Div => return libm::floor(a / b),
-        Operator::Mod => return a - b * libm::floor(a / b),
-        Operator::Equal => a == b,
-        Operator::Unequal => a != b,
-        Operator::Less => a < b,
-        Operator::AtMost => a <= b,
-        Operator::Greater => a > b,
-        Operator::AtLeast => a >= b,
+        Operator::Arith(arith) => return arith.of_reals(a, b),
+        Operator::Compare(compare) => compare.holds(&a, &b),
         Operator::And => a != 0.0 && b != 0.0,
         Operator::Or => a != 0.0 || b != 0.0,
     };

@@ -1,9 +1,10 @@
 //! Expressions, by precedence.
 
 use super::Parser;
-use crate::ast::{Argument, Arm, Expr, ExprKind, Operator};
+use crate::ast::{Argument, Arm, Expr, ExprKind};
 use crate::error::{Checked, Fault};
 use crate::lex::Lexeme;
+use crate::operator::{Arith, Compare, Operator};
 use crate::units;
 
 /// The operators, the weakest first.
@@ -11,19 +12,22 @@ const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("or", Operator::Or)],
     &[("and", Operator::And)],
     &[
-        ("==", Operator::Equal),
-        ("!=", Operator::Unequal),
-        ("<=", Operator::AtMost),
-        (">=", Operator::AtLeast),
-        ("<", Operator::Less),
-        (">", Operator::Greater),
+        ("==", Operator::Compare(Compare::Equal)),
+        ("!=", Operator::Compare(Compare::Unequal)),
+        ("<=", Operator::Compare(Compare::AtMost)),
+        (">=", Operator::Compare(Compare::AtLeast)),
+        ("<", Operator::Compare(Compare::Less)),
+        (">", Operator::Compare(Compare::Greater)),
     ],
-    &[("+", Operator::Add), ("-", Operator::Subtract)],
     &[
-        ("*", Operator::Multiply),
-        ("/", Operator::Divide),
-        ("div", Operator::Div),
-        ("mod", Operator::Mod),
+        ("+", Operator::Arith(Arith::Add)),
+        ("-", Operator::Arith(Arith::Subtract)),
+    ],
+    &[
+        ("*", Operator::Arith(Arith::Multiply)),
+        ("/", Operator::Arith(Arith::Divide)),
+        ("div", Operator::Arith(Arith::Div)),
+        ("mod", Operator::Arith(Arith::Mod)),
     ],
 ];
 
