@@ -151,6 +151,15 @@ fn the_forwarder_gives_the_numbers_of_the_net_in_rust() {
                 ..base.clone()
             },
         ),
+        (
+            vec![("srpic", "true"), ("flows", "2"), ("offered", "8 MHz")],
+            ForwarderConfig {
+                order: Order::SRPIC,
+                flows: 2,
+                offered_mpps: 8.0,
+                ..base.clone()
+            },
+        ),
     ] {
         let mut set: Vec<(&str, String)> =
             set.into_iter().map(|(n, v)| (n, v.to_owned())).collect();
@@ -179,7 +188,8 @@ fn the_forwarder_gives_the_numbers_of_the_net_in_rust() {
                 _ => continue,
             };
             // The share of dropped packets leaves out the warm-up here; the nets in Rust count delays in whole
-            // nanoseconds.
+            // nanoseconds. Their sorter hands up a batch in one firing, so that a run ends some packets later.
+            let exact = exact && config.order != Order::SRPIC;
             let tolerance = if exact { 1e-9 } else { 0.02 };
             let same = (ours - value).abs() <= tolerance * value.abs().max(1e-3)
                 || ours.is_nan() && value.is_nan();
