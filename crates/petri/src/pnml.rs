@@ -20,9 +20,14 @@
 //! or `arctype`, with the word in `value` or as text; the `<value>` elements, `Default,1` markings and the `timed`,
 //! `rate`, `infiniteServer`, `priority` and `capacity` elements of PIPE; UTF-8, UTF-16 and Latin-1. A transition
 //! without timing is exponential with rate 1.
+//!
+//! Two other formats in XML are recognised and read where they mean such a net, and refused by place where they do not:
+//! a project of GreatSPN (PNPRO) with one GSPN, and a net of TAPAAL (`.tapn`) in which neither times nor colours matter.
 
 mod document;
+mod greatspn;
 mod interpret;
+mod tapaal;
 mod timing;
 mod tree;
 mod write;

@@ -42,7 +42,8 @@ const MAX_MARKINGS: usize = 2_000_000;
 /// Options of `inorder petri`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A net is a text file, PNML (with timing in toolspecific) or TINA's .net. A text that begins with `coloured net` is a \
+A net is a text file, PNML (with timing in toolspecific), TINA's .net, a project of GreatSPN (PNPRO) or a net of TAPAAL \
+(.tapn) without times. A text that begins with `coloured net` is a \
 coloured net: tokens with fields, guards, expressions, parameters, sweeps, measures (docs/nets.md).\n\
 The text format of other nets, one item per line:\n\
   place NAME [TOKENS] [capacity MOST]\n\
@@ -57,7 +58,8 @@ comparisons of sums, differences and products of places and numbers.\n\
 Times are in the net's own unit. Without options the net is simulated until every throughput and mean \
 number of tokens is known to 1 %, or until Ctrl-C.")]
 pub struct Args {
-    /// The net: text, coloured or not, PNML (if it begins with `<`), or a place/transition net in the format of TINA
+    /// The net: text, coloured or not, PNML, a project of GreatSPN or a net of TAPAAL (if it begins with `<`), or a
+    /// place/transition net in the format of TINA
     #[arg(required_unless_present_any = ["schema", "reference"])]
     file: Option<PathBuf>,
     /// Simulate (the default without any of the following options)

@@ -3,6 +3,7 @@
 use super::Located;
 use super::timing::{servers, timing};
 use super::tree::{Element, own, parsed};
+use super::{greatspn, tapaal};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
 use crate::text::Mistake;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The first net below `root`.
 pub(super) fn net(root: &Element) -> Result<Net, Located> {
     if root.name == "project" {
-        let found = "a project of GreatSPN (PNPRO); export the net as PNML";
-        return Err(root.wrong(Mistake::unexpected("PNML", found)));
+        return greatspn::net(root);
+    }
+    if tapaal::is_tapaal(root) {
+        return tapaal::net(root);
     }
     let is_net = |element: &&Element| element.name == "net";
     let Some(element) = std::iter::once(root).chain(&root.children).find(is_net) else {
@@ -160,15 +163,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses nodes and arcs whose meaning this reader would lose: those of high-level nets, whatever type the file
-/// states, and those of TAPAAL, which has times in its arcs and tokens in attributes.
+/// Refuses nodes and arcs whose meaning this reader would lose: those of high-level nets, whatever type the file states.
 fn refuse_foreign(element: &Element) -> Result<(), Located> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
-    }
-    if element.name == "place" && element.attribute("initialMarking").is_some() {
-        let found = "a net of TAPAAL (.tapn); export the net as PNML";
-        return Err(element.wrong(Mistake::unexpected("PNML", found)));
     }
     let is_high_level = |child: &&Element| {
         child.name.starts_with("hl")
@@ -284,7 +282,7 @@ fn number(element: Option<&Element>, default: u32) -> Result<u32, Located> {
 }
 
 /// Several ordinary arcs between the same nodes are added, as drawings use them.
-fn add_arc(transition: &mut Transition, arc: Arc) {
+pub(super) fn add_arc(transition: &mut Transition, arc: Arc) {
     let adds_up = matches!(arc.kind, ArcKind::Input | ArcKind::Output);
     let same = |other: &&mut Arc| other.kind == arc.kind && other.place == arc.place;
     match transition.arcs.iter_mut().find(same) {

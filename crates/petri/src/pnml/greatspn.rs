@@ -1,0 +1,259 @@
+//! Projects of GreatSPN's editor (PNPRO): a net of places, exponential, deterministic and immediate transitions.
+//!
+//! Read from the files of the editor and from Storm's reader of them (`GreatSpnEditorProjectParser`): the `delay` of an
+//! exponential transition is its rate; rates, weights, priorities and markings may be expressions of constants; without
+//! `nservers` a transition has infinitely many servers.
+
+use std::collections::BTreeMap;
+
+use super::Located;
+use super::tree::Element;
+use crate::arithmetic::{self, Values, Wrong};
+use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Servers, Timing, Transition};
+use crate::text::Mistake;
+
+/// The only net of a project.
+pub(super) fn net(project: &Element) -> Result<Net, Located> {
+    let nets: Vec<&Element> = children(project, "gspn").collect();
+    let [gspn] = nets.as_slice() else {
+        let names = nets.iter().filter_map(|net| net.attribute("name"));
+        let names: Vec<&str> = names.collect();
+        let found = match names.as_slice() {
+            [] => "none".to_owned(),
+            names => names.join(", "),
+        };
+        let expected = "one gspn in the project of GreatSPN";
+        return Err(project.wrong(Mistake::unexpected(expected, found)));
+    };
+    let nodes: Vec<&Element> = children(gspn, "nodes").flat_map(|n| &n.children).collect();
+    let mut reader = Reader {
+        net: Net::new(gspn.attribute("name").unwrap_or_default()),
+        constants: constants(&nodes)?,
+        places: BTreeMap::new(),
+        transitions: BTreeMap::new(),
+    };
+    for node in nodes {
+        reader.node(node)?;
+    }
+    for arc in children(gspn, "edges").flat_map(|edges| &edges.children) {
+        reader.arc(arc)?;
+    }
+    // A transition without inputs is enabled once, however many servers it has.
+    for transition in &mut reader.net.transitions {
+        if transition.arcs_of(ArcKind::Input).next().is_none() {
+            transition.servers = Servers::Single;
+        }
+    }
+    Ok(reader.net)
+}
+
+fn children<'a>(element: &'a Element, name: &'a str) -> impl Iterator<Item = &'a Element> {
+    let is_named = move |child: &&Element| child.name == name;
+    element.children.iter().filter(is_named)
+}
+
+/// The constants and the parameters with a value; a later one may use the earlier ones.
+fn constants(nodes: &[&Element]) -> Result<Values, Located> {
+    let mut values = Values::new();
+    for node in nodes {
+        if !matches!(node.name.as_str(), "constant" | "template") {
+            continue;
+        }
+        let name = named(node)?;
+        let Some(text) = node.attribute("value") else {
+            let found = format!("the parameter {name} without a value");
+            return Err(wrong(node, Mistake::unexpected("a value", found)));
+        };
+        let value = arithmetic::value(text, &values).map_err(|error| mistaken(node, error))?;
+        values.insert(name.to_owned(), value);
+    }
+    Ok(values)
+}
+
+/// An error of a node or an arc, with its name.
+fn wrong(element: &Element, mistake: Mistake) -> Located {
+    let name = element
+        .attribute("name")
+        .map(str::to_owned)
+        .or_else(|| {
+            Some(format!(
+                "from {} to {}",
+                element.attribute("tail")?,
+                element.attribute("head")?
+            ))
+        })
+        .unwrap_or_default();
+    Located {
+        line: element.line,
+        element: format!("{} {name}: ", element.name),
+        mistake,
+    }
+}
+
+fn mistaken(element: &Element, error: Wrong) -> Located {
+    wrong(element, Mistake::unexpected(error.expected, error.found))
+}
+
+fn named(element: &Element) -> Result<&str, Located> {
+    let name = element.attribute("name").filter(|name| !name.is_empty());
+    name.ok_or_else(|| wrong(element, Mistake::unexpected("an attribute name", "none")))
+}
+
+/// What a place or transition is in the net that is read.
+struct Reader<'a> {
+    net: Net,
+    constants: Values,
+    places: BTreeMap<&'a str, usize>,
+    transitions: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn number(&self, element: &Element, attribute: &str, default: f64) -> Result<f64, Located> {
+        match element.attribute(attribute) {
+            None | Some("") => Ok(default),
+            Some(text) => arithmetic::value(text, &self.constants)
+                .map_err(|error| self.described(element, attribute, error)),
+        }
+    }
+
+    fn whole(&self, element: &Element, attribute: &str, default: u32) -> Result<u32, Located> {
+        match element.attribute(attribute) {
+            None | Some("") => Ok(default),
+            Some(text) => arithmetic::whole(text, &self.constants)
+                .map_err(|error| self.described(element, attribute, error)),
+        }
+    }
+
+    /// A number that could not be computed; those that depend on the marking or on colours are named as such.
+    fn described(&self, element: &Element, attribute: &str, error: Wrong) -> Located {
+        let text = element.attribute(attribute).unwrap_or_default();
+        let (expected, found) = if text.contains(['<', '>']) {
+            ("a net without colours", format!("{attribute} {text}"))
+        } else if text.contains('#') {
+            (
+                "a number that does not depend on the marking",
+                format!("{attribute} {text}"),
+            )
+        } else {
+            return mistaken(element, error);
+        };
+        wrong(element, Mistake::unexpected(expected, found))
+    }
+
+    fn node(&mut self, node: &'a Element) -> Result<(), Located> {
+        match node.name.as_str() {
+            "place" => self.place(node),
+            "transition" => self.transition(node),
+            // Declared colours matter only where a place or a transition uses them; the others are drawings.
+            _ => Ok(()),
+        }
+    }
+
+    fn place(&mut self, node: &'a Element) -> Result<(), Located> {
+        let name = named(node)?;
+        refuse_colours(node, "domain")?;
+        if let Some(other @ ("CONTINUOUS" | "FLUID")) = node.attribute("type") {
+            return Err(wrong(node, Mistake::unexpected("a place of tokens", other)));
+        }
+        let mut place = Place::new(name, self.whole(node, "marking", 0)?);
+        place.line = node.line;
+        self.places.insert(name, self.net.add_place(place).0);
+        Ok(())
+    }
+
+    fn transition(&mut self, node: &'a Element) -> Result<(), Located> {
+        let name = named(node)?;
+        refuse_colours(node, "guard")?;
+        let timing = match node.attribute("type").unwrap_or("EXP") {
+            "EXP" => Timing::exponential(self.number(node, "delay", 1.0)?),
+            "DET" => Timing::Deterministic {
+                delay: self.number(node, "delay", 1.0)?,
+            },
+            "IMM" => Timing::weighted(
+                self.whole(node, "priority", 1)?,
+                self.number(node, "weight", 1.0)?,
+            ),
+            other => {
+                let expected = "a transition of type EXP, DET or IMM";
+                return Err(wrong(node, Mistake::unexpected(expected, other)));
+            }
+        };
+        let servers = match node.attribute("nservers") {
+            _ if timing.is_immediate() => Servers::Single,
+            None | Some("" | "Infinite") => Servers::Infinite,
+            Some("Single") => Servers::Single,
+            Some(_) => match self.whole(node, "nservers", 1)? {
+                1 => Servers::Single,
+                number => Servers::Multiple(number),
+            },
+        };
+        let mut transition = Transition::new(name, timing).servers(servers);
+        transition.line = node.line;
+        let id = self.net.add_transition(transition);
+        self.transitions.insert(name, id.0);
+        Ok(())
+    }
+
+    fn arc(&mut self, arc: &Element) -> Result<(), Located> {
+        if arc.name != "arc" {
+            return Ok(());
+        }
+        let kind = match arc.attribute("kind").or_else(|| arc.attribute("type")) {
+            Some("INPUT") => ArcKind::Input,
+            Some("OUTPUT") => ArcKind::Output,
+            Some("INHIBITOR") => ArcKind::Inhibitor,
+            other => {
+                let expected = "an arc of kind INPUT, OUTPUT or INHIBITOR";
+                let found = other.unwrap_or("none");
+                return Err(wrong(arc, Mistake::unexpected(expected, found)));
+            }
+        };
+        let (place, transition) = match kind {
+            ArcKind::Output => ("head", "tail"),
+            _ => ("tail", "head"),
+        };
+        let place = end(arc, place, &self.places, "the name of a place")?;
+        let transition = end(
+            arc,
+            transition,
+            &self.transitions,
+            "the name of a transition",
+        )?;
+        let multiplicity = self.whole(arc, "mult", 1)?;
+        let new = Arc {
+            kind,
+            place: PlaceId(place),
+            multiplicity,
+            line: arc.line,
+        };
+        super::interpret::add_arc(&mut self.net.transitions[transition], new);
+        Ok(())
+    }
+}
+
+fn refuse_colours(node: &Element, attribute: &str) -> Result<(), Located> {
+    match node.attribute(attribute).filter(|text| !text.is_empty()) {
+        None => Ok(()),
+        Some(text) => {
+            let found = format!("{attribute} {text}");
+            Err(wrong(
+                node,
+                Mistake::unexpected("a net without colours", found),
+            ))
+        }
+    }
+}
+
+fn end(
+    arc: &Element,
+    attribute: &str,
+    nodes: &BTreeMap<&str, usize>,
+    expected: &str,
+) -> Result<usize, Located> {
+    let name = arc.attribute(attribute).unwrap_or_default();
+    let unknown = || {
+        let known = nodes.keys().copied();
+        wrong(arc, Mistake::unknown(expected, name, known))
+    };
+    nodes.get(name).copied().ok_or_else(unknown)
+}

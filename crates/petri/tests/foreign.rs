@@ -1,0 +1,296 @@
+//! Nets of GreatSPN's editor and of TAPAAL: what they mean, what is refused, and no panic.
+
+mod common;
+
+use std::fmt::Write;
+
+use inorder_petri::net::{ArcKind, Net, Place, PlaceId, Servers, Timing, Transition};
+use inorder_petri::pnml::read;
+use inorder_petri::reachability::Graph;
+use proptest::prelude::*;
+
+/// Constants, a parameter, all kinds of transitions and arcs.
+const PROJECT: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<!-- This project file has been saved by the New GreatSPN Editor, v.100 --><project name="p" version="121">
+  <gspn name="repair" zoom="50">
+    <nodes>
+      <constant consttype="REAL" name="fails" value="1/10" x="1" y="1"/>
+      <constant consttype="REAL" name="mends" value="5 * fails" x="1" y="1"/>
+      <template name="machines" type="INTEGER" value="6" x="1" y="1"/>
+      <place marking="machines" name="working" x="3.0" y="9.0"/>
+      <place name="broken" x="3.0" y="9.0"/>
+      <place name="seen" x="3.0" y="9.0"/>
+      <transition delay="fails" name="fail" nservers-x="0.5" type="EXP" x="2" y="9"/>
+      <transition name="look" priority="2" type="IMM" weight="0.5" x="7" y="4"/>
+      <transition delay="mends" name="mend" nservers="2" type="EXP" x="7" y="4"/>
+      <transition delay="3.0" name="tick" nservers="Single" type="DET" x="7" y="4"/>
+      <text-box name="__textBox0" x="1" y="2">words</text-box>
+    </nodes>
+    <edges>
+      <arc head="fail" kind="INPUT" tail="working"/>
+      <arc head="broken" kind="OUTPUT" mult="machines - 5" tail="fail"><point x="1" y="2"/></arc>
+      <arc head="look" kind="INPUT" tail="broken"/>
+      <arc head="look" kind="INHIBITOR" mult="2" tail="seen"/>
+      <arc head="seen" kind="OUTPUT" tail="look"/>
+      <arc head="mend" kind="INPUT" tail="seen"/>
+      <arc head="working" kind="OUTPUT" tail="mend"/>
+      <arc head="working" kind="OUTPUT" tail="tick"/>
+    </edges>
+  </gspn>
+  <measures gspn-name="repair" name="Measures"><formulas/></measures>
+</project>"#;
+
+#[test]
+fn a_project_of_greatspn() {
+    let net = read("p.PNPRO", PROJECT.as_bytes()).unwrap();
+    let mut expected = Net::new("repair");
+    let working = expected.add_place(Place::new("working", 6));
+    let broken = expected.add_place(Place::new("broken", 0));
+    let seen = expected.add_place(Place::new("seen", 0));
+    let timed = |name, rate| Transition::new(name, Timing::exponential(rate));
+    expected.add_transition(
+        timed("fail", 0.1)
+            .servers(Servers::Infinite)
+            .input(working, 1)
+            .output(broken, 1),
+    );
+    expected.add_transition(
+        Transition::new("look", Timing::weighted(2, 0.5))
+            .input(broken, 1)
+            .inhibitor(seen, 2)
+            .output(seen, 1),
+    );
+    expected.add_transition(
+        timed("mend", 0.5)
+            .servers(Servers::Multiple(2))
+            .input(seen, 1)
+            .output(working, 1),
+    );
+    let tick = Timing::Deterministic { delay: 3.0 };
+    expected.add_transition(Transition::new("tick", tick).output(working, 1));
+    assert_eq!(net.without_lines(), expected);
+}
+
+/// Two components that share a place and a transition; a transport arc; a constant.
+const COMPOSED: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<pnml xmlns="http://www.informatik.hu-berlin.de/top/pnml/ptNetb">
+  <shared-place initialMarking="1" invariant="&lt; inf" name="lock"/>
+  <shared-transition name="both" urgent="false"/>
+  <constant name="n" value="2"/>
+  <net active="true" id="A" type="P/T net">
+    <place id="P0" initialMarking="n" invariant="&lt; inf" name="idle"><type><text>dot</text></type></place>
+    <place id="P1" initialMarking="0" invariant="&lt; inf" name="busy"/>
+    <place id="P2" initialMarking="0" invariant="&lt; inf" name="lock"/>
+    <transition id="T0" infiniteServer="false" name="begin" priority="0" urgent="false"/>
+    <transition id="T1" name="both" urgent="false"/>
+    <arc id="I0" inscription="[0,inf):1" source="P0" target="T0" type="transport" weight="1"/>
+    <arc id="I1" inscription="[0,inf):1" source="T0" target="P1" type="transport" weight="1"/>
+    <arc id="I2" inscription="[0, inf)" source="P2" target="T0" type="timed" weight="1"/>
+    <arc id="I3" inscription="[0,inf)" source="P1" target="T1" type="timed" weight="n"/>
+  </net>
+  <net active="true" id="B" type="P/T net">
+    <place id="P0" initialMarking="0" invariant="&lt; inf" name="idle"/>
+    <place id="P2" initialMarking="0" invariant="&lt; inf" name="lock"/>
+    <transition id="T0" name="both" urgent="false"/>
+    <arc id="I0" inscription="1" source="T0" target="P0" type="normal" weight="1"/>
+    <arc id="I1" inscription="[0,inf)" source="P2" target="T0" type="tapnInhibitor" weight="1"/>
+  </net>
+  <net active="false" id="C"><place id="P0" initialMarking="0" invariant="&lt;= 5" name="idle"/></net>
+</pnml>"#;
+
+#[test]
+fn a_net_of_tapaal_is_composed_of_its_components() {
+    let net = read("x.tapn", COMPOSED.as_bytes()).unwrap();
+    let names: Vec<&str> = net.places.iter().map(|place| &*place.name).collect();
+    assert_eq!(names, ["lock", "A.idle", "A.busy", "B.idle"]);
+    assert_eq!((net.places[0].tokens, net.places[1].tokens), (1, 2));
+    let names: Vec<&str> = net.transitions.iter().map(|t| &*t.name).collect();
+    assert_eq!(names, ["A.begin", "both"]);
+    let both = &net.transitions[1];
+    assert_eq!(both.multiplicity(ArcKind::Input, PlaceId(2)), 2);
+    assert_eq!(both.multiplicity(ArcKind::Inhibitor, PlaceId(0)), 1);
+    assert_eq!(both.multiplicity(ArcKind::Output, PlaceId(3)), 1);
+    // The lock is taken once and never given back: two markings, and then nothing can fire.
+    assert_eq!(Graph::explore(&net, 10).len(), 2);
+}
+
+#[test]
+fn what_the_nets_here_cannot_mean_is_refused_by_place() {
+    let project = |change: (&str, &str)| PROJECT.replacen(change.0, change.1, 1);
+    let composed = |change: (&str, &str)| COMPOSED.replacen(change.0, change.1, 1);
+    for (document, message) in [
+        (
+            project(("name=\"broken\"", "domain=\"Colour\" name=\"broken\"")),
+            "f:9: place broken: expected a net without colours, found domain Colour",
+        ),
+        (
+            project(("mult=\"2\"", "mult=\"&lt;x&gt;\"")),
+            "f:21: arc from seen to look: expected a net without colours, found mult <x>",
+        ),
+        (
+            project(("delay=\"mends\"", "delay=\"#broken * mends\"")),
+            "f:13: transition mend: expected a number that does not depend on the marking, found delay #broken * mends",
+        ),
+        (
+            project(("type=\"DET\"", "type=\"GEN\"")),
+            "f:14: transition tick: expected a transition of type EXP, DET or IMM, found GEN",
+        ),
+        (
+            project((" value=\"6\"", "")),
+            "f:7: template machines: expected a value, found the parameter machines without a value",
+        ),
+        (
+            project(("delay=\"mends\"", "delay=\"mend\"")),
+            "f:13: transition mend: expected a number or the name of a constant, found mend; did you mean mends?",
+        ),
+        (
+            project(("head=\"mend\"", "head=\"mendd\"")),
+            "f:23: arc from seen to mendd: expected the name of a transition, found mendd; did you mean mend?",
+        ),
+        (
+            project(("kind=\"INHIBITOR\"", "kind=\"FLUID\"")),
+            "f:21: arc from seen to look: expected an arc of kind INPUT, OUTPUT or INHIBITOR, found FLUID",
+        ),
+        (
+            project(("<measures", "<gspn name=\"other\"/><measures")),
+            "f:2: project: expected one gspn in the project of GreatSPN, found repair, other",
+        ),
+        (
+            composed((
+                "marking=\"0\" invariant=\"&lt; inf\" name=\"busy\"",
+                "marking=\"0\" invariant=\"&lt;= 5\" name=\"busy\"",
+            ))
+            .replacen(
+                "initialMarking=\"0\" invariant=\"&lt; inf\" name=\"busy\"",
+                "initialMarking=\"0\" invariant=\"&lt;= 5\" name=\"busy\"",
+                1,
+            ),
+            "f:8: place busy: expected a place without an invariant (times of TAPAAL are not modelled), found the invariant <= 5",
+        ),
+        (
+            composed(("[0, inf)", "[2, inf)")),
+            "f:14: arc I2: expected an arc for tokens of any age, [0,inf), found ages [2, inf)",
+        ),
+        (
+            composed((
+                "name=\"begin\" priority=\"0\" urgent=\"false\"",
+                "name=\"begin\" urgent=\"true\"",
+            )),
+            "f:10: transition begin: expected a transition that is not urgent (times of TAPAAL are not modelled), found an urgent one",
+        ),
+        (
+            composed(("<text>dot</text>", "<text>colours</text>")),
+            "f:7: place idle: expected a net without colours, found tokens of colour type colours",
+        ),
+        (
+            composed((
+                "target=\"T0\" type=\"timed\"",
+                "target=\"T9\" type=\"timed\"",
+            )),
+            "f:14: arc I2: expected the id of a place or transition, found T9; did you mean T0?",
+        ),
+    ] {
+        let error = read("f", document.as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, message);
+    }
+}
+
+/// A net as GreatSPN's editor would save it; `None` for what its format does not have.
+fn project_of(net: &Net) -> Option<String> {
+    let escaped = |text: &str| {
+        let text = text.replace('&', "&amp;").replace('<', "&lt;");
+        text.replace('"', "&quot;")
+    };
+    let mut out = format!("<project><gspn name=\"{}\"><nodes>", escaped(&net.name));
+    for place in &net.places {
+        write!(
+            out,
+            "<place name=\"{}\" marking=\"{}\"/>",
+            escaped(&place.name),
+            place.tokens
+        )
+        .ok()?;
+    }
+    for t in &net.transitions {
+        let timing = match t.timing {
+            Timing::Exponential { rate } => format!("type=\"EXP\" delay=\"{rate}\""),
+            Timing::Deterministic { delay } => format!("type=\"DET\" delay=\"{delay}\""),
+            Timing::Immediate { priority, weight } => {
+                format!("type=\"IMM\" priority=\"{priority}\" weight=\"{weight}\"")
+            }
+            _ => return None,
+        };
+        let servers = match t.servers {
+            Servers::Single => "nservers=\"Single\"".to_owned(),
+            Servers::Multiple(n) => format!("nservers=\"{n}\""),
+            Servers::Infinite => String::new(),
+        };
+        write!(
+            out,
+            "<transition name=\"{}\" {timing} {servers}/>",
+            escaped(&t.name)
+        )
+        .ok()?;
+    }
+    out += "</nodes><edges>";
+    for t in &net.transitions {
+        for arc in &t.arcs {
+            let (kind, from, to) = match arc.kind {
+                ArcKind::Input => ("INPUT", &net.places[arc.place.0].name, &t.name),
+                ArcKind::Output => ("OUTPUT", &t.name, &net.places[arc.place.0].name),
+                ArcKind::Inhibitor => ("INHIBITOR", &net.places[arc.place.0].name, &t.name),
+                _ => return None,
+            };
+            let (from, to) = (escaped(from), escaped(to));
+            let mult = arc.multiplicity;
+            write!(
+                out,
+                "<arc kind=\"{kind}\" tail=\"{from}\" head=\"{to}\" mult=\"{mult}\"/>"
+            )
+            .ok()?;
+        }
+    }
+    Some(out + "</edges></gspn></project>")
+}
+
+proptest! {
+    #[test]
+    fn projects_are_read_as_the_nets_they_were_written_from(mut net in common::any_net()) {
+        net.places.iter_mut().for_each(|place| place.capacity = None);
+        for t in &mut net.transitions {
+            t.arcs.retain(|arc| !matches!(arc.kind, ArcKind::Read | ArcKind::Reset));
+            let has_inputs = t.arcs_of(ArcKind::Input).next().is_some();
+            if t.timing.is_immediate() || !has_inputs {
+                t.servers = Servers::Single;
+            }
+        }
+        let keeps_names = |name: &str| name == name.trim();
+        let names = net.places.iter().map(|p| &p.name).chain(net.transitions.iter().map(|t| &t.name));
+        prop_assume!(names.chain([&net.name]).all(|name| keeps_names(name)));
+        prop_assume!(net.validate().is_ok());
+        let Some(document) = project_of(&net) else { return Ok(()) };
+        let again = read("p", document.as_bytes());
+        prop_assert_eq!(again.map(Net::without_lines), Ok(net), "{}", document);
+    }
+
+    #[test]
+    fn damage_never_panics(
+        project in any::<bool>(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 0..8),
+    ) {
+        let mut document = if project { PROJECT } else { COMPOSED }.as_bytes().to_vec();
+        for (place, byte, what) in changes {
+            if document.is_empty() {
+                break;
+            }
+            let at = place.index(document.len());
+            match what {
+                0 => document[at] = byte,
+                1 => document.insert(at, b"<>/&\"'; 0-9*("[usize::from(byte) % 13]),
+                2 => { document.remove(at); }
+                _ => document.truncate(at.max(document.len() / 2)),
+            }
+        }
+        inorder_petri::pnml::fuzz_one(&document);
+    }
+}
