@@ -156,7 +156,8 @@ static struct result sorter_round(const struct round *round)
 
     inorder_sort_config_default(&config);
     config.sorter = sorter_name;
-    config.ring_size = config.flows = WINDOW;
+    config.ring_size = WINDOW;
+    config.flows = RTE_MAX((uint32_t)WINDOW, load->flows);
     if (inorder_sort_create(&config, &sorter) != 0)
         return r;
     double started = now_s();

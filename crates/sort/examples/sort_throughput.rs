@@ -33,6 +33,16 @@ struct Workload {
     lap: Vec<Packet>,
     /// Packets a flow sends in one repetition.
     per_flow: u32,
+    flows: usize,
+}
+
+impl Workload {
+    /// Room for all of its flows.
+    fn around(&self) -> Surroundings {
+        let mut around = Surroundings::default();
+        around.flows = around.flows.max(self.flows);
+        around
+    }
 }
 
 fn flow(n: usize) -> FourTuple {
@@ -64,6 +74,7 @@ fn workloads() -> Vec<Workload> {
             })
             .collect(),
         per_flow: LAP as u32,
+        flows: 1,
     };
     let interleaved = |name, flows: usize, per_flow: u32| Workload {
         name,
@@ -76,6 +87,7 @@ fn workloads() -> Vec<Workload> {
             })
             .collect(),
         per_flow,
+        flows,
     };
     vec![
         one("in-order", (0..LAP as u32).collect()),
@@ -145,12 +157,11 @@ fn main() -> Result<(), ConfigError> {
     let packets = numbers.next().and_then(Result::ok).unwrap_or(200_000);
     let batch = numbers.next().and_then(Result::ok).unwrap_or(64).max(1);
     let wanted = args.next();
-    let around = Surroundings::default();
     let is_wanted = |load: &Workload| wanted.as_ref().is_none_or(|name| name == load.name);
     for load in workloads().into_iter().filter(is_wanted) {
         let mut fastest = 0.0;
         for _ in 0..ROUNDS {
-            let rate = round(config.build(&around)?, &load, packets, batch);
+            let rate = round(config.build(&load.around())?, &load, packets, batch);
             fastest = f64::max(fastest, rate);
         }
         println!(
@@ -158,7 +169,7 @@ fn main() -> Result<(), ConfigError> {
             load.name,
             fastest / 1e6,
             reordered(load.lap.iter()),
-            reordered_after(config.build(&around)?, &load, batch),
+            reordered_after(config.build(&load.around())?, &load, batch),
         );
     }
     Ok(())

@@ -5,7 +5,6 @@
 //! and to learn what would have been learnt. All else is pushed one by one.
 
 use super::Resequencer;
-use super::learnt::Outcome;
 use crate::key::FlowKey;
 use crate::meta::Meta;
 use crate::out::Out;
@@ -217,9 +216,10 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// What pushing the packets of a front one by one would have taught. Of a run only its two ends meet a gap.
     fn learn_front(&mut self, at: usize, course: &Course<K>, front: &Front, now_ns: i64) {
-        let Some(mut experience) = self.experience(at) else {
+        let Some(experience) = self.experience(at) else {
             return;
         };
+        let mut lessons = experience.at_once(now_ns);
         let (mut taken, mut opened, mut filled) = (0u64, 0, 0);
         for run in front.runs() {
             let up = taken.trailing_ones();
@@ -232,20 +232,20 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             if is_next {
                 if is_above {
                     filled += 1;
-                    experience.outcome(Outcome::InTime(0), now_ns);
+                    lessons.filled();
                     let is_rest = taken.unbounded_shr(taken.trailing_ones()) != 0;
                     if is_rest {
-                        experience.consult();
+                        lessons.consult();
                     }
                 }
                 continue;
             }
             if !held {
-                experience.past.gap(course.after(up), course.len);
+                lessons.gap(course.after(up), course.len);
             }
             // It is the lowest that waits.
             if below == 0 {
-                experience.consult();
+                lessons.consult();
             }
             let is_one = run.packets == 1;
             if !is_below && (!is_one || !is_above) {
@@ -253,9 +253,10 @@ impl<K: FlowKey, P> Resequencer<K, P> {
             }
             if is_above && (is_below || !is_one) {
                 filled += 1;
-                experience.outcome(Outcome::InTime(0), now_ns);
+                lessons.filled();
             }
         }
+        lessons.learn();
         self.gaps.opened += opened;
         self.gaps.filled += filled;
     }

@@ -24,6 +24,8 @@ const REMEMBERED: u32 = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Lateness {
     bins: [u8; BINS],
+    /// No bin above this one has counted anything.
+    top: u8,
     filled: u32,
     lost: u32,
 }
@@ -32,6 +34,7 @@ impl Lateness {
     pub(super) const fn new() -> Self {
         Lateness {
             bins: [0; BINS],
+            top: 0,
             filled: 0,
             lost: 0,
         }
@@ -41,9 +44,25 @@ impl Lateness {
     #[inline]
     pub(super) fn filled_after(&mut self, late_ns: i64) {
         self.make_room();
-        if let Some(bin) = self.bins.get_mut(bin_of(late_ns)) {
+        let at = bin_of(late_ns);
+        if let Some(bin) = self.bins.get_mut(at) {
             *bin += 1;
+            self.top = self.top.max(at as u8);
             self.filled += 1;
+        }
+    }
+
+    /// So many gaps filled at the very time they opened.
+    #[inline]
+    pub(super) fn filled_at_once(&mut self, mut gaps: u32) {
+        while gaps > 0 {
+            self.make_room();
+            let now = gaps.min(REMEMBERED - self.outcomes());
+            if let Some(bin) = self.bins.first_mut() {
+                *bin += now as u8;
+            }
+            self.filled += now;
+            gaps -= now;
         }
     }
 
@@ -67,9 +86,10 @@ impl Lateness {
     /// What is remembered counts half: time has passed, or there is too much of it.
     #[cold]
     pub(super) fn halve(&mut self) {
-        // An odd one goes on to the next bin, so that many bins of one do not all become nothing.
+        // An odd one goes on to the next bin, so that many bins of one do not all become nothing. Above the top one it
+        // would become nothing.
         let mut odd = 0;
-        for bin in &mut self.bins {
+        for bin in self.bins.iter_mut().take(usize::from(self.top) + 1) {
             let both = *bin + odd;
             *bin = both / 2;
             odd = both % 2;
@@ -155,6 +175,19 @@ mod tests {
         (0..300).for_each(|_| lateness.never_filled());
         assert!(lateness.outcomes() <= REMEMBERED);
         assert!(lateness.filled * 10 < lateness.lost);
+    }
+
+    #[test]
+    fn gaps_that_fill_at_once_are_counted_like_one_after_another() {
+        let (mut one, mut all) = (Lateness::new(), Lateness::new());
+        for gaps in [1, 127, 1, 300, 64, 1000] {
+            (0..gaps).for_each(|_| one.filled_after(0));
+            all.filled_at_once(gaps);
+            assert_eq!(one.bins, all.bins);
+            assert_eq!((one.filled, one.lost), (all.filled, all.lost));
+            one.filled_after(5_000);
+            all.filled_after(5_000);
+        }
     }
 
     #[test]

@@ -179,6 +179,25 @@ impl Learnt {
         self.stale = self.stale.saturating_sub(1);
     }
 
+    /// So many gaps filled at the time they opened, which is now: the same as [`Learnt::outcome`] for each.
+    #[inline]
+    pub(super) fn in_time_at_once(&mut self, gaps: u32, now_ns: i64) {
+        self.fade(now_ns);
+        self.lateness.filled_at_once(gaps);
+        self.lost_in_a_row = 0;
+        self.only_loses = false;
+        let few = u8::try_from(gaps).unwrap_or(u8::MAX);
+        self.in_time = self.in_time.saturating_add(few).min(START_FILLED);
+        self.in_vain = false;
+        self.stale = self.stale.saturating_sub(few);
+    }
+
+    /// After fewer outcomes than these the bound is as it was.
+    #[inline]
+    pub(super) fn keeps_its_bound_for(&self) -> u32 {
+        u32::from(self.stale)
+    }
+
     /// A packet went up late by `seen_late_ns`, and then its retransmission came: whether that is so is `resent`. What
     /// happens within a round trip is one reaction.
     pub(super) fn reaction(&mut self, resent: bool, seen_late_ns: i64, now_ns: i64) {

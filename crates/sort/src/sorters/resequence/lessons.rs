@@ -13,7 +13,7 @@ pub(super) struct Experience<'a> {
     limits: Limits,
 }
 
-impl Experience<'_> {
+impl<'a> Experience<'a> {
     /// What became of a gap of the flow.
     #[inline]
     pub(super) fn outcome(&mut self, outcome: Outcome, now_ns: i64) {
@@ -47,10 +47,72 @@ impl Experience<'_> {
 
     /// As if somebody had asked how long a gap is waited for.
     #[inline]
-    pub(super) fn consult(&mut self) {
+    fn consult(&mut self) {
         let limits = self.limits;
         let (learnt, rtt_ns) = self.learnt();
         learnt.bound_ns(rtt_ns, &limits);
+    }
+
+    /// For gaps that open and fill at one time.
+    pub(super) fn at_once(self, now_ns: i64) -> AtOnce<'a> {
+        let mut at_once = AtOnce {
+            experience: self,
+            now_ns,
+            gaps: 0,
+            settled_for: 0,
+        };
+        at_once.settle();
+        at_once
+    }
+}
+
+/// Gaps that open and fill at one time, and questions how long they are waited for: all of them have the same lateness, so that
+/// those that no question divides are learnt together.
+pub(super) struct AtOnce<'a> {
+    experience: Experience<'a>,
+    now_ns: i64,
+    /// Gaps that filled and have not been learnt yet.
+    gaps: u32,
+    /// After fewer gaps than these no answer has changed.
+    settled_for: u32,
+}
+
+impl AtOnce<'_> {
+    /// A gap filled.
+    #[inline]
+    pub(super) fn filled(&mut self) {
+        self.gaps += 1;
+    }
+
+    /// A gap opens at `next`, below a packet of length `len`.
+    #[inline]
+    pub(super) fn gap(&mut self, next: u32, len: u32) {
+        self.experience.past.gap(next, len);
+    }
+
+    /// Somebody asks how long a gap is waited for.
+    #[inline]
+    pub(super) fn consult(&mut self) {
+        if self.gaps >= self.settled_for {
+            self.learn();
+            self.experience.consult();
+            self.settle();
+        }
+    }
+
+    /// What filled so far is learnt.
+    pub(super) fn learn(&mut self) {
+        let gaps = core::mem::take(&mut self.gaps);
+        if gaps > 0 {
+            let Experience { past, path, .. } = &mut self.experience;
+            past.learnt.in_time_at_once(gaps, self.now_ns);
+            path.in_time_at_once(gaps, self.now_ns);
+        }
+    }
+
+    fn settle(&mut self) {
+        let own = self.experience.past.learnt.keeps_its_bound_for();
+        self.settled_for = own.min(self.experience.path.keeps_its_bound_for());
     }
 }
 
