@@ -15,7 +15,9 @@ mod names;
 mod options;
 mod packets;
 mod sockets;
+mod watched;
 mod wire;
+mod zerocopy;
 
 use inorder_tcp::Nanos;
 use inorder_tcp::profiles::Profile;

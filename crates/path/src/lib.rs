@@ -54,6 +54,7 @@ mod packet;
 mod path;
 mod queue;
 mod rate;
+mod service;
 mod stage;
 mod stages;
 mod time;

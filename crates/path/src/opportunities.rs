@@ -5,7 +5,7 @@
 
 use inorder_scenario::{OPPORTUNITY_BYTES, Trace};
 
-use crate::rate::Service;
+use crate::service::Service;
 
 const MS: i64 = 1_000_000;
 

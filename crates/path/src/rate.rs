@@ -7,6 +7,7 @@
 use inorder_scenario::{Trace, config as plain};
 
 use crate::opportunities::Opportunities;
+use crate::service::Service;
 use crate::time::elapsed;
 
 /// Bits per second over time.
@@ -102,15 +103,6 @@ pub(crate) struct Server {
     busy: Moment,
     /// Last size that was served, and the time it takes: whole nanoseconds and remaining nanobits.
     cached: (u32, i64, u64),
-}
-
-/// The times at which a packet is served, nanoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Service {
-    /// When it leaves the queue.
-    pub start_ns: i64,
-    /// When its last bit is sent.
-    pub end_ns: i64,
 }
 
 const NANO: u64 = 1_000_000_000;

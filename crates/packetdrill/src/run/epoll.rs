@@ -7,40 +7,9 @@ use super::Stop;
 use super::calls::{Calls, integer, unsupported};
 use super::options::{self, field, first_integer};
 use super::sockets::{Answer, Kind, Table};
+use super::watched::{Edges, Entry, Epoll};
 use super::{Nanos, host::Host};
 use crate::script::{Call, Value};
-
-/// A descriptor of `epoll_create`.
-#[derive(Debug, Default)]
-pub(super) struct Epoll {
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    fd: i64,
-    /// The events asked for, as written.
-    events: String,
-    /// What had happened to the socket when the entry was last reported; `None` since it was added or modified.
-    reported: Option<Edges>,
-    /// It has reported its one event.
-    spent: bool,
-}
-
-/// Counts of what happened to a socket. Whether one is ready is another question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Edges {
-    received: u64,
-    told: u64,
-    closed: bool,
-    writable: bool,
-}
-
-impl Entry {
-    fn has(&self, flag: &str) -> bool {
-        self.events.split('|').any(|name| name == flag)
-    }
-}
 
 impl Calls<'_> {
     pub(super) fn epoll_create(&mut self, call: &Call) -> Result<Answer, Stop> {
@@ -92,7 +61,7 @@ impl Calls<'_> {
         let Some(mut epoll) = self.table.polls.remove(&epfd) else {
             return Ok(Answer::Errno("EBADF"));
         };
-        let found = epoll.report(self.table, self.host, most);
+        let found = report(&mut epoll, self.table, self.host, most);
         self.table.polls.insert(epfd, epoll);
         if found.is_empty() && self.host.now < self.since.saturating_add(patience) {
             return Ok(Answer::Wait);
@@ -102,36 +71,34 @@ impl Calls<'_> {
     }
 }
 
-impl Epoll {
-    /// The descriptors with events, at most `most`, and these events.
-    fn report(&mut self, table: &Table, host: &Host, most: usize) -> Vec<(i64, Vec<String>)> {
-        let mut found = Vec::new();
-        for entry in &mut self.entries {
-            if found.len() == most || entry.spent {
-                continue;
-            }
-            let Some(socket) = table.get(entry.fd) else {
-                continue;
-            };
-            let edges = edges(table, host, entry.fd);
-            if entry.has("EPOLLET") && edges.is_some() && entry.reported == edges {
-                continue;
-            }
-            let ready: Vec<_> = options::ready(socket, host)
-                .into_iter()
-                .map(|(event, always)| (format!("EPOLL{event}"), always))
-                .filter(|(event, always)| *always || entry.has(event))
-                .map(|(event, _)| event)
-                .collect();
-            if ready.is_empty() {
-                continue;
-            }
-            entry.reported = edges;
-            entry.spent = entry.has("EPOLLONESHOT");
-            found.push((entry.fd, ready));
+/// The descriptors with events, at most `most`, and these events.
+fn report(epoll: &mut Epoll, table: &Table, host: &Host, most: usize) -> Vec<(i64, Vec<String>)> {
+    let mut found = Vec::new();
+    for entry in &mut epoll.entries {
+        if found.len() == most || entry.spent {
+            continue;
         }
-        found
+        let Some(socket) = table.get(entry.fd) else {
+            continue;
+        };
+        let edges = edges(table, host, entry.fd);
+        if entry.has("EPOLLET") && edges.is_some() && entry.reported == edges {
+            continue;
+        }
+        let ready: Vec<_> = options::ready(socket, host)
+            .into_iter()
+            .map(|(event, always)| (format!("EPOLL{event}"), always))
+            .filter(|(event, always)| *always || entry.has(event))
+            .map(|(event, _)| event)
+            .collect();
+        if ready.is_empty() {
+            continue;
+        }
+        entry.reported = edges;
+        entry.spent = entry.has("EPOLLONESHOT");
+        found.push((entry.fd, ready));
     }
+    found
 }
 
 fn edges(table: &Table, host: &Host, fd: i64) -> Option<Edges> {

@@ -1,10 +1,6 @@
 //! `sendmsg` and `recvmsg`: buffers in pieces, control messages, and the notifications of zero-copy sends.
 //!
-//! With `SO_ZEROCOPY` each send with `MSG_ZEROCOPY` gets the next number, and when all of its bytes are acknowledged, the
-//! error queue tells so; consecutive numbers that nobody has read yet become one range (Linux
-//! `Documentation/networking/msg_zerocopy.rst`). Nothing is copied here, so the code of a notification is not compared.
-
-use std::collections::VecDeque;
+//! Nothing is copied here, so the code of a notification is not compared.
 
 use super::Stop;
 use super::calls::{Calls, integer, name, unsupported};
@@ -14,48 +10,6 @@ use crate::script::{Call, Value};
 
 /// `MAX_SKB_FRAGS`: a packet holds at most so many pieces that are not copied; how Linux cuts more is not modelled.
 const PIECES_OF_A_PACKET: usize = 17;
-
-/// The zero-copy sends of a socket.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ZeroCopy {
-    /// `SO_ZEROCOPY`.
-    pub(super) on: bool,
-    /// Number of the next send.
-    next: i64,
-    /// Sends that are not acknowledged: where each one ends in the stream, bytes, and its number.
-    pending: VecDeque<(u64, i64)>,
-    /// Ranges of numbers that nobody has read.
-    ready: VecDeque<(i64, i64)>,
-    /// How many sends have been acknowledged.
-    pub(super) told: u64,
-}
-
-impl ZeroCopy {
-    /// A send ended at `end` in the stream.
-    pub(super) fn sent(&mut self, end: u64) {
-        self.pending.push_back((end, self.next));
-        self.next += 1;
-    }
-
-    /// The peer has acknowledged the stream up to `end`.
-    pub(super) fn acknowledged(&mut self, end: u64) {
-        while self.pending.front().is_some_and(|&(last, _)| last <= end) {
-            let Some((_, number)) = self.pending.pop_front() else {
-                return;
-            };
-            self.told += 1;
-            match self.ready.back_mut() {
-                Some((_, last)) if *last + 1 == number => *last = number,
-                _ => self.ready.push_back((number, number)),
-            }
-        }
-    }
-
-    /// True if a notification waits to be read.
-    pub(super) fn notifies(&self) -> bool {
-        !self.ready.is_empty()
-    }
-}
 
 impl Calls<'_> {
     pub(super) fn sendmsg(&mut self, call: &Call) -> Result<Answer, Stop> {
@@ -92,7 +46,7 @@ impl Calls<'_> {
         let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
             return Ok(Answer::Errno("EBADF"));
         };
-        let Some((from, to)) = socket.zerocopy.ready.pop_front() else {
+        let Some((from, to)) = socket.zerocopy.read() else {
             return Ok(Answer::Errno("EAGAIN"));
         };
         let Some(Value::Struct(data)) = control(message).and_then(|c| field(c, "cmsg_data")) else {

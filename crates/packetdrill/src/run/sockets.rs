@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use inorder_tcp::{Endpoint, Error, State};
 
-use super::epoll::Epoll;
 use super::host::Host;
-use super::messages::ZeroCopy;
+use super::watched::Epoll;
+use super::zerocopy::ZeroCopy;
 use crate::setup::Setup;
 
 /// The result of a call.
