@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::event::whole;
+use crate::value::whole;
 
 /// First and last number of each range that the packet's frames acknowledge; drafts and programs write them as `[1, 3]`,
 /// `["1", "3"]`, `[5]`, or `5`. Ranges that make no sense are left out.

@@ -8,9 +8,10 @@ use serde_json::Value;
 
 use crate::ack::{only_acknowledges, ranges};
 use crate::cost::bytes_missing;
-use crate::event::{About, Clock, Event, SPACES, TimeFormat, about, member};
+use crate::event::{About, Clock, Event, SPACES, TimeFormat, about};
 use crate::result::{Arrivals, LossRow, Report, Thresholds, Trigger};
 use crate::space::{Sent, Space};
+use crate::value::member;
 use crate::window::Window;
 
 /// Names of the packet number spaces.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::read::number;
+use crate::value::{number, whole};
 
 /// An event as it stands in the log.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -162,23 +162,10 @@ pub(crate) fn about(data: &Value) -> Option<About> {
     })
 }
 
-/// A whole number, or one in quotes.
-pub(crate) fn whole(value: &Value) -> Option<u64> {
-    match value {
-        Value::String(text) => text.parse().ok(),
-        other => other.as_u64(),
-    }
-}
-
 /// A text that is not empty.
 fn text(value: &Value) -> Option<String> {
     value
         .as_str()
         .filter(|text| !text.is_empty())
         .map(str::to_owned)
-}
-
-/// The member of an event, as a number.
-pub(crate) fn member(data: &Value, name: &str) -> Option<f64> {
-    data.get(name).and_then(number)
 }

@@ -15,6 +15,7 @@ mod event;
 mod read;
 mod result;
 mod space;
+mod value;
 mod window;
 
 pub use columns::{CONNECTION, DOCUMENT, LOSS, RESULT};

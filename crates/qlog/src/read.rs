@@ -9,6 +9,7 @@ use serde_json::{Deserializer, Value};
 
 use crate::connection::Connection;
 use crate::event::{Event, TimeFormat};
+use crate::value::number;
 
 /// Why a log could not be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -191,15 +192,6 @@ impl<'de> Visitor<'de> for Top<'_> {
             self.log.event(&event);
         }
         Ok(())
-    }
-}
-
-/// A number, or one in quotes: some logs write large ones so.
-pub(crate) fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.parse().ok(),
-        _ => None,
     }
 }
 
