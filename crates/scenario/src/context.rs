@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{Place, Problem};
 use crate::names::Registries;
+use crate::quantity;
 use crate::schema::Form;
 use crate::value::Node;
 
@@ -80,7 +81,7 @@ impl<'a> Context<'a> {
 
     /// Name and text of the file that `node` names.
     pub(crate) fn read_file(&self, node: &Node) -> Result<(String, String), Problem> {
-        let name = crate::trace::file_name(node)?;
+        let name = file_name(node)?;
         let wrong = |what: &str, expected| Problem::new(&node.place, what, expected);
         let Some(read) = self.names.read_file else {
             return Err(wrong(
@@ -104,5 +105,18 @@ impl<'a> Context<'a> {
 
     pub(crate) fn used(&self, place: &Place) {
         self.found.borrow_mut().used.insert(place.clone());
+    }
+}
+
+/// Reads a value of text as the name of a file.
+fn file_name(node: &Node) -> Result<String, Problem> {
+    let name = quantity::text(node)?;
+    match name.is_empty() {
+        true => Err(Problem::new(
+            &node.place,
+            "an empty name",
+            "the name of a file",
+        )),
+        false => Ok(name),
     }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::context::{Context, Kind};
 use crate::error::Problem;
-use crate::quantity;
 use crate::schema::Form;
 use crate::value::Node;
 
@@ -91,19 +90,6 @@ impl Kind for TraceFile {
         let (name, text) = context.read_file(node)?;
         Trace::parse(&name, &text)
             .map_err(|(what, expected)| Problem::new(&node.place, what, expected))
-    }
-}
-
-/// Reads a value of text as the name of a file.
-pub(crate) fn file_name(node: &Node) -> Result<String, Problem> {
-    let name = quantity::text(node)?;
-    match name.is_empty() {
-        true => Err(Problem::new(
-            &node.place,
-            "an empty name",
-            "the name of a file",
-        )),
-        false => Ok(name),
     }
 }
 
