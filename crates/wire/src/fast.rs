@@ -5,9 +5,9 @@
 //! tests compare them.
 
 use crate::flow::{Dir, Endpoint, FlowKey};
+use crate::layer::{be16, be32};
 use crate::segment::{Has, NO_WSCALE, Segment, TcpFlags};
 use crate::services::prp;
-use crate::slow::{be16, be32};
 use crate::{Frame, LinkType, Packet};
 
 /// Length of the fixed TCP header.

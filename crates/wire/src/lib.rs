@@ -33,6 +33,7 @@ mod fast;
 mod flow;
 mod fragment;
 mod gate;
+mod layer;
 mod link;
 mod mptcp;
 mod network;

@@ -1,6 +1,6 @@
 //! Where the network header of a frame begins, for those who look at packets of any kind.
 
-use crate::slow::Rest;
+use crate::layer::{Rest, field16};
 use crate::{Frame, LinkType, Other};
 
 /// A packet without its link header.
@@ -28,7 +28,7 @@ pub fn network<'a>(frame: &Frame<'a>) -> Network<'a> {
 
 fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
     let at = |at: usize, len: usize| {
-        let kind = crate::slow::field16(rest, at)?;
+        let kind = field16(rest, at)?;
         Ok((kind, rest.skip(len)?))
     };
     let (kind, rest) = match link {
@@ -40,7 +40,7 @@ fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
     };
     let (mut kind, mut rest) = (kind, rest);
     while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = kind {
-        kind = crate::slow::field16(rest, 2)?;
+        kind = field16(rest, 2)?;
         rest = rest.skip(4)?;
     }
     // Raw IP and loopback have no EtherType; it is that of the version, so that all link types match.

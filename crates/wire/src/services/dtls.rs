@@ -1,8 +1,8 @@
 //! Records of DTLS 1.0 and 1.2 (RFC 6347 section 4.1). Version 1.3 encrypts its numbers.
 
 use super::{Carrier, Declared, Service};
+use crate::layer::{Context, Ends, Parsed, Rest};
 use crate::numbered::Aside;
-use crate::slow::{Context, Ends, Parsed, Rest};
 use crate::{Numbered, Packet, StreamKey};
 
 /// Bytes of a record's header.

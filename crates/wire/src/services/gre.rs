@@ -2,9 +2,7 @@
 
 use super::{Carrier, Declared, Service};
 use crate::Other;
-use crate::slow::{
-    Context, Inner, Network, Parsed, Rest, be16, be32, field16, inside, kind, payload,
-};
+use crate::layer::{Context, Inner, Network, Parsed, Rest, be16, be32, field16, kind};
 
 /// Protocol number of IP.
 const PROTOCOL: u8 = 47;
@@ -89,18 +87,20 @@ fn header(rest: Rest<'_>) -> Result<Gre, Other> {
 fn inner(header: &Gre, body: Rest<'_>, context: Context<'_>) -> Parsed {
     match header.protocol {
         // ERSPAN type I has no header and no sequence number, type II has both.
-        0x88be if header.seq.is_none() => inside(Inner::Ethernet, body, context),
+        0x88be if header.seq.is_none() => context.content(Inner::Ethernet, body),
         0x88be => {
             // The session number replaces the missing key.
             let session = u32::from(be16(body.data, 2).unwrap_or(0) & 0x03ff);
-            inside(Inner::Ethernet, body.skip(8)?, context.session(session))
+            context
+                .session(session)
+                .content(Inner::Ethernet, body.skip(8)?)
         }
         // ERSPAN type III, with an optional platform header.
         0x22eb => {
             let head = body.head::<12>()?;
             let len = if head[11] & 1 == 1 { 20 } else { 12 };
-            inside(Inner::Ethernet, body.skip(len)?, context)
+            context.content(Inner::Ethernet, body.skip(len)?)
         }
-        other => payload(other, body, context),
+        other => context.content(Inner::Tunnelled(other), body),
     }
 }

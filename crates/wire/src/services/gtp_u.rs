@@ -2,7 +2,7 @@
 
 use super::{Carrier, Declared, Service};
 use crate::Other;
-use crate::slow::{Context, Ends, Inner, Parsed, Rest, inside, kind_udp};
+use crate::layer::{Context, Ends, Inner, Parsed, Rest, kind_udp};
 
 /// Port of UDP.
 const PORT: u16 = 2152;
@@ -39,7 +39,7 @@ fn parse(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     };
     let inner = context
         .inside(0, kind_udp(PORT))
-        .and_then(|context| inside(Inner::Ip, rest.skip(len)?, context));
+        .and_then(|context| context.content(Inner::Ip, rest.skip(len)?));
     let Some(seq) = number(rest.data) else {
         return Some(inner);
     };

@@ -3,7 +3,7 @@
 use super::{Carrier, Declared, Service};
 use crate::Other;
 use crate::flow::Endpoint;
-use crate::slow::{Context, Ends, Parsed, Rest, ether_type};
+use crate::layer::{Context, Ends, Inner, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "hsr",
@@ -30,6 +30,8 @@ fn parse(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let body = rest.skip(6)?;
     let key = context.key(Service::Hsr, ends, u32::from(path >> 4));
     let number = context.number(u64::from(u16::from_be_bytes([s0, s1])), body.wire);
-    let inner = ether_type(u16::from_be_bytes([e0, e1]), body, context.deeper()?);
+    let inner = context
+        .deeper()?
+        .content(Inner::EtherType(u16::from_be_bytes([e0, e1])), body);
     context.around(key, number, inner)
 }

@@ -2,7 +2,7 @@
 
 use super::{Carrier, Declared, Service};
 use crate::Other;
-use crate::slow::{Context, Network, Parsed, Rest};
+use crate::layer::{Context, Network, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "icmp-echo",

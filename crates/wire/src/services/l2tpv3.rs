@@ -2,7 +2,7 @@
 
 use super::{Carrier, Declared, Service};
 use crate::Other;
-use crate::slow::{Context, Ends, Network, Parsed, Rest, be32};
+use crate::layer::{Context, Ends, Network, Parsed, Rest, be32};
 
 /// Port of UDP.
 const PORT: u16 = 1701;

@@ -3,7 +3,7 @@
 use super::{Carrier, Declared, Service};
 use crate::Other;
 use crate::flow::Endpoint;
-use crate::slow::{Context, Ends, Parsed, Rest, be16, ether_type};
+use crate::layer::{Context, Ends, Inner, Parsed, Rest, be16};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "macsec",
@@ -51,9 +51,9 @@ fn parse(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let key = context.key(Service::MacSec, ends, id);
     let number = context.number(seq, body.wire.saturating_sub(CHECK));
     let inner = match be16(body.data, 0) {
-        Some(inner) if control & ENCRYPTED_OR_CHANGED == 0 => {
-            ether_type(inner, body.skip(2)?, context.deeper()?)
-        }
+        Some(inner) if control & ENCRYPTED_OR_CHANGED == 0 => context
+            .deeper()?
+            .content(Inner::EtherType(inner), body.skip(2)?),
         _ => Err(Other::NotIp),
     };
     context.around(key, number, inner)

@@ -18,7 +18,7 @@ mod stamp;
 mod uet;
 mod wireguard;
 
-use crate::slow::{Context, Ends, Network, Parsed, Rest};
+use crate::layer::{Context, Ends, Network, Parsed, Rest};
 
 /// A service: its file in this folder, its variant of [`Service`].
 macro_rules! services {

@@ -2,7 +2,7 @@
 
 use super::{Declared, Service};
 use crate::flow::Endpoint;
-use crate::slow::{Context, Ends, Rest, be16};
+use crate::layer::{Context, Ends, Rest, be16};
 use crate::{Numbered, StreamKey};
 
 pub(super) static SERVICE: Declared = Declared {

@@ -1,8 +1,8 @@
 //! RoCEv2: InfiniBand's transport in UDP (InfiniBand Architecture Specification, volume 1, section 9.2 and annex A17).
 
 use super::{Carrier, Declared, Service};
+use crate::layer::{Context, Ends, Parsed, Rest};
 use crate::numbered::Sending;
-use crate::slow::{Context, Ends, Parsed, Rest};
 use crate::{Numbered, Other, Packet};
 
 /// Port of UDP.

@@ -1,7 +1,7 @@
 //! RTP (RFC 3550).
 
 use super::{Carrier, Declared, Service};
-use crate::slow::{Context, Ends, Parsed, Rest, be16, be32};
+use crate::layer::{Context, Ends, Parsed, Rest, be16, be32};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "rtp",

@@ -1,8 +1,8 @@
 //! SCTP (RFC 9260): every DATA chunk has a transmission sequence number; SACK chunks report those that arrived.
 
 use super::{Carrier, Declared, Service};
+use crate::layer::{Context, Ends, Network, Parsed, Rest, be16, be32};
 use crate::numbered::{Aside, Report};
-use crate::slow::{Context, Ends, Network, Parsed, Rest, be16, be32};
 use crate::{Other, Packet};
 
 /// Port of SCTP in UDP (RFC 6951).

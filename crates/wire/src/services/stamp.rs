@@ -1,7 +1,7 @@
 //! Test packets of STAMP (RFC 8762), TWAMP (RFC 5357) and OWAMP (RFC 4656), unauthenticated; they begin alike.
 
 use super::{Carrier, Declared, Service};
-use crate::slow::{Context, Ends, Parsed, Rest, be32};
+use crate::layer::{Context, Ends, Parsed, Rest, be32};
 
 /// STAMP's port; TWAMP and OWAMP negotiate theirs.
 const PORT: u16 = 862;

@@ -1,8 +1,8 @@
 //! Ultra Ethernet Transport, packet delivery sublayer (Ultra Ethernet Specification 1.0, section 3.5.10).
 
 use super::{Carrier, Declared, Service};
+use crate::layer::{Context, Ends, Parsed, Rest};
 use crate::numbered::Sending;
-use crate::slow::{Context, Ends, Parsed, Rest};
 use crate::{Numbered, Other, Packet};
 
 /// Port of UDP.

@@ -1,7 +1,7 @@
 //! WireGuard transport data (Donenfeld 2017, section 5.4.6).
 
 use super::{Carrier, Declared, Service};
-use crate::slow::{Context, Ends, Parsed, Rest};
+use crate::layer::{Context, Ends, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "wireguard",

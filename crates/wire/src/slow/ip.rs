@@ -1,8 +1,8 @@
 //! IPv4 and IPv6 with their extension headers, down to the transport header.
 
-use super::network::Network;
-use super::{Context, Ends, Parsed, Rest, tcp, tunnel, udp};
+use super::{tcp, tunnel, udp};
 use crate::flow::Endpoint;
+use crate::layer::{Context, Ends, Network, Parsed, Rest, kind};
 use crate::segment::Has;
 use crate::{LaterPart, Other, Packet, services};
 use etherparse::err::{ip_auth, ipv4, ipv6};
@@ -192,7 +192,7 @@ fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context<'
         6 => tcp::parse(network, rest, context),
         17 => udp::parse(network, rest, context),
         4 | 41 => {
-            let inner = context.inside(0, tunnel::kind(protocol))?;
+            let inner = context.inside(0, kind(protocol))?;
             if protocol == 4 {
                 v4(rest, inner)
             } else {
@@ -200,7 +200,7 @@ fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context<'
             }
         }
         // MPLS in IP (RFC 4023), EtherIP (RFC 3378).
-        137 => tunnel::mpls(rest, context.inside(0, tunnel::kind(protocol))?),
+        137 => tunnel::mpls(rest, context.inside(0, kind(protocol))?),
         97 => tunnel::ether_ip(rest, context),
         _ => services::in_ip(protocol, network, rest, context).unwrap_or(Err(Other::OtherProtocol)),
     }

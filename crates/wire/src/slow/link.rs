@@ -1,6 +1,7 @@
 //! Link layers, up to the first IP header.
 
-use super::{Context, ETHER_IPV4, ETHER_IPV6, Parsed, Rest, be16, ip, tunnel};
+use super::{ETHER_IPV4, ETHER_IPV6, ip, tunnel};
+use crate::layer::{Context, Parsed, Rest, be16};
 use crate::services::{self, prp};
 use crate::{LinkType, Other};
 use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
@@ -37,11 +38,7 @@ pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Par
 pub(super) fn ethernet(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let header =
         Ethernet2HeaderSlice::from_slice(rest.data).map_err(|e| rest.shortage(e.required_len))?;
-    let context = Context {
-        macs: Some([header.source(), header.destination()]),
-        vlan: 0,
-        ..context
-    };
+    let context = context.on_ethernet([header.source(), header.destination()]);
     let parsed = ether_type(header.ether_type().0, rest.skip(14)?, context);
     match prp::trailer(rest, context) {
         Some((key, number)) => context.around(key, number, parsed),
@@ -50,7 +47,7 @@ pub(super) fn ethernet(rest: Rest<'_>, context: Context<'_>) -> Parsed {
 }
 
 /// Parses what follows an EtherType, through any number of VLAN tags.
-pub(crate) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let (mut ether_type, mut rest, mut context) = (ether_type, rest, context);
     // 802.1Q, 802.1ad and the two older numbers for stacked tags.
     while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = ether_type {

@@ -1,8 +1,7 @@
 //! The TCP header (RFC 9293 section 3.1).
 
-use super::network::Network;
-use super::{Context, Parsed, Rest};
 use crate::flow::FlowKey;
+use crate::layer::{Context, Network, Parsed, Rest};
 use crate::numbered::Aside;
 use crate::segment::{MAX_PAYLOAD, NO_WSCALE, Segment, TcpFlags};
 use crate::{Other, Packet, mptcp, options};

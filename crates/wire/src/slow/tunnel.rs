@@ -1,17 +1,8 @@
 //! Tunnels: the packet inside is returned, preferably TCP.
 
-use super::{Context, ETHER_IPV4, ETHER_IPV6, Inner, Parsed, Rest, inside};
+use super::{ETHER_IPV4, ETHER_IPV6};
 use crate::Other;
-
-/// The overlay identifier of a tunnel that has none: high bits that no 24-bit VNI uses, and the IP protocol number.
-pub(crate) fn kind(protocol: u8) -> u32 {
-    0xff00_0000 | u32::from(protocol)
-}
-
-/// As [`kind`], for tunnels in UDP: the port instead of the protocol number.
-pub(crate) fn kind_udp(port: u16) -> u32 {
-    0xff01_0000 | u32::from(port)
-}
+use crate::layer::{Context, Inner, Parsed, Rest, kind, kind_udp};
 
 /// A tunnel in UDP, recognised by the destination port; `None` if the bytes do not fit that tunnel.
 pub(super) fn in_udp(port: u16, payload: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
@@ -31,7 +22,7 @@ fn vxlan(port: u16, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     }
     let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
     let inner = context.inside(vni, kind_udp(port));
-    Some(inner.and_then(|context| inside(Inner::Ethernet, rest.skip(8)?, context)))
+    Some(inner.and_then(|context| context.content(Inner::Ethernet, rest.skip(8)?)))
 }
 
 /// GENEVE (RFC 8926 section 3.4).
@@ -48,14 +39,14 @@ fn geneve(rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
 }
 
 /// Parses the payload that an EtherType in a tunnel header announces.
-pub(crate) fn payload(protocol: u16, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+pub(super) fn payload(protocol: u16, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match protocol {
-        ETHER_IPV4 => inside(Inner::Ipv4, rest, context),
-        ETHER_IPV6 => inside(Inner::Ipv6, rest, context),
+        ETHER_IPV4 => context.content(Inner::Ipv4, rest),
+        ETHER_IPV6 => context.content(Inner::Ipv6, rest),
         // Transparent Ethernet bridging.
-        0x6558 => inside(Inner::Ethernet, rest, context),
+        0x6558 => context.content(Inner::Ethernet, rest),
         0x8847 | 0x8848 => mpls(rest, context),
-        0x880b => inside(Inner::Ppp, rest, context),
+        0x880b => context.content(Inner::Ppp, rest),
         _ => Err(Other::OtherProtocol),
     }
 }
@@ -74,10 +65,10 @@ pub(super) fn mpls(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     }
     // Only the first four bits indicate what follows (RFC 4928 section 3).
     match rest.head::<1>()?[0] >> 4 {
-        4 => inside(Inner::Ipv4, rest, context),
-        6 => inside(Inner::Ipv6, rest, context),
+        4 => context.content(Inner::Ipv4, rest),
+        6 => context.content(Inner::Ipv6, rest),
         // The control word of a pseudowire (RFC 4385).
-        0 => inside(Inner::Ethernet, rest.skip(4)?, context),
+        0 => context.content(Inner::Ethernet, rest.skip(4)?),
         _ => Err(Other::OtherProtocol),
     }
 }
@@ -85,7 +76,9 @@ pub(super) fn mpls(rest: Rest<'_>, context: Context<'_>) -> Parsed {
 /// Ethernet in IP (RFC 3378): version 3, twelve reserved bits.
 pub(super) fn ether_ip(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match rest.head::<2>()? {
-        [0x30, 0] => inside(Inner::Ethernet, rest.skip(2)?, context.inside(0, kind(97))?),
+        [0x30, 0] => context
+            .inside(0, kind(97))?
+            .content(Inner::Ethernet, rest.skip(2)?),
         _ => Err(Other::Malformed),
     }
 }

@@ -1,7 +1,7 @@
 //! UDP: first tunnels, then the services that number their packets.
 
-use super::network::Network;
-use super::{Context, Parsed, Rest, tunnel};
+use super::tunnel;
+use crate::layer::{Context, Network, Parsed, Rest};
 use crate::{Other, services};
 use etherparse::UdpHeaderSlice;
 

@@ -1,0 +1,195 @@
+//! What is known of the frame and of the tunnels around a header.
+
+use super::Rest;
+use crate::flow::Endpoint;
+use crate::numbered::{Aside, Numbered, StreamKey};
+use crate::{Frame, Other, Packet, Service};
+use std::cell::Cell;
+
+/// Maximum nesting depth of tunnels; a frame with more is hostile.
+const MAX_TUNNELS: u8 = 6;
+
+/// The parsed packet, or why it cannot be analysed.
+pub(crate) type Parsed = Result<Packet, Other>;
+
+/// The information about the frame and the tunnels around it that every layer needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) ts_ns: i64,
+    pub(crate) frame: u64,
+    pub(crate) overlay: u32,
+    tunnels: u8,
+    /// Source and destination of the Ethernet header around, if there is one.
+    pub(crate) macs: Option<[[u8; 6]; 2]>,
+    /// The innermost VLAN of that header, 0 for none.
+    pub(crate) vlan: u16,
+    /// What was found beside the packet so far.
+    asides: &'a Cell<Vec<Aside>>,
+    layers: Layers,
+}
+
+/// Parses what a header says that it contains. A packet may contain any other: who reads one header is told how to go on, and
+/// need not know all others.
+type Layers = fn(Inner, Rest<'_>, Context<'_>) -> Parsed;
+
+impl<'a> Context<'a> {
+    /// The context of a whole frame, whose contents `layers` parses.
+    pub(crate) fn of_frame(
+        frame: &Frame<'_>,
+        asides: &'a Cell<Vec<Aside>>,
+        layers: Layers,
+    ) -> Self {
+        Context {
+            ts_ns: frame.ts_ns,
+            frame: frame.number,
+            overlay: 0,
+            tunnels: 0,
+            macs: None,
+            vlan: 0,
+            asides,
+            layers,
+        }
+    }
+
+    /// The context behind an Ethernet header with this source and destination.
+    pub(crate) fn on_ethernet(self, macs: [[u8; 6]; 2]) -> Context<'a> {
+        Context {
+            macs: Some(macs),
+            vlan: 0,
+            ..self
+        }
+    }
+
+    /// Parses what comes next.
+    pub(crate) fn content(self, inner: Inner, rest: Rest<'_>) -> Parsed {
+        (self.layers)(inner, rest, self)
+    }
+
+    /// The context inside one more tunnel. `id` distinguishes tenants. Tunnels without an identifier use `kind`
+    /// instead, so that the inner and the outer packet never have the same key.
+    pub(crate) fn inside(self, id: u32, kind: u32) -> Result<Context<'a>, Other> {
+        let own = if id == 0 { kind } else { id };
+        // Identifiers of nested tunnels are combined with an odd multiplier (2^32 / golden ratio).
+        let overlay = match self.overlay {
+            0 => own,
+            outer => outer.wrapping_mul(0x9e37_79b1) ^ own,
+        };
+        Context { overlay, ..self }.deeper()
+    }
+
+    /// The context in one of several sessions of a tunnel.
+    pub(crate) fn session(self, session: u32) -> Context<'a> {
+        let overlay = self.overlay ^ session;
+        Context { overlay, ..self }
+    }
+
+    /// The context one level deeper in a nesting that has no overlay of its own. Every return to an earlier layer
+    /// goes through this function, so no frame can exhaust the stack.
+    pub(crate) fn deeper(self) -> Result<Context<'a>, Other> {
+        if self.tunnels == MAX_TUNNELS {
+            return Err(Other::OtherProtocol);
+        }
+        Ok(Context {
+            tunnels: self.tunnels + 1,
+            ..self
+        })
+    }
+
+    /// The key of a stream.
+    pub(crate) fn key(self, service: Service, ends: Ends, id: u32) -> StreamKey {
+        StreamKey {
+            service,
+            src: ends.src,
+            dst: ends.dst,
+            id,
+            overlay: self.overlay,
+        }
+    }
+
+    /// A number with `payload` bytes.
+    pub(crate) fn number(self, seq: u64, payload: usize) -> Numbered {
+        Numbered {
+            ts_ns: self.ts_ns,
+            frame: self.frame,
+            seq,
+            payload_len: u32::try_from(payload).unwrap_or(u32::MAX),
+            ..Numbered::default()
+        }
+    }
+
+    /// The packet of a service.
+    pub(crate) fn numbered(
+        self,
+        service: Service,
+        ends: Ends,
+        id: u32,
+        seq: u64,
+        payload: usize,
+    ) -> Packet {
+        Packet::Numbered(self.key(service, ends, id), self.number(seq, payload))
+    }
+
+    /// The packet of a frame in which a numbered tag or tunnel surrounds `inner`: TCP inside, otherwise the number
+    /// around. The other one is an aside.
+    pub(crate) fn around(self, key: StreamKey, number: Numbered, inner: Parsed) -> Parsed {
+        match inner {
+            Err(_) => {}
+            Ok(Packet::Numbered(key, number)) => self.aside(Aside::Numbered(key, number)),
+            Ok(packet) => {
+                self.aside(Aside::Numbered(key, number));
+                return Ok(packet);
+            }
+        }
+        Ok(Packet::Numbered(key, number))
+    }
+
+    /// Notes what is found beside the packet.
+    pub(crate) fn aside(self, aside: Aside) {
+        let mut all = self.asides.take();
+        all.push(aside);
+        self.asides.set(all);
+    }
+}
+
+/// Source and destination of a packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) src: Endpoint,
+    pub(crate) dst: Endpoint,
+}
+
+impl Ends {
+    /// The ends of a service that spreads one stream over many source ports.
+    pub(crate) fn without_source_port(self) -> Ends {
+        let src = Endpoint {
+            port: 0,
+            ..self.src
+        };
+        Ends { src, ..self }
+    }
+}
+
+/// What comes next in a packet.
+#[derive(Clone, Copy)]
+pub(crate) enum Inner {
+    Ethernet,
+    Ppp,
+    /// IPv4 or IPv6, depending on the first four bits.
+    Ip,
+    Ipv4,
+    Ipv6,
+    /// What an EtherType announces behind an Ethernet header.
+    EtherType(u16),
+    /// What an EtherType announces in the header of a tunnel.
+    Tunnelled(u16),
+}
+
+/// The overlay identifier of a tunnel that has none: high bits that no 24-bit VNI uses, and the IP protocol number.
+pub(crate) fn kind(protocol: u8) -> u32 {
+    0xff00_0000 | u32::from(protocol)
+}
+
+/// As [`kind`], for tunnels in UDP: the port instead of the protocol number.
+pub(crate) fn kind_udp(port: u16) -> u32 {
+    0xff01_0000 | u32::from(port)
+}
