@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use inorder_tcp::Nanos;
 use inorder_tcp::observe::{Observer, Retransmission, Snapshot};
+use inorder_tcp::{CaState, Nanos};
 
 /// An event at a sender.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub enum EventKind {
     Undo(u32),
     /// The duplicate-ACK threshold changed; the new value, segments.
     Dupthresh(u32),
+    /// The state changed; the new one. Several changes may belong to one acknowledgement.
+    State(CaState),
 }
 
 /// Sum, number and extremes of round-trip times, and the events if requested.
@@ -102,6 +104,10 @@ impl Observer for SharedLog {
 
     fn retransmitted(&mut self, event: &Retransmission) {
         self.with(|log| log.keep(event.now, EventKind::Retransmission(*event)));
+    }
+
+    fn ca_state(&mut self, now: Nanos, _from: CaState, to: CaState) {
+        self.with(|log| log.keep(now, EventKind::State(to)));
     }
 
     fn undo(&mut self, now: Nanos, cwnd: u32) {

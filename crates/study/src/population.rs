@@ -224,8 +224,8 @@ impl Ready {
                     .map(|name| drawn.network.labels.get(name).cloned().unwrap_or_default())
                     .collect(),
                 settings: drawn.settings,
-                recoveries: flow.counts.recoveries + flow.counts.timeouts,
-                spurious_recoveries: rows::spurious_recoveries(&flow, &truth),
+                entered: flow.counts.recoveries + flow.counts.timeouts,
+                entered_spurious: rows::spurious_entries(&flow, &truth),
                 delivered_bytes: flow.counts.delivered_bytes,
                 truth: TruthFlow {
                     events: Vec::new(),

@@ -1,6 +1,7 @@
 //! Captures at both ends, and the truth about the packets in them.
 
 mod frame;
+mod phases;
 mod truth;
 
 use std::io::{self, Write};

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::addresses;
+use super::phases::{Fate, Phases};
 use crate::packet::{Channel, End, Packet};
 use crate::ranges::Ranges;
 
@@ -46,6 +47,8 @@ struct Way {
 struct Sent {
     start: u64,
     end: u64,
+    /// Bytes acknowledged at the sender by then.
+    acked: u64,
     /// Position among the arrivals, and time.
     arrived: Option<(u64, i64)>,
     /// The receiver discarded it although the bytes were missing.
@@ -106,6 +109,10 @@ pub struct TruthFlow {
     pub spurious_original: u64,
     /// Retransmissions that remain undecided at the end.
     pub undecided_retransmissions: u64,
+    /// Recovery phases: from a retransmission until what had been sent by then is acknowledged.
+    pub recoveries: u64,
+    /// Of those, the ones in which every retransmission was spurious.
+    pub recoveries_spurious: u64,
     /// Originals lost.
     pub losses: u64,
     /// Originals that arrived and that the receiver discarded although the bytes were missing.
@@ -214,6 +221,7 @@ impl Way {
         self.sent.push(Sent {
             start,
             end: start + u64::from(payload),
+            acked: self.acked,
             arrived: None,
             refused: false,
         });
@@ -283,6 +291,8 @@ impl Way {
             spurious: 0,
             spurious_original: 0,
             undecided_retransmissions: 0,
+            recoveries: 0,
+            recoveries_spurious: 0,
             losses: 0,
             refused: 0,
             undecided: 0,
@@ -335,24 +345,30 @@ impl Way {
         for sent in originals.iter().filter(|sent| sent.taken()) {
             of_originals.add(sent.start, sent.end);
         }
-        let mut top = 0;
+        let (mut top, mut phases) = (0, Phases::default());
         for sent in &self.sent {
             let end = sent.end.min(top);
             if sent.start < end {
-                if held.holds(sent.start, end) {
+                let fate = if held.holds(sent.start, end) {
                     flow.spurious += 1;
                     flow.spurious_original += u64::from(of_originals.holds(sent.start, end));
+                    Fate::Spurious
                 } else if end <= self.acked {
                     flow.needed += 1;
+                    Fate::Needed
                 } else {
                     flow.undecided_retransmissions += 1;
-                }
+                    Fate::Undecided
+                };
+                phases.retransmitted(sent.acked, top, fate);
             }
             if sent.taken() {
                 held.add(sent.start, sent.end);
             }
             top = top.max(sent.end);
         }
+        flow.recoveries = phases.total;
+        flow.recoveries_spurious = phases.spurious();
     }
 }
 

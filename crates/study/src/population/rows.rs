@@ -16,9 +16,9 @@ pub(super) struct Connection {
     /// The truth without its events.
     pub(super) truth: TruthFlow,
     /// Fast recoveries and time-outs of the sender.
-    pub(super) recoveries: u64,
-    /// Recoveries of the sender in which nothing had been lost.
-    pub(super) spurious_recoveries: u64,
+    pub(super) entered: u64,
+    /// Of those, the ones in which nothing had been lost.
+    pub(super) entered_spurious: u64,
     /// Payload that was delivered.
     pub(super) delivered_bytes: u64,
 }
@@ -136,14 +136,26 @@ static SUMS: &[Column<Connection>] = &[
     Column::new(
         "recoveries",
         Kind::Count,
-        "Fast recoveries and time-outs of the sender.",
-        |c| c.recoveries.into(),
+        "Recovery phases, as `analyze` counts them: from a retransmission until what had been sent by then is acknowledged.",
+        |c| c.truth.recoveries.into(),
     ),
     Column::new(
         "recoveries_spurious",
         Kind::Count,
-        "Recoveries of the sender in which nothing that it retransmitted had been lost or refused.",
-        |c| c.spurious_recoveries.into(),
+        "Of those, the ones in which every retransmission was spurious.",
+        |c| c.truth.recoveries_spurious.into(),
+    ),
+    Column::new(
+        "entered",
+        Kind::Count,
+        "Fast recoveries and time-outs of the sender, which leaves one early when its reduction is undone.",
+        |c| c.entered.into(),
+    ),
+    Column::new(
+        "entered_spurious",
+        Kind::Count,
+        "Of those, the ones in which nothing that it retransmitted had been lost or refused.",
+        |c| c.entered_spurious.into(),
     ),
     Column::new(
         "delivered_bytes",
@@ -173,10 +185,10 @@ pub(super) fn sheet<'c>(labels: &'c [String], keys: &'c [String]) -> Sheet<'c, C
     sheet.with(SUMS, |c: &Connection| c)
 }
 
-/// Recoveries in which everything that the sender retransmitted had arrived, or was on its way: the definition of the
-/// mobile-network paper, section V-B ("a recovery is spurious if all the retransmissions are caused by reordering"),
-/// applied to time-outs as well, as `analyze` does.
-pub(super) fn spurious_recoveries(flow: &FlowResult, truth: &TruthFlow) -> u64 {
+/// Recoveries that the sender entered and in which everything that it retransmitted had arrived, or was on its way: the
+/// definition of the mobile-network paper, section V-B ("a recovery is spurious if all the retransmissions are caused
+/// by reordering"), applied to time-outs as well, as `analyze` does.
+pub(super) fn spurious_entries(flow: &FlowResult, truth: &TruthFlow) -> u64 {
     let Some(isn) = truth.isn else {
         return 0;
     };
@@ -192,32 +204,31 @@ pub(super) fn spurious_recoveries(flow: &FlowResult, truth: &TruthFlow) -> u64 {
         let next = lost.partition_point(|range| range.end <= start);
         lost.get(next).is_some_and(|range| range.start < end)
     };
-    let (mut count, mut of_phase) = (0, None);
-    let mut close = |phase: &mut Option<bool>| {
-        count += u64::from(phase.take() == Some(false));
+    // Whether something was retransmitted in a recovery, and whether any of it had been lost.
+    let (mut count, mut of_recovery) = (0, None);
+    let mut close = |recovery: &mut Option<bool>| {
+        count += u64::from(recovery.take() == Some(false));
     };
     for event in &flow.events {
         match &event.kind {
-            EventKind::Retransmission(sent) => {
+            // A tail loss probe, for example, is sent outside recoveries.
+            EventKind::Retransmission(sent) if is_recovery(sent.state) => {
                 // Connections of a population carry less than 4 GiB.
                 let offset = |seq: u32| u64::from(seq.wrapping_sub(isn.wrapping_add(1)));
                 let (start, end) = (offset(sent.start as u32), offset(sent.end as u32));
-                // A tail loss probe, for example, is sent outside recoveries.
-                if !matches!(sent.state, CaState::Recovery | CaState::Loss) {
-                    continue;
-                }
-                let phase = of_phase.get_or_insert(false);
-                *phase |= is_lost(start, end.max(start + 1));
+                *of_recovery.get_or_insert(false) |= is_lost(start, end.max(start + 1));
             }
-            EventKind::Window(now) if !matches!(now.state, CaState::Recovery | CaState::Loss) => {
-                close(&mut of_phase);
-            }
+            EventKind::State(to) if !is_recovery(*to) => close(&mut of_recovery),
             _ => {}
         }
     }
     // A recovery that the end of the run cuts off is not counted if it may be about packets whose fate is not known.
     if truth.undecided == 0 && truth.undecided_retransmissions == 0 {
-        close(&mut of_phase);
+        close(&mut of_recovery);
     }
     count
+}
+
+fn is_recovery(state: CaState) -> bool {
+    matches!(state, CaState::Recovery | CaState::Loss)
 }
