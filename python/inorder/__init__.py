@@ -7,8 +7,10 @@ The functions here are the verbs of the command ``inorder``, and call the same l
 :func:`campaign`          simulations that take hours: tasks that can be interrupted, on one machine or many
 :func:`compare`           what a change did: two analyses, or two simulations
 :func:`corpus`            any number of captures, in the same way
+:func:`lab`               the scenarios of :func:`simulate` on a real Linux kernel
 :func:`metrics`           every metric of RFC 4737 and RFC 5236 for numbers
 :func:`netproc`           network processors that reorder
+:func:`petri`             stochastic Petri nets: simulated, solved, explored, asked
 :func:`population`        connections with drawn settings, captured, with the truth about them
 :func:`reproduce`         the experiments of papers, with verdicts on their claims
 :func:`simulate`          TCP over paths that reorder
@@ -43,11 +45,14 @@ from inorder.errors import (
     DamagedError,
     Error,
     InputError,
+    LabError,
     MalformedError,
     NotACaptureError,
     UnreadableError,
     UsageError,
 )
+from inorder.linux import OnLinux, lab
+from inorder.nets import Net, petri
 from inorder.own import CongestionControl, LossDetection, Sorter
 from inorder.papers import Paper, Reproduction, papers, reproduce
 from inorder.processors import Processors, netproc
@@ -68,11 +73,14 @@ __all__ = [
     "DamagedError",
     "Error",
     "InputError",
+    "LabError",
     "Loss",
     "LossDetection",
     "MalformedError",
     "Metrics",
+    "Net",
     "NotACaptureError",
+    "OnLinux",
     "Outstanding",
     "Packet",
     "Paper",
@@ -93,9 +101,11 @@ __all__ = [
     "campaign",
     "compare",
     "corpus",
+    "lab",
     "metrics",
     "netproc",
     "papers",
+    "petri",
     "population",
     "reproduce",
     "simulate",

@@ -18,13 +18,17 @@ __all__ = [
     "Window",
     "__version__",
     "analyze",
+    "coloured_net",
     "command",
     "compare",
+    "is_coloured",
+    "lab",
     "list_captures",
     "metrics",
     "metrics_of_text",
     "netproc",
     "papers",
+    "petri",
     "read_population",
     "reproduce",
     "simulate",
@@ -84,6 +88,7 @@ class Findings:
     def text(self) -> str: ...
     def html(self) -> str: ...
     def charts(self) -> str: ...
+    def drawing(self, format: str) -> str: ...
 
 @final
 class Study:
@@ -216,8 +221,26 @@ def analyze(
     select: dict[str, str | None],
     options: dict[str, Any],
 ) -> Findings: ...
+def coloured_net(
+    text: str,
+    name: str,
+    set: list[tuple[str, str]],
+    seed: int,
+    repetitions: int,
+    threads: int | None,
+) -> Findings: ...
 def command() -> int: ...
 def compare(before: tuple[str, str], after: tuple[str, str]) -> Findings: ...
+def is_coloured(source: bytes) -> bool: ...
+def lab(
+    text: str,
+    name: str,
+    is_json: bool,
+    options: dict[str, Any],
+    engine: str,
+    guest: str | None,
+    beside_simulation: bool,
+) -> Findings: ...
 def list_captures(places: list[str]) -> str: ...
 def metrics(
     numbers: list[int], times_ns: list[int] | None, sizes: list[int] | None, options: dict[str, Any]
@@ -225,6 +248,7 @@ def metrics(
 def metrics_of_text(path: str | os.PathLike[str], options: dict[str, Any]) -> Findings: ...
 def netproc(options: dict[str, Any]) -> Findings: ...
 def papers() -> list[tuple[str, str, list[tuple[str, str]]]]: ...
+def petri(source: bytes, name: str, options: dict[str, Any]) -> Findings: ...
 def read_population(text: str, name: str) -> str: ...
 def reproduce(
     paper: str,

@@ -34,3 +34,7 @@ class DamagedError(InputError, ValueError):
 
 class MalformedError(InputError, ValueError):
     """Input other than a capture (a scenario, a net, a list of numbers) is malformed."""
+
+
+class LabError(Error, RuntimeError):
+    """The lab lacks something (a kernel, a program, rights), or a step of it failed."""

@@ -73,8 +73,26 @@ def simulate(
     >>> [run["reordered_at_stack"] > 10 for run in runs]
     [False, False, True, True]
     """
-    text, name, is_json = _text(scenario)
-    options = {
+    text, name, is_json = given(scenario)
+    changes = options(set, seed, repetitions, quick, samples, threads)
+    algorithms: dict[str, dict[str, Callable[[], Any]]] = {
+        "congestion": dict(congestion or {}),
+        "loss_detection": dict(loss_detection or {}),
+        "sorters": dict(sorters or {}),
+    }
+    return Simulation(_simulate(text, name, is_json, changes, algorithms))
+
+
+def options(
+    set: Mapping[str, Any] | None,
+    seed: int | None,
+    repetitions: int | None,
+    quick: bool,
+    samples: bool,
+    threads: int | None,
+) -> dict[str, Any]:
+    """What changes a scenario and says how often it runs, as the native part takes it."""
+    return {
         "set": set_text(set),
         "seed": seed,
         "repetitions": repetitions,
@@ -82,17 +100,11 @@ def simulate(
         "samples": samples,
         "threads": threads,
     }
-    algorithms: dict[str, dict[str, Callable[[], Any]]] = {
-        "congestion": dict(congestion or {}),
-        "loss_detection": dict(loss_detection or {}),
-        "sorters": dict(sorters or {}),
-    }
-    return Simulation(_simulate(text, name, is_json, options, algorithms))
 
 
 def scenario_text(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str]:
     """The text of a scenario in TOML, and its name in messages."""
-    text, name, is_json = _text(scenario)
+    text, name, is_json = given(scenario)
     return (toml_of_json(text) if is_json else text), name
 
 
@@ -101,7 +113,7 @@ def set_text(set: Mapping[str, Any] | None) -> list[str]:
     return [f"{key}={_value(value)}" for key, value in (set or {}).items()]
 
 
-def _text(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str, bool]:
+def given(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[str, str, bool]:
     """The text of a scenario, its name in messages, and whether it is JSON."""
     if isinstance(scenario, Mapping):
         return json.dumps(scenario), "scenario", True

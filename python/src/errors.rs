@@ -22,6 +22,8 @@ pub enum Class {
     Damaged,
     /// Input other than a capture is malformed.
     Malformed,
+    /// The lab lacks something, or a step of it failed.
+    Lab,
 }
 
 impl Class {
@@ -32,6 +34,7 @@ impl Class {
             Class::NotACapture => "NotACaptureError",
             Class::Damaged => "DamagedError",
             Class::Malformed => "MalformedError",
+            Class::Lab => "LabError",
         }
     }
 }
@@ -59,6 +62,23 @@ pub fn usage(error: impl Display) -> PyErr {
 /// Input other than a capture is malformed.
 pub fn malformed(error: impl Display) -> PyErr {
     raise(Class::Malformed, error)
+}
+
+/// The lab lacks something, or a step of it failed.
+pub fn lab(error: impl Display) -> PyErr {
+    raise(Class::Lab, error)
+}
+
+/// The value with this name; `what` is what it is the name of.
+pub fn one_of<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
+    let found = known.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        usage(format!(
+            "{what}: expected one of {}, found {name}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// A file that cannot be opened, created, read or written; `action` says which.

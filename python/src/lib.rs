@@ -14,9 +14,11 @@ mod command;
 mod compare;
 mod errors;
 mod input;
+mod lab;
 mod metrics;
 mod netproc;
 mod own;
+mod petri;
 mod reproduce;
 mod result;
 mod simulate;
@@ -37,11 +39,15 @@ mod _inorder {
     #[pymodule_export]
     use super::compare::compare;
     #[pymodule_export]
+    use super::lab::lab;
+    #[pymodule_export]
     use super::metrics::{metrics, metrics_of_text};
     #[pymodule_export]
     use super::netproc::netproc;
     #[pymodule_export]
     use super::own::{Ack, Arrival, Loss, Outstanding, Packet, Window};
+    #[pymodule_export]
+    use super::petri::{coloured_net, is_coloured, petri};
     #[pymodule_export]
     use super::reproduce::{papers, reproduce};
     #[pymodule_export]

@@ -11,7 +11,7 @@ use inorder_netproc::{
 };
 use pyo3::prelude::*;
 
-use crate::errors::{malformed, usage};
+use crate::errors::{malformed, one_of, usage};
 use crate::result::{Findings, Outcome};
 use crate::work;
 
@@ -80,18 +80,6 @@ impl Options {
             ..Config::default()
         })
     }
-}
-
-/// The value with this name.
-fn one_of<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
-    let found = known.iter().find(|(known, _)| *known == name);
-    found.map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-        usage(format!(
-            "{what}: expected one of {}, found {name}",
-            names.join(", ")
-        ))
-    })
 }
 
 /// Simulates a chain of network processors.

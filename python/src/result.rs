@@ -45,6 +45,11 @@ pub trait Outcome: Send + Sync + 'static {
     fn charts(&self, _out: &mut Vec<u8>) -> io::Result<()> {
         none("charts")
     }
+
+    /// A drawing of what was examined: `svg`, `dot` or `pnml`.
+    fn drawing(&self, _format: &str, _out: &mut Vec<u8>) -> io::Result<()> {
+        none("drawing")
+    }
 }
 
 /// What a result lacks that others have.
@@ -158,6 +163,11 @@ impl Findings {
     /// The charts of that page, specifications and data, as JSON.
     fn charts(&self, py: Python<'_>) -> PyResult<String> {
         self.print(py, Outcome::charts)
+    }
+
+    /// A drawing of what was examined: `svg`, `dot` or `pnml`.
+    fn drawing(&self, py: Python<'_>, format: &str) -> PyResult<String> {
+        self.print(py, |outcome, out| outcome.drawing(format, out))
     }
 }
 

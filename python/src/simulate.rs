@@ -21,10 +21,27 @@ use crate::work;
 pub struct Options {
     set: Vec<String>,
     seed: Option<u64>,
-    repetitions: Option<u64>,
+    pub repetitions: Option<u64>,
     quick: bool,
-    samples: bool,
-    threads: Option<usize>,
+    pub samples: bool,
+    pub threads: Option<usize>,
+}
+
+impl Options {
+    /// What they change in the scenario.
+    pub fn changes(&self) -> Changes {
+        Changes {
+            set: self.set.clone(),
+            seed: self.seed,
+            quick: self.quick,
+            samples: self.samples,
+        }
+    }
+
+    /// Runs of each cell; 0 for the number in the scenario.
+    pub fn repetitions(&self) -> u64 {
+        self.repetitions.unwrap_or(u64::from(self.quick))
+    }
 }
 
 /// Runs a scenario: TOML, or JSON of the same structure if `is_json`; `name` is its name in messages. The algorithms are classes
@@ -42,19 +59,14 @@ pub fn simulate(
         return Err(usage("repetitions: expected at least 1, found 0"));
     }
     let text = if is_json { toml_of(&text)? } else { text };
-    let changes = Changes {
-        set: options.set,
-        seed: options.seed,
-        quick: options.quick,
-        samples: options.samples,
-    };
+    let changes = options.changes();
     let (results, title) = work::run(py, |stop| {
         let failure = Failure::new(stop);
         let own = own(algorithms, &failure);
         let (_, cells) = cells(&text, &name, &changes, &own).map_err(malformed)?;
         let title = cells.first().map(|cell| cell.config.title.clone());
         let campaign = Campaign {
-            repetitions: options.repetitions.unwrap_or(u64::from(options.quick)),
+            repetitions: options.repetitions(),
             threads: options.threads.unwrap_or(0),
             progress: &(),
             stop: stop.flag(),
@@ -92,7 +104,7 @@ pub fn toml_of_json(json: &str) -> PyResult<String> {
 }
 
 /// A dictionary of Python comes as JSON.
-fn toml_of(json: &str) -> PyResult<String> {
+pub fn toml_of(json: &str) -> PyResult<String> {
     let table: Result<toml::Table, _> = serde_json::from_str(json);
     toml::to_string(&table.map_err(malformed)?).map_err(malformed)
 }

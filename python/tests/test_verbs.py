@@ -5,9 +5,10 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import agree, run
+from conftest import ROOT, agree, run
 
 import inorder
 
@@ -167,3 +168,149 @@ def test_network_processors_are_those_of_the_command() -> None:
         inorder.netproc(dequeue="soon")  # type: ignore[arg-type]
     with pytest.raises(inorder.UsageError):
         inorder.netproc(scheme="none of them")
+
+
+REPAIR = """
+place working 6
+place broken
+transition fail exponential rate 0.1 servers infinite
+ in working
+ out broken
+transition repair exponential mean 2 servers 2
+ in broken
+ out working
+"""
+
+QUEUE = """coloured net queue
+parameter load = 0.5 from 0 to 0.99
+record job
+  came: time
+place source 1
+place waiting: job
+place server 1
+sink out: job
+transition arrive
+  in source
+  delay exponential(1 us / load)
+  out source
+  out waiting: {came = now}
+transition serve
+  in job: waiting
+  in server
+  delay exponential(1 us)
+  out server
+  out out: job
+run 2000 at out
+measure response = mean(out, now - came) in us
+"""
+
+
+def test_nets_are_those_of_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "repair.net"
+    file.write_text(REPAIR)
+    asked = ["P(broken >= 2)", "EF broken = 6"]
+    result = inorder.petri(file, exact=True, invariants=True, reachability=100, queries=asked)
+    words = [word for query in asked for word in ("--query", query)]
+    options = ["petri", "--exact", "--invariants", "--reachability", "100", *words, str(file)]
+    assert result.to_dict() == json.loads(run(*options, "--json"))
+    assert result.text() == run(*options)
+    assert result.tables() == ["exact_places", "exact_transitions", "answers"]
+    exact = result.to_dict()["exact"]
+    for row in result.exact_places.to_dicts():
+        assert exact["places"][row.pop("place")] == row
+    for row in result.exact_transitions.to_dicts():
+        assert exact["transitions"][row.pop("transition")] == row
+    with pytest.raises(inorder.UsageError, match="no table places; there are exact_places"):
+        result.places
+    for format in ("svg", "dot", "pnml"):
+        written = tmp_path / f"drawing.{format}"
+        run("petri", f"--{format}", str(written), str(file))
+        # Files carry a mark of the program that wrote them, by which it may replace them.
+        drawn = getattr(result, format)().split("\n")[-5:]
+        assert written.read_text().split("\n")[-5:] == drawn
+    again = inorder.petri(result.pnml(), exact=True)
+    assert [row["tokens"] for row in again.exact_places.to_dicts()] == [
+        row["tokens"] for row in result.exact_places.to_dicts()
+    ]
+
+
+def test_simulated_nets(tmp_path: Path) -> None:
+    result = inorder.petri(REPAIR, replications=16, precision=0, time=200, memory="age", seed=7, simulate=True)
+    file = tmp_path / "repair.net"
+    file.write_text(REPAIR.lstrip())
+    options = "--replications 16 --precision 0 --time 200 --memory age --seed 7 --json".split()
+    printed = json.loads(run("petri", *options, str(file)))
+    assert result.to_dict()["simulated"] == printed["simulated"]
+    for row in result.places.to_dicts():
+        tokens = printed["simulated"]["places"][row["place"]]["tokens"]
+        assert (row["tokens"], row["tokens_half_width"]) == (tokens["mean"], tokens["half_width"])
+    assert result.places.about("arrivals") == "Tokens arriving per unit of time."
+    assert [row["transition"] for row in result.transitions.to_dicts()] == ["fail", "repair"]
+
+
+def test_coloured_nets_are_those_of_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "queue.net"
+    file.write_text(QUEUE)
+    result = inorder.petri(file, set={"load": [0.2, 0.5]}, repetitions=2, seed=3, threads=1)
+    options = ["petri", "--set", "load=0.2,0.5", "--repetitions", "2", "--seed", "3", str(file)]
+    agree(result.results, run(*options, "--csv"))
+    assert result.to_dict() == json.loads(run(*options, "--json"))
+    assert "<html" in result.html()
+    assert result.results.about("mean").startswith("Mean over the runs")
+    assert result.results.about("load") == "The value of a swept parameter."
+    with pytest.raises(inorder.UsageError, match="exact: only for place/transition nets"):
+        inorder.petri(file, exact=True)
+
+
+@pytest.mark.parametrize(
+    ("net", "options", "error", "message"),
+    [
+        ("place p\nplace p\n", {}, inorder.MalformedError, "net:2: "),
+        (QUEUE.replace("rrive", "rrive x"), {}, inorder.MalformedError, "net:8:"),
+        (REPAIR, {"set": {"load": 1}}, inorder.UsageError, "set: only for coloured nets"),
+        (REPAIR, {"queries": ["P(workin = 1)"]}, inorder.UsageError, "did you mean working"),
+        (REPAIR, {"exact": True, "limit": 3}, inorder.UsageError, "net: more than 3 markings"),
+        (REPAIR, {"confidence": 1.0}, inorder.UsageError, "confidence: expected a number between 0 and 1, found 1"),
+        (REPAIR, {"memory": "none"}, inorder.UsageError, "memory: expected one of enabling, age, resampling"),
+        ("/nowhere/a.net", {}, inorder.UnreadableError, "/nowhere/a.net: cannot read"),
+    ],
+)
+def test_what_is_wrong_with_a_net(net: str, options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        inorder.petri(net, **options)
+
+
+def test_a_net_that_never_gets_precise_ends_with_ctrl_c() -> None:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        inorder.petri(REPAIR, precision=0, time=1e12)
+
+
+def test_the_lab_says_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(inorder.LabError, match="there is no kernel .*inorder lab kernel"):
+        inorder.lab(SCENARIO)
+    jumps = SCENARIO.replace('kind = "link"\nrate = "50 Mbit/s"', 'kind = "oracle"')
+    with pytest.raises((inorder.UsageError, inorder.MalformedError)):
+        inorder.lab(jumps)
+
+
+def guest() -> Path | None:
+    """The guest's program, where it was built beside the tests."""
+    built = (ROOT / "target" / profile / "inorder-guest" for profile in ("debug", "quick", "release"))
+    return next((path for path in built if path.is_file()), None)
+
+
+UML = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "inorder" / "uml" / "linux"
+
+
+@pytest.mark.skipif(not UML.exists() or guest() is None, reason="no kernel of the lab, or no inorder-guest, has been built")
+def test_a_scenario_on_real_linux_beside_its_simulation() -> None:
+    result = inorder.lab(
+        SCENARIO, guest=guest(), repetitions=1, set={"forward.1.jitter": "0 ms"}, beside_simulation=True
+    )
+    assert result.failures.to_dicts() == []
+    engines = [run["runs_on"] for run in result.runs.to_dicts()]
+    assert len(engines) == 2 and engines[0].startswith("uml") and engines[1] == "simulation"
+    [throughput] = [row for row in result.agreement.to_dicts() if row["measure"] == "throughput"]
+    assert throughput["linux"] > 1 and throughput["simulation"] > 1

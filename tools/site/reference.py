@@ -70,7 +70,7 @@ def columns(schemas, folder):
 
 
 def python(folder):
-    names = ["analyze", "metrics", "sort", "simulate", "netproc", "corpus", "campaign", "population", "compare"]
+    names = ["analyze", "metrics", "sort", "simulate", "lab", "netproc", "petri", "corpus", "campaign", "population", "compare"]
     names += ["papers", "reproduce", "plots", "Error"]
     page = ["# Python, function by function", "", "The guide is [the Python package](../python.md).", ""]
     page += [f"::: inorder.{name}\n" for name in names]

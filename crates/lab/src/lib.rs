@@ -6,6 +6,7 @@
 //! [`campaign`] does all of it for the cells and repetitions of a scenario.
 
 pub mod agreement;
+pub mod beside;
 pub mod campaign;
 #[cfg(target_os = "linux")]
 pub mod guest;
@@ -14,6 +15,7 @@ pub mod keeper;
 pub mod kernel;
 mod leftovers;
 pub mod plan;
+pub mod program;
 pub mod report;
 pub mod results;
 pub mod root;

@@ -21,6 +21,7 @@ pub fn value(py: Python<'_>, column: &ArrayRef, row: usize) -> PyResult<Py<PyAny
         DataType::Int64 => number::<Int64Type>(py, column, row),
         DataType::Float64 => number::<Float64Type>(py, column, row),
         DataType::Timestamp(..) => number::<TimestampNanosecondType>(py, column, row),
+        DataType::Utf8 => column.as_string::<i32>().value(row).into_py_any(py),
         DataType::Utf8View => column.as_string_view().value(row).into_py_any(py),
         other => Err(crate::errors::usage(format!(
             "a column has the type {other}"

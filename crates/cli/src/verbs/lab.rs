@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_capture::{Block, Capture, PcapWriter};
-use inorder_lab::agreement::{self, Agreement};
-use inorder_lab::campaign::{self, CellRuns, Done, Place};
+use inorder_lab::agreement;
+use inorder_lab::beside::SideBySide;
+use inorder_lab::campaign::{self, Done, Place};
 use inorder_lab::plan::Ways;
+use inorder_lab::program::guest;
 use inorder_lab::report::CAPTURES;
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
-use inorder_sim::{Campaign, CellResult, RunResult, run_all_with, values};
+use inorder_sim::{Campaign, Own, Results, run_cells};
 use inorder_wire::LinkType;
 
 use super::runs::{Changes, Outputs, names};
@@ -102,15 +104,14 @@ pub fn run(args: &Args) -> Outcome {
     };
     let done = on_linux(args, file, &scenario, &cells, stop, place)?;
     let simulated = match args.beside_simulation {
-        true => simulated(args, &cells, stop)?,
-        false => Vec::new(),
+        true => Some(simulated(args, &cells, stop)?),
+        false => None,
     };
     print(
         args,
         file,
         &cells,
-        &done,
-        &simulated,
+        &SideBySide::new(&done, simulated.as_ref()),
         stop.load(Ordering::Relaxed),
     )?;
     for failure in &done.failures {
@@ -181,7 +182,7 @@ fn on_linux(
             "this kernel has no netem (sch_netem): `inorder emulate` stands for the paths",
         );
     }
-    let guest = guest()?;
+    let guest = guest().map_err(CliError::Lab)?;
     let bar = Bar::simulated();
     let names: Vec<String> = names(file, cells.len()).collect();
     let keep = |cell: usize, folder: &Path| match (&args.pcap, names.get(cell)) {
@@ -200,21 +201,6 @@ fn on_linux(
         keep: &keep,
     };
     campaign::run_all(&campaign).map_err(CliError::Lab)
-}
-
-/// The program of the guest, which is installed beside this one. If another program runs the verb, it is looked for like
-/// any program.
-fn guest() -> Result<PathBuf, CliError> {
-    const NAME: &str = "inorder-guest";
-    let own = std::env::current_exe().map_err(|error| CliError::Lab(error.to_string()))?;
-    let beside = own.with_file_name(NAME);
-    let found = beside.is_file().then(|| beside.clone());
-    found.or_else(|| inorder_lab::root::find(NAME)).ok_or_else(|| {
-        CliError::Lab(format!(
-            "{}: there is no such program; expected it beside inorder, where `cargo install` puts both",
-            beside.display()
-        ))
-    })
 }
 
 /// Writes the captures of a run where the user wants them.
@@ -242,15 +228,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-type Simulated = ((u64, Vec<Option<f64>>), Option<RunResult>);
-
 /// The same cells, simulated.
-fn simulated(
-    args: &Args,
-    cells: &[Cell],
-    stop: &AtomicBool,
-) -> Result<Vec<(CellResult, Option<RunResult>)>, CliError> {
-    let draws = args.outputs.draws();
+fn simulated(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Results, CliError> {
     let bar = Bar::simulated();
     let campaign = Campaign {
         repetitions: args.changes.repetitions().unwrap_or(0),
@@ -258,58 +237,31 @@ fn simulated(
         progress: &bar,
         stop,
     };
-    let keep = |cell: &Cell, run: RunResult| -> Simulated {
-        let measures = (run.seed, values(&run));
-        let whole = (draws && run.seed == cell.config.run.seed).then_some(run);
-        (measures, whole)
-    };
-    let kept =
-        run_all_with(cells, &campaign, keep).map_err(|error| CliError::Usage(error.to_string()))?;
-    let cells = cells.iter().zip(kept).map(|(cell, runs)| {
-        let (measures, firsts): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
-        (
-            CellResult::new(cell, &measures),
-            firsts.into_iter().flatten().next(),
-        )
-    });
-    Ok(cells.collect())
+    run_cells(cells, &campaign, &Own::default(), args.outputs.draws())
+        .map_err(|error| CliError::Usage(error.to_string()))
 }
 
 fn print(
     args: &Args,
     file: &Path,
     cells: &[Cell],
-    done: &Done,
-    simulated: &[(CellResult, Option<RunResult>)],
+    done: &SideBySide,
     is_partial: bool,
 ) -> Result<(), CliError> {
-    let mut results = Vec::new();
-    let mut firsts = Vec::new();
-    for (number, CellRuns { result, first }) in done.cells.iter().enumerate() {
-        results.push(result.clone());
-        firsts.push(first.clone());
-        if let Some((result, first)) = simulated.get(number) {
-            results.push(result.clone());
-            firsts.push(first.clone());
-        }
-    }
-    if args.beside_simulation {
-        for cell in &mut results {
-            let engine = cell.engine.words();
-            cell.labels.push((output::RUNS_ON.to_owned(), engine));
-        }
-    }
+    let SideBySide {
+        results,
+        agreements,
+    } = done;
     let name = file.display().to_string();
     let report = Report {
         file: &name,
         title: cells.first().map_or("", |cell| cell.config.title.as_str()),
-        cells: &results,
-        first_runs: &firsts,
+        cells: &results.cells,
+        first_runs: &results.first_runs,
         is_partial,
     };
-    let agreements = agreements(done, simulated);
     if let Some(path) = &args.agreement {
-        outputs::to_file(path, |out| agreement::write_csv(out, &agreements))?;
+        outputs::to_file(path, |out| agreement::write_csv(out, agreements))?;
     }
     if args.outputs.write(&report)? {
         return Ok(());
@@ -319,14 +271,8 @@ fn print(
         output::write_table(out, &report, width)?;
         if !agreements.is_empty() {
             writeln!(out)?;
-            agreement::write_table(out, &agreements, width)?;
+            agreement::write_table(out, agreements, width)?;
         }
         Ok(())
     })
-}
-
-fn agreements(done: &Done, simulated: &[(CellResult, Option<RunResult>)]) -> Vec<Agreement> {
-    let linux: Vec<CellResult> = done.cells.iter().map(|cell| cell.result.clone()).collect();
-    let simulation: Vec<CellResult> = simulated.iter().map(|(result, _)| result.clone()).collect();
-    agreement::compare(&linux, &simulation)
 }

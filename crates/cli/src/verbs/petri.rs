@@ -1,18 +1,13 @@
 //! `inorder petri`: simulates, solves and analyses stochastic Petri nets.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
+use inorder_inspect::{Document, Error, Progress, ReadError, Watch, Wishes, examine};
 use inorder_petri::draw::{Drawing, dot};
-use inorder_petri::invariants::Invariants;
-use inorder_petri::markov::{Chain, MarkovError};
 use inorder_petri::net::Net;
-use inorder_petri::query::Sum;
-use inorder_petri::reachability::{Graph, Report};
-use inorder_petri::{pnml, race, text, tina};
-
-use inorder_report::json::Json;
-use inorder_report::schema;
+use inorder_petri::pnml;
+use inorder_petri::reachability::Graph;
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::interrupt;
@@ -20,24 +15,9 @@ use crate::outputs::{self, Comment};
 use crate::progress::Bar;
 
 mod coloured;
-mod columns;
-mod exact;
 mod play;
-mod queries;
-mod simulate;
-mod structure;
-mod table;
-#[cfg(test)]
-mod tests;
+mod simulation;
 mod trace;
-
-use columns::DOCUMENT;
-use exact::Exact;
-use queries::{Answer, Asked};
-use simulate::Simulated;
-
-/// Maximum number of markings that are explored, unless `--limit` says otherwise.
-const MAX_MARKINGS: usize = 2_000_000;
 
 /// Options of `inorder petri`.
 #[derive(clap::Args)]
@@ -108,26 +88,9 @@ pub struct Args {
     #[arg(long)]
     schema: bool,
     #[command(flatten)]
-    simulation: simulate::Options,
+    simulation: simulation::Options,
     #[command(flatten)]
     coloured: coloured::Options,
-}
-
-/// Everything that may be printed.
-#[derive(Default)]
-struct Findings {
-    simulated: Option<Simulated>,
-    exact: Option<Exact>,
-    invariants: Option<Invariants>,
-    reachability: Option<Report>,
-    answers: Vec<Answer>,
-    was_interrupted: bool,
-}
-
-/// The net and the findings.
-struct Document {
-    net: Net,
-    findings: Findings,
 }
 
 /// Reads the net and runs the analyses that the options select.
@@ -141,9 +104,7 @@ pub fn run(args: &Args) -> Outcome {
         return coloured::run(args, file, text);
     }
     let (Some(file), Some(source), false) = (&args.file, source, args.schema) else {
-        let about =
-            "What `inorder petri --json` prints; parts that were not requested are left out.";
-        outputs::to_stdout(|out| schema::write(out, "inorder petri", about, DOCUMENT))?;
+        outputs::to_stdout(inorder_inspect::write_schema)?;
         return Ok(ExitCode::SUCCESS);
     };
     if let Some(option) = args.coloured.given() {
@@ -163,16 +124,19 @@ pub fn run(args: &Args) -> Outcome {
         )?;
         return Ok(ExitCode::SUCCESS);
     }
-    let findings = examine(args, file, &net)?;
-    let document = Document { net, findings };
+    let document = found(args, file, net)?;
+    if let Some(path) = &args.states
+        && let Some(graph) = &document.findings.graph
+    {
+        write_states(path, &document.net, graph)?;
+    }
+    if let Some(path) = &args.trace {
+        trace::write(&document.net, &args.simulation, path)?;
+    }
     if args.json {
-        outputs::to_stdout(|out| {
-            let json = &mut Json::new(out).with_details(true);
-            json.object(&columns::columns(&document), &document)?;
-            writeln!(out)
-        })?;
+        outputs::to_stdout(|out| document.write_json(out))?;
     } else {
-        outputs::text(|out| table::write(&document.net, &document.findings, out))?;
+        outputs::text(|out| document.write_text(out))?;
     }
     Ok(if document.findings.was_interrupted {
         ExitCode::from(INTERRUPTED)
@@ -200,26 +164,8 @@ fn read(path: &Path, source: &Source) -> Result<Net, CliError> {
         Source::Plain(bytes) => bytes.as_slice(),
         Source::Coloured(text) => text.as_bytes(),
     };
-    let name = path.to_string_lossy();
-    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
-        return pnml::read(&name, bytes).map_err(|error| {
-            malformed(
-                path,
-                Some(error.line),
-                format!("{}{}", error.element, error.mistake),
-            )
-        });
-    }
-    let Ok(source) = std::str::from_utf8(bytes) else {
-        let problem = "expected text or PNML, found other bytes";
-        return Err(malformed(path, None, problem.to_owned()));
-    };
-    let read = match tina::is_tina(source) {
-        true => tina::read,
-        false => text::read,
-    };
-    read(&name, source)
-        .map_err(|error| malformed(path, Some(error.line), error.mistake.to_string()))
+    let read = inorder_inspect::read(&path.to_string_lossy(), bytes);
+    read.map_err(|ReadError { line, problem, .. }| malformed(path, Some(line), problem))
 }
 
 /// One line: the file, the line of it if there is one, and what is wrong.
@@ -249,73 +195,59 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     write(&args.pnml, Comment::Xml, &|| pnml::write(net))
 }
 
-fn examine(args: &Args, file: &Path, net: &Net) -> Result<Findings, CliError> {
-    // The net is well-formed, but the requested analysis does not apply to it.
-    let fails =
-        |error: &dyn std::fmt::Display| CliError::Usage(format!("{}: {error}", file.display()));
-    let asked = queries::read(&args.query, net)?;
-    check_queries(args, &asked)?;
-    let mut findings = Findings::default();
-    if args.invariants {
-        let limit = args.limit.unwrap_or(Invariants::LIMIT);
-        findings.invariants = Some(Invariants::limited(net, limit).map_err(|error| fails(&error))?);
-    }
-    if let Some(bound) = args.reachability {
-        findings.reachability = Some(Report::of_graph(net, &explore(net, bound)));
-    }
-    examine_markings(args, net, &asked, &mut findings)?;
-    let are_numbers_exact = !args.simulate && queries::numbers(&asked).next().is_some();
-    if args.exact || are_numbers_exact {
-        solve(args, net, &asked, &mut findings).map_err(|error| fails(&error))?;
-    }
-    if args.simulate || !asks_for_something_else(args) {
-        let rewards: Vec<Sum> = queries::numbers(&asked)
-            .map(|(_, sum)| sum.clone())
-            .collect();
-        let simulated = simulate::run(net, &args.simulation, &rewards)
-            .map_err(|error| malformed(file, None, error.to_string()))?;
-        let means = simulated.measures.rewards.iter().copied();
-        let answers = queries::numbers(&asked).zip(means);
-        findings
-            .answers
-            .extend(answers.map(|((text, _), mean)| queries::estimated(text, mean)));
-        findings.simulated = Some(simulated);
-    }
-    if let Some(path) = &args.trace {
-        trace::write(net, &args.simulation, path)?;
-    }
-    let place = |answer: &Answer| args.query.iter().position(|query| *query == answer.query);
-    findings.answers.sort_by_key(place);
-    findings.was_interrupted = interrupt::flag().load(Ordering::Relaxed);
-    Ok(findings)
-}
-
-/// Refuses queries that the other options leave without an answer.
-fn check_queries(args: &Args, asked: &[Asked]) -> Result<(), CliError> {
-    if args.simulate && args.simulation.reserve && queries::numbers(asked).next().is_some() {
-        let problem = "P(...) and E(...) are not estimated with --reserve, which holds tokens outside the places";
-        return Err(CliError::Usage(problem.to_owned()));
-    }
-    Ok(())
-}
-
-/// What needs the reachable markings: formulas, and the file of them.
-fn examine_markings(
-    args: &Args,
-    net: &Net,
-    asked: &[Asked],
-    findings: &mut Findings,
-) -> Result<(), CliError> {
-    if args.states.is_none() && queries::formulas(asked).next().is_none() {
-        return Ok(());
-    }
-    let graph = explore(net, args.limit.unwrap_or(MAX_MARKINGS));
-    let answers = queries::formulas(asked)
-        .map(|(text, formula)| queries::checked(text, formula, net, &graph));
-    findings.answers.extend(answers);
-    let Some(path) = &args.states else {
-        return Ok(());
+/// What the options select.
+fn found(args: &Args, file: &Path, net: Net) -> Result<Document, CliError> {
+    let wishes = Wishes {
+        simulate: args.simulate || !asks_for_something_else(args),
+        exact: args.exact,
+        invariants: args.invariants,
+        reachability: args.reachability,
+        queries: args.query.clone(),
+        graph: args.states.is_some(),
+        limit: args.limit,
+        simulation: args.simulation.settings(),
     };
+    let bars = Bars::default();
+    let watch = Watch {
+        progress: &|progress| bars.show(progress),
+        stop: interrupt::flag(),
+    };
+    examine(net, &wishes, &watch).map_err(|error| match error {
+        Error::Query { .. } => CliError::Usage(format!("--{error}")),
+        Error::Reserved => CliError::Usage(error.to_string()),
+        // The net is well-formed, but the requested analysis does not apply to it.
+        Error::NotApplicable(_) => CliError::Usage(format!("{}: {error}", file.display())),
+        Error::Simulation(error) => malformed(file, None, error.to_string()),
+    })
+}
+
+/// A bar for each kind of progress, made when it is needed.
+#[derive(Default)]
+struct Bars(RefCell<Option<Bar>>);
+
+impl Bars {
+    fn show(&self, progress: Progress) {
+        let mut bar = self.0.borrow_mut();
+        let bar = bar.get_or_insert_with(|| match progress {
+            Progress::Runs { .. } => Bar::counting("", "runs"),
+            _ => Bar::endless(),
+        });
+        match progress {
+            Progress::Explored { markings, bytes } => {
+                bar.say(format!("{markings} markings, {} MiB", bytes >> 20));
+            }
+            Progress::Solving { markings } => bar.say(format!("solving {markings} markings")),
+            Progress::Simulated { time, worst } => bar.say(format!(
+                "time {time:.6e}, worst interval {:.2} %",
+                100.0 * worst
+            )),
+            Progress::Runs { done, most } => bar.at(u64::from(done), Some(u64::from(most))),
+        }
+    }
+}
+
+/// Writes the reachable markings.
+fn write_states(path: &Path, net: &Net, graph: &Graph) -> Result<(), CliError> {
     if !graph.is_complete() {
         eprintln!(
             "inorder: {}: only {} markings; more exist",
@@ -330,46 +262,6 @@ fn examine_markings(
     outputs::to_marked_file(path, Comment::Slashes, |out| graph.write_dot(net, out))
 }
 
-/// The exact solution in the long run, or at the time that was given.
-fn solve(
-    args: &Args,
-    net: &Net,
-    asked: &[Asked],
-    findings: &mut Findings,
-) -> Result<(), MarkovError> {
-    let bar = Bar::endless();
-    let limit = args.limit.unwrap_or(MAX_MARKINGS);
-    let chain = Chain::new_while(net, limit, |graph| watch(&bar, graph))?;
-    bar.say(format!("solving {} markings", chain.len()));
-    let time = args.simulation.time;
-    let solution = match time {
-        Some(time) => chain.transient(time)?,
-        None => chain.steady_state()?,
-    };
-    let answers =
-        queries::numbers(asked).map(|(text, sum)| queries::solved(text, sum, net, &solution));
-    if !args.simulate {
-        findings.answers.extend(answers);
-    }
-    if args.exact {
-        findings.exact = Some(Exact::new(&chain, &solution, time));
-    }
-    Ok(())
-}
-
-/// The reachable markings; Ctrl-C ends the exploration.
-fn explore(net: &Net, limit: usize) -> Graph {
-    let bar = Bar::endless();
-    Graph::explore_while(net, limit, |graph| watch(&bar, graph))
-}
-
-/// Tells how far the exploration got, and whether to go on.
-fn watch(bar: &Bar, graph: &Graph) -> bool {
-    let mebibytes = graph.memory_footprint() >> 20;
-    bar.say(format!("{} markings, {mebibytes} MiB", graph.len()));
-    !interrupt::flag().load(Ordering::Relaxed)
-}
-
 fn asks_for_something_else(args: &Args) -> bool {
     let files = [&args.dot, &args.svg, &args.pnml, &args.states, &args.trace];
     args.exact
@@ -377,14 +269,4 @@ fn asks_for_something_else(args: &Args) -> bool {
         || args.invariants
         || args.reachability.is_some()
         || files.iter().any(|file| file.is_some())
-}
-
-impl From<simulate::Memory> for race::Memory {
-    fn from(memory: simulate::Memory) -> Self {
-        match memory {
-            simulate::Memory::Enabling => Self::Enabling,
-            simulate::Memory::Age => Self::Age,
-            simulate::Memory::Resampling => Self::Resampling,
-        }
-    }
 }

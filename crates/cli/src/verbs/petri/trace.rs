@@ -5,14 +5,14 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
+use inorder_inspect::{Clock, REAL};
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::race::Race;
 use inorder_report::json::Json;
 use inorder_report::{Column, Element, Kind};
 
-use super::columns::REAL;
 use super::malformed;
-use super::simulate::{Clock, Options};
+use super::simulation::Options;
 use crate::error::CliError;
 use crate::progress::Bar;
 use crate::{interrupt, outputs};

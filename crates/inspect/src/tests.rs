@@ -1,37 +1,34 @@
-//! From options and a net to the output.
+//! From wishes and a net to the output.
 
-use clap::Parser;
+use inorder_petri::text;
 
 use super::*;
-
-#[derive(Parser)]
-struct Command {
-    #[command(flatten)]
-    args: Args,
-}
+use crate::columns::DOCUMENT;
 
 const REPAIR: &str = "net repair\nplace working 6\nplace broken\n\
     transition fail exponential rate 0.1 servers infinite\n in working\n out broken\n\
     transition repair exponential mean 2 servers 2\n in broken\n out working\n";
 
-fn find(source: &str, options: &[&str]) -> Result<Document, CliError> {
-    let words = ["petri", "some.net"]
-        .into_iter()
-        .chain(options.iter().copied());
+fn find(source: &str, wishes: &Wishes) -> Result<Document, Error> {
     let net = text::read("some.net", source).unwrap();
-    let findings = examine(
-        &Command::parse_from(words).args,
-        Path::new("some.net"),
-        &net,
-    )?;
-    Ok(Document { net, findings })
+    examine(net, wishes, &Watch::default())
 }
 
 fn json(document: &Document) -> serde_json::Value {
     let mut out = Vec::new();
-    let json = &mut Json::new(&mut out).with_details(true);
-    json.object(&columns::columns(document), document).unwrap();
+    document.write_json(&mut out).unwrap();
     serde_json::from_slice(&out).unwrap()
+}
+
+fn queries(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn confident() -> Settings {
+    Settings {
+        confidence: 0.999,
+        ..Settings::default()
+    }
 }
 
 #[test]
@@ -41,20 +38,25 @@ fn the_columns_are_in_order() {
 
 #[test]
 fn simulation_and_exact_solution_agree_in_json() {
-    for how in [
-        &["--simulate"][..],
-        &["--simulate", "--replications", "32"],
-        &["--simulate", "--reserve"],
-    ] {
-        let options = [how, &["--exact", "--confidence", "0.999"]].concat();
-        let document = find(REPAIR, &options).ok().unwrap();
+    for (replications, reserve) in [(None, false), (Some(32), false), (None, true)] {
+        let wishes = Wishes {
+            simulate: true,
+            exact: true,
+            simulation: Settings {
+                replications,
+                reserve,
+                ..confident()
+            },
+            ..Wishes::default()
+        };
+        let document = find(REPAIR, &wishes).unwrap();
         let found = json(&document);
         for (kind, name, what) in [
             ("places", "broken", "tokens"),
             ("transitions", "repair", "throughput"),
         ] {
             // Tokens that are reserved by a firing in progress are in no place.
-            if options.contains(&"--reserve") && kind == "places" {
+            if reserve && kind == "places" {
                 continue;
             }
             let exact = found["exact"][kind][name][what].as_f64().unwrap();
@@ -62,7 +64,7 @@ fn simulation_and_exact_solution_agree_in_json() {
             let off = (simulated["mean"].as_f64().unwrap() - exact).abs();
             assert!(
                 off <= simulated["half_width"].as_f64().unwrap(),
-                "{how:?} {name}: {found:#}"
+                "{replications:?} {reserve} {name}: {found:#}"
             );
         }
     }
@@ -70,11 +72,14 @@ fn simulation_and_exact_solution_agree_in_json() {
 
 #[test]
 fn structure_is_printed_as_text() {
-    let document = find(REPAIR, &["--invariants", "--reachability", "100"])
-        .ok()
-        .unwrap();
+    let wishes = Wishes {
+        invariants: true,
+        reachability: Some(100),
+        ..Wishes::default()
+    };
+    let document = find(REPAIR, &wishes).unwrap();
     let mut out = Vec::new();
-    table::write(&document.net, &document.findings, &mut out).unwrap();
+    document.write_text(&mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     for line in [
         "P-invariant  working + broken = 6",
@@ -90,40 +95,34 @@ fn structure_is_printed_as_text() {
 #[test]
 fn impossible_requests_are_reported_in_one_line() {
     let clock = "place p 1\ntransition tick deterministic 2\n in p\n out p\n";
-    let error = find(clock, &["--exact"]).err().unwrap().to_string();
-    assert!(
-        error.starts_with("some.net: line 2: transition tick"),
-        "{error}"
-    );
+    let wishes = Wishes {
+        exact: true,
+        ..Wishes::default()
+    };
+    let error = find(clock, &wishes).err().unwrap().to_string();
+    assert!(error.starts_with("line 2: transition tick"), "{error}");
     assert_eq!(error.lines().count(), 1);
 }
 
 #[test]
 fn queries_are_answered_exactly_and_by_simulation_in_the_order_of_the_options() {
-    let queries = [
-        "--query",
+    let asked = queries(&[
         "E(2 * broken)",
-        "--query",
         "AG working + broken = 6",
-        "--query",
         "P(broken >= 2)",
-        "--query",
         "EF broken = 2",
-    ];
-    let exact = json(&find(REPAIR, &queries).ok().unwrap());
+    ]);
+    let mut wishes = Wishes {
+        queries: asked.clone(),
+        ..Wishes::default()
+    };
+    let exact = json(&find(REPAIR, &wishes).unwrap());
     let answers = exact["answers"].as_array().unwrap();
     let texts: Vec<&str> = answers
         .iter()
         .map(|a| a["query"].as_str().unwrap())
         .collect();
-    assert_eq!(
-        texts,
-        queries
-            .iter()
-            .copied()
-            .filter(|word| *word != "--query")
-            .collect::<Vec<_>>()
-    );
+    assert_eq!(texts, asked);
     // The machines are independent of each other as long as two repairmen suffice: solved by hand for six machines.
     let weights = exact_weights();
     let total: f64 = weights.iter().sum();
@@ -138,8 +137,9 @@ fn queries_are_answered_exactly_and_by_simulation_in_the_order_of_the_options() 
     let two = weights[2..].iter().sum::<f64>() / total;
     assert!((answers[2]["mean"].as_f64().unwrap() - two).abs() < 1e-9);
     assert_eq!(answers[3]["path"], serde_json::json!(["fail", "fail"]));
-    let options = [&queries[..], &["--simulate", "--confidence", "0.999"]].concat();
-    let simulated = json(&find(REPAIR, &options).ok().unwrap());
+    wishes.simulate = true;
+    wishes.simulation = confident();
+    let simulated = json(&find(REPAIR, &wishes).unwrap());
     for (found, exact) in simulated["answers"].as_array().unwrap().iter().zip(answers) {
         let Some(mean) = exact["mean"].as_f64() else {
             assert_eq!(found, exact);
@@ -167,40 +167,65 @@ fn exact_weights() -> Vec<f64> {
 
 #[test]
 fn the_exact_solution_at_a_time_begins_with_the_initial_marking() {
-    let at = |time: &str| {
-        let document = find(REPAIR, &["--exact", "--time", time]).ok().unwrap();
-        json(&document)["exact"]["places"]["working"]["tokens"]
+    let tokens = |time: Option<f64>| {
+        let wishes = Wishes {
+            exact: true,
+            simulation: Settings {
+                time,
+                ..Settings::default()
+            },
+            ..Wishes::default()
+        };
+        let found = json(&find(REPAIR, &wishes).unwrap());
+        found["exact"]["places"]["working"]["tokens"]
             .as_f64()
             .unwrap()
     };
     // One machine alone: 6 * (repair + fail * exp(-(fail + repair) t)) / (fail + repair) while both repairmen suffice.
-    assert!((at("0.001") - (6.0 - 0.0006)).abs() < 1e-5);
-    let long_run = json(&find(REPAIR, &["--exact"]).ok().unwrap());
-    let long_run = &long_run["exact"]["places"]["working"]["tokens"];
-    assert!((at("1000") - long_run.as_f64().unwrap()).abs() < 1e-9);
+    assert!((tokens(Some(0.001)) - (6.0 - 0.0006)).abs() < 1e-5);
+    assert!((tokens(Some(1_000.0)) - tokens(None)).abs() < 1e-9);
 }
 
 #[test]
 fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
-    for (options, message) in [
+    let reserved = Settings {
+        reserve: true,
+        ..Settings::default()
+    };
+    for (wishes, message) in [
         (
-            &["--query", "P(workin = 1)"][..],
-            "--query \"P(workin = 1)\": column 3: expected a place, found workin; did you mean working?",
+            Wishes {
+                queries: queries(&["P(workin = 1)"]),
+                ..Wishes::default()
+            },
+            "query \"P(workin = 1)\": column 3: expected a place, found workin; did you mean working?",
         ),
         (
-            &["--exact", "--limit", "3"],
-            "some.net: more than 3 markings; raise the limit, or the net is unbounded (see its reachability report)",
+            Wishes {
+                exact: true,
+                limit: Some(3),
+                ..Wishes::default()
+            },
+            "more than 3 markings; raise the limit, or the net is unbounded (see its reachability report)",
         ),
         (
-            &["--query", "P(broken = 1)", "--simulate", "--reserve"],
-            "P(...) and E(...) are not estimated with --reserve, which holds tokens outside the places",
+            Wishes {
+                queries: queries(&["P(broken = 1)"]),
+                simulate: true,
+                simulation: reserved,
+                ..Wishes::default()
+            },
+            "P(...) and E(...) are not estimated with `reserve`, which holds tokens outside the places",
         ),
     ] {
-        assert_eq!(find(REPAIR, options).err().unwrap().to_string(), message);
+        assert_eq!(find(REPAIR, &wishes).err().unwrap().to_string(), message);
     }
-    let unknown = find(REPAIR, &["--query", "EF broken = 6", "--limit", "3"])
-        .ok()
-        .unwrap();
+    let wishes = Wishes {
+        queries: queries(&["EF broken = 6"]),
+        limit: Some(3),
+        ..Wishes::default()
+    };
+    let unknown = find(REPAIR, &wishes).unwrap();
     assert_eq!(
         json(&unknown)["answers"][0]["holds"],
         serde_json::Value::Null

@@ -3,8 +3,8 @@
 use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
 use inorder_report::{Column, Kind, Map, Maybe, Object};
 
-use super::super::simulate::Simulated;
 use super::REAL;
+use crate::simulate::Simulated;
 
 type OfPlace = Column<PlaceMeasures>;
 type OfTransition = Column<TransitionMeasures>;
@@ -90,7 +90,7 @@ static ESTIMATE: &[Column<Estimate>] = &[
     .optional(),
 ];
 
-static PLACE: &[OfPlace] = &[
+pub(crate) static PLACE: &[OfPlace] = &[
     OfPlace::nested(
         "tokens",
         "Mean number of tokens over time.",
@@ -131,7 +131,7 @@ static PLACE: &[OfPlace] = &[
     ),
 ];
 
-static TRANSITION: &[OfTransition] = &[
+pub(crate) static TRANSITION: &[OfTransition] = &[
     OfTransition::nested(
         "throughput",
         "Firings per unit of time.",

@@ -1,20 +1,21 @@
 //! The findings as one JSON object; parts that were not requested are left out.
 
-mod simulated;
+pub(crate) mod simulated;
 
-use std::io;
+use std::io::{self, Write};
 
 use inorder_petri::invariants::Invariants;
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::reachability::{Boundedness, LongRun, Report};
 use inorder_report::json::Json;
-use inorder_report::schema::Schema;
+use inorder_report::schema::{self, Schema};
 use inorder_report::{
     Column, Digits, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value,
 };
 
-use super::exact::{Exact, ExactPlace, ExactTransition};
-use super::{Document, queries, structure};
+use crate::document::Document;
+use crate::exact::{Exact, ExactPlace, ExactTransition};
+use crate::{queries, structure};
 
 type Of = Column<Document>;
 type OfExact = Column<Exact>;
@@ -78,6 +79,15 @@ const fn asked(
     rows: &'static (dyn Nested<Document> + Sync),
 ) -> Of {
     Of::nested(name, about, rows).only(Files::JsonDetails)
+}
+
+/// Writes the JSON Schema of [`Document::write_json`].
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
+    let about = "What `inorder petri --json` prints; parts that were not requested are left out.";
+    schema::write(out, "inorder petri", about, DOCUMENT)
 }
 
 /// The columns of the parts that were requested.

@@ -5,11 +5,11 @@ use inorder_petri::net::Net;
 use inorder_petri::query::{Formula, Query, Sum, Verdict};
 use inorder_petri::reachability::Graph;
 use inorder_petri::statistics::Estimate;
-use inorder_report::{Column, Element, Kind};
+use inorder_report::{Column, Element, Files, Kind};
 
-use super::columns::REAL;
-use super::structure;
-use crate::error::CliError;
+use crate::columns::REAL;
+use crate::error::Error;
+use crate::structure;
 
 /// A query as the user wrote it.
 pub struct Asked {
@@ -19,7 +19,9 @@ pub struct Asked {
 
 /// A query with its answer.
 pub struct Answer {
+    /// As it was asked.
     pub query: String,
+    /// What is known.
     pub answer: Known,
     /// A firing sequence that shows the answer, and where it leads.
     pub shown_by: Option<(Vec<String>, String)>,
@@ -34,13 +36,16 @@ pub enum Known {
 }
 
 /// Reads the queries about `net`.
-pub fn read(texts: &[String], net: &Net) -> Result<Vec<Asked>, CliError> {
+pub fn read(texts: &[String], net: &Net) -> Result<Vec<Asked>, Error> {
     let one = |text: &String| match Query::read(text, net) {
         Ok(query) => Ok(Asked {
             text: text.clone(),
             query,
         }),
-        Err(error) => Err(CliError::Usage(format!("--query {text:?}: {error}"))),
+        Err(error) => Err(Error::Query {
+            text: text.clone(),
+            problem: error.to_string(),
+        }),
     };
     texts.iter().map(one).collect()
 }
@@ -148,7 +153,8 @@ pub static COLUMNS: &[Column<Answer>] = &[
         "Transitions that lead to a marking that shows the answer of EF or AG; null otherwise.",
         |a: &Answer| a.shown_by.as_ref().map(|(path, _)| path.clone()).into(),
     )
-    .optional(),
+    .optional()
+    .only(Files::Json),
     Column::new("marking", Kind::Text, "That marking.", |a: &Answer| {
         a.shown_by.as_ref().map(|(_, marking)| marking.as_str()).into()
     })

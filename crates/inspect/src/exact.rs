@@ -7,31 +7,43 @@ use inorder_petri::net::{Place, PlaceId, Transition, TransitionId};
 pub struct Exact {
     /// The time; `None` for the long run.
     pub time: Option<f64>,
+    /// Tangible markings.
     pub states: usize,
+    /// Vanishing markings.
     pub vanishing: usize,
+    /// In the order of the net.
     pub places: Vec<ExactPlace>,
+    /// In the order of the net.
     pub transitions: Vec<ExactTransition>,
 }
 
 /// Values of a place.
 pub struct ExactPlace {
+    /// Its name.
     pub name: String,
+    /// Mean number of tokens.
     pub tokens: f64,
+    /// Tokens arriving per unit of time.
     pub arrivals: f64,
+    /// Mean time a token stays.
     pub sojourn: Option<f64>,
 }
 
 /// Values of a transition; `None` for immediate transitions.
 pub struct ExactTransition {
+    /// Its name.
     pub name: String,
+    /// Firings per unit of time.
     pub throughput: f64,
+    /// Mean number of firings in progress.
     pub busy: Option<f64>,
+    /// Share of its servers that are busy.
     pub utilisation: Option<f64>,
 }
 
 impl Exact {
     /// The values at `time`, or in the long run.
-    pub fn new(chain: &Chain, solution: &Solution<'_>, time: Option<f64>) -> Self {
+    pub(crate) fn new(chain: &Chain, solution: &Solution<'_>, time: Option<f64>) -> Self {
         let net = chain.net();
         let place = |(index, place): (usize, &Place)| {
             let id = PlaceId(index);

@@ -8,9 +8,10 @@ use inorder_report::number::people;
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Kind};
 
-use super::exact::Exact;
-use super::simulate::Simulated;
-use super::{Findings, columns, queries, structure};
+use crate::document::Findings;
+use crate::exact::Exact;
+use crate::simulate::Simulated;
+use crate::{columns, queries, structure};
 
 /// Writes all findings, one paragraph each.
 pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {

@@ -1,0 +1,60 @@
+//! The findings about a net.
+
+use std::io::{self, Write};
+
+use inorder_petri::invariants::Invariants;
+use inorder_petri::net::Net;
+use inorder_petri::reachability::{Graph, Report};
+use inorder_report::json::Json;
+
+use crate::exact::Exact;
+use crate::queries::Answer;
+use crate::simulate::Simulated;
+use crate::{columns, table};
+
+/// What was found; what was not wanted is missing.
+#[derive(Default)]
+pub struct Findings {
+    /// Estimates by simulation.
+    pub simulated: Option<Simulated>,
+    /// The exact solution.
+    pub exact: Option<Exact>,
+    /// P- and T-invariants.
+    pub invariants: Option<Invariants>,
+    /// The report on the reachable markings.
+    pub reachability: Option<Report>,
+    /// The reachable markings.
+    pub graph: Option<Graph>,
+    /// Answers to the queries, in their order.
+    pub answers: Vec<Answer>,
+    /// The job was stopped before its end.
+    pub was_interrupted: bool,
+}
+
+/// A net and what was found out about it.
+pub struct Document {
+    /// The net.
+    pub net: Net,
+    /// What was found.
+    pub findings: Findings,
+}
+
+impl Document {
+    /// Writes one JSON object; what was not wanted is left out.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let json = &mut Json::new(out).with_details(true);
+        json.object(&columns::columns(self), self)?;
+        writeln!(out)
+    }
+
+    /// Writes a paragraph for each finding.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        table::write(&self.net, &self.findings, out)
+    }
+}

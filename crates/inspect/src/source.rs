@@ -1,0 +1,48 @@
+//! Nets in any of their formats.
+
+use inorder_petri::net::Net;
+use inorder_petri::{pnml, text, tina};
+
+/// What is wrong with the text of a net.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name}{}: {problem}", at(*.line))]
+pub struct ReadError {
+    /// The name of the net's file.
+    pub name: String,
+    /// Line, from 1; 0 if the mistake has no place.
+    pub line: u32,
+    /// What is wrong and what was expected.
+    pub problem: String,
+}
+
+fn at(line: u32) -> String {
+    match line {
+        0 => String::new(),
+        _ => format!(":{line}"),
+    }
+}
+
+/// Reads a net: PNML if it begins with `<`, TINA's format if it looks like it, otherwise the text format.
+///
+/// # Errors
+/// The first mistake in it.
+pub fn read(name: &str, bytes: &[u8]) -> Result<Net, ReadError> {
+    let wrong = |line: u32, problem: String| ReadError {
+        name: name.to_owned(),
+        line,
+        problem,
+    };
+    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
+        return pnml::read(name, bytes)
+            .map_err(|error| wrong(error.line, format!("{}{}", error.element, error.mistake)));
+    }
+    let Ok(source) = std::str::from_utf8(bytes) else {
+        let problem = "expected text or PNML, found other bytes";
+        return Err(wrong(0, problem.to_owned()));
+    };
+    let read = match tina::is_tina(source) {
+        true => tina::read,
+        false => text::read,
+    };
+    read(name, source).map_err(|error| wrong(error.line, error.mistake.to_string()))
+}
