@@ -11,6 +11,9 @@ use crate::population::Population;
 /// The sign of our plans, with the version of their form.
 const SCHEMA: &str = "inorder-study/1";
 
+/// The version that is running.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// What a study does.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +71,9 @@ impl Work {
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Plan {
     schema: String,
+    /// The version of inorder that began it; empty if it was before versions were kept.
+    #[serde(default)]
+    inorder: String,
     /// What is done.
     pub job: Job,
     /// The tasks. The name of a task is its place here.
@@ -78,6 +84,7 @@ impl Plan {
     pub(crate) fn new(job: Job, tasks: Vec<Work>) -> Self {
         Plan {
             schema: SCHEMA.to_owned(),
+            inorder: VERSION.to_owned(),
             job,
             tasks,
         }
@@ -91,6 +98,16 @@ impl Plan {
             false => Err(Error::usage(format!(
                 "{name}: expected a study of the form {SCHEMA}, found {}",
                 plan.schema
+            ))),
+        }
+    }
+
+    /// Refuses to go on with what another version began: its results would not be those of one program.
+    pub(crate) fn check_version(&self) -> Result<(), Error> {
+        match self.inorder.as_str() {
+            "" | VERSION => Ok(()),
+            other => Err(Error::usage(format!(
+                "this study was begun by inorder {other}; expected that version to go on with it, found {VERSION}"
             ))),
         }
     }
@@ -123,5 +140,19 @@ mod tests {
         assert_eq!(cut(4, 4), [(0, 4)]);
         assert_eq!(cut(0, 4), []);
         assert_eq!(cut(2, 0), [(0, 1), (1, 1)]);
+    }
+
+    #[test]
+    fn another_version_does_not_go_on_with_a_study() {
+        let job = Job::Corpus(Corpus::default());
+        let text = Plan::new(job, Vec::new()).text().unwrap();
+        let check = |text: &str| Plan::parse(text, "study").unwrap().check_version();
+        assert!(check(&text).is_ok());
+        let own = format!("\"inorder\":\"{VERSION}\",");
+        assert!(text.contains(&own), "{text}");
+        assert!(check(&text.replace(&own, "")).is_ok(), "older plans have none");
+        let other = check(&text.replace(&own, "\"inorder\":\"0.0.9\","));
+        let line = other.unwrap_err().to_string();
+        assert!(line.starts_with("this study was begun by inorder 0.0.9;"), "{line}");
     }
 }

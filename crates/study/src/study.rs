@@ -187,6 +187,7 @@ impl Study {
         open: &dyn Open,
         stop: &Arc<AtomicBool>,
     ) -> Result<TaskRow, Error> {
+        self.plan.check_version()?;
         let work = self.plan.tasks.get(task);
         let work = work.ok_or_else(|| {
             let tasks = self.plan.tasks.len();
@@ -237,6 +238,7 @@ impl Study {
 fn continued(folder: &Folder, job: &Job, captures: Vec<Listed>) -> Result<Plan, Error> {
     let name = folder.root().display().to_string();
     let mut plan = Plan::parse(&folder.read_plan()?, &name)?;
+    plan.check_version()?;
     if plan.job != *job {
         return Err(Error::usage(format!(
             "{name}: has a study that asked for something else; expected the same scenario and options as there, or \
