@@ -1,7 +1,7 @@
 //! What to read: paths, and binary file objects of Python.
 
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use inorder_pipeline::Input;
 use pyo3::prelude::*;
@@ -64,4 +64,19 @@ impl Read for Object {
             Ok(bytes.len())
         })
     }
+}
+
+/// The path and the text of a file that another file names, relative to the folder of the latter.
+pub fn beside(file: &str, name: &str) -> Result<(String, String), String> {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    let path = folder.join(name).to_string_lossy().into_owned();
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok((path, text)),
+        Err(error) => Err(format!("{path}: {error}")),
+    }
+}
+
+/// The text of a file that a scenario names.
+pub fn text_beside(scenario: &str, name: &str) -> Result<String, String> {
+    beside(scenario, name).map(|(_, text)| text)
 }

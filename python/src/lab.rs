@@ -18,6 +18,7 @@ use inorder_sim::{Own, cells, run_cells};
 use pyo3::prelude::*;
 
 use crate::errors::{lab as lacks, malformed, one_of, usage};
+use crate::input::text_beside;
 use crate::result::{Findings, Outcome};
 use crate::simulate::{Options, toml_of};
 use crate::work;
@@ -50,7 +51,7 @@ pub fn lab(
     let text = if is_json { toml_of(&text)? } else { text };
     let changes = options.changes();
     let ran = work::run(py, |stop| {
-        let cells = cells(&text, &name, &changes, &Own::default());
+        let cells = cells(&text, &name, &changes, &Own::reading(text_beside));
         let (scenario, cells) = cells.map_err(malformed)?;
         let host = match engine {
             Engine::Uml => None,

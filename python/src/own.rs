@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inorder_sim::Own;
 use pyo3::prelude::*;
 
+use crate::input::text_beside;
 use crate::work::Stop;
 
 pub use control::{Ack, Loss, Window};
@@ -72,7 +73,7 @@ impl std::fmt::Debug for Failure {
 
 /// The algorithms for a simulation.
 pub fn own(algorithms: Algorithms, failure: &Failure) -> Own {
-    let mut own = Own::default();
+    let mut own = Own::reading(text_beside);
     for (name, class) in algorithms.congestion {
         let name = interned(&name);
         own.add_congestion(name, control::make(name, class, failure.clone()));

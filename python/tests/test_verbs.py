@@ -314,3 +314,10 @@ def test_a_scenario_on_real_linux_beside_its_simulation() -> None:
     assert len(engines) == 2 and engines[0].startswith("uml") and engines[1] == "simulation"
     [throughput] = [row for row in result.agreement.to_dicts() if row["measure"] == "throughput"]
     assert throughput["linux"] > 1 and throughput["simulation"] > 1
+
+
+def test_a_scenario_names_files_beside_it() -> None:
+    runs = inorder.simulate("experiments/examples/cellular.toml", quick=True).runs.to_dicts()
+    assert runs[0]["throughput"] > 0
+    with pytest.raises(inorder.MalformedError, match="cellular.trace: No such file"):
+        inorder.simulate(Path("experiments/examples/cellular.toml").read_text(), quick=True)

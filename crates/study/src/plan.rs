@@ -150,9 +150,15 @@ mod tests {
         assert!(check(&text).is_ok());
         let own = format!("\"inorder\":\"{VERSION}\",");
         assert!(text.contains(&own), "{text}");
-        assert!(check(&text.replace(&own, "")).is_ok(), "older plans have none");
+        assert!(
+            check(&text.replace(&own, "")).is_ok(),
+            "older plans have none"
+        );
         let other = check(&text.replace(&own, "\"inorder\":\"0.0.9\","));
         let line = other.unwrap_err().to_string();
-        assert!(line.starts_with("this study was begun by inorder 0.0.9;"), "{line}");
+        assert!(
+            line.starts_with("this study was begun by inorder 0.0.9;"),
+            "{line}"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -13,6 +13,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::prelude::*;
 
 use crate::errors::{malformed, usage};
+use crate::input::beside;
 use crate::result::{Findings, Outcome};
 use crate::work;
 
@@ -30,7 +31,7 @@ pub fn run(
         return Err(usage("repetitions: expected at least 1, found 0"));
     }
     let report = work::run(py, |stop| {
-        let program = Program::read(&name.to_string_lossy(), text, &mut load);
+        let program = Program::read(&name.to_string_lossy(), text, &mut beside);
         let study = program.and_then(|program| program.study(set));
         let study = study.map_err(malformed)?;
         let campaign = Campaign {
@@ -49,14 +50,6 @@ pub fn run(
         ))
     })?;
     Ok(Findings::new(Ran(report)))
-}
-
-/// An included file: its name is relative to the file that includes it.
-fn load(includer: &str, name: &str) -> Result<(String, String), String> {
-    let folder = Path::new(includer).parent().unwrap_or(Path::new(""));
-    let path: PathBuf = folder.join(name);
-    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
-    Ok((path.to_string_lossy().into_owned(), text))
 }
 
 /// Rows at a time.
