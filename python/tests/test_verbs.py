@@ -226,8 +226,7 @@ def test_nets_are_those_of_the_command(tmp_path: Path) -> None:
         written = tmp_path / f"drawing.{format}"
         run("petri", f"--{format}", str(written), str(file))
         # Files carry a mark of the program that wrote them, by which it may replace them.
-        drawn = getattr(result, format)().split("\n")[-5:]
-        assert written.read_text().split("\n")[-5:] == drawn
+        assert getattr(result, format)().strip() in written.read_text()
     again = inorder.petri(result.pnml(), exact=True)
     assert [row["tokens"] for row in again.exact_places.to_dicts()] == [
         row["tokens"] for row in result.exact_places.to_dicts()
@@ -266,7 +265,7 @@ def test_coloured_nets_are_those_of_the_command(tmp_path: Path) -> None:
     ("net", "options", "error", "message"),
     [
         ("place p\nplace p\n", {}, inorder.MalformedError, "net:2: "),
-        (QUEUE.replace("rrive", "rrive x"), {}, inorder.MalformedError, "net:8:"),
+        (QUEUE.replace("rrive", "rrive x"), {}, inorder.MalformedError, "net:9:"),
         (REPAIR, {"set": {"load": 1}}, inorder.UsageError, "set: only for coloured nets"),
         (REPAIR, {"queries": ["P(workin = 1)"]}, inorder.UsageError, "did you mean working"),
         (REPAIR, {"exact": True, "limit": 3}, inorder.UsageError, "net: more than 3 markings"),
@@ -301,17 +300,17 @@ def guest() -> Path | None:
     return next((path for path in built if path.is_file()), None)
 
 
-UML = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "inorder" / "uml" / "linux"
+UML = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "inorder" / "uml"
 
 
-@pytest.mark.skipif(not UML.exists() or guest() is None, reason="no kernel of the lab, or no inorder-guest, has been built")
+@pytest.mark.skipif(not any(UML.glob("*/linux")) or guest() is None, reason="no kernel of the lab, or no inorder-guest, has been built")
 def test_a_scenario_on_real_linux_beside_its_simulation() -> None:
     result = inorder.lab(
         SCENARIO, guest=guest(), repetitions=1, set={"forward.1.jitter": "0 ms"}, beside_simulation=True
     )
     assert result.failures.to_dicts() == []
     engines = [run["runs_on"] for run in result.runs.to_dicts()]
-    assert len(engines) == 2 and engines[0].startswith("uml") and engines[1] == "simulation"
+    assert len(engines) == 2 and engines[0].startswith("Linux") and engines[1] == "simulation"
     [throughput] = [row for row in result.agreement.to_dicts() if row["measure"] == "throughput"]
     assert throughput["linux"] > 1 and throughput["simulation"] > 1
 
