@@ -74,7 +74,7 @@ pub use error::NetError;
 pub use measure::Row;
 pub use program::{Load, Program, is_coloured};
 pub use reference::write_reference;
-pub use report::{Report, write_schema};
+pub use report::{PARTS, Report, write_schema};
 pub use study::{Campaign, CellResult, Setting, Study};
 
 /// Reads and checks any bytes; what is valid is run for a moment.

@@ -14,6 +14,9 @@ use inorder_stats::Estimate;
 use crate::measure::Row;
 use crate::study::CellResult;
 
+/// Groups of the numbers of plain nets.
+pub const PARTS: [&str; 2] = ["places", "transitions"];
+
 /// The results of a net.
 #[derive(Debug)]
 pub struct Report {
@@ -44,7 +47,8 @@ static LINE: &[OfLine] = &[
     OfLine::new(
         "group",
         Kind::Text,
-        "The order that the number belongs to; measures for those that the net declares.",
+        "The order that the number belongs to; measures for those that the net declares or the user asks for; places and \
+         transitions of a plain net.",
         |l| (&l.row.group).into(),
     ),
     OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
@@ -118,8 +122,8 @@ static DOCUMENT: &[OfReport] = &[
 /// # Errors
 /// If `out` cannot be written.
 pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
-    let about = "What `inorder petri --json` prints for a coloured net.";
-    schema::write(out, "inorder petri, coloured nets", about, DOCUMENT)
+    let about = "What `inorder petri --json` prints for a coloured net, and for values of parameters of a plain one.";
+    schema::write(out, "inorder petri, cells", about, DOCUMENT)
 }
 
 impl Report {
@@ -278,6 +282,7 @@ impl Report {
             unit: row.unit.clone().into(),
             about: match row.group.as_str() {
                 "measures" => "Declared by the net.".into(),
+                part if PARTS.contains(&part) => format!("Of the {part}.").into(),
                 order => format!("Of the order {order}.").into(),
             },
             cells: self.cells.iter().map(|cell| of_cell(cell, row)).collect(),
@@ -322,12 +327,18 @@ impl Report {
 /// duplicate ACKs.
 fn shown(cells: &[CellResult]) -> Vec<&Row> {
     const OF_ORDERS: usize = 2;
-    let Some(cell) = cells.iter().find(|cell| !cell.runs.is_empty()) else {
+    let is_there = |cell: &&CellResult| !(cell.runs.is_empty() && cell.estimates.is_empty());
+    let Some(cell) = cells.iter().find(is_there) else {
         return Vec::new();
     };
     let groups = cell.rows.chunk_by(|a, b| a.group == b.group);
     let of_group = |rows: &'_ [Row]| match rows.first() {
         Some(row) if row.group == "measures" => rows.len(),
+        // Plain nets: their places and transitions, unless there is what the user asked for.
+        Some(row) if PARTS.contains(&row.group.as_str()) => {
+            let is_asked = cell.rows.iter().any(|row| row.group == "measures");
+            if is_asked { 0 } else { rows.len() }
+        }
         _ => rows.len().min(OF_ORDERS),
     };
     groups.flat_map(|rows| &rows[..of_group(rows)]).collect()
@@ -348,6 +359,9 @@ fn estimate(cell: &CellResult, row: &Row) -> Option<Estimate> {
 }
 
 fn estimate_at(cell: &CellResult, at: usize) -> Estimate {
+    if let Some(&known) = cell.estimates.get(at) {
+        return known;
+    }
     let values = cell.runs.iter().map(|run| run[at]);
     let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     Estimate::of(&values)

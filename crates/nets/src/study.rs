@@ -6,6 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use inorder_stats::Estimate;
+
 use crate::ast::{Expr, ExprKind, Kind, Parameter, Values};
 use crate::error::{Checked, Fault, NetError, Span};
 use crate::ir::Ty;
@@ -73,6 +75,9 @@ pub struct CellResult {
     pub rows: Vec<Row>,
     /// For each run, the value of each number.
     pub runs: Vec<Vec<f64>>,
+    /// The numbers with their intervals, if those do not come from the runs (of batches of one run, or exact); empty
+    /// otherwise.
+    pub estimates: Vec<Estimate>,
     /// Completed firings of all runs.
     pub firings: u64,
 }
@@ -372,6 +377,7 @@ impl Cell {
             seeds: Vec::new(),
             rows: Vec::new(),
             runs: Vec::new(),
+            estimates: Vec::new(),
             firings: 0,
         }
     }

@@ -54,6 +54,7 @@ pub mod invariants;
 pub mod lower;
 pub mod markov;
 pub mod net;
+pub mod parameters;
 pub mod pnml;
 pub mod query;
 pub mod race;

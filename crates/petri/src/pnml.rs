@@ -35,6 +35,7 @@ mod write;
 pub use write::write;
 
 use crate::net::{Line, Net};
+use crate::parameters::Parameters;
 use crate::text::Mistake;
 
 /// An error in a PNML file, with the element and its line.
@@ -92,7 +93,16 @@ impl Located {
 /// assert_eq!(error.to_string(), "x.pnml:4: arc a: expected the id of a place or transition, found q; did you mean p?");
 /// ```
 pub fn read(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
-    let net = parse(file, document)?;
+    read_with(file, document, &mut Parameters::default())
+}
+
+/// The same with values of parameters: the constants of GreatSPN and TAPAAL. PNML itself has none.
+pub fn read_with(
+    file: &str,
+    document: &[u8],
+    parameters: &mut Parameters,
+) -> Result<Net, PnmlError> {
+    let net = parse_with(file, document, parameters)?;
     match net.validate() {
         Ok(()) => Ok(net),
         Err(error) => Err(PnmlError {
@@ -106,9 +116,13 @@ pub fn read(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
 
 /// Reads the first net of a PNML document without validating it.
 pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
+    parse_with(file, document, &mut Parameters::default())
+}
+
+fn parse_with(file: &str, document: &[u8], parameters: &mut Parameters) -> Result<Net, PnmlError> {
     let read = document::text_of(document).and_then(|text| {
         let root = tree::parse(&text)?;
-        interpret::net(&root)
+        interpret::net(&root, parameters)
     });
     read.map_err(|located| located.in_file(file))
 }

@@ -20,6 +20,7 @@
 //! | line | meaning |
 //! |---|---|
 //! | `net NAME` | the name of the net |
+//! | `parameter NAME VALUE` | a number that later lines may name, and that a user may replace |
 //! | `place NAME [TOKENS] [capacity MOST]` | a place; the defaults are 0 tokens and no capacity |
 //! | `transition NAME TIMING [servers N\|infinite]` | a transition; the arcs on the following lines belong to it |
 //! | `in PLACE [N]` | takes N tokens, by default 1 |
@@ -41,6 +42,9 @@
 //! | `triangular low A mode B high C` | triangular between A and C |
 //! | `empirical D[:W] D[:W] ...` | one of the values D, with weights W, by default 1 |
 //!
+//! A number may be an expression of parameters, numbers, `+ - * /` and parentheses, written without spaces or in double
+//! quotes: `rate 2*load`, `in slots "n - 1"`.
+//!
 //! Places may be used before their definition. A name is a word, or printable text in double quotes, in which `\"`
 //! and `\\` represent a quote and a backslash.
 
@@ -53,6 +57,7 @@ pub use error::{Mistake, TextError};
 pub use print::print;
 
 use crate::net::Net;
+use crate::parameters::Parameters;
 
 /// Reads a net from `text` and validates it. `file` is used in error messages.
 ///
@@ -63,7 +68,12 @@ use crate::net::Net;
 /// assert_eq!(error.to_string(), "queue.net:3: expected a place, found qeue; did you mean queue?");
 /// ```
 pub fn read(file: &str, text: &str) -> Result<Net, TextError> {
-    let net = parse(file, text)?;
+    read_with(file, text, &mut Parameters::default())
+}
+
+/// The same with values of parameters, which then hold what the text declares.
+pub fn read_with(file: &str, text: &str, parameters: &mut Parameters) -> Result<Net, TextError> {
+    let net = parse_with(file, text, parameters)?;
     match net.validate() {
         Ok(()) => Ok(net),
         Err(error) => Err(TextError {
@@ -76,7 +86,11 @@ pub fn read(file: &str, text: &str) -> Result<Net, TextError> {
 
 /// Reads a net from `text` without validating it.
 pub fn parse(file: &str, text: &str) -> Result<Net, TextError> {
-    parse::Parser::default()
+    parse_with(file, text, &mut Parameters::default())
+}
+
+fn parse_with(file: &str, text: &str, parameters: &mut Parameters) -> Result<Net, TextError> {
+    parse::Parser::new(parameters)
         .net(text)
         .map_err(|(line, mistake)| TextError {
             file: file.to_owned(),

@@ -5,15 +5,17 @@
 //! `nservers` a transition has infinitely many servers.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::Located;
 use super::tree::Element;
 use crate::arithmetic::{self, Values, Wrong};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Servers, Timing, Transition};
+use crate::parameters::Parameters;
 use crate::text::Mistake;
 
 /// The only net of a project.
-pub(super) fn net(project: &Element) -> Result<Net, Located> {
+pub(super) fn net(project: &Element, parameters: &mut Parameters) -> Result<Net, Located> {
     let nets: Vec<&Element> = children(project, "gspn").collect();
     let [gspn] = nets.as_slice() else {
         let names = nets.iter().filter_map(|net| net.attribute("name"));
@@ -28,7 +30,7 @@ pub(super) fn net(project: &Element) -> Result<Net, Located> {
     let nodes: Vec<&Element> = children(gspn, "nodes").flat_map(|n| &n.children).collect();
     let mut reader = Reader {
         net: Net::new(gspn.attribute("name").unwrap_or_default()),
-        constants: constants(&nodes)?,
+        constants: constants(&nodes, parameters)?,
         places: BTreeMap::new(),
         transitions: BTreeMap::new(),
     };
@@ -52,22 +54,15 @@ fn children<'a>(element: &'a Element, name: &'a str) -> impl Iterator<Item = &'a
     element.children.iter().filter(is_named)
 }
 
-/// The constants and the parameters with a value; a later one may use the earlier ones.
-fn constants(nodes: &[&Element]) -> Result<Values, Located> {
-    let mut values = Values::new();
+/// The constants and parameters; a later one may use the earlier ones.
+fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Values>, Located> {
     for node in nodes {
-        if !matches!(node.name.as_str(), "constant" | "template") {
-            continue;
+        if matches!(node.name.as_str(), "constant" | "template") {
+            let declared = parameters.declare(named(node)?, node.attribute("value"));
+            declared.map_err(|error| mistaken(node, error))?;
         }
-        let name = named(node)?;
-        let Some(text) = node.attribute("value") else {
-            let found = format!("the parameter {name} without a value");
-            return Err(wrong(node, Mistake::unexpected("a value", found)));
-        };
-        let value = arithmetic::value(text, &values).map_err(|error| mistaken(node, error))?;
-        values.insert(name.to_owned(), value);
     }
-    Ok(values)
+    Ok(Rc::clone(parameters.values()))
 }
 
 /// An error of a node or an arc, with its name.
@@ -102,7 +97,7 @@ fn named(element: &Element) -> Result<&str, Located> {
 /// What a place or transition is in the net that is read.
 struct Reader<'a> {
     net: Net,
-    constants: Values,
+    constants: Rc<Values>,
     places: BTreeMap<&'a str, usize>,
     transitions: BTreeMap<&'a str, usize>,
 }

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use super::Located;
 use super::tree::Element;
-use crate::arithmetic::{self, Values};
+use crate::arithmetic;
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Timing, Transition};
+use crate::parameters::Parameters;
 use crate::text::Mistake;
 
 /// The rate of transitions, of which the format says nothing.
@@ -27,8 +28,13 @@ pub(super) fn is_tapaal(root: &Element) -> bool {
 }
 
 /// The active components as one net.
-pub(super) fn net(root: &Element) -> Result<Net, Located> {
-    let mut reader = Reader::default();
+pub(super) fn net(root: &Element, parameters: &mut Parameters) -> Result<Net, Located> {
+    let mut reader = Reader {
+        net: Net::default(),
+        parameters,
+        shared_places: BTreeMap::new(),
+        shared_transitions: BTreeMap::new(),
+    };
     for element in &root.children {
         reader.shared(element)?;
     }
@@ -66,27 +72,24 @@ enum Node {
     Transition(usize),
 }
 
-#[derive(Default)]
-struct Reader {
+struct Reader<'p> {
     net: Net,
-    constants: Values,
+    parameters: &'p mut Parameters,
     shared_places: BTreeMap<String, usize>,
     /// Without a number until a component has the transition.
     shared_transitions: BTreeMap<String, Option<usize>>,
 }
 
-impl Reader {
+impl Reader<'_> {
     /// What is declared outside of the components.
     fn shared(&mut self, element: &Element) -> Result<(), Located> {
         match element.name.as_str() {
             "constant" => {
-                let text = element.attribute("value").unwrap_or_default();
-                let value = arithmetic::value(text, &self.constants);
-                let value = value.map_err(|error| {
+                let name = element.attribute("name").unwrap_or_default();
+                let declared = self.parameters.declare(name, element.attribute("value"));
+                declared.map_err(|error| {
                     named(element, Mistake::unexpected(error.expected, error.found))
                 })?;
-                let name = element.attribute("name").unwrap_or_default();
-                self.constants.insert(name.to_owned(), value);
             }
             "shared-place" => {
                 let name = element.attribute("name").unwrap_or_default();
@@ -129,7 +132,7 @@ impl Reader {
 
     fn whole(&self, element: &Element, attribute: &str, default: &str) -> Result<u32, Located> {
         let text = element.attribute(attribute).unwrap_or(default);
-        arithmetic::whole(text, &self.constants)
+        arithmetic::whole(text, self.parameters.values())
             .map_err(|error| named(element, Mistake::unexpected(error.expected, error.found)))
     }
 
@@ -153,13 +156,13 @@ impl Reader {
 }
 
 /// A component while it is read; its elements refer to each other by `id`.
-struct Component<'a, 'r> {
-    reader: &'r mut Reader,
+struct Component<'a, 'r, 'p> {
+    reader: &'r mut Reader<'p>,
     prefix: String,
     nodes: BTreeMap<&'a str, Node>,
 }
 
-impl<'a> Component<'a, '_> {
+impl<'a> Component<'a, '_, '_> {
     fn read(&mut self, component: &'a Element) -> Result<(), Located> {
         for element in &component.children {
             let is_place = match element.name.as_str() {

@@ -42,6 +42,11 @@ impl Rewards {
         self.since = now;
     }
 
+    /// The values now.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The integrals up to the time last advanced to.
     pub(crate) fn integrals(&self) -> &[f64] {
         &self.integrals

@@ -34,6 +34,7 @@ impl Simulation for Race {
             places: places.collect(),
             transitions: transitions.collect(),
             rewards: self.rewards().integrals().to_vec(),
+            rewards_now: self.rewards().values().to_vec(),
         }
     }
 }

@@ -12,6 +12,8 @@ pub struct Measures {
     pub transitions: Vec<TransitionMeasures>,
     /// Means over time of the further numbers that were observed, in their order.
     pub rewards: Vec<Estimate>,
+    /// Their means at the ends of the observations.
+    pub rewards_at_end: Vec<Estimate>,
 }
 
 /// The measures of a place.
@@ -66,6 +68,7 @@ pub(crate) struct Observation {
     places: Vec<PlaceSeen>,
     transitions: Vec<TransitionSeen>,
     rewards: Vec<f64>,
+    rewards_at_end: Vec<f64>,
     peaks: Vec<u32>,
 }
 
@@ -97,6 +100,7 @@ impl Observation {
             places: places.collect(),
             transitions: transitions.collect(),
             rewards: rewards.map(|(from, to)| (to - from) / ticks).collect(),
+            rewards_at_end: to.rewards_now.clone(),
             peaks: to.places.iter().map(|place| place.peak).collect(),
         }
     }
@@ -127,6 +131,7 @@ impl Observation {
             places: places.collect(),
             transitions: transitions.collect(),
             rewards: rewards.map(|(a, b)| mid(*a, *b)).collect(),
+            rewards_at_end: next.rewards_at_end.clone(),
             peaks: next.peaks.clone(),
         }
     }
@@ -139,6 +144,10 @@ impl Measures {
         let transition = |(index, (name, servers)): (usize, &(String, Option<Option<u32>>))| {
             transition(name, *servers, index, seen, confidence)
         };
+        let rewards = |of: fn(&Observation) -> &[f64]| {
+            let mean = |index| Estimate::of_mean(seen.iter().map(|o| of(o)[index]), confidence);
+            (0..layout.rewards).map(mean).collect()
+        };
         Self {
             places: layout.places.iter().enumerate().map(place).collect(),
             transitions: layout
@@ -147,9 +156,8 @@ impl Measures {
                 .enumerate()
                 .map(transition)
                 .collect(),
-            rewards: (0..layout.rewards)
-                .map(|index| Estimate::of_mean(seen.iter().map(|o| o.rewards[index]), confidence))
-                .collect(),
+            rewards: rewards(|o| &o.rewards),
+            rewards_at_end: rewards(|o| &o.rewards_at_end),
         }
     }
 

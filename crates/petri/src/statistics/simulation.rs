@@ -34,6 +34,8 @@ pub struct Totals {
     pub transitions: Vec<TransitionTotal>,
     /// Integrals over time of further numbers, in ticks.
     pub rewards: Vec<f64>,
+    /// Their current values.
+    pub rewards_now: Vec<f64>,
 }
 
 /// Sums over the history of a place.
@@ -97,6 +99,7 @@ impl<T: Token> Simulation for Engine<T> {
             places: self.places().map(place).collect(),
             transitions: transitions.collect(),
             rewards: Vec::new(),
+            rewards_now: Vec::new(),
         }
     }
 }

@@ -1,12 +1,35 @@
 //! The words of one line.
 
+use std::rc::Rc;
+
 use super::Mistake;
-use std::str::FromStr;
+use crate::arithmetic::{self, Values, Wrong};
 
 /// The words of a line, which are consumed one after the other.
 #[derive(Debug)]
 pub(super) struct Words {
     words: std::vec::IntoIter<Word>,
+    /// The parameters that numbers may name.
+    parameters: Rc<Values>,
+}
+
+/// A kind of number: written out, or an expression of parameters.
+pub(super) trait Number: Sized {
+    fn of(text: &str, parameters: &Values) -> Result<Self, Wrong>;
+}
+
+impl Number for u32 {
+    fn of(text: &str, parameters: &Values) -> Result<Self, Wrong> {
+        text.parse()
+            .or_else(|_| arithmetic::whole(text, parameters))
+    }
+}
+
+impl Number for f64 {
+    fn of(text: &str, parameters: &Values) -> Result<Self, Wrong> {
+        text.parse()
+            .or_else(|_| arithmetic::value(text, parameters))
+    }
 }
 
 /// A word, and whether it was quoted.
@@ -25,7 +48,7 @@ impl Word {
 
 impl Words {
     /// Splits `line` into words, without the comment.
-    pub fn of(line: &str) -> Result<Self, Mistake> {
+    pub fn of(line: &str, parameters: &Rc<Values>) -> Result<Self, Mistake> {
         let mut words = Vec::new();
         let mut rest = line.trim_start();
         while !rest.is_empty() && !rest.starts_with('#') {
@@ -37,7 +60,8 @@ impl Words {
             rest = after.trim_start();
         }
         let words = words.into_iter();
-        Ok(Self { words })
+        let parameters = Rc::clone(parameters);
+        Ok(Self { words, parameters })
     }
 
     pub fn next(&mut self) -> Option<Word> {
@@ -82,15 +106,31 @@ impl Words {
     }
 
     /// The next word as a number.
-    pub fn number<T: FromStr>(&mut self, expected: &str) -> Result<T, Mistake> {
+    pub fn number<T: Number>(&mut self, expected: &str) -> Result<T, Mistake> {
         let word = self.expect(expected)?;
-        parse_number(&word.text, expected)
+        self.number_in(&word.text, expected)
+    }
+
+    /// The number that this text is.
+    pub fn number_in<T: Number>(&self, text: &str, expected: &str) -> Result<T, Mistake> {
+        T::of(text, &self.parameters).map_err(|wrong| match self.parameters.is_empty() {
+            true => Mistake::unexpected(expected, text),
+            false => Mistake::unexpected(format!("{expected} ({})", wrong.expected), wrong.found),
+        })
+    }
+
+    /// Whether a word begins with the name of a parameter.
+    fn is_of_parameters(&self, word: &Word) -> bool {
+        let end = word.text.find(|c| !arithmetic::is_part(c));
+        let name = &word.text[..end.unwrap_or(word.text.len())];
+        self.parameters.contains_key(name)
     }
 
     /// A number, or `default` if the line ends or a keyword follows.
-    pub fn number_or<T: FromStr>(&mut self, default: T, expected: &str) -> Result<T, Mistake> {
+    pub fn number_or<T: Number>(&mut self, default: T, expected: &str) -> Result<T, Mistake> {
+        let is_letter = |c: char| c.is_ascii_alphabetic();
         match self.peek() {
-            Some(word) if !word.text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+            Some(word) if !word.text.starts_with(is_letter) || self.is_of_parameters(word) => {
                 self.number(expected)
             }
             _ => Ok(default),
@@ -102,11 +142,6 @@ impl Words {
         self.next()
             .map_or(Ok(()), |word| Err(Mistake::unexpected(expected, word.text)))
     }
-}
-
-pub(super) fn parse_number<T: FromStr>(text: &str, expected: &str) -> Result<T, Mistake> {
-    text.parse()
-        .map_err(|_| Mistake::unexpected(expected, text))
 }
 
 fn bare_word(rest: &str) -> (Word, &str) {

@@ -1,18 +1,20 @@
 //! Parses lines into a net.
 
 use super::Mistake;
-use super::line::{Word, Words, parse_number};
+use super::line::{Word, Words};
+use crate::arithmetic;
 use crate::net::family::{self, FAMILIES, Family};
 use crate::net::{
     Arc, ArcKind, Drawn, Line, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
 };
+use crate::parameters::Parameters;
 use std::collections::BTreeMap;
 
 /// The net parsed so far, and arcs whose places are not known yet.
-#[derive(Default)]
-pub(super) struct Parser {
+pub(super) struct Parser<'p> {
     net: Net,
     arcs: Vec<PendingArc>,
+    parameters: &'p mut Parameters,
 }
 
 struct PendingArc {
@@ -25,8 +27,9 @@ struct PendingArc {
 
 type Misplaced = (Line, Mistake);
 
-const LINES: [&str; 8] = [
+const LINES: [&str; 9] = [
     "net",
+    "parameter",
     "place",
     "transition",
     "in",
@@ -44,7 +47,15 @@ const TIMINGS: [&str; 6] = [
     "empirical",
 ];
 
-impl Parser {
+impl<'p> Parser<'p> {
+    pub fn new(parameters: &'p mut Parameters) -> Self {
+        Self {
+            net: Net::default(),
+            arcs: Vec::new(),
+            parameters,
+        }
+    }
+
     pub fn net(mut self, text: &str) -> Result<Net, Misplaced> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in text.lines().enumerate() {
@@ -57,13 +68,14 @@ impl Parser {
     }
 
     fn line(&mut self, line: &str, number: Line) -> Result<(), Mistake> {
-        let mut words = Words::of(line)?;
+        let mut words = Words::of(line, self.parameters.values())?;
         let Some(first) = words.next() else {
             return Ok(());
         };
         let kind = match first.text.as_str() {
             _ if first.is_quoted => None,
             "net" => return self.name(&mut words),
+            "parameter" => return self.parameter(&mut words),
             "place" => return self.place(&mut words, number),
             "transition" => return self.transition(&mut words, number),
             "in" => Some(ArcKind::Input),
@@ -85,6 +97,20 @@ impl Parser {
     fn name(&mut self, words: &mut Words) -> Result<(), Mistake> {
         self.net.name = words.expect("the name of the net")?.text;
         words.end("the end of the line")
+    }
+
+    fn parameter(&mut self, words: &mut Words) -> Result<(), Mistake> {
+        const EXPECTED: &str = "the name of a parameter: letters, digits and _";
+        let name = words.expect(EXPECTED)?.text;
+        let is_name = name.chars().all(arithmetic::is_part)
+            && !name.starts_with(|c: char| c.is_ascii_digit());
+        if !is_name {
+            return Err(Mistake::unexpected(EXPECTED, name));
+        }
+        let value = words.expect("its value")?.text;
+        words.end("the end of the line")?;
+        let declared = self.parameters.declare(&name, Some(&value));
+        declared.map_err(|wrong| Mistake::unexpected(wrong.expected, wrong.found))
     }
 
     fn place(&mut self, words: &mut Words, line: Line) -> Result<(), Mistake> {
@@ -228,8 +254,8 @@ fn empirical(words: &mut Words) -> Result<Timing, Mistake> {
         let Word { text, .. } = words.expect(EXPECTED)?;
         let (delay, weight) = text.split_once(':').unwrap_or((&text, "1"));
         values.push(Observation {
-            delay: parse_number(delay, EXPECTED)?,
-            weight: parse_number(weight, EXPECTED)?,
+            delay: words.number_in(delay, EXPECTED)?,
+            weight: words.number_in(weight, EXPECTED)?,
         });
     }
     Ok(Timing::Empirical { values })
@@ -241,7 +267,7 @@ fn servers(words: &mut Words) -> Result<Servers, Mistake> {
         return Ok(Servers::Infinite);
     }
     Ok(
-        match parse_number(&word.text, "a number of servers, or infinite")? {
+        match words.number_in(&word.text, "a number of servers, or infinite")? {
             1 => Servers::Single,
             n => Servers::Multiple(n),
         },
