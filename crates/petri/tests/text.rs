@@ -3,7 +3,8 @@
 mod common;
 
 use inorder_petri::net::{ArcKind, Servers, Timing};
-use inorder_petri::text::{parse, print, read};
+use inorder_petri::parameters::Parameters;
+use inorder_petri::text::{parse, print, read, read_with};
 use proptest::prelude::*;
 
 #[test]
@@ -190,6 +191,89 @@ fn immediate_cycles_with_an_exit_are_valid() {
     read("f.net", text).unwrap();
 }
 
+const PARAMETERS: &str = "net repair
+parameter n 4
+parameter rate 0.5
+parameter fast 2*rate
+place up n capacity n+1
+place down \"n - 4\"
+transition fail exponential rate rate servers n
+  in up n/2
+  out down n/2
+transition mend empirical fast:3 1:rate
+  in down
+  out up
+";
+
+#[test]
+fn numbers_may_be_expressions_of_parameters() {
+    let net = read("x.net", PARAMETERS).unwrap();
+    let places: Vec<_> = net.places.iter().map(|p| (p.tokens, p.capacity)).collect();
+    assert_eq!(places, [(4, Some(5)), (0, None)]);
+    assert_eq!(net.transitions[0].timing, Timing::exponential(0.5));
+    assert_eq!(net.transitions[0].servers, Servers::Multiple(4));
+    assert_eq!(net.transitions[0].arcs[0].multiplicity, 2);
+    // What is given holds for what is computed from it.
+    let mut given = Parameters::new([("n".to_owned(), 6.0), ("rate".to_owned(), 1.5)]);
+    let net = read_with("x.net", PARAMETERS, &mut given).unwrap();
+    assert_eq!((net.places[0].tokens, net.places[1].tokens), (6, 2));
+    let Timing::Empirical { values } = &net.transitions[1].timing else {
+        panic!("an empirical delay");
+    };
+    assert_eq!((values[0].delay, values[1].weight), (3.0, 1.5));
+    let declared: Vec<_> = given
+        .declared()
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(
+        (declared, given.unknown()),
+        (vec!["n", "rate", "fast"], None)
+    );
+    let mut unknown = Parameters::new([("m".to_owned(), 1.0)]);
+    read_with("x.net", PARAMETERS, &mut unknown).unwrap();
+    assert_eq!(unknown.unknown(), Some("m"));
+}
+
+#[test]
+fn wrong_parameters_are_reported_with_their_line() {
+    for (from, to, message) in [
+        (
+            "2*rate",
+            "rat",
+            "x.net:4: expected a number or the name of a constant, found rat; did you mean rate?",
+        ),
+        (
+            "parameter fast 2*rate",
+            "parameter rate 2",
+            "x.net:4: expected a name of its own, found rate, which is declared before",
+        ),
+        (
+            "parameter fast 2*rate",
+            "parameter 2fast 2",
+            "x.net:4: expected the name of a parameter: letters, digits and _, found 2fast",
+        ),
+        (
+            "parameter fast 2*rate",
+            "parameter fast",
+            "x.net:4: expected its value, found the end of the line",
+        ),
+        (
+            "in up n/2",
+            "in up n/3",
+            "x.net:8: expected a number of tokens (a whole number, at most 4294967295), found 1.3333333333333333",
+        ),
+        (
+            "servers n",
+            "servers m",
+            "x.net:7: expected a number of servers, or infinite (a number or the name of a constant), found m; did you mean n?",
+        ),
+    ] {
+        let text = PARAMETERS.replacen(from, to, 1);
+        assert_eq!(read("x.net", &text).unwrap_err().to_string(), message);
+    }
+}
+
 proptest! {
     #[test]
     fn printed_nets_are_read_back(net in common::any_net()) {
@@ -199,7 +283,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_panics(text in "(place|transition|in|out|net|[ -~]{0,6}|\n|exponential|rate|empirical|1:|\"|\\PC){0,30}") {
+    fn nothing_panics(text in "(place|transition|in|out|net|parameter|[ -~]{0,6}|\n|exponential|rate|empirical|1:|\"|\\PC){0,30}") {
         inorder_petri::text::fuzz_one(text.as_bytes());
     }
 }
