@@ -63,6 +63,7 @@ impl Options {
             replications: self.replications,
             memory: memory.unwrap_or(plain.memory),
             reserve: self.reserve,
+            at_end: false,
         })
     }
 

@@ -38,7 +38,7 @@ impl Bar {
 
     /// Counts nothing, because the end is unknown; shows the text passed to [`say`](Self::say).
     pub fn endless() -> Self {
-        Bar::new("{spinner} {msg}")
+        Bar::new("{spinner} {elapsed} {msg}")
     }
 
     #[expect(clippy::disallowed_methods, reason = "progress is drawn in real time")]

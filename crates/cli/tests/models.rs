@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::process::Output;
 
 use serde_json::Value;
 
@@ -317,6 +318,124 @@ fn a_net_is_simulated_solved_and_analysed() {
     assert_eq!(value["simulated"]["interrupted"], false);
     let text = inorder(&["petri", "--invariants", &file]);
     assert!(stdout(&text).contains("up + down = 1"), "{}", stdout(&text));
+}
+
+/// The numbers of CSV: the value of the axis, the name, the mean and the ends of the interval.
+fn cells(output: &Output) -> Vec<(f64, String, [f64; 3])> {
+    let text = stdout(output);
+    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let ends = [5, 6, 7].map(|at| number(fields[at]));
+        (number(fields[0]), fields[3].to_owned(), ends)
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn a_plain_net_is_solved_over_values_of_a_parameter() {
+    let folder = Folder::new("petri-sweep");
+    let queue = "net queue\nparameter load 0.9\nparameter room 3\nplace jobs\nplace free room\n\
+        transition arrive exponential rate 2*load\n in free\n out jobs\n\
+        transition serve exponential rate 2\n in jobs\n out free\n";
+    let file = folder.file("queue.net", queue.as_bytes());
+    let output = inorder(&[
+        "petri",
+        "--exact",
+        "--set=load=0.5..1.5 step 0.5",
+        "--csv",
+        &file,
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let found = cells(&output);
+    for load in [0.5f64, 1.0, 1.5] {
+        // M/M/1/3: the probability of n jobs is proportional to load^n.
+        let weights = [0, 1, 2, 3].map(|n| load.powi(n));
+        let mean = (0..4)
+            .map(|n| f64::from(n) * weights[n as usize])
+            .sum::<f64>()
+            / weights.iter().sum::<f64>();
+        let row = found
+            .iter()
+            .find(|(at, name, _)| *at == load && name == "jobs tokens");
+        let (_, _, [solved, ..]) = row.expect("a row of the cell");
+        assert!((solved - mean).abs() < 1e-6, "{solved} instead of {mean}");
+    }
+    let listed = inorder(&["petri", "--parameters", "--set=room=5", &file]);
+    let listed = stdout(&listed);
+    assert_eq!(
+        listed.split_whitespace().collect::<Vec<_>>(),
+        ["load", "0.9", "room", "5"]
+    );
+    let one = inorder(&["petri", "--exact", "--json", "--set=room=1", &file]);
+    let jobs = json(&one)["exact"]["places"]["jobs"]["tokens"]
+        .as_f64()
+        .unwrap();
+    assert!((jobs - 0.9 / 1.9).abs() < 1e-9, "{jobs}");
+    for (options, message) in [
+        (
+            ["--exact", "--set=lod=1,2"],
+            "found lod; did you mean load?",
+        ),
+        (
+            ["--exact", "--set=load=1,x"],
+            "--set load: expected a number",
+        ),
+        (
+            ["--svg=x.svg", "--set=load=1,2"],
+            "--svg: not with several values",
+        ),
+        (
+            ["--exact", "--at=5..1"],
+            "--at: expected a number, several as",
+        ),
+    ] {
+        let found = complaint(&["petri", options[0], options[1], &file], 2);
+        assert!(found.contains(message), "{found}");
+    }
+}
+
+#[test]
+fn the_state_over_time_is_solved_and_simulated() {
+    let folder = Folder::new("petri-at");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let solved = cells(&inorder(&[
+        "petri",
+        "--exact",
+        "--at=0,0.1,0.5",
+        "--csv",
+        &file,
+    ]));
+    let simulated = inorder(&[
+        "petri",
+        "--simulate",
+        "--at=0,0.1,0.5",
+        "--query=P(up = 1)",
+        "--confidence=0.999",
+        "--replications=2000",
+        "--csv",
+        &file,
+    ]);
+    assert_eq!(code(&simulated), 0, "{}", stderr(&simulated));
+    let simulated = cells(&simulated);
+    for time in [0.0, 0.1, 0.5] {
+        // Both transitions have rate 2.
+        let up = 0.5 + 0.5 * f64::exp(-4.0 * time);
+        let of = |rows: &[(f64, String, [f64; 3])], name: &str| {
+            let row = rows
+                .iter()
+                .find(|(at, found, _)| *at == time && found == name);
+            row.expect("a row of the time").2
+        };
+        assert!((of(&solved, "up tokens")[0] - up).abs() < 1e-6);
+        for name in ["up tokens", "P(up = 1)"] {
+            let [_, low, high] = of(&simulated, name);
+            assert!(
+                low - 1e-9 <= up && up <= high + 1e-9,
+                "{name} at {time}: {low} to {high}, not {up}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -88,6 +88,36 @@ fn documented_schemas_are_those_the_verbs_print() {
 }
 
 #[test]
+fn the_schema_of_cells_is_documented_and_that_of_coloured_and_of_plain_nets() {
+    let folder = Folder::new("cells");
+    let coloured = "coloured net c\nparameter n = 1 from 1 to 9\nrecord job\n  came: time\nplace source n\n\
+        sink out: job\ntransition t\n  in source\n  delay 1 us\n  out source\n  out out: {came = now}\n\
+        run 10 at out\nmeasure rate = rate(out)\n";
+    let coloured = folder.file("c.net", coloured.as_bytes());
+    let plain = folder.file("p.net", format!("parameter n 1\n{NET}").as_bytes());
+    let schema = inorder(&["petri", "--schema", &coloured]);
+    let documented = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/schemas/petri-cells.schema.json"
+    );
+    assert!(
+        stdout(&schema) == fs::read_to_string(documented).unwrap_or_default(),
+        "docs/schemas/petri-cells.schema.json is stale; regenerate it with\n  \
+         cargo run -p inorder -- petri --schema crates/netproc/nets/forwarder.net > docs/schemas/petri-cells.schema.json"
+    );
+    let schema = json(&schema);
+    for command in [
+        ["petri", "--json", "--set=n=1,2", &coloured, "--no-progress"],
+        ["petri", "--json", "--set=n=1,2", "--exact", &plain],
+        ["petri", "--json", "--at=0,1", "--replications=9", &plain],
+    ] {
+        let mut broken = Vec::new();
+        check(&json(&inorder(&command)), &schema, "cells", &mut broken);
+        assert!(broken.is_empty(), "{command:?} {broken:#?}");
+    }
+}
+
+#[test]
 fn json_of_the_verbs_conforms_to_its_schema() {
     let folder = Folder::new("schemas");
     for command in verbs(&folder) {

@@ -66,7 +66,11 @@ pub fn examine(net: Net, wishes: &Wishes, watch: &Watch<'_>) -> Result<Document,
             .map(|(_, sum)| sum.clone())
             .collect();
         let simulated = simulate::run(&net, &wishes.simulation, &rewards, watch)?;
-        let means = simulated.measures.rewards.iter().copied();
+        let means = match wishes.simulation.at_end {
+            true => &simulated.measures.rewards_at_end,
+            false => &simulated.measures.rewards,
+        };
+        let means = means.iter().copied();
         let answers = queries::numbers(&asked).zip(means);
         findings
             .answers

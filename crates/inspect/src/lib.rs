@@ -44,5 +44,5 @@ pub use exact::{Exact, ExactPlace, ExactTransition};
 pub use examine::{Wishes, examine};
 pub use queries::{Answer, Known};
 pub use simulate::{Clock, Settings, Simulated};
-pub use source::{ReadError, read};
+pub use source::{ReadError, read, read_with};
 pub use watch::{Progress, Watch};

@@ -41,6 +41,8 @@ pub struct Settings {
     pub memory: Memory,
     /// Timed transitions take their tokens when they start, instead of racing for them.
     pub reserve: bool,
+    /// Numbers that queries ask for are those at the end, instead of the means until then.
+    pub at_end: bool,
 }
 
 impl Default for Settings {
@@ -54,6 +56,7 @@ impl Default for Settings {
             replications: None,
             memory: Memory::Enabling,
             reserve: false,
+            at_end: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Nets in any of their formats.
 
 use inorder_petri::net::Net;
+use inorder_petri::parameters::Parameters;
 use inorder_petri::{pnml, text, tina};
 
 /// What is wrong with the text of a net.
@@ -27,13 +28,21 @@ fn at(line: u32) -> String {
 /// # Errors
 /// The first mistake in it.
 pub fn read(name: &str, bytes: &[u8]) -> Result<Net, ReadError> {
+    read_with(name, bytes, &mut Parameters::default())
+}
+
+/// The same with values of the net's parameters, which then hold what the net declares.
+///
+/// # Errors
+/// The first mistake in it.
+pub fn read_with(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Result<Net, ReadError> {
     let wrong = |line: u32, problem: String| ReadError {
         name: name.to_owned(),
         line,
         problem,
     };
     if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
-        return pnml::read(name, bytes)
+        return pnml::read_with(name, bytes, parameters)
             .map_err(|error| wrong(error.line, format!("{}{}", error.element, error.mistake)));
     }
     let Ok(source) = std::str::from_utf8(bytes) else {
@@ -41,8 +50,8 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Net, ReadError> {
         return Err(wrong(0, problem.to_owned()));
     };
     let read = match tina::is_tina(source) {
-        true => tina::read,
-        false => text::read,
+        true => tina::read(name, source),
+        false => text::read_with(name, source, parameters),
     };
-    read(name, source).map_err(|error| wrong(error.line, error.mistake.to_string()))
+    read.map_err(|error| wrong(error.line, error.mistake.to_string()))
 }

@@ -194,7 +194,11 @@ impl Report {
             .iter()
             .map(|cell| cell.seeds.len())
             .sum::<usize>();
-        writeln!(out, "{}, {}\n", self.name, plural(runs as u64, "run"))?;
+        let how = match runs {
+            0 => "exact".to_owned(),
+            runs => plural(runs as u64, "run"),
+        };
+        writeln!(out, "{}, {how}\n", self.name)?;
         if self.cells.len() == 1 {
             self.write_single(out)?;
         } else {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use inorder_inspect::{Document, Error, Progress, ReadError, Watch, Wishes, examine};
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::net::Net;
+use inorder_petri::parameters::Parameters;
 use inorder_petri::pnml;
 use inorder_petri::reachability::Graph;
 
@@ -17,6 +18,7 @@ use crate::progress::Bar;
 mod coloured;
 mod play;
 mod simulation;
+mod sweep;
 mod trace;
 
 /// Options of `inorder petri`.
@@ -26,12 +28,14 @@ A net is a text file, PNML (with timing in toolspecific), TINA's .net, a project
 (.tapn) without times. A text that begins with `coloured net` is a \
 coloured net: tokens with fields, guards, expressions, parameters, sweeps, measures (docs/nets.md).\n\
 The text format of other nets, one item per line:\n\
+  parameter NAME VALUE\n\
   place NAME [TOKENS] [capacity MOST]\n\
   transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
       deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]... |\n\
       normal mean M sd S | lognormal mean M sd S | weibull shape K scale L | triangular low A mode B high C\n\
       [servers N|infinite]\n\
     in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
+Numbers may be expressions of parameters without spaces, as 2*load, and --set changes the parameters.\n\
 A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 'EF queue >= 3' or \
 'AG !deadlock', with EX AX EF AF EG AG, E[f U g], A[f U g], deadlock, enabled(TRANSITION), ! & | =>, \
 comparisons of sums, differences and products of places and numbers.\n\
@@ -87,6 +91,9 @@ pub struct Args {
     /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
+    /// The state at these times, exact with --exact or by --replications [default: 1000] runs: 1,2,5 or '0..10 step 0.5'
+    #[arg(long, value_name = "TIMES", conflicts_with_all = ["time", "warm_up"])]
+    at: Option<String>,
     #[command(flatten)]
     simulation: simulation::Options,
     #[command(flatten)]
@@ -107,12 +114,22 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(inorder_inspect::write_schema)?;
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(option) = args.coloured.given() {
+    if let Some(option) = args.coloured.of_coloured_nets() {
         let problem =
             format!("{option}: only for coloured nets, whose text begins with `coloured net`");
         return Err(CliError::Usage(problem));
     }
-    let net = read(file, &source)?;
+    let plan = sweep::Plan::new(&args.coloured.settings()?, args.at.as_deref())?;
+    if !args.coloured.parameters && (plan.has_cells() || args.coloured.has_files()) {
+        return sweep::run(args, &plan, file, &source);
+    }
+    let mut parameters = plan.parameters();
+    let net = read(file, &source, &mut parameters)?;
+    sweep::check_names(&parameters)?;
+    if args.coloured.parameters {
+        sweep::list(&parameters)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     draw(args, file, &net)?;
     if args.play {
         let seed = args.simulation.seed;
@@ -124,7 +141,7 @@ pub fn run(args: &Args) -> Outcome {
         )?;
         return Ok(ExitCode::SUCCESS);
     }
-    let document = found(args, file, net)?;
+    let document = found(args, file, net, None)?;
     if let Some(path) = &args.states
         && let Some(graph) = &document.findings.graph
     {
@@ -159,12 +176,12 @@ fn source(path: &Path) -> Result<Source, CliError> {
     })
 }
 
-fn read(path: &Path, source: &Source) -> Result<Net, CliError> {
+fn read(path: &Path, source: &Source, parameters: &mut Parameters) -> Result<Net, CliError> {
     let bytes = match source {
         Source::Plain(bytes) => bytes.as_slice(),
         Source::Coloured(text) => text.as_bytes(),
     };
-    let read = inorder_inspect::read(&path.to_string_lossy(), bytes);
+    let read = inorder_inspect::read_with(&path.to_string_lossy(), bytes, parameters);
     read.map_err(|ReadError { line, problem, .. }| malformed(path, Some(line), problem))
 }
 
@@ -195,8 +212,8 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     write(&args.pnml, Comment::Xml, &|| pnml::write(net))
 }
 
-/// What the options select.
-fn found(args: &Args, file: &Path, net: Net) -> Result<Document, CliError> {
+/// What the options select, over the whole time or at a time.
+fn found(args: &Args, file: &Path, net: Net, at: Option<f64>) -> Result<Document, CliError> {
     let wishes = Wishes {
         simulate: args.simulate || !asks_for_something_else(args),
         exact: args.exact,
@@ -205,7 +222,7 @@ fn found(args: &Args, file: &Path, net: Net) -> Result<Document, CliError> {
         queries: args.query.clone(),
         graph: args.states.is_some(),
         limit: args.limit,
-        simulation: args.simulation.settings(),
+        simulation: args.simulation.settings(at),
     };
     let bars = Bars::default();
     let watch = Watch {

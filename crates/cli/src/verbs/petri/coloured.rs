@@ -11,16 +11,16 @@ use crate::outputs;
 use crate::progress::Bar;
 use crate::{interrupt, manners};
 
-/// Options of coloured nets only.
+/// Options of nets with parameters; some are of coloured nets only.
 #[derive(clap::Args)]
 #[group(id = "coloured-options")]
 pub struct Options {
-    /// Coloured net: set a parameter, or sweep it: engines=16, engines=1,2,4 or 'load=0.1..0.9 step 0.2'
+    /// Set a parameter, or sweep it: engines=16, engines=1,2,4 or 'load=0.1..0.9 step 0.2'
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// Coloured net: list the parameters with their values
+    /// List the parameters with their values
     #[arg(long)]
-    parameters: bool,
+    pub parameters: bool,
     /// Print the reference of the language of coloured nets, in Markdown
     #[arg(long)]
     pub reference: bool,
@@ -30,32 +30,41 @@ pub struct Options {
     /// Coloured net: threads [default: as many as there are cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Coloured net: print CSV instead of text, or write it to FILE: a row for each number of each cell
+    /// Print CSV instead of text, or write it to FILE: a row for each number of each cell
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     csv: Option<PathBuf>,
-    /// Coloured net: write the rows of --csv as a Parquet file
+    /// Write the rows of --csv as a Parquet file
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "FILE")]
     parquet: Option<PathBuf>,
-    /// Coloured net: write a page with a chart of each measure over the cells
+    /// Write a page with a chart of each measure over the cells
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
 impl Options {
-    /// The first of these options that was given: they need a coloured net.
-    pub fn given(&self) -> Option<&'static str> {
+    /// The first option that was given and that only coloured nets have.
+    pub fn of_coloured_nets(&self) -> Option<&'static str> {
         let all = [
-            ("--set", !self.set.is_empty()),
-            ("--parameters", self.parameters),
             ("--repetitions", self.repetitions.is_some()),
             ("--threads", self.threads.is_some()),
-            ("--csv", self.csv.is_some()),
-            ("--parquet", self.parquet_file().is_some()),
-            ("--html", self.html.is_some()),
         ];
         all.into_iter()
             .find_map(|(name, given)| given.then_some(name))
+    }
+
+    /// Whether the numbers go into files or onto a page.
+    pub fn has_files(&self) -> bool {
+        self.csv.is_some() || self.html.is_some() || self.parquet_file().is_some()
+    }
+
+    /// The files that are written.
+    pub fn files(&self, json: bool) -> Result<Vec<&Path>, CliError> {
+        let json = json.then(|| Path::new("-"));
+        let mut files = outputs::json_and_csv(json, self.csv.as_deref())?;
+        files.extend(self.html.as_deref());
+        files.extend(self.parquet_file());
+        Ok(files)
     }
 
     #[cfg(feature = "parquet")]
@@ -73,7 +82,7 @@ impl Options {
     }
 
     /// Pairs of a name and its values.
-    fn settings(&self) -> Result<Vec<(String, String)>, CliError> {
+    pub fn settings(&self) -> Result<Vec<(String, String)>, CliError> {
         let pair = |text: &String| match text.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => {
                 Ok((name.trim().to_owned(), value.to_owned()))
@@ -94,11 +103,7 @@ pub fn run(args: &Args, file: &Path, text: &str) -> Outcome {
     }
     refuse(args)?;
     let options = &args.coloured;
-    let json = args.json.then(|| Path::new("-"));
-    let mut files = outputs::json_and_csv(json, options.csv.as_deref())?;
-    files.extend(options.html.as_deref());
-    files.extend(options.parquet_file());
-    outputs::check(&files, &[file])?;
+    outputs::check(&options.files(args.json)?, &[file])?;
     let program = Program::read(&file.to_string_lossy(), text, &mut load).map_err(malformed)?;
     let study = program.study(&options.settings()?).map_err(malformed)?;
     if options.parameters {
@@ -141,6 +146,7 @@ fn refuse(args: &Args) -> Result<(), CliError> {
         ("--dot", args.dot.is_some()),
         ("--svg", args.svg.is_some()),
         ("--pnml", args.pnml.is_some()),
+        ("--at", args.at.is_some()),
     ];
     let own = options
         .into_iter()
@@ -199,7 +205,8 @@ fn simulate(args: &Args, study: &Study) -> Result<(Vec<inorder_nets::CellResult>
     Ok((results?, stop.load(Ordering::Relaxed)))
 }
 
-fn write(args: &Args, report: &Report) -> Result<(), CliError> {
+/// Writes the numbers where the options say.
+pub fn write(args: &Args, report: &Report) -> Result<(), CliError> {
     let options = &args.coloured;
     if let Some(path) = &options.html {
         outputs::write_to(path, |out| report.write_page(out))?;

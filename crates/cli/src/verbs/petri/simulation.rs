@@ -3,6 +3,9 @@
 use inorder_inspect::Settings;
 use inorder_petri::race;
 
+/// Runs that end at a time, unless --replications says otherwise.
+const RUNS_TO_A_TIME: u32 = 1000;
+
 /// Defaults of the options of these names.
 const PRECISION: f64 = 0.01;
 const CONFIDENCE: f64 = 0.95;
@@ -53,8 +56,18 @@ impl Options {
             .find_map(|(name, given)| given.then_some(name))
     }
 
-    /// As the library takes them.
-    pub fn settings(&self) -> Settings {
+    /// As the library takes them; for the state at a time, independent runs that end there, all of them.
+    pub fn settings(&self, at: Option<f64>) -> Settings {
+        if at.is_some() {
+            return Settings {
+                time: at,
+                warm_up: None,
+                precision: 0.0,
+                replications: Some(self.replications.unwrap_or(RUNS_TO_A_TIME)),
+                at_end: true,
+                ..self.settings(None)
+            };
+        }
         Settings {
             time: self.time,
             warm_up: self.warm_up,
@@ -64,6 +77,7 @@ impl Options {
             replications: self.replications,
             memory: self.memory.into(),
             reserve: self.reserve,
+            at_end: false,
         }
     }
 }
