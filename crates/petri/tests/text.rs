@@ -57,7 +57,7 @@ fn errors_contain_file_and_line() {
     let cases = [
         (
             "plaice a",
-            "f.net:1: expected one of net, place, transition, in, out, inhibit, read, reset, found plaice; did you mean place?",
+            "f.net:1: expected one of net, parameter, place, transition, in, out, inhibit, read, reset, found plaice; did you mean place?",
         ),
         (
             "place",
