@@ -15,13 +15,15 @@ const SUSTAINED_RTTS: i64 = 4;
 const SUSTAINED_NS: i64 = 10_000_000;
 /// A rate sustained for so long cannot be faster than the bottleneck by more than this share: then trains are wrong.
 const SUSTAINED_ERROR: f64 = 0.05;
-/// BBR sends so many times as fast as it has found the path to be in one of eight round trips, and whatever is lost or late, it
-/// takes what arrives for the path's rate (ACM Queue 14(5), 2016, gains of ProbeBW): a path that is faster than this it would have
-/// found. So short trains that are faster are bundles of hosts, of radio frames, of jitter.
-const BBR_PROBES: f64 = 1.25;
-/// It keeps the greatest rate of so many round trips; bundles of radio frames and of busy hosts are shorter than 100 ms.
-const BBR_ROUND_TRIPS: i64 = 10;
-const BBR_NS: i64 = 100_000_000;
+/// A path is faster than BBR's own estimate of it by this factor at most. BBR sends so many times as fast as it has found the path
+/// to be in one of eight round trips, and whatever is lost or late, it takes what arrives for the path's rate (ACM Queue 14(5),
+/// 2016, gains of ProbeBW): it would have found more. So short trains that are faster are bundles of hosts, of radio frames, of
+/// jitter.
+const MAX_RATE_OVER_BBR: f64 = 1.25;
+/// For BBR's estimate stands the greatest rate that was sustained over so many round trips, for as many as BBR keeps its own.
+const BBR_RATE_ROUND_TRIPS: i64 = 10;
+/// And over so long at least, nanoseconds: bundles of radio frames and of busy hosts are shorter.
+const MIN_BBR_RATE_NS: i64 = 100_000_000;
 /// A path that carries this share of its rate over the whole flow is full.
 const FULL: f64 = 0.8;
 /// What two runs of a flow over the same path differ by although nothing else differs: round trips at the start and
@@ -151,7 +153,11 @@ impl Estimator<'_> {
             rate.likely = sustained;
             rate.high = rate.high.max(sustained * (1.0 + SUSTAINED_ERROR));
         }
-        let found = self.sustained(rtt_ns.saturating_mul(BBR_ROUND_TRIPS).max(BBR_NS)) * BBR_PROBES;
+        let found = self.sustained(
+            rtt_ns
+                .saturating_mul(BBR_RATE_ROUND_TRIPS)
+                .max(MIN_BBR_RATE_NS),
+        ) * MAX_RATE_OVER_BBR;
         if recognised.control == Control::Bbr && recognised.confidence >= SURE && found > 0.0 {
             rate.low = rate.low.min(found);
             rate.likely = rate.likely.min(found);
