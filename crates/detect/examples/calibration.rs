@@ -25,6 +25,7 @@ calibration [OPTIONS] FOLDER...
   --kind TEXT     only recordings whose name begins with TEXT
   --recordings    a row for each recording, not for each kind of path
   --wrong         list every false statement
+  --grounds       how true statements are, by evidence and reason
   --apart         say how much is counted apart, by which rule
   --without NAME  without this explanation, to see what it earns; may be repeated
   --threads N     [default: as many as there are cores]";
@@ -35,6 +36,7 @@ struct Options {
     kind: String,
     each: bool,
     wrong: bool,
+    grounds: bool,
     apart: bool,
     explanations: Explanations,
     threads: usize,
@@ -69,6 +71,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             }
             "--recordings" => options.each = true,
             "--wrong" => options.wrong = true,
+            "--grounds" => options.grounds = true,
             "--apart" => options.apart = true,
             _ if arg.starts_with('-') => return Err(format!("unknown option {arg}\n{USAGE}")),
             _ => options.folders.push(arg.into()),
@@ -110,6 +113,16 @@ fn run(options: &Options) -> Result<(), String> {
         "## Confidences, from the receiver's side\n\n{}",
         table::calibration(&receiver)
     );
+    if options.grounds {
+        println!(
+            "## Grounds, from the sender's side\n\n{}",
+            table::grounds(&sender)
+        );
+        println!(
+            "## Grounds, from the receiver's side\n\n{}",
+            table::grounds(&receiver)
+        );
+    }
     if options.apart {
         println!(
             "## Counted apart, sender's side\n\n{}",

@@ -116,6 +116,8 @@ pub struct Counts {
     /// many there are, and what was told of them.
     pub apart: BTreeMap<String, (u64, Trust)>,
     pub trust: BTreeMap<(About, Sure), Trust>,
+    /// Events by what is said of them in words: kind, confidence, evidence and reason.
+    pub grounds: BTreeMap<String, Trust>,
 }
 
 impl Counts {
@@ -156,6 +158,9 @@ impl AddAssign<&Counts> for Counts {
         }
         for (key, trust) in &other.trust {
             *self.trust.entry(*key).or_default() += *trust;
+        }
+        for (key, trust) in &other.grounds {
+            *self.grounds.entry(key.clone()).or_default() += *trust;
         }
     }
 }

@@ -237,6 +237,11 @@ impl<'a> Judge<'a> {
             .or_default();
         trust.told += 1;
         trust.right += u64::from(right);
+        let reason = told.reason.map_or(String::new(), |r| format!(", {r:?}"));
+        let grounds = format!("{fate:?}, {sure:?} | {:?}{reason}", told.evidence);
+        let grounds = self.counts.grounds.entry(grounds).or_default();
+        grounds.told += 1;
+        grounds.right += u64::from(right);
         if sure == Sure::Ambiguous {
             return;
         }

@@ -118,3 +118,19 @@ pub fn apart(rows: &[(String, Counts)]) -> String {
     }
     out
 }
+
+/// For each statement and what it rests on: how many of all recordings, and the share that is true.
+pub fn grounds(rows: &[(String, Counts)]) -> String {
+    let mut out = "| statement | grounds | told | true |\n|---|---|--:|--:|\n".to_owned();
+    for (_, counts) in with_sum(rows).iter().rev().take(1) {
+        for (words, t) in &counts.grounds {
+            let _ = writeln!(
+                out,
+                "| {words} | {} | {} |",
+                t.told,
+                number(share(t.right, t.told))
+            );
+        }
+    }
+    out
+}
