@@ -4,6 +4,7 @@
 //! apart); in the middle it is the upstream half; at a sender it only says which transmissions
 //! are originals.
 
+mod again;
 mod begun;
 mod finish;
 mod judge;
@@ -16,11 +17,13 @@ use inorder_wire::Segment;
 use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy};
+use crate::explanation::{Explanation, Explanations};
 use crate::order::{Arrived, Hole, Late, Order};
 use crate::recovery::RecoveryTracker;
 use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
+use again::{InOrder, Mark};
 use refused::Refused;
 use run::Run;
 use tail::LostTail;
@@ -29,9 +32,11 @@ use tail::LostTail;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Fill {
     copies: u32,
-    /// Which retransmission the first copy was, from 1.
+    /// Which retransmission the first copy was of those that came, from 1: the first that was sent, where that is known.
     number: u64,
     phase: u32,
+    /// When that one was sent, beside others.
+    mark: Mark,
     at_ns: i64,
     frame: u64,
     position: u64,
@@ -47,9 +52,13 @@ impl Fill {
     fn add(&mut self, copy: Fill) {
         if self.copies == 0 {
             *self = copy;
-        } else {
-            self.copies += copy.copies;
-            self.phase = copy.phase;
+            return;
+        }
+        self.copies += copy.copies;
+        self.phase = copy.phase;
+        if copy.mark.is_before(&self.mark) {
+            // It was sent first: the one that came first was not needed.
+            (self.number, self.mark) = (copy.number, copy.mark);
         }
     }
 }
@@ -148,6 +157,9 @@ pub(crate) struct Arrival {
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
+    /// In-order data that may have been retransmissions.
+    brought: Option<Box<InOrder>>,
+    explanations: Explanations,
 }
 
 /// What [`Arrival::finish`] tells beside the collector.
@@ -165,7 +177,18 @@ pub(crate) struct ArrivalEnd {
 
 impl Arrival {
     /// `at_receiver`: the capture was made beside the receiver, which acknowledges what it takes.
-    pub(crate) fn new(half: Half, keep: bool, at_receiver: bool) -> Self {
+    pub(crate) fn new(
+        half: Half,
+        keep: bool,
+        at_receiver: bool,
+        explanations: Explanations,
+    ) -> Self {
+        let explanations = if at_receiver || half == Half::Upstream {
+            explanations
+        } else {
+            // At their sender all packets are captured as they are sent.
+            explanations.without(Explanation::SentOrder)
+        };
         Arrival {
             run: Run::default(),
             order: Order::new(0),
@@ -187,6 +210,8 @@ impl Arrival {
             old_top: 0,
             first: 0,
             doubtful: None,
+            brought: None,
+            explanations,
         }
     }
 
@@ -227,7 +252,10 @@ impl Arrival {
         if start == self.order.next() && self.may_repeat_a_tail(seg, cx) {
             self.doubtful = Some((self.order.arrivals(), Reason::LoneCopy));
         }
-        if self.in_order(seg, start, cx.mss) {
+        if start == self.order.next() {
+            self.note_in_order(seg, start, cx);
+        }
+        if self.begin_run(seg, start, cx.mss, true) {
             sink(Piece::New, start, seg.payload_len);
         } else {
             let next = self.order.next();
@@ -306,6 +334,10 @@ impl Arrival {
         let to = from + i64::from(len);
         let hole = self.order.holes().beyond(from);
         let Some(hole) = hole.filter(|h| h.start < to) else {
+            if self.came_after_its_copy(seg, (from, to), cx) {
+                sink(Piece::Again, from, len);
+                return;
+            }
             // The original was here before: whatever this is, it was not needed.
             let told = (Verdict::Spurious, Confidence::Certain);
             self.count_copy(seg, (from, len), told, cx);
@@ -341,6 +373,7 @@ impl Arrival {
                     copies: 1,
                     number: self.retransmissions,
                     phase,
+                    mark: self.mark(seg, cx),
                     at_ns: seg.ts_ns,
                     frame: seg.frame,
                     position: self.order.arrivals(),

@@ -1,6 +1,6 @@
-//! The explanations that the inference at the sender weighs, each with its source and its switch.
+//! The explanations that the inference weighs, each with its source and its switch.
 
-/// One reading of what ACKs show that is not plain from a single one of them.
+/// One reading of what a capture shows that is not plain from a single packet of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Explanation {
@@ -15,16 +15,41 @@ pub enum Explanation {
     Crossed,
     /// What one ACK reports came in the order that the usual lateness gives it.
     Lateness,
+    /// A duplicate may be of a copy that the network made: retransmissions are copied as often as other packets.
+    NetworkCopies,
+    /// Of more than two retransmissions only the first and the last time are remembered, so no time tells a further
+    /// one from the original.
+    ManyCopies,
+    /// Two copies came, and no timestamp names the first: the times say which it was, or nothing does.
+    PairOrder,
+    /// Where many packets are late, a retransmission is late as often as an original.
+    LateCopies,
+    /// Behind ACKs that were lost, an echoed timestamp does not name what came first: its own ACK may be among them.
+    LostAnswers,
+    /// Without SACK, a duplicate ACK before an advance is for late data only where several of them were.
+    DuplicateAcks,
+    /// At the receiver: an original that was refused is not what brings its bytes later.
+    RefusedOnce,
+    /// At the receiver: of copies of the same bytes, the one that was sent first was needed, whichever came first.
+    SentOrder,
 }
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 13] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
         Self::Crossed,
         Self::Lateness,
+        Self::NetworkCopies,
+        Self::ManyCopies,
+        Self::PairOrder,
+        Self::LateCopies,
+        Self::LostAnswers,
+        Self::DuplicateAcks,
+        Self::RefusedOnce,
+        Self::SentOrder,
     ];
 
     /// Its name: lower case, words joined by `-`.
@@ -35,6 +60,14 @@ impl Explanation {
             Self::ReceiverClock => "receiver-clock",
             Self::Crossed => "crossed",
             Self::Lateness => "lateness",
+            Self::NetworkCopies => "network-copies",
+            Self::ManyCopies => "many-copies",
+            Self::PairOrder => "pair-order",
+            Self::LateCopies => "late-copies",
+            Self::LostAnswers => "lost-answers",
+            Self::DuplicateAcks => "duplicate-acks",
+            Self::RefusedOnce => "refused-once",
+            Self::SentOrder => "sent-order",
         }
     }
 
@@ -46,6 +79,14 @@ impl Explanation {
             Self::ReceiverClock => "RFC 7323 section 4.1; RFC 8985 section 6.2, step 2",
             Self::Crossed => "RFC 2883 section 4; RFC 8985 section 7.4",
             Self::Lateness => "RFC 4737 section 4.3",
+            Self::NetworkCopies => "RFC 2883 section 5; RFC 3708 section 1",
+            Self::ManyCopies => "RFC 2883 section 4; RFC 3522 section 2.1",
+            Self::PairOrder => "RFC 3522 section 2.1",
+            Self::LateCopies => "RFC 4737 section 4.1",
+            Self::LostAnswers => "RFC 7323 section 4.3",
+            Self::DuplicateAcks => "RFC 5681 sections 2 and 4.2",
+            Self::RefusedOnce => "RFC 7323 section 5.3",
+            Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",
         }
     }
 }

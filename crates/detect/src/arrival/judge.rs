@@ -5,6 +5,7 @@ use inorder_wire::{Has, Segment};
 use super::{Arrival, Context, Note};
 use crate::collect::Basis;
 use crate::copies::{Copy, Means, tell};
+use crate::explanation::Explanation;
 use crate::order::Hole;
 use crate::result::{Confidence, Evidence, Reason};
 
@@ -44,7 +45,10 @@ impl Arrival {
             Copy::Original(basis) if cx.ip_id && self.tail.may_repeat(seg, hole.start) => {
                 Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }
-            Copy::Original(basis) if hole.note.refused.is_some() => {
+            Copy::Original(basis)
+                if hole.note.refused.is_some()
+                    && self.explanations.has(Explanation::RefusedOnce) =>
+            {
                 // The original of these bytes has come before, and was refused.
                 Copy::Retransmission(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }

@@ -193,3 +193,60 @@ impl Refused {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explanation::{Explanation, Explanations};
+    use crate::result::{Half, Verdict};
+    use inorder_wire::Has;
+
+    const MS: i64 = 1_000_000;
+    const LEN: u32 = 1_000;
+
+    /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, timestamp; it has the first of them. The
+    /// retransmission of 1 makes the timestamp of 3 too old, which comes twice. How many retransmissions there were.
+    fn told(without: Option<Explanation>) -> Vec<Verdict> {
+        let all = Explanations::default();
+        let weighed = without.map_or(all, |off| all.without(off));
+        let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
+        let cx = Context {
+            mss: LEN,
+            timestamps: true,
+            sack: true,
+            to_sender_ns: Some(20 * MS),
+            syn_seen: true,
+            ..Context::default()
+        };
+        let arrivals = [
+            (0, 0, 5),
+            (1, 2, 7),
+            (2, 4, 9),
+            (40, 1, 30),
+            (50, 3, 8),
+            (51, 3, 8),
+        ];
+        for ((at_ms, i, tsval), frame) in arrivals.into_iter().zip(1..) {
+            let seg = Segment {
+                ts_ns: at_ms * MS,
+                seq: i * LEN,
+                payload_len: LEN,
+                tsval,
+                has: Has::TIMESTAMPS,
+                frame,
+                ..Segment::default()
+            };
+            let una = if frame > 1 { i64::from(LEN) } else { 0 };
+            let cx = Context { una, ..cx };
+            arrival.data(&seg, i64::from(i * LEN), &cx, |_, _, _| {});
+        }
+        let end = arrival.finish(&cx);
+        end.list.iter().map(|r| r.verdict).collect()
+    }
+
+    #[test]
+    fn an_original_that_was_refused_does_not_come_again() {
+        assert_eq!(told(None).len(), 2);
+        assert_eq!(told(Some(Explanation::RefusedOnce)).len(), 1);
+    }
+}

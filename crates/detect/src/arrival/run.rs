@@ -2,7 +2,8 @@
 
 use inorder_wire::Segment;
 
-use super::Arrival;
+use super::{Arrival, NEVER_NS};
+use crate::explanation::Explanation;
 use crate::rate::same_interval;
 
 /// Segments that came in order last and are not booked yet: what most segments are takes a few
@@ -16,9 +17,12 @@ pub(super) struct Run {
     packets: u64,
     /// The longest segment that may join; 0 when none may.
     max_len: u32,
-    /// A segment that comes so long after the one before may not join: [`Arrival::pause_ns`] where anything is missing.
+    /// A segment that comes so long after the one before may not join: it may be a retransmission.
     pause_ns: i64,
 }
+
+/// So long a pause is looked into while no round trip is known, nanoseconds.
+const PAUSE_WITHOUT_RTT_NS: i64 = 10_000_000;
 
 impl Arrival {
     /// Takes the data of `seg`, first byte at `start`, if it is what the common case is: one
@@ -29,7 +33,7 @@ impl Arrival {
         let fits = seg.payload_len <= run.max_len.min(mss);
         let soon = seg.ts_ns - self.top_ns < run.pause_ns;
         if start != run.next || !fits || !soon || !same_interval(run.interval_ns, seg.ts_ns) {
-            return self.begin_run(seg, start, mss);
+            return self.begin_run(seg, start, mss, false);
         }
         run.next += i64::from(seg.payload_len);
         run.packets += 1;
@@ -37,19 +41,28 @@ impl Arrival {
         true
     }
 
-    /// As [`Arrival::in_order`]; those that continue it form a run.
+    /// As [`Arrival::in_order`]; those that continue it form a run. `looked_at`: a pause before it has been looked into.
     #[inline(never)]
-    fn begin_run(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
+    pub(super) fn begin_run(
+        &mut self,
+        seg: &Segment,
+        start: i64,
+        mss: u32,
+        looked_at: bool,
+    ) -> bool {
         self.book_run();
         if start != self.order.next() || seg.payload_len > mss || self.watchful {
             return false;
         }
-        let pause_ns = match self.order.holes().is_empty() {
-            true => i64::MAX,
-            false => self.pause_ns,
+        let complete = self.order.holes().is_empty();
+        let pause_ns = match self.pause_ns {
+            _ if complete && !self.explanations.has(Explanation::SentOrder) => i64::MAX,
+            0 if complete => PAUSE_WITHOUT_RTT_NS,
+            known => known,
         };
-        if seg.ts_ns - self.top_ns >= pause_ns {
-            return false; // Perhaps it repeats what was lost behind the highest data seen.
+        let paused = seg.ts_ns - self.top_ns >= pause_ns && self.top_ns != NEVER_NS;
+        if paused && !(looked_at && complete) {
+            return false; // Perhaps it repeats what was lost or is late behind the highest data seen.
         }
         self.top_ns = seg.ts_ns;
         self.collector.sent(seg.ts_ns, seg.payload_len);

@@ -46,13 +46,13 @@ impl Sender {
                 self.ledger
                     .original_first(&report.sent, &copies, &ack.seg, sure);
             }
-            First::Retransmission => {
+            First::Retransmission { named } => {
                 let rtt = self.timing.min_rtt.unwrap_or(0);
                 let recent = self.last.filter(|l| self.outstanding.echoes(l));
                 let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
                 let mut filled = Filled {
                     discardable,
-                    named: true,
+                    named,
                     rtt_behind_ns: self.rtt_behind(report),
                     ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
                 };
@@ -80,15 +80,8 @@ impl Sender {
             .max(MIN_DSACK_WAIT_NS);
         let deadline = ack.seg.ts_ns + wait;
         let id = self.log_report(report, ack, Status::Doubtful { deadline });
-        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
-        let share = self.ledger.lost_share();
-        let due_ns = self.timing.due(report.sent.due_ns, report.sent.sent_ns);
-        let fit = self.timing.fits_late(due_ns, ack.seg.ts_ns);
-        let silent = self
-            .timing
-            .silent_original(took, &self.ledger.tally, share, fit);
         self.ledger.filled.insert(Filled {
-            silent,
+            silent: self.silent_original(copies, ack),
             rtt_behind_ns: self.rtt_behind(report),
             ..Filled::doubtful(&report.sent, *copies, &ack.seg, id)
         });

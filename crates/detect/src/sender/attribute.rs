@@ -3,10 +3,7 @@
 use super::Sender;
 use super::acks::Ack;
 use super::board::Copies;
-use super::filled::{By, Filled};
-use super::ledger::{MIN_CERTAIN, MIN_LIKELY, Tally};
-use super::log::Status;
-use super::pair::Pair;
+use super::ledger::{MIN_LIKELY, Tally};
 use super::paws::discarded;
 use super::report::Report;
 use super::timing::Timing;
@@ -18,18 +15,17 @@ use crate::result::{Evidence, Reason};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum First {
     Original(Basis),
-    Retransmission,
+    /// `named`: by an echoed timestamp that can be nothing else's.
+    Retransmission {
+        named: bool,
+    },
     Unknown,
 }
 
 /// Chance that a round trip is shorter by a sixteenth than all seen so far, at least.
 const MIN_CHANCE_OF_SHORTER_RTT: f64 = 0.02;
 
-/// Share of the retransmissions that are lost, or whose DSACK is, where a report came too soon for one, at least: how
-/// many are lost is not known so well that it could outweigh that.
-const MIN_LOST_SHARE_WHEN_SOON: f64 = 0.05;
-
-fn after(a: u32, b: u32) -> bool {
+pub(super) fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
@@ -48,12 +44,9 @@ impl Timing {
         let late = tally.late_copied as f64 + 0.25;
         let lost = (tally.only_copies as f64 + 1.0) * self.undercut();
         let posterior = late / (late + lost);
-        let basis = Basis::certain(Evidence::Timing);
-        match posterior {
-            p if p >= MIN_CERTAIN => Some(basis),
-            p if p >= MIN_LIKELY => Some(basis.weaker(Reason::WhichCopy)),
-            _ => None,
-        }
+        // Each that is taken to be late makes the next one more likely, so they never add up to a certainty.
+        let basis = Basis::certain(Evidence::Timing).weaker(Reason::WhichCopy);
+        Some(basis).filter(|_| posterior >= MIN_LIKELY)
     }
 
     /// Is a report `took` after the first retransmission too soon to be about any?
@@ -63,66 +56,9 @@ impl Timing {
 
     /// The chance that a round trip is shorter than all seen so far: that the next of n + 1 samples is the smallest
     /// has a chance of one in n + 1, were they drawn for themselves; a queue's are not.
-    fn undercut(&self) -> f64 {
+    pub(super) fn undercut(&self) -> f64 {
         (1.0 / (self.rtt_samples as f64 + 1.0)).max(MIN_CHANCE_OF_SHORTER_RTT)
     }
-
-    /// A report came `took` after the first retransmission, and no DSACK followed: how likely was it about the
-    /// original all the same, which came late while the retransmission was lost, as `lost_share` of all are? A report
-    /// that is too soon for the retransmission would need a round trip shorter than all. It fits an original as
-    /// late as usual by so much better as `fit` says.
-    pub(super) fn silent_original(
-        &self,
-        took: i64,
-        tally: &Tally,
-        lost_share: f64,
-        fit: f64,
-    ) -> f64 {
-        let soon = self.sooner_than_any(took);
-        let (share, undercut) = if soon {
-            (lost_share.max(MIN_LOST_SHARE_WHEN_SOON), self.undercut())
-        } else {
-            (lost_share, 1.0)
-        };
-        let late = (tally.late_copied as f64 + 0.25) * share * fit;
-        let lost = (tally.only_copies as f64 + 1.0) * undercut;
-        late / (late + lost)
-    }
-
-    /// Where nothing is known of how late is usual, one retransmission that came when it was due
-    /// leaves only the original for a duplicate that comes at `now`, when none was.
-    fn learn_from_pair(&mut self, f: &Filled, now: i64) {
-        let Some(rtt) = self.min_rtt else { return };
-        let due = f.copies.first_ns + self.usual_from(rtt);
-        let near = |at: i64| (at - due).abs() <= rtt / 8;
-        if near(f.reported_ns) && !near(now) {
-            self.note_duplicate(f, now);
-        }
-    }
-
-    /// A further retransmission, not the original, may be what the DSACK is about: when there are
-    /// more copies than duplicates, and it comes when that copy's answer is due rather than when
-    /// an original as late as usual would.
-    fn another_copy(&self, f: &Filled, now: i64) -> bool {
-        if f.copies.count < 2 || f.duplicates >= f.copies.count {
-            return false;
-        }
-        let Some(rtt) = self.min_rtt else { return true };
-        let due = f.copies.last_ns + rtt - rtt / 64;
-        let usual = self.usual_from(rtt);
-        if let Some((late, _)) = self.usual_lateness() {
-            let original = self.due(f.due_ns, f.place.sent_ns).saturating_add(late);
-            if now.abs_diff(original) < now.abs_diff(due) {
-                return false;
-            }
-        }
-        (due..=due + usual + 5_000_000).contains(&now)
-    }
-}
-
-/// There are more retransmissions of `f` than duplicates: one may be of another retransmission.
-fn several_left(f: &Filled) -> bool {
-    f.copies.count > 1 && f.duplicates < f.copies.count
 }
 
 impl Sender {
@@ -149,7 +85,7 @@ impl Sender {
         if prompt && self.outstanding.echoes(&ack.seg) {
             let before = self.last.map(|l| l.tsecr);
             if before.is_some_and(|recent| discarded(report.sent.tsval, recent)) {
-                return First::Retransmission;
+                return First::Retransmission { named: true };
             }
             if report.left_edge {
                 // TS.Recent is taken from what filled the left edge (RFC 7323 section 4.3).
@@ -157,7 +93,12 @@ impl Sender {
                     return First::Original(Basis::certain(Evidence::Timestamps));
                 }
                 if before.is_none_or(|recent| after(copies.first_tsval, recent)) {
-                    return First::Retransmission;
+                    // A duplicate moves TS.Recent, too, and its ACK may be among those that are missing.
+                    let answers_lost =
+                        ack.missing > 0 && self.explanations.has(Explanation::LostAnswers);
+                    return First::Retransmission {
+                        named: !answers_lost,
+                    };
                 }
             }
         }
@@ -187,157 +128,40 @@ impl Sender {
         let basis = sooner(left_ns?)?;
         Some(basis.weaker(Reason::WhichCopy))
     }
+}
 
-    /// A DSACK for `[left, right)`: both copies have arrived, the second just now.
-    pub(super) fn duplicate(&mut self, left: i64, right: i64, ack: &Ack) {
-        self.receiver.dsack_seen = true;
-        let starts = self.ledger.filled.starts_in(left, right);
-        if starts.is_empty() {
-            self.ledger.copies.reported += 1;
+#[cfg(test)]
+mod tests {
+    use super::super::trace::{Told, Trace};
+    use super::*;
+    use crate::result::{Confidence, Kind};
+
+    /// The last segment of a burst is sent again, as a probe of the tail is, after so many ACKs have been lost as said: then
+    /// an ACK of newer data is the first to cover it. Otherwise that of the retransmission is.
+    fn told(acks_lost: u16, without: Option<Explanation>) -> Told {
+        let mut trace = Trace::stamped(without);
+        trace.in_order(0, 0, 20);
+        trace.late(50, 20);
+        // On a path that loses much.
+        trace.sender.ledger.tally.only_copies = 1_000;
+        trace.send(100, 25);
+        trace.send_again(130, 25);
+        if acks_lost == 0 {
+            trace.ack(140, 26, &[]);
         }
-        let copied_by_network = self.ledger.maybe_copied_by_network();
-        for start in starts {
-            let Some(f) = self.ledger.filled.get_mut(start) else {
-                continue;
-            };
-            f.duplicates += 1;
-            let f = *f;
-            if f.original_in {
-                continue;
-            }
-            let other_copy = copied_by_network || self.sent_unseen(f.copies.first_ns);
-            match f.first {
-                By::Original => {}
-                By::Copy if other_copy => self.doubt_loss(start),
-                By::Doubtful(id) if other_copy => {
-                    self.ledger.copy_was(start, id);
-                    self.doubt_loss(start);
-                }
-                By::Doubtful(id) => self.doubtful_pair(&f, id, ack),
-                By::Copy if several_left(&f) => self.either_copy(&f, ack),
-                By::Copy => {
-                    let guess = self.timing.who_came(&f, ack.seg.ts_ns, true);
-                    let other = match guess {
-                        Some(guess) => guess.pair == Pair::CopiesOnly,
-                        None => self.timing.another_copy(&f, ack.seg.ts_ns),
-                    };
-                    if !other {
-                        let sure = f.named || guess.is_some_and(|g| !g.close);
-                        self.late_or_first(&f, ack, sure);
-                    }
-                }
-            }
-        }
+        trace.lose_acks(acks_lost);
+        trace.in_order(200, 26, 46);
+        trace.in_order(900, 46, 66);
+        let told = trace.end().into_iter();
+        told.filter(|t| t.1 == 25).collect()
     }
 
-    /// Both have come: the original later, if it is `sure` that the first report was not about it. It was taken to be the
-    /// retransmission's because no duplicate was reported in time.
-    fn late_or_first(&mut self, f: &Filled, ack: &Ack, sure: bool) {
-        let basis = if f.named {
-            Basis::certain(Evidence::TimestampsDsack)
-        } else if sure {
-            Basis::certain(Evidence::Dsack).weaker(Reason::WhichCopy)
-        } else {
-            Basis::ambiguous(Evidence::Dsack, Reason::WhichCopy)
-        };
-        if sure {
-            self.timing.note_duplicate(f, ack.seg.ts_ns);
-        }
-        self.ledger.late_original(f.place.start, ack, basis);
-    }
-
-    /// A retransmission came first, and of what came now only time tells whether it was another one
-    /// or the original. Where that is as good either way, the original is not said to be lost.
-    fn either_copy(&mut self, f: &Filled, ack: &Ack) {
-        let guess = self.timing.who_came(f, ack.seg.ts_ns, true);
-        let start = f.place.start;
-        // Only the first and the last are remembered: of more, any time is some copy's.
-        let all_known = f.copies.count <= 2;
-        match guess.filter(|g| !g.close && all_known).map(|g| g.pair) {
-            Some(Pair::OriginalSecond) => {
-                let basis = Basis::certain(Evidence::TimestampsDsack).weaker(Reason::WhichCopy);
-                self.ledger.late_original(start, ack, basis);
-            }
-            Some(_) => {}
-            None => {
-                let sure = guess.is_none()
-                    && self.timing.another_copy(f, ack.seg.ts_ns)
-                    && self.ledger.tally.late_copied == 0;
-                if let Some(f) = self.ledger.filled.get_mut(start)
-                    && !sure
-                {
-                    f.refused += 0.5;
-                }
-            }
-        }
-    }
-
-    /// The duplicate of a segment that nothing told of yet which copy came first.
-    fn doubtful_pair(&mut self, f: &Filled, id: u64, ack: &Ack) {
-        let start = f.place.start;
-        let guess = self.timing.who_came(f, ack.seg.ts_ns, false);
-        let guess = guess.filter(|_| !self.outstanding.echoes(&ack.seg));
-        let basis = Basis::certain(Evidence::Dsack);
-        let basis = match guess {
-            Some(guess) if guess.close => basis.weaker(Reason::WhichCopy),
-            _ => basis,
-        };
-        match guess.map(|g| g.pair) {
-            Some(Pair::OriginalFirst) => self.ledger.original_was(start, id, basis),
-            Some(Pair::OriginalSecond) => {
-                if basis.reason.is_none() {
-                    self.timing.note_duplicate(f, ack.seg.ts_ns);
-                }
-                self.ledger.log.decide(id, Status::Nothing);
-                self.ledger.late_original(start, ack, basis);
-            }
-            Some(Pair::CopiesOnly) => {
-                self.ledger.copy_was(start, id);
-            }
-            None if several_left(f) => {
-                self.ledger.copy_was(start, id);
-                if let Some(f) = self.ledger.filled.get_mut(start) {
-                    f.refused += 0.5;
-                }
-            }
-            None => match self.original_was_first(f, ack) {
-                Some(basis) => self.ledger.original_was(start, id, basis),
-                None => {
-                    self.timing.learn_from_pair(f, ack.seg.ts_ns);
-                    self.ledger.log.decide(id, Status::Nothing);
-                    self.ledger.late_original(start, ack, basis);
-                }
-            },
-        }
-    }
-
-    /// Of a doubtful pair, was the duplicate the retransmission?
-    fn original_was_first(&self, f: &Filled, ack: &Ack) -> Option<Basis> {
-        let before = self.last.map(|l| l.tsecr);
-        if self.outstanding.echoes(&ack.seg) {
-            let jumped = before.is_some_and(|recent| after(f.copies.first_tsval, recent))
-                && !after(f.copies.first_tsval, ack.seg.tsecr);
-            if jumped {
-                return Some(Basis::certain(Evidence::Dsack));
-            }
-        }
-        let expected = f.copies.first_ns + self.timing.usual_rtt();
-        let (first, second) = (
-            (f.reported_ns - expected).abs(),
-            (ack.seg.ts_ns - expected).abs(),
-        );
-        if second > first {
-            return None;
-        }
-        let basis = Basis::certain(Evidence::Dsack);
-        let close = self
-            .timing
-            .min_rtt
-            .is_some_and(|rtt| first - second < rtt / 8);
-        Some(if close {
-            basis.weaker(Reason::WhichCopy)
-        } else {
-            basis
-        })
+    #[test]
+    fn behind_lost_acks_an_echo_is_no_proof_that_the_retransmission_came_first() {
+        let lost = |sure| vec![(Kind::Lost, 25, sure)];
+        assert_eq!(told(0, None), lost(Confidence::Certain));
+        assert_eq!(told(2, None), lost(Confidence::Likely));
+        let asserted = told(2, Some(Explanation::LostAnswers));
+        assert_eq!(asserted, lost(Confidence::Certain));
     }
 }

@@ -7,6 +7,7 @@ use inorder_wire::Segment;
 
 use super::acks::Ack;
 use super::board::{Copies, Sent};
+use super::copied::NetworkCopies;
 use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
@@ -35,15 +36,6 @@ pub(super) struct Tally {
     pub(super) late_copied: u64,
     /// Of these, those that came after a retransmission: only an ACK of their own told.
     pub(super) came_after: u64,
-}
-
-/// Duplicates that no retransmission of a hole explains: copies that the network made.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NetworkCopies {
-    /// Duplicates reported of what was not retransmitted while it was missing.
-    pub(super) reported: u64,
-    /// Retransmissions of what had been reported: each of them has such a report, too.
-    pub(super) sent_again: u64,
 }
 
 /// What the ACKs of a flow can tell, for how sure their silence is.
@@ -103,16 +95,6 @@ impl Ledger {
     /// The share of what was sent that is lost, as far as is known.
     pub(super) fn lost_share(&self) -> f64 {
         (self.tally.only_copies as f64 + 0.25) / (self.data_packets as f64 + 1.0)
-    }
-
-    /// A duplicate of what was retransmitted may be a copy that the network made of the retransmission: as many of these
-    /// are copied as of all packets, and that is more than one in twenty of what came late.
-    pub(super) fn maybe_copied_by_network(&self) -> bool {
-        let copies = self.copies.reported.saturating_sub(self.copies.sent_again) as f64;
-        let share = copies / (self.data_packets as f64 + 1.0);
-        let copied = share * self.tally.only_copies as f64;
-        let late = self.tally.late_copied as f64 + 0.25;
-        copied > (1.0 - MIN_LIKELY) * late
     }
 
     /// A first transmission of `len` bytes at `now`.
@@ -246,8 +228,8 @@ impl Ledger {
     }
 
     /// The unexplained ACK answered the original of `start`: taken, if that came after its retransmission,
-    /// or refused.
-    pub(super) fn adopt(&mut self, start: i64, ack: &UnexplainedAck) {
+    /// or refused. `likely`: it is that one's, and not another's that would fit as well.
+    pub(super) fn adopt(&mut self, start: i64, ack: &UnexplainedAck, likely: bool) {
         let Some(f) = self.filled.get(start).copied() else {
             return;
         };
@@ -256,7 +238,16 @@ impl Ledger {
             self.log.adopt(ack.id, f.place, Status::Original(basis));
             return self.original_came(start, By::Copy, basis.confidence);
         }
-        self.log.adopt(ack.id, f.place, Status::Refused(basis));
+        // How many were refused is then known, and not whether this one was.
+        let refused = if likely {
+            basis
+        } else {
+            Basis::ambiguous(Evidence::Paws, Reason::WhichCopy)
+        };
+        self.log.adopt(ack.id, f.place, Status::Refused(refused));
+        if !likely {
+            self.collector.refused_unnamed();
+        }
         self.tally.only_copies = self.tally.only_copies.saturating_sub(1);
         self.tally.late_copied += 1;
         self.tally.came_after += 1;

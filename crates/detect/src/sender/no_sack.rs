@@ -10,6 +10,7 @@ use super::filled::{EITHER, Filled};
 use super::paws::discarded;
 use super::report::Report;
 use crate::collect::Basis;
+use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
@@ -188,7 +189,9 @@ impl Sender {
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
         let jumps = segments > MAX_SEGMENTS_PER_DELAYED_ACK;
         self.no_sack.jumped |= clean && jumps && self.no_sack.above > 1;
-        let sure = clean && (jumps || self.no_sack.jumped);
+        let told =
+            jumps || self.no_sack.jumped || !self.explanations.has(Explanation::DuplicateAcks);
+        let sure = clean && told;
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
             self.spurious_and_answered(&report.sent, &copies);
@@ -247,7 +250,7 @@ impl Sender {
                     self.log_original(&report, ack, basis);
                 }
             }
-            super::First::Retransmission | super::First::Unknown => {
+            super::First::Retransmission { .. } | super::First::Unknown => {
                 let recent = self
                     .last
                     .filter(|l| self.outstanding.echoes(l))
@@ -298,7 +301,10 @@ impl Sender {
 mod tests {
     use inorder_wire::{Has, Segment, TcpFlags};
 
+    use super::super::trace::{Told, Trace};
     use super::super::{Options, Sender};
+    use crate::explanation::Explanation;
+    use crate::result::{Confidence, Kind};
     use inorder_sequence::Offsets;
 
     const MS: i64 = 1_000_000;
@@ -357,5 +363,24 @@ mod tests {
     fn a_duplicate_ack_too_many_is_an_original_that_paws_discarded() {
         assert_eq!(play(true), (2, 0, 1));
         assert_eq!(play(false), (2, 0, 0));
+    }
+
+    /// Segments 20 and 21 are acknowledged together after one duplicate ACK, or 20 to 24 after four of them.
+    fn told(jumps: bool, without: Option<Explanation>) -> Told {
+        let mut trace = Trace::new(false, without);
+        trace.in_order(0, 0, 20);
+        let behind = if jumps { 5 } else { 2 };
+        (0..behind).for_each(|n| trace.send(40 + n, 20 + n));
+        (1..behind).for_each(|n| trace.ack(50 + n, 20, &[]));
+        trace.ack(56, 20 + behind, &[]);
+        trace.end()
+    }
+
+    #[test]
+    fn one_duplicate_ack_may_be_for_a_copy_and_several_before_a_jump_are_for_late_data() {
+        let late = [(Kind::Reordered, 20, Confidence::Likely)];
+        assert_eq!(told(true, None), late);
+        assert_eq!(told(false, None), []);
+        assert_eq!(told(false, Some(Explanation::DuplicateAcks)), late);
     }
 }

@@ -28,9 +28,14 @@ pub(super) struct Guess {
 
 impl Timing {
     /// Of what the first report and a DSACK that comes at `now` were about; `by_copy` says that the
-    /// first was a retransmission. `None` while it is not known how late is usual, or if nothing
-    /// fits.
-    pub(super) fn who_came(&self, f: &Filled, now: i64, by_copy: bool) -> Option<Guess> {
+    /// first was a retransmission, `often` that many packets are late. `None` while it is not known how late is
+    /// usual, or if nothing fits.
+    pub(super) fn who_came(
+        &self,
+        f: &Filled,
+        now: i64,
+        (by_copy, often): (bool, bool),
+    ) -> Option<Guess> {
         let (_, spread) = self.usual_lateness()?;
         // What is rarer, a retransmission that is late or an original that is lost, must fit
         // better by this.
@@ -41,7 +46,9 @@ impl Timing {
             self.off_usual(late, late).filter(|_| late >= 0)
         };
         let copies = [f.copies.first_ns, f.copies.last_ns];
-        let copy = |at: i64| copies.map(|sent| self.off_copy(sent, at, rare));
+        // Where many are late, retransmissions are, too.
+        let late_copy = if often { 0 } else { rare };
+        let copy = |at: i64| copies.map(|sent| self.off_copy(sent, at, late_copy));
         let any = |at: i64| copy(at).into_iter().flatten().min();
         let (first, second) = (f.reported_ns, now);
         let sum = |a: Option<i64>, b: Option<i64>| Some(a?.saturating_add(b?));
@@ -96,11 +103,18 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     /// The original is sent at 0, retransmissions at `copies` (ms), a round trip takes 10 ms, and
-    /// late ones are 20 ms late. Reports at `first` and `second`.
-    fn who(copies: &[i64], first: i64, second: i64) -> Option<Pair> {
+    /// late ones are `late` ms late, eight of each. Reports at `first` and `second`.
+    fn guess(
+        (copies, late): (&[i64], &[i64]),
+        (first, second): (i64, i64),
+        told: (bool, bool),
+    ) -> Option<Guess> {
         let mut timing = Timing::default();
         timing.note_rtt(10 * MS);
-        (0..8).for_each(|i| timing.lateness.push(20 * MS + i * 1_000));
+        let habits = late
+            .iter()
+            .flat_map(|ms| (0..8).map(move |i| ms * MS + i * 1_000));
+        habits.for_each(|ns| timing.lateness.push(ns));
         let mut board = Board::default();
         board.insert(0, 1_000, 0, 1, 0);
         for &at in copies {
@@ -113,7 +127,12 @@ mod tests {
         };
         let mut filled = Filled::by_copy(&sent, copies?, &report, 10 * MS);
         filled.duplicates = 1;
-        Some(timing.who_came(&filled, second * MS, false)?.pair)
+        timing.who_came(&filled, second * MS, told)
+    }
+
+    fn who(copies: &[i64], first: i64, second: i64) -> Option<Pair> {
+        let guess = guess((copies, &[20]), (first, second), (false, false))?;
+        Some(guess.pair)
     }
 
     #[test]
@@ -127,5 +146,14 @@ mod tests {
         assert_eq!(who(&[15, 36], 45, 46), Some(Pair::CopiesOnly));
         assert_eq!(who(&[15, 26], 25, 36), Some(Pair::CopiesOnly));
         assert_eq!(who(&[15], 16, 17), None);
+    }
+
+    #[test]
+    fn where_many_are_late_a_late_retransmission_is_as_good_a_guess() {
+        // The first retransmission was on time. At 61 the original is 51 ms late, or the second one 20 ms.
+        let sent = ([15, 31].as_slice(), [20, 50].as_slice());
+        let told = |often| guess(sent, (25, 61), (true, often)).map(|g| (g.pair, g.close));
+        assert_eq!(told(false), Some((Pair::OriginalSecond, false)));
+        assert_eq!(told(true), Some((Pair::OriginalSecond, true)));
     }
 }

@@ -28,8 +28,6 @@ const MIN_LATE: usize = 2;
 /// retransmission has to be caused, sent and acknowledged.
 const MIN_WAIT_FOR_HOLE_NS: i64 = 200_000_000;
 const WAIT_FOR_HOLE_RTTS: i64 = 3;
-/// A time that fits is worth so much at most: late originals are not that much alike.
-const MAX_RATIO_OF_FIT: f64 = 100.0;
 /// Round-trip time that is assumed while none has been measured, nanoseconds.
 const ASSUMED_RTT_NS: i64 = 10_000_000;
 
@@ -244,19 +242,6 @@ impl Timing {
             spread
         };
         Some((late, spread))
-    }
-
-    /// How much better a report at `now` fits an original as late as usual, which was due at `due_ns`, than something of which
-    /// no more is known than that it comes within a round trip.
-    pub(super) fn fits_late(&self, due_ns: i64, now: i64) -> f64 {
-        let late = now.saturating_sub(due_ns);
-        if self.lateness.len() < MIN_ALIKE_LATE || late <= 0 {
-            return 1.0;
-        }
-        let density = self
-            .density()
-            .of(&self.lateness, late, late + CLOCK_ACCURACY_NS);
-        (density * self.some_rtt() as f64).clamp(1.0, MAX_RATIO_OF_FIT)
     }
 
     /// How far off most late originals are from others of their kind, twice over; negative while too few are

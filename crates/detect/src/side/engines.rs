@@ -205,7 +205,7 @@ impl Engines {
             named: (sort && !config.sorters.is_empty()).then(|| Box::new(named())),
             points: config.keep_points.then(|| Box::new(Points::new())),
             rtts: RttTrace::default(),
-            arrival: Arrival::new(half, keep, at_receiver),
+            arrival: Arrival::new(half, keep, at_receiver, config.explanations),
             cost: Recorder::new(!at_receiver),
             choice,
             keep_events: config.keep_events,

@@ -1,0 +1,138 @@
+//! A connection told event by event, for tests: segments of 1,000 bytes by number, times in milliseconds.
+
+use inorder_sequence::Offsets;
+use inorder_wire::{Has, Segment, TcpFlags};
+
+use super::{Options, Sender};
+use crate::explanation::{Explanation, Explanations};
+use crate::result::{Confidence, Kind};
+
+const MS: i64 = 1_000_000;
+const LEN: i64 = 1_000;
+
+/// A sender whose packets and ACKs are told in the order of their times. A round trip takes 10 ms.
+pub(super) struct Trace {
+    pub(super) sender: Sender,
+    acks: u16,
+    /// With timestamps, which tick each millisecond; an ACK echoes what was sent 10 ms before.
+    stamped: bool,
+}
+
+/// What is said of a trace: kind, segment and confidence of each event.
+pub(super) type Told = Vec<(Kind, u64, Confidence)>;
+
+impl Trace {
+    /// Without timestamps.
+    pub(super) fn new(sack: bool, without: Option<Explanation>) -> Self {
+        Self::with((sack, false), without)
+    }
+
+    /// With SACK and timestamps.
+    pub(super) fn stamped(without: Option<Explanation>) -> Self {
+        Self::with((true, true), without)
+    }
+
+    fn with((sack, stamped): (bool, bool), without: Option<Explanation>) -> Self {
+        let all = Explanations::default();
+        let options = Options {
+            sack: Some(sack),
+            timestamps: stamped,
+            explanations: without.map_or(all, |off| all.without(off)),
+            ..Options::default()
+        };
+        let mut sender = Sender::new(Offsets::new(0), options, true);
+        sender.note_rtt(10 * MS);
+        Trace {
+            sender,
+            acks: 0,
+            stamped,
+        }
+    }
+
+    pub(super) fn send(&mut self, at: i64, i: i64) {
+        let seg = self.packet(at);
+        self.sender.sent(&seg, i * LEN, LEN as u32);
+    }
+
+    pub(super) fn send_again(&mut self, at: i64, i: i64) {
+        let seg = self.packet(at);
+        self.sender.retransmitted(&seg, i * LEN, LEN as u32);
+    }
+
+    /// So many ACKs are lost.
+    pub(super) fn lose_acks(&mut self, number: u16) {
+        self.acks += number;
+    }
+
+    fn packet(&self, at: i64) -> Segment {
+        let has = if self.stamped {
+            Has::IP_ID | Has::TIMESTAMPS
+        } else {
+            Has::IP_ID
+        };
+        Segment {
+            ts_ns: at * MS,
+            tsval: 1_000 + at as u32,
+            tsecr: (990 + at) as u32,
+            has,
+            flags: TcpFlags(TcpFlags::ACK),
+            ..Segment::default()
+        }
+    }
+
+    /// The receiver waits for segment `next`; each block is of segments from one to before another.
+    pub(super) fn ack(&mut self, at: i64, next: i64, blocks: &[(i64, i64)]) {
+        let mut seg = Segment {
+            ack: (next * LEN) as u32,
+            ip_id: self.acks,
+            window: 500,
+            sack_len: blocks.len() as u8,
+            ..self.packet(at)
+        };
+        for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {
+            *to = ((left * LEN) as u32, (right * LEN) as u32);
+        }
+        self.acks += 1;
+        self.sender.acknowledged(&seg, true);
+    }
+
+    /// Segments `from` to before `to` are sent a millisecond apart, first at `at`; each comes in its turn.
+    pub(super) fn in_order(&mut self, at: i64, from: i64, to: i64) {
+        for i in from..to + 10 {
+            let now = at + i - from;
+            if i < to {
+                self.send(now, i);
+            }
+            if i >= from + 10 {
+                self.ack(now, i - 9, &[]);
+            }
+        }
+    }
+
+    /// Segment `i` is sent at `at` and misses its turn, four behind it come. It is sent again after 14 ms, and is there
+    /// 10 ms later.
+    pub(super) fn lost(&mut self, at: i64, i: i64) {
+        (0..5).for_each(|n| self.send(at + n, i + n));
+        (1..5).for_each(|n| self.ack(at + 10 + n, i, &[(i + 1, i + 1 + n)]));
+        self.send_again(at + 14, i);
+        self.ack(at + 24, i + 5, &[]);
+    }
+
+    /// As [`Trace::lost`], but the original comes after 19 ms: the ACK in which its retransmission is a duplicate comes in
+    /// its time.
+    pub(super) fn late(&mut self, at: i64, i: i64) {
+        (0..5).for_each(|n| self.send(at + n, i + n));
+        (1..5).for_each(|n| self.ack(at + 10 + n, i, &[(i + 1, i + 1 + n)]));
+        self.send_again(at + 14, i);
+        self.ack(at + 19, i + 5, &[]);
+        self.ack(at + 24, i + 5, &[(i, i + 1)]);
+    }
+
+    pub(super) fn end(self) -> Told {
+        let end = Box::new(self.sender).finish();
+        let (.., events) = end.collector.finish();
+        let told = events.iter();
+        told.map(|e| (e.kind, e.seq_offset / LEN as u64, e.confidence))
+            .collect()
+    }
+}
