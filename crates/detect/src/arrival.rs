@@ -23,45 +23,10 @@ use crate::recovery::RecoveryTracker;
 use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
-use again::{InOrder, Mark};
+use again::{Fill, InOrder};
 use refused::Refused;
 use run::Run;
 use tail::LostTail;
-
-/// A copy that filled a hole before its original was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Fill {
-    copies: u32,
-    /// Which retransmission the first copy was of those that came, from 1: the first that was sent, where that is known.
-    number: u64,
-    phase: u32,
-    /// When that one was sent, beside others.
-    mark: Mark,
-    at_ns: i64,
-    frame: u64,
-    position: u64,
-    ambiguous: bool,
-    /// The receiver had the bytes: the capture lacks what brought them.
-    known: bool,
-    /// The receiver has reported the only copy that was captured as a duplicate: another was not.
-    doubted: bool,
-}
-
-impl Fill {
-    /// Another copy has come.
-    fn add(&mut self, copy: Fill) {
-        if self.copies == 0 {
-            *self = copy;
-            return;
-        }
-        self.copies += copy.copies;
-        self.phase = copy.phase;
-        if copy.mark.is_before(&self.mark) {
-            // It was sent first: the one that came first was not needed.
-            (self.number, self.mark) = (copy.number, copy.mark);
-        }
-    }
-}
 
 /// Of the retransmissions that came last, so many are looked at for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;

@@ -40,6 +40,41 @@ impl Mark {
     }
 }
 
+/// A copy that filled a hole before its original was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Fill {
+    pub(super) copies: u32,
+    /// Which retransmission the first copy was of those that came, from 1: the first that was sent, where that is known.
+    pub(super) number: u64,
+    pub(super) phase: u32,
+    /// When that one was sent, beside others.
+    pub(super) mark: Mark,
+    pub(super) at_ns: i64,
+    pub(super) frame: u64,
+    pub(super) position: u64,
+    pub(super) ambiguous: bool,
+    /// The receiver had the bytes: the capture lacks what brought them.
+    pub(super) known: bool,
+    /// The receiver has reported the only copy that was captured as a duplicate: another was not.
+    pub(super) doubted: bool,
+}
+
+impl Fill {
+    /// Another copy has come.
+    pub(super) fn add(&mut self, copy: Fill) {
+        if self.copies == 0 {
+            *self = copy;
+            return;
+        }
+        self.copies += copy.copies;
+        self.phase = copy.phase;
+        if copy.mark.is_before(&self.mark) {
+            // It was sent first: the one that came first was not needed.
+            (self.number, self.mark) = (copy.number, copy.mark);
+        }
+    }
+}
+
 /// In-order data that may repeat what has not come yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Brought {

@@ -246,7 +246,7 @@ impl Ledger {
         };
         self.log.adopt(ack.id, f.place, Status::Refused(refused));
         if !likely {
-            self.collector.refused_unnamed();
+            self.collector.refused_near(f.place.start);
         }
         self.tally.only_copies = self.tally.only_copies.saturating_sub(1);
         self.tally.late_copied += 1;
