@@ -233,25 +233,13 @@ impl Collector {
         self.refused += 1;
     }
 
-    /// The same, and it is one of those missing around the byte `start`: so much is known for the causes.
-    pub(crate) fn refused_near(&mut self, start: i64) {
-        self.refused += 1;
-        self.mark(start, Kind::Refused);
-    }
-
-    fn mark(&mut self, start: i64, kind: Kind) {
-        if self.marks.len() < MAX_MARKS_REMEMBERED {
+    fn push(&mut self, place: Place, kind: Kind, basis: Basis, late: Option<Late>) {
+        if basis.confidence != Confidence::Ambiguous && self.marks.len() < MAX_MARKS_REMEMBERED {
             self.marks.push(Mark {
-                start,
+                start: place.start,
                 kind,
                 rtt_ns: 0,
             });
-        }
-    }
-
-    fn push(&mut self, place: Place, kind: Kind, basis: Basis, late: Option<Late>) {
-        if basis.confidence != Confidence::Ambiguous {
-            self.mark(place.start, kind);
         }
         if !self.keep_events {
             return;

@@ -228,8 +228,8 @@ impl Ledger {
     }
 
     /// The unexplained ACK answered the original of `start`: taken, if that came after its retransmission,
-    /// or refused. `likely`: it is that one's, and not another's that would fit as well.
-    pub(super) fn adopt(&mut self, start: i64, ack: &UnexplainedAck, likely: bool) {
+    /// or refused.
+    pub(super) fn adopt(&mut self, start: i64, ack: &UnexplainedAck) {
         let Some(f) = self.filled.get(start).copied() else {
             return;
         };
@@ -238,16 +238,7 @@ impl Ledger {
             self.log.adopt(ack.id, f.place, Status::Original(basis));
             return self.original_came(start, By::Copy, basis.confidence);
         }
-        // How many were refused is then known, and not whether this one was.
-        let refused = if likely {
-            basis
-        } else {
-            Basis::ambiguous(Evidence::Paws, Reason::WhichCopy)
-        };
-        self.log.adopt(ack.id, f.place, Status::Refused(refused));
-        if !likely {
-            self.collector.refused_near(f.place.start);
-        }
+        self.log.adopt(ack.id, f.place, Status::Refused(basis));
         self.tally.only_copies = self.tally.only_copies.saturating_sub(1);
         self.tally.late_copied += 1;
         self.tally.came_after += 1;

@@ -341,16 +341,14 @@ impl Windows {
                 && (p >= MIN_LIKELY || explained >= MIN_LIKELY && of_hole(h) >= MIN_LIKELY)
         };
         let best = pairs().filter(told).max_by(|a, b| a.1.total_cmp(b.1));
-        let possible = pairs().filter(|p| p.0.0 == ack).count().max(1) as f64;
-        if let Some((pair, &p)) = best {
-            let named = TRUST_IN_WEIGHING * p + (1.0 - TRUST_IN_WEIGHING) * explained / possible;
+        if let Some((pair, _)) = best {
             let start = window.holes[pair.1].start;
             if heard.trigger == Trigger::Nothing
                 && let Some(f) = ledger.filled.get(start)
             {
                 timing.note_duplicate(f, heard.at_ns);
             }
-            return ledger.adopt(start, &heard, named >= MIN_LIKELY);
+            return ledger.adopt(start, &heard);
         }
         let lacking = |p: &(usize, usize, i64, i64)| heard.at_ns <= window.holes[p.1].filled_ns;
         let of_ack = pairs().filter(|p| p.0.0 == ack && lacking(p.0));
@@ -358,11 +356,12 @@ impl Windows {
             // One was refused; whose it was is not known.
             ledger.collector.refused_unnamed();
         }
+        let possible = pairs().filter(|p| p.0.0 == ack).count().max(1);
         let trust = match heard.trigger {
             Trigger::Nothing => TRUST_IN_WEIGHING,
             _ => 1.0,
         };
-        let any = (1.0 - trust) * explained / possible;
+        let any = (1.0 - trust) * explained / possible as f64;
         for (pair, &p) in pairs().filter(|p| p.0.0 == ack) {
             let hole = window.holes[pair.1];
             if let Some(f) = ledger.filled.get_mut(hole.start) {
