@@ -42,6 +42,8 @@ pub struct Board {
     /// No segment below is an original transmission that still waits for an answer.
     oldest_hint: Id,
     fresh: Vec<(Seq, Seq)>,
+    /// Nothing is marked as lost for now.
+    pub(crate) marks_held: bool,
 }
 
 impl Board {

@@ -171,6 +171,9 @@ pub struct Undo {
     /// one begins with the same acknowledgement (Linux `retrans_stamp`). What is sent meanwhile echoes later times, so
     /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 takes the time anew in each recovery.
     pub stamp_outlives_recovery: bool,
+    /// While a partial acknowledgement of an original waits because a retransmission is outstanding, that acknowledgement marks
+    /// nothing as lost (Linux `tcp_try_undo_partial`, which skips `tcp_identify_packet_loss`).
+    pub hold_marks: bool,
 }
 
 /// Rules in which ns-3 departs from the standards or chooses among what they allow, mostly of recovery without SACK. All are
@@ -303,6 +306,9 @@ pub struct Config {
     pub growth: GrowthUnit,
     /// While reordering is known (a threshold above 3), SACKs alone also let the window grow (Linux since 3.11).
     pub grow_on_sack: bool,
+    /// A segment that a DSACK reports counts as delivered, for proportional reduction, growth and the rate (Linux since
+    /// 4.16, `tcp_dsack_seen`).
+    pub duplicates_deliver: bool,
     /// New data on duplicate acknowledgements before recovery.
     pub limited_transmit: LimitedTransmit,
     /// Reduction of the window in recovery.

@@ -118,6 +118,7 @@ pub fn linux_6() -> Config {
         },
         growth: GrowthUnit::Segments,
         grow_on_sack: true,
+        duplicates_deliver: true,
         limited_transmit: LimitedTransmit::Pipe,
         reduction: Reduction::PrrLinux,
         departures: Departures::default(),
@@ -133,6 +134,7 @@ pub fn linux_6() -> Config {
             rfc4015: false,
             partial_within_recovery: false,
             stamp_outlives_recovery: true,
+            hold_marks: true,
         },
         restart_after_idle: true,
         time_wait: 60 * SECOND,
@@ -154,6 +156,7 @@ pub fn linux_2_6_24() -> Config {
         },
         growth: GrowthUnit::PerAck,
         grow_on_sack: false,
+        duplicates_deliver: false,
         reduction: Reduction::RateHalving,
         forward_retransmit: true,
         moderate_cwnd: true,
@@ -174,6 +177,7 @@ pub fn linux_2_6_24() -> Config {
 pub fn linux_3_19() -> Config {
     Config {
         sack_compression: None,
+        duplicates_deliver: false,
         growth: GrowthUnit::Cumulative,
         reduction: Reduction::PrrSlowStart,
         ..linux_6()
@@ -215,6 +219,7 @@ pub fn rfc() -> Config {
         window_account: WindowAccount::Unread,
         window_update: WindowUpdate::TwoSegments,
         grow_on_sack: false,
+        duplicates_deliver: false,
         nagle: Nagle::Rfc896,
         rto: Rto {
             style: RtoStyle::Rfc,
@@ -234,6 +239,7 @@ pub fn rfc() -> Config {
             rfc4015: false,
             partial_within_recovery: false,
             stamp_outlives_recovery: false,
+            hold_marks: false,
         },
         ..linux
     }

@@ -6,7 +6,7 @@ impl Board {
     /// Marks the segment as lost, or its outstanding retransmission. False if it is not outstanding, is SACKed, or
     /// already waits for its retransmission.
     pub fn mark_lost(&mut self, id: Id) -> bool {
-        let Some(at) = id.checked_sub(self.base) else {
+        let Some(at) = id.checked_sub(self.base).filter(|_| !self.marks_held) else {
             return false;
         };
         let Some(record) = self.records.get_mut(at as usize) else {
@@ -31,6 +31,9 @@ impl Board {
     pub fn mark_by_threshold(&mut self, threshold: u32) -> u32 {
         let mut marked = 0;
         while let Some(record) = self.get(self.mark_hint).copied() {
+            if self.marks_held {
+                break;
+            }
             let above = self.sacked_out - self.mark_sacked - u32::from(record.sacked);
             if above < threshold.max(1) {
                 break;
@@ -51,7 +54,7 @@ impl Board {
         let mut marked = 0;
         let end = self.base + u64::from(count);
         let mut id = self.first_hint.max(self.base);
-        while id < end {
+        while id < end && !self.marks_held {
             let Some(record) = self.get(id).copied() else {
                 break;
             };

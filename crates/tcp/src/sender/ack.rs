@@ -95,8 +95,9 @@ impl Sender {
         self.measure_congestion(now, &news, &event);
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
-        self.move_window(&news, &before, verdict, event);
-        self.sample_rate(now, segment, &news, &before, segments, &rtt);
+        self.move_window(&news, &before, verdict, event, sack.duplicates);
+        let all = segments + sack.duplicates;
+        self.sample_rate(now, segment, &news, &before, all, &rtt);
         self.reports.delivered = delivered;
         if (advanced && !self.partial_keeps_timer())
             || self.timers.timer.is_none()
@@ -200,20 +201,22 @@ impl Sender {
         }
     }
 
-    /// Adapts the window: growth outside reductions, decrease within.
+    /// Adapts the window: growth outside reductions, decrease within. `duplicates`: segments reported as duplicates that count
+    /// as delivered.
     fn move_window(
         &mut self,
         news: &AckNews<'_>,
         before: &Before,
         verdict: Verdict,
         mut event: AckEvent,
+        duplicates: u32,
     ) {
         if self.control.governs_window {
             return;
         }
         event.dubious = self.state != CaState::Open;
         if self.in_reduction() {
-            self.reduce(news, before, event.acked);
+            self.reduce(news, before, event.acked + duplicates);
         } else if event.acked == 0 {
             return;
         } else if !verdict.hold_window
@@ -223,7 +226,7 @@ impl Sender {
         {
             match self.config.growth {
                 GrowthUnit::PerAck => event.acked = 1,
-                GrowthUnit::Segments => {}
+                GrowthUnit::Segments => event.acked += duplicates,
                 GrowthUnit::Cumulative => {
                     event.acked = (self.board.front_id() - before.front) as u32;
                 }

@@ -211,7 +211,11 @@ impl Sender {
         if news.advances() {
             if self.try_undo_partial(now, news) {
                 // Other data may be missing: that would be another recovery.
-                return self.in_order_if_open(now, news);
+                self.board.marks_held =
+                    self.config.undo.hold_marks && self.recovery.hold_retransmit;
+                let verdict = self.in_order_if_open(now, news);
+                self.board.marks_held = false;
+                return verdict;
             }
             self.partial_acknowledgement(news);
         } else if self.inflates() && news.duplicate {

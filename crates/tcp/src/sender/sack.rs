@@ -21,6 +21,8 @@ pub(super) struct Reports {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SackNews {
     pub(super) dsack: Option<(Seq, Seq)>,
+    /// Segments that the duplicate stands for, if they count as delivered.
+    pub(super) duplicates: u32,
     pub(super) has_sack: bool,
 }
 
@@ -49,6 +51,9 @@ impl Sender {
         let duplicate = self.find_dsack(segment.ack, expanded);
         if let Some(block) = duplicate {
             news.dsack = self.take_dsack(block, before);
+            if news.dsack.is_some() && self.config.duplicates_deliver {
+                news.duplicates = self.segments_of(block) as u32;
+            }
         }
         let before = std::mem::replace(&mut self.reports.last_sack, segment.sack);
         for at in usize::from(duplicate.is_some())..blocks.len() {
@@ -82,10 +87,14 @@ impl Sender {
         None
     }
 
+    fn segments_of(&self, block: (Seq, Seq)) -> u64 {
+        (block.1 - block.0).div_ceil(u64::from(self.agreed.mss))
+    }
+
     /// Subtracts the duplicate from the retransmissions of the current recovery. A DSACK that reports more than was
     /// ever retransmitted cannot be the answer to a retransmission.
     fn take_dsack(&mut self, block: (Seq, Seq), before: &Before) -> Option<(Seq, Seq)> {
-        let segments = (block.1 - block.0).div_ceil(u64::from(self.agreed.mss));
+        let segments = self.segments_of(block);
         self.reports.dsack_segments += segments;
         if block.1 - block.0 > self.peer.largest
             || self.reports.dsack_segments > self.counters.retrans_segs

@@ -196,6 +196,27 @@ fn the_bounds_differ_when_much_is_lost() {
     assert!(crb < ssrb, "{crb} {ssrb}");
 }
 
+/// Linux counts what a DSACK reports as delivered: proportional reduction lets out as much more.
+#[test]
+fn a_segment_reported_as_a_duplicate_counts_as_delivered() {
+    let sent = |duplicates_deliver| {
+        let mut custom = config("linux-6");
+        custom.duplicates_deliver = duplicates_deliver;
+        custom.initial_window = 20;
+        let mut peer = Peer::new(&custom, "reno", "static");
+        peer.write(100);
+        peer.now += 100 * MS;
+        for top in 2..=4 {
+            peer.ack(0, &[(1, top)]);
+        }
+        assert_eq!(peer.end.counters().retrans_segs, 1);
+        [&[(1, 2), (1, 4)][..], &[(1, 5)]].map(|sack| peer.ack(0, sack).len())
+    };
+    // With a threshold of half the window, one segment for two delivered.
+    assert_eq!(sent(true), [0, 1]);
+    assert_eq!(sent(false), [0, 0]);
+}
+
 fn without_sack() -> Peer {
     let mut linux = config("linux-6");
     linux.sack = false;

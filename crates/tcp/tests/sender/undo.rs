@@ -21,6 +21,7 @@ const NONE: Undo = Undo {
     rfc4015: false,
     partial_within_recovery: false,
     stamp_outlives_recovery: true,
+    hold_marks: true,
 };
 
 /// Segment 0 is late; it is retransmitted at 200 ms; its original is acknowledged.
@@ -191,4 +192,33 @@ fn rfc_4015_keeps_the_flight_and_adapts_the_timer() {
     let echo = (peer.now / MS) as u32 - 300;
     peer.ack_echo(2 + unacked, &[], echo);
     assert!(peer.info().rto > timeout, "{} {timeout}", peer.info().rto);
+}
+
+/// Segments 0 and 1 are sent again, then the original of 0 arrives while 1 is still under way. The acknowledgement also
+/// shows three segments above 5.
+#[test]
+fn while_a_partial_undo_waits_nothing_is_marked() {
+    let lost = |hold_marks| {
+        let undo = Undo {
+            eifel: true,
+            hold_marks,
+            ..NONE
+        };
+        let mut peer = open(undo, true);
+        peer.now += 100 * MS;
+        peer.ack_echo(0, &[(2, 3)], 100);
+        peer.ack_echo(0, &[(2, 4)], 100);
+        peer.ack_echo(0, &[(2, 5)], 100);
+        peer.ack_echo(0, &[(6, 7), (2, 5)], 100);
+        peer.ack_echo(0, &[(6, 8), (2, 5)], 100);
+        assert_eq!(peer.end.counters().retrans_segs, 2);
+        assert_eq!(peer.info().lost, 2);
+        peer.ack_echo(1, &[(6, 9), (2, 5)], 100);
+        let waiting = peer.info().lost;
+        peer.ack_echo(1, &[(6, 10), (2, 5)], 100);
+        (waiting, peer.info().lost)
+    };
+    // Segment 1, then 5 with the next acknowledgement that does not advance.
+    assert_eq!(lost(true), (1, 2));
+    assert_eq!(lost(false), (2, 2));
 }
