@@ -373,8 +373,11 @@ fn try_one(
         error => Failed::Why(error.to_string()),
     })?;
     let text = std::fs::read(folder.join(REPORT)).map_err(|error| why("its report")(&error))?;
-    let mut report: Report =
-        serde_json::from_slice(&text).map_err(|error| why("its report")(&error))?;
+    let other_build = |error| {
+        let what = "inorder-guest is of another build than inorder, expected both from the same one";
+        Failed::Why(format!("its report: {error}: {what}"))
+    };
+    let mut report: Report = serde_json::from_slice(&text).map_err(other_build)?;
     let (wire, ends) = WIRE;
     for (end, seen) in ends.into_iter().zip(emulated.iter().flatten()) {
         let dropped = seen.dropped + seen.refused + seen.missed + seen.unsent;

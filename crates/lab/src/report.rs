@@ -23,6 +23,7 @@ pub const GO: &str = "go";
 
 /// What a guest reports.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Report {
     /// Version of the kernel.
     pub kernel: String,
@@ -42,6 +43,7 @@ pub struct Report {
 
 /// What a queueing discipline did.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StageReport {
     /// Its namespace.
     pub namespace: String,
@@ -55,6 +57,7 @@ pub struct StageReport {
 
 /// What a flow's application knows.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FlowReport {
     /// Why the connection broke, if it did.
     pub error: Option<String>,
@@ -66,6 +69,7 @@ pub struct FlowReport {
 
 /// A sender's state at one time, from `TCP_INFO`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TcpState {
     /// Time since the run began, nanoseconds.
     pub time_ns: i64,

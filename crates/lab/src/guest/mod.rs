@@ -97,7 +97,11 @@ fn enter_host(folder: &str) -> Result<&str, Failure> {
 /// Carries out the plan in this folder, and leaves the report there.
 fn run_in(shared: &str) -> Result<(), Failure> {
     let plan = std::fs::read(format!("{shared}/{PLAN}")).map_err(trying("reading the plan"))?;
-    let plan: Plan = serde_json::from_slice(&plan).map_err(trying("reading the plan"))?;
+    // A plan of the same build has no other form.
+    let other_build = |error| {
+        format!("reading the plan: {error}: inorder-guest is of another build than inorder, expected both from the same one")
+    };
+    let plan: Plan = serde_json::from_slice(&plan).map_err(other_build)?;
     prepare(&plan, shared)?;
     if plan.emulated {
         wait_for_the_path(shared)?;
@@ -144,7 +148,7 @@ fn prepare(plan: &Plan, shared: &str) -> Result<(), Failure> {
             .and_then(|()| std::fs::write(&path, &setting.value))
             .map_err(trying(format!("{} = {}", setting.key, setting.value)))?;
     }
-    for device in &plan.devices {
+    for device in plan.devices.iter().filter(|_| !plan.offloads) {
         sys::enter(&device.namespace)
             .and_then(|()| sys::offloads_off(&device.name))
             .map_err(trying(format!(

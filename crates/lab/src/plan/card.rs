@@ -17,6 +17,7 @@ const MAX_USECS: i64 = 1_000_000;
 
 /// A device of the module, and its parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Card {
     /// In which namespace.
     pub namespace: String,
@@ -28,6 +29,7 @@ pub struct Card {
 
 /// The parameters of a card.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Time from the first packet to the interrupt, microseconds (`ethtool -C`).
     pub rx_usecs: u32,

@@ -31,6 +31,7 @@ const ANY_RATE: u64 = 100_000_000_000;
 
 /// Options of a socket.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Socket {
     /// Name of the congestion control.
     pub congestion: String,

@@ -2,6 +2,7 @@
 
 use inorder_scenario::config::{self as plain, Charge, Discipline, Framing, Stage, StageKind};
 
+use super::lanes::Lanes;
 use super::netem::Netem;
 use super::refuse::Refusal;
 use super::{aqm, card};
@@ -20,6 +21,8 @@ pub enum Hop {
     Rate(Rate),
     /// No discipline, but a card that receives by interrupt at the other end of the line.
     Card(card::Settings),
+    /// Several lines side by side.
+    Lanes(Lanes),
 }
 
 /// A rate and a queue.
@@ -51,6 +54,7 @@ pub fn hops(path: &str, stages: &[Stage], duration_ns: i64) -> Result<Vec<Hop>, 
             push(&mut hops, hop);
         }
     }
+    Lanes::check(path, &hops)?;
     Ok(hops)
 }
 
@@ -70,7 +74,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
     let cannot = |name: &str| {
         let what = format!("netem and the shapers of Linux have nothing like \"{name}\"");
         let expected =
-            "link, delay, loss, duplicate, corrupt, reorder, late, batch, token-bucket or netem";
+            "link, delay, loss, duplicate, corrupt, reorder, late, batch, spray, token-bucket or netem";
         Err(Refusal::new(format!("{key}.kind"), what, expected))
     };
     match kind {
@@ -91,10 +95,26 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         StageKind::Device(device) => of_line(key, &device.line, &Discipline::DropTail, duration_ns),
         StageKind::Batch(batch) => Ok(vec![Hop::Card(card::Settings::of_batch(batch, key)?)]),
         StageKind::Periodic(_) => cannot("periodic"),
-        StageKind::Spray(_) => cannot("spray"),
+        StageKind::Spray(spray) => Ok(vec![Hop::Lanes(of_spray(key, spray, duration_ns)?)]),
         StageKind::Radio(_) => cannot("radio"),
         StageKind::SharedLink(_) => cannot("shared-link"),
     }
+}
+
+/// Each lane is a line, and behind it a netem.
+fn of_spray(key: &str, spray: &plain::Spray, duration_ns: i64) -> Result<Lanes, Refusal> {
+    let of_lane = |(number, lane): (usize, &plain::Lane)| {
+        let key = format!("{key}.lane.{number}");
+        let mut hops = of_line(&key, &lane.link, &Discipline::DropTail, duration_ns)?;
+        hops.truncate(1);
+        hops.extend(
+            Netem::lane(lane.link.delay_ns, lane.jitter_ns, lane.loss)
+                .map(|netem| Hop::Netem(Box::new(netem))),
+        );
+        Ok(hops)
+    };
+    let lanes = spray.lanes.iter().enumerate().map(of_lane);
+    Lanes::new(key, spray, lanes.collect::<Result<_, Refusal>>()?)
 }
 
 fn of_line(
@@ -289,7 +309,7 @@ impl Hop {
                 netem.words()
             )],
             Hop::Rate(rate) => rate.lines(device),
-            Hop::Card(_) => Vec::new(),
+            Hop::Card(_) | Hop::Lanes(_) => Vec::new(),
         }
     }
 
@@ -315,7 +335,7 @@ impl Hop {
                     .map(|&(at_ns, bits_per_s)| (at_ns, line(bits_per_s)))
                     .collect()
             }
-            Hop::Card(_) => Vec::new(),
+            Hop::Card(_) | Hop::Lanes(_) => Vec::new(),
         }
     }
 }

@@ -4,6 +4,7 @@ mod aqm;
 mod card;
 mod endpoint;
 mod hops;
+mod lanes;
 mod netem;
 mod network;
 mod refuse;
@@ -25,6 +26,7 @@ pub const SERVICE: u16 = 5001;
 
 /// Everything a guest needs to know.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Network namespaces: hosts `a0`, `b0`, ..., and the places between them.
     pub namespaces: Vec<String>,
@@ -32,8 +34,10 @@ pub struct Plan {
     pub batches: Vec<Batch>,
     /// Values under `/proc/sys`.
     pub settings: Vec<Setting>,
-    /// Devices, all without segmentation offloads, so that packets are segments wherever they are counted.
+    /// Devices, without segmentation offloads (unless `offloads`), so that packets are segments wherever they are counted.
     pub devices: Vec<Device>,
+    /// Whether segmentation offloads stay as the kernel has them.
+    pub offloads: bool,
     /// Modules of the kernel to load first.
     pub modules: Vec<String>,
     /// Cards that coalesce or sort.
@@ -73,6 +77,7 @@ pub const WIRE: (&str, [&str; 2]) = ("w", ["wa", "wb"]);
 
 /// Lines that one call of a program reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Batch {
     /// `ip` or `tc`.
     pub program: String,
@@ -84,6 +89,7 @@ pub struct Batch {
 
 /// A value under `/proc/sys`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Setting {
     /// In which namespace.
     pub namespace: String,
@@ -95,6 +101,7 @@ pub struct Setting {
 
 /// A network device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Device {
     /// In which namespace.
     pub namespace: String,
@@ -108,6 +115,7 @@ pub struct Device {
 
 /// A table of netem.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -117,6 +125,7 @@ pub struct Table {
 
 /// What the connections of a `[[flow]]` have in common.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Group {
     /// Namespace of the sender.
     pub sender: String,
@@ -163,6 +172,7 @@ pub enum Work {
 
 /// A connection.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Connection {
     /// Index of its group.
     pub group: usize,
@@ -176,6 +186,7 @@ pub struct Connection {
 
 /// A line for `tc` during the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Change {
     /// Time, nanoseconds.
     pub at_ns: i64,

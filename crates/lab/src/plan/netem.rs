@@ -93,6 +93,29 @@ impl Netem {
         }
     }
 
+    /// What is behind the line of a lane: loss, and a delay with normal jitter; nothing if there is none of them.
+    pub fn lane(delay_ns: i64, jitter_ns: i64, loss: f64) -> Option<Self> {
+        let before = match loss > 0.0 {
+            true => vec![(LOSS, format!("loss random {}", percent(loss)))],
+            false => Vec::new(),
+        };
+        let (wait, tables) = match jitter_ns {
+            0 => (Wait::Fixed(delay_ns), Vec::new()),
+            _ => {
+                let (words, tables) =
+                    random(delay_ns, jitter_ns, plain::Distribution::Normal, 0.0);
+                (Wait::Random(words), tables)
+            }
+        };
+        let is_something = !before.is_empty() || wait != Wait::Fixed(0);
+        is_something.then(|| Netem {
+            before,
+            wait,
+            tables,
+            ..Netem::default()
+        })
+    }
+
     /// The stage `loss`.
     pub fn loss(stage: &Loss) -> Self {
         Self::first(LOSS, loss_words(stage))

@@ -15,6 +15,7 @@ use inorder_scenario::config::{Direction, Endpoint};
 use super::card::{self, Card};
 use super::endpoint::route_words;
 use super::hops::{Hop, hops};
+use super::lanes::Lanes;
 use super::netem::Netem;
 use super::refuse::Refusal;
 use super::{Batch, Change, Device, Plan, WIRE, Ways};
@@ -41,6 +42,8 @@ struct End {
 struct Builder {
     plan: Plan,
     links: usize,
+    /// Networks of lanes so far, in both directions.
+    lane_nets: usize,
     created: Vec<String>,
     /// Lines for `ip` and `tc` by namespace, in the order of the namespaces.
     inside: Vec<[Vec<String>; 2]>,
@@ -60,6 +63,7 @@ pub fn plan(config: &Config, ways: Ways) -> Result<Plan, Refusal> {
     let mut builder = Builder {
         plan: empty(config),
         links: 0,
+        lane_nets: 0,
         created: Vec::new(),
         inside: Vec::new(),
         // Headers of IPv4 and TCP without options.
@@ -97,6 +101,7 @@ fn empty(config: &Config) -> Plan {
         batches: Vec::new(),
         settings: Vec::new(),
         devices: Vec::new(),
+        offloads: config.lab.offloads,
         modules: Vec::new(),
         cards: Vec::new(),
         tables: Vec::new(),
@@ -271,6 +276,10 @@ impl Builder {
         let far = if to == "y" { 2 } else { 1 };
         for number in 0..links {
             let here = place(number);
+            if let Some(Hop::Lanes(lanes)) = hops.get(number) {
+                self.lanes([&here, &place(number + 1)], letter, [net, far], number, lanes);
+                continue;
+            }
             let end = |at: usize, name: &str, host: u8| End {
                 namespace: place(at),
                 device: format!("{letter}{name}"),
@@ -289,6 +298,60 @@ impl Builder {
         }
         for (number, hop) in hops.iter().enumerate() {
             self.discipline(&place(number), &format!("{letter}out"), hop, true);
+        }
+    }
+
+    /// Lanes side by side from a place to the next one. What is sent to the next one passes through a device whose filters
+    /// redirect it to the first device of a lane; all lanes begin with the address that it was sent to.
+    fn lanes(
+        &mut self,
+        [here, next]: [&str; 2],
+        letter: &str,
+        [net, far]: [u8; 2],
+        number: usize,
+        lanes: &Lanes,
+    ) {
+        let device = format!("{letter}out");
+        let gate = format!("02:00:00:fe:{net:02x}:{number:02x}");
+        let mtu = self.mtu;
+        self.created.push(format!(
+            "link add {device} netns {here} mtu {mtu} type dummy"
+        ));
+        for line in [
+            format!("link set {device} up"),
+            format!("address add 10.{net}.{number}.1/24 dev {device}"),
+            format!("neigh add 10.{net}.{number}.2 dev {device} lladdr {gate} nud permanent"),
+            format!("route add 10.{far}.0.0/16 via 10.{net}.{number}.2"),
+        ] {
+            self.ip(here, line);
+        }
+        let before = self.lane_nets;
+        self.lane_nets += 2 * lanes.lanes.len();
+        let subnet = |lane: usize, part: usize| before + 2 * lane + part;
+        let first = |lane: usize| format!("{letter}lane{lane}");
+        for (lane, hops) in lanes.lanes.iter().enumerate() {
+            let between = format!("{letter}{number}lane{lane}");
+            self.namespace(&between);
+            let end = |namespace: &str, device: String, part: usize, host: u8| End {
+                namespace: namespace.to_owned(),
+                device,
+                address: format!("10.{}.{}.{host}", net + 2, subnet(lane, part)),
+                card: None,
+            };
+            let enters = format!("{letter}in");
+            self.link([end(here, first(lane), 0, 1), end(&between, enters.clone(), 0, 2)]);
+            self.ip(&between, format!("link set {enters} address {gate}"));
+            let arrives = format!("{letter}in{lane}");
+            self.link([end(&between, device.clone(), 1, 1), end(next, arrives, 1, 2)]);
+            let through = format!("10.{}.{}.2", net + 2, subnet(lane, 1));
+            self.ip(&between, format!("route add 10.{far}.0.0/16 via {through}"));
+            let places = [(here, first(lane)), (between.as_str(), device.clone())];
+            for (hop, (namespace, device)) in hops.iter().zip(places) {
+                self.discipline(namespace, &device, hop, true);
+            }
+        }
+        for line in lanes.lines(&device, first) {
+            self.say(here, 1, line);
         }
     }
 
