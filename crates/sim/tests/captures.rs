@@ -250,8 +250,9 @@ fn packets_refused_by_paws_are_neither_late_nor_lost() {
         let differ: Vec<_> = by_both.symmetric_difference(&truth).collect();
         assert!(differ.is_empty(), "{kind:?}, by both captures: {differ:?}");
         let alone = f1(&truth, &of(&flows[0].events));
+        // Of about a hundred refused packets one may be mistaken.
         assert!(
-            alone >= 0.995,
+            alone >= 0.99,
             "{kind:?}, by the receiver's capture alone: {alone}"
         );
     }

@@ -235,6 +235,10 @@ impl Endpoint {
         );
         if open && segment.payload > 0 {
             self.notice_mark(now, segment);
+            if let Some(ts) = segment.timestamps.filter(|_| self.receiver.is_tuned()) {
+                let age = self.sender.age_of(now, ts.ecr);
+                self.receiver.echoed(ts.ecr, age, segment.payload);
+            }
             let rtt = self.sender.rtt.srtt;
             self.receiver
                 .on_data(now, start, end, rtt, &mut self.sender.counters);

@@ -5,6 +5,7 @@
 //! - `window`: how much of the buffer is offered.
 
 mod delay;
+mod round_trip;
 mod sack;
 mod window;
 
@@ -143,6 +144,16 @@ impl Receiver {
         end > self.rcv_nxt && !self.out_of_order.holds(start.max(self.rcv_nxt), end)
     }
 
+    /// A segment with this number of bytes of payload echoes a timestamp of this age.
+    pub(crate) fn echoed(&mut self, echo: u32, age: Option<Nanos>, bytes: u32) {
+        self.window.echoed(echo, age, bytes >= self.mss);
+    }
+
+    /// True if the buffer is tuned by the round-trip time.
+    pub(crate) fn is_tuned(&self) -> bool {
+        self.window.is_tuned()
+    }
+
     /// Right edge of the window.
     pub(crate) fn window_end(&self) -> Seq {
         self.window.right_edge().max(self.rcv_nxt)
@@ -175,7 +186,7 @@ impl Receiver {
         counters.data_segs_in += 1;
         self.report_late();
         self.catch_up();
-        self.window.measure(now, self.read_to, rtt, self.mss);
+        self.window.measure(now, self.read_to, self.mss);
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
             counters.duplicate_segs_in += 1;
@@ -227,6 +238,7 @@ impl Receiver {
             self.rcv_nxt = end;
         }
         counters.bytes_received += self.rcv_nxt - old;
+        self.window.arrived(now, self.rcv_nxt);
         if self.window.account != WindowAccount::Memory {
             self.catch_up();
         }

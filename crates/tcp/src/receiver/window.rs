@@ -6,6 +6,7 @@
 //! is then acknowledged at once. Without SACK, arrivals out of order do not increase it: a larger window would hide a
 //! duplicate acknowledgement.
 
+use super::round_trip::RoundTrip;
 use crate::Nanos;
 use crate::config::{Config, WindowAccount, WindowUpdate};
 use crate::seq::Seq;
@@ -39,6 +40,7 @@ struct Tuning {
     read: u64,
     from: Seq,
     since: Nanos,
+    round_trip: RoundTrip,
 }
 
 /// The used part of the buffer.
@@ -70,6 +72,7 @@ impl ReceiveWindow {
                 read: 0,
                 from: 0,
                 since: 0,
+                round_trip: RoundTrip::default(),
             }),
         }
     }
@@ -148,11 +151,31 @@ impl ReceiveWindow {
         room > 0
     }
 
-    /// The application has read up to `read_to`; `rtt` is the round-trip time, 0 if unknown.
-    pub(super) fn measure(&mut self, now: Nanos, read_to: Seq, rtt: Nanos, mss: u32) {
+    pub(super) fn is_tuned(&self) -> bool {
+        self.tuning.is_some()
+    }
+
+    /// A segment echoes a timestamp of this age.
+    pub(super) fn echoed(&mut self, echo: u32, age: Option<Nanos>, is_full: bool) {
+        if let Some(tuning) = &mut self.tuning {
+            tuning.round_trip.echoed(echo, age, is_full);
+        }
+    }
+
+    /// Data in order has arrived.
+    pub(super) fn arrived(&mut self, now: Nanos, rcv_nxt: Seq) {
+        if let Some(tuning) = &mut self.tuning {
+            let edge = self.right_edge.max(rcv_nxt);
+            tuning.round_trip.arrived(now, rcv_nxt, edge);
+        }
+    }
+
+    /// The application has read up to `read_to`.
+    pub(super) fn measure(&mut self, now: Nanos, read_to: Seq, mss: u32) {
         let Some(tuning) = &mut self.tuning else {
             return;
         };
+        let rtt = tuning.round_trip.time;
         if rtt == 0 || elapsed(now, tuning.since) < rtt {
             return;
         }

@@ -147,6 +147,11 @@ impl Sender {
         self.config.nagle = nagle;
     }
 
+    /// Time since this end created a timestamp that is echoed now; `None` if it did not.
+    pub(crate) fn age_of(&mut self, now: Nanos, echo: u32) -> Option<Nanos> {
+        self.clock.since(now, echo)
+    }
+
     /// The clock of the timestamps option.
     pub(crate) fn tsval(&mut self, now: Nanos) -> u32 {
         self.clock.read(now)
