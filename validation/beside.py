@@ -17,6 +17,8 @@ LINUX, SIMULATION = "Linux", "simulation"
 # Student's t for a two-sided interval of 95 %, by degrees of freedom; beyond them that of the normal distribution is close enough.
 T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093]
 KEPT = ["throughput", "completion", "response", "retransmissions", "duplicate_acks", "sack_blocks", "recoveries", "timeouts", "dropped", "delay", "rtt"]
+# Throughputs closer than this share are the same for anybody: equal runs differ by a segment at the end.
+SAME = 0.99
 AGREES, DIFFERS, UNDECIDED = "agrees", "differs", "undecided"
 
 
