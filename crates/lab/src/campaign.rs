@@ -374,7 +374,8 @@ fn try_one(
     })?;
     let text = std::fs::read(folder.join(REPORT)).map_err(|error| why("its report")(&error))?;
     let other_build = |error| {
-        let what = "inorder-guest is of another build than inorder, expected both from the same one";
+        let what =
+            "inorder-guest is of another build than inorder, expected both from the same one";
         Failed::Why(format!("its report: {error}: {what}"))
     };
     let mut report: Report = serde_json::from_slice(&text).map_err(other_build)?;

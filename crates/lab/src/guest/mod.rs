@@ -99,7 +99,9 @@ fn run_in(shared: &str) -> Result<(), Failure> {
     let plan = std::fs::read(format!("{shared}/{PLAN}")).map_err(trying("reading the plan"))?;
     // A plan of the same build has no other form.
     let other_build = |error| {
-        format!("reading the plan: {error}: inorder-guest is of another build than inorder, expected both from the same one")
+        format!(
+            "reading the plan: {error}: inorder-guest is of another build than inorder, expected both from the same one"
+        )
     };
     let plan: Plan = serde_json::from_slice(&plan).map_err(other_build)?;
     prepare(&plan, shared)?;

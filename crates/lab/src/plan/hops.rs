@@ -73,8 +73,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
     let netem = |netem: Netem| Ok(vec![Hop::Netem(Box::new(netem))]);
     let cannot = |name: &str| {
         let what = format!("netem and the shapers of Linux have nothing like \"{name}\"");
-        let expected =
-            "link, delay, loss, duplicate, corrupt, reorder, late, batch, spray, token-bucket or netem";
+        let expected = "link, delay, loss, duplicate, corrupt, reorder, late, batch, spray, token-bucket or netem";
         Err(Refusal::new(format!("{key}.kind"), what, expected))
     };
     match kind {

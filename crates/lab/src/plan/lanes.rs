@@ -43,7 +43,11 @@ impl Lanes {
         });
         if lanes.sum::<usize>() > MAX_LANES {
             let expected = format!("at most {MAX_LANES} lanes on the whole path");
-            return Err(Refusal::new(path, "the lab has no addresses for so many lanes", expected));
+            return Err(Refusal::new(
+                path,
+                "the lab has no addresses for so many lanes",
+                expected,
+            ));
         }
         Ok(())
     }

@@ -102,8 +102,7 @@ impl Netem {
         let (wait, tables) = match jitter_ns {
             0 => (Wait::Fixed(delay_ns), Vec::new()),
             _ => {
-                let (words, tables) =
-                    random(delay_ns, jitter_ns, plain::Distribution::Normal, 0.0);
+                let (words, tables) = random(delay_ns, jitter_ns, plain::Distribution::Normal, 0.0);
                 (Wait::Random(words), tables)
             }
         };

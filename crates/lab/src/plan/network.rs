@@ -277,7 +277,13 @@ impl Builder {
         for number in 0..links {
             let here = place(number);
             if let Some(Hop::Lanes(lanes)) = hops.get(number) {
-                self.lanes([&here, &place(number + 1)], letter, [net, far], number, lanes);
+                self.lanes(
+                    [&here, &place(number + 1)],
+                    letter,
+                    [net, far],
+                    number,
+                    lanes,
+                );
                 continue;
             }
             let end = |at: usize, name: &str, host: u8| End {
@@ -339,10 +345,16 @@ impl Builder {
                 card: None,
             };
             let enters = format!("{letter}in");
-            self.link([end(here, first(lane), 0, 1), end(&between, enters.clone(), 0, 2)]);
+            self.link([
+                end(here, first(lane), 0, 1),
+                end(&between, enters.clone(), 0, 2),
+            ]);
             self.ip(&between, format!("link set {enters} address {gate}"));
             let arrives = format!("{letter}in{lane}");
-            self.link([end(&between, device.clone(), 1, 1), end(next, arrives, 1, 2)]);
+            self.link([
+                end(&between, device.clone(), 1, 1),
+                end(next, arrives, 1, 2),
+            ]);
             let through = format!("10.{}.{}.2", net + 2, subnet(lane, 1));
             self.ip(&between, format!("route add 10.{far}.0.0/16 via {through}"));
             let places = [(here, first(lane)), (between.as_str(), device.clone())];

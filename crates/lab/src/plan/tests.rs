@@ -148,14 +148,25 @@ fn lanes_are_devices_over_which_filters_distribute_packets() {
                  lane = [{ rate = \"10 Mbit/s\", queue = \"50 packets\", framing = \"ethernet-header\" },\n\
                  { rate = \"20 Mbit/s\", delay = \"5 ms\", jitter = \"1 ms\", loss = \"1 %\", framing = \"ethernet-header\" }]\n";
     let all = commands(lanes);
-    let has = |line: &str| assert!(all.iter().any(|command| command == line), "{line}: {all:#?}");
+    let has = |line: &str| {
+        assert!(
+            all.iter().any(|command| command == line),
+            "{line}: {all:#?}"
+        )
+    };
     has("ip -n x neigh add 10.3.0.2 dev fout lladdr 02:00:00:fe:03:00 nud permanent");
     has("ip -n f0lane1 link set fin address 02:00:00:fe:03:00");
     has("ip -n f0lane1 route add 10.2.0.0/16 via 10.5.3.2");
     has("tc -n x qdisc add dev flane0 parent 1:1 handle 10: pfifo limit 50");
-    has("tc -n f0lane1 qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us 1000us 0% distribution normal loss random 1%");
-    has("tc -n x filter add dev fout egress pref 1 matchall action gact continue random determ pipe 2 action mirred egress redirect dev flane1");
-    has("tc -n x filter add dev fout egress pref 2 matchall action mirred egress redirect dev flane0");
+    has(
+        "tc -n f0lane1 qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us 1000us 0% distribution normal loss random 1%",
+    );
+    has(
+        "tc -n x filter add dev fout egress pref 1 matchall action gact continue random determ pipe 2 action mirred egress redirect dev flane1",
+    );
+    has(
+        "tc -n x filter add dev fout egress pref 2 matchall action mirred egress redirect dev flane0",
+    );
     let refused = planned(&format!("{BACK}{}", lanes.replace("round-robin", "flow"))).unwrap_err();
     assert_eq!(
         refused,
