@@ -270,6 +270,8 @@ pub struct Config {
     pub timestamp_tick: Nanos,
     /// Protection against wrapped sequences (RFC 7323 section 5); with `timestamps`.
     pub paws: bool,
+    /// By how many ticks a segment's timestamp may be older without being refused (Linux `TCP_PAWS_WINDOW`: 1; RFC 7323: 0).
+    pub paws_window: u32,
     /// Announced window scale; `None` omits the option.
     pub window_scale: Option<u8>,
     /// Receive buffer, bytes: a fixed size, or the maximum for autotuning.

@@ -152,7 +152,7 @@ fn lanes_are_devices_over_which_filters_distribute_packets() {
         assert!(
             all.iter().any(|command| command == line),
             "{line}: {all:#?}"
-        )
+        );
     };
     has("ip -n x neigh add 10.3.0.2 dev fout lladdr 02:00:00:fe:03:00 nud permanent");
     has("ip -n f0lane1 link set fin address 02:00:00:fe:03:00");

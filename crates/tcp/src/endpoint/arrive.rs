@@ -78,7 +78,7 @@ impl Endpoint {
         if !self.sender.agreed.timestamps
             || !self.config.paws
             || segment.flags.has(Flags::RST)
-            || !ts_before(ts.val, self.ts_recent)
+            || !ts_before(ts.val.wrapping_add(self.config.paws_window), self.ts_recent)
             || now > self.ts_recent_at.saturating_add(TS_RECENT_LIFETIME)
         {
             return false;
