@@ -5,11 +5,12 @@ mod common;
 
 use common::{Folder, code, inorder, json, stderr};
 
-/// 4 MB over 20 Mbit/s with a round trip of 30 ms and a fixed threshold of three duplicate ACKs.
+/// 4 MB over 20 Mbit/s with a round trip of 30 ms and a fixed threshold of three duplicate ACKs. Of the seeds 1 to 10 nine come
+/// within 25 %; the interval contains the truth in five.
 const SCENARIO: &str = r#"
 [run]
 duration = "8 s"
-seed = 3
+seed = 1
 
 [[flow]]
 name = "bulk"
