@@ -92,7 +92,7 @@ fn the_schema_of_cells_is_documented_and_that_of_coloured_and_of_plain_nets() {
     let folder = Folder::new("cells");
     let coloured = "coloured net c\nparameter n = 1 from 1 to 9\nrecord job\n  came: time\nplace source n\n\
         sink out: job\ntransition t\n  in source\n  delay 1 us\n  out source\n  out out: {came = now}\n\
-        run 10 at out\nmeasure rate = rate(out)\n";
+        run 10 at out\nmeasure rate = rate(out) in MHz\n";
     let coloured = folder.file("c.net", coloured.as_bytes());
     let plain = folder.file("p.net", format!("parameter n 1\n{NET}").as_bytes());
     let schema = inorder(&["petri", "--schema", &coloured]);
