@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::folder::Folder;
-use crate::listing::Listed;
-use crate::study::Open;
+use crate::open::{Changed, Open};
 use crate::tables::{ERRORS, FAILURE, Failure, TaskRow};
+use crate::work::Listed;
 
 /// What is written unless something else is asked for. Left out are the longest tables (a row for each frame, or for each
 /// retransmission) and those that only one kind of question needs.
@@ -221,13 +221,4 @@ fn kind(error: &CaptureError) -> &'static str {
         CaptureError::Damaged { .. } | CaptureError::Decompress { .. } => "damaged",
         CaptureError::Io { .. } => "unreadable",
     }
-}
-
-/// Why a capture was not opened.
-#[derive(Debug)]
-pub enum Changed {
-    /// It is not the one that was planned.
-    Changed(String),
-    /// It cannot be opened.
-    Unreadable(io::Error),
 }

@@ -4,10 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::Error;
-use crate::plan::Work;
+use crate::work::{Listed, Work};
 
 /// Ends of the names of captures in folders.
 const ENDS: [&str; 3] = ["pcap", "pcapng", "cap"];
@@ -18,21 +16,6 @@ const MAX_CAPTURES: usize = 64;
 /// Bytes of the captures of a task at most, unless it has only one: results stay in memory until the task is written,
 /// and captures that were interrupted are read again.
 const MAX_BYTES: u64 = 64 << 20;
-
-/// A capture as it was when the study was planned.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Debug)]
-pub struct Listed {
-    /// Its name in results: the path below the folder that was named, or the path as it was given.
-    pub file: String,
-    /// Where it is: a path, or a URL that the opener of the study understands.
-    pub path: String,
-    /// Its size, bytes, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u64>,
-    /// What changes when it changes: the time of its last change, nanoseconds since the epoch, or what a bucket has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-}
 
 impl Listed {
     fn of(file: String, path: &Path) -> Result<Self, Error> {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::Campaign;
 use crate::corpus::Corpus;
 use crate::error::Error;
-use crate::listing::Listed;
 use crate::population::Population;
+use crate::work::Work;
 
 /// The sign of our plans, with the version of their form.
 const SCHEMA: &str = "inorder-study/1";
@@ -24,47 +24,6 @@ pub enum Job {
     Campaign(Campaign),
     /// Simulates connections whose settings are drawn, and captures them.
     Population(Population),
-}
-
-/// What one task does.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
-#[serde(rename_all = "snake_case")]
-pub enum Work {
-    /// Analyses these captures.
-    Captures(Vec<Listed>),
-    /// Makes these runs or connections, by their numbers from 0.
-    Items {
-        /// The first.
-        first: u64,
-        /// How many.
-        count: u64,
-    },
-}
-
-impl Work {
-    /// Captures, runs or connections.
-    pub fn len(&self) -> u64 {
-        match self {
-            Work::Captures(captures) => captures.len() as u64,
-            Work::Items { count, .. } => *count,
-        }
-    }
-
-    /// True without any.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// `all` items in tasks of `each`.
-    pub(crate) fn items(all: u64, each: u64) -> Vec<Work> {
-        let each = each.max(1);
-        let starts = (0..all.div_ceil(each)).map(|number| number * each);
-        let work = |first| Work::Items {
-            first,
-            count: each.min(all - first),
-        };
-        starts.map(work).collect()
-    }
 }
 
 /// What a study does, and in which tasks. It is written before the first task runs; tasks are only ever added.

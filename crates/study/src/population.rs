@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::folder::Folder;
-use crate::plan::Work;
 use crate::tables::TaskRow;
+use crate::work::Work;
 
 mod draw;
 mod rows;

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
-use crate::study::{Open, Study};
+use crate::open::Open;
+use crate::study::Study;
+use crate::tally::Tally;
 
 /// Receives the progress of a study.
 pub trait Progress: Sync {
@@ -15,26 +17,6 @@ pub trait Progress: Sync {
 /// Ignores the progress.
 impl Progress for () {
     fn at(&self, _done: usize, _all: usize) {}
-}
-
-/// What is done.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Tally {
-    /// Tasks of the plan.
-    pub tasks: usize,
-    /// Of these, done.
-    pub done: usize,
-    /// Captures, runs or connections of the plan.
-    pub items: u64,
-    /// Of these, in tasks that are done.
-    pub items_done: u64,
-}
-
-impl Tally {
-    /// True if nothing is left to do.
-    pub fn is_complete(&self) -> bool {
-        self.done == self.tasks
-    }
 }
 
 impl Study {

@@ -1,0 +1,21 @@
+//! How much of a study is done.
+
+/// How much is done.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// Tasks of the plan.
+    pub tasks: usize,
+    /// Of these, done.
+    pub done: usize,
+    /// Captures, runs or connections of the plan.
+    pub items: u64,
+    /// Of these, in tasks that are done.
+    pub items_done: u64,
+}
+
+impl Tally {
+    /// True if nothing is left to do.
+    pub fn is_complete(&self) -> bool {
+        self.done == self.tasks
+    }
+}
