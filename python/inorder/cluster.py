@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from inorder._inorder import Study as _Study
+from inorder.captures import Progress, listed_captures, opener, show
 from inorder.errors import Error, UsageError
-from inorder.study import Progress, listed_captures, opener, show
 
 #: Tasks that wait at each thread of a worker: enough that none is idle, few enough that the scheduler's memory does not
 #: depend on the number of tasks.

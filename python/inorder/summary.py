@@ -9,12 +9,12 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inorder.errors import UsageError
 from inorder.query import connect, free, guarded, views, write
+from inorder.summary_tables import LONG, Figure, Row, Summary, shown
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,37 +25,6 @@ Z = 1.959963984540054
 RATE_BIN = 0.02
 #: Points of the distribution of the delay.
 QUANTILES = [0.01, 0.05] + [n / 10 for n in range(1, 10)] + [0.95, 0.99, 1.0]
-
-Row = tuple[Any, ...]
-
-
-@dataclass
-class Figure:
-    """A table of the study: what it says, its columns, its rows."""
-
-    name: str
-    about: str
-    columns: list[str]
-    rows: list[Row] = field(default_factory=list)
-
-
-@dataclass
-class Summary:
-    """All tables, and how many connections they rest on."""
-
-    figures: list[Figure]
-    by: list[str]
-    connections: int
-
-    def figure(self, name: str) -> Figure:
-        """The table `name`.
-
-        Raises :class:`UsageError` if there is none.
-        """
-        for figure in self.figures:
-            if figure.name == name:
-                return figure
-        raise UsageError(f"no table {name}; there are {', '.join(figure.name for figure in self.figures)}")
 
 
 def wilson(hits: int, all: int) -> tuple[float, float]:
@@ -385,10 +354,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-#: Tables that are long, so that they are only in files and charts.
-LONG = ("rates", "delays", "extent_by_rate")
-
-
 def _print(summary: Summary) -> None:
     print(f"{summary.connections} connections")
     for figure in summary.figures:
@@ -399,13 +364,6 @@ def _print(summary: Summary) -> None:
         widths = [max(len(row[at]) for row in texts) for at in range(len(figure.columns))]
         for row in texts:
             print("  ".join(text.rjust(width) for text, width in zip(row, widths)))
-
-
-def shown(value: Any) -> str:
-    """A value for people: four digits."""
-    if value is None:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import html as escaping
 from typing import Any
 
 from inorder.errors import UsageError
-from inorder.summary import LONG, Figure, Summary, shown
+from inorder.summary_tables import LONG, Figure, Summary, shown
 
 #: A specification of Vega-Lite.
 Spec = dict[str, Any]

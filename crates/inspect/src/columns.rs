@@ -9,19 +9,16 @@ use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::reachability::{Boundedness, LongRun, Report};
 use inorder_report::json::Json;
 use inorder_report::schema::{self, Schema};
-use inorder_report::{
-    Column, Digits, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value,
-};
+use inorder_report::{Column, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value};
 
 use crate::document::Document;
 use crate::exact::{Exact, ExactPlace, ExactTransition};
+use crate::kind::REAL;
 use crate::{queries, structure};
 
 type Of = Column<Document>;
 type OfExact = Column<Exact>;
 
-/// A number with the same digits as in the tables.
-pub const REAL: Kind = Kind::Number(Digits::Fine);
 const TEXTS: Kind = Kind::List(Element::Text);
 const BY_NAME: Kind = Kind::Map(Element::Number);
 
@@ -383,3 +380,15 @@ pub static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
     .optional()
     .shown("utilisation", 0),
 ];
+
+impl Document {
+    /// Writes one JSON object; what was not wanted is left out.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let json = &mut Json::new(out).with_details(true);
+        json.object(&columns(self), self)?;
+        writeln!(out)
+    }
+}

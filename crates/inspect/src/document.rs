@@ -1,16 +1,12 @@
 //! The findings about a net.
 
-use std::io::{self, Write};
-
 use inorder_petri::invariants::Invariants;
 use inorder_petri::net::Net;
 use inorder_petri::reachability::{Graph, Report};
-use inorder_report::json::Json;
 
 use crate::exact::Exact;
 use crate::queries::Answer;
 use crate::simulate::Simulated;
-use crate::{columns, table};
 
 /// What was found; what was not wanted is missing.
 #[derive(Default)]
@@ -37,24 +33,4 @@ pub struct Document {
     pub net: Net,
     /// What was found.
     pub findings: Findings,
-}
-
-impl Document {
-    /// Writes one JSON object; what was not wanted is left out.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let json = &mut Json::new(out).with_details(true);
-        json.object(&columns::columns(self), self)?;
-        writeln!(out)
-    }
-
-    /// Writes a paragraph for each finding.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
-    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
-        table::write(&self.net, &self.findings, out)
-    }
 }

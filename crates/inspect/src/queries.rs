@@ -7,8 +7,8 @@ use inorder_petri::reachability::Graph;
 use inorder_petri::statistics::Estimate;
 use inorder_report::{Column, Element, Files, Kind};
 
-use crate::columns::REAL;
 use crate::error::Error;
+use crate::kind::REAL;
 use crate::structure;
 
 /// A query as the user wrote it.

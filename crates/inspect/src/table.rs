@@ -8,8 +8,9 @@ use inorder_report::number::people;
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Kind};
 
-use crate::document::Findings;
+use crate::document::{Document, Findings};
 use crate::exact::Exact;
+use crate::kind::REAL;
 use crate::simulate::Simulated;
 use crate::{columns, queries, structure};
 
@@ -65,7 +66,7 @@ macro_rules! estimates {
                 .shown($first, 0),
             $(Column::new(
                 $heading,
-                columns::REAL,
+                REAL,
                 "Mean and half the width of the interval.",
                 |n: &$node| {
                     let of: fn(&$node) -> Option<Estimate> = $of;
@@ -89,7 +90,7 @@ static TRANSITIONS: &[Column<TransitionMeasures>] = estimates!(TransitionMeasure
     "utilisation": |t| t.utilisation);
 
 fn number(value: f64) -> String {
-    people(columns::REAL, &value.into())
+    people(REAL, &value.into())
 }
 
 fn interval(estimate: Estimate) -> String {
@@ -142,4 +143,14 @@ fn headline(simulated: &Simulated) -> String {
         simulated.observations,
         100.0 * simulated.confidence
     )
+}
+
+impl Document {
+    /// Writes a paragraph for each finding.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        write(&self.net, &self.findings, out)
+    }
 }

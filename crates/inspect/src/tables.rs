@@ -8,9 +8,10 @@ use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::{Column, Field, Kind, Sheet};
 
 use crate::columns::simulated::{PLACE, TRANSITION};
-use crate::columns::{EXACT_PLACE, EXACT_TRANSITION, REAL};
+use crate::columns::{EXACT_PLACE, EXACT_TRANSITION};
 use crate::document::Document;
 use crate::exact::{ExactPlace, ExactTransition};
+use crate::kind::REAL;
 use crate::queries;
 
 /// A value that is estimated: the name of its column, that of half the width of its interval, and where it is.

@@ -15,14 +15,13 @@ use inorder_live::os::{self, Confinement, Running};
 use inorder_path::Path as Way;
 use inorder_scenario::Config;
 
+use crate::guest::FOLDER;
 use crate::keeper;
 use crate::plan::WIRE;
 use crate::report::GO;
 use crate::root::find;
 use crate::uml::{MachineError, follow};
 
-/// The variable that tells the guest its folder, and that it runs on a host's kernel.
-pub const FOLDER: &str = "INORDER_LAB_FOLDER";
 /// Where programs are looked for.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 

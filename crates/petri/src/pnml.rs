@@ -122,7 +122,7 @@ pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
 fn parse_with(file: &str, document: &[u8], parameters: &mut Parameters) -> Result<Net, PnmlError> {
     let read = document::text_of(document).and_then(|text| {
         let root = tree::parse(&text)?;
-        interpret::net(&root, parameters)
+        of_element(&root, parameters)
     });
     read.map_err(|located| located.in_file(file))
 }
@@ -133,4 +133,15 @@ pub fn fuzz_one(data: &[u8]) {
     let Ok(net) = read("fuzz", data) else { return };
     let again = parse("again", write(&net).as_bytes());
     assert_eq!(again.map(Net::without_lines), Ok(net.without_lines()));
+}
+
+/// The first net below `root`, by the form of the program that wrote it.
+fn of_element(root: &tree::Element, parameters: &mut Parameters) -> Result<Net, Located> {
+    if root.name == "project" {
+        return greatspn::net(root, parameters);
+    }
+    if tapaal::is_tapaal(root) {
+        return tapaal::net(root, parameters);
+    }
+    interpret::net(root)
 }

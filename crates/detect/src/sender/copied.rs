@@ -1,7 +1,5 @@
 //! Copies that the network made: their reports look like those of late originals (RFC 2883 section 5).
 
-use super::ledger::{Ledger, MIN_CERTAIN, MIN_LIKELY};
-
 /// Duplicates that no retransmission of a hole explains.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NetworkCopies {
@@ -13,28 +11,9 @@ pub(super) struct NetworkCopies {
 
 impl NetworkCopies {
     /// Of `packets`, the share that was copied.
-    fn share(&self, packets: u64) -> f64 {
+    pub(super) fn share(&self, packets: u64) -> f64 {
         let copies = self.reported.saturating_sub(self.sent_again);
         copies as f64 / (packets as f64 + 1.0)
-    }
-}
-
-impl Ledger {
-    /// How many of the duplicates of what was retransmitted are copies that the network made of retransmissions, for each
-    /// original that came late: as many of these are copied as of all packets.
-    fn copied_for_each_late(&self) -> f64 {
-        let copied = self.copies.share(self.data_packets) * self.tally.only_copies as f64;
-        copied / (self.tally.late_copied as f64 + 0.25)
-    }
-
-    /// A duplicate of what was retransmitted may be such a copy.
-    pub(super) fn maybe_copied_by_network(&self) -> bool {
-        self.copied_for_each_late() > 1.0 - MIN_LIKELY
-    }
-
-    /// Nor is it ruled out so surely that the original would be certain to have come.
-    pub(super) fn perhaps_copied_by_network(&self) -> bool {
-        self.copied_for_each_late() > 1.0 - MIN_CERTAIN
     }
 }
 

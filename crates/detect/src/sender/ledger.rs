@@ -353,6 +353,25 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// How many of the duplicates of what was retransmitted are copies that the network made of retransmissions, for each
+    /// original that came late: as many of these are copied as of all packets.
+    fn copied_for_each_late(&self) -> f64 {
+        let copied = self.copies.share(self.data_packets) * self.tally.only_copies as f64;
+        copied / (self.tally.late_copied as f64 + 0.25)
+    }
+
+    /// A duplicate of what was retransmitted may be such a copy.
+    pub(super) fn maybe_copied_by_network(&self) -> bool {
+        self.copied_for_each_late() > 1.0 - MIN_LIKELY
+    }
+
+    /// Nor is it ruled out so surely that the original would be certain to have come.
+    pub(super) fn perhaps_copied_by_network(&self) -> bool {
+        self.copied_for_each_late() > 1.0 - MIN_CERTAIN
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::board::Board;

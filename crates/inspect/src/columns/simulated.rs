@@ -3,7 +3,7 @@
 use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
 use inorder_report::{Column, Kind, Map, Maybe, Object};
 
-use super::REAL;
+use crate::kind::REAL;
 use crate::simulate::Simulated;
 
 type OfPlace = Column<PlaceMeasures>;

@@ -17,12 +17,13 @@ pub(crate) use self::sys::enter_file;
 
 use self::capture::Capture;
 use self::traffic::Shared;
-use crate::host::FOLDER;
 use crate::plan::{Plan, Table};
 use crate::report::{
     CAPTURES, FAILED, FlowReport, GO, PLAN, PROGRESS, READY, REPORT, Report, StageReport, TcpState,
 };
 
+/// The variable that tells the guest its folder, and that it runs on a host's kernel.
+pub(crate) const FOLDER: &str = "INORDER_LAB_FOLDER";
 /// Where the host's folder of the run appears in a machine.
 const SHARED: &str = "/out";
 /// Where `tc` looks for tables.

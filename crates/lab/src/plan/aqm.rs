@@ -3,7 +3,7 @@
 use inorder_path::RedConfig;
 use inorder_scenario::config::{DelayEstimate, Discipline, Queue};
 
-use super::refuse::Refusal;
+use super::refusal::Refusal;
 
 /// Limit of RED's queue if the scenario has none, bytes.
 const NO_LIMIT_BYTES: u64 = 100_000_000;

@@ -4,7 +4,7 @@ use inorder_scenario::config as plain;
 use inorder_sim::sorter_of;
 use serde::{Deserialize, Serialize};
 
-use super::refuse::Refusal;
+use super::refusal::Refusal;
 
 /// Name of the module, of its file, and of the type of its devices.
 pub const MODULE: &str = "inorder";

@@ -3,8 +3,8 @@
 use inorder_scenario::config::{self as plain, Application, DestinationMetrics, Ecn, Gaps, Pacing};
 use serde::{Deserialize, Serialize};
 
-use super::network::address;
-use super::refuse::Refusal;
+use super::address::address;
+use super::refusal::Refusal;
 use super::{Group, Setting, Work};
 
 /// Congestion controls of the simulator that a Linux of today has under this or another name.

@@ -2,49 +2,15 @@
 
 use inorder_scenario::config::{self as plain, Charge, Discipline, Framing, Stage, StageKind};
 
-use super::lanes::Lanes;
+use super::hop::{Hop, Lanes, Rate, Shaper};
 use super::netem::Netem;
-use super::refuse::Refusal;
+use super::refusal::Refusal;
 use super::{aqm, card};
 
 /// Most packets in a queue without a limit.
 const NO_LIMIT: u64 = 1_000_000;
 /// Bytes that the kernel counts in addition to an IP packet: the Ethernet header.
 const COUNTED: i64 = 14;
-
-/// A queueing discipline at a device of its own.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Hop {
-    /// Loss, duplication, damage, delay.
-    Netem(Box<Netem>),
-    /// A rate and a queue.
-    Rate(Rate),
-    /// No discipline, but a card that receives by interrupt at the other end of the line.
-    Card(card::Settings),
-    /// Several lines side by side.
-    Lanes(Lanes),
-}
-
-/// A rate and a queue.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Rate {
-    /// The shaper: words of HTB's class, or of TBF.
-    shaper: Shaper,
-    /// Bytes charged for a packet beyond those that the kernel counts.
-    overhead: i64,
-    /// Words of the queue's discipline.
-    queue: String,
-    /// Later rates, bits per second.
-    changes: Vec<(i64, u64)>,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-enum Shaper {
-    /// HTB's class: rate and burst.
-    Htb(u64, u64),
-    /// TBF's words.
-    Tbf(String),
-}
 
 /// The disciplines of a path, for a run of this length.
 pub fn hops(path: &str, stages: &[Stage], duration_ns: i64) -> Result<Vec<Hop>, Refusal> {

@@ -5,20 +5,11 @@
 
 use inorder_scenario::config::{Policy, Spray};
 
-use super::hops::Hop;
-use super::refuse::Refusal;
+use super::hop::{Hop, Lanes};
+use super::refusal::Refusal;
 
 /// Most lanes of a path: two networks each, whose numbers must fit into a byte of an address, with those of the way back.
 const MAX_LANES: usize = 60;
-
-/// Lanes side by side.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Lanes {
-    /// Whether lanes take turns; otherwise each packet takes a random one.
-    in_turn: bool,
-    /// What is on each, one behind the other: at most two disciplines.
-    pub lanes: Vec<Vec<Hop>>,
-}
 
 impl Lanes {
     /// The lanes of the stage with this name, whose disciplines were made before.

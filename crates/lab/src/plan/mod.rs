@@ -1,12 +1,15 @@
 //! What a guest does in one run, as plain data: the host makes it from a scenario's cell, the guest carries it out.
 
+mod address;
 mod aqm;
 mod card;
 mod endpoint;
+mod hop;
 mod hops;
 mod lanes;
 mod netem;
 mod network;
+mod refusal;
 mod refuse;
 #[cfg(test)]
 mod tests;
@@ -207,7 +210,7 @@ pub fn plan(
     seed: u64,
     ways: Ways,
 ) -> Result<Plan, Error> {
-    let refused = |refusal: refuse::Refusal| {
+    let refused = |refusal: refusal::Refusal| {
         scenario.refuse(number, &refusal.key, &refusal.what, &refusal.expected)
     };
     refuse::check(scenario, number, &cell.config)?;

@@ -6,7 +6,7 @@ use inorder_path::{Distribution, SCALE};
 use inorder_scenario::config::{self as plain, Loss};
 
 use super::Table;
-use super::refuse::Refusal;
+use super::refusal::Refusal;
 
 /// Most packets in a netem whose stage has no limit of its own.
 const NO_LIMIT: u64 = 1_000_000;

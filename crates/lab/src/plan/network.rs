@@ -12,22 +12,15 @@
 use inorder_scenario::Config;
 use inorder_scenario::config::{Direction, Endpoint};
 
+use super::address::{address, side_net};
 use super::card::{self, Card};
 use super::endpoint::route_words;
-use super::hops::{Hop, hops};
-use super::lanes::Lanes;
+use super::hop::{Hop, Lanes};
+use super::hops::hops;
+
 use super::netem::Netem;
-use super::refuse::Refusal;
+use super::refusal::Refusal;
 use super::{Batch, Change, Device, Plan, WIRE, Ways};
-
-/// The address of host number `number` on side `a` or `b`.
-pub fn address(side: &str, number: usize) -> [u8; 4] {
-    [10, side_net(side), number as u8, 2]
-}
-
-fn side_net(side: &str) -> u8 {
-    if side == "a" { 1 } else { 2 }
-}
 
 /// One end of a link.
 struct End {

@@ -10,32 +10,6 @@ use inorder_scenario::{Config, Error, Scenario};
 
 use super::card;
 
-/// A key that the lab cannot carry out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// The key, with dots.
-    pub key: String,
-    /// What is wrong.
-    pub what: String,
-    /// What was expected.
-    pub expected: String,
-}
-
-impl Refusal {
-    /// A refusal of `key`.
-    pub fn new(
-        key: impl Into<String>,
-        what: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        Refusal {
-            key: key.into(),
-            what: what.into(),
-            expected: expected.into(),
-        }
-    }
-}
-
 /// Most connections of a run: each one has two threads in the guest.
 const MAX_CONNECTIONS: u32 = 1000;
 /// Most `[[flow]]` tables: each one has two hosts with networks of their own.

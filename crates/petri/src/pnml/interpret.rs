@@ -3,20 +3,12 @@
 use super::Located;
 use super::timing::{servers, timing};
 use super::tree::{Element, own, parsed};
-use super::{greatspn, tapaal};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
-use crate::parameters::Parameters;
 use crate::text::Mistake;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first net below `root`.
-pub(super) fn net(root: &Element, parameters: &mut Parameters) -> Result<Net, Located> {
-    if root.name == "project" {
-        return greatspn::net(root, parameters);
-    }
-    if tapaal::is_tapaal(root) {
-        return tapaal::net(root, parameters);
-    }
+pub(super) fn net(root: &Element) -> Result<Net, Located> {
     let is_net = |element: &&Element| element.name == "net";
     let Some(element) = std::iter::once(root).chain(&root.children).find(is_net) else {
         return Err(root.wrong(Mistake::unexpected("an element net", "none")));

@@ -1,0 +1,223 @@
+//! `petri` as a user sees it: exit codes, one clear line for each error, files written, Ctrl-C.
+
+mod common;
+
+use std::fs;
+use std::process::Output;
+
+use common::{Folder, code, complaint, inorder, json, stderr, stdout};
+
+/// A machine that fails and is repaired: it works half of the time.
+const NET: &str = "net machine
+place up 1
+place down
+transition breaks exponential rate 2
+  in up
+  out down
+transition mends exponential rate 2
+  in down
+  out up
+";
+
+#[test]
+fn a_net_is_simulated_solved_and_analysed() {
+    let folder = Folder::new("petri");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let output = inorder(&[
+        "petri",
+        "--simulate",
+        "--exact",
+        "--invariants",
+        "--reachability=10",
+        "--json",
+        &file,
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let value = json(&output);
+    let exact = value["exact"]["places"]["up"]["tokens"].as_f64().unwrap();
+    assert!((exact - 0.5).abs() < 1e-12, "{exact}");
+    let simulated = &value["simulated"]["places"]["up"]["tokens"];
+    let mean = simulated["mean"].as_f64().unwrap();
+    assert!((mean - exact).abs() < 0.05, "{mean}");
+    assert_eq!(value["simulated"]["interrupted"], false);
+    let text = inorder(&["petri", "--invariants", &file]);
+    assert!(stdout(&text).contains("up + down = 1"), "{}", stdout(&text));
+}
+
+/// The numbers of CSV: the value of the axis, the name, the mean and the ends of the interval.
+fn cells(output: &Output) -> Vec<(f64, String, [f64; 3])> {
+    let text = stdout(output);
+    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let ends = [5, 6, 7].map(|at| number(fields[at]));
+        (number(fields[0]), fields[3].to_owned(), ends)
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn a_plain_net_is_solved_over_values_of_a_parameter() {
+    let folder = Folder::new("petri-sweep");
+    let queue = "net queue\nparameter load 0.9\nparameter room 3\nplace jobs\nplace free room\n\
+        transition arrive exponential rate 2*load\n in free\n out jobs\n\
+        transition serve exponential rate 2\n in jobs\n out free\n";
+    let file = folder.file("queue.net", queue.as_bytes());
+    let output = inorder(&[
+        "petri",
+        "--exact",
+        "--set=load=0.5..1.5 step 0.5",
+        "--csv",
+        &file,
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let found = cells(&output);
+    for load in [0.5f64, 1.0, 1.5] {
+        // M/M/1/3: the probability of n jobs is proportional to load^n.
+        let weights = [0, 1, 2, 3].map(|n| load.powi(n));
+        let mean = (0..4)
+            .map(|n| f64::from(n) * weights[n as usize])
+            .sum::<f64>()
+            / weights.iter().sum::<f64>();
+        let row = found
+            .iter()
+            .find(|(at, name, _)| *at == load && name == "jobs tokens");
+        let (_, _, [solved, ..]) = row.expect("a row of the cell");
+        assert!((solved - mean).abs() < 1e-6, "{solved} instead of {mean}");
+    }
+    let listed = inorder(&["petri", "--parameters", "--set=room=5", &file]);
+    let listed = stdout(&listed);
+    assert_eq!(
+        listed.split_whitespace().collect::<Vec<_>>(),
+        ["load", "0.9", "room", "5"]
+    );
+    let one = inorder(&["petri", "--exact", "--json", "--set=room=1", &file]);
+    let jobs = json(&one)["exact"]["places"]["jobs"]["tokens"]
+        .as_f64()
+        .unwrap();
+    assert!((jobs - 0.9 / 1.9).abs() < 1e-9, "{jobs}");
+    for (options, message) in [
+        (
+            ["--exact", "--set=lod=1,2"],
+            "found lod; did you mean load?",
+        ),
+        (
+            ["--exact", "--set=load=1,x"],
+            "--set load: expected a number",
+        ),
+        (
+            ["--svg=x.svg", "--set=load=1,2"],
+            "--svg: not with several values",
+        ),
+        (
+            ["--exact", "--at=5..1"],
+            "--at: expected a number, several as",
+        ),
+    ] {
+        let found = complaint(&["petri", options[0], options[1], &file], 2);
+        assert!(found.contains(message), "{found}");
+    }
+}
+
+#[test]
+fn the_state_over_time_is_solved_and_simulated() {
+    let folder = Folder::new("petri-at");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let solved = cells(&inorder(&[
+        "petri",
+        "--exact",
+        "--at=0,0.1,0.5",
+        "--csv",
+        &file,
+    ]));
+    let simulated = inorder(&[
+        "petri",
+        "--simulate",
+        "--at=0,0.1,0.5",
+        "--query=P(up = 1)",
+        "--confidence=0.999",
+        "--replications=2000",
+        "--csv",
+        &file,
+    ]);
+    assert_eq!(code(&simulated), 0, "{}", stderr(&simulated));
+    let simulated = cells(&simulated);
+    for time in [0.0, 0.1, 0.5] {
+        // Both transitions have rate 2.
+        let up = 0.5 + 0.5 * f64::exp(-4.0 * time);
+        let of = |rows: &[(f64, String, [f64; 3])], name: &str| {
+            let row = rows
+                .iter()
+                .find(|(at, found, _)| *at == time && found == name);
+            row.expect("a row of the time").2
+        };
+        assert!((of(&solved, "up tokens")[0] - up).abs() < 1e-6);
+        for name in ["up tokens", "P(up = 1)"] {
+            let [_, low, high] = of(&simulated, name);
+            assert!(
+                low - 1e-9 <= up && up <= high + 1e-9,
+                "{name} at {time}: {low} to {high}, not {up}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_net_is_drawn_and_read_back_from_pnml() {
+    let folder = Folder::new("petri-files");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let [dot, svg, pnml] = ["m.dot", "m.svg", "m.pnml"].map(|name| folder.path(name));
+    let output = inorder(&[
+        "petri", "--dot", &dot, "--svg", &svg, "--pnml", &pnml, &file,
+    ]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(fs::read_to_string(&dot).unwrap().starts_with("digraph"));
+    assert!(fs::read_to_string(&svg).unwrap().contains("</svg>"));
+    let solved = |path: &str| json(&inorder(&["petri", "--exact", "--json", path]));
+    assert_eq!(solved(&pnml)["exact"], solved(&file)["exact"]);
+}
+
+#[test]
+fn errors_in_nets_are_reported_in_one_line() {
+    let folder = Folder::new("petri-wrong");
+    let damaged = |name: &str, bytes: &[u8]| {
+        let file = folder.file(name, bytes);
+        complaint(&["petri", &file], 3)
+    };
+    let message = damaged(
+        "a.net",
+        b"net a\nplace p 1\ntransition t exponental rate 2\n",
+    );
+    assert!(message.contains("a.net:3") && message.contains("did you mean exponential?"));
+    assert!(damaged("b.pnml", b"<pnml><net>").contains("b.pnml:1"));
+    assert!(damaged("c.net", b"\x80\x81").contains("expected text or PNML"));
+    let looped = b"place p 1\ntransition t immediate\n  in p\n  out p\n";
+    assert!(damaged("d.net", looped).contains("zero-time loop"));
+    let fixed = folder.file(
+        "e.net",
+        b"place p 1\ntransition t deterministic 2\n  in p\n  out p\n",
+    );
+    assert!(complaint(&["petri", "--exact", &fixed], 2).contains("no exact solution"));
+    let missing = folder.path("missing.net");
+    assert!(complaint(&["petri", &missing], 1).contains(&missing));
+    let target = folder.path("no/such/folder/x.dot");
+    assert!(complaint(&["petri", "--dot", &target, &fixed], 1).contains(&target));
+    for option in [
+        "--time=-1",
+        "--confidence=2",
+        "--replications=1",
+        "--precision=x",
+    ] {
+        assert_eq!(code(&inorder(&["petri", option, &fixed])), 2, "{option}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_keeps_the_estimate_so_far() {
+    let folder = Folder::new("petri-interrupt");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let output = common::interrupted(&["petri", "--json", "--precision=0", "--time=1e12", &file]);
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert_eq!(json(&output)["simulated"]["interrupted"], true);
+}
