@@ -6,7 +6,7 @@
  * Line by line the rule of crates/sort/src/sorters/resequence, where its
  * reasons are.
  */
-#include "flows.h"
+#include "lessons.h"
 
 enum { SET_BOUND, SET_START, SET_BLIND, SET_WINDOW };
 
@@ -16,9 +16,6 @@ static const struct inorder_setting settings[] = {
 	[SET_BLIND] = { "blind", INORDER_NANOSECONDS, 0, 10000000000ULL, 1000000 },
 	[SET_WINDOW] = { "window", INORDER_PACKETS, 1, 1 << 24, 4096 },
 };
-
-/* Outcomes after which a flow's own experience counts more than its path's. */
-#define OWN_OUTCOMES	16
 
 /* So many packets in a row below what was delivered: the flow began anew. */
 #define BEHIND	1024
@@ -31,107 +28,9 @@ enum why {
 	RESENT,
 };
 
-struct resequence {
-	struct inorder_sorter sorter;
-	struct limits limits;
-	struct held held;
-	struct flows flows;
-	struct deadlines deadlines;
-	struct released released;
-};
-
 static struct resequence *to_resequence(const struct inorder_sorter *sorter)
 {
 	return container_of(sorter, struct resequence, sorter);
-}
-
-/* The shorter of two round trips, of which 0 is not known. */
-static s64 shorter(s64 a, s64 b)
-{
-	if (!a || !b)
-		return a + b;
-	return min(a, b);
-}
-
-static s64 rtt_of(struct resequence *r, const struct past *past)
-{
-	return shorter(past->learnt.rtt_ns, path_of(&r->flows, past)->rtt_ns);
-}
-
-/* How long a gap of this flow is waited for. */
-static s64 bound_of(struct resequence *r, u32 at)
-{
-	struct past *past = &r->flows.pasts[at];
-	struct learnt *path = path_of(&r->flows, past);
-	s64 rtt_ns = rtt_of(r, past), bound_ns;
-	bool is_own = lateness_outcomes(&past->learnt.lateness) >= OWN_OUTCOMES;
-
-	bound_ns = inorder_learnt_bound(is_own ? &past->learnt : path, rtt_ns,
-					&r->limits);
-	if (!inorder_learnt_is_new(path))
-		return bound_ns;
-	return max(bound_ns, inorder_start_ns(&r->limits, rtt_ns));
-}
-
-static void teach(struct resequence *r, u32 at, enum outcome outcome,
-		  s64 late_ns, s64 now)
-{
-	struct past *past = &r->flows.pasts[at];
-
-	inorder_learnt_outcome(&past->learnt, outcome, late_ns, now);
-	inorder_learnt_outcome(path_of(&r->flows, past), outcome, late_ns, now);
-}
-
-static void teach_reaction(struct resequence *r, u32 at, bool resent, s64 ns,
-			   s64 now)
-{
-	struct past *past = &r->flows.pasts[at];
-
-	inorder_learnt_reaction(&past->learnt, resent, ns, now);
-	inorder_learnt_reaction(path_of(&r->flows, past), resent, ns, now);
-}
-
-/* A gap open since open_ns has filled while it was waited for. */
-static void filled(struct resequence *r, u32 at, s64 open_ns, s64 now)
-{
-	r->sorter.counters.gaps_filled++;
-	teach(r, at, IN_TIME, inorder_since(now, open_ns), now);
-}
-
-/* Looks at the gaps given up long ago. */
-static void learn(struct resequence *r, s64 now)
-{
-	struct flow_id id;
-	enum ended ended;
-
-	while ((ended = inorder_released_pop(&r->released, now, &id))) {
-		if (r->flows.pasts[id.place].generation != id.generation)
-			continue;
-		if (ended == ENDED_LOST)
-			teach(r, id.place, NEVER, 0, now);
-		else
-			teach_reaction(r, id.place, false, 0, now);
-	}
-}
-
-/* A packet comes below what was delivered. True: it repairs a loss. */
-static bool learn_latecomer(struct resequence *r, u32 at, u32 seq, u32 end,
-			    s64 now)
-{
-	struct flow_id id = { at, r->flows.pasts[at].generation };
-	enum latecomer latecomer;
-	s64 ns = 0;
-
-	latecomer = inorder_released_latecomer(&r->released, id, seq, end, now,
-					       &ns);
-	if (latecomer == LATE_ORIGINAL)
-		teach(r, at, TOO_LATE, ns, now);
-	else if (latecomer == LATE_REPAIR)
-		teach(r, at, NEVER, 0, now);
-	else if (latecomer == LATE_SPURIOUS)
-		teach_reaction(r, at, true, ns, now);
-	learn(r, now);
-	return latecomer == LATE_REPAIR || latecomer == LATE_REPAIR_KNOWN;
 }
 
 /* Sets the time at which the flow's first gap has been waited for enough. */
@@ -142,7 +41,7 @@ static void set_due(struct resequence *r, u32 at)
 
 	if (lowest != INORDER_NIL)
 		due_ns = inorder_add_ns(r->held.places[lowest].open_ns,
-					bound_of(r, at));
+					inorder_gap_bound(r, at));
 	inorder_deadlines_set(&r->deadlines, at, due_ns);
 }
 
@@ -160,13 +59,13 @@ static void leave_gap(struct resequence *r, u32 at, u32 seq, s64 open_ns,
 	struct past *past = &r->flows.pasts[at];
 	struct gap gap;
 
-	learn(r, now);
+	inorder_learn(r, now);
 	gap = (struct gap){
 		.flow = { at, past->generation },
 		.from = flow->next,
 		.to = seq,
 		.since_ns = open_ns,
-		.original_ns = inorder_original_ns(&r->limits, rtt_of(r, past)),
+		.original_ns = inorder_original_ns(&r->limits, inorder_gap_rtt(r, past)),
 		.left_ns = now,
 	};
 	flow->next = seq;
@@ -189,7 +88,7 @@ static void release(struct resequence *r, u32 at, s64 now,
 		if (inorder_before(flow->next, taken.end))
 			flow->next = taken.end;
 		if (taken.has_gap)
-			filled(r, at, taken.open_ns, now);
+			inorder_gap_filled(r, at, taken.open_ns, now);
 		any = true;
 		out->deliver(out, taken.packet);
 	}
@@ -254,7 +153,7 @@ static void hold(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
 		r->sorter.counters.gaps_opened++;
 		break;
 	case FIT_CLOSED:
-		filled(r, at, open_ns, now);
+		inorder_gap_filled(r, at, open_ns, now);
 		break;
 	case FIT_SAME:
 		break;
@@ -281,7 +180,7 @@ static void at_or_below_next(struct resequence *r, u32 at, u32 seq, u32 end,
 	 * timestamp throws older ones away (PAWS, RFC 7323 section 5.3).
 	 */
 	if (is_late && flow->has_left_gaps &&
-	    learn_latecomer(r, at, seq, end, now))
+	    inorder_learn_latecomer(r, at, seq, end, now))
 		empty(r, at, RESENT, now, out);
 	if (began_anew || inorder_before(flow->next, end))
 		go_on(flow, end);
@@ -299,7 +198,7 @@ static void place(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
 	while (inorder_before(flow->next, seq)) {
 		u32 victim;
 
-		if (chain_is_empty(&flow->chain) && !bound_of(r, at)) {
+		if (chain_is_empty(&flow->chain) && !inorder_gap_bound(r, at)) {
 			r->sorter.counters.gaps_opened++;
 			r->sorter.counters.gaps_passed++;
 			leave_gap(r, at, seq, now, now);

@@ -54,8 +54,7 @@ static void note(struct jitter *jitter, double ns)
 {
     jitter->sum_ns += ns;
     jitter->count++;
-    if (ns > jitter->most_ns)
-        jitter->most_ns = ns;
+    jitter->most_ns = ns > jitter->most_ns ? ns : jitter->most_ns;
 }
 
 static struct timespec timespec_of(int64_t ns)

@@ -19,13 +19,14 @@ const KINDS: [(char, Kind); 5] = [
     ('x', Kind::Other),
 ];
 /// Files of `kernel/` that the program is made of, beside its own.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "sort.c",
     "srpic.c",
     "learnt.c",
     "held.c",
     "released.c",
     "flows.c",
+    "lessons.c",
     "resequence.c",
     "classify.c",
 ];
