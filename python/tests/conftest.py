@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: The command of the package that is tested, in a process of its own.
 COMMAND = "import sys; sys.argv[0] = 'inorder'; from inorder._inorder import command; sys.exit(command())"
+
+# Whoever starts the tests in the background may have them ignore Ctrl-C, which some of them send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
