@@ -24,6 +24,7 @@ use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
 use again::{Fill, InOrder};
+use begun::Before;
 use refused::Refused;
 use run::Run;
 use tail::LostTail;
@@ -112,13 +113,7 @@ pub(crate) struct Arrival {
     receiver: Option<Acceptance>,
     /// A retransmission has come, and no original that was sent after it: in-order data may be too old.
     watchful: bool,
-    /// No SYN was captured, and until now may come what was sent again of data from before the capture, nanoseconds;
-    /// `NEVER_NS` otherwise.
-    settled_ns: i64,
-    /// Data below may be from before the capture.
-    old_top: i64,
-    /// Data below was sent before the capture began: whatever brings it is no first transmission.
-    first: i64,
+    before: Before,
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
@@ -171,9 +166,7 @@ impl Arrival {
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
             watchful: false,
-            settled_ns: NEVER_NS,
-            old_top: 0,
-            first: 0,
+            before: Before::NOTHING,
             doubtful: None,
             brought: None,
             explanations,
@@ -243,7 +236,7 @@ impl Arrival {
         let end = start + i64::from(seg.payload_len);
         let next = self.order.next();
         if end <= next {
-            if !cx.syn_seen && start < self.first {
+            if !cx.syn_seen && start < self.before.first {
                 return;
             }
             if seg.payload_len <= 1 && end == next && end <= cx.una + 1 {

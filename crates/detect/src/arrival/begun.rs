@@ -2,13 +2,34 @@
 
 use inorder_wire::Segment;
 
-use super::{Arrival, Note};
+use super::{Arrival, NEVER_NS, Note};
 use crate::order::{Hole, Order};
 
 /// Where the round trip is not known or seems shorter, nanoseconds: it was measured on little.
 const MIN_SETTLING_NS: i64 = 100_000_000;
 /// Segments of a hole that reordering at the start of a capture explains as well as anything.
 const MAX_NARROW_HOLE: i64 = 4;
+
+/// What may have been sent before the capture began.
+#[derive(Debug)]
+pub(super) struct Before {
+    /// No SYN was captured, and until now may come what was sent again of data from before the capture, nanoseconds;
+    /// `NEVER_NS` otherwise.
+    settled_ns: i64,
+    /// Data below may be from before the capture.
+    old_top: i64,
+    /// Data below was sent before the capture began: whatever brings it is no first transmission.
+    pub(super) first: i64,
+}
+
+impl Before {
+    /// The capture has the SYN.
+    pub(super) const NOTHING: Before = Before {
+        settled_ns: NEVER_NS,
+        old_top: 0,
+        first: 0,
+    };
+}
 
 impl Arrival {
     /// The capture begins with `seg` in the middle of the connection; what lies below `first` was sent before.
@@ -18,10 +39,10 @@ impl Arrival {
         first: i64,
         to_sender_ns: Option<i64>,
     ) {
-        self.first = first;
+        self.before.first = first;
         self.order = Order::new(first);
         let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
-        self.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
+        self.before.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
     }
 
     /// In a capture at the receiver that begins in the middle: it has reported what lies below `edge`. If that was
@@ -31,7 +52,7 @@ impl Arrival {
         self.book_run();
         // The FIN takes one number.
         if edge > self.order.next() + 1 {
-            self.first = edge;
+            self.before.first = edge;
             self.order.go_on_at(edge);
         }
     }
@@ -39,13 +60,13 @@ impl Arrival {
     /// No SYN was captured, and at `now` what was sent before the capture may still come.
     #[inline]
     pub(crate) fn has_just_begun(&self, now: i64) -> bool {
-        now < self.settled_ns
+        now < self.before.settled_ns
     }
 
     /// Was the hole there when the capture began, or soon after, as far as can be known? What now comes to it may
     /// have been sent before.
     pub(super) fn began_with(&self, hole: &Hole<Note>) -> bool {
-        hole.opened_ns < self.settled_ns && hole.end <= self.old_top
+        hole.opened_ns < self.before.settled_ns && hole.end <= self.before.old_top
     }
 
     /// Data begins behind a hole before the start of the capture is forgotten. A first hole and a wide one may hold
@@ -53,8 +74,9 @@ impl Arrival {
     pub(super) fn note_old(&mut self, seg: &Segment, start: i64, mss: u32) {
         let next = self.order.next();
         let wide = start - next > MAX_NARROW_HOLE * i64::from(mss.max(1));
-        if seg.ts_ns < self.settled_ns && start > next && (wide || self.old_top == 0) {
-            self.old_top = start;
+        if seg.ts_ns < self.before.settled_ns && start > next && (wide || self.before.old_top == 0)
+        {
+            self.before.old_top = start;
         }
     }
 }
