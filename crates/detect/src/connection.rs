@@ -259,9 +259,7 @@ impl Connection {
                 syn_seen: common.hellos[dir.index()].is_some(),
                 reversals: self.head.reversals[dir.index()],
             };
-            if let Some(report) = sides[dir.index()].finish(&self.head.key, dir, &end) {
-                out.push(report);
-            }
+            sides[dir.index()].finish(&self.head.key, dir, &end, out);
         }
     }
 

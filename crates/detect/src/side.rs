@@ -10,7 +10,8 @@ use crate::arrival::{Context, Piece};
 use crate::config::Config;
 use crate::copies::{IdCounter, Numbering, Recent};
 use crate::cost::Answer;
-use crate::result::{FlowId, FlowReport, PointKind, VantageChoice};
+use crate::flow_table::FlowTable;
+use crate::result::{FlowId, PointKind, VantageChoice};
 use engines::{Engines, Heard};
 
 pub(crate) use report::End;
@@ -453,9 +454,11 @@ impl Side {
         self.ids.dense()
     }
 
-    /// The report on this direction, if it carried data.
-    pub(crate) fn finish(&mut self, key: &FlowKey, dir: Dir, end: &End) -> Option<FlowReport> {
-        let engines = self.engines.take()?;
+    /// Reports on this direction to `out`, if it carried data.
+    pub(crate) fn finish(&mut self, key: &FlowKey, dir: Dir, end: &End, out: &mut FlowTable) {
+        let Some(engines) = self.engines.take() else {
+            return;
+        };
         let (src, dst) = key.ends(dir);
         let flow = FlowId {
             src: src.socket_addr(),
@@ -463,6 +466,6 @@ impl Side {
             overlay: key.overlay,
             reuse: end.reuse,
         };
-        Some(self.report(engines, flow, end))
+        out.push(self.report(engines, flow, end));
     }
 }
