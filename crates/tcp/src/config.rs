@@ -278,6 +278,9 @@ pub struct Config {
     pub receive_buffer: u64,
     /// Initial size for autotuning of the receive buffer, bytes (Linux: half of `tcp_rmem[1]`).
     pub receive_autotuning: Option<u64>,
+    /// Bytes of a fixed receive buffer that are advertised at first. The rest follows with what arrives, two segments for each, and
+    /// each is acknowledged at once until then (Linux `rcv_ssthresh`, `tcp_grow_window`).
+    pub receive_offer: u64,
     /// Maximum number of bytes written and not yet acknowledged; [`write`](crate::Endpoint::write) accepts no more.
     pub send_buffer: u64,
     /// Which bytes reduce the advertised window.

@@ -89,6 +89,7 @@ pub fn linux_6() -> Config {
         window_scale: Some(10),
         receive_buffer: 32 << 20,
         receive_autotuning: None,
+        receive_offer: u64::MAX,
         send_buffer: u64::MAX,
         window_account: WindowAccount::Memory,
         window_update: WindowUpdate::Doubled,

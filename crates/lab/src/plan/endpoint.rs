@@ -22,7 +22,7 @@ const CONGESTION: &[(&str, &str)] = &[
 /// The congestion control of the module `tcp_ancr` (`kernel/`): Reno with aNCR's threshold.
 pub const ANCR: &str = "ancr";
 /// The loss detection of the simulator that this module stands for.
-const ANCR_DETECTION: &str = "ancr-aggressive";
+const ANCR_DETECTION: &str = "ancr-threshold";
 
 /// Largest buffers, bytes, of endpoints whose scenario sets none: they never limit.
 const LARGEST_BUFFER: u64 = 64 << 20;
@@ -251,7 +251,7 @@ fn detection(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, 
         Some(other) => Err(Refusal::new(
             format!("{at}.loss_detection"),
             format!("Linux has no loss detection like \"{other}\""),
-            "one of linux, linux-norack, static, ancr-aggressive",
+            "one of linux, linux-norack, static, ancr-threshold",
         )),
     }
 }

@@ -12,7 +12,7 @@ mod network;
 mod refusal;
 mod refuse;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use inorder_scenario::config::Direction;
 use inorder_scenario::{Cell, Error, Scenario};

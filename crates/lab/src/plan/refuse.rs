@@ -127,6 +127,11 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
             "Linux's DCTCP sends ECT(0)",
             "\"ect0\"",
         ),
+        "receive_offer" => no(
+            endpoint.receive_offer == Some(65_535),
+            of_linux,
+            "\"65535 B\"",
+        ),
         "paws" => no(endpoint.paws == Some(true), of_linux, "true"),
         "delayed_ack" => no(
             endpoint.delayed_ack != Some(DelayedAck::Rfc),

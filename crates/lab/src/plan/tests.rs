@@ -8,7 +8,7 @@ use super::{Plan, Ways, plan};
 /// Half a scenario: one flow and a way back.
 const BACK: &str = "[[flow]]\n[[reverse]]\nkind = \"delay\"\ndelay = \"5 ms\"\n";
 
-fn planned(text: &str) -> Result<Plan, String> {
+pub(crate) fn planned(text: &str) -> Result<Plan, String> {
     planned_with(text, Ways::Disciplines)
 }
 
@@ -253,7 +253,7 @@ fn a_card_is_a_device_above_the_host_s_own() {
 #[test]
 fn ancr_is_a_congestion_control_of_a_module() {
     let text =
-        "[[flow]]\nsender = { loss_detection = \"ancr-aggressive\", congestion = \"reno\" }\n";
+        "[[flow]]\nsender = { loss_detection = \"ancr-threshold\", congestion = \"reno\" }\n";
     let commands = planned(text).unwrap().commands();
     assert_eq!(commands[0], "insmod tcp_ancr.ko");
     let has = |begin: &str| assert!(commands.iter().any(|c| c.starts_with(begin)), "{begin}");
@@ -267,10 +267,10 @@ fn what_linux_cannot_do_is_refused_with_its_place() {
     refused(
         "[[flow]]\n[flow.sender]\nloss_detection = \"tcp-pr\"\n",
         "s.toml:3:18: flow.0.sender.loss_detection: Linux has no loss detection like \"tcp-pr\", expected one of linux, \
-         linux-norack, static, ancr-aggressive",
+         linux-norack, static, ancr-threshold",
     );
     refused(
-        "[[flow]]\n[flow.sender]\nloss_detection = \"ancr-aggressive\"\n",
+        "[[flow]]\n[flow.sender]\nloss_detection = \"ancr-threshold\"\n",
         "s.toml:2:1: flow.0.sender.congestion: the module for aNCR has the window of Reno, expected \"reno\"",
     );
     refused(

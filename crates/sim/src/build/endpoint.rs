@@ -113,6 +113,7 @@ fn sizes(given: &plain::Endpoint, config: &mut Config) {
     config.tso_segments = given.tso_segments.unwrap_or(config.tso_segments);
     config.receive_buffer = given.receive_buffer.unwrap_or(config.receive_buffer);
     config.receive_autotuning = given.receive_autotuning.or(config.receive_autotuning);
+    config.receive_offer = given.receive_offer.unwrap_or(config.receive_offer);
     config.send_buffer = given.send_buffer.unwrap_or(config.send_buffer);
     config.window_scale = config
         .window_scale

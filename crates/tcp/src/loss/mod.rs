@@ -18,6 +18,7 @@ pub use crate::state::CaState;
 
 mod ancr;
 mod ancr_linux;
+mod ancr_threshold;
 mod detection;
 mod extended_limited_transmit;
 mod fixed;
@@ -34,6 +35,7 @@ mod rfc9002;
 
 pub use ancr::Ancr;
 pub use ancr_linux::AncrLinux;
+pub use ancr_threshold::AncrThreshold;
 pub use detection::{Detector, Extent};
 pub use fixed::Static;
 pub use linux_fack::{LinuxFack, Version};
@@ -200,6 +202,9 @@ pub trait LossDetection: Debug + Send {
         None
     }
 
+    /// Disorder has begun: something was SACKed, or counts as lost, and nothing is recovered.
+    fn on_disorder(&mut self, _cx: &mut Context<'_>) {}
+
     /// Fast recovery has begun.
     fn on_recovery(&mut self, _cx: &mut Context<'_>) {}
 
@@ -259,6 +264,7 @@ pub static REGISTRY: &[Entry] = &[
     ancr::ENTRY_AGGRESSIVE,
     ancr_linux::ENTRY_CAREFUL,
     ancr_linux::ENTRY_AGGRESSIVE,
+    ancr_threshold::ENTRY,
     pr::ENTRY,
 ];
 

@@ -4,7 +4,8 @@
 //! Once per round trip the buffer is set to twice what the application read in it, plus twice the growth since the
 //! previous round trip. In between, the advertised part grows by two segments with every segment that arrives, which
 //! is then acknowledged at once. Without SACK, arrivals out of order do not increase it: a larger window would hide a
-//! duplicate acknowledgement.
+//! duplicate acknowledgement. A buffer of fixed size (`SO_RCVBUF`) is advertised in the same way, from
+//! [`Config::receive_offer`] on.
 
 use super::round_trip::RoundTrip;
 use crate::Nanos;
@@ -66,7 +67,10 @@ impl ReceiveWindow {
             update: config.window_update,
             most,
             buffer,
-            offer: buffer,
+            offer: match config.receive_autotuning {
+                Some(_) => buffer,
+                None => buffer.min(config.receive_offer.max(1)),
+            },
             right_edge: 0,
             tuning: config.receive_autotuning.map(|_| Tuning {
                 read: 0,
@@ -143,9 +147,6 @@ impl ReceiveWindow {
 
     /// A segment has been stored. True if more is advertised now, which must be reported at once.
     pub(super) fn grow(&mut self, held: &Held) -> bool {
-        if self.tuning.is_none() {
-            return false;
-        }
         let room = self.free(held).saturating_sub(self.offer);
         self.offer += room.min(2 * u64::from(held.mss));
         room > 0

@@ -152,7 +152,11 @@ impl Sender {
         } else {
             CaState::Open
         };
+        let begins = state == CaState::Disorder && self.state != state;
         self.set_state(now, state);
+        if begins {
+            self.consult(now, |loss, cx| loss.on_disorder(cx));
+        }
     }
 
     /// Fast recovery begins: RFC 6675 section 5 step 4, RFC 6582 section 3.2 step 2.

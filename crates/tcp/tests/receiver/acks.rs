@@ -112,6 +112,26 @@ fn compression_ends_before_a_block_is_lost() {
     assert_eq!(arrive(14), Some(vec![(12, 13), (10, 11), (8, 9)]));
 }
 
+/// Linux advertises a fixed buffer step by step, and acknowledges what arrives at once until all of it is advertised.
+#[test]
+fn a_fixed_buffer_is_offered_step_by_step() {
+    let acknowledgements = |receive_offer| {
+        let mut peer = Peer::new(&Config {
+            receive_buffer: 60 * u64::from(MSS),
+            receive_offer,
+            window_scale: Some(0),
+            ..config("linux-6")
+        });
+        let count = |at| peer.data(at, at + 1).len();
+        (0..40).map(count).collect::<Vec<usize>>()
+    };
+    let at_once = |acks: &[usize]| acks.iter().take_while(|count| **count == 1).count();
+    // The first 16 are acknowledged at once in any case.
+    assert_eq!(at_once(&acknowledgements(u64::MAX)), 16);
+    // From 10 segments to 60, two for each that arrives.
+    assert_eq!(at_once(&acknowledgements(10 * u64::from(MSS))), 25);
+}
+
 fn slow_reader(buffer: u64) -> Peer {
     Peer::new(&Config {
         read_at_once: false,

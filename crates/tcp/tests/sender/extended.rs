@@ -125,3 +125,35 @@ fn ancr_waits_as_long_as_was_seen() {
     let expected = (0.2 * f64::from(flight)).ceil() as u32;
     assert_eq!(peer.reordering(), expected.max(3), "flight {flight}");
 }
+
+/// The threshold that the kernel's module sets: what was seen, over the flight when disorder began. The window grows in disorder, as
+/// always in Linux.
+#[test]
+fn the_threshold_of_ancr_alone_leaves_the_window_to_linux() {
+    let mut custom = config("linux-6");
+    custom.initial_window = 100;
+    let mut peer = Peer::new(&custom, "reno", "ancr-threshold");
+    peer.write(1000);
+    peer.now += 100 * MS;
+    peer.ack(1, &[]);
+    // Segments 1 to 4 count as lost, and 1 and 2 are sent again; 4 comes 26 segments late in a flight of 99.
+    peer.ack(1, &[(5, 8)]);
+    assert_eq!(peer.state(), CaState::Recovery);
+    peer.ack(1, &[(4, 30)]);
+    assert_eq!(peer.reordering(), 26);
+    peer.now += 100 * MS;
+    let top = 1 + peer.info().unacked;
+    peer.ack(top, &[]);
+    let flight = peer.info().unacked;
+    peer.ack(top + 1, &[]);
+    assert_eq!(peer.state(), CaState::Open);
+    let expected = (26.0 / 99.0 * f64::from(flight - 1)).ceil() as u32;
+    assert_eq!(peer.reordering(), expected.max(3), "flight {flight}");
+    let (before, again) = (peer.cwnd(), peer.end.counters().retrans_segs);
+    peer.ack(top + 2, &[(top + 3, top + 4)]);
+    assert_eq!(peer.state(), CaState::Disorder);
+    peer.ack(top + 5, &[]);
+    assert_eq!(peer.state(), CaState::Open);
+    assert!(peer.cwnd() >= before, "{before}");
+    assert_eq!(peer.end.counters().retrans_segs, again);
+}
