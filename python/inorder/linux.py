@@ -27,7 +27,7 @@ class OnLinux(Simulation):
 def lab(
     scenario: str | os.PathLike[str] | Mapping[str, Any],
     *,
-    engine: Literal["uml", "netns"] = "uml",
+    engine: Literal["uml", "uml-package", "netns"] = "uml",
     guest: str | os.PathLike[str] | None = None,
     beside_simulation: bool = False,
     set: Mapping[str, Any] | None = None,
@@ -37,12 +37,12 @@ def lab(
     samples: bool = False,
     threads: int | None = None,
 ) -> OnLinux:
-    """Runs a scenario on a real Linux kernel: User Mode Linux with a virtual clock, or namespaces of this system's kernel.
+    """Runs a scenario on a real Linux kernel: User Mode Linux, or namespaces of this system's kernel.
 
     `scenario`, `set`, `seed`, `repetitions`, `quick`, `samples` and `threads` (machines at once) are as for :func:`simulate`, and so are the
     tables of the result. Random numbers are the kernel's own: runs differ, and the intervals say by how much. `engine` is ``"uml"``
-    (no rights are needed; ``inorder lab kernel`` builds the kernel once) or ``"netns"`` (as root, in real time). The program
-    ``inorder-guest``, which runs in the machine, is not part of the wheel: it is installed with the command (``cargo install``, the
+    (a virtual clock and no rights needed; ``inorder lab kernel`` builds the kernel once), ``"uml-package"`` (the kernel of Debian's
+    package user-mode-linux, in real time) or ``"netns"`` (as root, in real time). The program ``inorder-guest``, which runs in the machine, is not part of the wheel: it is installed with the command (``cargo install``, the
     Debian package) and found in ``PATH``, or is `guest`. `beside_simulation` also simulates the scenario and compares both.
 
     Raises :class:`LabError` if the kernel or the guest's program is missing, or a machine does not start; :class:`UsageError` for a key

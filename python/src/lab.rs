@@ -7,7 +7,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_lab::agreement::AGREEMENT;
 use inorder_lab::beside::SideBySide;
-use inorder_lab::campaign::{self, Campaign, Place};
+use inorder_lab::campaign::{self, Campaign};
+use inorder_lab::place::ENGINES;
 use inorder_lab::program;
 use inorder_report::arrow::{Batches, Texts};
 use inorder_report::{Column, Kind};
@@ -22,12 +23,6 @@ use crate::input::text_beside;
 use crate::result::{Findings, Outcome};
 use crate::simulate::{Options, toml_of};
 use crate::work;
-
-#[derive(Clone, Copy)]
-enum Engine {
-    Uml,
-    Netns,
-}
 
 /// Runs a scenario on real Linux: TOML, or JSON of the same structure if `is_json`; `name` is its name in messages. `guest` is the
 /// program `inorder-guest`, which is looked for if it is missing.
@@ -46,22 +41,15 @@ pub fn lab(
     if options.repetitions == Some(0) {
         return Err(usage("repetitions: expected at least 1, found 0"));
     }
-    let known = [("uml", Engine::Uml), ("netns", Engine::Netns)];
-    let engine = one_of("engine", engine, &known)?;
+    let wanted = one_of("engine", engine, &ENGINES)?;
     let text = if is_json { toml_of(&text)? } else { text };
     let changes = options.changes();
     let ran = work::run(py, |stop| {
         let cells = cells(&text, &name, &changes, &Own::reading(text_beside));
         let (scenario, cells) = cells.map_err(malformed)?;
-        let host = match engine {
-            Engine::Uml => None,
-            Engine::Netns => Some(campaign::host_ways().map_err(lacks)?),
-        };
-        campaign::check(&scenario, &cells, host).map_err(usage)?;
-        let place = match host {
-            None => Place::uml(&cells).map_err(lacks)?,
-            Some(ways) => Place::Host(ways),
-        };
+        let ways = wanted.ways().map_err(lacks)?;
+        wanted.check(&scenario, &cells, ways).map_err(usage)?;
+        let place = wanted.place(&cells, ways).map_err(lacks)?;
         let guest = guest.map_or_else(program::guest, Ok).map_err(lacks)?;
         let (repetitions, threads) = (options.repetitions(), options.threads.unwrap_or(0));
         let campaign = Campaign {

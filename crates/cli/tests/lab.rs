@@ -57,11 +57,7 @@ fn commands_are_printed_without_a_kernel() {
 fn a_run_on_real_linux() {
     let kernel = inorder(&["lab", "kernel", "--cached"]);
     if !kernel.status.success() {
-        println!(
-            "skipped: {}",
-            String::from_utf8_lossy(&kernel.stderr).trim()
-        );
-        return;
+        return common::skipped(String::from_utf8_lossy(&kernel.stderr).trim());
     }
     let (_folder, path) = scenario(SCENARIO);
     let output = inorder(&["lab", "--beside-simulation", "--json", &path]);
@@ -92,6 +88,53 @@ fn a_run_on_real_linux() {
     assert!(linux["estimates"]["refused"].is_null());
 }
 
+/// The same on the ready kernel of Debian's package, whose clock is that of the machine: a busy one makes it late, so the bounds are
+/// wide. `tools/setup test` installs the package where it can.
+#[test]
+fn a_run_in_real_time_on_the_kernel_of_a_package() {
+    let (_folder, path) = scenario(SCENARIO);
+    let output = inorder(&["lab", "--engine", "uml-package", "--json", &path]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.starts_with("inorder: --engine uml-package: ") {
+        return common::skipped(said.trim());
+    }
+    assert!(output.status.success(), "{said}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let linux = &json["cells"][0];
+    assert_eq!(linux["engine"], "uml-package");
+    assert_eq!(linux["clock"], "real");
+    assert!(linux["kernel"].as_str().unwrap().starts_with("6."));
+    let commands: Vec<&str> = linux["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|line| line.as_str())
+        .collect();
+    assert!(commands.contains(&"insmod sch_netem.ko"), "{commands:?}");
+    let mean = |name: &str| linux["estimates"][name]["mean"].as_f64().unwrap();
+    assert!(
+        (0.5..12.0).contains(&mean("throughput")),
+        "{}",
+        mean("throughput")
+    );
+    assert!(mean("reordered_at_card") > 0.1);
+    assert!(mean("delay") > 5.0);
+    assert_eq!(mean("broken"), 0.0);
+}
+
+#[test]
+fn the_kernel_of_a_package_has_no_modules_of_ours() {
+    let (_folder, path) =
+        scenario("[[flow]]\n[[reverse]]\nkind = \"delay\"\ndelay = \"5 ms\"\n[receiver_card]\n");
+    let output = inorder(&["lab", "--engine", "uml-package", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("this needs the module inorder, which is not built for the package's kernel"),
+        "{said}"
+    );
+}
+
 /// The kernel's module, if it can be built here.
 fn module() -> Result<std::path::PathBuf, String> {
     let kernel = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
@@ -109,8 +152,7 @@ fn module() -> Result<std::path::PathBuf, String> {
 #[test]
 fn a_card_that_sorts_on_real_linux() {
     if let Err(why) = module() {
-        println!("skipped: {why}");
-        return;
+        return common::skipped(&why);
     }
     let (_folder, path) = scenario(
         "[run]\nduration = \"1 s\"\n[[flow]]\nsender = { loss_detection = \"static\", dupthresh = 3, sack = false }\n\
@@ -143,11 +185,11 @@ fn a_card_that_sorts_on_real_linux() {
 fn the_modules_under_load() {
     let kernel = match module() {
         Ok(kernel) => kernel,
-        Err(why) => return println!("skipped: {why}"),
+        Err(why) => return common::skipped(&why),
     };
     for program in ["/usr/bin/python3", "/usr/sbin/ethtool", "/usr/sbin/insmod"] {
         if !std::path::Path::new(program).exists() {
-            return println!("skipped: there is no {program}");
+            return common::skipped(&format!("there is no {program}"));
         }
     }
     let output = Command::new(kernel.join("../validation/kernel/run"))

@@ -300,7 +300,7 @@ fn tshark_reads_the_same_numbers() {
             .args(["-r", &file, "-T", "fields", "-e", field])
             .args(options);
         let Ok(output) = command.output() else {
-            eprintln!("skipped: tshark is not installed");
+            common::skipped("tshark is not installed");
             return;
         };
         let found: Vec<u64> = stdout(&output)

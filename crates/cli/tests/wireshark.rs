@@ -32,7 +32,7 @@ fn tshark(file: &str, options: &[&str]) -> Option<Output> {
     match command.args(options).output() {
         Ok(output) => Some(output),
         Err(_) => {
-            eprintln!("skipped: tshark is not installed, so the Wireshark script was not tried");
+            common::skipped("tshark is not installed, so the Wireshark script was not tried");
             None
         }
     }

@@ -9,9 +9,9 @@ use inorder_sim::{CellResult, Engine, Progress, RunResult, Values, repetition_se
 use tempfile::TempDir;
 
 use crate::host;
-use crate::kernel::{DEFAULT, Kernel, Kind, cache};
 use crate::leftovers;
-use crate::plan::{Plan, WIRE, Ways, plan};
+use crate::place::Place;
+use crate::plan::{Plan, WIRE, plan};
 use crate::report::{PLAN, REPORT, Report, StageReport};
 use crate::results::{measured, result};
 use crate::root::Root;
@@ -40,58 +40,6 @@ pub struct Campaign<'a> {
     pub stop: &'a AtomicBool,
     /// Gets the folder of the first run of each cell with its captures, before it is removed.
     pub keep: &'a (dyn Fn(usize, &Path) -> Result<(), String> + Sync),
-}
-
-/// Where the runs of a campaign take place.
-pub enum Place {
-    /// User Mode Linux in virtual time, with the kernel of each cell.
-    Uml(Vec<Kernel>),
-    /// Namespaces of this system's own kernel, in real time.
-    Host(Ways),
-}
-
-impl Place {
-    /// User Mode Linux, if its kernels have been built.
-    ///
-    /// # Errors
-    /// If one is not there yet: the command that builds it.
-    pub fn uml(cells: &[Cell]) -> Result<Self, String> {
-        kernels(cells).map(Place::Uml)
-    }
-
-    /// What stands for the stages of paths.
-    pub fn ways(&self) -> Ways {
-        match self {
-            Place::Uml(_) => Ways::Disciplines,
-            Place::Host(ways) => *ways,
-        }
-    }
-
-    /// The engine as results name it; what a run tells of it is added.
-    fn engine(&self) -> Engine {
-        let (name, clock) = match self {
-            Place::Uml(_) => ("uml", "virtual"),
-            Place::Host(Ways::Disciplines) => ("netns", "real"),
-            Place::Host(Ways::Emulated) => ("netns, paths by inorder emulate", "real"),
-        };
-        Engine {
-            name: name.to_owned(),
-            clock: clock.to_owned(),
-            ..(*Engine::simulation()).clone()
-        }
-    }
-}
-
-/// What stands for the stages of paths on this system's own kernel: where it has no netem, they are emulated.
-///
-/// # Errors
-/// What is missing for runs on it.
-pub fn host_ways() -> Result<Ways, String> {
-    host::check()?;
-    Ok(match host::has_netem() {
-        true => Ways::Disciplines,
-        false => Ways::Emulated,
-    })
 }
 
 /// The runs of a cell.
@@ -133,48 +81,6 @@ struct Shared<'a> {
     root: PathBuf,
 }
 
-/// The kernel of each cell, from the user's cache.
-///
-/// # Errors
-/// If one is not there yet: the command that builds it.
-fn kernels(cells: &[Cell]) -> Result<Vec<Kernel>, String> {
-    let cache = cache().ok_or("no folder for caches: neither XDG_CACHE_HOME nor HOME is set")?;
-    let of_cell = |cell: &Cell| {
-        let version = cell.config.lab.kernel.as_deref().unwrap_or(DEFAULT);
-        Kernel::cached(&cache, version, Kind::Usual).ok_or_else(|| {
-            format!("there is no kernel {version} for the lab yet; expected it after `inorder lab kernel --version {version}`, which builds it once")
-        })
-    };
-    cells.iter().map(of_cell).collect()
-}
-
-/// Checks that every cell can be run, before anything is: in User Mode Linux, or on this system's own kernel with these ways.
-///
-/// # Errors
-/// The first key that real Linux cannot carry out, with its place in the file.
-pub fn check(
-    scenario: &Scenario,
-    cells: &[Cell],
-    host: Option<Ways>,
-) -> Result<(), inorder_scenario::Error> {
-    for (number, cell) in cells.iter().enumerate() {
-        let plan = plan(
-            scenario,
-            number,
-            cell,
-            cell.config.run.seed,
-            host.unwrap_or_default(),
-        )?;
-        if let (Some(_), Some(module)) = (host, plan.modules.first()) {
-            let what = format!(
-                "this needs the module {module}, which is not loaded into the kernel of this system"
-            );
-            return Err(scenario.refuse(number, "lab", &what, "--engine uml"));
-        }
-    }
-    Ok(())
-}
-
 /// Runs every cell as often as wanted.
 ///
 /// # Errors
@@ -186,7 +92,7 @@ pub fn run_all(campaign: &Campaign<'_>) -> Result<Done, String> {
         .tempdir();
     let folder = folder.map_err(|error| format!("a folder for the runs: {error}"))?;
     let root = folder.path().join("root.cpio");
-    if let Place::Uml(_) = campaign.place {
+    if campaign.place.boots() {
         pack(campaign.guest, &root)?;
     }
     let tasks = tasks(campaign)?;
@@ -235,8 +141,9 @@ fn tasks(campaign: &Campaign<'_>) -> Result<Vec<Task>, String> {
             .filter(|(_, cell)| repetition < wanted(cell))
         {
             let seed = repetition_seed(cell.config.run.seed, repetition);
-            let plan = plan(campaign.scenario, number, cell, seed, campaign.place.ways())
+            let mut plan = plan(campaign.scenario, number, cell, seed, campaign.place.ways())
                 .map_err(|error| error.to_string())?;
+            campaign.place.add_modules(&mut plan);
             tasks.push(Task {
                 cell: number,
                 repetition,
@@ -341,21 +248,32 @@ fn try_one(
         shared.passed((now_ns - last_ns).max(0).unsigned_abs());
         last_ns = now_ns.max(last_ns);
     };
+    for name in &task.plan.modules {
+        copy_module(&campaign.place.module(task.cell, name), name, folder).map_err(Failed::Why)?;
+    }
+    let boot = |kernel: PathBuf, is_virtual, progress: &mut dyn FnMut(i64)| {
+        let machine = Machine {
+            guest: campaign.guest.to_owned(),
+            kernel,
+            root: shared.root.clone(),
+            is_virtual,
+        };
+        machine.run(folder, campaign.stop, progress).map(|()| None)
+    };
     let (ran, config) = match &campaign.place {
         Place::Uml(kernels) => {
             let Some(kernel) = kernels.get(task.cell) else {
                 return Err(Failed::Why("no such cell".to_owned()));
             };
-            copy_modules(kernel, &task.plan, folder).map_err(Failed::Why)?;
-            let machine = Machine {
-                guest: campaign.guest.to_owned(),
-                kernel: kernel.executable(),
-                root: shared.root.clone(),
-                is_virtual: true,
-            };
-            let ran = machine.run(folder, campaign.stop, &mut progress);
-            (ran.map(|()| None), kernel.config.clone())
+            (
+                boot(kernel.executable(), true, &mut progress),
+                kernel.config.clone(),
+            )
         }
+        Place::Package(package) => (
+            boot(package.executable.clone(), false, &mut progress),
+            String::new(),
+        ),
         Place::Host(_) => {
             let emulated = task.plan.emulated.then_some((&cell.config, task.seed));
             let ran = host::run(
@@ -414,18 +332,15 @@ fn try_one(
     ))
 }
 
-/// Copies the kernel's modules that a plan needs to where the guest finds them.
-fn copy_modules(kernel: &Kernel, plan: &Plan, folder: &Path) -> Result<(), String> {
-    for name in &plan.modules {
-        let module = kernel.module(name);
-        std::fs::copy(&module, folder.join(format!("{name}.ko"))).map_err(|error| {
-            format!(
-                "{}: {error}; expected the module that `inorder lab module` builds from the folder kernel/",
-                module.display()
-            )
-        })?;
-    }
-    Ok(())
+/// Copies a module of the kernel to where the guest finds it.
+fn copy_module(module: &Path, name: &str, folder: &Path) -> Result<(), String> {
+    let copied = std::fs::copy(module, folder.join(format!("{name}.ko")));
+    copied.map(drop).map_err(|error| {
+        format!(
+            "{}: {error}; expected the module that `inorder lab module` builds from the folder kernel/",
+            module.display()
+        )
+    })
 }
 
 fn collect(shared: Shared<'_>) -> Done {

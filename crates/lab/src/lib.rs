@@ -14,6 +14,7 @@ pub mod host;
 pub mod keeper;
 pub mod kernel;
 mod leftovers;
+pub mod place;
 pub mod plan;
 pub mod program;
 pub mod report;

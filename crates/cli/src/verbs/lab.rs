@@ -4,10 +4,12 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inorder_capture::{Block, Capture, PcapWriter};
 use inorder_lab::agreement;
 use inorder_lab::beside::SideBySide;
-use inorder_lab::campaign::{self, Done, Place};
+use inorder_lab::campaign::{self, Done};
+use inorder_lab::place::{ENGINES, Place, Wanted};
 use inorder_lab::plan::Ways;
 use inorder_lab::program::guest;
 use inorder_lab::report::CAPTURES;
@@ -43,10 +45,10 @@ pub struct Args {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml", required = true)]
     file: Option<PathBuf>,
-    /// The kernel that runs it: uml (User Mode Linux, whose clock is virtual), netns (namespaces of this system's own
-    /// kernel, as root, in real time)
-    #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineName::Uml)]
-    engine: EngineName,
+    /// The kernel that runs it: uml (User Mode Linux, whose clock is virtual), uml-package (that of Debian's package
+    /// user-mode-linux, in real time), netns (namespaces of this system's own kernel, as root, in real time)
+    #[arg(long, value_name = "ENGINE", default_value = "uml", value_parser = engines())]
+    engine: Wanted,
     /// Also simulate the scenario, and say whether the two agree within 15 %
     #[arg(long)]
     beside_simulation: bool,
@@ -65,10 +67,11 @@ pub struct Args {
     print_commands: bool,
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq)]
-enum EngineName {
-    Uml,
-    Netns,
+/// Names of what a scenario may run on.
+fn engines() -> impl TypedValueParser<Value = Wanted> {
+    let of = |name: &str| ENGINES.iter().find(|(known, _)| *known == name);
+    PossibleValuesParser::new(ENGINES.map(|(name, _)| name))
+        .map(move |name| of(&name).map_or(Wanted::Uml, |(_, wanted)| *wanted))
 }
 
 #[derive(clap::Subcommand)]
@@ -88,20 +91,15 @@ pub fn run(args: &Args) -> Outcome {
         (None, None) => return Err(CliError::Usage("expected a scenario".to_owned())),
     };
     let (scenario, cells) = args.changes.cells(file, args.outputs.draws())?;
-    let host = match args.engine {
-        EngineName::Uml => None,
-        EngineName::Netns => Some(campaign::host_ways().map_err(CliError::Lab)?),
-    };
-    campaign::check(&scenario, &cells, host).map_err(|error| CliError::Usage(error.to_string()))?;
+    let ways = args.engine.ways().map_err(CliError::Lab)?;
+    let checked = args.engine.check(&scenario, &cells, ways);
+    checked.map_err(|error| CliError::Usage(error.to_string()))?;
     if args.print_commands {
-        return print_commands(&scenario, &cells, host.unwrap_or_default());
+        return print_commands(&scenario, &cells, ways);
     }
     prepare(args, file, cells.len())?;
     let stop = interrupt::flag();
-    let place = match host {
-        None => Place::uml(&cells).map_err(CliError::Lab)?,
-        Some(ways) => Place::Host(ways),
-    };
+    let place = args.engine.place(&cells, ways).map_err(CliError::Lab)?;
     let done = on_linux(args, file, &scenario, &cells, stop, place)?;
     let simulated = match args.beside_simulation {
         true => Some(simulated(args, &cells, stop)?),

@@ -28,6 +28,11 @@ pub fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("the command ends")
 }
 
+/// Says why a test was not run, also where the output of tests that pass is not shown.
+pub fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}
+
 pub fn code(output: &Output) -> i32 {
     output.status.code().expect("no signal ended it")
 }

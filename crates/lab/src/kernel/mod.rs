@@ -1,12 +1,15 @@
-//! The lab's kernel: built once from the distribution's source package, kept in the user's cache folder.
+//! The lab's kernel: built once from the distribution's source package, kept in the user's cache folder; or the ready one of a
+//! package.
 
 mod build;
 mod modules;
+mod package;
 mod source;
 
 use std::path::{Path, PathBuf};
 
 pub use build::{Building, build};
+pub use package::Package;
 pub use source::Source;
 
 /// What the lab's kernel has beyond the default configuration.
