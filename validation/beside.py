@@ -83,8 +83,10 @@ class Runs:
                 writer.writerow(["scenario", "cell", "engine", "seed", *KEPT])
             writer.writerow([scenario, cell, engine, seed, *(numbers.get(name, "") for name in KEPT)])
 
-    def count(self, scenario: str) -> int:
-        """Runs that every cell of a scenario has on Linux."""
+    def count(self, scenario: str, cell: str | None = None, engine: str = LINUX) -> int:
+        """Runs that every cell of a scenario has on Linux, or one of them on this engine."""
+        if cell is not None:
+            return len(self.values.get((scenario, cell, engine), {}))
         counts = [len(runs) for (name, _, engine), runs in self.values.items() if name == scenario and engine == LINUX]
         return min(counts, default=0)
 
@@ -101,17 +103,17 @@ def labels(cell: dict) -> dict[str, str]:
     return found if isinstance(found, dict) else {entry["axis"]: entry["value"] for entry in found}
 
 
-def run(inorder: str, scenario: str, file: pathlib.Path, settings: list[str], seed: int, runs: Runs, simulate: bool = True) -> None:
-    """Runs every cell of a scenario once on Linux and, if wanted, once in the simulator."""
-    take(inorder, ["lab", "--beside-simulation"] if simulate else ["lab"], scenario, file, settings, seed, runs)
+def run(inorder: str, scenario: str, file: pathlib.Path, settings: list[str], seed: int, runs: Runs, simulate: bool = True, cell: str = "") -> None:
+    """Runs every cell of a scenario once on Linux and, if wanted, once in the simulator; a scenario without axes is this cell."""
+    take(inorder, ["lab", "--beside-simulation"] if simulate else ["lab"], scenario, file, settings, seed, runs, cell)
 
 
-def simulate(inorder: str, scenario: str, file: pathlib.Path, settings: list[str], seed: int, runs: Runs) -> None:
+def simulate(inorder: str, scenario: str, file: pathlib.Path, settings: list[str], seed: int, runs: Runs, cell: str = "") -> None:
     """Runs every cell of a scenario once in the simulator; the last run with a seed counts."""
-    take(inorder, ["simulate"], scenario, file, settings, seed, runs)
+    take(inorder, ["simulate"], scenario, file, settings, seed, runs, cell)
 
 
-def take(inorder: str, verb: list[str], scenario: str, file: pathlib.Path, settings: list[str], seed: int, runs: Runs) -> None:
+def take(inorder: str, verb: list[str], scenario: str, file: pathlib.Path, settings: list[str], seed: int, runs: Runs, only: str = "") -> None:
     command = [inorder, *verb, "--json", "--no-progress", "--threads", "1", "--repetitions", "1", "--seed", str(seed), str(file)]
     for setting in settings:
         command += ["--set", setting]
@@ -122,7 +124,7 @@ def take(inorder: str, verb: list[str], scenario: str, file: pathlib.Path, setti
         # A run without a result; the others of this scenario count.
         print(done.stderr.strip(), file=sys.stderr)
     for cell in json.loads(done.stdout)["cells"]:
-        place = ", ".join(value for axis, value in labels(cell).items() if axis != "runs_on")
+        place = ", ".join(value for axis, value in labels(cell).items() if axis != "runs_on") or only
         numbers = {name: cell["estimates"][name]["mean"] for name in KEPT if (cell["estimates"].get(name) or {}).get("mean") is not None}
         engine = LINUX if cell["engine"] == "uml" else SIMULATION
         if cell["estimates"].get("throughput", {}).get("n"):
