@@ -145,7 +145,7 @@ pub fn parse(frame: &Frame<'_>) -> Packet {
 
 /// Parses one frame into `packet`, as [`parse`] does, without moving the result. What the frame tells beside it is
 /// appended to `asides`; true if there is such a thing.
-#[inline(always)] // Handing over the fields of the frame would cost a fifth of the parsing.
+#[inline(always)] // A call takes some 20 of 200 instructions, for the registers that it saves.
 pub fn parse_into(frame: &Frame<'_>, packet: &mut Packet, asides: &mut Vec<Aside>) -> bool {
     if fast::parse_into(frame, packet).is_some() {
         return false;
