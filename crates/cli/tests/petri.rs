@@ -212,6 +212,120 @@ fn errors_in_nets_are_reported_in_one_line() {
     }
 }
 
+#[test]
+fn options_without_effect_are_refused_in_one_line() {
+    let folder = Folder::new("petri-unused");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let refused = |options: &[&str], expected: &str| {
+        let words = [&["petri"], options, &[&file]].concat();
+        let found = complaint(&words, 2);
+        assert!(found.contains(expected), "{options:?}: {found}");
+    };
+    for option in [
+        "--replications=9",
+        "--warm-up=1",
+        "--precision=0.1",
+        "--confidence=0.9",
+        "--memory=age",
+        "--reserve",
+    ] {
+        let name = option.split('=').next().unwrap_or(option);
+        for asked in [
+            "--exact",
+            "--query=P(up = 1)",
+            "--query=EF down = 1",
+            "--invariants",
+            "--reachability=9",
+            "--play",
+        ] {
+            refused(&[asked, option], &format!("{name}: only for simulations"));
+        }
+    }
+    refused(
+        &["--invariants", "--time=3"],
+        "--time: the end of a simulation or the time of",
+    );
+    refused(&["--query=EF down = 1", "--time=3"], "--time: the end of");
+    refused(&["--query=EF down = 1", "--at=3,4"], "--at: the end of");
+    refused(&["--simulate", "--limit=9"], "--limit: only with --exact");
+    refused(
+        &["--reachability=9", "--limit=9"],
+        "--limit: only with --exact",
+    );
+    refused(
+        &["--simulate", "--at=1,2", "--precision=0.1"],
+        "--precision: not with --at",
+    );
+    let trace = format!("--trace={}", folder.path("trace.jsonl"));
+    refused(&[&trace, "--reserve"], "--reserve: not with --trace");
+    refused(
+        &[&trace, "--replications=9"],
+        "--replications: not with --trace",
+    );
+    for options in [
+        ["--exact", "--time=3", "--simulate", "--replications=9"],
+        ["--query=P(up = 1)", "--time=3", "--limit=9", "--json"],
+        [&trace, "--time=3", "--memory=age", "--json"],
+    ] {
+        let output = inorder(&[&["petri"], &options[..], &[&file]].concat());
+        assert_eq!(code(&output), 0, "{options:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn times_that_cannot_be_simulated_or_solved_are_refused() {
+    let folder = Folder::new("petri-times");
+    let file = folder.file("machine.net", NET.as_bytes());
+    let stiff = NET
+        .replacen("rate 2", "rate 1e15", 1)
+        .replace("rate 2", "rate 1e-15");
+    let stiff = folder.file("stiff.net", stiff.as_bytes());
+    let trace = format!("--trace={}", folder.path("trace.jsonl"));
+    for (options, net, exit, expected) in [
+        (
+            &["--simulate", "--time=1e-9"][..],
+            &file,
+            3,
+            "time 0.000000001: expected 0 or 1e-7 to 1.8",
+        ),
+        (
+            &["--simulate", "--time=10"],
+            &stiff,
+            3,
+            "time 10: expected 0 or",
+        ),
+        (
+            &["--simulate", "--replications=2", "--time=10"],
+            &stiff,
+            3,
+            "time 10: expected 0 or",
+        ),
+        (
+            &[&trace, "--time=1e-9"],
+            &file,
+            3,
+            "time 0.000000001: expected",
+        ),
+        (
+            &["--simulate", "--time=9", "--warm-up=9"],
+            &file,
+            3,
+            "warm-up 9: expected a time before the end of the run, 9",
+        ),
+        (&["--exact", "--time=1e20"], &stiff, 2, "which is too often"),
+        (
+            &["--simulate", "--at=-1,2"],
+            &file,
+            2,
+            "--at: expected times not below 0, found -1",
+        ),
+    ] {
+        let words = [&["petri"], options, &[net]].concat();
+        let found = complaint(&words, exit);
+        assert!(found.contains(expected), "{options:?}: {found}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_keeps_the_estimate_so_far() {

@@ -7,7 +7,7 @@ use inorder_petri::net::NetError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A query cannot be read.
-    #[error("query {text:?}: {problem}")]
+    #[error("query {:?}: {problem}", beginning(text))]
     Query {
         /// The query.
         text: String,
@@ -34,6 +34,15 @@ impl Error {
     }
 }
 
+/// Enough of a query to recognise it.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
 /// Why a net cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
@@ -43,6 +52,27 @@ pub enum SimulationError {
     /// The engine cannot take it.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A time that the clock cannot count to, or in which it does not move.
+    #[error(
+        "time {time}: expected 0 or {least:e} to {most:e}, since the clock counts up to 2^64 and moves a million times in the \
+         shortest mean delay"
+    )]
+    Time {
+        /// As it was given.
+        time: f64,
+        /// The smallest time above 0.
+        least: f64,
+        /// The greatest one.
+        most: f64,
+    },
+    /// The warm-up leaves nothing to measure.
+    #[error("warm-up {warm_up}: expected a time before the end of the run, {end}")]
+    WarmUp {
+        /// As it was given.
+        warm_up: f64,
+        /// End of the run.
+        end: f64,
+    },
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -118,14 +118,13 @@ fn one_run<S: Simulation>(
     mut simulation: S,
 ) -> Result<Simulated, SimulationError> {
     let clock = Clock::of(net);
-    let end = clock.ticks(options.time, MAX_MEAN_DELAYS);
+    let end = clock.ticks(options.time, MAX_MEAN_DELAYS)?;
+    let warm_up = clock.warm_up(options, WARM_UP_MEAN_DELAYS, end)?;
     let plan = Steady {
         ticks_per_unit: clock.ticks_per_unit,
-        warm_up: clock
-            .ticks(options.warm_up, WARM_UP_MEAN_DELAYS)
-            .min(end / 2),
+        warm_up,
         batch: clock
-            .ticks(None, FIRST_BATCH_MEAN_DELAYS)
+            .ticks(None, FIRST_BATCH_MEAN_DELAYS)?
             .min(end / 64)
             .max(1),
         end,
@@ -155,10 +154,10 @@ fn many_runs<S: Simulation>(
     start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
 ) -> Result<Simulated, SimulationError> {
     let clock = Clock::of(net);
-    let end = clock.ticks(options.time, REPLICATION);
+    let end = clock.ticks(options.time, REPLICATION)?;
     let plan = Replications {
         ticks_per_unit: clock.ticks_per_unit,
-        warm_up: clock.ticks(options.warm_up, 0.0).min(end),
+        warm_up: clock.warm_up(options, 0.0, end)?,
         end,
         round: ROUND,
         most: runs,
@@ -198,7 +197,35 @@ impl Clock {
     }
 
     /// A time in ticks: the given one, or the default in mean delays of the slowest transition.
-    pub fn ticks(&self, given: Option<f64>, delays: f64) -> u64 {
-        (given.unwrap_or(delays * self.slowest) * self.ticks_per_unit) as u64
+    ///
+    /// # Errors
+    /// If the given time is above 0 but below one tick, or more than can be counted.
+    pub fn ticks(&self, given: Option<f64>, delays: f64) -> Result<u64, SimulationError> {
+        /// 2^64 as a number.
+        const MOST: f64 = 18_446_744_073_709_551_616.0;
+        let ticks = given.unwrap_or(delays * self.slowest) * self.ticks_per_unit;
+        match given {
+            Some(time) if time > 0.0 && !(1.0..MOST).contains(&ticks) => {
+                Err(SimulationError::Time {
+                    time,
+                    least: 1.0 / self.ticks_per_unit,
+                    most: MOST / self.ticks_per_unit,
+                })
+            }
+            _ => Ok(ticks as u64),
+        }
+    }
+
+    /// The end of the warm-up in ticks; by default at most the middle of the run.
+    fn warm_up(&self, options: &Settings, delays: f64, end: u64) -> Result<u64, SimulationError> {
+        let ticks = self.ticks(options.warm_up, delays)?;
+        match options.warm_up {
+            None => Ok(ticks.min(end / 2)),
+            Some(warm_up) if ticks > 0 && ticks >= end => Err(SimulationError::WarmUp {
+                warm_up,
+                end: end as f64 / self.ticks_per_unit,
+            }),
+            Some(_) => Ok(ticks),
+        }
     }
 }

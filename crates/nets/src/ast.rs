@@ -112,6 +112,7 @@ pub(crate) enum Kind {
     },
     Order(OrderDecl),
     Run(RunDecl),
+    Chain(ChainDecl),
     Sweep {
         name: Name,
         values: Values,
@@ -278,6 +279,16 @@ pub(crate) struct RunDecl {
     pub(crate) end: Expr,
     pub(crate) place: Option<Name>,
     pub(crate) warm_up: Option<Expr>,
+}
+
+/// The net several times, one behind the other.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ChainDecl {
+    /// The name of the number of each net.
+    pub(crate) number: Name,
+    pub(crate) count: Expr,
+    pub(crate) from: Name,
+    pub(crate) to: Name,
 }
 
 /// The values of a sweep.

@@ -12,7 +12,7 @@ use inorder_petri::coloured::{
 };
 use inorder_random::Random;
 
-use crate::ast::{Expr, Kind, Order, PlaceDecl, Statement, Tokens};
+use crate::ast::{Expr, Kind, Name, Order, PlaceDecl, Tokens};
 use crate::code::{Errors, Int, Real, Shared};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, Op, Size};
@@ -38,6 +38,8 @@ pub(crate) struct Built<const N: usize> {
     pub(crate) shared: Shared,
     /// The places, by their number.
     pub(crate) places: Vec<PlaceId>,
+    /// Where tokens of the net before it in the chain arrive.
+    pub(crate) line: Option<Queue>,
 }
 
 /// Makes the model.
@@ -78,6 +80,7 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
             builder.transition(transition)?;
         }
     }
+    let line = builder.chained()?;
     let Builder {
         model,
         shared,
@@ -86,7 +89,7 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
     } = builder;
     model
         .check()
-        .map_err(|error| Fault::new(place_of(&error, &names.statements), error.to_string()))?;
+        .map_err(|error| Fault::new(place_of(&error, names), error.to_string()))?;
     let place = |handle: &Handle| match *handle {
         Handle::Queue(queue, _) => queue.into(),
         Handle::Counter(counter) => counter.into(),
@@ -96,11 +99,12 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
         model,
         shared,
         places,
+        line,
     })
 }
 
 /// Where the place or transition that an error names is declared.
-fn place_of(error: &ModelError, statements: &[&Statement]) -> Span {
+fn place_of(error: &ModelError, names: &Names<'_>) -> Span {
     let name = match error {
         ModelError::DuplicateName(name) | ModelError::NoKeys(name) => name,
         ModelError::Key { place, .. } | ModelError::OverCapacity { place, .. } => place,
@@ -115,11 +119,15 @@ fn place_of(error: &ModelError, statements: &[&Statement]) -> Span {
         | ModelError::ZeroTimeLoop { transition, .. } => transition,
         _ => return Span::default(),
     };
-    let declared = statements
+    let name = name
+        .strip_prefix(&names.hop.prefix())
+        .unwrap_or(name.as_str());
+    let declared = names
+        .statements
         .iter()
         .find_map(|statement| match &statement.kind {
-            Kind::Place(place) if place.name.text == *name => Some(place.name.at),
-            Kind::Transition(transition) if transition.name.text == *name => {
+            Kind::Place(place) if place.name.text == name => Some(place.name.at),
+            Kind::Transition(transition) if transition.name.text == name => {
                 Some(transition.name.at)
             }
             _ => None,
@@ -130,6 +138,42 @@ fn place_of(error: &ModelError, statements: &[&Statement]) -> Span {
 impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
     pub(crate) fn lower(&self, scope: Scope) -> Lower<'n, 'p> {
         Lower::new(self.names, scope)
+    }
+
+    /// The queue that a chain fills, if it takes the tokens of the sink.
+    fn chained(&self) -> Checked<Option<Queue>> {
+        let Some(chain) = self.names.chain_of() else {
+            return Ok(None);
+        };
+        let queue = |name: &Name, expected: &str, is_sink: bool| {
+            let number = self.names.place(name)?;
+            match self.places[number] {
+                Handle::Queue(queue, record) if self.is_sink(number) == is_sink => {
+                    Ok((queue, record))
+                }
+                _ => Err(Fault::expected(name.at, expected, &name.text)),
+            }
+        };
+        let (_, passed) = queue(&chain.from, "a sink", true)?;
+        let (to, taken) = queue(&chain.to, "a place of tokens of a record", false)?;
+        if passed != taken {
+            let of = |record: usize| self.names.records[record].name;
+            return Err(Fault::expected(
+                chain.to.at,
+                format!("a place of tokens of {}", of(passed)),
+                of(taken),
+            ));
+        }
+        Ok(Some(to))
+    }
+
+    fn is_sink(&self, number: usize) -> bool {
+        let places = self.names.statements.iter().filter_map(|s| match &s.kind {
+            Kind::Place(place) => Some(place),
+            _ => None,
+        });
+        let place = places.into_iter().nth(number);
+        place.is_some_and(|place| matches!(place.tokens, Tokens::Sink { .. }))
     }
 
     fn place(&mut self, place: &PlaceDecl) -> Checked<Handle> {

@@ -91,7 +91,7 @@ pub fn fuzz_one(data: &[u8]) {
         return;
     };
     let settings = std::collections::BTreeMap::new();
-    let Ok(names) = names::Names::new(&program.statements, &settings) else {
+    let Ok(chain) = names::Names::chain(&program.statements, &settings) else {
         return;
     };
     let asked = Cell::new(0);
@@ -99,5 +99,5 @@ pub fn fuzz_one(data: &[u8]) {
         asked.set(asked.get() + 1);
         asked.get() < QUESTIONS
     };
-    let _ = run::run(&names, 1, Some(&go_on));
+    let _ = run::run(&chain, 1, Some(&go_on));
 }

@@ -238,7 +238,7 @@ impl<'n, 'p> Lower<'n, 'p> {
             }),
             Some(Item::Variable(number)) => self.variable(*number, None, name, at),
             Some(Item::Parameter(parameter)) => self.constant_named(&parameter.name.text, at),
-            Some(Item::Constant(_)) => self.constant_named(name, at),
+            Some(Item::Constant(_) | Item::Hop) => self.constant_named(name, at),
             Some(_) => Err(Fault::expected(
                 at,
                 "a value",

@@ -59,7 +59,7 @@ pub(crate) struct Order<const N: usize> {
 
 /// Everything that is measured in a run.
 pub(crate) struct Plan<const N: usize> {
-    pub(crate) rows: Vec<Row>,
+    rows: Vec<Row>,
     /// The measures, each with the value of its unit.
     measures: Vec<(Measure, f64)>,
     collectors: Vec<Collector<N>>,
@@ -73,6 +73,17 @@ pub(crate) struct Plan<const N: usize> {
 }
 
 impl<const N: usize> Plan<N> {
+    /// What the values stand for; without `is_last` only the measures and what receivers see.
+    pub(crate) fn rows(&self, is_last: bool) -> impl Iterator<Item = &Row> {
+        let (declared, of_orders) = self.rows.split_at(self.measures.len());
+        let each = RECEIVED.len() + METRICS.len();
+        let kept = if is_last { each } else { RECEIVED.len() };
+        let of_orders = of_orders.chunks(each);
+        declared
+            .iter()
+            .chain(of_orders.flat_map(move |rows| rows.iter().take(kept)))
+    }
+
     pub(crate) fn watch(&mut self, place: PlaceId) {
         self.watched[place.index()] = true;
     }
@@ -148,8 +159,13 @@ impl<const N: usize> Plan<N> {
         }
     }
 
-    /// The values of all rows, from the totals at the end of the warm-up and of the run.
-    pub(crate) fn values(mut self, from: (&Totals, u64), to: (&Totals, u64)) -> Vec<f64> {
+    /// The values of the rows, from the totals at the end of the warm-up and of the run.
+    pub(crate) fn values(
+        mut self,
+        from: (&Totals, u64),
+        to: (&Totals, u64),
+        is_last: bool,
+    ) -> Vec<f64> {
         for gauge in &mut self.gauges {
             gauge.integral += gauge.value * to.1.saturating_sub(gauge.since) as f64;
         }
@@ -163,6 +179,9 @@ impl<const N: usize> Plan<N> {
                 .iter()
                 .map(|column| column.value(readings).number());
             values.extend(received.map(|value| value.unwrap_or(f64::NAN)));
+            if !is_last {
+                continue;
+            }
             let metrics = order.lanes.finish();
             let all = METRICS.iter();
             values.extend(all.map(|column| {

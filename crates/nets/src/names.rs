@@ -8,7 +8,7 @@ mod value;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
-use crate::ast::{Do, Expr, Kind, Name, Parameter, Statement};
+use crate::ast::{ChainDecl, Do, Expr, Kind, Name, Parameter, Statement};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, Slot, Ty};
 use crate::units::Clock;
@@ -16,6 +16,38 @@ use replaced::replaced;
 
 /// Expressions of a net may have so many parts after functions were inserted.
 pub(crate) const MAX_PARTS: u32 = 500_000;
+
+/// Nets of a chain, at most.
+const MAX_HOPS: i64 = 1_000;
+
+/// Which net of a chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hop {
+    /// From 0.
+    pub(crate) number: u32,
+    /// Nets of the chain.
+    pub(crate) of: u32,
+}
+
+impl Default for Hop {
+    fn default() -> Self {
+        Self { number: 0, of: 1 }
+    }
+}
+
+impl Hop {
+    pub(crate) fn is_last(self) -> bool {
+        self.number + 1 == self.of
+    }
+
+    /// In front of the names of transitions, so that each net of a chain has random numbers of its own.
+    pub(crate) fn prefix(self) -> String {
+        match self.of {
+            1 => String::new(),
+            _ => format!("hop{}/", self.number + 1),
+        }
+    }
+}
 
 pub(crate) enum Item<'p> {
     Parameter(&'p Parameter),
@@ -28,6 +60,8 @@ pub(crate) enum Item<'p> {
     Function(&'p [Name], &'p Expr),
     Action(&'p [Do]),
     Alias(&'p Name),
+    /// The number of the net in its chain.
+    Hop,
     /// By its number among the places, of records or plain.
     Place(usize),
     Transition(usize),
@@ -76,6 +110,8 @@ pub(crate) struct Names<'p> {
     pub(crate) statements: Vec<&'p Statement>,
     items: HashMap<&'p str, Item<'p>>,
     settings: &'p BTreeMap<String, Expr>,
+    /// Which net of its chain it is.
+    pub(crate) hop: Hop,
     values: RefCell<HashMap<&'p str, Node>>,
     under_way: RefCell<Vec<&'p str>>,
     pub(crate) parts: Cell<u32>,
@@ -84,19 +120,60 @@ pub(crate) struct Names<'p> {
 }
 
 impl<'p> Names<'p> {
-    /// Resolves the statements with these values of parameters.
+    /// Resolves the statements with these values of parameters, for the first net of a chain.
     pub(crate) fn new(
         statements: &'p [Statement],
         settings: &'p BTreeMap<String, Expr>,
     ) -> Checked<Self> {
+        Self::of_hop(statements, settings, Hop::default())
+    }
+
+    /// The nets of the chain, or the only net.
+    pub(crate) fn chain(
+        statements: &'p [Statement],
+        settings: &'p BTreeMap<String, Expr>,
+    ) -> Checked<Vec<Self>> {
+        let first = Self::new(statements, settings)?;
+        let count = match first.chain_of() {
+            None => 1,
+            Some(chain) => match first.int(&chain.count)? {
+                count @ 1..=MAX_HOPS => count as u32,
+                other => {
+                    let expected = format!("1 to {MAX_HOPS} nets");
+                    return Err(Fault::expected(chain.count.at, expected, other));
+                }
+            },
+        };
+        if count == 1 {
+            return Ok(vec![first]);
+        }
+        let of_hop = |number| Self::of_hop(statements, settings, Hop { number, of: count });
+        (0..count).map(of_hop).collect()
+    }
+
+    /// What `chain` says.
+    pub(crate) fn chain_of(&self) -> Option<&'p ChainDecl> {
+        self.statements
+            .iter()
+            .find_map(|statement| match &statement.kind {
+                Kind::Chain(chain) => Some(chain),
+                _ => None,
+            })
+    }
+
+    fn of_hop(
+        statements: &'p [Statement],
+        settings: &'p BTreeMap<String, Expr>,
+        hop: Hop,
+    ) -> Checked<Self> {
         let top: Vec<&Statement> = statements.iter().collect();
         // Conditions may use what is declared outside of conditions.
-        let mut outer = Self::of(replaced(&top)?, settings, Clock::default())?;
+        let mut outer = Self::of(replaced(&top)?, settings, hop, Clock::default())?;
         outer.set_clock()?;
         let mut all = Vec::new();
         outer.expand(&top, &mut all)?;
         let clock = outer.clock.clone();
-        let mut names = Self::of(replaced(&all)?, settings, clock)?;
+        let mut names = Self::of(replaced(&all)?, settings, hop, clock)?;
         names.set_clock()?;
         names.check_settings()?;
         names.declare_records()?;
@@ -108,6 +185,7 @@ impl<'p> Names<'p> {
     fn of(
         statements: Vec<&'p Statement>,
         settings: &'p BTreeMap<String, Expr>,
+        hop: Hop,
         clock: Clock,
     ) -> Checked<Self> {
         let mut names = Self {
@@ -120,6 +198,7 @@ impl<'p> Names<'p> {
             statements,
             items: HashMap::new(),
             settings,
+            hop,
             values: RefCell::default(),
             under_way: RefCell::default(),
             parts: Cell::new(0),
@@ -184,6 +263,7 @@ impl<'p> Names<'p> {
                 let number = before.filter(|i| matches!(i, Item::Transition(_))).count();
                 (&transition.name, Item::Transition(number))
             }
+            Kind::Chain(chain) => (&chain.number, Item::Hop),
             _ => return Ok(()),
         };
         self.insert(name, item)

@@ -118,6 +118,7 @@ impl Parser {
             "measure" => self.measure()?,
             "order" => Kind::Order(self.order()?),
             "run" => Kind::Run(self.run()?),
+            "chain" => Kind::Chain(self.chain()?),
             "sweep" => self.sweep()?,
             _ => return self.conditional(),
         };

@@ -113,7 +113,7 @@ impl Program {
                 Ok(value.map_or(String::new(), |node| names.value_words(&node)))
             };
             let labels = axes.iter().map(label).collect::<Checked<Vec<String>>>()?;
-            run(&names, 0, None)?;
+            run(&Names::chain(&self.statements, &settings)?, 0, None)?;
             Ok(Cell { labels, settings })
         };
         let cells = cells
@@ -355,14 +355,14 @@ impl Study {
     }
 
     fn one(&self, campaign: &Campaign<'_>, cell: usize, repetition: usize) -> Checked<Outcome> {
-        let names = Names::new(&self.program.statements, &self.cells[cell].settings)?;
+        let chain = Names::chain(&self.program.statements, &self.cells[cell].settings)?;
         let told = std::cell::Cell::new(0);
         let go_on = |share: f64| {
             let done = (share.clamp(0.0, 1.0) * 1000.0) as u64;
             (campaign.progress)(done.saturating_sub(told.replace(done)));
             !campaign.stop.load(Ordering::Relaxed)
         };
-        run(&names, seed(campaign, repetition), Some(&go_on))
+        run(&chain, seed(campaign, repetition), Some(&go_on))
     }
 }
 

@@ -92,6 +92,11 @@ pub(crate) static STATEMENTS: &[Entry] = &[
         "How long a run takes: until so many tokens have arrived at a place, or until a time. Without `warm_up` a tenth of it does not count.",
     ),
     entry(
+        "chain",
+        "chain NAME below COUNT from PLACE to PLACE",
+        "The net COUNT times, one behind the other: what arrives at the sink of one, the first PLACE, is in the second PLACE of the next at the same time. No net waits for the next. NAME is the number of each net, from 0, and may be used as a constant. `run` counts in the last net, whose numbers have no addition to their group; of the others there are the measures, and of each order what its receivers see.",
+    ),
+    entry(
         "sweep",
         "sweep PARAMETER = A, B, ... | LOW..HIGH [step STEP]",
         "Values of a parameter, each of which is a cell of the result, unless `--set` replaces them. HIGH is included.",

@@ -94,6 +94,46 @@ fn a_queue_has_the_measures_of_its_closed_form() {
     assert_eq!([&cells[0].labels, &cells[1].labels], [&["0.3"], &["0.6"]]);
 }
 
+/// By Burke's theorem each queue of a chain is as the first one.
+#[test]
+fn a_chain_of_queues_has_the_measures_of_its_closed_form() {
+    let tokens = QUEUE
+        .replace("place source 1", "place source if hop == 0 then 1 else 0")
+        .replace(
+            "measure response",
+            "chain hop below nets from out to waiting\nmeasure response",
+        )
+        .replace("parameter service", "parameter nets = 1\nparameter service");
+    let time = tokens.replace("run 40000 at out", "run 160 ms");
+    for text in [&tokens, &time] {
+        let alone = study(text, &[]).expect("runs").remove(0);
+        let without = study(
+            &text.replace("hop == 0", "1 == 1").replace("chain hop", "#"),
+            &[],
+        );
+        assert_eq!(alone.runs, without.expect("runs")[0].runs);
+        let chain = study(text, &[("nets", "3")]).expect("runs").remove(0);
+        for (group, nets) in [("measures behind hop 1", 1.0), ("measures", 3.0)] {
+            let of = |name: &str| {
+                let is_it = |row: &inorder_nets::Row| row.group == group && row.name == name;
+                chain.runs[0][chain.rows.iter().position(is_it).expect(name)]
+            };
+            for (name, exact) in [
+                ("response", 4.0 * nets),
+                ("empty", 0.5),
+                ("arrivals", 250.0),
+            ] {
+                let found = of(name);
+                assert!(
+                    (found / exact - 1.0).abs() < 0.1,
+                    "{group}, {name}: {found} for {exact}"
+                );
+            }
+        }
+        assert_eq!(chain.rows.len(), 3 * alone.rows.len());
+    }
+}
+
 #[test]
 fn sweeps_in_the_file_and_ranges() {
     let text = format!("{QUEUE}sweep load = 0.1..0.3 step 0.1\nsweep service = 1 us, 2 us\n");
@@ -223,6 +263,26 @@ fn errors_name_the_place_and_what_was_expected() {
             "include \"b.net\"",
             "",
             "a.net:33:1: cannot include b.net: no file b.net",
+        ),
+        (
+            "chain hop below 0 from out to waiting",
+            "",
+            "a.net:33:17: expected 1 to 1000 nets, found 0",
+        ),
+        (
+            "chain hop below 2 from waiting to out",
+            "",
+            "a.net:33:24: expected a sink, found waiting",
+        ),
+        (
+            "chain hop below 2 from out to server",
+            "",
+            "a.net:33:31: expected a place of tokens of a record, found server",
+        ),
+        (
+            "chain load below 2 from out to waiting",
+            "",
+            "a.net:33:7: load is declared twice, here as something else",
         ),
         (
             "place p[0]",

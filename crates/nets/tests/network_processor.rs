@@ -40,8 +40,8 @@ fn run(file: &str, set: &[(&str, String)], seed: u64) -> CellResult {
     results.into_iter().next().expect("one cell")
 }
 
-/// The numbers of the nets in Rust under the names of the files.
-fn expected(config: &Config) -> Vec<(String, f64)> {
+/// The numbers of the nets in Rust under the groups and names of the files.
+fn expected(config: &Config) -> Vec<(String, String, f64)> {
     let outcome = inorder_netproc::run(config).expect("runs");
     let rows = outcome.rows();
     let row = |group: &str, name: &str| {
@@ -50,28 +50,40 @@ fn expected(config: &Config) -> Vec<(String, f64)> {
             .find(|row| row.group == group && row.name == name);
         found.map_or(f64::NAN, |row| row.value)
     };
-    let mut all = vec![
-        ("throughput".to_owned(), row("throughput", "throughput")),
-        ("engines_busy".to_owned(), row("use", "engines")),
-        ("command_bus_busy".to_owned(), row("use", "command bus")),
-        ("dram_busy".to_owned(), row("use", "DRAM")),
-    ];
+    let mut all = vec![("throughput", row("throughput", "throughput"))];
+    if config.hops == 1 {
+        all.push(("engines_busy", row("use", "engines")));
+        all.push(("command_bus_busy", row("use", "command bus")));
+        all.push(("dram_busy", row("use", "DRAM")));
+    }
+    let measure = |(name, value): (&str, f64)| ("measures".to_owned(), name.to_owned(), value);
+    let mut all: Vec<_> = all.into_iter().map(measure).collect();
     let order = rows
         .iter()
         .filter(|row| row.group == "order" || row.group == "metrics");
-    all.extend(order.map(|row| (row.name.clone(), row.value)));
+    all.extend(order.map(|row| {
+        let group = match row.hop {
+            hop if hop > 0 && hop < config.hops => format!("receivers behind hop {hop}"),
+            _ => "receivers".to_owned(),
+        };
+        (group, row.name.clone(), row.value)
+    }));
     all
 }
 
 fn compare(scheme: &str, set: &[(&str, String)], config: &Config) {
     let found = run(&format!("{scheme}.net"), set, config.seed);
-    for (name, value) in expected(config) {
-        let at = found.rows.iter().position(|row| row.name == name);
+    for (group, name, value) in expected(config) {
+        let mut rows = found.rows.iter();
+        let at = rows.position(|row| row.group == group && row.name == name);
         let ours = at.map_or(f64::NAN, |at| found.runs[0][at]);
         // Sums of floating-point numbers are made in another order, so that the last digits may differ.
         let same =
             (ours - value).abs() <= 1e-9 * value.abs().max(1e-3) || ours.is_nan() && value.is_nan();
-        assert!(same, "{scheme} {set:?}: {name}: {ours} instead of {value}");
+        assert!(
+            same,
+            "{scheme} {set:?}: {group}, {name}: {ours} instead of {value}"
+        );
     }
 }
 
@@ -119,6 +131,18 @@ fn other_arbiters_and_sizes_give_the_numbers_of_the_nets_in_rust() {
             engines: 3,
             threads: 5,
             ..config(scheme, 64, 2_000)
+        };
+        compare(scheme, &set, &config);
+    }
+}
+
+#[test]
+fn a_chain_of_processors_gives_the_numbers_of_the_nets_in_rust() {
+    for (scheme, hops) in [("contiguous", 2), ("global", 3), ("its", 2), ("local", 3)] {
+        let set = [("hops", hops.to_string()), ("packets", "3000".to_owned())];
+        let config = Config {
+            hops,
+            ..config(scheme, 64, 3_000)
         };
         compare(scheme, &set, &config);
     }

@@ -20,6 +20,7 @@ mod play;
 mod simulation;
 mod sweep;
 mod trace;
+mod unused;
 
 /// Options of `inorder petri`.
 #[derive(clap::Args)]
@@ -130,6 +131,7 @@ pub fn run(args: &Args) -> Outcome {
         sweep::list(&parameters)?;
         return Ok(ExitCode::SUCCESS);
     }
+    unused::refuse(args, &net)?;
     draw(args, file, &net)?;
     if args.play {
         let seed = args.simulation.seed;
@@ -215,7 +217,7 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
 /// What the options select, over the whole time or at a time.
 fn found(args: &Args, file: &Path, net: Net, at: Option<f64>) -> Result<Document, CliError> {
     let wishes = Wishes {
-        simulate: args.simulate || !asks_for_something_else(args),
+        simulate: simulates(args),
         exact: args.exact,
         invariants: args.invariants,
         reachability: args.reachability,
@@ -279,11 +281,13 @@ fn write_states(path: &Path, net: &Net, graph: &Graph) -> Result<(), CliError> {
     outputs::to_marked_file(path, Comment::Slashes, |out| graph.write_dot(net, out))
 }
 
-fn asks_for_something_else(args: &Args) -> bool {
+/// Whether the net is simulated: if that is asked for, or nothing else.
+fn simulates(args: &Args) -> bool {
     let files = [&args.dot, &args.svg, &args.pnml, &args.states, &args.trace];
-    args.exact
+    let asks_for_something_else = args.exact
         || !args.query.is_empty()
         || args.invariants
         || args.reachability.is_some()
-        || files.iter().any(|file| file.is_some())
+        || files.iter().any(|file| file.is_some());
+    args.simulate || !asks_for_something_else
 }

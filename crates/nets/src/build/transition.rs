@@ -66,11 +66,12 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
             Some(delay) => Some((self.lower(end.clone()).real(delay, TIME)?, delay.at)),
             None => None,
         };
-        let stream = Random::new(self.seed, &format!("arcs/{}", transition.name.text));
+        let name = format!("{}{}", self.names.hop.prefix(), transition.name.text);
+        let stream = Random::new(self.seed, &format!("arcs/{name}"));
         let acts = outputs::acts(self, &parts.acts, &end, &stream)?;
         let finished = outputs::check(self, &parts.outputs, &end)?;
         let shared = self.shared.clone();
-        let mut t = self.model.transition(&transition.name.text);
+        let mut t = self.model.transition(name);
         for input in parts.inputs {
             t = input_arc(t, input, &shared);
         }

@@ -24,6 +24,7 @@ fn key(kind: &Kind) -> Option<(u8, &str)> {
         Kind::Sweep { name, .. } => (2, &name.text),
         Kind::Clock { .. } => (3, "clock"),
         Kind::Run(_) => (3, "run"),
+        Kind::Chain(_) => (3, "chain"),
         Kind::Include(_) | Kind::If { .. } => return None,
     })
 }

@@ -16,6 +16,7 @@ impl<'p> Names<'p> {
         let (expr, parameter) = match self.items.get(name) {
             Some(Item::Constant(expr)) => (*expr, None),
             Some(Item::Parameter(p)) => (self.settings.get(name).unwrap_or(&p.value), Some(*p)),
+            Some(Item::Hop) => return Ok(Some(Node::int(self.hop.number.into()))),
             _ => return Ok(None),
         };
         if self.under_way.borrow().contains(&name) {

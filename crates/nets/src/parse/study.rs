@@ -1,7 +1,7 @@
 //! What is measured, for how long, and over which values of parameters.
 
 use super::Parser;
-use crate::ast::{Expr, ExprKind, Kind, OrderDecl, RunDecl, Unit, Values};
+use crate::ast::{ChainDecl, Expr, ExprKind, Kind, OrderDecl, RunDecl, Unit, Values};
 use crate::error::Checked;
 
 impl Parser {
@@ -81,6 +81,22 @@ impl Parser {
             end,
             place,
             warm_up,
+        })
+    }
+
+    pub(super) fn chain(&mut self) -> Checked<ChainDecl> {
+        let number = self.name("a name for the number of each net")?;
+        self.keyword("below")?;
+        let count = self.expr()?;
+        self.keyword("from")?;
+        let from = self.name("the name of a place")?;
+        self.keyword("to")?;
+        let to = self.name("the name of a place")?;
+        Ok(ChainDecl {
+            number,
+            count,
+            from,
+            to,
         })
     }
 

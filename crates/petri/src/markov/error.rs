@@ -78,6 +78,17 @@ pub enum MarkovError {
         /// Largest relative change in the last sweep.
         change: f64,
     },
+    /// A time so long that the chain cannot be followed to it.
+    #[error(
+        "time {time}: the chain changes about {changes:e} times until then, which is too often; expected an earlier time, \
+         or the long run"
+    )]
+    TooLong {
+        /// As it was given.
+        time: f64,
+        /// Expected number of changes.
+        changes: f64,
+    },
     /// An invalid time.
     #[error("time {0}; expected a finite number, 0 or above")]
     BadTime(f64),

@@ -7,12 +7,16 @@ use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
 use crate::text::Mistake;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first net below `root`.
+/// The only net below `root`.
 pub(super) fn net(root: &Element) -> Result<Net, Located> {
     let is_net = |element: &&Element| element.name == "net";
-    let Some(element) = std::iter::once(root).chain(&root.children).find(is_net) else {
+    let mut nets = std::iter::once(root).chain(&root.children).filter(is_net);
+    let Some(element) = nets.next() else {
         return Err(root.wrong(Mistake::unexpected("an element net", "none")));
     };
+    if let Some(second) = nets.next() {
+        return Err(second.wrong(Mistake::unexpected("a single net", "another one")));
+    }
     let grammar = element
         .attribute("type")
         .unwrap_or_default()
@@ -68,8 +72,12 @@ impl<'a> Reader<'a> {
                     self.transitions.push(element);
                 }
                 "referencePlace" | "referenceTransition" => {
-                    self.references
-                        .insert(required(element, "id")?, required(element, "ref")?);
+                    let id = required(element, "id")?;
+                    let before = self.references.insert(id, required(element, "ref")?);
+                    if before.is_some() {
+                        let found = format!("{id} a second time");
+                        return Err(element.wrong(Mistake::unexpected("an id of its own", found)));
+                    }
                 }
                 "arc" => self.arcs.push(element),
                 // Graphics, declarations and data of other tools are skipped.
@@ -146,6 +154,11 @@ impl<'a> Reader<'a> {
                 Some(next) => id = next,
                 None => break,
             }
+        }
+        if self.references.contains_key(id) {
+            let found = format!("{id}, which refers to itself");
+            let expected = "the id of a place or transition";
+            return Err(element.wrong(Mistake::unexpected(expected, found)));
         }
         let valid = self.nodes.keys().chain(self.references.keys()).copied();
         Err(element.wrong(Mistake::unknown(

@@ -151,7 +151,7 @@ fn refuse(args: &Args) -> Result<(), CliError> {
     let own = options
         .into_iter()
         .find_map(|(name, given)| given.then_some(name));
-    match own.or_else(|| args.simulation.given()) {
+    match own.or_else(|| args.simulation.given().next()) {
         None => Ok(()),
         Some(name) => Err(CliError::Usage(format!(
             "{name}: only for place/transition nets; a coloured net says itself how long it runs and what is measured, \

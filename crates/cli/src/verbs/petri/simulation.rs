@@ -41,8 +41,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The first option that was given, besides the seed.
-    pub fn given(&self) -> Option<&'static str> {
+    /// The options that were given, besides the seed.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("--time", self.time.is_some()),
             ("--warm-up", self.warm_up.is_some()),
@@ -53,7 +53,7 @@ impl Options {
             ("--reserve", self.reserve),
         ];
         all.into_iter()
-            .find_map(|(name, given)| given.then_some(name))
+            .filter_map(|(name, given)| given.then_some(name))
     }
 
     /// As the library takes them; for the state at a time, independent runs that end there, all of them.

@@ -9,7 +9,7 @@ use inorder_nets::{CellResult, PARTS, Report, Row};
 use inorder_petri::parameters::Parameters;
 use inorder_petri::statistics::Estimate;
 
-use super::{Args, Source, coloured, found, read};
+use super::{Args, Source, coloured, found, read, unused};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::{interrupt, outputs};
 
@@ -41,6 +41,10 @@ impl Plan {
             axes: Vec::new(),
             at: at.map(|text| values("--at", text)).transpose()?,
         };
+        if let Some(time) = plan.at.iter().flatten().find(|time| **time < 0.0) {
+            let problem = format!("--at: expected times not below 0, found {time}");
+            return Err(CliError::Usage(problem));
+        }
         for (name, text) in set {
             let values = values(&format!("--set {name}"), text)?;
             match values.as_slice() {
@@ -156,6 +160,7 @@ pub fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Outcome {
         let net = read(file, source, &mut parameters)?;
         check_names(&parameters)?;
         name.clone_from(&net.name);
+        unused::refuse(args, &net)?;
         let at = plan.at.as_ref().and(values.last().copied());
         let document = found(args, file, net, at)?;
         cells.push(cell(&document.findings, at, &values, args.simulation.seed));

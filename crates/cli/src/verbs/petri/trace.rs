@@ -63,7 +63,9 @@ pub fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> 
     let fails = |problem: String| malformed(path, None, problem);
     let mut race = Race::new(net, options.memory.into(), options.seed)
         .map_err(|error| fails(error.to_string()))?;
-    let end = Clock::of(net).ticks(options.time, MEAN_DELAYS);
+    let end = Clock::of(net)
+        .ticks(options.time, MEAN_DELAYS)
+        .map_err(|error| fails(error.to_string()))?;
     let mut problem = None;
     outputs::to_file(path, |out| {
         let run = run(net, &mut race, end, out);

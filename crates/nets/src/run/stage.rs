@@ -1,0 +1,223 @@
+//! One net while it runs.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+use inorder_petri::coloured::{Engine, Marking, Observer, PlaceId, Queue, RunError, Stop};
+use inorder_petri::statistics::{Simulation, Totals};
+use inorder_random::Random;
+
+use super::counted;
+use crate::build::{Built, build};
+use crate::code::Wrong;
+use crate::error::{Checked, Fault, Span};
+use crate::measure::{Plan, Row, plan};
+use crate::names::{Hop, Names};
+use crate::token::Token;
+
+/// Changes of the clock after which a run is interrupted to ask whether to go on.
+const STEPS: u64 = 1 << 18;
+
+/// A token with the time at which it left a net.
+pub(super) type Passed<const N: usize> = (u64, Token<N>);
+
+/// A net of a chain, or the only one.
+pub(super) struct Stage<const N: usize> {
+    engine: Engine<Token<N>>,
+    pub(super) watch: Watch<N>,
+    errors: std::rc::Rc<crate::code::Errors>,
+    /// Where the tokens of the net before it arrive.
+    line: Option<Queue>,
+    /// Those that have not entered yet.
+    pub(super) pending: VecDeque<Passed<N>>,
+    /// The end of the warm-up: the time and the state.
+    warm: (u64, Totals),
+}
+
+/// How a piece of a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The target was reached, of tokens or of time.
+    Reached,
+    /// After some steps.
+    Paused,
+    /// Nothing can happen any more.
+    Dead,
+}
+
+impl<const N: usize> Stage<N> {
+    pub(super) fn new(names: &Names<'_>, seed: u64) -> Checked<Self> {
+        let hop = names.hop;
+        let seed = match hop.number {
+            0 => seed,
+            number => Random::new(seed, "processors")
+                .fork(number.into())
+                .next_u64(),
+        };
+        let Built {
+            model,
+            shared,
+            places,
+            line,
+        } = build::<N>(names, seed)?;
+        let mut plan = plan::<N>(names, &shared, &places)?;
+        let counts = counted(names, &places)?;
+        if let Some(place) = counts {
+            plan.watch(place);
+        }
+        let engine = Engine::new(model, seed);
+        let engine = engine.map_err(|error| Fault::new(Span::default(), error.to_string()))?;
+        Ok(Self {
+            warm: (0, engine.totals(0)),
+            engine,
+            watch: Watch {
+                plan,
+                hop,
+                counts,
+                counted: 0,
+                target: 0,
+                end: u64::MAX,
+                passed: Vec::new(),
+                steps: Cell::new(0),
+            },
+            errors: shared.errors.clone(),
+            line,
+            pending: VecDeque::new(),
+        })
+    }
+
+    /// Its numbers: `NAME hop 1` are those of the first net of several.
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let hop = self.watch.hop;
+        let rows = self.watch.plan.rows(hop.is_last());
+        rows.map(|row| match hop.is_last() {
+            true => row.clone(),
+            false => Row {
+                group: format!("{} behind hop {}", row.group, hop.number + 1),
+                ..row.clone()
+            },
+        })
+        .collect()
+    }
+
+    /// Runs for some steps, at most until `time` and at most until the target.
+    pub(super) fn run(&mut self, time: u64, at: Span) -> Checked<Ended> {
+        self.watch.steps.set(0);
+        let stop = self.engine.run_until(time, &mut self.watch);
+        if let Some((at, wrong)) = self.errors.first() {
+            return Err(Fault::new(at, words(wrong)));
+        }
+        let stop = stop.map_err(|error: RunError| Fault::new(at, error.to_string()))?;
+        Ok(match stop {
+            Stop::Observer if self.watch.has_counted() => Ended::Reached,
+            Stop::Observer => Ended::Paused,
+            Stop::TimeReached => Ended::Reached,
+            Stop::Dead => Ended::Dead,
+        })
+    }
+
+    /// Lets a token of the net before it enter at its time, up to which the net has run.
+    pub(super) fn enter(&mut self, (time, token): Passed<N>, at: Span) -> Checked<()> {
+        let Some(line) = self.line else {
+            return Ok(());
+        };
+        self.engine.wait_until(time);
+        let put = self.engine.put(line, token);
+        put.map_err(|error| Fault::new(at, error.to_string()))
+    }
+
+    pub(super) fn now(&self) -> u64 {
+        self.engine.now()
+    }
+
+    pub(super) fn warmed_up(&mut self) {
+        let now = self.engine.now();
+        self.warm = (now, self.engine.totals(now));
+        self.watch.plan.warmed_up(now);
+    }
+
+    /// Completed firings, and the values of the rows.
+    pub(super) fn finish(self) -> (u64, Vec<f64>) {
+        let now = self.engine.now();
+        let totals = self.engine.totals(now);
+        let firings = totals.transitions.iter().map(|t| t.firings).sum();
+        let is_last = self.watch.hop.is_last();
+        let (since, from) = &self.warm;
+        let values = self
+            .watch
+            .plan
+            .values((from, *since), (&totals, now), is_last);
+        (firings, values)
+    }
+}
+
+fn words(wrong: Wrong) -> String {
+    match wrong {
+        Wrong::Range { value, low, high } => {
+            format!("expected {low} to {high} for the field, found {value}")
+        }
+        Wrong::DivisionByZero => "expected a divisor other than 0, found 0".to_owned(),
+        Wrong::Index { value, cells } => {
+            format!("expected an index in 0..{cells}, found {value}")
+        }
+        Wrong::Delay => "expected a delay that is not negative, found another one".to_owned(),
+        Wrong::Count(value) => format!("expected a number from 0 to 4294967295, found {value}"),
+    }
+}
+
+/// Observes a run.
+pub(super) struct Watch<const N: usize> {
+    plan: Plan<N>,
+    hop: Hop,
+    /// The place whose tokens are counted.
+    counts: Option<PlaceId>,
+    pub(super) counted: u64,
+    /// The number of tokens at which to pause.
+    pub(super) target: u64,
+    /// The number of tokens after which no further one counts.
+    pub(super) end: u64,
+    /// What the next net of the chain gets.
+    pub(super) passed: Vec<Passed<N>>,
+    steps: Cell<u64>,
+}
+
+impl<const N: usize> Watch<N> {
+    fn has_counted(&self) -> bool {
+        self.counts.is_some() && self.counted >= self.target
+    }
+}
+
+impl<const N: usize> Observer<Token<N>> for Watch<N> {
+    #[inline]
+    fn deposited(&mut self, now: u64, place: PlaceId, token: &Token<N>) {
+        if !self.plan.is_watched(place) {
+            return;
+        }
+        if let Some(at) = self.counts {
+            // What arrives at the time of the last token counts only up to it.
+            if self.counted >= self.end {
+                return;
+            }
+            if at == place {
+                self.counted += 1;
+                if !self.hop.is_last() {
+                    self.passed.push((now, *token));
+                }
+            }
+        }
+        self.plan.deposited(now, place, token);
+    }
+
+    #[inline]
+    fn settled(&mut self, now: u64, tokens: &dyn Marking) {
+        if self.plan.has_gauges() {
+            self.plan.settled(now, tokens);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        self.has_counted() || steps >= STEPS
+    }
+}
