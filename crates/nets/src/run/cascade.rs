@@ -48,12 +48,12 @@ impl<const N: usize> Cascade<N> {
     /// Runs to a number of tokens behind the last net, or to a time; false if `go_on` ended it before.
     fn advance(&mut self, target: u64, go_on: &dyn Fn(u64) -> bool) -> Checked<bool> {
         match self.until {
-            Until::Time { .. } => self.to_time(target, go_on),
-            Until::Tokens { .. } => self.to_tokens(target, go_on),
+            Until::Time { .. } => self.until_time(target, go_on),
+            Until::Tokens { .. } => self.until_tokens(target, go_on),
         }
     }
 
-    fn to_tokens(&mut self, target: u64, go_on: &dyn Fn(u64) -> bool) -> Checked<bool> {
+    fn until_tokens(&mut self, target: u64, go_on: &dyn Fn(u64) -> bool) -> Checked<bool> {
         let mut idle = 0;
         loop {
             let before = self.left();
@@ -73,7 +73,7 @@ impl<const N: usize> Cascade<N> {
         }
     }
 
-    fn to_time(&mut self, target: u64, go_on: &dyn Fn(u64) -> bool) -> Checked<bool> {
+    fn until_time(&mut self, target: u64, go_on: &dyn Fn(u64) -> bool) -> Checked<bool> {
         for index in 0..self.stages.len() {
             let stage = &mut self.stages[index];
             stage.watch.target = u64::MAX;
