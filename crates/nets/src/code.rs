@@ -373,13 +373,16 @@ impl Shared {
         let (of, errors): (Real<N>, _) = (self.real(node), Rc::clone(&self.errors));
         move |b, r| {
             let ticks = of(b, r);
-            if ticks < 0.0 || ticks.is_nan() {
+            if !DELAYS.contains(&ticks) {
                 errors.tell(at, Wrong::Delay);
             }
             (ticks + 0.5) as u64
         }
     }
 }
+
+/// Delays in ticks; a longer one would reach the end of the clock, which counts to 2^64.
+pub(crate) const DELAYS: std::ops::Range<f64> = 0.0..4e18;
 
 fn field<const N: usize>(token: usize, slot: Slot) -> Int<N> {
     let at = slot.at;

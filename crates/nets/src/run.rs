@@ -6,6 +6,7 @@ mod stage;
 use inorder_petri::coloured::PlaceId;
 
 use crate::ast::{Kind, RunDecl};
+use crate::code::DELAYS;
 use crate::error::{Checked, Fault, Span};
 use crate::measure::Row;
 use crate::names::Names;
@@ -131,7 +132,14 @@ fn until(names: &Names<'_>, run: &RunDecl) -> Checked<Until> {
 fn length(names: &Names<'_>, run: &RunDecl) -> Checked<(u64, u64)> {
     let value = |expr| match run.place {
         Some(_) => names.int(expr).map(|n| u64::try_from(n).unwrap_or(0)),
-        None => names.real(expr, TIME).map(|ticks| (ticks + 0.5) as u64),
+        None => match names.real(expr, TIME)? {
+            ticks if ticks < DELAYS.end => Ok((ticks + 0.5) as u64),
+            _ => Err(Fault::expected(
+                expr.at,
+                "a time of less than 4e18 ticks",
+                "a longer one",
+            )),
+        },
     };
     let end = value(&run.end)?;
     let warm_up = run.warm_up.as_ref().map(value).transpose()?;

@@ -309,7 +309,17 @@ fn errors_of_a_run_name_the_place() {
         (
             "delay uniform(-3 us, -1 us)",
             "delay exponential(service)",
-            "a.net:19:9: expected a delay that is not negative, found another one",
+            "a.net:19:9: expected a delay of 0 to 4e18 ticks, found a negative or a longer one",
+        ),
+        (
+            "delay service / 0",
+            "delay exponential(service)",
+            "a.net:19:9: expected a delay of 0 to 4e18 ticks, found a negative or a longer one",
+        ),
+        (
+            "run 300000000000 s",
+            "run 40000 at out",
+            "a.net:22:5: expected a time of less than 4e18 ticks, found a longer one",
         ),
         (
             "in server 2",

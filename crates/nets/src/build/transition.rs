@@ -6,7 +6,7 @@ use inorder_random::Random;
 use super::outputs::{self, Output};
 use super::{Builder, Handle};
 use crate::ast::{ArcKind, ArcLine, Do, Expr, Name, TransitionDecl};
-use crate::code::Int;
+use crate::code::{DELAYS, Int};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{DrawKind, Node, Op};
 use crate::lower::{May, Scope};
@@ -348,7 +348,7 @@ fn timed<'b, const N: usize>(
     at: Span,
     shared: &crate::code::Shared,
 ) -> TransitionBuilder<'b, Token<N>> {
-    let fixed = node.as_real().filter(|ticks| *ticks >= 0.0);
+    let fixed = node.as_real().filter(|ticks| DELAYS.contains(ticks));
     if let Some(ticks) = fixed {
         return t.delay(Delay::Deterministic((ticks + 0.5) as u64));
     }

@@ -160,7 +160,9 @@ fn words(wrong: Wrong) -> String {
         Wrong::Index { value, cells } => {
             format!("expected an index in 0..{cells}, found {value}")
         }
-        Wrong::Delay => "expected a delay that is not negative, found another one".to_owned(),
+        Wrong::Delay => {
+            "expected a delay of 0 to 4e18 ticks, found a negative or a longer one".to_owned()
+        }
         Wrong::Count(value) => format!("expected a number from 0 to 4294967295, found {value}"),
     }
 }
