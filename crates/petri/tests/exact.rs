@@ -258,11 +258,13 @@ fn transient_of_two_states() {
           in down
           out up");
     let chain = Chain::new(&net, 10).unwrap();
-    for time in [0.0, 1e-6, 0.1, 0.5, 2.0, 100.0, 1e6, 1e300] {
+    for time in [0.0, 1e-6, 0.1, 0.5, 2.0, 100.0, 1e6] {
         let solution = chain.transient(time).unwrap();
         let expected = 0.4 + 0.6 * libm::exp(-5.0 * time);
         same(mean(&solution, &net, "up"), expected, 1e-12);
     }
+    let late = chain.transient(1e300).unwrap_err().to_string();
+    assert!(late.contains("which is too often"), "{late}");
     assert_eq!(
         chain.transient(-1.0).unwrap_err().to_string(),
         "time -1; expected a finite number, 0 or above"

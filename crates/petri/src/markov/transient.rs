@@ -6,10 +6,8 @@
 
 use super::{Chain, MarkovError, Solution};
 
-/// Most expected jumps for which the Poisson probabilities are computed.
+/// Most expected jumps until the time. Beyond them, jumps that change less than can be computed would add up.
 const MAX_JUMPS: f64 = 1e9;
-/// Beyond them, so many jumps at most lead to a distribution that no further jump changes.
-const MAX_JUMPS_TO_REST: u32 = 1_000_000;
 /// A jump that changes no more than this changes nothing.
 const NO_CHANGE: f64 = 1e-16;
 
@@ -30,11 +28,12 @@ impl Chain {
         // Slightly above the largest rate, so that every state can be kept and the discrete chain is not periodic.
         let q = 1.02 * out.iter().copied().fold(0.0, f64::max);
         if q * time > MAX_JUMPS {
-            now = self.at_rest(now, &out, q).ok_or(MarkovError::TooLong {
+            return Err(MarkovError::TooLong {
                 time,
                 changes: q * time,
-            })?;
-        } else if q * time > 0.0 {
+            });
+        }
+        if q * time > 0.0 {
             now = self.jump(now, &out, q, &Poisson::new(q * time));
         }
         Ok(Solution::new(self, now))
@@ -57,19 +56,6 @@ impl Chain {
         }
         add(&mut sum, &now, left.max(0.0));
         sum
-    }
-
-    /// The distribution that further jumps do not change, if it is reached soon.
-    fn at_rest(&self, mut now: Vec<f64>, out: &[f64], q: f64) -> Option<Vec<f64>> {
-        for _ in 0..MAX_JUMPS_TO_REST {
-            let next = self.step(&now, out, q);
-            let change: f64 = next.iter().zip(&now).map(|(a, b)| (a - b).abs()).sum();
-            now = next;
-            if change < NO_CHANGE {
-                return Some(now);
-            }
-        }
-        None
     }
 
     fn step(&self, now: &[f64], out: &[f64], q: f64) -> Vec<f64> {
